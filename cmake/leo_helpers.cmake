@@ -1,0 +1,21 @@
+# leo_optional_subdirs(dir...): adds the folders that have a CMakeLists.txt.
+function(leo_optional_subdirs)
+    foreach(dir ${ARGN})
+        if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt)
+            add_subdirectory(${dir})
+        endif()
+    endforeach()
+endfunction()
+
+# leo_test(NAME SOURCES... LIBS ... [TIMEOUT seconds] [LABELS ...]): one CUnit program, one ctest entry, its own process.
+function(leo_test name)
+    cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBS;LABELS;INCLUDES" ${ARGN})
+    add_executable(${name} ${T_SOURCES})
+    target_link_libraries(${name} PRIVATE leo_flags leo_harness ${T_LIBS})
+    target_include_directories(${name} PRIVATE ${T_INCLUDES})
+    add_test(NAME ${name} COMMAND ${name})
+    if(NOT T_TIMEOUT)
+        set(T_TIMEOUT 120)
+    endif()
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+endfunction()

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a driver reaches a device: one table of functions, the same for every way of attachment. */
+#pragma once
+
+#include <leo/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct leo_transport;
+
+/**
+ * One way to reach a device. Every function takes the transport it was opened as. Calls may come from
+ * several threads at once except close. A failing call changes nothing.
+ */
+struct leo_transport_ops {
+    /** Names the transport in messages: "sim", "null". */
+    const char *name;
+    void (*close)(struct leo_transport *transport);
+    /** Reads or writes `bytes` (4 or 8) at a register offset of BAR 0. */
+    leo_status (*reg_read)(struct leo_transport *transport, uint32_t offset, unsigned bytes,
+                           uint64_t *value);
+    leo_status (*reg_write)(struct leo_transport *transport, uint32_t offset, unsigned bytes,
+                            uint64_t value);
+    /** Zeroed memory both sides can use; `dma_addr` is what the device calls it. 64-byte aligned. */
+    leo_status (*dma_alloc)(struct leo_transport *transport, size_t bytes, void **host_ptr,
+                            uint64_t *dma_addr);
+    void (*dma_free)(struct leo_transport *transport, void *host_ptr, uint64_t dma_addr);
+    /** Lets the device reach caller's own memory. LEO_ERR_UNSUPPORTED: copy through dma_alloc memory. */
+    leo_status (*dma_map)(struct leo_transport *transport, void *host_ptr, size_t bytes,
+                          uint64_t *dma_addr);
+    void (*dma_unmap)(struct leo_transport *transport, uint64_t dma_addr);
+    /**
+     * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
+     * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.
+     */
+    leo_status (*irq_wait)(struct leo_transport *transport, uint64_t timeout_ns);
+};
+
+/** Base of every transport: concrete ones put it first in their own struct. */
+struct leo_transport {
+    const struct leo_transport_ops *ops;
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the scalar unit hands to the other units, and what they hand back. */
+#pragma once
+
+#include <leo/faults.h>
+#include <leo/insn.h>
+#include <leo/layout.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** One unit instruction with its register values, as issued. */
+struct sim_op {
+    enum leo_insn insn;
+    uint8_t sub;       /**< u4 form: the rs2 field */
+    uint16_t imm;      /**< i form: 12 bits */
+    uint64_t a, b, c, d; /**< x[rd], x[rs1], x[rs2] (0 in u4 form), x[rs3] */
+    uint64_t pc;       /**< link address */
+    uint32_t word;
+};
+
+/** Why a core stopped. `code` LEO_FAULT_NONE = it did not. */
+struct sim_fault {
+    enum leo_fault code;
+    enum leo_pipe unit;
+    enum leo_mem_space space;
+    uint64_t pc, addr, bytes;
+    uint32_t word;
+};
+
+/** What one instruction costs its unit. */
+struct sim_cost {
+    double head_cycles;   /**< from start to the first result */
+    double busy_cycles;   /**< whole occupancy of the pipe, head included */
+    uint64_t gm_read_bytes, gm_write_bytes;
+    uint64_t work;        /**< bytes moved or elements computed, for traces */
+};

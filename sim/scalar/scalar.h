@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scalar unit: RV64IMFD_Zfh_Zfbfmin + Zicsr, no C. Knows nothing of the core it sits in but this table. */
+#pragma once
+
+#include "../op.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_scalar;
+struct sim_decoded;
+
+enum sim_access { SIM_ACCESS_READ = 1, SIM_ACCESS_WRITE = 2, SIM_ACCESS_EXEC = 4 };
+
+/** A stretch of the address space that is contiguous host memory; may be kept until sim_scalar_forget. */
+struct sim_region {
+    uint64_t base, bytes;
+    uint8_t *host;
+    unsigned access;      /**< enum sim_access bits */
+    float load_cycles, store_cycles;
+};
+
+/** The world of a scalar unit. Functions that return false have set scalar->fault. */
+struct sim_scalar_env {
+    /** Finds the region that holds [addr, addr + bytes) with this access. */
+    bool (*find)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
+                 struct sim_region *region);
+    /** Issues a custom instruction; may move scalar->cycle forward (full queue, wait, barrier). */
+    bool (*custom)(struct sim_scalar *scalar, const struct sim_op *op);
+    bool (*csr_read)(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
+    bool (*csr_write)(struct sim_scalar *scalar, unsigned csr, uint64_t value);
+    /** ecall: false and fault.code NONE = the program exited. */
+    bool (*ecall)(struct sim_scalar *scalar);
+};
+
+/** Costs in cycles, copied from the SoC file so that this unit needs no other struct. */
+struct sim_scalar_time {
+    double alu, mul, div, branch, float_op, float_div;
+};
+
+struct sim_scalar {
+    uint64_t x[32];
+    uint64_t f[32];       /**< NaN-boxed */
+    uint64_t pc;
+    uint32_t fcsr;
+    double cycle;         /**< local time */
+    uint64_t instructions;
+    struct sim_fault fault;
+    const struct sim_scalar_env *env;
+    const struct sim_decoded *text; /**< decoded executable bytes; borrowed */
+    struct sim_scalar_time time;
+    void *owner;          /**< the core, for env functions */
+    struct sim_region region_cache[4];
+};
+
+enum sim_scalar_stop { SIM_SCALAR_TIME, SIM_SCALAR_RETURNED, SIM_SCALAR_EXITED, SIM_SCALAR_FAULT, SIM_SCALAR_BLOCKED };
+
+/** A return to this address ends a kernel (isa/layout/kernel_note.layout). */
+#define SIM_RETURN_ADDR UINT64_C(0xfffffffffffff000)
+
+/** Decodes executable bytes once; read-only afterwards, shared by all cores and threads. */
+leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base, struct sim_decoded **decoded);
+void sim_decoded_destroy(struct sim_decoded *decoded);
+
+/** Zeroes registers and counters; env, text, time, owner stay. */
+void sim_scalar_reset(struct sim_scalar *scalar);
+/** Drops cached regions (mappings changed). */
+void sim_scalar_forget(struct sim_scalar *scalar);
+/** Runs until local time reaches `until_cycle`, or the program ends, faults, or an env function asks to stop. */
+enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycle);
