@@ -100,6 +100,18 @@ struct leo_rt_arg_info leo_rt_kernel_arg(const struct leo_rt_kernel *kernel, uns
  */
 leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
                          const void *const *args, unsigned arg_count, const char *tag);
+/** Memory that travels with a launch: args[index], a pointer argument, becomes the address of a copy of `data`. */
+struct leo_rt_arg_data {
+    unsigned index;
+    const void *data;
+    size_t bytes;
+};
+/** Like leo_rt_launch; arguments named in `data` take their value from there. */
+leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
+                                   const void *const *args, unsigned arg_count, const struct leo_rt_arg_data *data,
+                                   unsigned data_count, const char *tag);
+/** Watchdog of later launches on all devices, simulated microseconds; 0 = the chip's default. */
+void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us);
 /** The same with a ready argument block (8-byte slots) in host memory, or in device memory if `on_device`. */
 leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
                                 const void *block, size_t bytes, bool on_device, const char *tag);
