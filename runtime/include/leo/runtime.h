@@ -45,6 +45,8 @@ uint64_t leo_rt_device_host_time_ns(const struct leo_rt_device *device);
 leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uint64_t *addr);
 leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+/** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does. */
+leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
@@ -57,6 +59,8 @@ leo_status leo_rt_stream_synchronize(struct leo_rt_stream *stream, int timeout_m
 leo_status leo_rt_stream_query(struct leo_rt_stream *stream); /* LEO_OK all done, LEO_ERR_NOT_READY */
 /** Fault code behind the last LEO_ERR_FAULT of this stream. */
 enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream);
+/** Kind of core it happened on. */
+enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream);
 
 /** kind is found from the addresses: an address inside a device allocation is device memory, any other host memory. */
 leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes);
