@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""layout.h: the structs host and chip exchange."""
+
+from check import SIZES
+from text import comment, header
+
+
+def struct_c(struct):
+    lines = [f"/** {comment(struct.doc)} */", f"struct leo_{struct.name} {{"]
+    for member in struct.members:
+        array = f"[{member.count}]" if member.count > 1 else ""
+        lines.append(f"    uint{SIZES[member.type] * 8}_t {member.name}{array}; /**< {comment(member.doc)} */")
+    lines.append("};")
+    lines.append(f"static_assert(sizeof(struct leo_{struct.name}) == {struct.size}, \"layout\");")
+    for member in struct.members:
+        lines.append(f"static_assert(offsetof(struct leo_{struct.name}, {member.name}) == {member.offset}, \"layout\");")
+    return "\n".join(lines) + "\n"
+
+
+def emit_layout(isa):
+    yield "include/leo/layout.h", header("isa/layout", ["assert.h", "stddef.h", "stdint.h"],
+                                         "\n".join(struct_c(struct) for struct in isa.structs))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tables say, as plain objects. Every object remembers the line it came from."""
+
+from dataclasses import dataclass, field
+
+ARCHS = (1001, 2201)
+SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "gm", "bt", "fb")
+OPERANDS = SPACES + ("val", "cfg", "none")
+
+
+class TableError(Exception):
+    """A table is wrong; says where and what."""
+
+    def __init__(self, where, text):
+        super().__init__(f"{where}: {text}")
+
+
+@dataclass
+class Enum:
+    where: str
+    name: str
+    values: dict  # name -> number, in table order
+
+
+@dataclass
+class Field:
+    name: str
+    hi: int
+    lo: int
+    enum: str = ""
+
+    @property
+    def bits(self):
+        return self.hi - self.lo + 1
+
+    @property
+    def mask(self):
+        return ((1 << self.bits) - 1) << self.lo
+
+
+@dataclass
+class Config:
+    where: str
+    name: str
+    fields: list
+    docs: dict = field(default_factory=dict)
+
+
+@dataclass
+class Insn:
+    where: str
+    name: str
+    opcode: str
+    f3: int
+    f2: int  # -1: the i form has none
+    form: str
+    pipe: str
+    sub: object  # None, a number, or the name of an enum whose values are all taken
+    configs: list
+    imm: str  # config that describes the immediate, or ""
+    types: dict  # arch -> names
+    archs: list
+    planned: bool
+    operands: dict  # a b c d -> one of OPERANDS
+    doc: str
+
+
+@dataclass
+class Row:
+    """A line of a .csv table or a register."""
+    where: str
+    name: str
+    value: int
+    doc: str
+    access: str = ""
+    reset: object = None
+    width: int = 0
+
+
+@dataclass
+class Array:
+    where: str
+    name: str
+    base: int
+    stride: int
+    count: int
+    members: dict
+    doc: str = ""
+
+
+@dataclass
+class Member:
+    where: str
+    name: str
+    offset: int
+    type: str
+    count: int
+    doc: str
+
+
+@dataclass
+class Struct:
+    where: str
+    name: str
+    size: int
+    doc: str
+    members: list
+
+
+@dataclass
+class Isa:
+    opcodes: dict = field(default_factory=dict)  # name -> (7-bit value, doc)
+    enums: dict = field(default_factory=dict)
+    configs: dict = field(default_factory=dict)
+    field_docs: dict = field(default_factory=dict)
+    insns: list = field(default_factory=list)
+    status: list = field(default_factory=list)
+    faults: list = field(default_factory=list)
+    csrs: list = field(default_factory=list)
+    regs: list = field(default_factory=list)
+    arrays: list = field(default_factory=list)
+    structs: list = field(default_factory=list)
+    socs: list = field(default_factory=list)  # (name, text)
+
+    def type_enum(self, insn):
+        """Name of the enum that the types of an instruction are values of."""
+        for name in insn.configs:
+            for item in self.configs[name].fields:
+                if item.name in ("dtype", "type", "dst_type", "quant"):
+                    return item.enum
+        return "dtype"
