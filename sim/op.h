@@ -31,6 +31,9 @@ struct sim_fault {
 struct sim_cost {
     double head_cycles;   /**< from start to the first result */
     double busy_cycles;   /**< whole occupancy of the pipe, head included */
+    double overlap_cycles; /**< part of busy that hides behind the pipe's previous instruction; shrinks by any idle gap
+                                between the two: busy - max(0, overlap - (start - free_at)); 0 = none */
+    bool flag_drains;     /**< nothing hides if the pipe set a flag since its previous instruction (DMA pipes) */
     uint64_t gm_read_bytes, gm_write_bytes;
     uint64_t work;        /**< bytes moved or elements computed, for traces */
 };
