@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The four functions a freestanding compiler may call on its own. Compiled with -fno-builtin, else they call themselves. */
+/* The four functions a freestanding compiler may call on its own. Compiled with -fno-builtin, else
+ * they call themselves. */
 #include <stddef.h>
 #include <stdint.h>
 

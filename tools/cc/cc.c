@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way from source to kernel file: compile, link, read the kernels, write their notes, link
+ * again. */
+#include <leo/cc.h>
+
+#include "kernels.h"
+#include "process.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One run of the compiler. */
+struct job {
+    const struct leo_cc_opts *opts;
+    struct cc_target target;
+    char root[CC_PATH_BYTES];
+    char temps[CC_PATH_BYTES]; /* prefix of temporary files */
+    struct cc_fail fail;
+};
+
+/* Defaults the user may override. */
+static const char *const default_flags[] = {"-O2", "-g", "-Wall", "-Wno-unknown-pragmas",
+                                            "-Werror=return-type"};
+
+/* What the core, the loader and the note need; see docs/toolchain.md. */
+static const char *const fixed_flags[] = {
+    "--target=riscv64-unknown-elf",
+    "-march=rv64imafd_zfh_zfbfmin",
+    "-mabi=lp64",
+    "-mcmodel=medany",
+    "-fPIE",
+    "-fvisibility=hidden",
+    "-fsigned-char",
+    "-fno-delete-null-pointer-checks", /* UB offset 0 is an address */
+    "-gdwarf-aranges",
+    "-ffreestanding",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-stack-protector",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+};
+
+static bool is_cxx(const char *source)
+{
+    const char *dot = strrchr(source, '.');
+    return dot && (strcmp(dot, ".cpp") == 0 || strcmp(dot, ".cc") == 0 || strcmp(dot, ".cxx") == 0);
+}
+
+static void push_all(struct cc_args *args, const char *const *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cc_args_push(args, "%s", items[i]);
+    }
+}
+
+static void push_language(struct cc_args *args, const char *source)
+{
+    if (is_cxx(source)) {
+        cc_args_push(args, "-std=c++17");
+        cc_args_push(args, "-fno-exceptions");
+        cc_args_push(args, "-fno-rtti");
+        cc_args_push(args, "-fno-threadsafe-statics");
+    } else {
+        cc_args_push(args, "-std=gnu11");
+    }
+}
+
+static leo_status compile(const struct job *job, size_t index)
+{
+    const struct leo_cc_opts *opts = job->opts;
+    struct cc_args args = {0};
+    cc_args_push(&args, "%s", cc_tool_command(CC_TOOL_CLANG));
+    push_language(&args, opts->sources[index]);
+    push_all(&args, default_flags, sizeof(default_flags) / sizeof(default_flags[0]));
+    push_all(&args, opts->flags, opts->flag_count);
+    push_all(&args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
+    cc_args_push(&args, "-D__NPU_ARCH__=%u", job->target.arch);
+    cc_args_push(&args, "-isystem%s/include", job->root);
+    cc_args_push(&args, "-isystem%s/generated", job->root);
+    if (opts->depfile && index == 0) {
+        cc_args_push(&args, "-MD");
+        cc_args_push(&args, "-MT%s", opts->output);
+        cc_args_push(&args, "-MF%s", opts->depfile);
+    }
+    cc_args_push(&args, "-c");
+    cc_args_push(&args, "%s", opts->sources[index]);
+    cc_args_push(&args, "-o%s.%zu.o", job->temps, index);
+    leo_status status = cc_process_run(CC_TOOL_CLANG, &args, opts->verbose, &job->fail);
+    cc_args_finish(&args);
+    return status;
+}
+
+static leo_status link_image(const struct job *job, const char *output, bool with_notes)
+{
+    const struct leo_cc_opts *opts = job->opts;
+    static const char *const flags[] = {
+        "-shared", "-Bsymbolic",        "-ztext",          "-znorelro", "-zdefs", "-zrodynamic",
+        "-X",      "--hash-style=sysv", "--fatal-warnings"};
+    struct cc_args args = {0};
+    cc_args_push(&args, "%s", cc_tool_command(CC_TOOL_LLD));
+    push_all(&args, flags, sizeof(flags) / sizeof(flags[0]));
+    cc_args_push(&args, "-T%s/leo.ld", job->root);
+    for (size_t i = 0; i < opts->source_count; i++) {
+        cc_args_push(&args, "%s.%zu.o", job->temps, i);
+    }
+    if (with_notes) {
+        cc_args_push(&args, "%s.note.o", job->temps);
+    }
+    cc_args_push(&args, "%s/lib/libleo_device.a", job->root);
+    if (with_notes && opts->strip) {
+        cc_args_push(&args, "--strip-debug");
+    }
+    cc_args_push(&args, "-o%s", output);
+    leo_status status = cc_process_run(CC_TOOL_LLD, &args, opts->verbose, &job->fail);
+    cc_args_finish(&args);
+    return status;
+}
+
+/* ELF notes in assembly: a line of `notes` each. Symbols and types hold no character that needs
+ * quoting. */
+static leo_status write_notes(const struct job *job, const char *notes)
+{
+    char path[CC_PATH_BYTES + 16];
+    snprintf(path, sizeof(path), "%s.note.s", job->temps);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        return cc_fail(&job->fail, LEO_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    }
+    fprintf(file, "    .section .note.leo,\"a\",@note\n");
+    for (const char *line = notes, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        int bytes = (int)(end - line);
+        fprintf(file,
+                "    .p2align 2\n    .4byte 4, %d, 1\n    .asciz \"LEO\"\n    .ascii \"%.*s\"\n",
+                bytes, bytes, line);
+    }
+    fprintf(file, "    .p2align 2\n");
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    return failed ? cc_fail(&job->fail, LEO_ERR_IO, "cannot write %s", path) : LEO_OK;
+}
+
+static leo_status assemble_notes(const struct job *job)
+{
+    struct cc_args args = {0};
+    cc_args_push(&args, "%s", cc_tool_command(CC_TOOL_CLANG));
+    push_all(&args, fixed_flags, 3);
+    cc_args_push(&args, "-c");
+    cc_args_push(&args, "%s.note.s", job->temps);
+    cc_args_push(&args, "-o%s.note.o", job->temps);
+    leo_status status = cc_process_run(CC_TOOL_CLANG, &args, job->opts->verbose, &job->fail);
+    cc_args_finish(&args);
+    return status;
+}
+
+static leo_status build(const struct job *job)
+{
+    char image[CC_PATH_BYTES + 16];
+    struct cc_kernels kernels = {0};
+    leo_status status = LEO_OK;
+    for (size_t i = 0; i < job->opts->source_count && status == LEO_OK; i++) {
+        status = compile(job, i);
+    }
+    snprintf(image, sizeof(image), "%s.image", job->temps);
+    if (status == LEO_OK) {
+        status = link_image(job, image, false);
+    }
+    if (status == LEO_OK) {
+        status = cc_kernels_read(image, &job->target, &kernels, &job->fail);
+    }
+    if (status == LEO_OK) {
+        status = write_notes(job, kernels.notes.data);
+    }
+    if (status == LEO_OK) {
+        status = assemble_notes(job);
+    }
+    if (status == LEO_OK) {
+        status = link_image(job, job->opts->output, true);
+    }
+    cc_kernels_finish(&kernels);
+    return status;
+}
+
+static leo_status check_sources(const struct leo_cc_opts *opts, const struct cc_fail *fail)
+{
+    if (opts->source_count == 0 || !opts->output) {
+        return cc_fail(fail, LEO_ERR_INVALID_ARG, "a source file and an output file are needed");
+    }
+    for (size_t i = 0; i < opts->source_count; i++) {
+        const char *source = opts->sources[i];
+        const char *dot = strrchr(source, '.');
+        if (!is_cxx(source) && !(dot && strcmp(dot, ".c") == 0)) {
+            return cc_fail(fail, LEO_ERR_INVALID_ARG, "%s is not a .c, .cpp, .cc or .cxx file",
+                           source);
+        }
+        if (access(source, R_OK) != 0) {
+            return cc_fail(fail, LEO_ERR_IO, "cannot read %s: %s", source, strerror(errno));
+        }
+    }
+    return LEO_OK;
+}
+
+/* Kept temporaries stand beside the output; others in a folder of their own. */
+static leo_status choose_temps(struct job *job, char folder[CC_PATH_BYTES])
+{
+    const char *base = getenv("TMPDIR");
+    folder[0] = '\0';
+    if (job->opts->save_temps) {
+        snprintf(job->temps, sizeof(job->temps), "%s", job->opts->output);
+        return LEO_OK;
+    }
+    snprintf(folder, CC_PATH_BYTES, "%s/leo-cc-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(folder)) {
+        leo_status status = cc_fail(&job->fail, LEO_ERR_IO, "cannot make the folder %s: %s", folder,
+                                    strerror(errno));
+        folder[0] = '\0';
+        return status;
+    }
+    if ((size_t)snprintf(job->temps, sizeof(job->temps), "%s/kernel", folder) >=
+        sizeof(job->temps)) {
+        return cc_fail(&job->fail, LEO_ERR_RANGE, "TMPDIR is too long");
+    }
+    return LEO_OK;
+}
+
+static void remove_temps(const struct job *job, const char *folder)
+{
+    static const char *const ends[] = {".image", ".note.s", ".note.o"};
+    char path[CC_PATH_BYTES + 32];
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", job->temps, ends[i]);
+        unlink(path);
+    }
+    for (size_t i = 0; i < job->opts->source_count; i++) {
+        snprintf(path, sizeof(path), "%s.%zu.o", job->temps, i);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+leo_status leo_cc_compile(const struct leo_cc_opts *opts, char *error, size_t error_bytes)
+{
+    struct job job = {.opts = opts, .fail = {error, error_bytes}};
+    char folder[CC_PATH_BYTES];
+    (void)cc_fail(&job.fail, LEO_OK, "%s", "");
+    if (!opts || opts->size != sizeof(*opts)) {
+        return cc_fail(&job.fail, LEO_ERR_INVALID_ARG, "struct leo_cc_opts: size is not set");
+    }
+    leo_status status = check_sources(opts, &job.fail);
+    if (status == LEO_OK) {
+        status = cc_target_get(opts->soc, &job.target, &job.fail);
+    }
+    if (status == LEO_OK) {
+        status = cc_target_root(opts->device_root, job.root, &job.fail);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = choose_temps(&job, folder);
+    if (status == LEO_OK) {
+        status = build(&job);
+    }
+    if (folder[0]) {
+        remove_temps(&job, folder);
+    }
+    return status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <leo/insn.h>
+#include <leo/isa_enums.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One image opened for reading. */
+struct image {
+    Elf *elf;
+    Dwarf *dwarf;
+    Elf_Data *symbols;
+    size_t symbol_count;
+    size_t names; /* section index of the symbols' names */
+};
+
+static const char no_kernel[] =
+    "no kernel in the source. A kernel is a void function declared like this:\n"
+    "    #include <leo/device.h>\n"
+    "    __global__ __aicore__ void add(__gm__ half *x, __gm__ half *y, uint32_t count)\n"
+    "    {\n"
+    "        ...\n"
+    "    }\n"
+    "(C++: put extern \"C\" before it to keep the name; on ascend910b1 add __vector__ or __cube__)";
+
+static leo_status open_image(int fd, const char *path, struct image *image,
+                             const struct cc_fail *fail)
+{
+    elf_version(EV_CURRENT);
+    image->elf = elf_begin(fd, ELF_C_READ, NULL);
+    image->dwarf = image->elf ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while (image->elf && (section = elf_nextscn(image->elf, section))) {
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
+            header.sh_entsize > 0) {
+            image->symbols = elf_getdata(section, NULL);
+            image->symbol_count = header.sh_size / header.sh_entsize;
+            image->names = header.sh_link;
+        }
+    }
+    if (!image->symbols) {
+        return cc_fail(fail, LEO_ERR_BAD_ELF, "%s: %s", path,
+                       image->elf ? "no dynamic symbols" : elf_errmsg(-1));
+    }
+    if (!image->dwarf) {
+        return cc_fail(fail, LEO_ERR_BAD_ELF,
+                       "%s: no debug information: leo-cc derives the parameters of kernels from it",
+                       path);
+    }
+    return LEO_OK;
+}
+
+static void close_image(struct image *image)
+{
+    dwarf_end(image->dwarf);
+    elf_end(image->elf);
+}
+
+/* True if the code of the symbol holds an instruction of the cube side of a split chip. */
+static bool uses_cube(Elf_Scn *section, const GElf_Shdr *header, const GElf_Sym *symbol)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    uint64_t first = symbol->st_value - header->sh_addr;
+    for (uint64_t at = first;
+         data && data->d_buf && at + 4 <= first + symbol->st_size && at + 4 <= data->d_size;
+         at += 4) {
+        uint32_t word;
+        struct leo_insn_word insn;
+        memcpy(&word, (const char *)data->d_buf + at, sizeof(word));
+        if (leo_insn_decode(word, &insn)) {
+            int pipe = leo_insn_info(insn.insn)->pipe;
+            if (pipe == LEO_PIPE_M || pipe == LEO_PIPE_MTE1 || pipe == LEO_PIPE_FIX) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The kind is the section's if the kernel is marked; on a split chip an unmarked one is what its
+ * code needs. */
+static const char *kind_of(const struct image *image, const struct cc_target *target,
+                           const GElf_Sym *symbol)
+{
+    size_t names = 0;
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(image->elf, symbol->st_shndx);
+    if (target->arch == 1001) {
+        return "aicore";
+    }
+    if (!section || !gelf_getshdr(section, &header) || elf_getshdrstrndx(image->elf, &names) != 0) {
+        return "vector";
+    }
+    const char *name = elf_strptr(image->elf, names, header.sh_name);
+    if (name && strcmp(name, ".text.npu.aic") == 0) {
+        return "cube";
+    }
+    if (name && strcmp(name, ".text.npu.aiv") == 0) {
+        return "vector";
+    }
+    return uses_cube(section, &header, symbol) ? "cube" : "vector";
+}
+
+static leo_status check_arrays(const struct image *image, const struct cc_target *target,
+                               const struct cc_fail *fail)
+{
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    leo_status status = elf_getshdrstrndx(image->elf, &names) == 0 ? LEO_OK : LEO_ERR_BAD_ELF;
+    while (status == LEO_OK && (section = elf_nextscn(image->elf, section))) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(image->elf, names, header.sh_name) : NULL;
+        if (name) {
+            status = cc_target_check_section(target, name, header.sh_size, fail);
+        }
+    }
+    return status;
+}
+
+static leo_status note_kernel(const struct image *image, const struct cc_target *target,
+                              const GElf_Sym *symbol, struct cc_kernels *kernels,
+                              const struct cc_fail *fail)
+{
+    const char *name = elf_strptr(image->elf, image->names, symbol->st_name);
+    if (!name || !*name) {
+        return cc_fail(fail, LEO_ERR_BAD_ELF, "a kernel has no name");
+    }
+    cc_text_add(&kernels->notes, "%s %u %s", name, target->arch, kind_of(image, target, symbol));
+    leo_status status =
+        cc_params_describe(image->dwarf, symbol->st_value, name, &kernels->notes, fail);
+    cc_text_add(&kernels->notes, "\n");
+    kernels->count++;
+    return status;
+}
+
+static leo_status read_kernels(const struct image *image, const struct cc_target *target,
+                               struct cc_kernels *kernels, const struct cc_fail *fail)
+{
+    for (size_t i = 1; i < image->symbol_count; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(image->symbols, (int)i, &symbol) ||
+            GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+            GELF_ST_VISIBILITY(symbol.st_other) != STV_PROTECTED || symbol.st_shndx == SHN_UNDEF) {
+            continue;
+        }
+        leo_status status = note_kernel(image, target, &symbol, kernels, fail);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    if (kernels->notes.failed) {
+        return cc_fail(fail, LEO_ERR_NO_MEMORY, "out of memory");
+    }
+    return kernels->count > 0 ? LEO_OK : cc_fail(fail, LEO_ERR_NOT_FOUND, "%s", no_kernel);
+}
+
+leo_status cc_kernels_read(const char *path, const struct cc_target *target,
+                           struct cc_kernels *kernels, const struct cc_fail *fail)
+{
+    struct image image = {0};
+    *kernels = (struct cc_kernels){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return cc_fail(fail, LEO_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+    }
+    leo_status status = open_image(fd, path, &image, fail);
+    if (status == LEO_OK) {
+        status = check_arrays(&image, target, fail);
+    }
+    if (status == LEO_OK) {
+        status = read_kernels(&image, target, kernels, fail);
+    }
+    close_image(&image);
+    close(fd);
+    if (status != LEO_OK) {
+        cc_kernels_finish(kernels);
+    }
+    return status;
+}
+
+void cc_kernels_finish(struct cc_kernels *kernels)
+{
+    cc_text_finish(&kernels->notes);
+    kernels->count = 0;
+}
