@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scalar unit: RV64IMFD_Zfh_Zfbfmin + Zicsr, no C. Knows nothing of the core it sits in but this table. */
+/* The scalar unit: RV64IMAFD_Zfh_Zfbfmin + Zicsr, no C. Knows nothing of the core it sits in but this table. */
 #pragma once
 
 #include "../op.h"
+#include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +11,12 @@
 struct sim_scalar;
 struct sim_decoded;
 
-enum sim_access { SIM_ACCESS_READ = 1, SIM_ACCESS_WRITE = 2, SIM_ACCESS_EXEC = 4 };
+enum sim_access {
+    SIM_ACCESS_READ = 1,
+    SIM_ACCESS_WRITE = 2,
+    SIM_ACCESS_EXEC = 4,
+    SIM_ACCESS_MISALIGNED = 8 /**< of a region only: loads and stores need not be aligned */
+};
 
 /** A stretch of the address space that is contiguous host memory; may be kept until sim_scalar_forget. */
 struct sim_region {
@@ -20,7 +26,10 @@ struct sim_region {
     float load_cycles, store_cycles;
 };
 
-/** The world of a scalar unit. Functions that return false have set scalar->fault. */
+/**
+ * The world of a scalar unit. Functions that return false have set scalar->fault (the run loop adds pc and word), or
+ * leave fault.code NONE to have the instruction tried again later (SIM_SCALAR_BLOCKED).
+ */
 struct sim_scalar_env {
     /** Finds the region that holds [addr, addr + bytes) with this access. */
     bool (*find)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
@@ -45,6 +54,7 @@ struct sim_scalar {
     uint32_t fcsr;
     double cycle;         /**< local time */
     uint64_t instructions;
+    uint64_t reservation; /**< address of the last lr plus 1; 0 = none */
     struct sim_fault fault;
     const struct sim_scalar_env *env;
     const struct sim_decoded *text; /**< decoded executable bytes; borrowed */
