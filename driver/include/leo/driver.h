@@ -3,6 +3,7 @@
 #pragma once
 
 #include <leo/faults.h>
+#include <leo/isa_enums.h>
 #include <leo/layout.h>
 #include <leo/status.h>
 #include <stdbool.h>
@@ -29,7 +30,8 @@ struct leo_drv_completion {
     struct leo_fault_record record;
 };
 
-/** Called for every completed entry of a queue, in order, on the thread that polls or waits. */
+/** Called for every completed entry of a queue, in order, on the thread that polls or waits, with the device's lock
+ * held: it must not call the driver. */
 typedef void (*leo_drv_complete_fn)(void *user, uint32_t cmd_id, const struct leo_drv_completion *done);
 
 /** Opens the simulator inside this process (transport_sim.c). Options as in leo_sim_opts. */
@@ -45,9 +47,14 @@ leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts, struc
 struct leo_drv_null_opts {
     size_t size;
     int fail_after; /**< The n-th call of any function from now fails (1 = the next), 0 = never. */
+    bool complete;  /**< Entries of work queues complete as soon as they are submitted (admin entries always do). */
 };
 leo_status leo_drv_transport_null_open(const struct leo_drv_null_opts *opts, struct leo_transport **transport);
 void leo_drv_transport_null_fail_after(struct leo_transport *transport, int calls);
+/** Completes the next `count` entries of a queue (numbers from 1 as created) with a fault code, 0 = good. Returns how
+ * many there were. */
+unsigned leo_drv_transport_null_complete(struct leo_transport *transport, unsigned queue, unsigned count,
+                                         uint16_t fault);
 
 /** Takes over the transport (closed by destroy, and on failure). Enables the device and its admin queue. */
 leo_status leo_drv_device_create(struct leo_transport *transport, struct leo_drv_device **device);
@@ -64,6 +71,9 @@ void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes, ui
 /** Finds the allocation that holds `addr` (LEO_ERR_BAD_POINTER if none). */
 leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
 
+/** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no allocation). */
+leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
+
 /** Host memory the device can reach for as long as it stays allocated / mapped. */
 leo_status leo_drv_dma_alloc(struct leo_drv_device *device, size_t bytes, void **host_ptr, uint64_t *dma_addr);
 void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dma_addr);
@@ -78,6 +88,8 @@ void leo_drv_queue_destroy(struct leo_drv_queue *queue);
 leo_status leo_drv_queue_submit(struct leo_drv_queue *queue, struct leo_sqe *entry, uint32_t *cmd_id);
 /** Takes completions that are there. `count` (may be NULL) receives how many. */
 leo_status leo_drv_queue_poll(struct leo_drv_queue *queue, unsigned *count);
+/** Waits for an interrupt and takes nothing; statuses as leo_drv_queue_wait. For callers that poll several queues. */
+leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t timeout_ns);
 /** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT after
  * `timeout_ns` of wall time; LEO_ERR_NOT_READY if the device is idle and none can come. */
 leo_status leo_drv_queue_wait(struct leo_drv_queue *queue, uint64_t timeout_ns);

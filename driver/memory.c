@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory (heap plus the device's own mappings) and host memory the device can reach. */
+#include "device.h"
+
+#include <leo/transport.h>
+#include <string.h>
+
+static leo_status admin_map_command(struct leo_drv_device *device, enum leo_sqe_op op,
+                                    const struct drv_span *span)
+{
+    struct leo_sqe entry = {.opcode = (uint8_t)op};
+    struct leo_sqe_map body = {
+        .addr = span->base,
+        .bytes = span->bytes,
+        .space = DRV_SPACE,
+        .read_only = span->read_only,
+    };
+    memcpy(entry.body, &body, sizeof(body));
+    return drv_admin_run(device, &entry);
+}
+
+leo_status leo_drv_memory_alloc(struct leo_drv_device *device, uint64_t bytes, bool read_only,
+                                uint64_t *addr)
+{
+    *addr = 0;
+    struct drv_span *span;
+    pthread_mutex_lock(&device->admin_lock);
+    pthread_mutex_lock(&device->lock);
+    leo_status status = drv_heap_alloc(&device->heap, bytes, read_only, &span);
+    pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        status = admin_map_command(device, LEO_SQE_OP_MAP, span);
+        if (status) {
+            pthread_mutex_lock(&device->lock);
+            drv_heap_free(&device->heap, span);
+            pthread_mutex_unlock(&device->lock);
+        } else {
+            *addr = span->base;
+        }
+    }
+    pthread_mutex_unlock(&device->admin_lock);
+    return status;
+}
+
+leo_status leo_drv_memory_free(struct leo_drv_device *device, uint64_t addr)
+{
+    pthread_mutex_lock(&device->admin_lock);
+    pthread_mutex_lock(&device->lock);
+    struct drv_span *span = drv_heap_at(&device->heap, addr);
+    pthread_mutex_unlock(&device->lock);
+    leo_status status = LEO_ERR_BAD_POINTER;
+    // Only holders of admin_lock free, so the span stays while we do without lock.
+    if (span && span->base == addr) {
+        status = admin_map_command(device, LEO_SQE_OP_UNMAP, span);
+        if (!status) {
+            pthread_mutex_lock(&device->lock);
+            drv_heap_free(&device->heap, span);
+            pthread_mutex_unlock(&device->lock);
+        }
+    }
+    pthread_mutex_unlock(&device->admin_lock);
+    return status;
+}
+
+void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    pthread_mutex_lock(&device->lock);
+    *free_bytes = device->heap.bytes - device->heap.used_bytes;
+    *total_bytes = device->heap.bytes;
+    pthread_mutex_unlock(&device->lock);
+}
+
+leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
+                               uint64_t *bytes)
+{
+    pthread_mutex_lock(&device->lock);
+    const struct drv_span *span = drv_heap_at(&device->heap, addr);
+    bool inside = span && addr - span->base < span->bytes;
+    if (inside) {
+        *base = span->base;
+        *bytes = span->bytes;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return inside ? LEO_OK : LEO_ERR_BAD_POINTER;
+}
+
+leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
+                                  uint64_t *bytes)
+{
+    pthread_mutex_lock(&device->lock);
+    const struct drv_heap *heap = &device->heap;
+    const struct drv_span *span = drv_heap_at(heap, addr);
+    const struct drv_span *above = heap->used_count ? heap->used[0] : NULL;
+    if (span) {
+        for (above = span->above; above && !above->bytes;) {
+            above = above->above;
+        }
+    }
+    uint64_t end = span ? span->base + span->bytes : 0;
+    if (!span || (above && addr >= end && above->base - addr < addr - end)) {
+        span = above;
+    }
+    if (span) {
+        *base = span->base;
+        *bytes = span->bytes;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return span ? LEO_OK : LEO_ERR_NOT_FOUND;
+}
+
+leo_status leo_drv_dma_alloc(struct leo_drv_device *device, size_t bytes, void **host_ptr,
+                             uint64_t *dma_addr)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->dma_alloc(transport, bytes, host_ptr, dma_addr);
+}
+
+void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dma_addr)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    transport->ops->dma_free(transport, host_ptr, dma_addr);
+}
+
+leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
+                           uint64_t *dma_addr)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->dma_map(transport, host_ptr, bytes, dma_addr);
+}
+
+void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    transport->ops->dma_unmap(transport, dma_addr);
+}
