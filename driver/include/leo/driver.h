@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct leo_transport;
 struct leo_drv_device;
 struct leo_drv_queue;
@@ -100,3 +104,7 @@ leo_status leo_drv_profile_stop(struct leo_drv_device *device);
 /** What has been recorded; pointers stay valid until stop. Counts may exceed the rings: later ones are lost. */
 leo_status leo_drv_profile_get(struct leo_drv_device *device, const struct leo_task_record **tasks,
                                uint64_t *task_count, const struct leo_trace_record **traces, uint64_t *trace_count);
+
+#ifdef __cplusplus
+}
+#endif

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct leo_transport;
 
 /**
@@ -40,3 +44,7 @@ struct leo_transport_ops {
 struct leo_transport {
     const struct leo_transport_ops *ops;
 };
+
+#ifdef __cplusplus
+}
+#endif

@@ -7,6 +7,10 @@
 #include <leo/status.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Loaded device programs and tiling of one device. Create once, use from one thread at a time. */
 struct leo_op_context;
 leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_op_context **context);
@@ -60,3 +64,7 @@ leo_status leo_op_cast(struct leo_op_context *context, struct leo_rt_stream *str
 leo_status leo_op_momentum_sgd(struct leo_op_context *context, struct leo_rt_stream *stream,
                                const struct leo_op_tensor *weight, const struct leo_op_tensor *velocity,
                                const struct leo_op_tensor *grad, float grad_scale, float rate, float momentum);
+
+#ifdef __cplusplus
+}
+#endif

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <leo/driver.h>
+#include <leo/isa_enums.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct leo_rt;         /**< The runtime of a process: its devices, log and options. */
 struct leo_rt_device;  /**< One opened device. */
@@ -131,3 +136,7 @@ leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_prof
                                 size_t *count, uint64_t *lost);
 /** Writes a timeline for Perfetto / chrome://tracing (JSON): streams, cores, units. */
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path);
+
+#ifdef __cplusplus
+}
+#endif

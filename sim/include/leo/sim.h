@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct leo_sim_chip;
 
 /** Options of a chip. Set `size` to sizeof(struct leo_sim_opts); zero elsewhere means the default. */
@@ -60,3 +64,7 @@ struct leo_sim_bare_result {
 leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
                             void (*write_fn)(void *user, int fd, const void *data, size_t bytes), void *user,
                             uint64_t max_instructions, struct leo_sim_bare_result *result);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: one current for each thread; each has its own default stream. */
+#include "acl_internal.h"
+
+#include <leo/alloc.h>
+
+static _Thread_local struct acl_context *current;
+
+void acl_set_current_context(struct acl_context *context)
+{
+    current = context;
+}
+
+aclError acl_current_context(const char *func, struct acl_context **context)
+{
+    struct acl_process *process = acl_process();
+    // The context may have died in another thread; the JSON file's default device stands in where none was set.
+    if (current && !acl_handle_find(current, ACL_KIND_CONTEXT)) {
+        current = NULL;
+    }
+    if (!current && process->default_device >= 0) {
+        aclError error = aclrtSetDevice(process->default_device);
+        if (error) {
+            return error;
+        }
+    }
+    if (!current) {
+        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, func,
+                        "this thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first");
+    }
+    *context = current;
+    return ACL_SUCCESS;
+}
+
+aclError acl_context_make(const char *func, int32_t device, bool primary, struct acl_context **out)
+{
+    struct acl_process *process = acl_process();
+    struct acl_context *context = leo_calloc(1, sizeof(*context));
+    if (!context) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    context->device = device;
+    context->primary = primary;
+    context->rt = process->device[device].rt;
+    aclError error = acl_stream_make(func, context, 0, 0, &context->default_stream);
+    if (error) {
+        leo_free(context);
+        return error;
+    }
+    acl_handle_add(&context->handle, ACL_KIND_CONTEXT);
+    *out = context;
+    return ACL_SUCCESS;
+}
+
+static bool stream_is_in(const void *handle, const void *user)
+{
+    const struct acl_stream *stream = handle;
+    return stream->context == user;
+}
+
+static bool module_is_in(const void *handle, const void *user)
+{
+    const struct acl_module *module = handle;
+    return module->context == user;
+}
+
+void acl_context_free(struct acl_context *context)
+{
+    struct acl_stream *stream;
+    struct acl_module *module;
+    while ((stream = acl_handle_first(ACL_KIND_STREAM, stream_is_in, context)) != NULL) {
+        acl_stream_free(stream);
+    }
+    while ((module = acl_handle_first(ACL_KIND_MODULE, module_is_in, context)) != NULL) {
+        acl_module_free(module);
+    }
+    acl_handle_remove(&context->handle);
+    if (current == context) {
+        current = NULL;
+    }
+    leo_free(context);
+}
+
+aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
+{
+    struct acl_process *process = acl_process();
+    struct acl_context *made;
+    if (!context) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext", "context is NULL");
+    }
+    // Opening the device counts as a use of it only as long as SetDevice does: it must have been set, or is set now.
+    if (deviceId < 0 || deviceId >= ACL_MAX_DEVICES || !process->device[deviceId].rt) {
+        aclError error = aclrtSetDevice(deviceId);
+        if (error) {
+            return error;
+        }
+    }
+    aclError error = acl_context_make("aclrtCreateContext", deviceId, false, &made);
+    if (error) {
+        return error;
+    }
+    acl_set_current_context(made);
+    *context = made;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDestroyContext(aclrtContext context)
+{
+    if (!context) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyContext", "context is NULL");
+    }
+    struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
+    if (!found) {
+        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext", "%p is no live context", context);
+    }
+    if (found->primary) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyContext",
+                        "the default context ends with aclrtResetDevice");
+    }
+    acl_context_free(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetCurrentContext(aclrtContext context)
+{
+    struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
+    if (!found) {
+        return acl_fail(context ? ACL_ERROR_RT_CONTEXT_NULL : ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext",
+                        "%p is no live context", context);
+    }
+    acl_set_current_context(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetCurrentContext(aclrtContext *context)
+{
+    struct acl_context *found;
+    if (!context) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext", "context is NULL");
+    }
+    aclError error = acl_current_context("aclrtGetCurrentContext", &found);
+    if (!error) {
+        *context = found;
+    }
+    return error;
+}
+
+aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream)
+{
+    struct acl_context *context;
+    if (!stream) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetCurrentDefaultStream", "stream is NULL");
+    }
+    aclError error = acl_current_context("aclrtCtxGetCurrentDefaultStream", &context);
+    if (!error) {
+        *stream = context->default_stream;
+    }
+    return error;
+}
+
+aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active)
+{
+    struct acl_process *process = acl_process();
+    if (!active) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetPrimaryCtxState", "active is NULL");
+    }
+    if (deviceId < 0 || deviceId >= ACL_MAX_DEVICES) {
+        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetPrimaryCtxState", "no device %d", deviceId);
+    }
+    if (flags) {
+        *flags = 0;
+    }
+    *active = process->device[deviceId].primary != NULL;
+    return ACL_SUCCESS;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread's last error code and text, and the translation of the core's status codes. */
+#include "acl_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct thread_error {
+    aclError code;
+    bool unread;
+    char text[1024];
+    char taken[1024]; /**< what aclGetRecentErrMsg handed out last */
+};
+
+static _Thread_local struct thread_error thread_error;
+
+aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
+{
+    struct thread_error *error = &thread_error;
+    va_list args;
+    int used = snprintf(error->text, sizeof(error->text), "E%d: [%s] ", code, func);
+    va_start(args, fmt);
+    vsnprintf(error->text + used, sizeof(error->text) - (size_t)used, fmt, args);
+    va_end(args);
+    error->code = code;
+    error->unread = true;
+    acl_log(ACL_ERROR, func, "%s", error->text);
+    return code;
+}
+
+static aclError code_of(leo_status status)
+{
+    switch (status) {
+    case LEO_OK:
+        return ACL_SUCCESS;
+    case LEO_ERR_NO_MEMORY:
+        return ACL_ERROR_BAD_ALLOC;
+    case LEO_ERR_NO_DEVICE_MEMORY:
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    case LEO_ERR_NO_DEVICE:
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    case LEO_ERR_TIMEOUT:
+        return ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
+    case LEO_ERR_NOT_FOUND:
+        return ACL_ERROR_RT_KERNEL_LOOKUP;
+    case LEO_ERR_IO:
+        return ACL_ERROR_RT_FILE_OPEN;
+    case LEO_ERR_WRONG_ARCH:
+        return ACL_ERROR_RT_SOC_VERSION;
+    case LEO_ERR_UNSUPPORTED:
+        return ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+    case LEO_ERR_DEAD:
+        return ACL_ERROR_RT_LOST_HEARTBEAT;
+    case LEO_ERR_FAULT:
+        return ACL_ERROR_RT_AICORE_EXCEPTION;
+    case LEO_ERR_FULL:
+        return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
+    case LEO_ERR_NOT_READY:
+        return ACL_ERROR_RT_STREAM_NOT_COMPLETE;
+    default:
+        return status < 0 && status >= LEO_ERR_MISMATCH ? ACL_ERROR_RT_PARAM_INVALID : ACL_ERROR_RT_INTERNAL_ERROR;
+    }
+}
+
+aclError acl_status(const char *func, leo_status status)
+{
+    if (status == LEO_OK) {
+        return ACL_SUCCESS;
+    }
+    const char *text = leo_rt_last_error();
+    return acl_fail(code_of(status), func, "%s", *text ? text : leo_status_text(status));
+}
+
+aclError acl_sync_status(const char *func, struct acl_stream *stream, leo_status status)
+{
+    if (status != LEO_ERR_FAULT) {
+        return acl_status(func, status);
+    }
+    if (stream->context->stop_on_failure) {
+        stream->context->failed = true;
+    }
+    bool vector = leo_rt_stream_last_fault_kind(stream->rt) == LEO_CORE_KIND_VECTOR;
+    aclError code = vector ? ACL_ERROR_RT_VECTOR_CORE_EXCEPTION : ACL_ERROR_RT_AICORE_EXCEPTION;
+    switch (leo_rt_stream_last_fault(stream->rt)) {
+    case LEO_FAULT_WATCHDOG:
+        code = vector ? ACL_ERROR_RT_VECTOR_CORE_TIMEOUT : ACL_ERROR_RT_AICORE_TIMEOUT;
+        break;
+    case LEO_FAULT_KERNEL_TRAP:
+        code = vector ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_AICORE_TRAP_EXCEPTION;
+        break;
+    case LEO_FAULT_DMA_OUT_OF_RANGE:
+    case LEO_FAULT_BAD_ENTRY:
+        code = ACL_ERROR_RT_SYS_DMA;
+        break;
+    default:
+        break;
+    }
+    return acl_fail(code, func, "%s", leo_rt_last_error());
+}
+
+aclError acl_timeout_check(const char *func, int32_t timeout)
+{
+    if (timeout == -1 || timeout > 0) {
+        return ACL_SUCCESS;
+    }
+    return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                    "timeout %d: pass -1 (for ever) or milliseconds above 0", timeout);
+}
+
+const char *aclGetRecentErrMsg(void)
+{
+    struct thread_error *error = &thread_error;
+    if (!error->unread) {
+        return NULL;
+    }
+    memcpy(error->taken, error->text, sizeof(error->taken));
+    error->unread = false;
+    return error->taken;
+}
+
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
+{
+    if (level != ACL_RT_THREAD_LEVEL) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    return thread_error.code;
+}
+
+aclError aclrtGetLastError(aclrtLastErrLevel level)
+{
+    aclError code = aclrtPeekAtLastError(level);
+    if (level == ACL_RT_THREAD_LEVEL) {
+        thread_error.code = ACL_SUCCESS;
+    }
+    return code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device and host memory. */
+#include "acl_internal.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+/** Pinned host memory handed out by aclrtMallocHost, found again by its address. */
+struct host_memory {
+    struct acl_handle handle;
+    struct leo_rt_device *device;
+    void *ptr;
+    size_t bytes;
+};
+
+static bool policy_is_known(aclrtMemMallocPolicy policy)
+{
+    unsigned extra = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+    return ((unsigned)policy & ~extra) <= ACL_MEM_MALLOC_HUGE1G_ONLY_P2P;
+}
+
+static aclError allocate(const char *func, void **ptr, size_t size, aclrtMemMallocPolicy policy, size_t extra)
+{
+    struct acl_context *context;
+    if (!ptr || size == 0 || !policy_is_known(policy)) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s",
+                        !ptr ? "devPtr is NULL" : size == 0 ? "size is 0" : "the policy is unknown");
+    }
+    aclError error = acl_current_context(func, &context);
+    if (error) {
+        return error;
+    }
+    if (size > SIZE_MAX - 64) {
+        return acl_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, func, "%zu bytes are more than any device has", size);
+    }
+    uint64_t addr;
+    error = acl_status(func, leo_rt_memory_alloc(context->rt, (size + 31) / 32 * 32 + extra, &addr));
+    if (!error) {
+        *ptr = (void *)(uintptr_t)addr;
+    }
+    return error;
+}
+
+aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    return allocate("aclrtMalloc", devPtr, size, policy, 32);
+}
+
+aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    return allocate("aclrtMallocCached", devPtr, size, policy, 32);
+}
+
+aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    return allocate("aclrtMallocAlign32", devPtr, size, policy, 0);
+}
+
+aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+{
+    (void)cfg; // module and device ids serve statistics only
+    return allocate("aclrtMallocWithCfg", devPtr, size, policy, 32);
+}
+
+aclError aclrtFree(void *devPtr)
+{
+    struct acl_context *context;
+    uint64_t base, bytes;
+    if (!devPtr) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree", "devPtr is NULL");
+    }
+    aclError error = acl_current_context("aclrtFree", &context);
+    if (error) {
+        return error;
+    }
+    uint64_t addr = (uintptr_t)devPtr;
+    if (leo_rt_memory_find(context->rt, addr, &base, &bytes) != LEO_OK || base != addr) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFree",
+                        "%p was not returned by aclrtMalloc on this device, or was already freed", devPtr);
+    }
+    return acl_status("aclrtFree", leo_rt_memory_free(context->rt, addr));
+}
+
+aclError aclrtMallocHost(void **hostPtr, size_t size)
+{
+    struct acl_context *context;
+    const char *func = "aclrtMallocHost";
+    if (!hostPtr || size == 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s", hostPtr ? "size is 0" : "hostPtr is NULL");
+    }
+    aclError error = acl_current_context(func, &context);
+    if (error) {
+        return error;
+    }
+    struct host_memory *memory = leo_calloc(1, sizeof(*memory));
+    if (!memory) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    error = acl_status(func, leo_rt_host_alloc(context->rt, size, &memory->ptr));
+    if (error) {
+        leo_free(memory);
+        return error;
+    }
+    memory->device = context->rt;
+    memory->bytes = size;
+    acl_handle_add(&memory->handle, ACL_KIND_HOST_MEMORY);
+    *hostPtr = memory->ptr;
+    return ACL_SUCCESS;
+}
+
+static bool starts_at(const void *handle, const void *user)
+{
+    const struct host_memory *memory = handle;
+    return memory->ptr == user;
+}
+
+static bool holds(const void *handle, const void *user)
+{
+    const struct host_memory *memory = handle;
+    return (uintptr_t)user - (uintptr_t)memory->ptr < memory->bytes;
+}
+
+static bool is_of_device(const void *handle, const void *user)
+{
+    const struct host_memory *memory = handle;
+    return memory->device == user;
+}
+
+static aclError free_host(struct host_memory *memory)
+{
+    acl_handle_remove(&memory->handle);
+    aclError error = acl_status("aclrtFreeHost", leo_rt_host_free(memory->device, memory->ptr));
+    leo_free(memory);
+    return error;
+}
+
+aclError aclrtFreeHost(void *hostPtr)
+{
+    if (!hostPtr) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost", "hostPtr is NULL");
+    }
+    struct host_memory *memory = acl_handle_first(ACL_KIND_HOST_MEMORY, starts_at, hostPtr);
+    if (!memory) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFreeHost",
+                        "%p was not returned by aclrtMallocHost, or was already freed", hostPtr);
+    }
+    return free_host(memory);
+}
+
+void acl_host_memory_end(struct leo_rt_device *device)
+{
+    struct host_memory *memory;
+    while ((memory = acl_handle_first(ACL_KIND_HOST_MEMORY, is_of_device, device)) != NULL) {
+        (void)free_host(memory);
+    }
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
+{
+    struct acl_context *context;
+    uint64_t free_bytes, total_bytes;
+    const char *func = "aclrtGetMemInfo";
+    if (!free_out || !total_out || (int)attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or the attribute is unknown");
+    }
+    aclError error = acl_current_context(func, &context);
+    if (!error) {
+        error = acl_status(func, leo_rt_memory_info(context->rt, &free_bytes, &total_bytes));
+    }
+    if (error) {
+        return error;
+    }
+    // The chips modelled have HBM and no DDR of their own; both questions are answered, DDR with nothing.
+    bool ddr = attr == ACL_DDR_MEM || (attr >= ACL_DDR_MEM_HUGE && attr <= ACL_DDR_MEM_NORMAL) ||
+               attr == ACL_DDR_MEM_P2P_HUGE || attr == ACL_DDR_MEM_P2P_NORMAL;
+    *free_out = ddr ? 0 : free_bytes;
+    *total_out = ddr ? 0 : total_bytes;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
+{
+    struct acl_context *context;
+    uint64_t base, bytes;
+    const char *func = "aclrtPointerGetAttributes";
+    if (!ptr || !attributes) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL");
+    }
+    aclError error = acl_current_context(func, &context);
+    if (error) {
+        return error;
+    }
+    memset(attributes, 0, sizeof(*attributes));
+    attributes->pageSize = 4096;
+    if (leo_rt_memory_find(context->rt, (uintptr_t)ptr, &base, &bytes) == LEO_OK) {
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+        attributes->location.id = (uint32_t)context->device;
+    } else if (acl_handle_first(ACL_KIND_HOST_MEMORY, holds, ptr)) {
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
+    } else {
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+    }
+    return ACL_SUCCESS;
+}

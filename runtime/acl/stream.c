@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams. */
+#include "acl_internal.h"
+
+#include <leo/alloc.h>
+
+aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority, uint32_t flags,
+                         struct acl_stream **out)
+{
+    struct acl_process *process = acl_process();
+    struct acl_stream *stream = leo_calloc(1, sizeof(*stream));
+    if (!stream) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    leo_status status = leo_rt_stream_create(context->rt, &stream->rt);
+    if (status != LEO_OK) {
+        leo_free(stream);
+        if (status == LEO_ERR_FULL) {
+            return acl_fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, func, "%s", leo_rt_last_error());
+        }
+        return acl_status(func, status);
+    }
+    stream->context = context;
+    stream->priority = priority;
+    stream->flags = flags;
+    acl_handle_add(&stream->handle, ACL_KIND_STREAM);
+    pthread_mutex_lock(&process->lock);
+    stream->id = process->next_stream_id++;
+    pthread_mutex_unlock(&process->lock);
+    *out = stream;
+    return ACL_SUCCESS;
+}
+
+void acl_stream_free(struct acl_stream *stream)
+{
+    acl_handle_remove(&stream->handle);
+    leo_rt_stream_destroy(stream->rt);
+    leo_free(stream);
+}
+
+aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream **out)
+{
+    struct acl_context *context;
+    aclError error = acl_current_context(func, &context);
+    if (error) {
+        return error;
+    }
+    struct acl_stream *stream = handle ? acl_handle_find(handle, ACL_KIND_STREAM) : context->default_stream;
+    if (!stream || stream->context->rt != context->rt) {
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func, "%p is no live stream of this thread's context", handle);
+    }
+    if (stream->context != context) {
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
+                        "the stream belongs to another context: make that one current first");
+    }
+    *out = stream;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
+{
+    struct acl_context *context;
+    struct acl_stream *made;
+    if (!stream) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream", "stream is NULL");
+    }
+    aclError error = acl_current_context("aclrtCreateStream", &context);
+    if (!error) {
+        error = acl_stream_make("aclrtCreateStream", context, priority, flag, &made);
+    }
+    if (!error) {
+        *stream = made;
+    }
+    return error;
+}
+
+aclError aclrtCreateStream(aclrtStream *stream)
+{
+    return aclrtCreateStreamWithConfig(stream, 0, 0);
+}
+
+static aclError destroy_stream(const char *func, aclrtStream handle)
+{
+    if (!handle) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "stream is NULL");
+    }
+    struct acl_stream *stream = acl_handle_find(handle, ACL_KIND_STREAM);
+    if (!stream || stream == stream->context->default_stream) {
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func, "%p is no live stream made by aclrtCreateStream", handle);
+    }
+    acl_stream_free(stream);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDestroyStream(aclrtStream stream)
+{
+    return destroy_stream("aclrtDestroyStream", stream);
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream)
+{
+    return destroy_stream("aclrtDestroyStreamForce", stream);
+}
+
+static aclError synchronize(const char *func, aclrtStream handle, int timeout)
+{
+    struct acl_stream *stream;
+    aclError error = acl_stream_get(func, handle, &stream);
+    if (error) {
+        return error;
+    }
+    return acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    return synchronize("aclrtSynchronizeStream", stream, -1);
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+{
+    aclError error = acl_timeout_check("aclrtSynchronizeStreamWithTimeout", timeout);
+    return error ? error : synchronize("aclrtSynchronizeStreamWithTimeout", stream, timeout);
+}
+
+static bool is_of_device(const void *handle, const void *user)
+{
+    const struct acl_stream *stream = handle;
+    return stream->context->rt == user;
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
+{
+    struct acl_context *context;
+    const char *func = "aclrtSynchronizeDevice";
+    aclError error = acl_timeout_check(func, timeout);
+    if (!error) {
+        error = acl_current_context(func, &context);
+    }
+    if (error) {
+        return error;
+    }
+    size_t count = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, NULL, 0);
+    void **streams = leo_calloc(count + 1, sizeof(*streams));
+    if (!streams) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    size_t listed = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, streams, count);
+    // Stream by stream, so that a fault is told with the code of its core kind; the first one is the answer.
+    for (size_t i = 0; i < listed && i < count; i++) {
+        struct acl_stream *stream = streams[i];
+        aclError next = acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
+        error = error ? error : next;
+    }
+    leo_free(streams);
+    return error;
+}
+
+aclError aclrtSynchronizeDevice(void)
+{
+    return aclrtSynchronizeDeviceWithTimeout(-1);
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
+{
+    struct acl_stream *found;
+    if (!status) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamQuery", "status is NULL");
+    }
+    aclError error = acl_stream_get("aclrtStreamQuery", stream, &found);
+    if (error) {
+        return error;
+    }
+    leo_status answer = leo_rt_stream_query(found->rt);
+    if (answer != LEO_OK && answer != LEO_ERR_NOT_READY) {
+        return acl_sync_status("aclrtStreamQuery", found, answer);
+    }
+    *status = answer == LEO_OK ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
+{
+    struct acl_stream *found;
+    if (!streamId) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetId", "streamId is NULL");
+    }
+    aclError error = acl_stream_get("aclrtStreamGetId", stream, &found);
+    if (!error) {
+        *streamId = found->id;
+    }
+    return error;
+}
+
+aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
+{
+    struct acl_stream *found;
+    if (!priority) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetPriority", "priority is NULL");
+    }
+    aclError error = acl_stream_get("aclrtStreamGetPriority", stream, &found);
+    if (!error) {
+        *priority = found->priority;
+    }
+    return error;
+}
+
+aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
+{
+    struct acl_stream *found;
+    if (!flags) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetFlags", "flags is NULL");
+    }
+    aclError error = acl_stream_get("aclrtStreamGetFlags", stream, &found);
+    if (!error) {
+        *flags = found->flags;
+    }
+    return error;
+}
+
+aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority)
+{
+    if (!leastPriority || !greatestPriority) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceGetStreamPriorityRange", "an argument is NULL");
+    }
+    *leastPriority = 7;
+    *greatestPriority = 0;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
+{
+    struct acl_stream *found;
+    const char *func = "aclrtSetStreamFailureMode";
+    if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "mode %llu is neither 0 nor 1", (unsigned long long)mode);
+    }
+    aclError error = acl_stream_get(func, stream, &found);
+    if (error) {
+        return error;
+    }
+    if (found->failure_mode_set) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "the mode of a stream may be set once");
+    }
+    found->failure_mode_set = true;
+    if (mode == ACL_STOP_ON_FAILURE) {
+        found->context->stop_on_failure = true;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
+{
+    struct acl_context *context;
+    struct leo_drv_caps caps;
+    if (!streamCount) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAvailableNum", "streamCount is NULL");
+    }
+    aclError error = acl_current_context("aclrtGetStreamAvailableNum", &context);
+    if (error) {
+        return error;
+    }
+    size_t used = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, NULL, 0);
+    leo_rt_device_get_caps(context->rt, &caps);
+    // Queue 0 is the driver's own.
+    *streamCount = caps.queues > used + 1 ? caps.queues - 1 - (uint32_t)used : 0;
+    return ACL_SUCCESS;
+}
