@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command.h"
+#include <leo/cc_command.h>
 
 #include "text.h"
 #include <leo/cc.h>
@@ -140,7 +140,7 @@ static int compile(const char *program, struct leo_cc_opts *opts, const struct c
     return status != LEO_OK;
 }
 
-int cc_command_run(const char *program, int argc, char **argv)
+int leo_cc_command_run(const char *program, int argc, char **argv)
 {
     struct leo_cc_opts opts = {.size = sizeof(opts)};
     struct cc_args flags = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leo-cc: the kernel compiler alone, small enough to build before anything that needs kernels. */
-#include "command.h"
+#include <leo/cc_command.h>
 
 int main(int argc, char **argv)
 {
-    return cc_command_run("leo-cc", argc, argv);
+    return leo_cc_command_run("leo-cc", argc, argv);
 }

@@ -4,4 +4,4 @@
 
 /** Runs the command; `program` is how the user called it. Returns the exit code: 0 good, 1 failed,
  * 2 misuse. */
-int cc_command_run(const char *program, int argc, char **argv);
+int leo_cc_command_run(const char *program, int argc, char **argv);

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# The newcomer's commands. The build itself is CMake's (CMakePresets.json).
+JOBS ?= $(shell nproc)
+CTEST = ctest --output-on-failure --parallel $(JOBS)
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
+
+.PHONY: help setup demo build build-asan test bench tsan fuzz docs format clean
+
+help:
+	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
+	@echo "make test    build with sanitizers, run every test and check (about ten minutes on two cores)"
+	@echo "make bench   measure speed: ratios against the host's own library, in one run"
+	@echo "make tsan    run the tests of everything with threads under the thread sanitizer"
+	@echo "make fuzz    fuzz the parsers for a minute (FUZZ_SECONDS=n each)"
+	@echo "make docs    write the generated pages to build/docs"
+	@echo "make format  format the C sources"
+	@echo "make clean   remove the build folders"
+
+setup:
+	@tools/setup.sh
+
+demo: setup
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build build --parallel $(JOBS) --target leo-train
+	build/training/c/leo-train
+
+build: setup
+	cmake --preset release
+	cmake --build build --parallel $(JOBS)
+
+build-asan: setup
+	cmake --preset debug
+	cmake --build build-asan --parallel $(JOBS)
+
+# Tests labelled release are too slow under sanitizers.
+test: build build-asan
+	cd build && $(CTEST) --label-regex '^release$$'
+	cd build-asan && $(CTEST) --label-exclude '^release$$'
+	tools/check/all.sh build
+
+bench: build
+	tests/bench/run.sh build
+
+tsan: setup
+	cmake --preset tsan
+	cmake --build build-tsan --parallel $(JOBS)
+	cd build-tsan && $(CTEST) --label-regex '^threads$$' --no-tests=error
+
+fuzz: setup
+	cmake --preset fuzz
+	cmake --build build-fuzz --parallel $(JOBS)
+	tests/fuzz/run.sh build-fuzz
+
+docs: setup
+	cmake --preset release
+	cmake --build build --target docs
+
+format:
+	clang-format-19 -i $(SOURCES)
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Subcommands of leo: one file each, listed in main.c. Each answers --help and returns 0 good, 1
+ * the thing asked for failed, 2 wrong use. argv[0] is the subcommand's name.
+ */
+#pragma once
+
+int leo_cmd_cc(int argc, char **argv);
+int leo_cmd_objdump(int argc, char **argv);
