@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Integer and bit-moving loops in plain C. Each path file includes them and its compiler flags turn them into the path's
+ * own instructions. Integers wrap around. `ivdep` promises the compiler what simd_vector.h asks of callers.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline void plain_add_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)(x[i] + y[i]);
+    }
+}
+
+static inline void plain_sub_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)(x[i] - y[i]);
+    }
+}
+
+static inline void plain_mul_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)((uint32_t)x[i] * y[i]);
+    }
+}
+
+static inline void plain_max_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const int16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] > y[i] ? x[i] : y[i];
+    }
+}
+
+static inline void plain_min_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const int16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+}
+
+static inline void plain_add_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] + y[i];
+    }
+}
+
+static inline void plain_sub_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] - y[i];
+    }
+}
+
+static inline void plain_mul_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] * y[i];
+    }
+}
+
+static inline void plain_max_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    int32_t *d = dst;
+    const int32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] > y[i] ? x[i] : y[i];
+    }
+}
+
+static inline void plain_min_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    int32_t *d = dst;
+    const int32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+}
+
+static inline void plain_relu_s32(void *dst, const void *src, size_t count)
+{
+    int32_t *d = dst;
+    const int32_t *x = src;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] > 0 ? x[i] : 0;
+    }
+}
+
+static inline void plain_select16(void *dst, const uint8_t *bits, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i];
+    }
+}
+
+static inline void plain_select32(void *dst, const uint8_t *bits, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i];
+    }
+}
+
+static inline void plain_split16(void *even, void *odd, const void *src, size_t count)
+{
+    uint16_t *e = even, *o = odd;
+    const uint16_t *x = src;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        e[i] = x[2 * i];
+        o[i] = x[2 * i + 1];
+    }
+}
+
+static inline void plain_split32(void *even, void *odd, const void *src, size_t count)
+{
+    uint32_t *e = even, *o = odd;
+    const uint32_t *x = src;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        e[i] = x[2 * i];
+        o[i] = x[2 * i + 1];
+    }
+}
