@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels of the AscendCL tests: one that works, and one for each way to go wrong. */
+#include <leo/device.h>
+
+__ubuf_array__ int32_t ub[256];
+
+/* out[i] = base + i * step.x + offsets[i % 8], by the scalar unit through UB; one block writes 64 values. */
+struct step {
+    int32_t x, y;
+};
+
+__global__ __vector__ void fill_ramp(__gm__ int32_t *out, int8_t base, struct step step, __gm__ const int32_t *offsets)
+{
+    for (int i = 0; i < 64; i++) {
+        ub[i] = base + i * step.x + step.y + offsets[i % 8];
+    }
+    set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    copy_ubuf_to_gm(out + get_block_idx() * 64, ub, 0, 1, 8, 0, 0);
+}
+
+__global__ __vector__ void read_outside(__gm__ int32_t *out, uint32_t blocks)
+{
+    copy_gm_to_ubuf(ub, out, 0, 1, blocks, 0, 0);
+}
+
+__global__ __vector__ void misaligned(__gm__ int32_t *out)
+{
+    copy_gm_to_ubuf((__ubuf__ void *)((uint64_t)ub + 4), out, 0, 1, 1, 0, 0);
+}
+
+__global__ __vector__ void endless(void)
+{
+    for (volatile int i = 0;; i++) {
+    }
+}
+
+__global__ __vector__ void give_up(void)
+{
+    trap();
+}
+
+__global__ __vector__ void nothing(void)
+{
+}
