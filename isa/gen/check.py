@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refuses tables that contradict themselves. Every message starts with file:line."""
 
-from model import ARCHS, OPERANDS, TableError
+from model import ARCHS, OPERANDS, SUFFIXES, TableError
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FORMS = {"r4": "abcd", "u4": "abd", "i": "b"}
@@ -121,6 +121,20 @@ def check_insns(isa):
         slots.update({slot: insn.name for slot in slots_of(isa, insn)})
 
 
+def check_converts(isa):
+    pairs = set()
+    vconv = [insn for insn in isa.insns if insn.name == "vconv"]
+    for item in isa.converts:
+        require((item.source, item.target) not in pairs, item.where, "conversion is defined twice")
+        pairs.add((item.source, item.target))
+        for suffix in item.suffixes:
+            require(suffix in SUFFIXES, item.where, f"unknown rounding suffix '{suffix}'")
+        for arch in item.archs:
+            types = vconv[0].types.get(arch, []) if vconv else []
+            for name in (item.source, item.target):
+                require(name in types, item.where, f"vconv has no type '{name}' on {arch}")
+
+
 def check_struct(struct):
     at = 0
     require(struct.doc, struct.where, f"struct '{struct.name}' has no text")
@@ -158,6 +172,7 @@ def check_tables(isa):
     for config in isa.configs.values():
         check_config(isa, config)
     check_insns(isa)
+    check_converts(isa)
     check_unique(isa.status, "status")
     check_unique(isa.faults, "fault")
     check_unique(isa.csrs, "CSR")

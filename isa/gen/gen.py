@@ -9,6 +9,7 @@ from pathlib import Path
 from check import check_tables
 from emit_enums import emit_faults, emit_isa_enums, emit_status
 from emit_insn import emit_insn
+from emit_intrin import emit_intrin
 from emit_layout import emit_layout
 from emit_regs import emit_csr, emit_regs
 from emit_soc import emit_soc
@@ -18,6 +19,7 @@ from parse import parse_tables
 GROUPS = {
     "host": [emit_isa_enums, emit_status, emit_faults, emit_insn, emit_layout, emit_regs, emit_csr],
     "soc": [emit_soc],
+    "device": [emit_intrin],
 }
 
 

@@ -4,6 +4,8 @@
 from dataclasses import dataclass, field
 
 ARCHS = (1001, 2201)
+# Suffix of a conversion's name -> value of enum round.
+SUFFIXES = {"": "none", "a": "round", "c": "ceil", "f": "floor", "o": "odd", "r": "rint", "z": "trunc"}
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "gm", "bt", "fb")
 OPERANDS = SPACES + ("val", "cfg", "none")
 
@@ -66,6 +68,16 @@ class Insn:
 
 
 @dataclass
+class Convert:
+    """A pair of types vconv converts between, and the rounding suffixes its intrinsics come with."""
+    where: str
+    source: str
+    target: str
+    suffixes: list
+    archs: list
+
+
+@dataclass
 class Row:
     """A line of a .csv table or a register."""
     where: str
@@ -114,6 +126,7 @@ class Isa:
     configs: dict = field(default_factory=dict)
     field_docs: dict = field(default_factory=dict)
     insns: list = field(default_factory=list)
+    converts: list = field(default_factory=list)
     status: list = field(default_factory=list)
     faults: list = field(default_factory=list)
     csrs: list = field(default_factory=list)

@@ -5,7 +5,7 @@ import csv
 import re
 from pathlib import Path
 
-from model import (ARCHS, Array, Config, Enum, Field, Insn, Isa, Member, Row, Struct, TableError)
+from model import (ARCHS, Array, Config, Convert, Enum, Field, Insn, Isa, Member, Row, Struct, TableError)
 
 NAME = re.compile(r"[a-z][a-z0-9_]*$")
 
@@ -114,6 +114,15 @@ def parse_insn(isa, where, text):
         archs or sorted(types) or list(ARCHS), "status" in options, parse_operands(where, operand_text), doc))
 
 
+def parse_convert(isa, where, text):
+    words = text.split()
+    if len(words) != 5 or not words[4].startswith("soc="):
+        raise TableError(where, "expected: convert FROM TO suffixes soc=..")
+    suffixes = ["" if item == "-" else item for item in words[3].split(",")]
+    archs = [to_int(where, item, "soc") for item in words[4][4:].split(",")]
+    isa.converts.append(Convert(where, words[1], words[2], suffixes, archs))
+
+
 def parse_isa_file(isa, path):
     for where, text in lines_of(path):
         kind = text.split()[0]
@@ -135,6 +144,8 @@ def parse_isa_file(isa, path):
             add_unique(where, isa.field_docs, words[1], (where, doc), "field text")
         elif kind == "insn":
             parse_insn(isa, where, text)
+        elif kind == "convert":
+            parse_convert(isa, where, text)
         else:
             raise TableError(where, f"unknown kind of line '{kind}'")
 

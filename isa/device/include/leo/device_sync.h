@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <leo/device.h>: order between units, and the state units look at. */
+#pragma once
+
+/*
+ * set_flag(source pipe, waiting pipe, event), wait_flag(same), pipe_barrier(pipe). Macros, because
+ * the pipes are part of the instruction word at every optimisation level; the event may vary.
+ */
+#define set_flag(src, dst, event)  LEO_FLAG(0, src, dst, event)
+#define wait_flag(src, dst, event) LEO_FLAG(1, src, dst, event)
+#define pipe_barrier(pipe)         LEO_I(0x7b, 2, 0, (int)(pipe))
+/* A constant event goes into the word, another into the register. */
+#define LEO_FLAG(f3, src, dst, event)                                                              \
+    LEO_I(0x7b, f3, __builtin_constant_p(event) ? 0 : (event),                                     \
+          (int)(src) | (int)(dst) << 4 |                                                           \
+              (__builtin_constant_p(event) ? ((int)(event) & 7) << 8 : 0))
+
+/* Lanes that vector instructions write: `high` lanes 64..127 (16-bit types), `low` lanes 0..63. */
+LEO_INTRIN void set_vector_mask(uint64_t high, uint64_t low)
+{
+    LEO_CSR_WRITE(LEO_CSR_VMASK1, high);
+    LEO_CSR_WRITE(LEO_CSR_VMASK0, low);
+}
+
+/* Counter mode: the low word of the mask is a number of elements. */
+LEO_INTRIN void set_mask_count(void)
+{
+    LEO_CSR_SET(LEO_CSR_CTRL, 1);
+}
+
+LEO_INTRIN void set_mask_norm(void)
+{
+    LEO_CSR_CLEAR(LEO_CSR_CTRL, 1);
+}
+
+/* Loads the compare mask from 16 bytes of UB. */
+LEO_INTRIN void set_cmpmask(__ubuf__ const void *mask)
+{
+    LEO_I(0x7b, 3, mask, 0);
+}
+
+/* Where vsel in modes 1 and 2 finds its mask bits. */
+LEO_INTRIN void set_selmask_addr(__ubuf__ const void *mask)
+{
+    LEO_CSR_WRITE(LEO_CSR_SELMASK_ADDR, (uint64_t)mask);
+}
+
+/* What writes to global memory do with the value there: replace it, or add (f32). */
+LEO_INTRIN void set_atomic_none(void)
+{
+    LEO_CSR_CLEAR(LEO_CSR_CTRL, 14);
+}
+
+LEO_INTRIN void set_atomic_f32(void)
+{
+    LEO_CSR_CLEAR(LEO_CSR_CTRL, 14);
+    LEO_CSR_SET(LEO_CSR_CTRL, 2);
+}
+
+/* Type and operation are set apart; add is the one operation there is. */
+LEO_INTRIN void set_atomic_add(void)
+{
+    set_atomic_f32();
+}
+
+/* The scalar unit has no data cache: nothing to do but to keep the order of the program. */
+typedef enum { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE } cache_line_t;
+typedef enum { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC } dcci_dst_t;
+typedef enum { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ } mem_dsb_t;
+
+LEO_INTRIN void dcci(__gm__ void *line, cache_line_t lines)
+{
+    (void)line;
+    (void)lines;
+    LEO_FENCE();
+}
+
+LEO_INTRIN void dcci(__gm__ void *line, cache_line_t lines, dcci_dst_t where)
+{
+    (void)line;
+    (void)lines;
+    (void)where;
+    LEO_FENCE();
+}
+
+LEO_INTRIN void dsb(mem_dsb_t what)
+{
+    (void)what;
+    LEO_FENCE();
+}
+
+/* Stops the kernel with the fault kernel_trap. */
+LEO_INTRIN void trap(void)
+{
+    LEO_I(0x7b, 7, 0, 0);
+}

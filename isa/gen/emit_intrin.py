@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""intrin.h: one C function for each instruction and type, under the names kernels use."""
+
+from emit_config import field_mask, field_type
+from emit_enums import emit_isa_enums
+from emit_regs import emit_csr
+from model import ARCHS, SUFFIXES
+from text import HEAD
+
+C_TYPES = {"f16": "half", "f32": "float", "bf16": "bfloat16_t", "s8": "int8_t", "u8": "uint8_t", "s16": "int16_t",
+           "u16": "uint16_t", "s32": "int32_t", "u32": "uint32_t", "s64": "int64_t", "u64": "uint64_t"}
+MAD_TYPES = {"f16f32": ("float", "half", "half"), "f16f16": ("half", "half", "half"),
+             "bf16f32": ("float", "bfloat16_t", "bfloat16_t"), "f32f32": ("float", "float", "float"),
+             "s8s32": ("int32_t", "int8_t", "int8_t"), "u8u32": ("uint32_t", "uint8_t", "uint8_t"),
+             "u8s32": ("int32_t", "uint8_t", "int8_t")}
+CONDITIONS = ("eq", "ne", "lt", "le", "gt", "ge")
+UB = "__ubuf__"
+STRIDES3 = [("uint8_t", name) for name in ("repeat", "dst_blk", "src0_blk", "src1_blk", "dst_rep", "src0_rep", "src1_rep")]
+STRIDES2 = [("uint8_t", "repeat")] + [("uint16_t", name) for name in ("dst_blk", "src_blk", "dst_rep", "src_rep")]
+STRIDES_RED = [("uint8_t", "repeat")] + [("uint16_t", name) for name in ("dst_rep", "src_blk", "src_rep")]
+BURST = [("uint8_t", "sid")] + [("uint16_t", name) for name in ("n_burst", "len_burst", "src_gap", "dst_gap")]
+
+
+class Writer:
+    """Collects functions and puts each architecture's own under a condition."""
+
+    def __init__(self, isa):
+        self.isa = isa
+        self.insns = {insn.name: insn for insn in isa.insns}
+        self.lines = []
+        self.condition = None
+        self.absent = {arch: [] for arch in ARCHS}  # declarations of what a chip does not have
+
+    def text(self, line=""):
+        self.lines.append(line)
+
+    def set_archs(self, archs):
+        condition = None if set(archs) == set(ARCHS) else " || ".join(f"LEO_HAS_{arch}" for arch in sorted(archs))
+        if condition != self.condition:
+            if self.condition:
+                self.text("#endif\n")
+            if condition:
+                self.text(f"#if {condition}")
+            self.condition = condition
+
+    def asm(self, insn, a="0", b="0", c="0", d="0", sub=None):
+        opcode = f"0x{self.isa.opcodes[insn.opcode][0]:02x}"
+        if insn.form == "u4":
+            sub = insn.sub if sub is None else sub
+            return f"LEO_U4({opcode}, {insn.f3}, {insn.f2}, {sub}, {a}, {b}, {d});"
+        return f"LEO_R4({opcode}, {insn.f3}, {insn.f2}, {a}, {b}, {c}, {d});"
+
+    def head(self, line, params, end):
+        """The head of a function, broken where lines get too long."""
+        lines = []
+        for index, (kind, param) in enumerate(params):
+            item = f"{kind}{'' if kind.endswith('*') else ' '}{param}{', ' if index + 1 < len(params) else ''}"
+            if len(line) + len(item) > 98:
+                lines.append(line.rstrip())
+                line = "    "
+            line += item
+        return lines + [line + ("" if params else "void") + end]
+
+    def function(self, archs, name, params, body, result="void"):
+        for arch in ARCHS:
+            if arch not in archs:
+                self.absent[arch] += self.head(f"LEO_ABSENT({arch}) {result} {name}(", params, ");")
+        self.set_archs(archs)
+        self.lines += self.head(f"LEO_INTRIN {result} {name}(", params, ")")
+        self.text("{")
+        for statement in body:
+            self.lines += wrap(f"    {statement}")
+        self.text("}\n")
+
+    def pack(self, config, **values):
+        """Call of a pack function; fields not named are 0."""
+        items = [str(values.get(item.name, 0)) for item in self.isa.configs[config].fields]
+        return f"leo_pack_{config}({', '.join(items)})"
+
+    def unused(self, *names):
+        return [f"(void){name};" for name in names]
+
+
+def wrap(line):
+    """Breaks a statement at commas."""
+    lines = []
+    while len(line) > 100:
+        cut = max(i for i in range(4, 99) if line[i:i + 2] in (", ", "| "))
+        lines.append(line[:cut + 1])
+        line = "           " + line[cut + 2:]
+    return lines + [line]
+
+
+def pointer(space, kind, const=False):
+    return f"{space} {'const ' if const else ''}{kind} *"
+
+
+def enum_ref(enum, name):
+    return f"LEO_{enum.upper()}_{name.upper()}"
+
+
+def named(params):
+    return {name: name for _, name in params}
+
+
+def emit_packs(writer):
+    for config in writer.isa.configs.values():
+        if config.name in [insn.imm for insn in writer.isa.insns]:
+            continue
+        terms = []
+        for item in config.fields:
+            value = item.name if item.bits in (8, 16, 32) else f"({item.name} & {field_mask(item)})"
+            terms.append(f"(uint64_t){value}" + (f" << {item.lo}" if item.lo else ""))
+        writer.text(f"/* Configuration word {config.name}: constants fold to one constant. */")
+        writer.function(ARCHS, f"leo_pack_{config.name}", [(field_type(item), item.name) for item in config.fields],
+                        [("return " if term is terms[0] else "       ") + term + (";" if term is terms[-1] else " |")
+                         for term in terms], "uint64_t")
+
+
+def archs_of_type(insn, name):
+    return [arch for arch in insn.archs if name in insn.types.get(arch, [])]
+
+
+def all_types(insn):
+    return [name for name in C_TYPES if archs_of_type(insn, name)]
+
+
+def emit_binary(writer, name):
+    insn = writer.insns[name]
+    for kind in all_types(insn):
+        ctype, dtype = C_TYPES[kind], enum_ref("dtype", kind)
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src0"), (pointer(UB, ctype, True), "src1")]
+        cfg = writer.pack("vec3", **named(STRIDES3), dtype=dtype)
+        writer.function(archs_of_type(insn, kind), name, params + STRIDES3,
+                        [writer.asm(insn, "dst", "src0", "src1", cfg)])
+
+
+def emit_select(writer):
+    insn = writer.insns["vsel"]
+    for kind in all_types(insn):
+        ctype, dtype = C_TYPES[kind], enum_ref("dtype", kind)
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src0")]
+        archs = archs_of_type(insn, kind)
+        source = [(pointer(UB, ctype, True), "src1")]
+        writer.function(archs, "vsel", params + source + STRIDES3,
+                        [writer.asm(insn, "dst", "src0", "src1", writer.pack("vec3", **named(STRIDES3), dtype=dtype))])
+        cfg = writer.pack("vec3", **named(STRIDES3), dtype=dtype, mod="mode")
+        mode = [("uint8_t", "mode")]
+        writer.function(archs, "vsel", params + source + STRIDES3 + mode,
+                        [writer.asm(insn, "dst", "src0", "src1", cfg)])
+        writer.function(archs, "vsel", params + [(ctype, "scalar")] + STRIDES3 + mode,
+                        [writer.asm(insn, "dst", "src0", "leo_bits(scalar)", cfg)])
+
+
+def emit_compare(writer):
+    mask, vector, scalar = (writer.insns[name] for name in ("vcmp", "vcmpv", "vcmpvs"))
+    for cond in CONDITIONS:
+        mod = enum_ref("cond", cond)
+        for kind in all_types(mask):
+            source = C_TYPES[kind]
+            params = [(pointer(UB, source, True), "src0"), (pointer(UB, source, True), "src1")]
+            cfg = writer.pack("vec3", **named(STRIDES3), dtype=enum_ref("dtype", kind), mod=mod)
+            writer.function(archs_of_type(mask, kind), f"vcmp_{cond}", params + STRIDES3,
+                            [writer.asm(mask, "0", "src0", "src1", cfg)])
+        for kind in all_types(vector):
+            source = C_TYPES[kind]
+            params = [(pointer(UB, "uint8_t"), "dst"), (pointer(UB, source, True), "src0"),
+                      (pointer(UB, source, True), "src1")]
+            cfg = writer.pack("vec3", **named(STRIDES3), dtype=enum_ref("dtype", kind), mod=mod)
+            writer.function(archs_of_type(vector, kind), f"vcmpv_{cond}", params + STRIDES3,
+                            [writer.asm(vector, "dst", "src0", "src1", cfg)])
+        for kind in all_types(scalar):
+            source = C_TYPES[kind]
+            params = [(pointer(UB, "uint8_t"), "dst"), (pointer(UB, source, True), "src"), (source, "scalar")]
+            cfg = writer.pack("vec2", **named(STRIDES2), dtype=enum_ref("dtype", kind), mod=mod)
+            writer.function(archs_of_type(scalar, kind), f"vcmpvs_{cond}", params + STRIDES2,
+                            [writer.asm(scalar, "dst", "src", "leo_bits(scalar)", cfg)])
+
+
+def emit_unary(writer, name):
+    insn = writer.insns[name]
+    for kind in all_types(insn):
+        ctype = C_TYPES[kind]
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src")]
+        cfg = writer.pack("vec2", **named(STRIDES2), dtype=enum_ref("dtype", kind))
+        writer.function(archs_of_type(insn, kind), name, params + STRIDES2, [writer.asm(insn, "dst", "src", d=cfg)])
+
+
+def emit_scalar(writer, name):
+    insn = writer.insns[name]
+    for kind in all_types(insn):
+        ctype = C_TYPES[kind]
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src"), (ctype, "scalar")]
+        cfg = writer.pack("vec2", **named(STRIDES2), dtype=enum_ref("dtype", kind))
+        writer.function(archs_of_type(insn, kind), name, params + STRIDES2,
+                        [writer.asm(insn, "dst", "src", "leo_bits(scalar)", cfg)])
+    if name == "vaxpy":
+        params = [(pointer(UB, "float"), "dst"), (pointer(UB, "half", True), "src"), ("half", "scalar")]
+        cfg = writer.pack("vec2", **named(STRIDES2), dtype=enum_ref("dtype", "f32"), mod=1)
+        writer.function(insn.archs, name, params + STRIDES2, [writer.asm(insn, "dst", "src", "leo_bits(scalar)", cfg)])
+
+
+def emit_dup(writer):
+    insn = writer.insns["vdup"]
+    strides = [("uint8_t", "repeat"), ("uint16_t", "dst_blk"), ("int32_t", "src_blk"), ("uint16_t", "dst_rep"),
+               ("int32_t", "src_rep")]
+    for kind in all_types(insn):
+        ctype = C_TYPES[kind]
+        cfg = writer.pack("vec2", repeat="repeat", dst_blk="dst_blk", dst_rep="(uint8_t)dst_rep",
+                          dtype=enum_ref("dtype", kind))
+        writer.function(archs_of_type(insn, kind), "vector_dup",
+                        [(pointer(UB, ctype), "dst"), (ctype, "scalar")] + strides,
+                        writer.unused("src_blk", "src_rep") + [writer.asm(insn, "dst", "0", "leo_bits(scalar)", cfg)])
+
+
+def emit_convert(writer):
+    insn = writer.insns["vconv"]
+    rounds = writer.isa.enums["round"].values
+    for item in writer.isa.converts:
+        params = [(pointer(UB, C_TYPES[item.target]), "dst"), (pointer(UB, C_TYPES[item.source], True), "src")]
+        cfg = writer.pack("vcvt", **named(STRIDES2), dst_type=enum_ref("dtype", item.target),
+                          src_type=enum_ref("dtype", item.source))
+        for suffix in item.suffixes:
+            writer.function(item.archs, f"vconv_{item.source}2{item.target}{suffix}", params + STRIDES2,
+                            [writer.asm(insn, "dst", "src", d=cfg, sub=rounds[SUFFIXES[suffix]])])
+
+
+def emit_reduction(writer, name):
+    insn = writer.insns[name]
+    for kind in all_types(insn):
+        ctype, dtype, archs = C_TYPES[kind], enum_ref("dtype", kind), archs_of_type(insn, kind)
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src")] + STRIDES_RED
+        plain = writer.pack("vred", **named(STRIDES_RED), dtype=dtype)
+        writer.function(archs, name, params, [writer.asm(insn, "dst", "src", d=plain)])
+        if name in ("vcmax", "vcmin"):
+            cfg = writer.pack("vred", **named(STRIDES_RED), dtype=dtype, order="(uint8_t)order")
+            writer.function(archs, name, params + [("Order_t", "order")], [writer.asm(insn, "dst", "src", d=cfg)])
+        if name == "vcadd":
+            writer.function(archs, name, params + [("int32_t", "mode")],
+                            writer.unused("mode") + [writer.asm(insn, "dst", "src", d=plain)])
+
+
+def emit_bursts(writer):
+    names = {"copy_gm_to_ubuf": (UB, "__gm__"), "copy_ubuf_to_gm": ("__gm__", UB), "copy_ubuf_to_ubuf": (UB, UB),
+             "copy_gm_to_cbuf": ("__cbuf__", "__gm__"), "copy_cbuf_to_gm": ("__gm__", "__cbuf__"),
+             "copy_ubuf_to_cbuf": ("__cbuf__", UB), "copy_cbuf_to_ubuf": (UB, "__cbuf__")}
+    for name, (target, origin) in names.items():
+        insn = writer.insns[name]
+        params = [(pointer(target, "void"), "dst"), (pointer(origin, "void", True), "src")] + BURST
+        body = [writer.asm(insn, "dst", "src", d=writer.pack("burst", **named(BURST)))]
+        writer.function(insn.archs, name, params, body)
+        if name == "copy_gm_to_cbuf":
+            writer.function(insn.archs, name, params + [("pad_t", "pad")], writer.unused("pad") + body)
+    insn = writer.insns["copy_cbuf_to_bt"]
+    bursts = [("uint16_t", name) for name in ("conv_control", "n_burst", "len_burst", "src_gap", "dst_gap")]
+    cfg = writer.pack("burst", n_burst="n_burst", len_burst="len_burst", src_gap="src_gap", dst_gap="dst_gap",
+                      sid="(uint8_t)conv_control")
+    writer.function(insn.archs, insn.name, [("uint64_t", "dst"), (pointer("__cbuf__", "void", True), "src")] + bursts,
+                    [writer.asm(insn, "dst", "src", d=cfg)])
+
+
+def emit_aligned(writer):
+    bursts = [("uint8_t", "sid"), ("uint16_t", "n_burst"), ("uint32_t", "len_bytes"), ("uint8_t", "lpad"),
+              ("uint8_t", "rpad"), ("uint32_t", "src_gap"), ("uint32_t", "dst_gap")]
+    for name, target, origin in (("copy_gm_to_ubuf", UB, "__gm__"), ("copy_ubuf_to_gm", "__gm__", UB)):
+        insn = writer.insns[f"{name}_align"]
+        for kind in ("b8", "b16", "b32"):
+            cfg0 = writer.pack("align0", n_burst="n_burst", dtype=enum_ref("dtype", kind), len_bytes="len_bytes",
+                               lpad="lpad", rpad="rpad")
+            cfg1 = writer.pack("align1", src_gap="src_gap", dst_gap="dst_gap")
+            params = [(pointer(target, "void"), "dst"), (pointer(origin, "void", True), "src")]
+            writer.function(insn.archs, f"{insn.name}_{kind}", params + bursts,
+                            writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
+    insn = writer.insns["copy_gm_to_cbuf_nd2nz"]
+    names = ("nd_num", "n_value", "d_value", "src_nd_stride", "src_d", "dst_c0_stride", "dst_n_stride", "dst_nd_stride")
+    strides = [("uint8_t", "sid")] + [("uint16_t", name) for name in names]
+    for suffix, kind in (("b8", "b8"), ("b16", "b16"), ("b32s", "b32")):
+        cfg0 = writer.pack("nz0", **{name: name for name in names[:4]}, dtype=enum_ref("dtype", kind))
+        cfg1 = writer.pack("nz1", **{name: name for name in names[4:]})
+        params = [(pointer("__cbuf__", "void"), "dst"), (pointer("__gm__", "void", True), "src")]
+        writer.function(insn.archs, f"copy_gm_to_cbuf_multi_nd2nz_{suffix}", params + strides,
+                        writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
+
+
+def emit_loads(writer):
+    for name, space in (("load_cbuf_to_ca", "__ca__"), ("load_cbuf_to_cb", "__cb__")):
+        insn = writer.insns[name]
+        for kind in ("f16", "bf16", "f32", "s8", "u8", "s32", "u32"):
+            ctype = C_TYPES[kind]
+            params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src"), ("uint16_t", "base"),
+                      ("uint8_t", "repeat"), ("uint16_t", "src_stride"), ("uint16_t", "dst_gap"), ("uint8_t", "sid")]
+            values = {"base": "base", "repeat": "repeat", "src_stride": "src_stride", "dst_gap": "dst_gap",
+                      "dtype": enum_ref("dtype", kind), "decrement": "mode == dec"}
+            mode = [("addr_cal_mode_t", "mode")]
+            writer.function(insn.archs, name, params + mode,
+                            writer.unused("sid") + [writer.asm(insn, "dst", "src", d=writer.pack("load2d", **values))])
+            values["transpose"] = "transpose"
+            writer.function(insn.archs, name, params + [("bool", "transpose")] + mode,
+                            writer.unused("sid") + [writer.asm(insn, "dst", "src", d=writer.pack("load2d", **values))])
+
+
+def emit_mad(writer):
+    insn = writer.insns["mmad"]
+    shape = [("uint16_t", "m"), ("uint16_t", "k"), ("uint16_t", "n")]
+    flags = [("uint8_t", "unit_flag"), ("bool", "k_dir"), ("bool", "c_src"), ("bool", "c_init")]
+    for kind, (result, left, right) in MAD_TYPES.items():
+        archs = archs_of_type(insn, kind)
+        if not archs:
+            continue
+        params = [(pointer("__cc__", result), "cc"), (pointer("__ca__", left, True), "ca"),
+                  (pointer("__cb__", right, True), "cb")]
+        kind_ref = enum_ref("mad", kind)
+        short = writer.pack("mad", m="m", k="k", n="n", c_init="init", type=kind_ref)
+        writer.function(archs, "mad", params + shape + [("bool", "init")], [writer.asm(insn, "cc", "ca", "cb", short)])
+        cfg = writer.pack("mad", m="m", k="k", n="n", unit_flag="unit_flag", k_align="k_dir", c_bias="c_src",
+                          c_init="c_init", type=kind_ref)
+        split = [arch for arch in archs if arch != 1001]
+        writer.function(split, "mad", params + shape + flags, [writer.asm(insn, "cc", "ca", "cb", cfg)])
+        with_bias = "((uint64_t)cc & 0xffffffffu) | bias << 32"
+        writer.function(split, "mad", params + [("uint64_t", "bias")] + shape + flags,
+                        [writer.asm(insn, with_bias, "ca", "cb", cfg)])
+        packed = f"(config & ~(UINT64_C(0xff) << 56)) | (uint64_t){kind_ref} << 56"
+        writer.function(archs, "mad", params + [("uint64_t", "config")], [writer.asm(insn, "cc", "ca", "cb", packed)])
+
+
+def emit_cube_out(writer):
+    insn = writer.insns["copy_matrix_cc_to_gm"]
+    params = [(pointer("__gm__", "void"), "dst"), (pointer("__cc__", "void", True), "src"), ("uint8_t", "sid"),
+              ("uint16_t", "n"), ("uint16_t", "m"), ("uint32_t", "dst_stride"), ("uint16_t", "src_stride"),
+              ("uint8_t", "unit_flag"), ("QuantMode_t", "quant"), ("uint8_t", "relu"), ("bool", "split"),
+              ("bool", "nz2nd")]
+    cfg0 = writer.pack("fix0", n="n", m="m", dst_stride="dst_stride")
+    cfg1 = writer.pack("fix1", src_stride="src_stride", unit_flag="unit_flag", quant="(uint8_t)quant", relu="relu",
+                       split="split", nz2nd="nz2nd")
+    writer.function(insn.archs, insn.name, params, writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
+    insn = writer.insns["copy_matrix_cc_to_ubuf"]
+    params = [(pointer(UB, "void"), "dst"), (pointer("__cc__", "void", True), "src")] + BURST
+    writer.function(insn.archs, insn.name, params + [("CRMODE_t", "mode")],
+                    [writer.asm(insn, "dst", "src", writer.pack("cr", mode="(uint8_t)mode"),
+                                writer.pack("burst", **named(BURST)))])
+
+
+def emit_absent(writer):
+    """What only the other chip has: using it is an error that says so."""
+    writer.set_archs(ARCHS)
+    for arch, lines in writer.absent.items():
+        if lines:
+            others = " || ".join(f"LEO_HAS_{other}" for other in ARCHS if other != arch)
+            writer.lines += [f"#if !({others})", *lines, "#endif", ""]
+
+
+def emit_device_copies(isa):
+    for name, text in (*emit_isa_enums(isa), *emit_csr(isa)):
+        if name.endswith(".h"):
+            yield f"device/{name}", text
+
+
+def emit_intrin(isa):
+    writer = Writer(isa)
+    emit_packs(writer)
+    for insn in isa.insns:
+        kinds = tuple(insn.operands.get(letter) for letter in "abc")
+        if insn.planned:
+            continue
+        if insn.configs == ["vec3"] and kinds == ("ub", "ub", "ub") and insn.name not in ("vsel", "vcmpv"):
+            emit_binary(writer, insn.name)
+        elif insn.configs == ["vec2"] and kinds == ("ub", "ub", "val") and insn.name != "vcmpvs":
+            emit_scalar(writer, insn.name)
+        elif insn.configs == ["vec2"] and kinds == ("ub", "ub", None):
+            emit_unary(writer, insn.name)
+        elif insn.configs == ["vred"]:
+            emit_reduction(writer, insn.name)
+    for emit in (emit_select, emit_compare, emit_dup, emit_convert, emit_bursts, emit_aligned, emit_loads, emit_mad,
+                 emit_cube_out, emit_absent):
+        emit(writer)
+    yield from emit_device_copies(isa)
+    yield "device/include/leo/intrin.h", (HEAD.format(source="isa/insn")
+        + "/* Included by <leo/device.h>, which defines types and macros. */\n#pragma once\n\n"
+        "#include <leo/isa_enums.h>\n\n"
+        + "\n".join(writer.lines).rstrip() + "\n")
