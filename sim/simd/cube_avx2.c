@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 6 rows x 1 fractal of C in twelve registers; sixteen rows of a fractal go as 6 + 6 + 4. */
+#include "cube_blocked.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#define MAX_ROWS 6
+
+static inline __m256i load256(const void *src)
+{
+    __m256i value;
+    memcpy(&value, src, sizeof(value));
+    return value;
+}
+
+static inline void store256(void *dst, __m256i value)
+{
+    memcpy(dst, &value, sizeof(value));
+}
+
+/* 8 x 16 words (rows top..top+7 of a fractal) to 16 columns of 8 words: out[j] holds columns j (low) and j + 8 (high). */
+static inline __attribute__((always_inline)) void transpose_half(__m256i out[8], const uint8_t *src)
+{
+    __m256i r[8], s[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        r[i] = load256(src + i * 32);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        s[2 * i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+        s[2 * i + 1] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) { // four rows, columns 0 1 | 2 3 | 4 5 | 6 7 of each lane
+        r[4 * i] = _mm256_unpacklo_epi32(s[4 * i], s[4 * i + 2]);
+        r[4 * i + 1] = _mm256_unpackhi_epi32(s[4 * i], s[4 * i + 2]);
+        r[4 * i + 2] = _mm256_unpacklo_epi32(s[4 * i + 1], s[4 * i + 3]);
+        r[4 * i + 3] = _mm256_unpackhi_epi32(s[4 * i + 1], s[4 * i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        out[2 * i] = _mm256_unpacklo_epi64(r[i], r[i + 4]);
+        out[2 * i + 1] = _mm256_unpackhi_epi64(r[i], r[i + 4]);
+    }
+}
+
+static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+{
+    for (uint32_t f = 0; f < count; f++) {
+        __m256i top[8], bottom[8];
+        transpose_half(top, src);
+        transpose_half(bottom, src + 256);
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; j++) {
+            store256(dst + j * 32, _mm256_permute2x128_si256(top[j], bottom[j], 0x20));
+            store256(dst + (j + 8) * 32, _mm256_permute2x128_si256(top[j], bottom[j], 0x31));
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+{
+    for (uint32_t f = 0; f < count; f++) {
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            store256(dst + i * 32, load256(src + i * 32));
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void widen(float *dst, const uint16_t *src, size_t count)
+{
+    for (size_t i = 0; i < count; i += 8) {
+        __m128i half;
+        memcpy(&half, src + i, sizeof(half));
+        _mm256_store_ps(dst + i, _mm256_cvtph_ps(half));
+    }
+}
+
+static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
+{
+    for (unsigned part = 0; part < 2; part++) {
+        __m256i out[8];
+        transpose_half(out, (const uint8_t *)src + part * 256);
+#pragma GCC unroll 8
+        for (size_t j = 0; j < 8; j++) {
+            _mm256_store_ps(dst + j * row_floats + part * 8, _mm256_cvtph_ps(_mm256_castsi256_si128(out[j])));
+            _mm256_store_ps(dst + (j + 8) * row_floats + part * 8, _mm256_cvtph_ps(_mm256_extracti128_si256(out[j], 1)));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) __m256 canonical(__m256 value)
+{
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000));
+    return _mm256_blendv_ps(value, nan, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+}
+
+/* rows is a constant where this is inlined, so acc lives in registers. */
+static inline __attribute__((always_inline)) void block_body(const unsigned rows, const struct sim_cube_block *block)
+{
+    __m256 acc[MAX_ROWS][2];
+    const float *a = block->a, *b = block->b;
+#pragma GCC unroll 6
+    for (unsigned r = 0; r < rows; r++) {
+        acc[r][0] = _mm256_loadu_ps(block->init + r * block->init_row);
+        acc[r][1] = _mm256_loadu_ps(block->init + r * block->init_row + 8);
+    }
+    for (uint32_t left = block->k; left >= 16; left -= 16) {
+#pragma GCC unroll 16
+        for (unsigned p = 0; p < 16; p++) {
+            __m256 low = _mm256_load_ps(b + p * 16), high = _mm256_load_ps(b + p * 16 + 8);
+#pragma GCC unroll 6
+            for (unsigned r = 0; r < rows; r++) {
+                __m256 value = _mm256_broadcast_ss(a + r * 16 + p);
+                acc[r][0] = _mm256_fmadd_ps(value, low, acc[r][0]);
+                acc[r][1] = _mm256_fmadd_ps(value, high, acc[r][1]);
+            }
+        }
+        a += 256;
+        b += 256;
+    }
+    for (uint32_t p = 0; p < block->k % 16; p++) {
+        __m256 low = _mm256_load_ps(b + p * 16), high = _mm256_load_ps(b + p * 16 + 8);
+#pragma GCC unroll 6
+        for (unsigned r = 0; r < rows; r++) {
+            __m256 value = _mm256_broadcast_ss(a + r * 16 + p);
+            acc[r][0] = _mm256_fmadd_ps(value, low, acc[r][0]);
+            acc[r][1] = _mm256_fmadd_ps(value, high, acc[r][1]);
+        }
+    }
+#pragma GCC unroll 6
+    for (unsigned r = 0; r < rows; r++) {
+        _mm256_storeu_ps(block->c + r * 16, canonical(acc[r][0]));
+        _mm256_storeu_ps(block->c + r * 16 + 8, canonical(acc[r][1]));
+    }
+}
+
+static void run_block(unsigned rows, unsigned width, const struct sim_cube_block *block)
+{
+    (void)width;
+    switch (rows) {
+    case 1:
+        block_body(1, block);
+        break;
+    case 2:
+        block_body(2, block);
+        break;
+    case 3:
+        block_body(3, block);
+        break;
+    case 4:
+        block_body(4, block);
+        break;
+    case 5:
+        block_body(5, block);
+        break;
+    default:
+        block_body(6, block);
+        break;
+    }
+}
+
+static const struct sim_cube_kernel kernel = {
+    .max_rows = MAX_ROWS,
+    .max_width = 1,
+    .block = run_block,
+    .widen = widen,
+    .widen_transposed = widen_transposed,
+};
+
+static void mmad_f16(const struct sim_mmad *mmad)
+{
+    sim_cube_blocked_mmad(&kernel, mmad);
+}
+
+static void nd2nz_tail(uint8_t *dst, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch, uint32_t rows,
+                       uint32_t tail)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        memcpy(dst + row * dst_row_pitch, src + row * src_pitch, tail);
+        memset(dst + row * dst_row_pitch + tail, 0, 32 - tail);
+    }
+}
+
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
+                  uint32_t rows, uint32_t row_bytes)
+{
+    uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
+    for (uint32_t top = 0; top < rows; top += 16) {
+        uint32_t height = rows - top < 16 ? rows - top : 16;
+        const uint8_t *from_top = src + top * src_pitch;
+        uint8_t *to_top = dst + top * dst_row_pitch;
+        for (uint32_t column = 0; column < columns; column++) {
+            const uint8_t *from = from_top + column * 32u;
+            uint8_t *to = to_top + column * dst_column_pitch;
+#pragma GCC unroll 4
+            for (uint32_t row = 0; row < height; row++) {
+                store256(to, load256(from));
+                from += src_pitch;
+                to += dst_row_pitch;
+            }
+        }
+        if (tail) {
+            nd2nz_tail(to_top + columns * dst_column_pitch, dst_row_pitch, from_top + columns * 32u, src_pitch, height,
+                       tail);
+        }
+    }
+}
+
+static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
+                    enum sim_cube_out out, bool relu)
+{
+    if (cols != 16 || out == SIM_CUBE_OUT_BF16) {
+        sim_cube_convert_generic(dst, dst_pitch, src, rows, cols, out, relu);
+        return;
+    }
+    const __m128i nan = _mm_set1_epi16(0x7e00);
+    for (uint32_t row = 0; row < rows; row++) {
+        for (unsigned part = 0; part < 2; part++) {
+            __m256 value = _mm256_loadu_ps(src + row * 16 + part * 8);
+            if (relu) { // max returns its second operand, 0, for NaN and -0
+                value = canonical(_mm256_blendv_ps(_mm256_max_ps(value, _mm256_setzero_ps()), value,
+                                                   _mm256_cmp_ps(value, value, _CMP_UNORD_Q)));
+            }
+            if (out == SIM_CUBE_OUT_F32) {
+                store256(dst + row * dst_pitch + part * 32, _mm256_castps_si256(value));
+                continue;
+            }
+            __m256i bad = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+            __m128i bad16 = _mm_packs_epi32(_mm256_castsi256_si128(bad), _mm256_extracti128_si256(bad, 1));
+            __m128i half = _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+            half = _mm_blendv_epi8(half, nan, bad16);
+            memcpy(dst + row * dst_pitch + part * 16, &half, sizeof(half));
+        }
+    }
+}
+
+static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
+{
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(load256(dst + i * 4)), _mm256_castsi256_ps(load256(src + i * 4)));
+        store256(dst + i * 4, _mm256_castps_si256(canonical(sum)));
+    }
+    sim_simd_cube_generic.add_f32(dst + i * 4, src + i * 4, count - i);
+}
+
+const struct sim_simd_cube sim_simd_cube_avx2 = {
+    .mmad_f16 = mmad_f16,
+    .transpose_b16 = transpose_b16,
+    .copy_fractals = copy_fractals,
+    .nd2nz = nd2nz,
+    .convert = convert,
+    .add_f32 = add_f32,
+};

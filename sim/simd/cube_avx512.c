@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 8 rows x 2 fractals of C in sixteen registers: two FMA pipes of latency four stay full, and the ten loads a step fit. */
+#include "cube_blocked.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#define MAX_ROWS  8
+#define MAX_WIDTH 2
+
+/* Index tables of a 16 x 16 transpose by three levels of two-source word permutes. */
+// clang-format off
+static const uint16_t rows4_0[32] = {
+    0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51,
+    4, 20, 36, 52, 5, 21, 37, 53, 6, 22, 38, 54, 7, 23, 39, 55,
+};
+static const uint16_t rows4_1[32] = {
+    8, 24, 40, 56, 9, 25, 41, 57, 10, 26, 42, 58, 11, 27, 43, 59,
+    12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63,
+};
+static const uint16_t rows8_0[32] = {
+    0, 1, 2, 3, 32, 33, 34, 35, 4, 5, 6, 7, 36, 37, 38, 39,
+    8, 9, 10, 11, 40, 41, 42, 43, 12, 13, 14, 15, 44, 45, 46, 47,
+};
+static const uint16_t rows8_1[32] = {
+    16, 17, 18, 19, 48, 49, 50, 51, 20, 21, 22, 23, 52, 53, 54, 55,
+    24, 25, 26, 27, 56, 57, 58, 59, 28, 29, 30, 31, 60, 61, 62, 63,
+};
+static const uint16_t rows16_0[32] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35, 36, 37, 38, 39,
+    8, 9, 10, 11, 12, 13, 14, 15, 40, 41, 42, 43, 44, 45, 46, 47,
+};
+static const uint16_t rows16_1[32] = {
+    16, 17, 18, 19, 20, 21, 22, 23, 48, 49, 50, 51, 52, 53, 54, 55,
+    24, 25, 26, 27, 28, 29, 30, 31, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+// clang-format on
+
+static inline __attribute__((always_inline)) void transpose_fractal(__m512i out[8], const uint8_t *src)
+{
+    const __m512i i4[2] = {_mm512_loadu_si512(rows4_0), _mm512_loadu_si512(rows4_1)};
+    const __m512i i8[2] = {_mm512_loadu_si512(rows8_0), _mm512_loadu_si512(rows8_1)};
+    const __m512i i16[2] = {_mm512_loadu_si512(rows16_0), _mm512_loadu_si512(rows16_1)};
+    __m512i four[2][4], eight[4][2];
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; p++) {
+        __m512i low = _mm512_loadu_si512(src + p * 128), high = _mm512_loadu_si512(src + p * 128 + 64);
+        four[0][p] = _mm512_permutex2var_epi16(low, i4[0], high);
+        four[1][p] = _mm512_permutex2var_epi16(low, i4[1], high);
+    }
+#pragma GCC unroll 4
+    for (int q = 0; q < 4; q++) { // q: quarter of the columns
+        for (int p = 0; p < 2; p++) {
+            eight[q][p] = _mm512_permutex2var_epi16(four[q / 2][2 * p], i8[q % 2], four[q / 2][2 * p + 1]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int e = 0; e < 8; e++) {
+        out[e] = _mm512_permutex2var_epi16(eight[e / 2][0], i16[e % 2], eight[e / 2][1]);
+    }
+}
+
+static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+{
+    for (uint32_t f = 0; f < count; f++) {
+        __m512i out[8];
+        transpose_fractal(out, src);
+#pragma GCC unroll 8
+        for (int e = 0; e < 8; e++) {
+            _mm512_storeu_si512(dst + e * 64, out[e]);
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+{
+    for (uint32_t f = 0; f < count; f++) {
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++) {
+            _mm512_storeu_si512(dst + i * 64, _mm512_loadu_si512(src + i * 64));
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void widen(float *dst, const uint16_t *src, size_t count)
+{
+    for (size_t i = 0; i < count; i += 16) {
+        __m256i half;
+        memcpy(&half, src + i, sizeof(half));
+        _mm512_store_ps(dst + i, _mm512_cvtph_ps(half));
+    }
+}
+
+static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
+{
+    __m512i out[8];
+    transpose_fractal(out, (const uint8_t *)src);
+#pragma GCC unroll 8
+    for (size_t e = 0; e < 8; e++) {
+        _mm512_store_ps(dst + 2 * e * row_floats, _mm512_cvtph_ps(_mm512_castsi512_si256(out[e])));
+        _mm512_store_ps(dst + (2 * e + 1) * row_floats, _mm512_cvtph_ps(_mm512_extracti64x4_epi64(out[e], 1)));
+    }
+}
+
+static inline __attribute__((always_inline)) __m512 canonical(__m512 value)
+{
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000));
+    return _mm512_mask_mov_ps(value, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), nan);
+}
+
+/* rows and width are constants where this is inlined, so acc lives in registers. */
+static inline __attribute__((always_inline)) void block_body(const unsigned rows, const unsigned width,
+                                                             const struct sim_cube_block *block)
+{
+    __m512 acc[MAX_ROWS][MAX_WIDTH];
+    const float *a = block->a, *b = block->b;
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            acc[r][w] = _mm512_loadu_ps(block->init + r * block->init_row + w * block->init_column);
+        }
+    }
+    for (uint32_t left = block->k; left >= 16; left -= 16) {
+#pragma GCC unroll 16
+        for (unsigned p = 0; p < 16; p++) {
+            __m512 panel[MAX_WIDTH];
+#pragma GCC unroll 2
+            for (unsigned w = 0; w < width; w++) {
+                panel[w] = _mm512_load_ps(b + (p * width + w) * 16);
+            }
+#pragma GCC unroll 8
+            for (unsigned r = 0; r < rows; r++) {
+                __m512 value = _mm512_set1_ps(a[r * 16 + p]);
+#pragma GCC unroll 2
+                for (unsigned w = 0; w < width; w++) {
+                    acc[r][w] = _mm512_fmadd_ps(value, panel[w], acc[r][w]);
+                }
+            }
+        }
+        a += 256;
+        b += 256 * width;
+    }
+    for (uint32_t p = 0; p < block->k % 16; p++) {
+#pragma GCC unroll 8
+        for (unsigned r = 0; r < rows; r++) {
+            __m512 value = _mm512_set1_ps(a[r * 16 + p]);
+#pragma GCC unroll 2
+            for (unsigned w = 0; w < width; w++) {
+                acc[r][w] = _mm512_fmadd_ps(value, _mm512_load_ps(b + (p * width + w) * 16), acc[r][w]);
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            _mm512_storeu_ps(block->c + r * 16 + w * block->c_column, canonical(acc[r][w]));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void block_rows(unsigned rows, const unsigned width,
+                                                             const struct sim_cube_block *block)
+{
+    switch (rows) {
+    case 1:
+        block_body(1, width, block);
+        break;
+    case 2:
+        block_body(2, width, block);
+        break;
+    case 3:
+        block_body(3, width, block);
+        break;
+    case 4:
+        block_body(4, width, block);
+        break;
+    case 5:
+        block_body(5, width, block);
+        break;
+    case 6:
+        block_body(6, width, block);
+        break;
+    case 7:
+        block_body(7, width, block);
+        break;
+    default:
+        block_body(8, width, block);
+        break;
+    }
+}
+
+static void run_block(unsigned rows, unsigned width, const struct sim_cube_block *block)
+{
+    if (width == 2) {
+        block_rows(rows, 2, block);
+    } else {
+        block_rows(rows, 1, block);
+    }
+}
+
+static const struct sim_cube_kernel kernel = {
+    .max_rows = MAX_ROWS,
+    .max_width = MAX_WIDTH,
+    .block = run_block,
+    .widen = widen,
+    .widen_transposed = widen_transposed,
+};
+
+static void mmad_f16(const struct sim_mmad *mmad)
+{
+    sim_cube_blocked_mmad(&kernel, mmad);
+}
+
+/* Moves and the output path are as wide as a 32-byte block: the AVX2 path's loops serve here too. */
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
+                  uint32_t rows, uint32_t row_bytes)
+{
+    sim_simd_cube_avx2.nd2nz(dst, dst_column_pitch, dst_row_pitch, src, src_pitch, rows, row_bytes);
+}
+
+static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
+                    enum sim_cube_out out, bool relu)
+{
+    sim_simd_cube_avx2.convert(dst, dst_pitch, src, rows, cols, out, relu);
+}
+
+static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
+{
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        __m512 sum = _mm512_add_ps(_mm512_loadu_ps(dst + i * 4), _mm512_loadu_ps(src + i * 4));
+        _mm512_storeu_ps(dst + i * 4, canonical(sum));
+    }
+    sim_simd_cube_generic.add_f32(dst + i * 4, src + i * 4, count - i);
+}
+
+const struct sim_simd_cube sim_simd_cube_avx512 = {
+    .mmad_f16 = mmad_f16,
+    .transpose_b16 = transpose_b16,
+    .copy_fractals = copy_fractals,
+    .nd2nz = nd2nz,
+    .convert = convert,
+    .add_f32 = add_f32,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host speed of the cube's work against this host's own fp32 FMA peak, both measured in this run. */
+#include "simd/simd_cube.h"
+
+#include <immintrin.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS 7
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* 24 independent chains: enough to hide the latency of any host. */
+__attribute__((target("avx512f"))) static float spin_avx512(uint64_t loops)
+{
+    __m512 acc[24], x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
+    for (int i = 0; i < 24; i++) {
+        acc[i] = _mm512_set1_ps((float)i);
+    }
+    for (uint64_t l = 0; l < loops; l++) {
+#pragma GCC unroll 24
+        for (int i = 0; i < 24; i++) {
+            acc[i] = _mm512_fmadd_ps(acc[i], x, y);
+        }
+    }
+    for (int i = 1; i < 24; i++) {
+        acc[0] = _mm512_add_ps(acc[0], acc[i]);
+    }
+    return _mm512_reduce_add_ps(acc[0]);
+}
+
+__attribute__((target("avx2,fma"))) static float spin_avx2(uint64_t loops)
+{
+    __m256 acc[12], x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
+    for (int i = 0; i < 12; i++) {
+        acc[i] = _mm256_set1_ps((float)i);
+    }
+    for (uint64_t l = 0; l < loops; l++) {
+#pragma GCC unroll 12
+        for (int i = 0; i < 12; i++) {
+            acc[i] = _mm256_fmadd_ps(acc[i], x, y);
+        }
+    }
+    float out[8], sum = 0;
+    for (int i = 1; i < 12; i++) {
+        acc[0] = _mm256_add_ps(acc[0], acc[i]);
+    }
+    _mm256_storeu_ps(out, acc[0]);
+    for (int i = 0; i < 8; i++) {
+        sum += out[i];
+    }
+    return sum;
+}
+
+/* GFMA/s, best of several rounds. */
+static double measure_peak(float (*spin)(uint64_t), double fma_per_loop, float *sink)
+{
+    double best = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t loops = 1000000;
+        double start = now();
+        *sink += spin(loops);
+        double rate = fma_per_loop * (double)loops / (now() - start) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+static uint8_t *fill(size_t bytes)
+{
+    uint16_t *data = aligned_alloc(4096, bytes);
+    for (size_t i = 0; data && i < bytes / 2; i++) {
+        data[i] = (uint16_t)(0x3000 + i * 37 % 0x0c00); // small normal f16 values
+    }
+    return (uint8_t *)data;
+}
+
+struct buffers {
+    uint8_t *gm, *l1, *l0a, *l0b, *l0c, *scratch;
+};
+
+static double measure_mmad(const struct sim_simd_cube *cube, const struct buffers *at, uint32_t m, uint32_t n,
+                           uint32_t k)
+{
+    struct sim_mmad mmad = {.c = (float *)at->l0c, .a = (uint16_t *)at->l0a, .b = (uint16_t *)at->l0b, .zero = true,
+                            .m = m, .n = n, .k = k, .scratch = at->scratch};
+    double best = 0;
+    cube->mmad_f16(&mmad);
+    mmad.zero = false;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = now();
+        for (int i = 0; i < 100; i++) {
+            cube->mmad_f16(&mmad);
+        }
+        double rate = 100.0 * m * n * k / (now() - start) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+/* GB/s of a 64 x 256 f16 tile: rows from a wide matrix, then fractals to L0 with and without transpose. */
+static void measure_moves(const struct sim_simd_cube *cube, const struct buffers *at, double rates[3])
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = now();
+        for (int i = 0; i < 1000; i++) {
+            cube->nd2nz(at->l1, 64 * 32, 32, at->gm + i % 4 * 512, 8192, 64, 512);
+        }
+        double middle = now();
+        for (int i = 0; i < 1000; i++) {
+            cube->transpose_b16(at->l0b, 512, at->l1, 512, 64);
+        }
+        double last = now();
+        for (int i = 0; i < 1000; i++) {
+            for (size_t f = 0; f < 64; f++) {
+                memcpy(at->l0a + f * 512, at->l1 + f * 512, 512);
+            }
+        }
+        double end = now(), bytes = 32768e3 * 1e-9;
+        double now_rates[3] = {bytes / (middle - begin), bytes / (last - middle), bytes / (end - last)};
+        for (int i = 0; i < 3; i++) {
+            rates[i] = now_rates[i] > rates[i] ? now_rates[i] : rates[i];
+        }
+    }
+}
+
+static void report(const char *name, const struct sim_simd_cube *cube, const struct buffers *at, double peak)
+{
+    double small = measure_mmad(cube, at, 128, 256, 64), large = measure_mmad(cube, at, 256, 256, 64);
+    double tall = measure_mmad(cube, at, 128, 128, 256), rates[3] = {0};
+    measure_moves(cube, at, rates);
+    printf("%-8s fma peak %7.2f G/s | mmad 128x256x64 %7.2f (%.2f) 256x256x64 %7.2f (%.2f) 128x128x256 %7.2f (%.2f)\n",
+           name, peak, small, small / peak, large, large / peak, tall, tall / peak);
+    printf("%-8s GB/s: nd2nz %.1f  load2d transpose %.1f  load2d plain %.1f\n", name, rates[0], rates[1], rates[2]);
+}
+
+int main(void)
+{
+    struct buffers at = {fill(1 << 20), fill(1 << 20), fill(1 << 17), fill(1 << 17), fill(1 << 18), fill(1 << 20)};
+    float sink = 0;
+    if (!at.gm || !at.l1 || !at.l0a || !at.l0b || !at.l0c || !at.scratch) {
+        return 1;
+    }
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+        report("avx512", &sim_simd_cube_avx512, &at, measure_peak(spin_avx512, 24 * 16, &sink));
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        report("avx2", &sim_simd_cube_avx2, &at, measure_peak(spin_avx2, 12 * 8, &sink));
+    }
+    uint8_t *all[] = {at.gm, at.l1, at.l0a, at.l0b, at.l0c, at.scratch};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        free(all[i]);
+    }
+    return sink == 0.125f; // keeps the spins alive
+}
