@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments shared by host launchers and device programs. Passed by value; both sides have the same layout. */
+#pragma once
+
+#include <stdint.h>
+
+enum op_matmul_flag {
+    OP_MATMUL_TRANSPOSE_A = 1,
+    OP_MATMUL_TRANSPOSE_B = 2,
+    OP_MATMUL_RELU = 4,
+    OP_MATMUL_BIAS = 8,
+    OP_MATMUL_OUT_F16 = 16,
+};
+
+/** One matmul. Tiles are dealt to blocks in turn; sizes in elements, addresses in device memory. */
+struct op_matmul_args {
+    uint64_t a, b, bias, out;
+    uint32_t m, n, k;
+    uint32_t tile_m, tile_n; /**< multiples of 16, at most 256: a tile fills at most L0C */
+    uint32_t k_chunk;        /**< multiple of k_step: what one half of L1 holds */
+    uint32_t k_step;         /**< multiple of 16: what one half of L0A and of L0B holds */
+    uint32_t flags;          /**< enum op_matmul_flag */
+    uint32_t l1_half;        /**< bytes of one half of L1 */
+    uint32_t reserved;
+};
+
+/** An elementwise operator: block i works on elements [i * per_block, (i + 1) * per_block) of `count`. */
+struct op_flat_args {
+    uint64_t in[3], out[2];
+    uint64_t count, per_block; /**< per_block is a multiple of 16 elements */
+    uint64_t overflow;         /**< cast: address of the s32 report, 0 = none */
+    float scalar[3];
+    uint32_t tile; /**< elements of one UB tile, at most OP_FLAT_TILE, multiple of 128 */
+};
+
+/** Column sums: block i works on columns [i * per_block, (i + 1) * per_block). */
+struct op_column_sum_args {
+    uint64_t in, out;
+    uint32_t rows, columns, per_block; /**< per_block is a multiple of 16 */
+    uint32_t reserved;
+};
+
+/** Softmax with cross entropy: block i works on rows [i * per_block, (i + 1) * per_block). */
+struct op_softmax_args {
+    uint64_t logits, labels, loss, prob;
+    uint32_t rows, classes, per_block; /**< per_block is a multiple of 8 */
+    uint32_t group;                    /**< rows held in UB at a time */
+};
+
+/** Gradient of the above over the flat prob array, as op_flat_args. */
+struct op_softmax_grad_args {
+    uint64_t prob, labels, out;
+    uint64_t count, per_block;
+    uint32_t classes;
+    float scale;
+};
+
+enum { OP_FLAT_TILE = 8192 };           /**< elements of f16 in one 16 KiB UB slot */
+enum { OP_FLAT_TILE_F32 = 4096 };       /**< elements of f32 in one slot */
+enum { OP_SOFTMAX_GROUP_BYTES = 32768 }; /**< UB bytes of a group of rows */
+enum { OP_SOFTMAX_GROUP_ROWS = 64 };
+enum { OP_SOFTMAX_MAX_CLASSES = 4096 };

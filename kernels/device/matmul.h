@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The matmul pipeline both generations share: GM -> L1 (MTE2), L1 -> L0 (MTE1), L0 -> L0C (M), each double-buffered.
+ * A generation's own file supplies, before it includes this one:
+ *   matmul_load(l1, gm, rows, columns, rows_padded, pitch)  a row-major matrix into NZ fractals in L1 (MTE2)
+ *   matmul_load_bias(t, n0, columns, slot)                   bias of a tile, with its first chunk (MTE2)
+ *   matmul_begin_tile(t, columns, slot)                      before the first mmad of a tile (MTE1)
+ *   matmul_multiply(l0, m, k, n, first, bias)                one mmad
+ *   matmul_store(t, m0, n0, rows, columns, slot)             L0C -> GM
+ *   MATMUL_OUT_PIPE                                          the pipe that empties L0C
+ * slot: 0, 1 in turn over this block's tiles.
+ *
+ * Flags. MTE2 -> MTE1 0,1: half of L1 filled; MTE1 -> MTE2 0,1: half of L1 free; MTE1 -> M 0,1: half of L0 filled;
+ * M -> MTE1 0,1: half of L0 free; M -> out 0: L0C complete; out -> M 0: L0C free.
+ */
+#pragma once
+
+#include "args.h"
+#include "inline.h"
+
+enum { MATMUL_L0_HALF = 32768 };
+
+/** Where in the sequence of (tile, k chunk) pairs of this block. */
+struct matmul_cursor {
+    uint32_t tile, k0;
+};
+
+OP_INLINE struct matmul_cursor matmul_next(const struct op_matmul_args *t, struct matmul_cursor at)
+{
+    at.k0 += t->k_chunk;
+    if (at.k0 >= t->k) {
+        at.k0 = 0;
+        at.tile += (uint32_t)get_block_num();
+    }
+    return at;
+}
+
+OP_INLINE uint32_t matmul_tiles_n(const struct op_matmul_args *t)
+{
+    return (t->n + t->tile_n - 1) / t->tile_n;
+}
+
+OP_INLINE uint32_t matmul_m0(const struct op_matmul_args *t, uint32_t tile)
+{
+    return tile / matmul_tiles_n(t) * t->tile_m;
+}
+
+OP_INLINE uint32_t matmul_n0(const struct op_matmul_args *t, uint32_t tile)
+{
+    return tile % matmul_tiles_n(t) * t->tile_n;
+}
+
+OP_INLINE uint32_t matmul_slot(uint32_t tile)
+{
+    return tile / (uint32_t)get_block_num() & 1;
+}
+
+OP_INLINE void matmul_load_chunk(const struct op_matmul_args *t, struct matmul_cursor at, uint32_t half)
+{
+    const uint32_t m0 = matmul_m0(t, at.tile), n0 = matmul_n0(t, at.tile);
+    const uint32_t rows = op_min(t->tile_m, t->m - m0), columns = op_min(t->tile_n, t->n - n0);
+    const uint32_t depth = op_min(t->k_chunk, t->k - at.k0);
+    const uint32_t l1_a = half * t->l1_half, l1_b = l1_a + t->tile_m * t->k_chunk * 2;
+
+    wait_flag(PIPE_MTE1, PIPE_MTE2, half);
+    if (t->flags & OP_MATMUL_TRANSPOSE_A) {
+        matmul_load(l1_a, t->a + ((uint64_t)at.k0 * t->m + m0) * 2, depth, rows, op_up16(depth), t->m);
+    } else {
+        matmul_load(l1_a, t->a + ((uint64_t)m0 * t->k + at.k0) * 2, rows, depth, op_up16(rows), t->k);
+    }
+    if (t->flags & OP_MATMUL_TRANSPOSE_B) {
+        matmul_load(l1_b, t->b + ((uint64_t)n0 * t->k + at.k0) * 2, columns, depth, op_up16(columns), t->k);
+    } else {
+        matmul_load(l1_b, t->b + ((uint64_t)at.k0 * t->n + n0) * 2, depth, columns, op_up16(depth), t->n);
+    }
+    if (at.k0 == 0 && (t->flags & OP_MATMUL_BIAS)) {
+        matmul_load_bias(t, n0, columns, matmul_slot(at.tile));
+    }
+    set_flag(PIPE_MTE2, PIPE_MTE1, half);
+}
+
+/* One k step of A into ZZ fractals. In L1 a fractal (k1, m1) stands at k1 * blocks + m1, or at m1 * depth_blocks + k1
+ * if A is stored transposed. */
+OP_INLINE void matmul_fill_a(uint32_t l0, uint32_t l1, uint32_t k1, uint32_t k_blocks, uint32_t blocks,
+                             uint32_t depth_blocks, bool transposed)
+{
+    for (uint32_t i = 0; i < k_blocks; i++) {
+        const uint32_t base = transposed ? k1 + i : (k1 + i) * blocks;
+        load_cbuf_to_ca((__ca__ half *)(uintptr_t)(l0 + i * 512), (__cbuf__ half *)(uintptr_t)l1, (uint16_t)base,
+                        (uint8_t)blocks, (uint16_t)(transposed ? depth_blocks : 1), (uint16_t)(k_blocks - 1), 0,
+                        transposed, inc);
+    }
+}
+
+/* The same of B into ZN fractals: what L1 holds row-major in k must be transposed fractal by fractal. */
+OP_INLINE void matmul_fill_b(uint32_t l0, uint32_t l1, uint32_t k1, uint32_t k_blocks, uint32_t blocks,
+                             uint32_t depth_blocks, bool transposed)
+{
+    for (uint32_t i = 0; i < k_blocks; i++) {
+        const uint32_t base = transposed ? (k1 + i) * blocks : k1 + i;
+        load_cbuf_to_cb((__cb__ half *)(uintptr_t)(l0 + i * blocks * 512), (__cbuf__ half *)(uintptr_t)l1,
+                        (uint16_t)base, (uint8_t)blocks, (uint16_t)(transposed ? 1 : depth_blocks), 0, 0, !transposed,
+                        inc);
+    }
+}
+
+/* Multiplies one chunk; `step` counts k steps since the kernel's start and picks the half of L0. */
+OP_INLINE uint32_t matmul_compute_chunk(const struct op_matmul_args *t, struct matmul_cursor at, uint32_t half,
+                                        uint32_t step)
+{
+    const uint32_t rows = op_min(t->tile_m, t->m - matmul_m0(t, at.tile));
+    const uint32_t columns = op_min(t->tile_n, t->n - matmul_n0(t, at.tile));
+    const uint32_t depth = op_min(t->k_chunk, t->k - at.k0);
+    const uint32_t m_blocks = op_blocks(rows), n_blocks = op_blocks(columns), depth_blocks = op_blocks(depth);
+    const uint32_t l1_a = half * t->l1_half, l1_b = l1_a + t->tile_m * t->k_chunk * 2;
+    const bool transpose_a = t->flags & OP_MATMUL_TRANSPOSE_A, transpose_b = t->flags & OP_MATMUL_TRANSPOSE_B;
+
+    wait_flag(PIPE_MTE2, PIPE_MTE1, half);
+    for (uint32_t k0 = 0; k0 < depth; k0 += t->k_step, step++) {
+        const uint32_t k = op_min(t->k_step, depth - k0), k1 = k0 / 16, k_blocks = op_blocks(k);
+        const uint32_t l0 = step & 1;
+        const bool first = at.k0 + k0 == 0;
+
+        wait_flag(PIPE_M, PIPE_MTE1, l0);
+        matmul_fill_a(l0 * MATMUL_L0_HALF, l1_a, k1, k_blocks, m_blocks, depth_blocks, transpose_a);
+        matmul_fill_b(l0 * MATMUL_L0_HALF, l1_b, k1, k_blocks, n_blocks, depth_blocks, transpose_b);
+        if (first) {
+            matmul_begin_tile(t, columns, matmul_slot(at.tile));
+        }
+        set_flag(PIPE_MTE1, PIPE_M, l0);
+
+        wait_flag(PIPE_MTE1, PIPE_M, l0);
+        if (first) {
+            wait_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
+        } else if (m_blocks * n_blocks < 10) {
+            // A small accumulation chain outruns the Cube's own dependency tracking.
+            pipe_barrier(PIPE_M);
+        }
+        matmul_multiply(l0 * MATMUL_L0_HALF, rows, k, columns, first, t->flags & OP_MATMUL_BIAS);
+        set_flag(PIPE_M, PIPE_MTE1, l0);
+    }
+    set_flag(PIPE_MTE1, PIPE_MTE2, half);
+    return step;
+}
+
+OP_INLINE void matmul_run(const struct op_matmul_args *t)
+{
+    const uint32_t tiles = (t->m + t->tile_m - 1) / t->tile_m * matmul_tiles_n(t);
+    struct matmul_cursor at = {(uint32_t)get_block_idx(), 0};
+    if (at.tile >= tiles) {
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        set_flag(PIPE_MTE1, PIPE_MTE2, i);
+        set_flag(PIPE_M, PIPE_MTE1, i);
+    }
+    set_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
+
+    uint32_t half = 0, step = 0;
+    matmul_load_chunk(t, at, half);
+    while (at.tile < tiles) {
+        // The next chunk is asked for before this one is multiplied: MTE2 works while M does.
+        const struct matmul_cursor next = matmul_next(t, at);
+        if (next.tile < tiles) {
+            matmul_load_chunk(t, next, half ^ 1);
+        }
+        step = matmul_compute_chunk(t, at, half, step);
+        if (next.k0 == 0) {
+            const uint32_t m0 = matmul_m0(t, at.tile), n0 = matmul_n0(t, at.tile);
+            set_flag(PIPE_M, MATMUL_OUT_PIPE, 0);
+            wait_flag(PIPE_M, MATMUL_OUT_PIPE, 0);
+            matmul_store(t, m0, n0, op_min(t->tile_m, t->m - m0), op_min(t->tile_n, t->n - n0),
+                         matmul_slot(at.tile));
+            set_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
+        }
+        at = next;
+        half ^= 1;
+    }
+
+    wait_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        wait_flag(PIPE_M, PIPE_MTE1, i);
+        wait_flag(PIPE_MTE1, PIPE_MTE2, i);
+    }
+}
