@@ -23,7 +23,10 @@ struct leo_rt_kernel;  /**< One kernel of a module; lives as long as it. */
 /** Log sink: level 0 debug, 1 info, 2 warning, 3 error (the ASCEND_GLOBAL_LOG_LEVEL numbers). */
 typedef void (*leo_rt_log_fn)(void *user, int level, const char *text);
 
-/** Zero / NULL fields mean: the LEO_* environment variable if set, else the default. */
+/** Opens the transport of the index-th device; the runtime closes it. */
+typedef leo_status (*leo_rt_open_fn)(void *user, int index, struct leo_transport **transport);
+
+/** Set `size` to sizeof(struct leo_rt_opts). Zero / NULL fields mean: the LEO_* environment variable if set, else the default. */
 struct leo_rt_opts {
     size_t size;
     const char *soc;        /**< LEO_SOC: name (ascend910a, ascend910b1) or path of a SoC file; default ascend910a. */
@@ -33,15 +36,22 @@ struct leo_rt_opts {
     uint32_t limit_us;      /**< LEO_KERNEL_LIMIT_US: watchdog in simulated microseconds; default the chip's. */
     leo_rt_log_fn log;
     void *log_user;
+    leo_rt_open_fn open;    /**< How a device is reached; NULL: a simulated chip in this process. */
+    void *open_user;
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
 void leo_rt_destroy(struct leo_rt *rt);
 int leo_rt_device_count(const struct leo_rt *rt);
 /** Text of the calling thread's last failed call: names the thing and what to do. Never NULL. */
 const char *leo_rt_last_error(void);
+/** For libraries on top: sets the calling thread's error text and returns `status`. */
+leo_status leo_rt_fail(leo_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 leo_status leo_rt_device_open(struct leo_rt *rt, int index, struct leo_rt_device **device); /* counts references */
+/** The last close destroys the device with all streams, events, modules and memory that are left on it. */
 void leo_rt_device_close(struct leo_rt_device *device);
+/** The driver underneath, for what has no call here (simulated time, reset). */
+struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps);
 leo_status leo_rt_device_synchronize(struct leo_rt_device *device);
 /** Simulated host clock: entries start no earlier. Grows only when the host waits for the device. */
@@ -52,6 +62,8 @@ leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
 /** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does. */
 leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
+/** Whether `addr` is inside a device allocation, and which; `base` and `bytes` may be NULL. */
+bool leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
@@ -90,6 +102,9 @@ void leo_rt_module_unload(struct leo_rt_module *module);
 leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel, struct leo_rt_kernel **out);
 unsigned leo_rt_module_kernel_count(const struct leo_rt_module *module);
 struct leo_rt_kernel *leo_rt_module_kernel(struct leo_rt_module *module, unsigned index);
+/** Device address of the loaded image's descriptor. */
+uint64_t leo_rt_module_addr(const struct leo_rt_module *module);
+const char *leo_rt_module_name(const struct leo_rt_module *module);
 const char *leo_rt_kernel_name(const struct leo_rt_kernel *kernel);
 /** Source file and line of a link address; false if the ELF has no such line. */
 bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes, int *line);
