@@ -83,6 +83,10 @@ static void append_imm(struct text *text, const struct leo_insn_info *info, cons
     case LEO_INSN_IMM_BARRIER:
         append_item(text, leo_pipe_name((enum leo_pipe)leo_cfg_barrier_unpack(word->imm).pipe));
         break;
+    case LEO_INSN_IMM_DEVFLAG:
+        append(text, " %u", leo_cfg_devflag_unpack(word->imm).id);
+        text->separator = ", ";
+        break;
     }
     // A register is printed where it adds something.
     if (word->rs1 || info->operand[1] > LEO_INSN_OPERAND_VAL) {

@@ -132,7 +132,7 @@ def check_converts(isa):
         for arch in item.archs:
             types = vconv[0].types.get(arch, []) if vconv else []
             for name in (item.source, item.target):
-                require(name in types, item.where, f"vconv has no type '{name}' on {arch}")
+                require(item.planned or name in types, item.where, f"vconv has no type '{name}' on {arch}")
 
 
 def check_struct(struct):
@@ -177,10 +177,10 @@ def check_tables(isa):
     check_unique(isa.faults, "fault")
     check_unique(isa.csrs, "CSR")
     for row in isa.csrs:
-        require(row.access in ("ro", "rw"), row.where, f"unknown access '{row.access}'")
+        require(row.access in ("ro", "rw", "planned"), row.where, f"unknown access '{row.access}'")
         require(row.value < 0x1000, row.where, "CSR number is too wide")
-        require(row.access == "ro" or row.reset is not None, row.where, "a writable CSR needs a reset value")
-        require((row.access == "ro") == (row.value >> 10 == 3), row.where,
+        require(row.access != "rw" or row.reset is not None, row.where, "a writable CSR needs a reset value")
+        require(row.access == "planned" or (row.access == "ro") == (row.value >> 10 == 3), row.where,
                 "RISC-V: numbers 0xc00 and up are read-only, others are not")
     check_regs(isa)
     for struct in isa.structs:

@@ -104,8 +104,9 @@ def named(params):
 
 
 def emit_packs(writer):
+    used = {name for insn in writer.isa.insns if not insn.planned for name in insn.configs}
     for config in writer.isa.configs.values():
-        if config.name in [insn.imm for insn in writer.isa.insns]:
+        if config.name not in used:
             continue
         terms = []
         for item in config.fields:
@@ -216,7 +217,7 @@ def emit_dup(writer):
 def emit_convert(writer):
     insn = writer.insns["vconv"]
     rounds = writer.isa.enums["round"].values
-    for item in writer.isa.converts:
+    for item in (item for item in writer.isa.converts if not item.planned):
         params = [(pointer(UB, C_TYPES[item.target]), "dst"), (pointer(UB, C_TYPES[item.source], True), "src")]
         cfg = writer.pack("vcvt", **named(STRIDES2), dst_type=enum_ref("dtype", item.target),
                           src_type=enum_ref("dtype", item.source))

@@ -40,7 +40,8 @@ const struct leo_reg_info *leo_reg_info(size_t index)
 
 def emit_csr(isa):
     lines = []
-    for row in isa.csrs:
+    rows = [row for row in isa.csrs if row.access != "planned"]
+    for row in rows:
         lines.append(f"/** {comment(row.doc)} ({row.access}) */")
         lines.append(f"#define LEO_CSR_{row.name.upper()} 0x{row.value:03x}u")
         if row.reset is not None:
@@ -48,7 +49,7 @@ def emit_csr(isa):
     lines += ["", "/** Name of a control register as in the table; NULL if the core has none of that number. */",
               "const char *leo_csr_name(unsigned number);"]
     yield "include/leo/csr.h", header("isa/csr.csv", ["stdint.h"], "\n".join(lines))
-    cases = "".join(f"    case LEO_CSR_{row.name.upper()}:\n        return {quote(row.name)};\n" for row in isa.csrs)
+    cases = "".join(f"    case LEO_CSR_{row.name.upper()}:\n        return {quote(row.name)};\n" for row in rows)
     yield "src/csr.c", source("isa/csr.csv", ["leo/csr.h", "stddef.h"], f"""
 const char *leo_csr_name(unsigned number)
 {{

@@ -75,6 +75,7 @@ class Convert:
     target: str
     suffixes: list
     archs: list
+    planned: bool
 
 
 @dataclass

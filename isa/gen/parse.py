@@ -116,11 +116,11 @@ def parse_insn(isa, where, text):
 
 def parse_convert(isa, where, text):
     words = text.split()
-    if len(words) != 5 or not words[4].startswith("soc="):
-        raise TableError(where, "expected: convert FROM TO suffixes soc=..")
+    if len(words) not in (5, 6) or not words[4].startswith("soc=") or words[5:] not in ([], ["status=planned"]):
+        raise TableError(where, "expected: convert FROM TO suffixes soc=.. [status=planned]")
     suffixes = ["" if item == "-" else item for item in words[3].split(",")]
     archs = [to_int(where, item, "soc") for item in words[4][4:].split(",")]
-    isa.converts.append(Convert(where, words[1], words[2], suffixes, archs))
+    isa.converts.append(Convert(where, words[1], words[2], suffixes, archs, len(words) == 6))
 
 
 def parse_isa_file(isa, path):
