@@ -47,7 +47,7 @@ static leo_status open_image(int fd, const char *path, struct image *image,
                        image->elf ? "no dynamic symbols" : elf_errmsg(-1));
     }
     if (!image->dwarf) {
-        return cc_fail(fail, LEO_ERR_BAD_ELF,
+        return cc_fail(fail, LEO_ERR_UNSUPPORTED,
                        "%s: no debug information: leo-cc derives the parameters of kernels from it",
                        path);
     }

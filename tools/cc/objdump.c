@@ -18,6 +18,10 @@ static void write_line(char *line, FILE *out)
     if (strstr(line, "<unknown>") &&
         sscanf(line, " %" SCNx64 ": %8" SCNx32 " %n", &addr, &word, &words_end) == 2 &&
         words_end > 0 && leo_insn_disassemble(word, text, sizeof(text))) {
+        char *operands = strchr(text, ' ');
+        if (operands) {
+            *operands = '\t'; /* as llvm-objdump sets its columns */
+        }
         fprintf(out, "%.*s%s\n", words_end, line, text);
         return;
     }
