@@ -64,6 +64,8 @@ const char *leo_insn_name(enum leo_insn insn);
 bool leo_insn_has_arch(enum leo_insn insn, uint32_t arch);
 /** Whether the architecture has the instruction for this type (enum leo_dtype; mmad: enum leo_mad). */
 bool leo_insn_has_type(enum leo_insn insn, uint32_t arch, unsigned type);
+/** Whether vconv converts between these types on the architecture. */
+bool leo_insn_has_convert(uint32_t arch, enum leo_dtype from, enum leo_dtype to);
 /** Name of a sub-operation that has one ("rint" of vconv); NULL otherwise. */
 const char *leo_insn_sub_name(enum leo_insn insn, unsigned sub);
 /** Decodes a word of the custom opcodes. False: not an instruction of ours; `out->insn` is LEO_INSN_NONE. */
@@ -146,12 +148,24 @@ def decode_tables(isa):
     return group_rows, sub_rows, len(subs)
 
 
+def convert_masks(isa, arch):
+    """(source type, mask of target types) of vconv."""
+    masks = {}
+    for item in isa.converts:
+        if arch in item.archs and not item.planned:
+            masks[item.source] = masks.get(item.source, 0) | 1 << isa.enums["dtype"].values[item.target]
+    return masks.items()
+
+
 def emit_insn_source(isa):
     infos = "".join(info_row(isa, insn) for insn in isa.insns)
     groups, subs, sub_count = decode_tables(isa)
     names = "".join(f"    if (insn == LEO_INSN_{insn.name.upper()}) {{\n"
                     f"        return leo_{insn.sub}_name((enum leo_{insn.sub})sub);\n    }}\n"
                     for insn in isa.insns if isinstance(insn.sub, str))
+    converts = "".join("        {\n" + "".join(
+        f"            [LEO_DTYPE_{name.upper()}] = 0x{mask:x},\n" for name, mask in convert_masks(isa, arch)) + "        },\n"
+        for arch in ARCHS)
     archs = "".join(f"    case {arch}:\n        return {index};\n" for index, arch in enumerate(ARCHS))
     yield "src/insn.c", source("isa/insn", ["leo/insn.h"], f"""
 static const struct leo_insn_info infos[LEO_INSN_COUNT] = {{
@@ -199,6 +213,16 @@ bool leo_insn_has_type(enum leo_insn insn, uint32_t arch, unsigned type)
 {{
     return leo_insn_has_arch(insn, arch) && type < 32 &&
            (infos[insn].types[leo_arch_index(arch)] >> type & 1) != 0;
+}}
+
+bool leo_insn_has_convert(uint32_t arch, enum leo_dtype from, enum leo_dtype to)
+{{
+    static const uint32_t targets[{len(ARCHS)}][LEO_DTYPE_COUNT] = {{
+{converts}    }};
+    int index = leo_arch_index(arch);
+
+    return index >= 0 && (unsigned)from < LEO_DTYPE_COUNT && (unsigned)to < LEO_DTYPE_COUNT &&
+           (targets[index][from] >> to & 1) != 0;
 }}
 
 const char *leo_insn_sub_name(enum leo_insn insn, unsigned sub)

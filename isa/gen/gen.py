@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from check import check_tables
+from emit_docs import emit_docs
 from emit_enums import emit_faults, emit_isa_enums, emit_status
+from emit_golden import emit_golden, emit_vectors
 from emit_insn import emit_insn
 from emit_intrin import emit_intrin
 from emit_layout import emit_layout
@@ -20,6 +22,9 @@ GROUPS = {
     "host": [emit_isa_enums, emit_status, emit_faults, emit_insn, emit_layout, emit_regs, emit_csr],
     "soc": [emit_soc],
     "device": [emit_intrin],
+    "golden": [emit_golden],
+    "vectors": [emit_vectors],
+    "docs": [emit_docs],
 }
 
 

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of docs/hw that are tables."""
+
+from emit_golden import archs_of, bits_of, operands_of, pattern, subs_of
+from model import SUFFIXES
+
+NOTE = "<!-- Generated from {source} by the docs target; edit the table, not this page. -->\n\n"
+
+
+def escape(text):
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def table(columns, rows):
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(escape(str(cell)) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def page(title, source, *parts):
+    return f"# {title}\n\n" + NOTE.format(source=source) + "\n".join(parts)
+
+
+def insn_section(isa, insn):
+    operands = ", ".join(f"`{item}`" for item in operands_of(insn).split()) or "none"
+    lines = [f"### {insn.name}\n", f"HW-INSN-{insn.name.upper().replace('_', '-')}: {escape(insn.doc)}\n"]
+    if insn.planned:
+        lines.append("Not executed yet: an illegal instruction.\n")
+    lines.append("```")
+    lines += [f"{pattern(isa, insn, sub)}  {insn.name}{suffix}" for suffix, sub in subs_of(isa, insn)]
+    lines.append("```\n")
+    lines.append(f"Pipe {insn.pipe}; chips {archs_of(insn)}; operands {operands}.\n")
+    return "\n".join(lines)
+
+
+def emit_instructions(isa):
+    intro = """\
+Every device instruction is one 32-bit word of a RISC-V custom opcode. Form r4 has four registers, all of them sources:
+`a` = x[rd], `b` = x[rs1], `c` = x[rs2], `d` = x[rs3]. Form u4 is r4 with a number (the sub-operation) in place of rs2.
+Form i has one register and a 12-bit immediate. A `-` in a pattern is a register that is ignored; write x0.
+
+Operands are addresses in a memory (`gm ub l1 l0a l0b l0c bt fb`), scalar bits (`val`) or a configuration word, named in the
+lists below. A reserved bit that is set in a configuration word, or a value its field's meaning does not have, is
+the fault illegal_config. A type that the chip does not have for the instruction is illegal_instruction.
+"""
+    summary = table(["instruction", "pipe", "chips and types", "meaning"],
+                    [(f"[{insn.name}](#{insn.name})", insn.pipe, archs_of(insn), insn.doc) for insn in isa.insns
+                     if not insn.planned])
+    planned = ", ".join(f"[{insn.name}](#{insn.name})" for insn in isa.insns if insn.planned) + "\n"
+    configs = []
+    for config in isa.configs.values():
+        configs.append(f"### Configuration {config.name}\n")
+        configs.append(table(["bits", "field", "values", "meaning"],
+                             [(bits_of(item), item.name, f"enum {item.enum}" if item.enum else "", config.docs[item.name])
+                              for item in sorted(config.fields, key=lambda item: item.lo)]))
+    enums = table(["enum", "values"], [(enum.name, ", ".join(f"{value} {name}" for name, value in enum.values.items()))
+                                       for enum in isa.enums.values()])
+    converts = table(["from", "to", "roundings", "chips"],
+                     [(item.source, item.target, ", ".join(SUFFIXES[suffix] for suffix in item.suffixes),
+                       " ".join(str(arch) for arch in item.archs) + (" (planned)" if item.planned else ""))
+                      for item in isa.converts])
+    yield "instructions.md", page(
+        "Instructions", "isa/insn", intro, "## Summary\n", summary, "Planned (they have an encoding and a name only):\n",
+        planned, "## Configuration words\n", *configs, "## Values\n", enums, "## Conversions of vconv\n", converts,
+        "## Words\n", "\n".join(insn_section(isa, insn) for insn in isa.insns))
+
+
+def emit_register_pages(isa):
+    rows = [(f"0x{reg.value:04x}", reg.name, reg.width, reg.access, "" if reg.reset is None else f"0x{reg.reset:x}",
+             reg.doc) for reg in isa.regs]
+    arrays = [(f"0x{array.base + offset:x} + {array.stride} i", f"{array.name}.{name}", 32, f"i = 0..{array.count - 1}",
+               array.doc) for array in isa.arrays for name, offset in array.members.items()]
+    yield "registers.md", page(
+        "Registers of the function", "isa/regs",
+        "BAR 0. Reads and writes are 4 or 8 bytes wide, as the register is; `w1c`: a written 1 clears the bit.\n",
+        table(["offset", "register", "bits", "access", "reset", "meaning"], rows), "## Arrays\n",
+        table(["offset", "register", "bits", "index", "meaning"], arrays))
+    rows = [(f"0x{row.value:03x}", row.name, row.access, "" if row.reset is None else f"0x{row.reset:x}", row.doc)
+            for row in isa.csrs]
+    yield "csr.md", page(
+        "Control and status registers of a core", "isa/csr.csv",
+        "Read and written by the RISC-V csr instructions. Numbers not listed, `planned` ones, and writes to `ro` ones are "
+        "the fault bad_csr. Besides these there are the standard fflags, frm and fcsr.\n",
+        table(["number", "register", "access", "reset", "meaning"], rows))
+
+
+def emit_queue_page(isa):
+    parts = ["Little-endian. Members marked 0 are reserved: write zero.\n"]
+    for struct in isa.structs:
+        parts.append(f"## {struct.name} ({struct.size} bytes)\n")
+        parts.append(f"{struct.doc}\n")
+        parts.append(table(["offset", "member", "type", "meaning"],
+                           [(member.offset, member.name,
+                             member.type + (f"[{member.count}]" if member.count > 1 else ""), member.doc)
+                            for member in struct.members]))
+    names = ("sqe_op", "core_kind", "mem_space")
+    parts.append("## Values\n")
+    parts.append(table(["enum", "values"], [(name, ", ".join(f"{value} {item}" for item, value in
+                                                              isa.enums[name].values.items()))
+                                            for name in names if name in isa.enums]))
+    yield "queues.md", page("Queue entries and records", "isa/layout", *parts)
+
+
+def emit_code_pages(isa):
+    yield "faults.md", page(
+        "Faults", "isa/faults.csv",
+        "What the chip reports about a kernel or a queue entry that did something forbidden: in the status of the "
+        "completion and in a fault record. The chip keeps working.\n",
+        table(["id", "code", "fault", "what happened"],
+              [(f"HW-FAULT-{row.value:02}", row.value, row.name, row.doc) for row in isa.faults]))
+    yield "status.md", page(
+        "Status codes", "isa/status.csv", "What calls on the host return. Negative: the call changed nothing.\n",
+        table(["value", "name", "meaning"], [(row.value, f"LEO_{row.name.upper()}", row.doc) for row in isa.status]))
+
+
+def emit_docs(isa):
+    yield from emit_instructions(isa)
+    yield from emit_register_pages(isa)
+    yield from emit_queue_page(isa)
+    yield from emit_code_pages(isa)
