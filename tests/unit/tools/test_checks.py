@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each check of tools/check is quiet on a good tree and names the line of a seeded violation."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+CHECK = Path(__file__).resolve().parents[3] / "tools" / "check"
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+GOOD = {
+    ".clang-format": (CHECK.parents[1] / ".clang-format").read_text(encoding="utf-8"),
+    "isa/include/leo/soc.h": SPDX + "#pragma once\n\nint leo_isa_soc(void);\n",
+    "sim/include/leo/sim.h": SPDX + "#pragma once\n\nint leo_sim_run(void);\n",
+    "sim/core/core.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
+    "sim/core/core.c": SPDX + '#include "core/core.h"\n\n#include <leo/sim.h>\n#include <stdio.h>\n',
+    "driver/include/leo/driver.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
+    "driver/transport_sim.c": SPDX + "#include <leo/driver.h>\n#include <leo/sim.h>\n",
+    "runtime/include/leo/runtime.h": SPDX + "#pragma once\n\n#include <leo/driver.h>\n",
+    "kernels/device/add.c": SPDX + "#include <leo/soc.h>\n",
+}
+
+
+class Checks(unittest.TestCase):
+    def check(self, script, *args, **extra):
+        """Runs a check on the good tree plus `extra` files; returns its exit code and output."""
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in {**GOOD, **extra.get("files", {})}.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            for command in extra.get("commands", []):
+                subprocess.run(command, cwd=root, check=True)
+            runner = ["sh"] if script.endswith(".sh") else [sys.executable, "-B"]
+            done = subprocess.run([*runner, str(CHECK / script), *args, "."], cwd=root, capture_output=True,
+                                  text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect_good(self, script, *args, **extra):
+        self.assertEqual(self.check(script, *args, **extra)[0], 0, self.check(script, *args, **extra)[1])
+
+    def expect_bad(self, text, script, *args, **extra):
+        code, out = self.check(script, *args, **extra)
+        self.assertEqual(code, 1, out)
+        self.assertIn(text, out)
+
+    def test_layers(self):
+        self.expect_good("layers.py")
+        for name, text, message in (
+            ("driver/ring.c", "#include <leo/sim.h>\n", "driver/ring.c:1: includes leo/sim.h"),
+            ("sim/chip.c", "\n#include <leo/driver.h>\n", "sim/chip.c:2: includes leo/driver.h"),
+            ("isa/x.c", "#include <leo/sim.h>\n", "isa must not see sim"),
+            ("runtime/x.c", '#include "core/core.h"\n', "a private header of another folder"),
+            ("runtime/x.c", '#include "../sim/core/core.h"\n', "a private header of another folder"),
+            ("kernels/device/x.c", "#include <leo/runtime.h>\n", "device programs see isa alone"),
+            ("kernels/host/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
+            ("tools/leo/x.c", "#include <leo/sim.h>\n", "tools must not see sim"),
+            ("examples/x.c", "#include <leo/nothing.h>\n", "no public header of that name"),
+        ):
+            self.expect_bad(message, "layers.py", files={name: text})
+
+    def test_layers_skip_comments(self):
+        self.expect_good("layers.py", files={"driver/ring.c": "/*\n#include <leo/sim.h>\n*/\n"})
+
+    def test_spdx(self):
+        self.expect_good("spdx.py")
+        self.expect_bad("sim/x.c:1: no SPDX", "spdx.py", files={"sim/x.c": "int x;\n"})
+
+    def test_paths(self):
+        self.expect_good("paths.py", files={"docs/a.md": "see https://x.org/home/page and /tmp/x\n"})
+        self.expect_bad("docs/a.md:2: path", "paths.py", files={"docs/a.md": "\ncd /ho" "me/me\n"})
+
+    def test_format(self):
+        self.expect_good("format.sh")
+        self.expect_bad("sim/x.c:1: not formatted", "format.sh", files={"sim/x.c": SPDX + "int  x( void ) ;\n"})
+
+    def test_headers(self):
+        self.expect_good("headers.py", "build")
+        self.expect_bad("sim/core/x.h:1: does not compile alone as C", "headers.py", "build",
+                        files={"sim/core/x.h": "#pragma once\n\nuint32_t x;\n"})
+        self.expect_bad("driver/include/leo/x.h:1: does not compile alone as C++", "headers.py", "build",
+                        files={"driver/include/leo/x.h": "#pragma once\n\nint leo_x(int class);\n"})
+
+    def symbols(self, code, header=""):
+        library = {"files": {"isa/isa.c": code, "isa/include/leo/more.h": header,
+                             "sim/sim.c": "int leo_sim_run(void) { return 0; }\n"},
+                   "commands": [["mkdir", "build"], ["gcc", "-c", "isa/isa.c", "-o", "build/isa.o"],
+                                ["gcc", "-c", "sim/sim.c", "-o", "build/sim.o"],
+                                ["ar", "rcs", "build/libleo_isa.a", "build/isa.o", "build/sim.o"]]}
+        return "symbols.py", "build", library
+
+    def test_symbols(self):
+        good = "int leo_isa_soc(void) { return 1; }\n"
+        script, build, tree = self.symbols(good)
+        self.expect_good(script, build, **tree)
+        for code, header, message in (
+            (good + "int leo_isa_hidden(void) { return 1; }\n", "", "leo_isa_hidden is global but in no public header"),
+            (good, "int leo_isa_promised(int x);\n", "leo_isa_promised is declared but no library defines it"),
+            (good + "static int count;\nint *isa_count(void) { return &count; }\n", "", "count is a writable global"),
+        ):
+            script, build, tree = self.symbols(code, header)
+            self.expect_bad(message, script, build, **tree)
+
+    def test_symbols_without_libraries(self):
+        self.expect_bad("build first", "symbols.py", "build")
+
+
+if __name__ == "__main__":
+    unittest.main()

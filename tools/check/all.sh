@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# all.sh [BUILD]: every check of the sources; BUILD (default build) is a complete Release build.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${1:-build}
+failed=0
+tools/check/format.sh . || failed=1
+for check in layers spdx paths; do
+    python3 -B tools/check/$check.py . || failed=1
+done
+for check in headers symbols; do
+    python3 -B tools/check/$check.py "$build" . || failed=1
+done
+exit $failed

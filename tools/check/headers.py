@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""headers.py BUILD [ROOT]: every header compiles alone, the public ones as C++ too, device headers for the device."""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import tree
+
+DEVICE = ["clang-19", "--target=riscv64-unknown-elf", "-march=rv64imafd_zfh_zfbfmin", "-mabi=lp64", "-ffreestanding"]
+C = ["-x", "c", "-std=gnu11"]
+CXX = ["-x", "c++", "-std=c++17"]
+
+
+def include_flags(root, build, path):
+    """What a file of this folder may have on its path: all public headers, its own folder and room."""
+    folders = {p.parent for p in Path(root).glob("*/include")} | {p.parent for p in Path(root).glob("*/*/include")}
+    public = [folder / "include" for folder in sorted(folders) if "device" not in folder.parts]
+    own = [Path(root) / path.parent, Path(root) / path.parts[0]]
+    if path.parts[0] == "tests":
+        own += [Path(root) / layer for layer in tree.LAYERS] + [Path(root) / "tests" / "harness"]
+    return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", *own]]
+
+
+def jobs(root, build):
+    for path in tree.files(root, ".h"):
+        if path.parts[0] not in tree.LAYERS:
+            continue
+        name = str(Path(root).resolve() / path)
+        if "device" in path.parts:
+            flags = [f"-I{root}/isa/device/include", f"-I{build}/isa/device/include", f"-I{root}/{path.parent}"]
+            # A name ending in an architecture's number says that the header is for that one.
+            for arch in [a for a in ("1001", "2201") if path.stem.endswith(a)] or ("1001", "2201"):
+                yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
+            if "include" in path.parts:
+                yield path, "device C++", name, DEVICE + CXX + flags
+            continue
+        flags = include_flags(root, build, path)
+        yield path, "C", name, ["gcc"] + C + flags
+        if "include" in path.parts:
+            yield path, "C++", name, ["g++"] + CXX + flags
+
+
+def compile_one(job):
+    path, language, name, command = job
+    done = subprocess.run(command + ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"],
+                          input=f'#include "{name}"\n', capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    errors = [line for line in done.stderr.split("\n") if "error" in line]
+    return f"{path}:1: does not compile alone as {language}: {(errors or [done.stderr])[0].strip()}"
+
+
+def main():
+    build = sys.argv[1]
+    root = sys.argv[2] if len(sys.argv) > 2 else "."
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        violations = [line for line in pool.map(compile_one, jobs(root, build)) if line]
+    tree.finish("headers", violations)
+
+
+main()

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layers.py [ROOT]: includes go down the house only, and between folders only through public headers.
+
+A layer sees its own headers, isa's and those of its left neighbour: isa, sim | driver, runtime, kernels, training and
+examples. tools and tests see every public header, but <leo/sim.h> only where it is listed below.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import tree
+
+ALLOWED = {
+    "isa": {"isa"},
+    "sim": {"isa", "sim"},
+    "driver": {"isa", "driver"},
+    "runtime": {"isa", "driver", "runtime"},
+    "kernels": {"isa", "runtime", "kernels"},
+    "training": {"isa", "runtime", "kernels", "training"},
+    "examples": {"isa", "runtime", "kernels"},
+    "tools": {"isa", "driver", "runtime", "kernels", "training", "tools"},
+    "tests": set(tree.LAYERS),
+}
+# The two narrow points: the driver's way to the simulator, and the tool that runs a program on one scalar unit.
+SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c"}
+# Device programs know the instruction set alone.
+ISA_ONLY = "kernels/device/"
+GENERATED = {f"leo/{name}.h" for name in
+             ("status", "faults", "isa_enums", "insn", "layout", "regs", "csr", "intrin")}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+
+
+def public_headers(root):
+    """Include name -> folder that offers it."""
+    owners = {name: "isa" for name in GENERATED}
+    for path in tree.files(root, ".h"):
+        if "include" in path.parts:
+            inner = path.parts[path.parts.index("include") + 1:]
+            owners["/".join(inner)] = path.parts[0]
+    return owners
+
+
+def check_public(path, name, owners):
+    layer = path.parts[0]
+    owner = owners.get(name)
+    if owner is None:
+        return "no public header of that name" if name.startswith("leo/") else None
+    if str(path) in SIM_USERS and owner == "sim":
+        return None
+    if owner not in ALLOWED.get(layer, set()):
+        return f"{layer} must not see {owner}"
+    if str(path).startswith(ISA_ONLY) and owner not in ("isa", "kernels"):
+        return f"device programs see isa alone, not {owner}"
+    return None
+
+
+def check_private(root, path, name, private):
+    layer = path.parts[0]
+    if layer == "tests":
+        return None
+    beside = (Path(root) / path.parent / name).resolve()
+    inside = (Path(root) / layer).resolve()
+    if beside.exists():
+        return None if inside in beside.parents else "a private header of another folder"
+    found = [other for other in private.get(name.split("/")[-1], []) if other.endswith("/" + name)]
+    if any(other.startswith(layer + "/") for other in found):
+        return None
+    return "a private header of another folder" if found else "no such header in this folder"
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    owners = public_headers(root)
+    private = {}
+    for path in tree.files(root, ".h", ".c", ".inc", ".def"):
+        private.setdefault(path.name, []).append(str(path))
+    violations = []
+    for path in tree.files(root, ".c", ".h", ".cpp"):
+        if path.parts[0] not in tree.LAYERS:
+            continue
+        text = tree.without_comments(tree.read(root, path))
+        for match in INCLUDE.finditer(text):
+            kind, name = match.groups()
+            why = check_public(path, name, owners) if kind == "<" else check_private(root, path, name, private)
+            if why:
+                line = text.count("\n", 0, match.start()) + 1
+                violations.append(f"{path}:{line}: includes {name}: {why}")
+    tree.finish("layers", violations)
+
+
+main()

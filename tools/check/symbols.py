@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""symbols.py BUILD [ROOT]: leo_ names are exactly the public ones.
+
+Every global leo_ symbol of our libraries is declared in a public header, every leo_ function that a public header
+declares is defined, and no library has a writable global.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import tree
+
+WRITABLE = re.compile(r"^\S+ [BbDdCs] (\w+)$")
+
+
+def declared(root, build):
+    """leo_ names of public headers -> the header; `inline` ones have no symbol."""
+    names, inline = {}, set()
+    generated = [Path(p) for p in sorted((Path(build) / "isa" / "include").glob("leo/*.h"))]
+    public = [Path(root) / p for p in tree.files(root, ".h") if "include" in p.parts and "device" not in p.parts]
+    for path in [*public, *generated]:
+        text = tree.without_comments(path.read_text(encoding="utf-8"))
+        text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
+        text = re.sub(r'extern\s+"C"\s*\{', "", text)
+        text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+        while re.search(r"\{[^{}]*\}", text):
+            text = re.sub(r"\{[^{}]*\}", ";", text)
+        for statement in text.split(";"):
+            found = re.search(r"\b(leo_\w+)\s*\(", statement)
+            data = re.search(r"\bextern\b.*\b(leo_\w+)\s*(?:\[|$)", statement.strip(), flags=re.S)
+            if not (found or data) or "typedef" in statement or "(*" in statement.split("(leo_")[0][:0]:
+                continue
+            name = (found or data).group(1)
+            if re.search(r"\bstatic\b", statement):
+                inline.add(name)
+            else:
+                names[name] = path
+    return names, inline
+
+
+def symbols(build):
+    """(library, symbol, is writable data) of our static libraries."""
+    for library in sorted(Path(build).rglob("libleo_*.a")):
+        if "tests" in library.parts or "device" in library.parts:
+            continue
+        listing = subprocess.run(["nm", "--defined-only", str(library)], capture_output=True, text=True, check=False)
+        for line in listing.stdout.split("\n"):
+            match = re.match(r"^[0-9a-f]+ (\w) (\S+)$", line)
+            if match:
+                yield library, match.group(2), match.group(1)
+
+
+def main():
+    build = sys.argv[1]
+    root = sys.argv[2] if len(sys.argv) > 2 else "."
+    names, inline = declared(root, build)
+    violations, defined = [], set()
+    for library, symbol, kind in symbols(build):
+        if kind.isupper():
+            defined.add(symbol)
+            if symbol.startswith("leo_") and symbol not in names:
+                violations.append(f"{library.name}: {symbol} is global but in no public header")
+        if kind in "BbDdC" and not symbol.startswith(("__", ".", "DW.", "_ZTI")):
+            violations.append(f"{library.name}: {symbol} is a writable global")
+    if not defined:
+        violations.append(f"{build}: no libraries: build first")
+    for name, path in sorted(names.items()):
+        if name not in defined and name not in inline:
+            violations.append(f"{path}: {name} is declared but no library defines it")
+    tree.finish("symbols", violations)
+
+
+main()
