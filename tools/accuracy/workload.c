@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workloads by name, and how their records become metrics. */
+#include "accuracy.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    leo_status (*run)(struct accuracy_chip *chip, struct accuracy_params *params, struct accuracy_result *result);
+} workloads[] = {
+    {"stream_add", accuracy_run_stream_add},
+    {"ub_vadd", accuracy_run_ub_vadd},
+    {"gm_to_ub", accuracy_run_gm_to_ub},
+    {"matmul_tiled", accuracy_run_matmul_tiled},
+    {"mmad_chain", accuracy_run_mmad_chain},
+    {"op_cast", accuracy_run_op_cast},
+    {"op_momentum", accuracy_run_op_momentum},
+    {"op_matmul", accuracy_run_op_matmul},
+    {"op_matmul_relu", accuracy_run_op_matmul_relu},
+    {"task_gap", accuracy_run_task_gap},
+};
+
+leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload, struct accuracy_params *params,
+                                 struct accuracy_result *result, char *error, size_t error_bytes)
+{
+    memset(result, 0, sizeof(*result));
+    for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
+        if (strcmp(workloads[i].name, workload) == 0) {
+            leo_status status = workloads[i].run(chip, params, result);
+            if (params->error[0]) {
+                snprintf(error, error_bytes, "%s", params->error);
+            } else if (status != LEO_OK) {
+                snprintf(error, error_bytes, "%s", leo_rt_last_error());
+            }
+            return status;
+        }
+    }
+    snprintf(error, error_bytes, "workload not modelled");
+    return LEO_ERR_UNSUPPORTED;
+}
+
+bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result, const char *metric,
+                     double *value)
+{
+    static const struct {
+        const char *name;
+        enum leo_pipe pipe;
+    } busy[] = {
+        {"vec_busy_us", LEO_PIPE_V},       {"mac_busy_us", LEO_PIPE_M},       {"mte1_busy_us", LEO_PIPE_MTE1},
+        {"mte2_busy_us", LEO_PIPE_MTE2},   {"mte3_busy_us", LEO_PIPE_MTE3},   {"fixpipe_busy_us", LEO_PIPE_FIX},
+        {"scalar_busy_us", LEO_PIPE_S},
+    };
+    const struct leo_task_record *record = &result->record;
+    double task_us = (double)(record->end_ns - record->start_ns) / 1e3;
+    double cores = record->cores ? record->cores : 1;
+    // Busy time is told as profilers do: the mean over the cores that took part.
+    for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
+        if (strcmp(metric, busy[i].name) == 0) {
+            *value = (double)record->busy[busy[i].pipe] / cores / (chip->caps.clock_khz / 1e3);
+            return true;
+        }
+    }
+    if (strcmp(metric, "task_us") == 0) {
+        *value = task_us;
+    } else if (strcmp(metric, "total_cycles") == 0) {
+        // Cube work alone, as the page the row comes from counts it.
+        *value = (double)record->busy[LEO_PIPE_M] / cores;
+    } else if (strcmp(metric, "cycles_per_op") == 0) {
+        *value = (double)record->busy[LEO_PIPE_V] / result->operations;
+    } else if (strcmp(metric, "gap_us") == 0) {
+        *value = result->gap_us;
+    } else if (strcmp(metric, "tflops") == 0) {
+        *value = result->operations / task_us / 1e6;
+    } else {
+        return false;
+    }
+    return true;
+}

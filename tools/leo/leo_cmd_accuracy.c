@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leo accuracy FILE.csv: simulated time beside published measurements. */
+#include "leo_cmd.h"
+
+#include <accuracy.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: leo accuracy FILE.csv [--only ID,ID,..] [--within PERCENT]\n"
+    "\n"
+    "Runs the workload of every row on the simulated chip the row names and prints the simulated, the published\n"
+    "value and the error. The file's columns: id,soc,workload,params,metric,value,unit,source.\n"
+    "\n"
+    "  --only ID,..      only these rows\n"
+    "  --within PERCENT  exit code 1 if a row that ran is further off\n"
+    "\n"
+    "Rows whose chip or workload is not modelled are listed as such and count as neither good nor bad.\n"
+    "Exit code: 0 good, 1 a row failed to run or is out of bounds, 2 wrong use.\n";
+
+struct options {
+    const char *path;
+    const char *only;
+    double within; /**< percent, below 0 = any */
+};
+
+/** The last run: rows with the same soc, workload and params share it. */
+struct last_run {
+    struct accuracy_chip chip;
+    const struct accuracy_row *row;
+    struct accuracy_result result;
+    leo_status status;
+    char error[512];
+};
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    *options = (struct options){.within = -1};
+    for (int i = 1; i < argc; i++) {
+        char *end;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(help, stdout);
+            return -1;
+        }
+        if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            options->only = argv[++i];
+        } else if (strcmp(argv[i], "--within") == 0 && i + 1 < argc) {
+            options->within = strtod(argv[++i], &end);
+            if (*end || options->within < 0) {
+                fprintf(stderr, "leo accuracy: --within wants a percentage, not '%s'\n", argv[i]);
+                return 2;
+            }
+        } else if (argv[i][0] == '-' || options->path) {
+            fprintf(stderr, "leo accuracy: cannot use '%s'\n\n%s", argv[i], help);
+            return 2;
+        } else {
+            options->path = argv[i];
+        }
+    }
+    if (!options->path) {
+        fprintf(stderr, "leo accuracy: name a CSV file\n\n%s", help);
+        return 2;
+    }
+    return 0;
+}
+
+static bool is_chosen(const char *only, const char *id)
+{
+    size_t length = strlen(id);
+    while (only) {
+        if (strncmp(only, id, length) == 0 && (only[length] == ',' || only[length] == '\0')) {
+            return true;
+        }
+        only = strchr(only, ',');
+        only = only ? only + 1 : NULL;
+    }
+    return false;
+}
+
+static void run_row(struct last_run *last, const struct accuracy_row *row)
+{
+    struct accuracy_params params;
+    if (last->row && strcmp(last->row->soc, row->soc) == 0 && strcmp(last->row->workload, row->workload) == 0 &&
+        strcmp(last->row->params, row->params) == 0) {
+        return;
+    }
+    last->row = row;
+    last->error[0] = '\0';
+    if (strcmp(last->chip.soc, row->soc) != 0) {
+        accuracy_chip_close(&last->chip);
+        last->status = accuracy_chip_open(&last->chip, row->soc);
+        if (last->status != LEO_OK) {
+            snprintf(last->error, sizeof(last->error), "%s", leo_rt_last_error());
+            last->chip.soc[0] = '\0';
+            last->status = last->status == LEO_ERR_NOT_FOUND || last->status == LEO_ERR_IO ? LEO_ERR_UNSUPPORTED
+                                                                                            : last->status;
+            return;
+        }
+    }
+    accuracy_params_parse(row->params, &params);
+    last->status = accuracy_workload_run(&last->chip, row->workload, &params, &last->result, last->error,
+                                         sizeof(last->error));
+}
+
+struct tally {
+    unsigned ran, failed, outside, skipped;
+    double errors[1024];
+};
+
+static void print_row(const struct last_run *last, const struct accuracy_row *row, double within, struct tally *tally)
+{
+    double value;
+    printf("%-5s %-12s %-14s %-16s ", row->id, row->soc, row->workload, row->metric);
+    if (last->status == LEO_ERR_UNSUPPORTED) {
+        printf("skipped: %s\n", last->error);
+        tally->skipped++;
+    } else if (last->status != LEO_OK) {
+        printf("FAILED: %s\n", last->error);
+        tally->failed++;
+    } else if (!accuracy_metric(&last->chip, &last->result, row->metric, &value)) {
+        printf("skipped: metric not modelled\n");
+        tally->skipped++;
+    } else {
+        double error = (value / row->published - 1) * 100;
+        bool outside = within >= 0 && fabs(error) > within;
+        printf("%12.4g %12.4g %-7s %+7.1f %%%s\n", value, row->published, row->unit, error, outside ? "  OUTSIDE" : "");
+        if (tally->ran < sizeof(tally->errors) / sizeof(tally->errors[0])) {
+            tally->errors[tally->ran] = fabs(error);
+        }
+        tally->ran++;
+        tally->outside += outside;
+    }
+    fflush(stdout);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int leo_cmd_accuracy(int argc, char **argv)
+{
+    struct options options;
+    struct accuracy_file file;
+    struct last_run last = {0};
+    struct tally tally = {0};
+    char error[512];
+    int use = parse(argc, argv, &options);
+    if (use) {
+        return use < 0 ? 0 : use;
+    }
+    if (accuracy_file_read(options.path, &file, error, sizeof(error)) != LEO_OK) {
+        fprintf(stderr, "leo accuracy: %s\n", error);
+        return 1;
+    }
+    printf("%-5s %-12s %-14s %-16s %12s %12s %-7s %9s\n", "id", "soc", "workload", "metric", "simulated", "published",
+           "unit", "error");
+    unsigned chosen = 0;
+    for (size_t i = 0; i < file.count; i++) {
+        if (!options.only || is_chosen(options.only, file.row[i].id)) {
+            chosen++;
+            run_row(&last, &file.row[i]);
+            print_row(&last, &file.row[i], options.within, &tally);
+        }
+    }
+    size_t kept = tally.ran < 1024 ? tally.ran : 1024;
+    if (kept) {
+        qsort(tally.errors, kept, sizeof(tally.errors[0]), by_value);
+        printf("%u rows ran, median error %.1f %%, worst %.1f %%; %u not modelled, %u failed\n", tally.ran,
+               tally.errors[kept / 2], tally.errors[kept - 1], tally.skipped, tally.failed);
+    }
+    if (!chosen) {
+        fprintf(stderr, "leo accuracy: no row has an id of '%s'\n", options.only ? options.only : "");
+    }
+    accuracy_chip_close(&last.chip);
+    accuracy_file_finish(&file);
+    return tally.failed || tally.outside || !chosen;
+}
