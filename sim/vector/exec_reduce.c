@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions: a binary tree of adjacent pairs, rounded to the type at each level (HW-VEC-30). */
+#include "exec_vector.h"
+
+#include <string.h>
+
+/** Repeats computed together: their lanes fit the nearest cache. */
+#define BATCH_REPEATS 32u
+#define BATCH_BYTES   (BATCH_REPEATS * SIM_VEC_REPEAT_BYTES)
+
+/** Parts of the core's scratch. */
+struct tree {
+    uint8_t *lanes, *level, *even, *odd;
+    sim_split_fn split;
+    sim_binary_fn combine;
+};
+
+struct reduce_call {
+    struct sim_vec vec;
+    struct sim_vec_array src;
+    uint8_t *dst;
+    uint64_t dst_step;      /**< bytes from one repeat's results to the next */
+    uint32_t lanes_each;    /**< source lanes of one result */
+    uint32_t lane_bytes;
+    enum leo_order order;
+    uint32_t neutral;       /**< what a masked lane counts as */
+    bool wants_index;
+    struct tree tree;
+};
+
+static struct tree tree_of(const struct sim_vec *vec, unsigned member, enum sim_lane lane)
+{
+    uint8_t *scratch = vec->core->scratch;
+    return (struct tree){
+        .lanes = scratch,
+        .level = scratch + BATCH_BYTES,
+        .even = scratch + 2 * BATCH_BYTES,
+        .odd = scratch + 3 * BATCH_BYTES,
+        .split = lane == SIM_LANE_F16 ? vec->simd->split16 : vec->simd->split32,
+        .combine = vec->simd->binary[member][lane],
+    };
+}
+
+static uint32_t neutral_of(unsigned member, enum sim_lane lane)
+{
+    if (member == SIM_BINARY_ADD) {
+        return 0;
+    }
+    const uint32_t infinity = lane == SIM_LANE_F16 ? 0x7c00 : 0x7f800000;
+    const uint32_t sign = lane == SIM_LANE_F16 ? 0x8000 : 0x80000000;
+    return member == SIM_BINARY_MAX ? sign | infinity : infinity;
+}
+
+/** The lanes of `count` repeats side by side, masked ones neutral. */
+static const uint8_t *load_repeats(const struct reduce_call *call, uint32_t first, uint32_t count)
+{
+    const struct sim_vec *vec = &call->vec;
+    if (vec->dense && vec->used_last == vec->lanes && sim_vec_is_contiguous(vec, &call->src)) {
+        return call->src.data + (uint64_t)first * SIM_VEC_REPEAT_BYTES;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const bool last = first + i == vec->repeats - 1;
+        const uint64_t *mask = last ? vec->mask_last : vec->mask;
+        const uint32_t used = last ? vec->used_last : vec->used;
+        uint8_t *to = call->tree.lanes + i * SIM_VEC_REPEAT_BYTES;
+        const uint8_t *from = sim_vec_lanes(&call->src, first + i, used, to);
+        if (from != to) {
+            memcpy(to, from, used * call->lane_bytes);
+        }
+        for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+            if (!sim_vec_is_active(mask, lane)) {
+                memcpy(to + lane * call->lane_bytes, &call->neutral, call->lane_bytes);
+            }
+        }
+    }
+    return call->tree.lanes;
+}
+
+/** Reduces `count` lanes to count / lanes_each results. */
+static const uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t *lanes, size_t count)
+{
+    const struct tree *tree = &call->tree;
+    for (uint32_t each = call->lanes_each; each > 1; each /= 2) {
+        count /= 2;
+        tree->split(tree->even, tree->odd, lanes, count);
+        tree->combine(tree->level, tree->even, tree->odd, count);
+        lanes = tree->level;
+    }
+    return lanes;
+}
+
+static uint32_t load_lane(const uint8_t *lanes, uint32_t lane, uint32_t lane_bytes)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, lanes + lane * lane_bytes, lane_bytes);
+    return bits;
+}
+
+/** First active lane that holds the extreme: equal as a number, zeros of both signs alike, or NaN. */
+static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2], const uint8_t *lanes,
+                          uint32_t extreme)
+{
+    const bool half = call->lane_bytes == 2;
+    const uint32_t magnitude = half ? 0x7fff : 0x7fffffff;
+    const uint32_t infinity = half ? 0x7c00 : 0x7f800000;
+    const bool is_nan = (extreme & magnitude) > infinity;
+    const bool is_zero = (extreme & magnitude) == 0;
+    for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
+        const uint32_t bits = load_lane(lanes, lane, call->lane_bytes);
+        const bool matches = is_nan    ? (bits & magnitude) > infinity
+                             : is_zero ? (bits & magnitude) == 0
+                                       : bits == extreme;
+        if (matches && sim_vec_is_active(mask, lane)) {
+            return lane;
+        }
+    }
+    return 0;
+}
+
+/** Writes what one repeat of vcmax or vcmin gives, in the order asked for. */
+static void write_extreme(const struct reduce_call *call, uint8_t *to, uint32_t value, uint32_t index)
+{
+    const uint32_t bytes = call->lane_bytes;
+    switch (call->order) {
+    case LEO_ORDER_VALUE_INDEX:
+        memcpy(to, &value, bytes);
+        memcpy(to + bytes, &index, bytes);
+        break;
+    case LEO_ORDER_INDEX_VALUE:
+        memcpy(to, &index, bytes);
+        memcpy(to + bytes, &value, bytes);
+        break;
+    case LEO_ORDER_ONLY_VALUE:
+        memcpy(to, &value, bytes);
+        break;
+    case LEO_ORDER_ONLY_INDEX:
+        memcpy(to, &index, bytes);
+        break;
+    }
+}
+
+static bool has_active(const uint64_t mask[2], uint32_t first, uint32_t lanes)
+{
+    for (uint32_t lane = first; lane < first + lanes; lane++) {
+        if (sim_vec_is_active(mask, lane)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_repeat(const struct reduce_call *call, uint32_t repeat, const uint8_t *lanes,
+                         const uint8_t *results)
+{
+    const struct sim_vec *vec = &call->vec;
+    const uint64_t *mask = repeat == vec->repeats - 1 ? vec->mask_last : vec->mask;
+    uint8_t *to = call->dst + (uint64_t)repeat * call->dst_step;
+    const uint32_t bytes = call->lane_bytes;
+    if (call->wants_index) {
+        const uint32_t value = load_lane(results, 0, bytes);
+        write_extreme(call, to, value, find_lane(call, mask, lanes, value));
+        return;
+    }
+    const uint32_t count = vec->lanes / call->lanes_each;
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_active(mask, i * call->lanes_each, call->lanes_each)) {
+            memcpy(to + i * bytes, results + i * bytes, bytes);
+        }
+    }
+}
+
+static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
+{
+    const struct sim_vec *vec = &call->vec;
+    const bool apart = !sim_vec_overlap(call->dst, dst_bytes, call->src.data, call->src.bytes);
+    const uint32_t batch = apart ? BATCH_REPEATS : 1;
+    const uint32_t results_each = vec->lanes / call->lanes_each;
+    const bool whole = vec->dense && vec->used_last == vec->lanes && !call->wants_index;
+    const uint64_t result_bytes = (uint64_t)results_each * call->lane_bytes;
+    for (uint32_t first = 0; first < vec->repeats; first += batch) {
+        const uint32_t count = vec->repeats - first < batch ? vec->repeats - first : batch;
+        const uint8_t *lanes = load_repeats(call, first, count);
+        const uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes);
+        if (whole && call->dst_step == result_bytes) {
+            memcpy(call->dst + first * result_bytes, results, count * result_bytes);
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            write_repeat(call, first + i, lanes + i * SIM_VEC_REPEAT_BYTES, results + i * result_bytes);
+        }
+    }
+}
+
+/** dst_unit: bytes of one step of dst_rep; dst_align: what the destination asks for. */
+static bool reduce(struct sim_core *core, const struct sim_op *op, unsigned member, struct reduce_call *call,
+                   const struct leo_cfg_vred *cfg, uint32_t dst_unit, uint32_t dst_align)
+{
+    struct sim_vec *vec = &call->vec;
+    const enum sim_lane lane = sim_vec_lane_of(cfg->dtype);
+    call->lane_bytes = sim_vec_type_bytes(cfg->dtype);
+    if (!sim_vec_begin(vec, core, call->lane_bytes, cfg->repeat)) {
+        return false;
+    }
+    if (vec->repeats == 0) {
+        return true;
+    }
+    call->src = sim_vec_array_of(op->b, cfg->src_blk, cfg->src_rep, call->lane_bytes);
+    call->dst_step = (uint64_t)cfg->dst_rep * dst_unit;
+    call->neutral = neutral_of(member, lane);
+    call->tree = tree_of(vec, member, lane);
+    const bool pair = call->wants_index && call->order <= LEO_ORDER_INDEX_VALUE;
+    const uint64_t last = (pair ? 2u : (vec->used_last + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
+    const uint64_t other = (pair ? 2u : (vec->used + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
+    uint64_t bytes = (vec->repeats - 1) * call->dst_step + last;
+    if (vec->repeats > 1 && (vec->repeats - 2) * call->dst_step + other > bytes) {
+        bytes = (vec->repeats - 2) * call->dst_step + other;
+    }
+    if (!sim_vec_map(vec, &call->src)) {
+        return false;
+    }
+    call->dst = sim_core_local(core, LEO_MEM_SPACE_UB, op->a, bytes, dst_align);
+    if (call->dst == NULL) {
+        return false;
+    }
+    run_reduce(call, bytes);
+    return true;
+}
+
+bool sim_vec_reduce_repeat(struct sim_core *core, const struct sim_op *op, unsigned member)
+{
+    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
+    if (!sim_vec_check_type(core, op, cfg.dtype)) {
+        return false;
+    }
+    const bool wants_index = member != SIM_BINARY_ADD;
+    if (cfg.order > (wants_index ? LEO_ORDER_ONLY_INDEX : 0)) {
+        return sim_vec_bad_config(core);
+    }
+    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
+    struct reduce_call call = {
+        .lanes_each = SIM_VEC_REPEAT_BYTES / bytes,
+        .wants_index = wants_index,
+        .order = cfg.order,
+    };
+    const bool pair = wants_index && cfg.order <= LEO_ORDER_INDEX_VALUE;
+    return reduce(core, op, member, &call, &cfg, pair ? 2 * bytes : bytes, bytes);
+}
+
+bool sim_vec_reduce_block(struct sim_core *core, const struct sim_op *op, unsigned member)
+{
+    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
+    if (!sim_vec_check_type(core, op, cfg.dtype)) {
+        return false;
+    }
+    if (cfg.order != 0) {
+        return sim_vec_bad_config(core);
+    }
+    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
+    struct reduce_call call = {.lanes_each = SIM_VEC_BLOCK_BYTES / bytes};
+    return reduce(core, op, member, &call, &cfg, 8 * bytes, 8 * bytes);
+}
+
+bool sim_vec_reduce_pair(struct sim_core *core, const struct sim_op *op, unsigned member)
+{
+    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
+    if (!sim_vec_check_type(core, op, cfg.dtype)) {
+        return false;
+    }
+    if (cfg.order != 0) {
+        return sim_vec_bad_config(core);
+    }
+    struct reduce_call call = {.lanes_each = 2};
+    return reduce(core, op, member, &call, &cfg, SIM_VEC_REPEAT_BYTES / 2, SIM_VEC_BLOCK_BYTES);
+}

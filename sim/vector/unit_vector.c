@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time of vector instructions: a head, then repeats at the rate of the operation or of the buffer's banks. */
+#include "exec_vector.h"
+
+#include <string.h>
+
+/** Bank groups of the unified buffer (HW-VEC-41): block addresses take turns, each serves one row a cycle. */
+#define BANK_GROUPS 16u
+/** Bytes after which a group moves on to its next bank. */
+#define BANK_STEP_BYTES 0x10000u
+/** What a read and a write of one bank in one cycle cost; fitted to the published 139 cycles (HW-VEC-42). */
+#define READ_WRITE_CYCLES 0.79
+
+enum form { FORM_NONE, FORM_BINARY, FORM_TO_BITS, FORM_UNARY, FORM_BITS_SCALAR, FORM_AXPY, FORM_DUP, FORM_CONVERT, FORM_REDUCE };
+
+static const uint8_t forms[LEO_INSN_COUNT] = {
+    [LEO_INSN_VADD] = FORM_BINARY,      [LEO_INSN_VSUB] = FORM_BINARY,    [LEO_INSN_VMUL] = FORM_BINARY,
+    [LEO_INSN_VDIV] = FORM_BINARY,      [LEO_INSN_VMAX] = FORM_BINARY,    [LEO_INSN_VMIN] = FORM_BINARY,
+    [LEO_INSN_VSEL] = FORM_BINARY,      [LEO_INSN_VCMPV] = FORM_TO_BITS,  [LEO_INSN_VCMP] = FORM_TO_BITS,
+    [LEO_INSN_VADDS] = FORM_UNARY,      [LEO_INSN_VMULS] = FORM_UNARY,    [LEO_INSN_VMAXS] = FORM_UNARY,
+    [LEO_INSN_VMINS] = FORM_UNARY,      [LEO_INSN_VAXPY] = FORM_AXPY,     [LEO_INSN_VCMPVS] = FORM_BITS_SCALAR,
+    [LEO_INSN_VDUP] = FORM_DUP,         [LEO_INSN_VCOPY] = FORM_UNARY,    [LEO_INSN_VABS] = FORM_UNARY,
+    [LEO_INSN_VRELU] = FORM_UNARY,      [LEO_INSN_VEXP] = FORM_UNARY,     [LEO_INSN_VLN] = FORM_UNARY,
+    [LEO_INSN_VSQRT] = FORM_UNARY,      [LEO_INSN_VRSQRT] = FORM_UNARY,   [LEO_INSN_VREC] = FORM_UNARY,
+    [LEO_INSN_VCONV] = FORM_CONVERT,    [LEO_INSN_VCADD] = FORM_REDUCE,   [LEO_INSN_VCMAX] = FORM_REDUCE,
+    [LEO_INSN_VCMIN] = FORM_REDUCE,     [LEO_INSN_VCGADD] = FORM_REDUCE,  [LEO_INSN_VCGMAX] = FORM_REDUCE,
+    [LEO_INSN_VCGMIN] = FORM_REDUCE,    [LEO_INSN_VCPADD] = FORM_REDUCE,
+};
+
+/** One operand as block numbers. */
+struct stream {
+    uint32_t block, blk, rep; /**< first block; steps in blocks */
+    uint32_t blocks;          /**< a repeat */
+};
+
+/** The traffic of one instruction with the unified buffer. */
+struct traffic {
+    struct stream read[2], write;
+    unsigned reads, writes;
+    uint32_t repeat;     /**< the field */
+    uint32_t wide_bytes; /**< lane of the widest operand */
+};
+
+static struct stream stream_of(uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes, uint32_t wide_bytes)
+{
+    const uint32_t lanes = SIM_VEC_REPEAT_BYTES / wide_bytes;
+    return (struct stream){
+        .block = (uint32_t)(addr / SIM_VEC_BLOCK_BYTES),
+        .blk = blk,
+        .rep = rep,
+        // a block stride of 0 reads its block once
+        .blocks = blk == 0 ? 1 : lanes * lane_bytes / SIM_VEC_BLOCK_BYTES,
+    };
+}
+
+static void read_vec3(const struct sim_op *op, enum form form, struct traffic *traffic)
+{
+    const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
+    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
+    const bool scalar_select = op->insn == LEO_INSN_VSEL && cfg.mod == 1;
+    traffic->repeat = cfg.repeat;
+    traffic->wide_bytes = bytes;
+    traffic->reads = scalar_select ? 1 : 2;
+    traffic->writes = form == FORM_BINARY;
+    traffic->read[0] = stream_of(op->b, cfg.src0_blk, cfg.src0_rep, bytes, bytes);
+    traffic->read[1] = stream_of(op->c, cfg.src1_blk, cfg.src1_rep, bytes, bytes);
+    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, bytes, bytes);
+}
+
+static void read_vec2(const struct sim_op *op, enum form form, struct traffic *traffic)
+{
+    const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
+    const bool mixed = form == FORM_AXPY && cfg.mod == 1;
+    const uint32_t bytes = mixed ? 4 : sim_vec_type_bytes(cfg.dtype);
+    traffic->repeat = cfg.repeat;
+    traffic->wide_bytes = bytes;
+    traffic->reads = form == FORM_DUP ? 0 : form == FORM_AXPY ? 2 : 1;
+    traffic->writes = form != FORM_BITS_SCALAR;
+    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, mixed ? 2 : bytes, bytes);
+    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, bytes, bytes);
+    traffic->read[1] = traffic->write;
+}
+
+static void read_vcvt(const struct sim_op *op, struct traffic *traffic)
+{
+    const struct leo_cfg_vcvt cfg = leo_cfg_vcvt_unpack(op->d);
+    const uint32_t dst_bytes = sim_vec_type_bytes(cfg.dst_type);
+    const uint32_t src_bytes = sim_vec_type_bytes(cfg.src_type);
+    const uint32_t wide = dst_bytes > src_bytes ? dst_bytes : src_bytes;
+    traffic->repeat = cfg.repeat;
+    traffic->wide_bytes = wide;
+    traffic->reads = 1;
+    traffic->writes = 1;
+    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, src_bytes, wide);
+    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, dst_bytes, wide);
+}
+
+static void read_vred(const struct sim_op *op, struct traffic *traffic)
+{
+    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
+    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
+    traffic->repeat = cfg.repeat;
+    traffic->wide_bytes = bytes;
+    traffic->reads = 1;
+    traffic->writes = 0; // one block or less a repeat
+    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, bytes, bytes);
+}
+
+/** Adds the rows of one repeat to the groups; returns the fullest group. */
+static unsigned count_rows(const struct stream *stream, uint32_t repeat, uint8_t groups[BANK_GROUPS])
+{
+    unsigned most = 0;
+    uint32_t block = stream->block + repeat * stream->rep;
+    for (uint32_t i = 0; i < stream->blocks; i++, block += stream->blk) {
+        const unsigned rows = ++groups[block % BANK_GROUPS];
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+static uint32_t bank_of(uint32_t block)
+{
+    const uint32_t steps = block / (BANK_STEP_BYTES / SIM_VEC_BLOCK_BYTES);
+    return steps * BANK_GROUPS + block % BANK_GROUPS;
+}
+
+/** Whether this repeat reads a bank that the repeat before is being written to. */
+static bool meets_write(const struct traffic *traffic, uint32_t repeat)
+{
+    const struct stream *write = &traffic->write;
+    for (unsigned source = 0; source < traffic->reads; source++) {
+        const struct stream *read = &traffic->read[source];
+        for (uint32_t i = 0; i < read->blocks; i++) {
+            const uint32_t bank = bank_of(read->block + repeat * read->rep + i * read->blk);
+            for (uint32_t j = 0; j < write->blocks; j++) {
+                if (bank == bank_of(write->block + (repeat - 1) * write->rep + j * write->blk)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/** Repeats after which the bank groups of an operand come again: a power of two. */
+static uint32_t period_of(const struct stream *stream)
+{
+    const uint32_t step = stream->rep % BANK_GROUPS;
+    return step == 0 ? 1 : BANK_GROUPS / (step & -step);
+}
+
+/** Cycles a repeat for which the banks keep the operands apart, on average over the pattern of the addresses. */
+static double bank_cycles(const struct traffic *traffic, uint32_t repeats)
+{
+    uint32_t period = 1;
+    for (unsigned i = 0; i < traffic->reads; i++) {
+        const uint32_t each = period_of(&traffic->read[i]);
+        period = each > period ? each : period;
+    }
+    if (traffic->writes) {
+        const uint32_t each = period_of(&traffic->write);
+        period = each > period ? each : period;
+    }
+    const uint32_t sampled = period < repeats ? period : repeats;
+    double sum = 0;
+    // the pattern of repeat `period` equals that of repeat 0, but has a repeat before it
+    for (uint32_t repeat = 1; repeat <= sampled; repeat++) {
+        uint8_t reads[BANK_GROUPS] = {0}, writes[BANK_GROUPS] = {0};
+        unsigned most = 1;
+        for (unsigned i = 0; i < traffic->reads; i++) {
+            // a repeat stride of 0 keeps what the first repeat read
+            if (traffic->read[i].rep != 0) {
+                const unsigned rows = count_rows(&traffic->read[i], repeat, reads);
+                most = rows > most ? rows : most;
+            }
+        }
+        if (traffic->writes) {
+            const unsigned rows = count_rows(&traffic->write, repeat, writes);
+            most = rows > most ? rows : most;
+        }
+        sum += most;
+        if (traffic->writes && repeats > 1 && meets_write(traffic, repeat)) {
+            sum += READ_WRITE_CYCLES;
+        }
+    }
+    return sum / sampled;
+}
+
+static uint32_t repeats_of(const struct sim_core *core, const struct traffic *traffic, uint64_t *lanes_done)
+{
+    const uint32_t lanes = SIM_VEC_REPEAT_BYTES / traffic->wide_bytes;
+    if (core->ctrl & 1) {
+        *lanes_done = core->vmask[0];
+        return (uint32_t)((core->vmask[0] + lanes - 1) / lanes);
+    }
+    *lanes_done = (uint64_t)traffic->repeat * lanes;
+    return traffic->repeat;
+}
+
+void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
+{
+    struct traffic traffic = {0};
+    const enum form form = forms[op->insn];
+    switch (form) {
+    case FORM_NONE:
+        return;
+    case FORM_BINARY:
+    case FORM_TO_BITS:
+        read_vec3(op, form, &traffic);
+        break;
+    case FORM_UNARY:
+    case FORM_BITS_SCALAR:
+    case FORM_AXPY:
+    case FORM_DUP:
+        read_vec2(op, form, &traffic);
+        break;
+    case FORM_CONVERT:
+        read_vcvt(op, &traffic);
+        break;
+    case FORM_REDUCE:
+        read_vred(op, &traffic);
+        break;
+    }
+    const uint32_t repeats = repeats_of(core, &traffic, &cost->work);
+    if (repeats == 0) {
+        return;
+    }
+    const struct sim_insn_time *time = &core->config->insn[op->insn];
+    const double lanes = SIM_VEC_REPEAT_BYTES / traffic.wide_bytes;
+    const double rate = traffic.wide_bytes > 2 && time->rate32 > 0 ? time->rate32 : time->rate16;
+    // 64-bit lanes: half as many fit where the rate counts 32-bit ones
+    const double full_rate = traffic.wide_bytes == 8 ? rate / 2 : rate;
+    const double compute = full_rate > 0 ? lanes / full_rate : 1;
+    const double banks = bank_cycles(&traffic, repeats);
+    cost->head_cycles = time->head;
+    cost->busy_cycles = time->head + repeats * (compute > banks ? compute : banks);
+    // Without a barrier the first repeats follow the last ones of the instruction before (HW-VEC-43).
+    const struct sim_pipe *pipe = &core->pipe[LEO_PIPE_V];
+    cost->overlap_cycles = pipe->not_before < pipe->free_at ? time->head : 0;
+}
