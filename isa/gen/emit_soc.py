@@ -5,11 +5,14 @@ from text import quote, source
 
 
 def emit_soc(isa):
-    body = ["static const struct {\n    const char *name;\n    const char *text;\n} socs[] = {"]
-    for name, text in isa.socs:
-        lines = "\n".join(f"     {quote(line)[:-1]}\\n\"" for line in text.splitlines())
-        body.append(f"    {{{quote(name)},\n{lines}}},")
-    body.append("""};
+    # As numbers: C promises room for 4095 characters of a string literal, and the files are longer.
+    body = []
+    for index, (name, text) in enumerate(isa.socs):
+        lines = "\n".join("    " + " ".join(f"{byte}," for byte in (line + "\n").encode()) for line in text.splitlines())
+        body.append(f"/* {name} */\nstatic const char text{index}[] = {{\n{lines}\n    0,\n}};\n")
+    rows = "".join(f"    {{{quote(name)}, text{index}}},\n" for index, (name, _) in enumerate(isa.socs))
+    body.append(f"static const struct {{\n    const char *name;\n    const char *text;\n}} socs[] = {{\n{rows}}};")
+    body.append("""
 
 const char *leo_isa_soc_text(const char *name)
 {
