@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chip.h"
+
+const struct op_chip op_chip_ascend910a = {
+    .soc = "ascend910a",
+    .arch = 1001,
+    .matmul_tile_m = 256, // 256 x 256 sums fill the 256 KiB of L0C
+    .matmul_tile_n = 256,
+    .matmul_k_chunk = 512, // two halves of (256 + 256) x 512 elements fill the 1 MiB of L1
+    .matmul_read_rate = 32,
+    .flat_block_bytes = 4096,
+};

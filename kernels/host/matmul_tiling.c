@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "matmul_tiling.h"
+
+enum {
+    CUBE = 16 * 16 * 16,    /* multiply-adds a cycle */
+    TILE_CYCLES = 1000,     /* what a tile costs beside its work: first loads, last stores */
+    STORE_BYTES_A_CYCLE = 64,
+    L0_HALF = 32768,
+    K_STEP_MAX = 512,
+};
+
+static uint32_t up16(uint32_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t parts(uint64_t count, uint64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* Cycles of the busiest core: the larger of multiplying and loading, tile after tile. */
+static uint64_t estimate(const struct op_chip *chip, uint32_t cores, const struct op_matmul_args *args, uint32_t tile_m,
+                         uint32_t tile_n)
+{
+    const uint64_t rounds = parts(parts(args->m, tile_m) * parts(args->n, tile_n), cores);
+    const uint64_t k = up16(args->k);
+    const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
+    const uint64_t load = (tile_m + (uint64_t)tile_n) * k * 2 / chip->matmul_read_rate;
+    return rounds * ((multiply > load ? multiply : load) + tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
+}
+
+/* The next smaller tile to look at. */
+static uint32_t smaller(uint32_t tile)
+{
+    return tile > 64 ? up16(tile / 2) : tile - 16;
+}
+
+uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps *caps, struct op_matmul_args *args)
+{
+    uint64_t best = UINT64_MAX;
+    for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {
+        for (uint32_t n = least(up16(args->n), chip->matmul_tile_n); n > 0; n = smaller(n)) {
+            const uint64_t cycles = estimate(chip, caps->cube_cores, args, m, n);
+            if (cycles < best) { // of equals the larger tile: fewer instructions
+                best = cycles;
+                args->tile_m = m;
+                args->tile_n = n;
+            }
+        }
+    }
+    const uint32_t widest = args->tile_m > args->tile_n ? args->tile_m : args->tile_n;
+    const uint32_t k = up16(args->k);
+    args->k_step = least(least(L0_HALF / 2 / widest / 16 * 16, K_STEP_MAX), k);
+    args->k_chunk = least(chip->matmul_k_chunk, k) / args->k_step * args->k_step;
+    args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
+    args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * 2;
+    return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n));
+}
