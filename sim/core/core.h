@@ -7,8 +7,21 @@
 #include "../scalar/scalar.h"
 #include <leo/isa_enums.h>
 
+/* The address map of a core (isa/layout/kernel_note.layout). */
+#define SIM_IMAGE_BASE UINT64_C(0x10000000)
+#define SIM_IMAGE_END UINT64_C(0x20000000)
+#define SIM_WINDOW_BASE UINT64_C(0x20000000) /* UB, L1, L0A, L0B, L0C, BT, FB in the order of enum leo_mem_space */
+#define SIM_WINDOW_BYTES UINT64_C(0x01000000)
+#define SIM_PRIVATE_BASE UINT64_C(0x30000000)
+#define SIM_PRIVATE_END UINT64_C(0x31000000)
+#define SIM_PRIVATE_IMAGE_BYTES UINT64_C(0x01000000) /* most writable bytes of an image */
+#define SIM_SCRATCH_BYTES UINT64_C(0x00100000)
+
 struct sim_simd;
 struct sim_space;
+struct sim_extent;
+struct sim_trace;
+struct sim_host_pool;
 
 /** An on-chip buffer. */
 struct sim_local {
@@ -41,6 +54,23 @@ struct sim_core {
     struct sim_pipe pipe[LEO_PIPE_COUNT];
     double gm_read_rate, gm_write_rate;          /**< this quantum's share, bytes per cycle */
     uint64_t gm_read_bytes, gm_write_bytes;
+    double stall;                                /**< cycles the scalar unit waited for the others */
+    uint64_t start_ps;                           /**< chip time of the block's cycle 0 */
+    /* Memory of the block (address.c). */
+    uint8_t *gm;                                 /**< host address of SIM_GM_BASE */
+    const struct sim_extent *last_extent;        /**< of `space`, may be NULL */
+    uint8_t *image;                              /**< link address 0, in global memory */
+    uint64_t image_read_only, image_bytes;       /**< sizes: shared part; everything with .bss */
+    uint8_t *image_private, *private_window;     /**< private copy of the writable part; 0x30000000 */
+    uint64_t stack_end, private_end;             /**< core addresses: lowest of the stack, end of the arguments */
+    bool wrote_text;                             /**< wrote where an image lies */
+    /* Flags (flags.c), by source and destination pipe. */
+    uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
+    double flag_cycle[LEO_PIPE_COUNT][LEO_PIPE_COUNT][8];
+    /* Traces (trace.h) and order among cores (host_pool.h). */
+    struct sim_trace *trace;                     /**< NULL = off */
+    struct sim_host_pool *pool;
+    unsigned turn;
 };
 
 /**
@@ -53,6 +83,38 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
 /** Sets scalar.fault and returns false: `return sim_core_fault(...)`. pc, word and unit are filled in by the issuer. */
 bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr,
                     uint64_t bytes);
+
+/** What a block is given at its start. Memory fields of the core are set before (scheduler/kernel.c). */
+struct sim_block {
+    uint64_t entry;      /**< link address */
+    uint64_t sp;         /**< core address */
+    uint64_t argument[8];
+    uint64_t start_ps;
+    uint32_t block_idx, block_num;
+};
+
+/** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */
+void sim_core_init(struct sim_core *core, const struct sim_config *config, const struct sim_simd *simd, unsigned id,
+                   uint8_t *arena);
+/** Bytes of host address space a core needs (only touched pages cost memory). */
+uint64_t sim_core_arena_bytes(const struct sim_config *config);
+/** Starts a block: registers, CSRs, flags and timelines as after reset. */
+void sim_core_begin(struct sim_core *core, const struct sim_block *block);
+/** Runs until local cycle `until`; what stopped it. At SIM_SCALAR_FAULT scalar.fault is complete. */
+enum sim_scalar_stop sim_core_run(struct sim_core *core, double until);
+/** Cycle at which everything issued so far is done. */
+double sim_core_end(const struct sim_core *core);
+/** Forgets pointers into the mappings: they changed. */
+void sim_core_forget(struct sim_core *core);
+
+bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
+                   struct sim_region *region);
+bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op);
+bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
+bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value);
+bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op);
+bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op);
+bool sim_core_barrier(struct sim_core *core, const struct sim_op *op);
 
 /* Meaning and time of the units, one pair a unit. exec: false = fault set, nothing after it is executed. */
 bool sim_exec_vector(struct sim_core *core, const struct sim_op *op);

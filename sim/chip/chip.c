@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chip.h"
+
+#include "../simd/simd.h"
+#include "host_pool.h"
+#include <leo/alloc.h>
+#include <stdio.h>
+#include <string.h>
+
+static leo_status create_cores(struct leo_sim_chip *chip)
+{
+    const struct sim_config *config = &chip->config;
+    uint64_t bytes = sim_core_arena_bytes(config);
+    chip->core_count = config->cube_cores + config->vector_cores;
+    chip->arena_bytes = bytes * chip->core_count;
+    chip->arena = sim_hbm_reserve(chip->arena_bytes);
+    chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
+    chip->trace = leo_calloc(chip->core_count, sizeof(*chip->trace));
+    if (!chip->arena || !chip->core || !chip->trace) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        sim_core_init(&chip->core[id], config, chip->simd, id, chip->arena + id * bytes);
+    }
+    return LEO_OK;
+}
+
+static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error, size_t error_bytes)
+{
+    leo_status status =
+        sim_config_parse(opts->soc_text, opts->soc_text_name, &chip->config, error, error_bytes);
+    if (status) {
+        return status;
+    }
+    status = sim_simd_select(opts->simd, &chip->simd);
+    if (status) {
+        snprintf(error, error_bytes, "this host cannot run simd path '%s'", opts->simd ? opts->simd : "best");
+        return status;
+    }
+    status = sim_host_lock_create(&chip->run_lock);
+    if (!status) {
+        status = sim_host_pool_create(opts->host_threads, &chip->pool);
+    }
+    if (!status) {
+        status = sim_hbm_create(&chip->hbm, chip->config.hbm_bytes);
+    }
+    if (!status) {
+        status = create_cores(chip);
+    }
+    if (!status) {
+        status = sim_function_init(chip);
+    }
+    if (!status) {
+        status = sim_scheduler_init(chip);
+    }
+    if (status) {
+        snprintf(error, error_bytes, "out of host memory");
+    }
+    return status;
+}
+
+leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip_out, char *error,
+                               size_t error_bytes)
+{
+    char ignored[1];
+    if (!error || !error_bytes) {
+        error = ignored;
+        error_bytes = sizeof(ignored);
+    }
+    error[0] = '\0';
+    if (!chip_out) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    *chip_out = NULL;
+    if (!opts || opts->size != sizeof(*opts) || !opts->soc_text) {
+        snprintf(error, error_bytes, "options without size or SoC text");
+        return LEO_ERR_INVALID_ARG;
+    }
+    struct leo_sim_chip *chip = leo_calloc(1, sizeof(*chip));
+    if (!chip) {
+        snprintf(error, error_bytes, "out of host memory");
+        return LEO_ERR_NO_MEMORY;
+    }
+    chip->log = opts->log;
+    chip->log_user = opts->log_user;
+    leo_status status = create(chip, opts, error, error_bytes);
+    if (status) {
+        leo_sim_chip_destroy(chip);
+        return status;
+    }
+    *chip_out = chip;
+    return LEO_OK;
+}
+
+void leo_sim_chip_destroy(struct leo_sim_chip *chip)
+{
+    if (!chip) {
+        return;
+    }
+    sim_host_pool_destroy(chip->pool);
+    sim_scheduler_finish(chip);
+    sim_function_finish(chip);
+    for (unsigned id = 0; chip->trace && id < chip->core_count; id++) {
+        sim_trace_finish(&chip->trace[id]);
+    }
+    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+        sim_space_finish(&chip->space[i]);
+    }
+    leo_free(chip->trace);
+    leo_free(chip->core);
+    sim_hbm_release(chip->arena, chip->arena_bytes);
+    sim_hbm_destroy(&chip->hbm);
+    sim_host_lock_destroy(chip->run_lock);
+    leo_free(chip);
+}
+
+void sim_chip_forget(struct leo_sim_chip *chip)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        sim_core_forget(&chip->core[id]);
+    }
+}
+
+leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr, size_t bytes)
+{
+    return sim_dma_map(&chip->function.dma, dma_addr, host_ptr, bytes);
+}
+
+void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr)
+{
+    sim_dma_unmap(&chip->function.dma, dma_addr);
+}
+
+static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
+{
+    uint64_t begin = timeout_ns == UINT64_MAX ? 0 : sim_host_now_ns();
+    for (;;) {
+        sim_function_control(chip);
+        sim_scheduler_advance(chip);
+        if (sim_function_has_irq(chip)) {
+            return LEO_OK;
+        }
+        if (!sim_scheduler_step(chip)) {
+            return LEO_ERR_NOT_READY;
+        }
+        if (timeout_ns != UINT64_MAX && sim_host_now_ns() - begin >= timeout_ns) {
+            return LEO_ERR_TIMEOUT;
+        }
+    }
+}
+
+leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns)
+{
+    sim_host_lock_take(chip->run_lock);
+    leo_status status = run(chip, timeout_ns);
+    sim_host_lock_give(chip->run_lock);
+    return status;
+}

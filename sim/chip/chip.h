@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chip: composes function, scheduler, cores and memory. */
+#pragma once
+
+#include "../config.h"
+#include "../core/core.h"
+#include "../function/function.h"
+#include "../memory/hbm.h"
+#include "../memory/space.h"
+#include "../scheduler/scheduler.h"
+#include "../trace/trace.h"
+#include <leo/sim.h>
+
+struct sim_host_pool;
+struct sim_host_lock;
+
+struct leo_sim_chip {
+    struct sim_config config;
+    const struct sim_simd *simd;
+    struct sim_host_pool *pool;
+    struct sim_host_lock *run_lock; /**< held by the thread that lets time go on; protects all but the atomics */
+    struct sim_hbm hbm;
+    struct sim_space space[SIM_SPACE_COUNT];
+    unsigned core_count;
+    struct sim_core *core;
+    struct sim_trace *trace;        /**< one a core */
+    uint8_t *arena;                 /**< on-chip memories of all cores */
+    uint64_t arena_bytes;
+    struct sim_function function;
+    struct sim_scheduler scheduler;
+    void (*log)(void *user, int level, const char *text);
+    void *log_user;
+};
+
+/** Mappings of a space changed: cores must look again. */
+void sim_chip_forget(struct leo_sim_chip *chip);

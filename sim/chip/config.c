@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_NAME, KIND_U32, KIND_U64, KIND_REAL };
+
+struct key {
+    const char *section, *name;
+    size_t offset;
+    enum kind kind;
+    double min, max;
+};
+
+#define AT(field) offsetof(struct sim_config, field)
+#define PIPE(pipe) (AT(queue_depth_pipe) + sizeof(uint32_t) * (pipe))
+
+/* Every key a SoC file must have, besides the instructions. */
+static const struct key keys[] = {
+    {"soc", "name", AT(name), KIND_NAME, 1, sizeof(((struct sim_config *)0)->name) - 1},
+    {"soc", "arch", AT(arch), KIND_U32, 1001, 2201},
+    {"soc", "cube_cores", AT(cube_cores), KIND_U32, 1, 128},
+    {"soc", "vector_cores", AT(vector_cores), KIND_U32, 0, 127},
+    {"soc", "clock_khz", AT(clock_khz), KIND_U32, 1000, 10e6},
+    {"memory", "l1_bytes", AT(l1_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "l0a_bytes", AT(l0a_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "l0b_bytes", AT(l0b_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "l0c_bytes", AT(l0c_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "ub_bytes", AT(ub_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "bt_bytes", AT(bt_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "fb_bytes", AT(fb_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "l2_bytes", AT(l2_bytes), KIND_U32, 0, UINT32_MAX},
+    {"memory", "hbm_bytes", AT(hbm_bytes), KIND_U64, 1 << 20, 0x1p40},
+    {"scheduler", "queues", AT(queues), KIND_U32, 2, 4096},
+    {"scheduler", "queue_depth", AT(queue_depth), KIND_U32, 2, 65536},
+    {"scheduler", "dispatch_ns", AT(dispatch_ns), KIND_REAL, 0, 1e9},
+    {"scheduler", "complete_ns", AT(complete_ns), KIND_REAL, 0, 1e9},
+    {"scheduler", "block_spread_ns", AT(block_spread_ns), KIND_REAL, 0, 1e9},
+    {"scheduler", "stream_gap_ns", AT(stream_gap_ns), KIND_REAL, 0, 1e9},
+    {"scheduler", "default_limit_us", AT(default_limit_us), KIND_U32, 1, UINT32_MAX},
+    {"scheduler", "quantum_ns", AT(quantum_ns), KIND_REAL, 10, 1e6},
+    {"copy", "host_latency_ns", AT(host_latency_ns), KIND_REAL, 0, 1e9},
+    {"copy", "host_gb_per_s", AT(host_gb_per_s), KIND_REAL, 0.001, 1e6},
+    {"copy", "device_latency_ns", AT(device_latency_ns), KIND_REAL, 0, 1e9},
+    {"copy", "device_gb_per_s", AT(device_gb_per_s), KIND_REAL, 0.001, 1e6},
+    {"scalar", "start_cycles", AT(start_cycles), KIND_REAL, 0, 1e9},
+    {"scalar", "scalar_alu", AT(scalar_alu), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_mul", AT(scalar_mul), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_div", AT(scalar_div), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_branch", AT(scalar_branch), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_float", AT(scalar_float), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_float_div", AT(scalar_float_div), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_load_ub", AT(scalar_load_ub), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_store_ub", AT(scalar_store_ub), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_load_gm", AT(scalar_load_gm), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_store_gm", AT(scalar_store_gm), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_load_private", AT(scalar_load_private), KIND_REAL, 0.01, 1e6},
+    {"scalar", "scalar_issue", AT(scalar_issue), KIND_REAL, 0.01, 1e6},
+    {"sync", "flag_set", AT(flag_set), KIND_REAL, 0, 1e6},
+    {"sync", "flag_wait", AT(flag_wait), KIND_REAL, 0, 1e6},
+    {"sync", "barrier", AT(barrier), KIND_REAL, 0, 1e6},
+    {"queue", "s", PIPE(LEO_PIPE_S), KIND_U32, 1, 64},
+    {"queue", "v", PIPE(LEO_PIPE_V), KIND_U32, 1, 64},
+    {"queue", "m", PIPE(LEO_PIPE_M), KIND_U32, 1, 64},
+    {"queue", "mte1", PIPE(LEO_PIPE_MTE1), KIND_U32, 1, 64},
+    {"queue", "mte2", PIPE(LEO_PIPE_MTE2), KIND_U32, 1, 64},
+    {"queue", "mte3", PIPE(LEO_PIPE_MTE3), KIND_U32, 1, 64},
+    {"queue", "fix", PIPE(LEO_PIPE_FIX), KIND_U32, 1, 64},
+    {"gm", "gm_read_latency", AT(gm_read_latency), KIND_REAL, 0, 1e6},
+    {"gm", "gm_read_rate", AT(gm_read_rate), KIND_REAL, 0.01, 1e6},
+    {"gm", "gm_write_latency", AT(gm_write_latency), KIND_REAL, 0, 1e6},
+    {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
+    {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
+    {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
+    {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
+    {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
+    {"cube", "mmad_gap", AT(mmad_gap), KIND_REAL, 0, 1e6},
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+#define LINE_MAX_BYTES 190
+
+struct parser {
+    const char *next;
+    const char *text_name;
+    unsigned line;
+    struct sim_config *config;
+    bool seen[KEY_COUNT];
+    bool seen_insn[LEO_INSN_COUNT];
+    bool failed, long_line;
+    char *error;
+    size_t error_bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, const char *format, ...)
+{
+    if (parser->failed) {
+        return 0;
+    }
+    parser->failed = true;
+    if (parser->error && parser->error_bytes) {
+        int used = snprintf(parser->error, parser->error_bytes, "%s:%u: ", parser->text_name, parser->line);
+        if (used >= 0 && (size_t)used < parser->error_bytes) {
+            va_list args;
+            va_start(args, format);
+            vsnprintf(parser->error + used, parser->error_bytes - (size_t)used, format, args);
+            va_end(args);
+        }
+    }
+    return 0;
+}
+
+static char *read_line(char *line, int bytes, void *stream)
+{
+    struct parser *parser = stream;
+    if (parser->next[0] == '\0') {
+        return NULL;
+    }
+    size_t length = strcspn(parser->next, "\n");
+    parser->line++;
+    if (length > LINE_MAX_BYTES || length + 2 > (size_t)bytes) {
+        fail(parser, "the line is longer than %d bytes", LINE_MAX_BYTES);
+        return NULL;
+    }
+    memcpy(line, parser->next, length);
+    line[length] = '\n';
+    line[length + 1] = '\0';
+    parser->next += length + (parser->next[length] == '\n');
+    return line;
+}
+
+/* Locale-free enough for numbers without a decimal comma; strtod of the "C" locale is what libraries start in. */
+static bool read_number(const char **text, double *value)
+{
+    char *end = NULL;
+    if (!isdigit((unsigned char)(*text)[0])) {
+        return false;
+    }
+    errno = 0;
+    *value = strtod(*text, &end);
+    if (end == *text || errno == ERANGE || !isfinite(*value)) {
+        return false;
+    }
+    *text = end;
+    return true;
+}
+
+static int set_key(struct parser *parser, size_t index, const char *value)
+{
+    const struct key *key = &keys[index];
+    char *field = (char *)parser->config + key->offset;
+    if (parser->seen[index]) {
+        return fail(parser, "%s is given twice", key->name);
+    }
+    parser->seen[index] = true;
+    if (key->kind == KIND_NAME) {
+        size_t length = strlen(value);
+        if (length < 1 || length > (size_t)key->max) {
+            return fail(parser, "%s must have 1 to %.0f characters", key->name, key->max);
+        }
+        memcpy(field, value, length + 1);
+        return 1;
+    }
+    double number = 0;
+    if (!read_number(&value, &number) || value[0] != '\0') {
+        return fail(parser, "%s must be a number", key->name);
+    }
+    if (key->kind != KIND_REAL && number != floor(number)) {
+        return fail(parser, "%s must be a whole number", key->name);
+    }
+    if (number < key->min || number > key->max) {
+        return fail(parser, "%s must be between %.12g and %.12g", key->name, key->min, key->max);
+    }
+    if (key->kind == KIND_U32) {
+        uint32_t whole = (uint32_t)number;
+        memcpy(field, &whole, sizeof(whole));
+    } else if (key->kind == KIND_U64) {
+        uint64_t whole = (uint64_t)number;
+        memcpy(field, &whole, sizeof(whole));
+    } else {
+        memcpy(field, &number, sizeof(number));
+    }
+    return 1;
+}
+
+static int set_insn(struct parser *parser, const char *name, const char *value)
+{
+    unsigned insn = LEO_INSN_COUNT;
+    for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
+        const struct leo_insn_info *info = leo_insn_info((enum leo_insn)i);
+        if (info && strcmp(info->name, name) == 0) {
+            insn = i;
+        }
+    }
+    if (insn == LEO_INSN_COUNT) {
+        return fail(parser, "there is no instruction '%s'", name);
+    }
+    if (parser->seen_insn[insn]) {
+        return fail(parser, "%s is given twice", name);
+    }
+    parser->seen_insn[insn] = true;
+    double number[3] = {0, 0, 0};
+    size_t count = 0;
+    while (value[0] != '\0') {
+        if (count == 3 || !read_number(&value, &number[count]) || number[count] > 1e9) {
+            return fail(parser, "%s must be 'head [rate16 [rate32]]'", name);
+        }
+        count++;
+        value += strspn(value, " \t,");
+    }
+    if (count == 0) {
+        return fail(parser, "%s must be 'head [rate16 [rate32]]'", name);
+    }
+    parser->config->insn[insn] = (struct sim_insn_time){number[0], number[1], number[2]};
+    return 1;
+}
+
+static int handle(void *user, const char *section, const char *name, const char *value)
+{
+    struct parser *parser = user;
+    if (strncmp(section, "insn", 4) == 0) {
+        return set_insn(parser, name, value);
+    }
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0) {
+            return set_key(parser, i, value);
+        }
+    }
+    return fail(parser, "unknown key '%s' in section [%s]", name, section);
+}
+
+/* What no single key can say. */
+static void check_whole(struct parser *parser)
+{
+    const struct sim_config *config = parser->config;
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (!parser->seen[i]) {
+            fail(parser, "key '%s' is missing from section [%s]", keys[i].name, keys[i].section);
+        }
+    }
+    if (config->arch != 1001 && config->arch != 2201) {
+        fail(parser, "arch must be 1001 or 2201");
+    } else if (config->arch == 1001 && config->vector_cores != 0) {
+        fail(parser, "vector_cores must be 0 on a coupled chip");
+    } else if (config->arch == 2201 && (config->vector_cores == 0 || config->vector_cores % config->cube_cores)) {
+        fail(parser, "vector_cores must be a multiple of cube_cores on a split chip");
+    } else if (config->cube_cores + config->vector_cores > 255) {
+        fail(parser, "cube_cores and vector_cores must be at most 255 together");
+    } else if (config->queue_depth & (config->queue_depth - 1)) {
+        fail(parser, "queue_depth must be a power of two");
+    } else if (config->hbm_bytes % 4096) {
+        fail(parser, "hbm_bytes must be a multiple of 4096");
+    }
+}
+
+leo_status sim_config_parse(const char *text, const char *text_name, struct sim_config *config, char *error,
+                            size_t error_bytes)
+{
+    struct parser parser = {
+        .next = text, .text_name = text_name ? text_name : "soc", .config = config, .error = error, .error_bytes = error_bytes};
+    if (error && error_bytes) {
+        error[0] = '\0';
+    }
+    if (!text || !config) {
+        fail(&parser, "no text");
+        return LEO_ERR_INVALID_ARG;
+    }
+    memset(config, 0, sizeof(*config));
+    int line = ini_parse_stream(read_line, &parser, handle, &parser);
+    if (line != 0 && !parser.failed) {
+        parser.line = line > 0 ? (unsigned)line : 0;
+        fail(&parser, "expected '[section]' or 'name = value'");
+    }
+    if (!parser.failed) {
+        check_whole(&parser);
+    }
+    return parser.failed ? LEO_ERR_PARSE : LEO_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an address of the core to host memory, with every bound checked. */
+#include "../memory/hbm.h"
+#include "../memory/space.h"
+#include "core.h"
+
+bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr,
+                    uint64_t bytes)
+{
+    struct sim_fault *fault = &core->scalar.fault;
+    fault->code = code;
+    fault->unit = LEO_PIPE_S;
+    fault->space = space;
+    fault->addr = addr;
+    fault->bytes = bytes;
+    return false;
+}
+
+static uint64_t window_base(enum leo_mem_space space)
+{
+    return SIM_WINDOW_BASE + ((uint64_t)space - LEO_MEM_SPACE_UB) * SIM_WINDOW_BYTES;
+}
+
+uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr, uint64_t bytes, unsigned align)
+{
+    const struct sim_local *local = &core->local[space];
+    uint64_t base = window_base(space);
+    uint64_t offset = addr >= base && addr - base < SIM_WINDOW_BYTES ? addr - base : addr;
+    if (offset > local->bytes || bytes > local->bytes - offset) {
+        sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, space, addr, bytes);
+        return NULL;
+    }
+    if (align > 1 && offset % align) {
+        sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, space, addr, bytes);
+        return NULL;
+    }
+    return local->data + offset;
+}
+
+static bool fits(uint64_t addr, uint64_t bytes, uint64_t base, uint64_t end)
+{
+    return addr >= base && addr <= end && bytes <= end - addr;
+}
+
+/* The part of the image window or the private window that holds the range; false = neither. */
+static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes, struct sim_region *region)
+{
+    uint64_t shared_end = SIM_IMAGE_BASE + core->image_read_only;
+    const struct sim_config *config = core->config;
+    if (fits(addr, bytes, SIM_IMAGE_BASE, shared_end)) {
+        *region = (struct sim_region){.base = SIM_IMAGE_BASE,
+                                      .bytes = core->image_read_only,
+                                      .host = core->image,
+                                      .access = SIM_ACCESS_READ | SIM_ACCESS_EXEC,
+                                      .load_cycles = (float)config->scalar_load_private,
+                                      .store_cycles = (float)config->scalar_load_private};
+        return true;
+    }
+    if (fits(addr, bytes, shared_end, SIM_IMAGE_BASE + core->image_bytes)) {
+        *region = (struct sim_region){.base = shared_end,
+                                      .bytes = core->image_bytes - core->image_read_only,
+                                      .host = core->image_private,
+                                      .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                      .load_cycles = (float)config->scalar_load_private,
+                                      .store_cycles = (float)config->scalar_load_private};
+        return true;
+    }
+    if (fits(addr, bytes, core->stack_end, core->private_end)) {
+        *region = (struct sim_region){.base = core->stack_end,
+                                      .bytes = core->private_end - core->stack_end,
+                                      .host = core->private_window + (core->stack_end - SIM_PRIVATE_BASE),
+                                      .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                      .load_cycles = (float)config->scalar_load_private,
+                                      .store_cycles = (float)config->scalar_load_private};
+        return true;
+    }
+    return false;
+}
+
+/* Below the stack, but near enough to have been meant as stack. */
+static bool fault_outside(struct sim_core *core, uint64_t addr, uint64_t bytes)
+{
+    if (addr >= SIM_PRIVATE_BASE && addr < core->stack_end) {
+        return sim_core_fault(core, LEO_FAULT_STACK_OVERFLOW, LEO_MEM_SPACE_PRIVATE, addr, bytes);
+    }
+    return sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
+}
+
+static struct sim_extent *find_extent(struct sim_core *core, uint64_t addr, uint64_t bytes)
+{
+    const struct sim_extent *last = core->last_extent;
+    if (last && addr >= last->base && addr - last->base <= last->bytes && bytes <= last->bytes - (addr - last->base)) {
+        return &core->space->extent[last - core->space->extent];
+    }
+    struct sim_extent *extent = core->space ? sim_space_find(core->space, addr, bytes) : NULL;
+    if (extent) {
+        core->last_extent = extent;
+    }
+    return extent;
+}
+
+uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool write)
+{
+    if (addr < SIM_GM_BASE) {
+        struct sim_region region;
+        if (!find_private(core, addr, bytes, &region)) {
+            fault_outside(core, addr, bytes);
+            return NULL;
+        }
+        if (write && !(region.access & SIM_ACCESS_WRITE)) {
+            sim_core_fault(core, LEO_FAULT_GM_READ_ONLY, LEO_MEM_SPACE_GM, addr, bytes);
+            return NULL;
+        }
+        return region.host + (addr - region.base);
+    }
+    const struct sim_extent *extent = find_extent(core, addr, bytes);
+    if (!extent) {
+        sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
+        return NULL;
+    }
+    if (write && extent->read_only) {
+        sim_core_fault(core, LEO_FAULT_GM_READ_ONLY, LEO_MEM_SPACE_GM, addr, bytes);
+        return NULL;
+    }
+    if (write && extent->has_text) {
+        core->wrote_text = true;
+    }
+    return core->gm + (addr - SIM_GM_BASE);
+}
+
+static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)
+{
+    const struct sim_local *ub = &core->local[LEO_MEM_SPACE_UB];
+    uint64_t base = addr >= SIM_WINDOW_BASE ? SIM_WINDOW_BASE : 0;
+    if (!fits(addr, bytes, base, base + ub->bytes)) {
+        return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, LEO_MEM_SPACE_UB, addr, bytes);
+    }
+    *region = (struct sim_region){.base = base,
+                                  .bytes = ub->bytes,
+                                  .host = ub->data,
+                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                  .load_cycles = (float)core->config->scalar_load_ub,
+                                  .store_cycles = (float)core->config->scalar_store_ub};
+    return true;
+}
+
+static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum sim_access access,
+                    struct sim_region *region)
+{
+    const struct sim_extent *extent = find_extent(core, addr, bytes);
+    if (!extent) {
+        return sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
+    }
+    // A writable region may be kept by the scalar unit: writes near an image are noted when it is handed out.
+    bool writable = !extent->read_only && (!extent->has_text || access == SIM_ACCESS_WRITE);
+    if (extent->has_text && access == SIM_ACCESS_WRITE) {
+        core->wrote_text = true;
+    }
+    *region = (struct sim_region){.base = extent->base,
+                                  .bytes = extent->bytes,
+                                  .host = core->gm + (extent->base - SIM_GM_BASE),
+                                  .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u),
+                                  .load_cycles = (float)core->config->scalar_load_gm,
+                                  .store_cycles = (float)core->config->scalar_store_gm};
+    return true;
+}
+
+bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
+                   struct sim_region *region)
+{
+    struct sim_core *core = scalar->owner;
+    bool found = false;
+    if (addr >= SIM_GM_BASE) {
+        found = find_gm(core, addr, bytes, access, region);
+    } else if (addr < SIM_IMAGE_BASE || (addr >= SIM_WINDOW_BASE && addr < SIM_WINDOW_BASE + SIM_WINDOW_BYTES)) {
+        found = find_ub(core, addr, bytes, region);
+    } else if (addr >= SIM_WINDOW_BASE && addr < SIM_PRIVATE_BASE) {
+        // The other buffers have no scalar port.
+        uint64_t space = LEO_MEM_SPACE_UB + (addr - SIM_WINDOW_BASE) / SIM_WINDOW_BYTES;
+        enum leo_mem_space named = space <= LEO_MEM_SPACE_FB ? (enum leo_mem_space)space : LEO_MEM_SPACE_GM;
+        return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, named, addr, bytes);
+    } else {
+        found = find_private(core, addr, bytes, region) || fault_outside(core, addr, bytes);
+    }
+    if (access == SIM_ACCESS_EXEC && (!found || !(region->access & SIM_ACCESS_EXEC))) {
+        return sim_core_fault(core, LEO_FAULT_BAD_FETCH, LEO_MEM_SPACE_GM, addr, bytes);
+    }
+    if (found && !(region->access & (unsigned)access)) {
+        return sim_core_fault(core, LEO_FAULT_GM_READ_ONLY, LEO_MEM_SPACE_GM, addr, bytes);
+    }
+    return found;
+}

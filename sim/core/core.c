@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include "../memory/space.h"
+#include <string.h>
+
+static bool refuse_ecall(struct sim_scalar *scalar)
+{
+    return sim_core_fault(scalar->owner, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
+}
+
+static const struct sim_scalar_env core_env = {
+    .find = sim_core_find,
+    .custom = sim_core_issue,
+    .csr_read = sim_core_csr_read,
+    .csr_write = sim_core_csr_write,
+    .ecall = refuse_ecall,
+};
+
+/* Which buffers a core has: a cube core has no UB, a vector core nothing else. */
+static uint32_t local_bytes(const struct sim_config *config, enum leo_core_kind kind, enum leo_mem_space space)
+{
+    bool cube = kind != LEO_CORE_KIND_VECTOR;
+    switch (space) {
+    case LEO_MEM_SPACE_UB:
+        return kind != LEO_CORE_KIND_CUBE ? config->ub_bytes : 0;
+    case LEO_MEM_SPACE_L1:
+        return cube ? config->l1_bytes : 0;
+    case LEO_MEM_SPACE_L0A:
+        return cube ? config->l0a_bytes : 0;
+    case LEO_MEM_SPACE_L0B:
+        return cube ? config->l0b_bytes : 0;
+    case LEO_MEM_SPACE_L0C:
+        return cube ? config->l0c_bytes : 0;
+    case LEO_MEM_SPACE_BT:
+        return cube ? config->bt_bytes : 0;
+    case LEO_MEM_SPACE_FB:
+        return cube ? config->fb_bytes : 0;
+    case LEO_MEM_SPACE_GM:
+    case LEO_MEM_SPACE_PRIVATE:
+        break;
+    }
+    return 0;
+}
+
+/* Buffers start on pages of their own. */
+static uint64_t page_up(uint64_t bytes)
+{
+    return (bytes + 4095) & ~UINT64_C(4095);
+}
+
+uint64_t sim_core_arena_bytes(const struct sim_config *config)
+{
+    uint64_t bytes = SIM_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES + SIM_SCRATCH_BYTES;
+    for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
+        bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
+    }
+    return bytes;
+}
+
+static enum leo_core_kind kind_of(const struct sim_config *config, unsigned id)
+{
+    if (config->vector_cores == 0) {
+        return LEO_CORE_KIND_AICORE;
+    }
+    return id < config->cube_cores ? LEO_CORE_KIND_CUBE : LEO_CORE_KIND_VECTOR;
+}
+
+void sim_core_init(struct sim_core *core, const struct sim_config *config, const struct sim_simd *simd, unsigned id,
+                   uint8_t *arena)
+{
+    memset(core, 0, sizeof(*core));
+    core->config = config;
+    core->simd = simd;
+    core->id = id;
+    core->kind = kind_of(config, id);
+    core->sub_block_num = 1;
+    if (core->kind == LEO_CORE_KIND_VECTOR) {
+        core->sub_block_num = config->vector_cores / config->cube_cores;
+        core->sub_block_idx = (id - config->cube_cores) % core->sub_block_num;
+    }
+    for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
+        uint32_t bytes = local_bytes(config, core->kind, (enum leo_mem_space)space);
+        core->local[space] = (struct sim_local){arena, bytes};
+        arena += page_up(bytes);
+    }
+    core->scratch = arena;
+    arena += SIM_SCRATCH_BYTES;
+    core->private_window = arena;
+    arena += SIM_WINDOW_BYTES;
+    core->image_private = arena;
+    core->gm_read_rate = config->gm_read_rate;
+    core->gm_write_rate = config->gm_write_rate;
+    core->scalar.env = &core_env;
+    core->scalar.owner = core;
+    core->scalar.time = (struct sim_scalar_time){
+        .alu = config->scalar_alu,
+        .mul = config->scalar_mul,
+        .div = config->scalar_div,
+        .branch = config->scalar_branch,
+        .float_op = config->scalar_float,
+        .float_div = config->scalar_float_div,
+    };
+}
+
+void sim_core_begin(struct sim_core *core, const struct sim_block *block)
+{
+    struct sim_scalar *scalar = &core->scalar;
+    sim_scalar_reset(scalar);
+    sim_core_forget(core);
+    scalar->pc = SIM_IMAGE_BASE + block->entry;
+    scalar->x[1] = SIM_RETURN_ADDR;
+    scalar->x[2] = block->sp;
+    memcpy(&scalar->x[10], block->argument, sizeof(block->argument));
+    scalar->cycle = core->config->start_cycles;
+    core->start_ps = block->start_ps;
+    core->block_idx = block->block_idx;
+    core->block_num = block->block_num;
+    core->vmask[0] = core->vmask[1] = UINT64_MAX;
+    core->ctrl = 0;
+    core->cmpmask[0] = core->cmpmask[1] = 0;
+    core->selmask_addr = 0;
+    for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+        core->pipe[pipe].free_at = core->pipe[pipe].not_before = core->pipe[pipe].busy = 0;
+        core->pipe[pipe].queue_count = 0;
+    }
+    core->gm_read_bytes = core->gm_write_bytes = 0;
+    core->stall = 0;
+    core->wrote_text = false;
+    memset(core->flag_set, 0, sizeof(core->flag_set));
+}
+
+enum sim_scalar_stop sim_core_run(struct sim_core *core, double until)
+{
+    enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
+    struct sim_fault *fault = &core->scalar.fault;
+    if (stop == SIM_SCALAR_EXITED || stop == SIM_SCALAR_BLOCKED) {
+        // Neither has a meaning in a kernel; the environment above never asks for them.
+        fault->code = LEO_FAULT_ILLEGAL_INSTRUCTION;
+        stop = SIM_SCALAR_FAULT;
+    }
+    if (stop == SIM_SCALAR_FAULT) {
+        if (fault->pc == 0) {
+            fault->pc = core->scalar.pc;
+        }
+        if (fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
+            fault->pc -= SIM_IMAGE_BASE;
+        }
+    }
+    return stop;
+}
+
+double sim_core_end(const struct sim_core *core)
+{
+    double end = core->scalar.cycle;
+    for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+        if (core->pipe[pipe].free_at > end) {
+            end = core->pipe[pipe].free_at;
+        }
+    }
+    return end;
+}
+
+void sim_core_forget(struct sim_core *core)
+{
+    core->last_extent = NULL;
+    sim_scalar_forget(&core->scalar);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hands instructions to the units: effect now, time on the pipe's own line. */
+#include "../chip/host_pool.h"
+#include "../trace/trace.h"
+#include "core.h"
+
+#include <string.h>
+
+enum { ON_CUBE = 1, ON_VECTOR = 2, ON_BOTH = 3 };
+
+typedef bool (*exec_fn)(struct sim_core *core, const struct sim_op *op);
+typedef void (*cost_fn)(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
+
+struct unit {
+    exec_fn exec;
+    cost_fn cost;
+};
+
+static const struct unit unit_vector = {sim_exec_vector, sim_unit_vector};
+static const struct unit unit_mte = {sim_exec_mte, sim_unit_mte};
+static const struct unit unit_cube = {sim_exec_cube, sim_unit_cube};
+static const struct unit unit_fixpipe = {sim_exec_fixpipe, sim_unit_fixpipe};
+
+#define ATOMIC_MODE(ctrl) ((ctrl) >> 1 & 7)
+
+static const struct unit *unit_of(enum leo_insn insn, const struct leo_insn_info *info)
+{
+    if (insn == LEO_INSN_COPY_MATRIX_CC_TO_UBUF || info->pipe == LEO_PIPE_FIX) {
+        return &unit_fixpipe;
+    }
+    if (info->pipe == LEO_PIPE_M) {
+        return &unit_cube;
+    }
+    // custom-0 is data movement, on whatever pipe.
+    return (info->match & 0x7f) == 0x0b ? &unit_mte : &unit_vector;
+}
+
+/* Which cores of a split chip have what the operands name. */
+static unsigned kinds_of(const struct leo_insn_info *info)
+{
+    if (info->pipe == LEO_PIPE_S) {
+        return ON_BOTH;
+    }
+    unsigned kinds = info->pipe == LEO_PIPE_M || info->pipe == LEO_PIPE_MTE1 || info->pipe == LEO_PIPE_FIX ? ON_CUBE
+                                                                                                          : ON_BOTH;
+    for (unsigned i = 0; i < 4; i++) {
+        if (info->operand[i] == LEO_INSN_OPERAND_UB) {
+            kinds &= ON_VECTOR;
+        } else if (info->operand[i] >= LEO_INSN_OPERAND_L1) {
+            kinds &= ON_CUBE;
+        }
+    }
+    return kinds;
+}
+
+static bool is_known(const struct sim_core *core, const struct sim_op *op)
+{
+    if (!leo_insn_has_arch(op->insn, core->config->arch)) {
+        return false;
+    }
+    unsigned kind = core->kind == LEO_CORE_KIND_CUBE ? ON_CUBE : core->kind == LEO_CORE_KIND_VECTOR ? ON_VECTOR : 0;
+    return kind == 0 || (kinds_of(leo_insn_info(op->insn)) & kind) != 0;
+}
+
+/* A slot in the pipe's queue is free again when the instruction in it starts. */
+static void wait_for_slot(struct sim_core *core, struct sim_pipe *pipe, unsigned depth)
+{
+    if (pipe->queue_count < depth) {
+        return;
+    }
+    double oldest = pipe->queue[(pipe->queue_count - depth) % 64];
+    if (oldest > core->scalar.cycle) {
+        core->stall += oldest - core->scalar.cycle;
+        core->scalar.cycle = oldest;
+    }
+}
+
+static void record(struct sim_core *core, const struct sim_op *op, unsigned pipe, double start,
+                   const struct sim_cost *cost)
+{
+    double ps_a_cycle = 1e9 / core->config->clock_khz;
+    double duration = cost->busy_cycles * ps_a_cycle;
+    struct leo_trace_record trace = {
+        .start_ns = (core->start_ps + (uint64_t)(start * ps_a_cycle)) / 1000,
+        .dur_ps = duration < UINT32_MAX ? (uint32_t)duration : UINT32_MAX,
+        .insn = (uint16_t)op->insn,
+        .core = (uint8_t)core->id,
+        .pipe = (uint8_t)pipe,
+        .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+        .bytes = cost->work,
+    };
+    sim_trace_push(core->trace, &trace);
+}
+
+static bool issue_unit(struct sim_core *core, const struct sim_op *op, const struct leo_insn_info *info)
+{
+    const struct unit *unit = unit_of(op->insn, info);
+    struct sim_pipe *pipe = &core->pipe[info->pipe];
+    wait_for_slot(core, pipe, core->config->queue_depth_pipe[info->pipe]);
+    if (ATOMIC_MODE(core->ctrl) && info->operand[0] == LEO_INSN_OPERAND_GM) {
+        // Float additions do not commute: cores that add to global memory do it in the order of their numbers.
+        sim_host_pool_wait_turn(core->pool, core->turn);
+    }
+    if (!unit->exec(core, op)) {
+        core->scalar.fault.unit = (enum leo_pipe)info->pipe;
+        return false;
+    }
+    double start = core->scalar.cycle;
+    start = pipe->free_at > start ? pipe->free_at : start;
+    start = pipe->not_before > start ? pipe->not_before : start;
+    struct sim_cost cost = {0};
+    unit->cost(core, op, &cost);
+    pipe->free_at = start + cost.busy_cycles;
+    pipe->busy += cost.busy_cycles;
+    pipe->queue[pipe->queue_count++ % 64] = start;
+    core->gm_read_bytes += cost.gm_read_bytes;
+    core->gm_write_bytes += cost.gm_write_bytes;
+    if (core->trace) {
+        record(core, op, info->pipe, start, &cost);
+    }
+    return true;
+}
+
+/* Takes the mask bits when all earlier vector work is done; later vector work sees them. */
+static bool set_cmpmask(struct sim_core *core, const struct sim_op *op)
+{
+    const uint8_t *bits = sim_core_local(core, LEO_MEM_SPACE_UB, op->b, 16, 16);
+    if (!bits) {
+        return false;
+    }
+    memcpy(core->cmpmask, bits, 16);
+    struct sim_pipe *pipe = &core->pipe[LEO_PIPE_V];
+    double at = pipe->free_at > core->scalar.cycle ? pipe->free_at : core->scalar.cycle;
+    pipe->not_before = (pipe->not_before > at ? pipe->not_before : at) + 1;
+    return true;
+}
+
+static bool issue_system(struct sim_core *core, const struct sim_op *op)
+{
+    if (op->insn == LEO_INSN_SET_FLAG) {
+        return sim_core_flag_set(core, op);
+    }
+    if (op->insn == LEO_INSN_WAIT_FLAG) {
+        return sim_core_flag_wait(core, op);
+    }
+    if (op->insn == LEO_INSN_PIPE_BARRIER) {
+        return sim_core_barrier(core, op);
+    }
+    if (op->insn == LEO_INSN_SET_CMPMASK) {
+        return set_cmpmask(core, op);
+    }
+    if (op->insn == LEO_INSN_TRAP) {
+        return sim_core_fault(core, LEO_FAULT_KERNEL_TRAP, LEO_MEM_SPACE_PRIVATE, op->b, 0);
+    }
+    return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
+}
+
+bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op)
+{
+    struct sim_core *core = scalar->owner;
+    bool good = false;
+    if (!is_known(core, op)) {
+        sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
+    } else {
+        const struct leo_insn_info *info = leo_insn_info(op->insn);
+        scalar->cycle += core->config->scalar_issue;
+        good = info->pipe == LEO_PIPE_S ? issue_system(core, op) : issue_unit(core, op, info);
+    }
+    if (!good) {
+        scalar->fault.pc = op->pc;
+        scalar->fault.word = op->word;
+    }
+    return good;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the admin queue can be told. */
+#include "../chip/chip.h"
+
+#include <leo/ring_math.h>
+#include <string.h>
+
+static bool is_zero(const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_sqe_queue *body)
+{
+    struct sim_function *function = &chip->function;
+    if (body->queue == 0 || body->queue >= chip->config.queues || function->ring[body->queue].depth ||
+        body->space >= SIM_SPACE_COUNT || !leo_ring_is_depth(body->depth) || body->depth > chip->config.queue_depth ||
+        body->cq_base % sizeof(uint64_t) || !is_zero(body->reserved0, sizeof(body->reserved0))) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    if (!sim_dma_is_mapped(&function->dma, body->sq_base, (uint64_t)body->depth * sizeof(struct leo_sqe)) ||
+        !sim_dma_is_mapped(&function->dma, body->cq_base, (uint64_t)body->depth * sizeof(struct leo_cqe))) {
+        return LEO_FAULT_DMA_OUT_OF_RANGE;
+    }
+    function->ring[body->queue] = (struct sim_ring){.sq_base = body->sq_base,
+                                                    .cq_base = body->cq_base,
+                                                    .depth = body->depth,
+                                                    .phase = 1,
+                                                    .space = body->space};
+    atomic_store(&function->sq_tail[body->queue], 0);
+    atomic_store(&function->cq_head[body->queue], 0);
+    return LEO_FAULT_NONE;
+}
+
+static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_sqe_queue *body)
+{
+    if (body->queue == 0 || body->queue >= chip->config.queues || !chip->function.ring[body->queue].depth) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    sim_scheduler_drop(chip, body->queue);
+    memset(&chip->function.ring[body->queue], 0, sizeof(chip->function.ring[body->queue]));
+    return LEO_FAULT_NONE;
+}
+
+static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
+{
+    uint64_t offset = body->addr - SIM_GM_BASE;
+    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->bytes == 0 || body->addr < SIM_GM_BASE ||
+        offset >= chip->hbm.bytes || body->bytes > chip->hbm.bytes - offset ||
+        !is_zero(body->reserved0, sizeof(body->reserved0))) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+        // A byte of device memory has one owner.
+        if (chip->space[i].count && sim_space_overlaps(&chip->space[i], body->addr, body->bytes)) {
+            return LEO_FAULT_BAD_ENTRY;
+        }
+    }
+    if (sim_space_map(&chip->space[body->space], body->addr, body->bytes, body->read_only) != LEO_OK) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    sim_chip_forget(chip);
+    return LEO_FAULT_NONE;
+}
+
+static enum leo_fault unmap(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
+{
+    struct sim_extent extent;
+    if (body->space >= SIM_SPACE_COUNT ||
+        sim_space_unmap(&chip->space[body->space], body->addr, &extent) != LEO_OK) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    sim_image_drop(chip, extent.base, extent.bytes);
+    // The next owner must not see what was there.
+    sim_hbm_zero(&chip->hbm, extent.base, extent.bytes);
+    sim_chip_forget(chip);
+    return LEO_FAULT_NONE;
+}
+
+static enum leo_fault reset_space(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
+{
+    if (body->space >= SIM_SPACE_COUNT) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    struct sim_space *space = &chip->space[body->space];
+    for (size_t i = 0; i < space->count; i++) {
+        sim_image_drop(chip, space->extent[i].base, space->extent[i].bytes);
+        sim_hbm_zero(&chip->hbm, space->extent[i].base, space->extent[i].bytes);
+    }
+    sim_space_finish(space);
+    struct sim_events *events = &chip->scheduler.events[body->space];
+    for (uint32_t i = 0; i < events->count; i++) {
+        events->value[i] = 0;
+    }
+    sim_chip_forget(chip);
+    return LEO_FAULT_NONE;
+}
+
+static enum leo_fault set_profile(struct leo_sim_chip *chip, const struct leo_sqe_profile *body)
+{
+    struct sim_dma *dma = &chip->function.dma;
+    struct sim_profile *profile = &chip->function.profile;
+    if (!is_zero(body->reserved0, sizeof(body->reserved0))) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    if ((body->task_base && body->task_depth &&
+         !sim_dma_is_mapped(dma, body->task_base, (uint64_t)body->task_depth * sizeof(struct leo_task_record))) ||
+        (body->trace_base && body->trace_depth &&
+         !sim_dma_is_mapped(dma, body->trace_base, (uint64_t)body->trace_depth * sizeof(struct leo_trace_record))) ||
+        (body->counts && !sim_dma_is_mapped(dma, body->counts, sizeof(profile->counts)))) {
+        return LEO_FAULT_DMA_OUT_OF_RANGE;
+    }
+    sim_profile_flush(chip);
+    *profile = (struct sim_profile){.rings = *body, .changed = true};
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        chip->trace[id].count = 0;
+        chip->core[id].trace = body->trace_base ? &chip->trace[id] : NULL;
+    }
+    return LEO_FAULT_NONE;
+}
+
+enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *entry)
+{
+    union {
+        struct leo_sqe_queue queue;
+        struct leo_sqe_map map;
+        struct leo_sqe_profile profile;
+    } body;
+    memcpy(&body, entry->body, sizeof(entry->body));
+    switch (entry->opcode) {
+    case LEO_SQE_OP_NOP:
+        return LEO_FAULT_NONE;
+    case LEO_SQE_OP_CREATE_QUEUE:
+        return create_queue(chip, &body.queue);
+    case LEO_SQE_OP_DELETE_QUEUE:
+        return delete_queue(chip, &body.queue);
+    case LEO_SQE_OP_MAP:
+        return map(chip, &body.map);
+    case LEO_SQE_OP_UNMAP:
+        return unmap(chip, &body.map);
+    case LEO_SQE_OP_SET_PROFILE:
+        return set_profile(chip, &body.profile);
+    case LEO_SQE_OP_RESET_SPACE:
+        return reset_space(chip, &body.map);
+    default:
+        return LEO_FAULT_BAD_ENTRY;
+    }
+}

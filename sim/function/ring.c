@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submission and completion rings, fault records. Nothing in them is trusted. */
+#include "../chip/chip.h"
+
+#include <leo/ring_math.h>
+
+static bool is_usable(const struct sim_ring *ring)
+{
+    return ring->depth != 0 && !ring->broken;
+}
+
+bool sim_ring_has_entry(struct leo_sim_chip *chip, unsigned queue)
+{
+    const struct sim_ring *ring = &chip->function.ring[queue];
+    if (!is_usable(ring)) {
+        return false;
+    }
+    uint32_t tail = atomic_load(&chip->function.sq_tail[queue]);
+    return leo_ring_distance(ring->sq_head, tail, ring->depth) != 0;
+}
+
+/* Its memory is gone: nobody is left to tell but the fault ring. */
+static void break_ring(struct leo_sim_chip *chip, unsigned queue, uint64_t addr, uint64_t bytes)
+{
+    chip->function.ring[queue].broken = true;
+    struct leo_fault_record record = {
+        .code = LEO_FAULT_DMA_OUT_OF_RANGE,
+        .core = SIM_NO_CORE,
+        .queue = (uint16_t)queue,
+        .block = SIM_NO_BLOCK,
+        .addr = addr,
+        .bytes = bytes,
+    };
+    (void)sim_fault_write(chip, &record);
+    if (queue == 0) {
+        sim_function_die(chip);
+    }
+}
+
+bool sim_ring_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe *entry)
+{
+    struct sim_ring *ring = &chip->function.ring[queue];
+    if (!sim_ring_has_entry(chip, queue)) {
+        return false;
+    }
+    uint64_t addr = ring->sq_base + (uint64_t)ring->sq_head * sizeof(*entry);
+    if (!sim_dma_read(&chip->function.dma, addr, entry, sizeof(*entry))) {
+        break_ring(chip, queue, addr, sizeof(*entry));
+        return false;
+    }
+    ring->sq_head = leo_ring_next(ring->sq_head, ring->depth);
+    return true;
+}
+
+bool sim_ring_has_room(const struct leo_sim_chip *chip, unsigned queue)
+{
+    const struct sim_ring *ring = &chip->function.ring[queue];
+    // Of a broken ring nothing is kept waiting: its completions are dropped.
+    return !is_usable(ring) ||
+           !leo_ring_is_full(atomic_load(&chip->function.cq_head[queue]) & (ring->depth - 1), ring->cq_tail, ring->depth);
+}
+
+void sim_ring_complete(struct leo_sim_chip *chip, unsigned queue, struct leo_cqe *entry)
+{
+    struct sim_ring *ring = &chip->function.ring[queue];
+    if (!is_usable(ring)) {
+        return;
+    }
+    entry->queue = (uint16_t)queue;
+    entry->phase = ring->phase;
+    uint64_t addr = ring->cq_base + (uint64_t)ring->cq_tail * sizeof(*entry);
+    if (!sim_dma_publish(&chip->function.dma, addr, entry, sizeof(*entry), offsetof(struct leo_cqe, phase))) {
+        break_ring(chip, queue, addr, sizeof(*entry));
+        return;
+    }
+    ring->phase = leo_ring_next_phase(ring->cq_tail, ring->depth, ring->phase);
+    ring->cq_tail = leo_ring_next(ring->cq_tail, ring->depth);
+    sim_function_raise(chip, SIM_IRQ_COMPLETION);
+}
+
+uint32_t sim_fault_write(struct leo_sim_chip *chip, const struct leo_fault_record *record)
+{
+    struct sim_function *function = &chip->function;
+    uint32_t depth = atomic_load(&function->fault_depth);
+    if (!leo_ring_is_depth(depth)) {
+        return 0;
+    }
+    uint32_t index = function->fault_count & (depth - 1);
+    uint64_t addr = atomic_load(&function->fault_base) + (uint64_t)index * sizeof(*record);
+    if (!sim_dma_write(&function->dma, addr, record, sizeof(*record))) {
+        return 0;
+    }
+    function->fault_count++;
+    sim_function_raise(chip, SIM_IRQ_FAULT);
+    return function->fault_count;
+}

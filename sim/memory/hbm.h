@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: address space of the host that is reserved whole and costs only what is touched. */
+#pragma once
+
+#include <leo/status.h>
+#include <stdint.h>
+
+/** Device address of the first byte. */
+#define SIM_GM_BASE UINT64_C(0x100000000)
+
+struct sim_hbm {
+    uint8_t *data; /**< host address of SIM_GM_BASE */
+    uint64_t bytes;
+};
+
+leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes);
+void sim_hbm_destroy(struct sim_hbm *hbm);
+/** Makes [addr, addr + bytes) read zero again; whole pages go back to the host. The range must lie inside. */
+void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes);
+
+/** Zeroed reserved memory for other rooms; NULL on failure. */
+uint8_t *sim_hbm_reserve(uint64_t bytes);
+void sim_hbm_release(uint8_t *data, uint64_t bytes);

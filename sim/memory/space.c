@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "space.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+/* Index of the first extent that ends after `addr`. */
+static size_t first_after(const struct sim_space *space, uint64_t addr)
+{
+    size_t low = 0;
+    size_t high = space->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct sim_extent *extent = &space->extent[middle];
+        if (extent->base + extent->bytes > addr) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+void sim_space_finish(struct sim_space *space)
+{
+    leo_free(space->extent);
+    memset(space, 0, sizeof(*space));
+}
+
+bool sim_space_overlaps(const struct sim_space *space, uint64_t addr, uint64_t bytes)
+{
+    size_t index = first_after(space, addr);
+    return index < space->count && space->extent[index].base < addr + bytes;
+}
+
+leo_status sim_space_map(struct sim_space *space, uint64_t base, uint64_t bytes, bool read_only)
+{
+    if (bytes == 0 || base + bytes < base) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    if (sim_space_overlaps(space, base, bytes)) {
+        return LEO_ERR_EXISTS;
+    }
+    if (space->count == space->capacity) {
+        size_t capacity = space->capacity ? space->capacity * 2 : 16;
+        struct sim_extent *extent = leo_realloc(space->extent, capacity * sizeof(*extent));
+        if (!extent) {
+            return LEO_ERR_NO_MEMORY;
+        }
+        space->extent = extent;
+        space->capacity = capacity;
+    }
+    size_t index = first_after(space, base);
+    memmove(&space->extent[index + 1], &space->extent[index], (space->count - index) * sizeof(space->extent[0]));
+    space->extent[index] = (struct sim_extent){.base = base, .bytes = bytes, .read_only = read_only};
+    space->count++;
+    return LEO_OK;
+}
+
+leo_status sim_space_unmap(struct sim_space *space, uint64_t base, struct sim_extent *extent)
+{
+    size_t index = first_after(space, base);
+    if (index == space->count || space->extent[index].base != base) {
+        return LEO_ERR_NOT_FOUND;
+    }
+    *extent = space->extent[index];
+    space->count--;
+    memmove(&space->extent[index], &space->extent[index + 1], (space->count - index) * sizeof(space->extent[0]));
+    return LEO_OK;
+}
+
+struct sim_extent *sim_space_find(const struct sim_space *space, uint64_t addr, uint64_t bytes)
+{
+    size_t index = first_after(space, addr);
+    if (index == space->count) {
+        return NULL;
+    }
+    struct sim_extent *extent = &space->extent[index];
+    uint64_t offset = addr - extent->base;
+    if (addr < extent->base || offset > extent->bytes || bytes > extent->bytes - offset) {
+        return NULL;
+    }
+    return extent;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image.h"
+
+#include "../chip/chip.h"
+#include <leo/alloc.h>
+#include <string.h>
+
+#define IMAGE_MAGIC UINT32_C(0x4d49454c) /* "LEIM" */
+
+enum { MOST_IMAGES = 1024 };
+
+static void destroy(struct sim_image *image)
+{
+    sim_decoded_destroy(image->decoded);
+    leo_free(image);
+}
+
+static void remove_at(struct sim_image_cache *cache, size_t index)
+{
+    if (cache->last == cache->image[index]) {
+        cache->last = NULL;
+    }
+    cache->image[index] = cache->image[--cache->count];
+}
+
+/* Takes an image out of the cache; it lives on while tasks run it. */
+static void retire(struct sim_image_cache *cache, size_t index)
+{
+    struct sim_image *image = cache->image[index];
+    remove_at(cache, index);
+    image->stale = true;
+    if (image->users == 0) {
+        destroy(image);
+    }
+}
+
+void sim_image_finish(struct leo_sim_chip *chip)
+{
+    struct sim_image_cache *cache = &chip->scheduler.images;
+    while (cache->count) {
+        retire(cache, cache->count - 1);
+    }
+    leo_free(cache->image);
+    memset(cache, 0, sizeof(*cache));
+}
+
+void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
+{
+    struct sim_image_cache *cache = &chip->scheduler.images;
+    for (size_t i = cache->count; i-- > 0;) {
+        const struct sim_image *image = cache->image[i];
+        uint64_t end = image->addr + sizeof(image->desc) + image->desc.bytes;
+        if (image->addr < addr + bytes && addr < end) {
+            retire(cache, i);
+        }
+    }
+}
+
+void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image)
+{
+    (void)chip;
+    if (--image->users == 0 && image->stale) {
+        destroy(image);
+    }
+}
+
+static bool is_sound(const struct leo_image_desc *desc, uint32_t arch)
+{
+    return desc->magic == IMAGE_MAGIC && (desc->arch == 0 || desc->arch == arch) &&
+           desc->bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE && desc->rw_offset <= desc->bytes &&
+           desc->rw_bytes <= desc->bytes - desc->rw_offset && desc->rw_bytes <= SIM_PRIVATE_IMAGE_BYTES &&
+           desc->bss_bytes <= SIM_PRIVATE_IMAGE_BYTES - desc->rw_bytes &&
+           desc->rw_offset + desc->rw_bytes + desc->bss_bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE &&
+           desc->stack_bytes % 16 == 0 && desc->stack_bytes <= SIM_WINDOW_BYTES / 2 && desc->text_bytes != 0 &&
+           desc->text_offset % 4 == 0 && desc->text_bytes % 4 == 0 && desc->text_offset <= desc->rw_offset &&
+           desc->text_bytes <= desc->rw_offset - desc->text_offset;
+}
+
+static bool make_room(struct sim_image_cache *cache)
+{
+    if (cache->count >= MOST_IMAGES) {
+        size_t oldest = cache->count;
+        for (size_t i = 0; i < cache->count; i++) {
+            if (!cache->image[i]->users &&
+                (oldest == cache->count || cache->image[i]->used_at < cache->image[oldest]->used_at)) {
+                oldest = i;
+            }
+        }
+        if (oldest < cache->count) {
+            retire(cache, oldest);
+        }
+    }
+    if (cache->count == cache->capacity) {
+        size_t capacity = cache->capacity ? cache->capacity * 2 : 16;
+        struct sim_image **grown = leo_realloc(cache->image, capacity * sizeof(struct sim_image *));
+        if (!grown) {
+            return false;
+        }
+        cache->image = grown;
+        cache->capacity = capacity;
+    }
+    return true;
+}
+
+static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_t addr)
+{
+    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct leo_image_desc desc;
+    if (addr % 64 || !sim_space_find(&chip->space[space], addr, sizeof(desc))) {
+        return NULL;
+    }
+    const uint8_t *host = chip->hbm.data + (addr - SIM_GM_BASE);
+    memcpy(&desc, host, sizeof(desc));
+    struct sim_extent *extent =
+        is_sound(&desc, chip->config.arch) ? sim_space_find(&chip->space[space], addr, sizeof(desc) + desc.bytes) : NULL;
+    if (!extent || !make_room(cache)) {
+        return NULL;
+    }
+    struct sim_image *image = leo_calloc(1, sizeof(*image));
+    if (!image) {
+        return NULL;
+    }
+    *image = (struct sim_image){.addr = addr, .space = space, .desc = desc};
+    if (sim_decoded_create(host + sizeof(desc) + desc.text_offset, desc.text_bytes, SIM_IMAGE_BASE + desc.text_offset,
+                           &image->decoded) != LEO_OK) {
+        leo_free(image);
+        return NULL;
+    }
+    cache->image[cache->count++] = image;
+    if (!extent->has_text) {
+        extent->has_text = true;
+        // Writable regions handed out before would let stores pass unseen.
+        sim_chip_forget(chip);
+    }
+    return image;
+}
+
+struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr, enum leo_fault *fault)
+{
+    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct sim_image *image = cache->last;
+    if (!image || image->addr != addr || image->space != space) {
+        image = NULL;
+        for (size_t i = 0; i < cache->count && !image; i++) {
+            if (cache->image[i]->addr == addr && cache->image[i]->space == space) {
+                image = cache->image[i];
+            }
+        }
+        if (!image) {
+            image = load(chip, space, addr);
+        }
+    }
+    *fault = image ? LEO_FAULT_NONE : LEO_FAULT_BAD_IMAGE;
+    if (image) {
+        cache->last = image;
+        image->users++;
+        image->used_at = ++cache->uses;
+    }
+    return image;
+}

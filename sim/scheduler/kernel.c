@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: from a checked entry to blocks on cores to one completion. */
+#include "../chip/chip.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+enum { MOST_BLOCKS = 65535, MOST_ARGS_BYTES = 65536, ARGS_IN_DEVICE = 1, REGISTER_SLOTS = 8 };
+
+static double cycles_from_ps(const struct leo_sim_chip *chip, uint64_t ps)
+{
+    return (double)ps * chip->config.clock_khz * 1e-9;
+}
+
+static uint64_t ps_from_cycles(const struct leo_sim_chip *chip, double cycles)
+{
+    return (uint64_t)(cycles * 1e9 / chip->config.clock_khz + 0.5);
+}
+
+static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
+{
+    if (chip->config.vector_cores == 0) {
+        return kind == LEO_CORE_KIND_AICORE || kind == LEO_CORE_KIND_ANY;
+    }
+    return kind == LEO_CORE_KIND_CUBE || kind == LEO_CORE_KIND_VECTOR;
+}
+
+static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct leo_sqe_kernel *body = &stream->kernel.body;
+    if (body->args_bytes > stream->args_capacity) {
+        uint8_t *args = leo_realloc(stream->args, body->args_bytes);
+        if (!args) {
+            return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, body->args_addr, body->args_bytes);
+        }
+        stream->args = args;
+        stream->args_capacity = body->args_bytes;
+    }
+    if (body->args_bytes == 0) {
+        return true;
+    }
+    if (body->args_flags & ARGS_IN_DEVICE) {
+        const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
+        if (!sim_space_find(space, body->args_addr, body->args_bytes)) {
+            return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr, body->args_bytes);
+        }
+        memcpy(stream->args, chip->hbm.data + (body->args_addr - SIM_GM_BASE), body->args_bytes);
+        return true;
+    }
+    return sim_dma_read(&chip->function.dma, body->args_addr, stream->args, body->args_bytes) ||
+           sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->args_addr, body->args_bytes);
+}
+
+/* Slots that are offsets become addresses, the same in every block. */
+static bool relocate(struct sim_stream *stream)
+{
+    const struct leo_sqe_kernel *body = &stream->kernel.body;
+    uint64_t base = SIM_PRIVATE_END - ((body->args_bytes + 15) & ~UINT64_C(15));
+    for (unsigned slot = 0; slot < 64; slot++) {
+        if (!(body->reloc >> slot & 1)) {
+            continue;
+        }
+        uint64_t value;
+        if (slot >= body->slots) {
+            return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        }
+        memcpy(&value, stream->args + slot * sizeof(value), sizeof(value));
+        if (value > body->args_bytes) {
+            return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        }
+        value += base;
+        memcpy(stream->args + slot * sizeof(value), &value, sizeof(value));
+    }
+    return true;
+}
+
+bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_kernel *kernel = &stream->kernel;
+    memset(kernel, 0, sizeof(*kernel));
+    memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
+    const struct leo_sqe_kernel *body = &kernel->body;
+    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 || body->block_num > MOST_BLOCKS ||
+        body->args_bytes > MOST_ARGS_BYTES || body->args_flags & ~ARGS_IN_DEVICE ||
+        (uint64_t)body->slots * 8 > body->args_bytes) {
+        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    }
+    if (!fetch_args(chip, queue) || !relocate(stream)) {
+        return false;
+    }
+    enum leo_fault fault;
+    struct sim_image *image = sim_image_take(chip, chip->function.ring[queue].space, body->image_addr, &fault);
+    if (!image) {
+        return sim_stream_fault(stream, fault, body->image_addr, sizeof(struct leo_image_desc));
+    }
+    const struct leo_image_desc *desc = &image->desc;
+    if (body->entry % 4 || body->entry < desc->text_offset || body->entry - desc->text_offset >= desc->text_bytes) {
+        sim_image_release(chip, image);
+        return sim_stream_fault(stream, LEO_FAULT_BAD_IMAGE, body->entry, 4);
+    }
+    kernel->image = image;
+    kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind : LEO_CORE_KIND_AICORE;
+    uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
+    kernel->limit_cycles = (double)limit_us * chip->config.clock_khz * 1e-3;
+    return true;
+}
+
+/* Gives the core its memory for a block. */
+static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim_core *core)
+{
+    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct leo_image_desc *desc = &stream->kernel.image->desc;
+    uint32_t args_bytes = stream->kernel.body.args_bytes;
+    uint64_t args_addr = SIM_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
+    core->space = &chip->space[chip->function.ring[queue].space];
+    core->gm = chip->hbm.data;
+    core->image = chip->hbm.data + (stream->kernel.image->addr + sizeof(*desc) - SIM_GM_BASE);
+    core->image_read_only = desc->rw_offset;
+    core->image_bytes = desc->rw_offset + desc->rw_bytes + desc->bss_bytes;
+    core->stack_end = args_addr - desc->stack_bytes;
+    core->private_end = SIM_PRIVATE_END;
+    core->scalar.text = stream->kernel.image->decoded;
+    memcpy(core->image_private, core->image + desc->rw_offset, desc->rw_bytes);
+    memset(core->image_private + desc->rw_bytes, 0, desc->bss_bytes);
+    memset(core->private_window + (core->stack_end - SIM_PRIVATE_BASE), 0, desc->stack_bytes);
+    if (args_bytes) {
+        memcpy(core->private_window + (args_addr - SIM_PRIVATE_BASE), stream->args, args_bytes);
+    }
+}
+
+static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, uint64_t start_ps)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_kernel *kernel = &stream->kernel;
+    struct sim_slot *slot = &chip->scheduler.slot[id];
+    struct sim_core *core = &chip->core[id];
+    uint64_t args_addr = SIM_PRIVATE_END - ((kernel->body.args_bytes + 15) & ~UINT64_C(15));
+    // Arguments past the eighth are where the calling convention wants them: at the stack pointer.
+    bool on_stack = kernel->body.slots > REGISTER_SLOTS;
+    struct sim_block block = {
+        .entry = kernel->body.entry,
+        .sp = on_stack ? args_addr + REGISTER_SLOTS * sizeof(uint64_t) : args_addr,
+        .start_ps = start_ps,
+        .block_idx = kernel->next_block,
+        .block_num = kernel->body.block_num,
+    };
+    unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
+    if (in_registers) {
+        memcpy(block.argument, stream->args, in_registers * sizeof(uint64_t));
+    }
+    prepare_memory(chip, queue, core);
+    sim_core_begin(core, &block);
+    *slot = (struct sim_slot){
+        .state = SIM_CORE_RUNNING,
+        .queue = queue,
+        .local_ps = start_ps,
+        .block = kernel->next_block,
+        .fresh = true,
+        .read_backlog = slot->read_backlog,
+        .write_backlog = slot->write_backlog,
+    };
+    kernel->next_block++;
+    kernel->running++;
+    kernel->core_mask[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+static bool wants_core(const struct sim_stream *stream)
+{
+    return stream->state == SIM_TASK_KERNEL && stream->fault.code == LEO_FAULT_NONE &&
+           stream->kernel.next_block < stream->kernel.body.block_num;
+}
+
+/* The waiting kernel that became ready first among those this core can run; 0 = none. */
+static unsigned oldest_for(const struct leo_sim_chip *chip, enum leo_core_kind kind)
+{
+    const struct sim_scheduler *scheduler = &chip->scheduler;
+    unsigned best = 0;
+    for (unsigned word = 0; word < (chip->config.queues + 63) / 64; word++) {
+        for (uint64_t bits = scheduler->active[word]; bits; bits &= bits - 1) {
+            unsigned queue = word * 64 + (unsigned)__builtin_ctzll(bits);
+            const struct sim_stream *stream = &scheduler->stream[queue];
+            if (wants_core(stream) && stream->kernel.kind == kind &&
+                (best == 0 || stream->ready_ps < scheduler->stream[best].ready_ps)) {
+                best = queue;
+            }
+        }
+    }
+    return best;
+}
+
+void sim_kernel_dispatch(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    unsigned queue = 0;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        enum leo_core_kind kind = chip->core[id].kind;
+        if (id == 0 || kind != chip->core[id - 1].kind || (queue && !wants_core(&scheduler->stream[queue]))) {
+            queue = oldest_for(chip, kind);
+        }
+        if (!queue || scheduler->slot[id].state != SIM_CORE_FREE) {
+            continue;
+        }
+        struct sim_stream *stream = &scheduler->stream[queue];
+        struct sim_kernel *kernel = &stream->kernel;
+        if (kernel->next_block == 0) {
+            stream->start_ps = scheduler->now_ps;
+        }
+        uint64_t start_ps = stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
+                                                              kernel->started_cores * chip->config.block_spread_ns);
+        kernel->started_cores++;
+        assign(chip, queue, id, start_ps > scheduler->now_ps ? start_ps : scheduler->now_ps);
+    }
+}
+
+void sim_kernel_run_core(void *user, unsigned index)
+{
+    struct leo_sim_chip *chip = user;
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    unsigned id = scheduler->run_core[index];
+    struct sim_core *core = &chip->core[id];
+    double until = cycles_from_ps(chip, scheduler->run_until_ps - core->start_ps);
+    double limit = scheduler->stream[scheduler->slot[id].queue].kernel.limit_cycles;
+    core->turn = index;
+    core->pool = chip->pool;
+    scheduler->slot[id].stop = sim_core_run(core, until < limit ? until : limit);
+}
+
+/* Keeps the fault of the lowest block: the same one whatever core was looked at first. */
+static void keep_fault(struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
+    const struct sim_core *core = &chip->core[id];
+    if (stream->fault.code != LEO_FAULT_NONE && stream->fault_block < slot->block) {
+        return;
+    }
+    stream->fault = core->scalar.fault;
+    stream->fault_block = slot->block;
+    stream->fault_core = (uint16_t)id;
+    stream->fault_cycle = (uint64_t)core->scalar.cycle;
+}
+
+static void add_up(struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
+    const struct sim_core *core = &chip->core[id];
+    kernel->core_cycles += sim_core_end(core);
+    kernel->busy[LEO_PIPE_S] += core->scalar.cycle - core->stall;
+    for (int pipe = LEO_PIPE_V; pipe < LEO_PIPE_COUNT; pipe++) {
+        kernel->busy[pipe] += core->pipe[pipe].busy;
+    }
+    kernel->gm_read += core->gm_read_bytes;
+    kernel->gm_write += core->gm_write_bytes;
+}
+
+void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_slot *slot = &chip->scheduler.slot[id];
+    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
+    struct sim_core *core = &chip->core[id];
+    double end = core->scalar.cycle;
+    bool ended = slot->stop != SIM_SCALAR_TIME;
+    if (ended) {
+        end = sim_core_end(core);
+    }
+    if (slot->stop != SIM_SCALAR_FAULT && end >= stream->kernel.limit_cycles) {
+        core->scalar.fault = (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
+        slot->stop = SIM_SCALAR_FAULT;
+        ended = true;
+        end = sim_core_end(core);
+    }
+    if (core->wrote_text) {
+        core->wrote_text = false;
+        const struct sim_space *space = core->space;
+        for (size_t i = 0; i < space->count; i++) {
+            if (space->extent[i].has_text && !space->extent[i].read_only) {
+                sim_image_drop(chip, space->extent[i].base, space->extent[i].bytes);
+            }
+        }
+    }
+    if (!ended) {
+        slot->local_ps = core->start_ps + ps_from_cycles(chip, end);
+        return;
+    }
+    if (slot->stop == SIM_SCALAR_FAULT) {
+        keep_fault(chip, id);
+    }
+    add_up(chip, id);
+    sim_share_count(chip, id);
+    stream->kernel.running--;
+    slot->state = SIM_CORE_FINISHED;
+    slot->free_ps = core->start_ps + ps_from_cycles(chip, end);
+    if (slot->free_ps > stream->kernel.last_end_ps) {
+        stream->kernel.last_end_ps = slot->free_ps;
+    }
+}
+
+bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
+    if (!wants_core(stream)) {
+        return false;
+    }
+    assign(chip, slot->queue, id, slot->free_ps);
+    return true;
+}
+
+void sim_kernel_core_free(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_slot *slot = &chip->scheduler.slot[id];
+    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
+    struct sim_kernel *kernel = &stream->kernel;
+    slot->state = SIM_CORE_FREE;
+    if (stream->state != SIM_TASK_KERNEL || kernel->running || wants_core(stream)) {
+        return;
+    }
+    sim_image_release(chip, kernel->image);
+    kernel->image = NULL;
+    sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(chip->config.complete_ns));
+}
+
+void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        struct sim_slot *slot = &chip->scheduler.slot[id];
+        if (slot->state != SIM_CORE_FREE && slot->queue == queue) {
+            slot->state = SIM_CORE_FREE;
+        }
+    }
+    sim_image_release(chip, chip->scheduler.stream[queue].kernel.image);
+    chip->scheduler.stream[queue].kernel.image = NULL;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../chip/chip.h"
+#include "../chip/host_pool.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+/* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
+#define MOST_HOST_NS UINT64_C(1000000000000000)
+#define MOST_EVENTS 65536u
+
+uint64_t sim_ps_from_ns(double ns)
+{
+    return (uint64_t)(ns * 1000 + 0.5);
+}
+
+static uint64_t later(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+static void set_active(struct sim_scheduler *scheduler, unsigned queue, bool active)
+{
+    uint64_t bit = UINT64_C(1) << queue % 64;
+    if (active) {
+        scheduler->active[queue / 64] |= bit;
+    } else {
+        scheduler->active[queue / 64] &= ~bit;
+    }
+}
+
+/* The first active queue at or after `queue`; config.queues if there is none. */
+static unsigned next_active(const struct leo_sim_chip *chip, unsigned queue)
+{
+    const uint64_t *active = chip->scheduler.active;
+    unsigned words = (chip->config.queues + 63) / 64;
+    for (unsigned word = queue / 64; word < words; word++) {
+        uint64_t bits = active[word];
+        if (word == queue / 64) {
+            bits &= UINT64_MAX << queue % 64;
+        }
+        if (bits) {
+            return word * 64 + (unsigned)__builtin_ctzll(bits);
+        }
+    }
+    return chip->config.queues;
+}
+
+leo_status sim_scheduler_init(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    uint32_t queues = chip->config.queues;
+    scheduler->cores = chip->core_count;
+    scheduler->stream = leo_calloc(queues, sizeof(*scheduler->stream));
+    scheduler->active = leo_calloc((queues + 63) / 64, sizeof(*scheduler->active));
+    scheduler->slot = leo_calloc(chip->core_count, sizeof(*scheduler->slot));
+    scheduler->events = leo_calloc(SIM_SPACE_COUNT, sizeof(*scheduler->events));
+    if (!scheduler->stream || !scheduler->active || !scheduler->slot || !scheduler->events) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    return LEO_OK;
+}
+
+void sim_scheduler_finish(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    sim_image_finish(chip);
+    for (uint32_t queue = 0; scheduler->stream && queue < chip->config.queues; queue++) {
+        leo_free(scheduler->stream[queue].args);
+    }
+    for (unsigned i = 0; scheduler->events && i < SIM_SPACE_COUNT; i++) {
+        leo_free(scheduler->events[i].value);
+    }
+    leo_free(scheduler->stream);
+    leo_free(scheduler->active);
+    leo_free(scheduler->slot);
+    leo_free(scheduler->events);
+}
+
+void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    if (stream->state == SIM_TASK_KERNEL) {
+        sim_kernel_abandon(chip, queue);
+    }
+    stream->state = SIM_TASK_NONE;
+    stream->had_task = false;
+    stream->free_ps = 0;
+    set_active(&chip->scheduler, queue, false);
+}
+
+void sim_scheduler_reset(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
+        sim_scheduler_drop(chip, queue);
+    }
+    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+        struct sim_events *events = &scheduler->events[i];
+        memset(events->value, 0, events->count * sizeof(events->value[0]));
+    }
+    sim_image_finish(chip);
+    memset(scheduler->engine_free_ps, 0, sizeof(scheduler->engine_free_ps));
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        chip->core[id].trace = NULL;
+        chip->trace[id].count = 0;
+    }
+}
+
+void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue)
+{
+    set_active(&chip->scheduler, queue, true);
+}
+
+bool sim_stream_fault(struct sim_stream *stream, enum leo_fault code, uint64_t addr, uint64_t bytes)
+{
+    if (stream->fault.code == LEO_FAULT_NONE) {
+        stream->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};
+        stream->fault_core = SIM_NO_CORE;
+        stream->fault_block = SIM_NO_BLOCK;
+        stream->fault_cycle = 0;
+    }
+    return false;
+}
+
+void sim_stream_end(struct sim_stream *stream, uint64_t end_ps)
+{
+    stream->state = SIM_TASK_DONE;
+    stream->end_ps = end_ps;
+}
+
+static bool takes_time(const struct leo_sqe *entry)
+{
+    return entry->opcode == LEO_SQE_OP_KERNEL || entry->opcode == LEO_SQE_OP_COPY || entry->opcode == LEO_SQE_OP_FILL;
+}
+
+/* Fetches the next entry and decides when it may start. False: there is none. */
+static bool fetch(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    if (!sim_ring_fetch(chip, queue, &stream->entry)) {
+        return false;
+    }
+    memset(&stream->fault, 0, sizeof(stream->fault));
+    uint64_t ready = later(chip->scheduler.now_ps, stream->free_ps);
+    if (stream->entry.host_ns > MOST_HOST_NS) {
+        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    } else {
+        ready = later(ready, stream->entry.host_ns * 1000);
+    }
+    if (takes_time(&stream->entry) && stream->had_task) {
+        ready = later(ready, stream->free_ps + sim_ps_from_ns(chip->config.stream_gap_ns));
+    }
+    stream->ready_ps = ready;
+    stream->state = SIM_TASK_EARLY;
+    return true;
+}
+
+/* The slot of an event, made if need be; NULL with the fault set. */
+static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue, const struct leo_sqe_event *body)
+{
+    struct sim_events *events = &chip->scheduler.events[chip->function.ring[queue].space];
+    if (body->event < events->count) {
+        return &events->value[body->event];
+    }
+    if (body->event >= MOST_EVENTS) {
+        return NULL;
+    }
+    uint32_t count = events->count ? events->count : 64;
+    while (count <= body->event) {
+        count *= 2;
+    }
+    uint64_t *value = leo_realloc(events->value, count * sizeof(*value));
+    if (!value) {
+        return NULL;
+    }
+    memset(value + events->count, 0, (count - events->count) * sizeof(*value));
+    events->value = value;
+    events->count = count;
+    return &value[body->event];
+}
+
+static void start_event(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct leo_sqe_event body;
+    memcpy(&body, stream->entry.body, sizeof(body));
+    uint64_t *value = event_slot(chip, queue, &body);
+    if (!value) {
+        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        sim_stream_end(stream, stream->start_ps);
+    } else if (stream->entry.opcode == LEO_SQE_OP_EVENT_RECORD) {
+        *value = body.sequence;
+        sim_stream_end(stream, stream->start_ps);
+    } else if (*value >= body.sequence) {
+        sim_stream_end(stream, chip->scheduler.now_ps);
+    } else {
+        stream->state = SIM_TASK_EVENT;
+    }
+}
+
+static void start_copy(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    uint64_t end_ps = stream->start_ps;
+    (void)sim_copy_start(chip, queue, &end_ps);
+    sim_stream_end(stream, end_ps);
+}
+
+/* Starts what has been fetched. Ends it at once if it takes no time or cannot be done. */
+static void start(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct leo_sqe *entry = &stream->entry;
+    stream->start_ps = chip->scheduler.now_ps;
+    if (entry->flags || entry->reserved0) {
+        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    }
+    if (stream->fault.code != LEO_FAULT_NONE) {
+        sim_stream_end(stream, stream->start_ps);
+        return;
+    }
+    if (queue == 0) {
+        enum leo_fault fault = sim_admin_run(chip, entry);
+        if (fault != LEO_FAULT_NONE) {
+            sim_stream_fault(stream, fault, 0, 0);
+        }
+        sim_stream_end(stream, stream->start_ps);
+        return;
+    }
+    switch (entry->opcode) {
+    case LEO_SQE_OP_NOP:
+        sim_stream_end(stream, stream->start_ps);
+        break;
+    case LEO_SQE_OP_KERNEL:
+        stream->state = SIM_TASK_KERNEL;
+        if (!sim_kernel_start(chip, queue)) {
+            sim_stream_end(stream, stream->start_ps);
+        }
+        break;
+    case LEO_SQE_OP_COPY:
+    case LEO_SQE_OP_FILL:
+        start_copy(chip, queue);
+        break;
+    case LEO_SQE_OP_EVENT_RECORD:
+    case LEO_SQE_OP_EVENT_WAIT:
+        start_event(chip, queue);
+        break;
+    default:
+        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        sim_stream_end(stream, stream->start_ps);
+        break;
+    }
+}
+
+static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
+{
+    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    if (stream->fault.code == LEO_FAULT_NONE) {
+        return 0;
+    }
+    bool kernel = stream->entry.opcode == LEO_SQE_OP_KERNEL;
+    struct leo_fault_record record = {
+        .code = (uint16_t)stream->fault.code,
+        .unit = (uint16_t)stream->fault.unit,
+        .core = stream->fault_core,
+        .queue = (uint16_t)queue,
+        .block = stream->fault_block,
+        .cmd_id = stream->entry.cmd_id,
+        .pc = stream->fault.pc,
+        .addr = stream->fault.addr,
+        .bytes = stream->fault.bytes,
+        .insn = stream->fault.word,
+        .space = (uint32_t)stream->fault.space,
+        .image_addr = kernel ? stream->kernel.body.image_addr : 0,
+        .cycle = stream->fault_cycle,
+    };
+    return sim_fault_write(chip, &record);
+}
+
+static void write_task(struct leo_sim_chip *chip, unsigned queue)
+{
+    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct leo_task_record record = {
+        .cmd_id = stream->entry.cmd_id,
+        .queue = (uint16_t)queue,
+        .opcode = stream->entry.opcode,
+        .start_ns = stream->start_ps / 1000,
+        .end_ns = stream->end_ps / 1000,
+    };
+    if (stream->entry.opcode == LEO_SQE_OP_KERNEL) {
+        const struct sim_kernel *kernel = &stream->kernel;
+        record.tag = kernel->body.tag;
+        record.core_kind = (uint8_t)kernel->kind;
+        record.block_num = kernel->body.block_num;
+        record.core_cycles = (uint64_t)(kernel->core_cycles + 0.5);
+        for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+            record.busy[pipe] = (uint64_t)(kernel->busy[pipe] + 0.5);
+        }
+        record.gm_read = kernel->gm_read;
+        record.gm_write = kernel->gm_write;
+        for (unsigned i = 0; i < sizeof(kernel->core_mask) / sizeof(kernel->core_mask[0]); i++) {
+            record.cores += (uint32_t)__builtin_popcountll(kernel->core_mask[i]);
+        }
+    }
+    sim_profile_task(chip, &record);
+}
+
+static void complete(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    if (takes_time(&stream->entry)) {
+        write_task(chip, queue);
+        stream->had_task = true;
+    }
+    sim_profile_flush(chip);
+    struct leo_cqe entry = {
+        .cmd_id = stream->entry.cmd_id,
+        .status = (uint16_t)stream->fault.code,
+        .fault_index = write_fault(chip, queue),
+        .start_ns = stream->start_ps / 1000,
+        .end_ns = stream->end_ps / 1000,
+    };
+    stream->free_ps = stream->end_ps;
+    stream->state = SIM_TASK_NONE;
+    sim_ring_complete(chip, queue, &entry);
+}
+
+/* Takes a stream as far as it gets now; whether it did anything. */
+static bool advance_stream(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct leo_sqe_event event;
+    for (bool moved = false;; moved = true) {
+        switch (stream->state) {
+        case SIM_TASK_NONE:
+            if (!fetch(chip, queue)) {
+                set_active(&chip->scheduler, queue, false);
+                return moved;
+            }
+            break;
+        case SIM_TASK_EARLY:
+            if (stream->ready_ps > chip->scheduler.now_ps) {
+                return moved;
+            }
+            start(chip, queue);
+            break;
+        case SIM_TASK_EVENT:
+            memcpy(&event, stream->entry.body, sizeof(event));
+            if (*event_slot(chip, queue, &event) < event.sequence) {
+                return moved;
+            }
+            sim_stream_end(stream, chip->scheduler.now_ps);
+            break;
+        case SIM_TASK_KERNEL:
+            return moved;
+        case SIM_TASK_DONE:
+            if (stream->end_ps > chip->scheduler.now_ps || !sim_ring_has_room(chip, queue)) {
+                return moved;
+            }
+            complete(chip, queue);
+            break;
+        }
+    }
+}
+
+static void take_doorbells(struct leo_sim_chip *chip)
+{
+    struct sim_function *function = &chip->function;
+    if (!atomic_load(&function->any_rung)) {
+        return;
+    }
+    atomic_store(&function->any_rung, false);
+    for (unsigned word = 0; word < (chip->config.queues + 63) / 64; word++) {
+        chip->scheduler.active[word] |= atomic_exchange(&function->rung[word], 0);
+    }
+}
+
+void sim_scheduler_advance(struct leo_sim_chip *chip)
+{
+    take_doorbells(chip);
+    bool moved;
+    do {
+        moved = false;
+        for (unsigned queue = next_active(chip, 0); queue < chip->config.queues; queue = next_active(chip, queue + 1)) {
+            moved |= advance_stream(chip, queue);
+        }
+    } while (moved);
+    sim_kernel_dispatch(chip);
+}
+
+/* Runs this step's cores, and again those that were given another block in the meantime. */
+static void run_cores(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    while (scheduler->run_count) {
+        sim_host_pool_run(chip->pool, sim_kernel_run_core, chip, scheduler->run_count);
+        unsigned count = scheduler->run_count;
+        scheduler->run_count = 0;
+        for (unsigned i = 0; i < count; i++) {
+            sim_kernel_after_run(chip, scheduler->run_core[i]);
+        }
+        sim_profile_traces(chip);
+        // Blocks go to cores in the order in which they became free.
+        for (unsigned round = 0; round < count; round++) {
+            unsigned best = count;
+            for (unsigned i = 0; i < count; i++) {
+                const struct sim_slot *slot = &scheduler->slot[scheduler->run_core[i]];
+                if (slot->state == SIM_CORE_FINISHED && !slot->asked &&
+                    (best == count || slot->free_ps < scheduler->slot[scheduler->run_core[best]].free_ps)) {
+                    best = i;
+                }
+            }
+            if (best == count) {
+                break;
+            }
+            scheduler->slot[scheduler->run_core[best]].asked = true;
+            (void)sim_kernel_refill(chip, scheduler->run_core[best]);
+        }
+        for (unsigned id = 0; id < chip->core_count; id++) {
+            const struct sim_slot *slot = &scheduler->slot[id];
+            if (slot->state == SIM_CORE_RUNNING && slot->local_ps < scheduler->run_until_ps) {
+                scheduler->run_core[scheduler->run_count++] = (uint16_t)id;
+            }
+        }
+    }
+}
+
+static void start_quantum(struct leo_sim_chip *chip, unsigned running)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    if (!running) {
+        scheduler->quantum_end_ps = 0;
+        return;
+    }
+    uint64_t quantum = sim_ps_from_ns(chip->config.quantum_ns);
+    if (scheduler->quantum_end_ps > scheduler->now_ps) {
+        return;
+    }
+    // Quanta are counted from when the chip last had nothing to do: the same work takes the same time at any hour.
+    uint64_t from = scheduler->quantum_end_ps ? scheduler->quantum_end_ps : scheduler->now_ps;
+    scheduler->quantum_end_ps = from + ((scheduler->now_ps - from) / quantum + 1) * quantum;
+    sim_share_update(chip);
+}
+
+/* When the next thing happens that was not done now; UINT64_MAX = never. */
+static uint64_t next_time(const struct leo_sim_chip *chip)
+{
+    const struct sim_scheduler *scheduler = &chip->scheduler;
+    uint64_t next = UINT64_MAX;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
+        uint64_t at = slot->state == SIM_CORE_RUNNING    ? slot->local_ps
+                      : slot->state == SIM_CORE_FINISHED ? slot->free_ps
+                                                         : UINT64_MAX;
+        next = at < next ? at : next;
+    }
+    for (unsigned queue = next_active(chip, 0); queue < chip->config.queues; queue = next_active(chip, queue + 1)) {
+        const struct sim_stream *stream = &scheduler->stream[queue];
+        uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
+                      : stream->state == SIM_TASK_DONE ? stream->end_ps
+                                                       : UINT64_MAX;
+        // What is due and still here waits for something else than time.
+        if (at > scheduler->now_ps && at < next) {
+            next = at;
+        }
+    }
+    return next;
+}
+
+bool sim_scheduler_step(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    unsigned running = 0;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        running += scheduler->slot[id].state == SIM_CORE_RUNNING;
+    }
+    start_quantum(chip, running);
+    scheduler->run_until_ps = scheduler->quantum_end_ps;
+    scheduler->run_count = 0;
+    for (unsigned id = 0; running && id < chip->core_count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
+        if (slot->state == SIM_CORE_RUNNING && slot->local_ps < scheduler->run_until_ps) {
+            scheduler->run_core[scheduler->run_count++] = (uint16_t)id;
+        }
+    }
+    run_cores(chip);
+    uint64_t next = next_time(chip);
+    if (next == UINT64_MAX) {
+        return false;
+    }
+    scheduler->now_ps = later(scheduler->now_ps, next);
+    atomic_store(&chip->function.sim_time_ns, scheduler->now_ps / 1000);
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
+        if (slot->state == SIM_CORE_FINISHED && slot->free_ps <= scheduler->now_ps) {
+            sim_kernel_core_free(chip, id);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who gets how much of global memory. In each quantum every transfer that is under way at the same time has an equal
+ * share of the chip's bandwidth, but no more than the core's port. How many are under way is what the last quantum
+ * saw: a core that moves data for half of the time counts as half a transfer.
+ */
+#include "../chip/chip.h"
+
+void sim_share_count(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_core *core = &chip->core[id];
+    uint64_t read = core->gm_read_bytes - slot->read_seen;
+    uint64_t written = core->gm_write_bytes - slot->write_seen;
+    slot->read_seen = core->gm_read_bytes;
+    slot->write_seen = core->gm_write_bytes;
+    slot->read_backlog += (double)read / core->gm_read_rate;
+    slot->write_backlog += (double)written / core->gm_write_rate;
+    scheduler->moved_read += read;
+    scheduler->moved_write += written;
+}
+
+/* Takes at most `quantum` cycles of transfers out of the backlog; the part of the quantum they fill. */
+static double take(double *backlog, double quantum)
+{
+    double cycles = *backlog < quantum ? *backlog : quantum;
+    *backlog -= cycles;
+    return cycles / quantum;
+}
+
+void sim_share_update(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    const struct sim_config *config = &chip->config;
+    double quantum = config->quantum_ns * config->clock_khz * 1e-6;
+    double active = 0;
+    bool fresh = false;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        struct sim_slot *slot = &scheduler->slot[id];
+        if (slot->state == SIM_CORE_RUNNING) {
+            sim_share_count(chip, id);
+        }
+        double part = take(&slot->read_backlog, quantum) + take(&slot->write_backlog, quantum);
+        if (slot->state == SIM_CORE_RUNNING && slot->fresh) {
+            // Nothing is known of it yet: it probably begins with a load.
+            part = part > 1 ? part : 1;
+            slot->fresh = false;
+            fresh = true;
+        }
+        active += part;
+    }
+    if (!fresh) {
+        active = (active + scheduler->active_transfers) / 2;
+    }
+    scheduler->active_transfers = active;
+    double total = (double)scheduler->moved_read + (double)scheduler->moved_write;
+    double read_part = total > 0 ? (double)scheduler->moved_read / total : 1;
+    scheduler->moved_read = scheduler->moved_write = 0;
+    double gb_per_s = 1 / (read_part / config->hbm_read_gb_per_s + (1 - read_part) / config->hbm_write_gb_per_s);
+    double share = gb_per_s * 1e6 / config->clock_khz / (active > 1 ? active : 1);
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        chip->core[id].gm_read_rate = share < config->gm_read_rate ? share : config->gm_read_rate;
+        chip->core[id].gm_write_rate = share < config->gm_write_rate ? share : config->gm_write_rate;
+    }
+}
