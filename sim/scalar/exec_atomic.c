@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The A extension as one core sees it: no other core is involved, a reservation is lost only by its own sc. */
+/* The A extension as one core sees it: a reservation holds until its sc, as long as memory has the loaded value. */
 #include "decode.h"
 
 #include <string.h>
@@ -56,10 +56,11 @@ uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op
     }
     if (code == SIM_CODE_LR_W || code == SIM_CODE_LR_D) {
         scalar->reservation = addr + 1;
+        scalar->reserved = memory;
         return memory;
     }
     if (code == SIM_CODE_SC_W || code == SIM_CODE_SC_D) {
-        bool held = scalar->reservation == addr + 1;
+        bool held = scalar->reservation == addr + 1 && scalar->reserved == memory;
         scalar->reservation = 0;
         if (held) {
             memcpy(operand, &source, bytes);

@@ -55,6 +55,7 @@ struct sim_scalar {
     double cycle;         /**< local time */
     uint64_t instructions;
     uint64_t reservation; /**< address of the last lr plus 1; 0 = none */
+    uint64_t reserved;    /**< what it loaded */
     struct sim_fault fault;
     const struct sim_scalar_env *env;
     const struct sim_decoded *text; /**< decoded executable bytes; borrowed */
