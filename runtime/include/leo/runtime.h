@@ -26,7 +26,8 @@ typedef void (*leo_rt_log_fn)(void *user, int level, const char *text);
 /** Opens the transport of the index-th device; the runtime closes it. */
 typedef leo_status (*leo_rt_open_fn)(void *user, int index, struct leo_transport **transport);
 
-/** Set `size` to sizeof(struct leo_rt_opts). Zero / NULL fields mean: the LEO_* environment variable if set, else the default. */
+/** Set `size` to sizeof(struct leo_rt_opts). Zero / NULL fields mean: the LEO_* environment variable if set, else the
+ * default. */
 struct leo_rt_opts {
     size_t size;
     const char *soc;        /**< LEO_SOC: name (ascend910a, ascend910b1) or path of a SoC file; default ascend910a. */
@@ -62,8 +63,6 @@ leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
 /** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does. */
 leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
-/** Whether `addr` is inside a device allocation, and which; `base` and `bytes` may be NULL. */
-bool leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);

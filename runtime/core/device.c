@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rt.h"
+
+#include <leo/alloc.h>
+#include <leo/soc.h>
+#include <string.h>
+#include <time.h>
+
+static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transport **transport)
+{
+    if (rt->opts.open) {
+        leo_status status = rt->opts.open(rt->opts.open_user, index, transport);
+        return status ? rt_fail(status, "device %d: cannot open its transport: %s", index, leo_status_text(status))
+                      : LEO_OK;
+    }
+    char error[512];
+    const struct leo_drv_sim_opts opts = {
+        .size = sizeof(opts),
+        .soc_text = rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name),
+        .soc_text_name = rt->soc_name,
+        .host_threads = rt->opts.host_threads,
+        .simd = rt->opts.simd,
+    };
+    leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
+    return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index, rt->soc_name,
+                            error[0] ? error : leo_status_text(status))
+                  : LEO_OK;
+}
+
+leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device **out)
+{
+    struct leo_rt_device *device = leo_calloc(1, sizeof(*device));
+    if (!device) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory", index);
+    }
+    device->rt = rt;
+    device->index = index;
+    pthread_mutex_init(&device->lock, NULL);
+    struct leo_transport *transport;
+    leo_status status = open_transport(rt, index, &transport);
+    if (!status) {
+        status = leo_drv_device_create(transport, &device->drv);
+        if (status) {
+            rt_fail(status, "device %d does not start: %s", index, leo_status_text(status));
+        }
+    }
+    if (!status) {
+        leo_drv_device_get_caps(device->drv, &device->caps);
+        pthread_mutex_lock(&device->lock);
+        status = rt_stream_create(device, &device->copy_stream);
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (status) {
+        rt_device_destroy(device);
+        return status;
+    }
+    rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name, device->caps.cube_cores,
+           device->caps.vector_cores);
+    *out = device;
+    return LEO_OK;
+}
+
+void rt_device_destroy(struct leo_rt_device *device)
+{
+    if (!device) {
+        return;
+    }
+    pthread_mutex_lock(&device->lock);
+    while (device->streams) {
+        rt_stream_destroy(device->streams);
+    }
+    while (device->modules) {
+        rt_module_destroy(device->modules);
+    }
+    while (device->events) {
+        struct leo_rt_event *event = device->events;
+        device->events = event->next;
+        leo_free(event);
+    }
+    rt_profile_destroy(device);
+    rt_staging_finish(device);
+    for (size_t i = 0; i < device->pinned_count; i++) {
+        leo_drv_dma_free(device->drv, device->pinned[i].ptr, device->pinned[i].dma_addr);
+    }
+    pthread_mutex_unlock(&device->lock);
+    leo_free(device->pinned);
+    leo_free(device->slots);
+    leo_drv_device_destroy(device->drv);
+    pthread_mutex_destroy(&device->lock);
+    leo_free(device);
+}
+
+void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps)
+{
+    *caps = device->caps;
+}
+
+struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device)
+{
+    return device->drv;
+}
+
+uint64_t leo_rt_device_host_time_ns(const struct leo_rt_device *device)
+{
+    return atomic_load(&device->host_ns);
+}
+
+void rt_device_see_time(struct leo_rt_device *device, uint64_t ns)
+{
+    if (atomic_load(&device->host_ns) < ns) {
+        atomic_store(&device->host_ns, ns);
+    }
+}
+
+leo_status rt_device_poll(struct leo_rt_device *device)
+{
+    leo_status status = LEO_OK;
+    for (struct leo_rt_stream *stream = device->streams; stream; stream = stream->next) {
+        leo_status polled = rt_stream_poll(stream);
+        status = polled ? polled : status;
+    }
+    return status;
+}
+
+leo_status rt_device_pump(struct leo_rt_device *device, uint64_t timeout_ns)
+{
+    pthread_mutex_unlock(&device->lock);
+    leo_status status = leo_drv_device_wait(device->drv, timeout_ns);
+    pthread_mutex_lock(&device->lock);
+    leo_status polled = rt_device_poll(device);
+    return polled ? polled : status;
+}
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg), const void *arg,
+                          int timeout_ms, const char *what)
+{
+    uint64_t limit = UINT64_MAX;
+    if (timeout_ms >= 0) {
+        limit = wall_ns() + (uint64_t)timeout_ms * 1000000u;
+    }
+    leo_status status = rt_device_poll(device);
+    while (!status && !is_done(arg)) {
+        uint64_t now = timeout_ms >= 0 ? wall_ns() : 0;
+        leo_status pumped = rt_device_pump(device, limit == UINT64_MAX ? limit : now < limit ? limit - now : 0);
+        if (is_done(arg)) {
+            break;
+        }
+        if (pumped == LEO_ERR_TIMEOUT && timeout_ms >= 0 && wall_ns() >= limit) {
+            status = rt_fail(LEO_ERR_TIMEOUT, "%s: not done after %d ms", what, timeout_ms);
+        } else if (pumped == LEO_ERR_NOT_READY) {
+            status = rt_fail(timeout_ms < 0 ? LEO_ERR_DEAD : LEO_ERR_TIMEOUT,
+                             "%s: not done, and device %d is idle: nothing will finish it", what, device->index);
+        } else if (pumped && pumped != LEO_ERR_TIMEOUT) {
+            status = rt_fail(pumped, "%s: waiting for device %d failed: %s", what, device->index,
+                             leo_status_text(pumped));
+        }
+    }
+    return status;
+}
+
+static struct leo_rt_stream *find_busy(struct leo_rt_device *device)
+{
+    struct leo_rt_stream *stream = device->streams;
+    while (stream && stream->completed == stream->submitted) {
+        stream = stream->next;
+    }
+    return stream;
+}
+
+leo_status rt_device_wait_idle(struct leo_rt_device *device)
+{
+    leo_status status = LEO_OK;
+    struct leo_rt_stream *stream;
+    // Streams may come and go while we wait, so the list is walked anew each time.
+    while (!status && (stream = find_busy(device))) {
+        status = rt_stream_wait(stream, stream->submitted, -1);
+    }
+    return status;
+}
+
+leo_status leo_rt_device_synchronize(struct leo_rt_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_device_wait_idle(device);
+    for (struct leo_rt_stream *stream = device->streams; !status && stream; stream = stream->next) {
+        rt_device_see_time(device, stream->end_ns);
+        status = rt_stream_take_fault(stream);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment variables of the runtime. A value given in the options wins over the environment. */
+#include "rt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Reads a decimal number from the environment; leaves `value` alone if the variable is not set or empty.
+static leo_status read_number(const char *name, unsigned long min, unsigned long max, unsigned long *value)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) {
+        return LEO_OK;
+    }
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*end || *text == '-' || errno || number < min || number > max) {
+        return rt_fail(LEO_ERR_RANGE, "environment variable %s is \"%s\": it must be a number from %lu to %lu", name,
+                       text, min, max);
+    }
+    *value = number;
+    return LEO_OK;
+}
+
+static leo_status resolve_simd(struct leo_rt_opts *opts)
+{
+    bool given = opts->simd != NULL;
+    if (!given) {
+        opts->simd = getenv("LEO_SIMD");
+    }
+    if (!opts->simd || !*opts->simd) {
+        opts->simd = NULL;
+        return LEO_OK;
+    }
+    if (strcmp(opts->simd, "generic") && strcmp(opts->simd, "avx2") && strcmp(opts->simd, "avx512")) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "%s is \"%s\": it must be generic, avx2 or avx512",
+                       given ? "option simd" : "environment variable LEO_SIMD", opts->simd);
+    }
+    return LEO_OK;
+}
+
+leo_status rt_env_resolve(struct leo_rt_opts *opts)
+{
+    if (!opts->soc) {
+        opts->soc = getenv("LEO_SOC");
+    }
+    if (!opts->soc || !*opts->soc) {
+        opts->soc = "ascend910a";
+    }
+    unsigned long devices = 1, threads = 0, limit = 0;
+    leo_status status = LEO_OK;
+    if (opts->devices == 0) {
+        status = read_number("LEO_DEVICES", 1, RT_DEVICES_MAX, &devices);
+        opts->devices = (int)devices;
+    } else if (opts->devices < 0 || opts->devices > RT_DEVICES_MAX) {
+        status = rt_fail(LEO_ERR_RANGE, "option devices is %d: it must be 1 to %d", opts->devices, RT_DEVICES_MAX);
+    }
+    if (!status && opts->host_threads == 0) {
+        status = read_number("LEO_THREADS", 1, 1024, &threads);
+        opts->host_threads = (unsigned)threads;
+    }
+    if (!status && opts->limit_us == 0) {
+        status = read_number("LEO_KERNEL_LIMIT_US", 1, UINT32_MAX, &limit);
+        opts->limit_us = (uint32_t)limit;
+    }
+    return status ? status : resolve_simd(opts);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rt.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
+{
+    if (device->slot_free) {
+        *slot = device->slot_free - 1;
+        device->slot_free = device->slots[*slot].next_free;
+        return LEO_OK;
+    }
+    if (device->slot_count == RT_EVENTS_MAX) {
+        return rt_fail(LEO_ERR_FULL, "device %d has %d events already: destroy those no longer used", device->index,
+                       RT_EVENTS_MAX);
+    }
+    if (device->slot_count == device->slot_capacity) {
+        uint32_t capacity = device->slot_capacity ? device->slot_capacity * 2 : 64;
+        struct rt_event_slot *slots = leo_realloc(device->slots, capacity * sizeof(*slots));
+        if (!slots) {
+            return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event", device->index);
+        }
+        device->slots = slots;
+        device->slot_capacity = capacity;
+    }
+    *slot = device->slot_count++;
+    device->slots[*slot] = (struct rt_event_slot){0};
+    return LEO_OK;
+}
+
+leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **out)
+{
+    *out = NULL;
+    struct leo_rt_event *event = leo_calloc(1, sizeof(*event));
+    if (!event) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event", device->index);
+    }
+    event->device = device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = take_slot(device, &event->slot);
+    if (!status) {
+        event->next = device->events;
+        device->events = event;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (status) {
+        leo_free(event);
+        return status;
+    }
+    *out = event;
+    return LEO_OK;
+}
+
+void leo_rt_event_destroy(struct leo_rt_event *event)
+{
+    if (!event) {
+        return;
+    }
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    for (struct leo_rt_event **at = &device->events; *at; at = &(*at)->next) {
+        if (*at == event) {
+            *at = event->next;
+            break;
+        }
+    }
+    device->slots[event->slot].next_free = device->slot_free;
+    device->slot_free = event->slot + 1;
+    pthread_mutex_unlock(&device->lock);
+    leo_free(event);
+}
+
+static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream, enum leo_sqe_op op,
+                               uint64_t sequence)
+{
+    struct leo_sqe entry = {.opcode = (uint8_t)op};
+    const struct leo_sqe_event body = {.event = event->slot, .sequence = sequence};
+    memcpy(entry.body, &body, sizeof(body));
+    struct rt_task task = {.what = "event"};
+    if (op == LEO_SQE_OP_EVENT_RECORD) {
+        task.event_slot = event->slot + 1;
+        task.event_sequence = sequence;
+    }
+    return rt_stream_submit(stream, &entry, &task);
+}
+
+static leo_status check_same_device(const struct leo_rt_event *event, const struct leo_rt_stream *stream)
+{
+    return event->device == stream->device
+               ? LEO_OK
+               : rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
+                         event->device->index, stream->device->index);
+}
+
+leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    leo_status status = check_same_device(event, stream);
+    if (status) {
+        return status;
+    }
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    // Taken before the submission, which may wait for room and let other threads in. A number nobody uses is no harm.
+    uint64_t sequence = ++device->slots[event->slot].sequence;
+    status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence);
+    if (!status) {
+        event->sequence = sequence;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    leo_status status = check_same_device(event, stream);
+    if (status) {
+        return status;
+    }
+    pthread_mutex_lock(&event->device->lock);
+    if (event->sequence) {
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence);
+    }
+    pthread_mutex_unlock(&event->device->lock);
+    return status;
+}
+
+static bool is_done(const void *arg)
+{
+    const struct leo_rt_event *event = arg;
+    return event->device->slots[event->slot].done >= event->sequence;
+}
+
+static void see_event(const struct leo_rt_event *event)
+{
+    if (event->sequence) {
+        rt_device_see_time(event->device, event->device->slots[event->slot].time_ns);
+    }
+}
+
+leo_status leo_rt_event_query(struct leo_rt_event *event)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = is_done(event) ? LEO_OK : rt_device_poll(device);
+    if (!status && !is_done(event)) {
+        status = rt_device_pump(device, RT_QUERY_NS);
+        status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;
+    }
+    if (!status && !is_done(event)) {
+        status = rt_fail(LEO_ERR_NOT_READY, "the event has not been reached yet");
+    } else if (!status) {
+        see_event(event);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_device_wait(device, is_done, event, timeout_ms, "the event");
+    if (!status) {
+        see_event(event);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns)
+{
+    *ns = 0;
+    if (!event->sequence) {
+        return rt_fail(LEO_ERR_STATE, "the event was never recorded: it has no time");
+    }
+    leo_status status = leo_rt_event_query(event);
+    if (!status) {
+        pthread_mutex_lock(&event->device->lock);
+        *ns = event->device->slots[event->slot].time_ns;
+        pthread_mutex_unlock(&event->device->lock);
+    }
+    return status;
+}

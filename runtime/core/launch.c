@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packs arguments into the stream's ring and submits kernels. */
+#include "rt.h"
+
+#include <string.h>
+
+enum { ARGS_ALIGN = 64, ARGS_BYTES_MAX = 1 << 20, BLOCKS_MAX = 65535 };
+
+/** Where an argument block goes. */
+struct place {
+    char *ptr;
+    uint64_t addr;
+    uint32_t args_end;          /**< end of its place in the ring; 0: in staging */
+    struct rt_staging *staging;
+};
+
+// Room a piece of data takes behind the argument block, alignment included.
+static uint32_t data_space(const struct leo_rt_arg_data *data)
+{
+    return ((uint32_t)data->bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN + ARGS_ALIGN;
+}
+
+// Finds `bytes` consecutive bytes in the ring; false if it has to drain first.
+static bool find_place(struct leo_rt_stream *stream, uint32_t bytes, uint32_t *at)
+{
+    if (stream->args_tasks == 0) {
+        stream->args_head = stream->args_tail = 0;
+    }
+    if (stream->args_tasks == 0 || stream->args_head > stream->args_tail) {
+        if (RT_ARGS_BYTES - stream->args_head >= bytes) {
+            *at = stream->args_head;
+            return true;
+        }
+        *at = 0;
+        return stream->args_tail > bytes;
+    }
+    *at = stream->args_head;
+    return stream->args_tail - stream->args_head > bytes;
+}
+
+static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct place *place)
+{
+    *place = (struct place){0};
+    uint32_t size = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
+    if (size > RT_ARGS_BYTES / 4) {
+        leo_status status = rt_staging_get(stream->device, bytes, &place->staging);
+        if (!status) {
+            place->ptr = place->staging->ptr;
+            place->addr = place->staging->dma_addr;
+        }
+        return status;
+    }
+    uint32_t at;
+    while (!find_place(stream, size, &at)) {
+        leo_status status = rt_stream_wait(stream, stream->completed + 1, -1);
+        if (status) {
+            return status;
+        }
+    }
+    place->ptr = stream->args + at;
+    place->addr = stream->args_addr + at;
+    place->args_end = at + size;
+    return LEO_OK;
+}
+
+static leo_status check_launch(const struct leo_rt_kernel *kernel, uint32_t block_num,
+                               const struct leo_rt_stream *stream)
+{
+    if (block_num == 0 || block_num > BLOCKS_MAX) {
+        return rt_fail(LEO_ERR_RANGE, "kernel %s: %u blocks: launch 1 to %d", kernel->name, block_num, BLOCKS_MAX);
+    }
+    if (kernel->module->device != stream->device) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s is loaded on device %d, the stream is of device %d", kernel->name,
+                       kernel->module->device->index, stream->device->index);
+    }
+    return LEO_OK;
+}
+
+static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num, const char *tag,
+                       struct leo_sqe_kernel *body)
+{
+    struct leo_rt_device *device = kernel->module->device;
+    *body = (struct leo_sqe_kernel){
+        .image_addr = kernel->module->image_addr,
+        .entry = kernel->entry,
+        .block_num = block_num,
+        .args_bytes = kernel->block_bytes,
+        .slots = (uint16_t)kernel->slots,
+        .reloc = kernel->reloc,
+        .limit_us = __atomic_load_n(&device->rt->opts.limit_us, __ATOMIC_RELAXED),
+        .tag = device->profile ? rt_profile_tag(device, tag ? tag : kernel->name) : 0,
+    };
+}
+
+// Submits with the argument block at `place` (ptr NULL: nothing to hold) and gives it back on failure.
+static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_rt_kernel *kernel,
+                                const struct leo_sqe_kernel *body, const struct place *place)
+{
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_KERNEL, .core_kind = (uint8_t)kernel->kind};
+    memcpy(entry.body, body, sizeof(*body));
+    const struct rt_task task = {
+        .what = kernel->name,
+        .kernel = kernel,
+        .staging = place->staging,
+        .args_end = place->args_end,
+    };
+    uint32_t head = stream->args_head;
+    if (place->args_end) {
+        // Before the submission, which may wait for room in the queue and let others launch.
+        stream->args_head = place->args_end;
+        stream->args_tasks++;
+    }
+    leo_status status = rt_stream_submit(stream, &entry, &task);
+    if (status) {
+        if (place->args_end) {
+            stream->args_tasks--;
+            stream->args_head = stream->args_head == place->args_end ? head : stream->args_head;
+        }
+        if (place->staging) {
+            rt_staging_put(stream->device, place->staging);
+        }
+    }
+    return status;
+}
+
+static void pack_slot(const struct rt_arg *arg, const void *value, char *slot)
+{
+    uint32_t bytes = arg->info.bytes;
+    uint64_t wide = 0;
+    memcpy(&wide, value, bytes);
+    // As RV64 passes them: 32-bit integers are sign-extended whatever their type, narrower ones by their type.
+    if (bytes < 8 && (arg->info.kind == 's' || (arg->info.kind == 'u' && bytes == 4))) {
+        unsigned shift = 64 - 8 * bytes;
+        wide = (uint64_t)((int64_t)(wide << shift) >> shift);
+    }
+    memcpy(slot, &wide, sizeof(wide));
+}
+
+static void pack_args(const struct leo_rt_kernel *kernel, const void *const *values, char *block)
+{
+    memset(block, 0, kernel->block_bytes);
+    for (unsigned i = 0; i < kernel->arg_count; i++) {
+        const struct rt_arg *arg = &kernel->args[i];
+        char *slot = block + arg->slot * 8;
+        if (!values[i]) {
+            continue; // comes as data
+        }
+        if (arg->info.bytes <= 8) {
+            pack_slot(arg, values[i], slot);
+        } else if (arg->info.bytes <= 16) {
+            memcpy(slot, values[i], arg->info.bytes);
+        } else {
+            uint64_t offset = arg->offset;
+            memcpy(slot, &offset, sizeof(offset));
+            memcpy(block + offset, values[i], arg->info.bytes);
+        }
+    }
+}
+
+static leo_status check_values(const struct leo_rt_kernel *kernel, const void *const *args, unsigned arg_count,
+                               const struct leo_rt_arg_data *data, unsigned data_count)
+{
+    if (arg_count != kernel->arg_count) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s takes %u arguments, %u were given", kernel->name,
+                       kernel->arg_count, arg_count);
+    }
+    uint64_t from_data = 0, bytes = kernel->block_bytes;
+    for (unsigned i = 0; i < data_count; i++) {
+        if (data[i].index >= arg_count || kernel->args[data[i].index].info.kind != 'p' || !data[i].data) {
+            return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: data for argument %u, which is no pointer argument",
+                           kernel->name, data[i].index);
+        }
+        from_data |= 1ull << data[i].index;
+        bytes += data_space(&data[i]);
+        if (data[i].bytes > ARGS_BYTES_MAX || bytes > ARGS_BYTES_MAX) {
+            return rt_fail(LEO_ERR_RANGE, "kernel %s: arguments of more than %d bytes", kernel->name, ARGS_BYTES_MAX);
+        }
+    }
+    for (unsigned i = 0; i < arg_count; i++) {
+        if (!args[i] && !(from_data >> i & 1)) {
+            return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: the pointer to argument %u (%s) is NULL", kernel->name, i,
+                           kernel->args[i].info.name);
+        }
+    }
+    return LEO_OK;
+}
+
+// Puts data behind the block; its arguments' slots get offsets. Returns the slots to relocate.
+static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_rt_arg_data *data, unsigned data_count,
+                          char *block)
+{
+    uint64_t reloc = 0, offset = kernel->block_bytes;
+    for (unsigned i = 0; i < data_count; i++) {
+        uint32_t slot = kernel->args[data[i].index].slot;
+        uint64_t place = (offset + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
+        memcpy(block + slot * 8, &place, sizeof(place));
+        memcpy(block + place, data[i].data, data[i].bytes);
+        offset += data_space(&data[i]);
+        reloc |= 1ull << slot;
+    }
+    return reloc;
+}
+
+leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
+                                   const void *const *args, unsigned arg_count, const struct leo_rt_arg_data *data,
+                                   unsigned data_count, const char *tag)
+{
+    leo_status status = check_launch(kernel, block_num, stream);
+    if (!status) {
+        status = check_values(kernel, args, arg_count, data, data_count);
+    }
+    if (status) {
+        return status;
+    }
+    uint32_t bytes = kernel->block_bytes;
+    for (unsigned i = 0; i < data_count; i++) {
+        bytes += data_space(&data[i]);
+    }
+    struct leo_sqe_kernel body;
+    struct place place = {0};
+    pthread_mutex_lock(&stream->device->lock);
+    if (bytes) {
+        status = get_place(stream, bytes, &place);
+    }
+    if (!status) {
+        fill_entry(kernel, block_num, tag, &body);
+        body.args_addr = place.addr;
+        body.args_bytes = bytes;
+        if (place.ptr) {
+            pack_args(kernel, args, place.ptr);
+            body.reloc |= pack_data(kernel, data, data_count, place.ptr);
+        }
+        status = submit_kernel(stream, kernel, &body, &place);
+    }
+    pthread_mutex_unlock(&stream->device->lock);
+    return status;
+}
+
+leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
+                         const void *const *args, unsigned arg_count, const char *tag)
+{
+    return leo_rt_launch_with_data(kernel, block_num, stream, args, arg_count, NULL, 0, tag);
+}
+
+// A ready block must hold all slots, and the structs its slots point to.
+static leo_status check_block(const struct leo_rt_kernel *kernel, const void *block, size_t bytes, bool on_device)
+{
+    if (bytes % 8 || bytes < kernel->slots * 8u || bytes > ARGS_BYTES_MAX) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: an argument block of %zu bytes: it takes %u slots of 8 bytes",
+                       kernel->name, bytes, kernel->slots);
+    }
+    if (bytes && !block) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: the argument block is NULL", kernel->name);
+    }
+    for (unsigned i = 0; i < kernel->arg_count && !on_device; i++) {
+        const struct rt_arg *arg = &kernel->args[i];
+        uint64_t offset;
+        memcpy(&offset, (const char *)block + arg->slot * 8, sizeof(offset));
+        if (arg->info.bytes > 16 && (offset > bytes || bytes - offset < arg->info.bytes)) {
+            return rt_fail(LEO_ERR_RANGE, "kernel %s: argument %u (%s) of %u bytes at offset %llu leaves the block of %zu "
+                           "bytes", kernel->name, i, arg->info.name, arg->info.bytes, (unsigned long long)offset,
+                           bytes);
+        }
+    }
+    return LEO_OK;
+}
+
+leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
+                                const void *block, size_t bytes, bool on_device, const char *tag)
+{
+    leo_status status = check_launch(kernel, block_num, stream);
+    if (!status) {
+        status = check_block(kernel, block, bytes, on_device);
+    }
+    if (status) {
+        return status;
+    }
+    struct leo_rt_device *device = stream->device;
+    struct leo_sqe_kernel body;
+    struct place place = {0};
+    pthread_mutex_lock(&device->lock);
+    if (on_device && bytes) {
+        bool there;
+        status = rt_memory_side(device, (uintptr_t)block, bytes, "argument block", &there);
+        if (!status && !there) {
+            status = rt_fail(LEO_ERR_BAD_POINTER, "kernel %s: the argument block at %p is not in device memory",
+                             kernel->name, block);
+        }
+        place.addr = (uintptr_t)block;
+    } else if (bytes) {
+        status = get_place(stream, (uint32_t)bytes, &place);
+    }
+    if (!status) {
+        if (place.ptr) {
+            memcpy(place.ptr, block, bytes);
+        }
+        fill_entry(kernel, block_num, tag, &body);
+        body.args_addr = place.addr;
+        body.args_bytes = (uint32_t)bytes;
+        body.args_flags = on_device;
+        if (!kernel->arg_count) {
+            body.slots = (uint16_t)(bytes / 8 < RT_SLOTS_MAX ? bytes / 8 : RT_SLOTS_MAX);
+        }
+        status = submit_kernel(stream, kernel, &body, &place);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}

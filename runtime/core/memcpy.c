@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies and fills. Direction follows from the addresses; user memory is staged, mapped, or pinned already. */
+#include "rt.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { STAGE_MAX = 128 * 1024 }; // synchronous copies up to this go through staging: cheaper than a mapping
+
+/** A copy of `height` rows, host or device on either side. */
+struct copy {
+    uint64_t dst, src; /**< addresses as the user gave them */
+    size_t dst_pitch, src_pitch, width, height;
+    bool dst_device, src_device;
+    bool waits; /**< the caller waits for it */
+};
+
+static void copy_rows(char *dst, size_t dst_pitch, const char *src, size_t src_pitch, size_t width, size_t height)
+{
+    if (width == dst_pitch && width == src_pitch) {
+        memmove(dst, src, width * height);
+        return;
+    }
+    for (size_t row = 0; row < height; row++) {
+        memmove(dst + row * dst_pitch, src + row * src_pitch, width);
+    }
+}
+
+static char *host_ptr(uint64_t addr)
+{
+    return (char *)(uintptr_t)addr;
+}
+
+static size_t extent(size_t pitch, const struct copy *copy)
+{
+    return pitch * (copy->height - 1) + copy->width;
+}
+
+static leo_status submit_copy(struct leo_rt_stream *stream, const struct leo_sqe_copy *body,
+                              const struct rt_task *task)
+{
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_COPY};
+    memcpy(entry.body, body, sizeof(*body));
+    return rt_stream_submit(stream, &entry, task);
+}
+
+// The host side of a copy, made reachable: a DMA address and pitch, and what holds it there.
+struct host_side {
+    uint64_t addr;
+    size_t pitch;
+    struct rt_staging *staging;
+    uint64_t mapped;
+};
+
+static leo_status stage_side(struct leo_rt_device *device, const struct copy *copy, struct host_side *side)
+{
+    leo_status status = rt_staging_get(device, copy->width * copy->height, &side->staging);
+    if (!status) {
+        side->addr = side->staging->dma_addr;
+        side->pitch = copy->width;
+        if (!copy->src_device) {
+            copy_rows(side->staging->ptr, copy->width, host_ptr(copy->src), copy->src_pitch, copy->width,
+                      copy->height);
+        }
+    }
+    return status;
+}
+
+static leo_status reach_host(struct leo_rt_device *device, struct copy *copy, struct host_side *side)
+{
+    bool to_device = copy->dst_device;
+    uint64_t addr = to_device ? copy->src : copy->dst;
+    size_t pitch = to_device ? copy->src_pitch : copy->dst_pitch;
+    size_t bytes = copy->width * copy->height;
+    *side = (struct host_side){.pitch = pitch};
+    side->addr = rt_memory_pinned(device, host_ptr(addr), extent(pitch, copy));
+    if (side->addr) {
+        return LEO_OK;
+    }
+    // Data from unpinned memory is taken before an asynchronous call returns; into it, it must be mapped.
+    if (copy->waits ? bytes > STAGE_MAX : !to_device) {
+        leo_status status = leo_drv_dma_map(device->drv, host_ptr(addr), extent(pitch, copy), &side->addr);
+        if (!status) {
+            side->mapped = side->addr;
+            return LEO_OK;
+        }
+        if (status != LEO_ERR_UNSUPPORTED) {
+            return rt_fail(status, "cannot map %zu bytes of host memory at %p for the device: %s",
+                           extent(pitch, copy), (void *)host_ptr(addr), leo_status_text(status));
+        }
+        copy->waits = true;
+    }
+    return stage_side(device, copy, side);
+}
+
+static void drop_side(struct leo_rt_device *device, const struct host_side *side)
+{
+    if (side->staging) {
+        rt_staging_put(device, side->staging);
+    }
+    if (side->mapped) {
+        leo_drv_dma_unmap(device->drv, side->mapped);
+    }
+}
+
+static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy)
+{
+    struct leo_rt_device *device = stream->device;
+    struct host_side side;
+    leo_status status = reach_host(device, copy, &side);
+    if (status) {
+        return status;
+    }
+    bool to_device = copy->dst_device;
+    const struct leo_sqe_copy body = {
+        .dst = to_device ? copy->dst : side.addr,
+        .src = to_device ? side.addr : copy->src,
+        .width = copy->width,
+        .height = (uint32_t)copy->height,
+        .flags = to_device ? 2 : 1,
+        .dst_pitch = to_device ? copy->dst_pitch : side.pitch,
+        .src_pitch = to_device ? side.pitch : copy->src_pitch,
+    };
+    // A staged copy to the host is ours until the rows are copied out; everything else is the task's.
+    bool copies_out = side.staging && !to_device;
+    const struct rt_task task = {
+        .what = "copy",
+        .staging = copies_out ? NULL : side.staging,
+        .mapped = side.mapped,
+    };
+    status = submit_copy(stream, &body, &task);
+    if (status) {
+        drop_side(device, &side);
+        return status;
+    }
+    if (copy->waits) {
+        status = rt_stream_wait(stream, stream->submitted, -1);
+    }
+    if (copies_out) {
+        if (!status) {
+            copy_rows(host_ptr(copy->dst), copy->dst_pitch, side.staging->ptr, side.pitch, copy->width, copy->height);
+        }
+        rt_staging_put(device, side.staging);
+    }
+    return status;
+}
+
+static leo_status check_copy(struct leo_rt_device *device, struct copy *copy)
+{
+    if (copy->dst_pitch < copy->width || copy->src_pitch < copy->width) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "copy: rows of %zu bytes are longer than the pitch (to %zu, from %zu)",
+                       copy->width, copy->dst_pitch, copy->src_pitch);
+    }
+    if (copy->height > UINT32_MAX || copy->dst_pitch > SIZE_MAX / 2 / copy->height ||
+        copy->src_pitch > SIZE_MAX / 2 / copy->height) {
+        return rt_fail(LEO_ERR_RANGE, "copy: %zu rows are too many", copy->height);
+    }
+    leo_status status = rt_memory_side(device, copy->dst, extent(copy->dst_pitch, copy), "copy to", &copy->dst_device);
+    return status ? status
+                  : rt_memory_side(device, copy->src, extent(copy->src_pitch, copy), "copy from", &copy->src_device);
+}
+
+// Caller holds the device's lock.
+static leo_status run_copy(struct leo_rt_stream *stream, struct copy *copy)
+{
+    if (copy->width == 0 || copy->height == 0) {
+        return LEO_OK;
+    }
+    leo_status status = check_copy(stream->device, copy);
+    if (status) {
+        return status;
+    }
+    if (copy->dst_device != copy->src_device) {
+        return copy_with_host(stream, copy);
+    }
+    if (copy->dst_device) {
+        const struct leo_sqe_copy body = {
+            .dst = copy->dst,
+            .src = copy->src,
+            .width = copy->width,
+            .height = (uint32_t)copy->height,
+            .dst_pitch = copy->dst_pitch,
+            .src_pitch = copy->src_pitch,
+        };
+        status = submit_copy(stream, &body, &(struct rt_task){.what = "copy"});
+        return status || !copy->waits ? status : rt_stream_wait(stream, stream->submitted, -1);
+    }
+    // Host to host, in the stream's order.
+    status = rt_stream_wait(stream, stream->submitted, -1);
+    if (!status) {
+        copy_rows(host_ptr(copy->dst), copy->dst_pitch, host_ptr(copy->src), copy->src_pitch, copy->width,
+                  copy->height);
+    }
+    return status;
+}
+
+static struct copy plain_copy(void *dst, const void *src, size_t bytes, bool waits)
+{
+    return (struct copy){
+        .dst = (uintptr_t)dst,
+        .src = (uintptr_t)src,
+        .dst_pitch = bytes,
+        .src_pitch = bytes,
+        .width = bytes,
+        .height = 1,
+        .waits = waits,
+    };
+}
+
+leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes)
+{
+    struct copy copy = plain_copy(dst, src, bytes, true);
+    pthread_mutex_lock(&device->lock);
+    leo_status status = run_copy(device->copy_stream, &copy);
+    if (!status) {
+        status = rt_stream_take_fault(device->copy_stream);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src, size_t bytes)
+{
+    struct copy copy = plain_copy(dst, src, bytes, false);
+    pthread_mutex_lock(&stream->device->lock);
+    leo_status status = run_copy(stream, &copy);
+    pthread_mutex_unlock(&stream->device->lock);
+    return status;
+}
+
+leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t dst_pitch, const void *src,
+                                 size_t src_pitch, size_t width, size_t height)
+{
+    struct copy copy = {
+        .dst = (uintptr_t)dst,
+        .src = (uintptr_t)src,
+        .dst_pitch = dst_pitch,
+        .src_pitch = src_pitch,
+        .width = width,
+        .height = height,
+    };
+    pthread_mutex_lock(&stream->device->lock);
+    leo_status status = run_copy(stream, &copy);
+    pthread_mutex_unlock(&stream->device->lock);
+    return status;
+}
+
+leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value, size_t bytes)
+{
+    struct leo_rt_device *device = stream->device;
+    if (bytes == 0) {
+        return LEO_OK;
+    }
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_FILL};
+    const struct leo_sqe_copy body = {
+        .dst = addr,
+        .src = value * 0x01010101u,
+        .width = bytes,
+        .height = 1,
+        .dst_pitch = bytes,
+    };
+    memcpy(entry.body, &body, sizeof(body));
+    bool on_device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_memory_side(device, addr, bytes, "fill", &on_device);
+    if (!status && !on_device) {
+        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not device memory", (unsigned long long)addr);
+    }
+    if (!status) {
+        status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "fill"});
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+static uint32_t hash_text(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    }
+    return hash;
+}
+
+// Doubles the table; false if there is no memory.
+static bool grow_tags(struct rt_profile *profile)
+{
+    uint32_t size = profile->table_size ? profile->table_size * 2 : 256;
+    char **tags = leo_realloc(profile->tags, size / 2 * sizeof(*tags));
+    if (!tags) {
+        return false;
+    }
+    profile->tags = tags;
+    uint32_t *table = leo_calloc(size, sizeof(*table));
+    if (!table) {
+        return false;
+    }
+    for (uint32_t i = 0; i < profile->tag_count; i++) {
+        uint32_t at = hash_text(tags[i]) & (size - 1);
+        while (table[at]) {
+            at = (at + 1) & (size - 1);
+        }
+        table[at] = i + 1;
+    }
+    leo_free(profile->table);
+    profile->table = table;
+    profile->table_size = size;
+    return true;
+}
+
+uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag)
+{
+    struct rt_profile *profile = device->profile;
+    if (!profile || (profile->tag_count >= profile->table_size / 2 && !grow_tags(profile))) {
+        return 0; // a task without a name is better than a failed launch
+    }
+    uint32_t at = hash_text(tag) & (profile->table_size - 1);
+    for (; profile->table[at]; at = (at + 1) & (profile->table_size - 1)) {
+        if (strcmp(profile->tags[profile->table[at] - 1], tag) == 0) {
+            return profile->table[at];
+        }
+    }
+    char *copy = leo_alloc(strlen(tag) + 1);
+    if (!copy) {
+        return 0;
+    }
+    strcpy(copy, tag);
+    profile->tags[profile->tag_count++] = copy;
+    profile->table[at] = profile->tag_count;
+    return profile->tag_count;
+}
+
+const char *rt_profile_tag_text(const struct leo_rt_device *device, const struct leo_task_record *record)
+{
+    const struct rt_profile *profile = device->profile;
+    if (record->opcode == LEO_SQE_OP_KERNEL && record->tag > 0 && record->tag <= profile->tag_count) {
+        return profile->tags[record->tag - 1];
+    }
+    switch (record->opcode) {
+    case LEO_SQE_OP_KERNEL:
+        return "kernel";
+    case LEO_SQE_OP_COPY:
+        return "copy";
+    case LEO_SQE_OP_FILL:
+        return "fill";
+    case LEO_SQE_OP_EVENT_RECORD:
+        return "event record";
+    case LEO_SQE_OP_EVENT_WAIT:
+        return "event wait";
+    default:
+        return "task";
+    }
+}
+
+void rt_profile_destroy(struct leo_rt_device *device)
+{
+    struct rt_profile *profile = device->profile;
+    if (profile) {
+        for (uint32_t i = 0; i < profile->tag_count; i++) {
+            leo_free(profile->tags[i]);
+        }
+        leo_free(profile->tags);
+        leo_free(profile->table);
+        leo_free(profile);
+        device->profile = NULL;
+    }
+}
+
+leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, uint32_t traces)
+{
+    if (tasks == 0) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "a profile needs room for at least 1 task");
+    }
+    pthread_mutex_lock(&device->lock);
+    leo_status status = LEO_OK;
+    struct rt_profile *profile = NULL;
+    if (device->profile) {
+        status = rt_fail(LEO_ERR_STATE, "device %d is being profiled already: stop that first", device->index);
+    } else if (!(profile = leo_calloc(1, sizeof(*profile)))) {
+        status = rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a profile");
+    } else {
+        profile->tasks = tasks;
+        profile->traces = traces;
+        status = leo_drv_profile_start(device->drv, tasks, traces);
+        if (status) {
+            leo_free(profile);
+            rt_fail(status, "cannot profile device %d: %s", device->index, leo_status_text(status));
+        } else {
+            device->profile = profile;
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_profile_stop(struct leo_rt_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    leo_status status = leo_drv_profile_stop(device->drv);
+    if (status) {
+        rt_fail(status, "cannot stop the profile of device %d: %s", device->index, leo_status_text(status));
+    } else {
+        rt_profile_destroy(device);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_records *records)
+{
+    if (!device->profile) {
+        return rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first", device->index);
+    }
+    uint64_t tasks, traces;
+    leo_status status =
+        leo_drv_profile_get(device->drv, &records->tasks, &tasks, &records->traces, &traces);
+    if (status) {
+        return rt_fail(status, "cannot read the profile of device %d: %s", device->index, leo_status_text(status));
+    }
+    const struct rt_profile *profile = device->profile;
+    records->task_count = tasks < profile->tasks ? tasks : profile->tasks;
+    records->trace_count = traces < profile->traces ? traces : profile->traces;
+    records->tasks_lost = tasks - records->task_count;
+    return LEO_OK;
+}
+
+leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks, size_t capacity,
+                                size_t *count, uint64_t *lost)
+{
+    *count = 0;
+    struct rt_profile_records records;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_profile_read(device, &records);
+    if (!status) {
+        *count = records.task_count;
+        if (lost) {
+            *lost = records.tasks_lost;
+        }
+        for (size_t i = 0; i < records.task_count && i < capacity; i++) {
+            tasks[i].record = records.tasks[i];
+            tasks[i].tag = rt_profile_tag_text(device, &records.tasks[i]);
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}

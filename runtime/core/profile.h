@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile under way: tags by number, and the records the device has written. */
+#pragma once
+
+#include "rt.h"
+
+struct rt_profile {
+    uint32_t tasks, traces; /**< room in the driver's rings */
+    char **tags;            /**< tag n is at n - 1 */
+    uint32_t tag_count;
+    uint32_t *table;        /**< open addressing: tag number by hash of its text, 0 = empty; at most half full */
+    uint32_t table_size;
+};
+
+/** Records that are there (not those lost); valid until the profile stops. */
+struct rt_profile_records {
+    const struct leo_task_record *tasks;
+    const struct leo_trace_record *traces;
+    size_t task_count, trace_count;
+    uint64_t tasks_lost;
+};
+/** Caller holds the device's lock. */
+LEO_MUST_CHECK leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_records *records);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rt.h"
+
+#include <errno.h>
+#include <leo/alloc.h>
+#include <leo/soc.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SOC_FILE_MAX = 1 << 20 };
+
+static char *copy_text(const char *text)
+{
+    char *copy = leo_alloc(strlen(text) + 1);
+    if (copy) {
+        strcpy(copy, text);
+    }
+    return copy;
+}
+
+static leo_status read_soc_file(struct leo_rt *rt, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return rt_fail(LEO_ERR_NOT_FOUND,
+                       "LEO_SOC is \"%s\": no built-in chip has this name (there are ascend910a, ascend910b1) and as a "
+                       "file it cannot be read: %s",
+                       path, strerror(errno));
+    }
+    leo_status status = LEO_OK;
+    rt->soc_text = leo_alloc(SOC_FILE_MAX);
+    if (!rt->soc_text) {
+        status = rt_fail(LEO_ERR_NO_MEMORY, "out of host memory reading %s", path);
+    } else {
+        size_t bytes = fread(rt->soc_text, 1, SOC_FILE_MAX - 1, file);
+        rt->soc_text[bytes] = '\0';
+        if (ferror(file) || bytes == SOC_FILE_MAX - 1 || strlen(rt->soc_text) != bytes) {
+            status = rt_fail(LEO_ERR_PARSE, "%s is not a SoC file: it must be text of less than 1 MiB", path);
+        }
+    }
+    fclose(file);
+    return status;
+}
+
+static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts)
+{
+    if (opts) {
+        if (opts->size < offsetof(struct leo_rt_opts, open)) {
+            return rt_fail(LEO_ERR_INVALID_ARG, "leo_rt_opts.size is %zu: set it to sizeof(struct leo_rt_opts)",
+                           opts->size);
+        }
+        memcpy(&rt->opts, opts, opts->size < sizeof(*opts) ? opts->size : sizeof(*opts));
+    }
+    leo_status status = rt_env_resolve(&rt->opts);
+    if (status) {
+        return status;
+    }
+    rt->soc_name = copy_text(rt->opts.soc);
+    rt->simd = rt->opts.simd ? copy_text(rt->opts.simd) : NULL;
+    if (!rt->soc_name || (rt->opts.simd && !rt->simd)) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory creating the runtime");
+    }
+    rt->opts.soc = rt->soc_name;
+    rt->opts.simd = rt->simd;
+    return leo_isa_soc_text(rt->soc_name) ? LEO_OK : read_soc_file(rt, rt->soc_name);
+}
+
+leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **out)
+{
+    *out = NULL;
+    struct leo_rt *rt = leo_calloc(1, sizeof(*rt));
+    if (!rt) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory creating the runtime");
+    }
+    pthread_mutex_init(&rt->lock, NULL);
+    leo_status status = init_runtime(rt, opts);
+    if (status) {
+        leo_rt_destroy(rt);
+        return status;
+    }
+    *out = rt;
+    return LEO_OK;
+}
+
+void leo_rt_destroy(struct leo_rt *rt)
+{
+    if (!rt) {
+        return;
+    }
+    for (int i = 0; i < RT_DEVICES_MAX; i++) {
+        rt_device_destroy(rt->devices[i]);
+    }
+    pthread_mutex_destroy(&rt->lock);
+    leo_free(rt->soc_text);
+    leo_free(rt->soc_name);
+    leo_free(rt->simd);
+    leo_free(rt);
+}
+
+int leo_rt_device_count(const struct leo_rt *rt)
+{
+    return rt->opts.devices;
+}
+
+leo_status leo_rt_device_open(struct leo_rt *rt, int index, struct leo_rt_device **out)
+{
+    *out = NULL;
+    if (index < 0 || index >= rt->opts.devices) {
+        return rt_fail(LEO_ERR_NO_DEVICE, "there is no device %d: this process has %d (0 to %d, see LEO_DEVICES)", index,
+                       rt->opts.devices, rt->opts.devices - 1);
+    }
+    pthread_mutex_lock(&rt->lock);
+    leo_status status = rt->devices[index] ? LEO_OK : rt_device_create(rt, index, &rt->devices[index]);
+    if (!status) {
+        *out = rt->devices[index];
+        (*out)->refs++;
+    }
+    pthread_mutex_unlock(&rt->lock);
+    return status;
+}
+
+void leo_rt_device_close(struct leo_rt_device *device)
+{
+    if (!device) {
+        return;
+    }
+    struct leo_rt *rt = device->rt;
+    pthread_mutex_lock(&rt->lock);
+    if (--device->refs == 0) {
+        rt->devices[device->index] = NULL;
+        rt_device_destroy(device);
+    }
+    pthread_mutex_unlock(&rt->lock);
+}
+
+void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us)
+{
+    __atomic_store_n(&rt->opts.limit_us, limit_us, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rt.h"
+
+#include <leo/alloc.h>
+
+// Runs inside the driver's poll, under both locks: only notes what happened.
+static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
+{
+    struct leo_rt_stream *stream = user;
+    struct rt_task *task = &stream->tasks[stream->completed++ & (stream->depth - 1)];
+    (void)cmd_id;
+    task->end_ns = done->end_ns;
+    if (done->status && !stream->has_failure && !stream->fault) {
+        stream->has_failure = true;
+        stream->failed_task = *task;
+        stream->failure = *done;
+    }
+}
+
+static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
+{
+    struct leo_rt_device *device = stream->device;
+    if (task->staging) {
+        rt_staging_put(device, task->staging);
+    }
+    if (task->mapped) {
+        leo_drv_dma_unmap(device->drv, task->mapped);
+    }
+    if (task->args_end) {
+        stream->args_tail = task->args_end;
+        stream->args_tasks--;
+    }
+}
+
+// Does what the callback could not.
+static void settle_tasks(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
+    for (; stream->settled < stream->completed; stream->settled++) {
+        struct rt_task *task = &stream->tasks[stream->settled & (stream->depth - 1)];
+        stream->end_ns = task->end_ns;
+        if (task->event_slot) {
+            struct rt_event_slot *slot = &device->slots[task->event_slot - 1];
+            if (task->event_sequence > slot->done) {
+                slot->done = task->event_sequence;
+                slot->time_ns = task->end_ns;
+            }
+        }
+        release_task(stream, task);
+    }
+    if (stream->has_failure) {
+        stream->has_failure = false;
+        stream->fault = (enum leo_fault)stream->failure.status;
+        stream->fault_kind = stream->failed_task.kernel ? stream->failed_task.kernel->kind : LEO_CORE_KIND_ANY;
+        rt_fault_text(device, &stream->failed_task, &stream->failure, stream->fault_text, sizeof(stream->fault_text));
+        rt_log(device->rt, 3, "%s", stream->fault_text);
+    }
+}
+
+leo_status rt_stream_poll(struct leo_rt_stream *stream)
+{
+    if (stream->completed == stream->submitted) {
+        return LEO_OK;
+    }
+    leo_status status = leo_drv_queue_poll(stream->queue, NULL);
+    settle_tasks(stream);
+    return status ? rt_fail(status, "device %d is dead and must be reset", stream->device->index) : LEO_OK;
+}
+
+struct stream_goal {
+    const struct leo_rt_stream *stream;
+    uint64_t count;
+};
+
+static bool is_goal_reached(const void *arg)
+{
+    const struct stream_goal *goal = arg;
+    return goal->stream->completed >= goal->count;
+}
+
+leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int timeout_ms)
+{
+    const struct stream_goal goal = {stream, count};
+    leo_status status = rt_device_wait(stream->device, is_goal_reached, &goal, timeout_ms, "the stream's tasks");
+    if (!status) {
+        rt_device_see_time(stream->device, stream->end_ns);
+    }
+    return status;
+}
+
+leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry, const struct rt_task *task)
+{
+    struct leo_rt_device *device = stream->device;
+    while (stream->submitted - stream->completed >= stream->depth - 1) {
+        leo_status status = rt_stream_wait(stream, stream->completed + 1, -1);
+        if (status) {
+            return status;
+        }
+    }
+    entry->host_ns = atomic_load(&device->host_ns);
+    stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
+    leo_status status = leo_drv_queue_submit(stream->queue, entry, NULL);
+    if (status) {
+        return rt_fail(status, "device %d does not take the %s: %s", device->index, task->what,
+                       leo_status_text(status));
+    }
+    stream->submitted++;
+    return LEO_OK;
+}
+
+leo_status rt_stream_take_fault(struct leo_rt_stream *stream)
+{
+    if (!stream->fault) {
+        return LEO_OK;
+    }
+    stream->last_fault = stream->fault;
+    stream->last_fault_kind = stream->fault_kind;
+    stream->fault = LEO_FAULT_NONE;
+    return rt_fail(LEO_ERR_FAULT, "%s", stream->fault_text);
+}
+
+leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out)
+{
+    struct leo_rt_stream *stream = leo_calloc(1, sizeof(*stream));
+    if (!stream) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for a stream", device->index);
+    }
+    stream->device = device;
+    stream->depth = RT_STREAM_DEPTH;
+    while (stream->depth > device->caps.queue_depth) {
+        stream->depth /= 2;
+    }
+    stream->tasks = leo_calloc(stream->depth, sizeof(*stream->tasks));
+    leo_status status = LEO_ERR_NO_MEMORY;
+    if (!stream->tasks) {
+        goto free_stream;
+    }
+    void *args;
+    status = leo_drv_dma_alloc(device->drv, RT_ARGS_BYTES, &args, &stream->args_addr);
+    if (status) {
+        goto free_tasks;
+    }
+    stream->args = args;
+    status = leo_drv_queue_create(device->drv, stream->depth, complete_task, stream, &stream->queue);
+    if (status) {
+        goto free_args;
+    }
+    stream->next = device->streams;
+    device->streams = stream;
+    *out = stream;
+    return LEO_OK;
+
+free_args:
+    leo_drv_dma_free(device->drv, stream->args, stream->args_addr);
+free_tasks:
+    leo_free(stream->tasks);
+free_stream:
+    leo_free(stream);
+    return rt_fail(status, "device %d: cannot create a stream: %s%s", device->index, leo_status_text(status),
+                   status == LEO_ERR_FULL ? "; destroy streams that are no longer used" : "");
+}
+
+void rt_stream_destroy(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
+    leo_status status = rt_stream_wait(stream, stream->submitted, -1);
+    for (struct leo_rt_stream **at = &device->streams; *at; at = &(*at)->next) {
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    }
+    leo_drv_queue_destroy(stream->queue);
+    if (status) {
+        // The device did not finish them and never will.
+        for (; stream->settled < stream->submitted; stream->settled++) {
+            release_task(stream, &stream->tasks[stream->settled & (stream->depth - 1)]);
+        }
+    }
+    leo_drv_dma_free(device->drv, stream->args, stream->args_addr);
+    leo_free(stream->tasks);
+    leo_free(stream);
+}
+
+leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out)
+{
+    *out = NULL;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_stream_create(device, out);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+void leo_rt_stream_destroy(struct leo_rt_stream *stream)
+{
+    if (stream) {
+        struct leo_rt_device *device = stream->device;
+        pthread_mutex_lock(&device->lock);
+        rt_stream_destroy(stream);
+        pthread_mutex_unlock(&device->lock);
+    }
+}
+
+leo_status leo_rt_stream_synchronize(struct leo_rt_stream *stream, int timeout_ms)
+{
+    struct leo_rt_device *device = stream->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_stream_wait(stream, stream->submitted, timeout_ms);
+    if (!status) {
+        status = rt_stream_take_fault(stream);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_stream_poll(stream);
+    if (!status && stream->completed < stream->submitted) {
+        status = rt_device_pump(device, RT_QUERY_NS);
+        status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;
+    }
+    if (!status && stream->completed < stream->submitted) {
+        status = rt_fail(LEO_ERR_NOT_READY, "the stream has tasks that are not done");
+    } else if (!status) {
+        rt_device_see_time(device, stream->end_ns);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream)
+{
+    return stream->last_fault;
+}
+
+enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream)
+{
+    return stream->last_fault_kind;
+}
