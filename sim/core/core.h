@@ -36,6 +36,7 @@ struct sim_pipe {
     double queue[64];     /**< start times of the last queue_depth instructions, a ring */
     uint32_t queue_count;
     double busy;          /**< busy cycles so far */
+    bool flagged, fenced; /**< a flag was set or a barrier put behind the last instruction */
 };
 
 struct sim_core {

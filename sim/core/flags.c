@@ -56,6 +56,7 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
         return sim_core_fault(core, LEO_FAULT_FLAG_SET_TWICE, LEO_MEM_SPACE_PRIVATE, op->imm, flag.id);
     }
     *set = (uint8_t)(*set | 1u << flag.id);
+    core->pipe[flag.src].flagged = true;
     core->flag_cycle[flag.src][flag.dst][flag.id] = drained(core, flag.src) + core->config->flag_set;
     return true;
 }
@@ -91,6 +92,7 @@ bool sim_core_barrier(struct sim_core *core, const struct sim_op *op)
         stall_scalar(core, all + core->config->barrier);
         for (int i = 0; i < LEO_PIPE_ALL; i++) {
             core->pipe[i].not_before = core->scalar.cycle;
+            core->pipe[i].fenced = true;
         }
         return true;
     }
@@ -98,5 +100,6 @@ bool sim_core_barrier(struct sim_core *core, const struct sim_op *op)
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
     }
     core->pipe[pipe].not_before = drained(core, (enum leo_pipe)pipe) + core->config->barrier;
+    core->pipe[pipe].fenced = true;
     return true;
 }

@@ -92,6 +92,16 @@ static void record(struct sim_core *core, const struct sim_op *op, unsigned pipe
     sim_trace_push(core->trace, &trace);
 }
 
+/* Cycles that hide behind the instruction before (op.h); any idle gap between the two has shown part of them. */
+static double hidden_cycles(const struct sim_pipe *pipe, const struct sim_cost *cost, double start)
+{
+    if (pipe->fenced || (pipe->flagged && cost->flag_drains)) {
+        return 0;
+    }
+    double hidden = cost->overlap_cycles - (start - pipe->free_at);
+    return hidden > 0 ? hidden : 0;
+}
+
 static bool issue_unit(struct sim_core *core, const struct sim_op *op, const struct leo_insn_info *info)
 {
     const struct unit *unit = unit_of(op->insn, info);
@@ -110,6 +120,8 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op, const str
     start = pipe->not_before > start ? pipe->not_before : start;
     struct sim_cost cost = {0};
     unit->cost(core, op, &cost);
+    cost.busy_cycles -= pipe->queue_count ? hidden_cycles(pipe, &cost, start) : 0;
+    pipe->flagged = pipe->fenced = false;
     pipe->free_at = start + cost.busy_cycles;
     pipe->busy += cost.busy_cycles;
     pipe->queue[pipe->queue_count++ % 64] = start;
