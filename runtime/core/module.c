@@ -107,8 +107,8 @@ static leo_status read_file(const char *path, char **out, size_t *out_bytes)
 leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *path, struct leo_rt_module **out)
 {
     *out = NULL;
-    char *data;
-    size_t bytes;
+    char *data = NULL;
+    size_t bytes = 0;
     leo_status status = read_file(path, &data, &bytes);
     if (!status) {
         status = leo_rt_module_load(device, data, bytes, path, out);

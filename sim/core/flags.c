@@ -47,7 +47,7 @@ static void stall_scalar(struct sim_core *core, double until)
 
 bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
 {
-    struct flag_name flag;
+    struct flag_name flag = {0};
     if (!name_flag(core, op, &flag)) {
         return false;
     }
@@ -63,7 +63,7 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
 
 bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
 {
-    struct flag_name flag;
+    struct flag_name flag = {0};
     if (!name_flag(core, op, &flag)) {
         return false;
     }

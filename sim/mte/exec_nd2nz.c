@@ -39,7 +39,7 @@ static bool unpack(struct sim_core *core, const struct sim_op *op, struct nd2nz 
 
 bool mte_exec_nd2nz(struct sim_core *core, const struct sim_op *op)
 {
-    struct nd2nz move;
+    struct nd2nz move = {0};
     if (!unpack(core, op, &move)) {
         return false;
     }
