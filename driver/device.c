@@ -6,10 +6,16 @@
 #include <leo/transport.h>
 #include <string.h>
 
+void drv_device_nudge(struct leo_drv_device *device)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    leo_status status = transport->ops->irq_wait(transport, 1000);
+    (void)status;
+}
+
 static leo_status wait_ready(struct leo_drv_device *device)
 {
-    // Enabling is immediate on every transport we know; a few reads are patience enough.
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < DRV_PATIENCE; i++) {
         uint32_t value;
         leo_status status = drv_mmio_read32(&device->mmio, LEO_REG_STATUS, &value);
         if (status) {
@@ -21,6 +27,7 @@ static leo_status wait_ready(struct leo_drv_device *device)
         if (value & 1) {
             return LEO_OK;
         }
+        drv_device_nudge(device);
     }
     return LEO_ERR_TIMEOUT;
 }

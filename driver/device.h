@@ -12,6 +12,7 @@ enum {
     DRV_ADMIN_DEPTH = 64,
     DRV_FAULT_DEPTH = 64,
     DRV_QUEUE_MAX = 4096,
+    DRV_PATIENCE = 64, /**< looks at a register that is to change */
     DRV_SPACE = 1, /**< address space of all work of this process */
 };
 
@@ -60,6 +61,8 @@ struct leo_drv_device {
 LEO_MUST_CHECK leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_drv_caps *caps);
 /** Programs the admin rings and enables the device (device.c). Queue state starts anew. */
 LEO_MUST_CHECK leo_status drv_device_enable(struct leo_drv_device *device);
+/** Lets a device that is slow to obey its control register go on a little (device.c). */
+void drv_device_nudge(struct leo_drv_device *device);
 /** Runs one admin command to its end (queue.c). Caller holds admin_lock. LEO_ERR_IO: the device refused it. */
 LEO_MUST_CHECK leo_status drv_admin_run(struct leo_drv_device *device, struct leo_sqe *entry);
 /** Takes completions of one queue (queue.c). Caller holds lock. */

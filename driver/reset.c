@@ -8,12 +8,13 @@
 static leo_status reset_function(struct leo_drv_device *device)
 {
     leo_status status = drv_mmio_write32(&device->mmio, LEO_REG_CONTROL, 2);
-    for (int i = 0; !status && i < 16; i++) {
+    for (int i = 0; !status && i < DRV_PATIENCE; i++) {
         uint32_t value;
         status = drv_mmio_read32(&device->mmio, LEO_REG_CONTROL, &value);
         if (!status && !(value & 2)) {
             return LEO_OK;
         }
+        drv_device_nudge(device);
     }
     return status ? status : LEO_ERR_TIMEOUT;
 }

@@ -41,7 +41,7 @@ static bool parse_kind(const char *word, enum leo_core_kind *kind)
 static bool is_size_allowed(char kind, unsigned long bytes, unsigned long align)
 {
     bool scalar = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-    if (align == 0 || align > 4096 || (align & (align - 1))) {
+    if (align == 0 || align > 64 || (align & (align - 1))) {
         return false;
     }
     switch (kind) {
@@ -117,8 +117,9 @@ static bool place_args(struct leo_rt_kernel *kernel)
         }
     }
     kernel->slots = slot;
-    kernel->block_bytes = align_up(offset, 8);
-    return true;
+    // The block stands at the end of the core's private memory: its length decides its alignment.
+    kernel->block_bytes = align_up(offset, kernel->reloc ? 64 : 8);
+    return kernel->block_bytes <= RT_ARGS_BYTES / 4;
 }
 
 static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel *kernel, char *rest)
@@ -138,7 +139,7 @@ static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel 
         }
     }
     return place_args(kernel) ? LEO_OK
-                              : rt_fail(LEO_ERR_UNSUPPORTED, "%s: kernel %s has more than %d arguments", image->name,
+                              : rt_fail(LEO_ERR_UNSUPPORTED, "%s: kernel %s has more than %d argument slots or too large structs", image->name,
                                         kernel->name, RT_SLOTS_MAX);
 }
 

@@ -4,20 +4,19 @@
 
 #include <string.h>
 
-enum { ARGS_ALIGN = 64, ARGS_BYTES_MAX = 1 << 20, BLOCKS_MAX = 65535 };
+enum { ARGS_ALIGN = 64, ARGS_BYTES_MAX = 65536, BLOCKS_MAX = 65535 };
 
 /** Where an argument block goes. */
 struct place {
     char *ptr;
     uint64_t addr;
-    uint32_t args_end;          /**< end of its place in the ring; 0: in staging */
-    struct rt_staging *staging;
+    uint32_t args_end; /**< end of its place in the ring, 0 = not there */
 };
 
-// Room a piece of data takes behind the argument block, alignment included.
+// Room a piece of data takes behind the argument block.
 static uint32_t data_space(const struct leo_rt_arg_data *data)
 {
-    return ((uint32_t)data->bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN + ARGS_ALIGN;
+    return ((uint32_t)data->bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
 }
 
 // Finds `bytes` consecutive bytes in the ring; false if it has to drain first.
@@ -42,14 +41,6 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
 {
     *place = (struct place){0};
     uint32_t size = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
-    if (size > RT_ARGS_BYTES / 4) {
-        leo_status status = rt_staging_get(stream->device, bytes, &place->staging);
-        if (!status) {
-            place->ptr = place->staging->ptr;
-            place->addr = place->staging->dma_addr;
-        }
-        return status;
-    }
     uint32_t at;
     while (!find_place(stream, size, &at)) {
         leo_status status = rt_stream_wait(stream, stream->completed + 1, -1);
@@ -101,7 +92,6 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
     const struct rt_task task = {
         .what = kernel->name,
         .kernel = kernel,
-        .staging = place->staging,
         .args_end = place->args_end,
     };
     uint32_t head = stream->args_head;
@@ -111,14 +101,9 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
         stream->args_tasks++;
     }
     leo_status status = rt_stream_submit(stream, &entry, &task);
-    if (status) {
-        if (place->args_end) {
-            stream->args_tasks--;
-            stream->args_head = stream->args_head == place->args_end ? head : stream->args_head;
-        }
-        if (place->staging) {
-            rt_staging_put(stream->device, place->staging);
-        }
+    if (status && place->args_end) {
+        stream->args_tasks--;
+        stream->args_head = stream->args_head == place->args_end ? head : stream->args_head;
     }
     return status;
 }
@@ -164,7 +149,7 @@ static leo_status check_values(const struct leo_rt_kernel *kernel, const void *c
         return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s takes %u arguments, %u were given", kernel->name,
                        kernel->arg_count, arg_count);
     }
-    uint64_t from_data = 0, bytes = kernel->block_bytes;
+    uint64_t from_data = 0, bytes = kernel->block_bytes + ARGS_ALIGN;
     for (unsigned i = 0; i < data_count; i++) {
         if (data[i].index >= arg_count || kernel->args[data[i].index].info.kind != 'p' || !data[i].data) {
             return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: data for argument %u, which is no pointer argument",
@@ -192,9 +177,9 @@ static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_r
     uint64_t reloc = 0, offset = kernel->block_bytes;
     for (unsigned i = 0; i < data_count; i++) {
         uint32_t slot = kernel->args[data[i].index].slot;
-        uint64_t place = (offset + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
-        memcpy(block + slot * 8, &place, sizeof(place));
-        memcpy(block + place, data[i].data, data[i].bytes);
+        offset = (offset + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
+        memcpy(block + slot * 8, &offset, sizeof(offset));
+        memcpy(block + offset, data[i].data, data[i].bytes);
         offset += data_space(&data[i]);
         reloc |= 1ull << slot;
     }
@@ -214,7 +199,7 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
     }
     uint32_t bytes = kernel->block_bytes;
     for (unsigned i = 0; i < data_count; i++) {
-        bytes += data_space(&data[i]);
+        bytes = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN + data_space(&data[i]);
     }
     struct leo_sqe_kernel body;
     struct place place = {0};
