@@ -10,13 +10,15 @@
 static const char help[] =
     "usage: leo accuracy FILE.csv [--only ID,ID,..] [--within PERCENT]\n"
     "\n"
-    "Runs the workload of every row on the simulated chip the row names and prints the simulated, the published\n"
+    "Runs the workload of every row on the simulated chip the row names and prints the simulated, "
+    "the published\n"
     "value and the error. The file's columns: id,soc,workload,params,metric,value,unit,source.\n"
     "\n"
     "  --only ID,..      only these rows\n"
     "  --within PERCENT  exit code 1 if a row that ran is further off\n"
     "\n"
-    "Rows whose chip or workload is not modelled are listed as such and count as neither good nor bad.\n"
+    "Rows whose chip or workload is not modelled are listed as such and count as neither good nor "
+    "bad.\n"
     "Exit code: 0 good, 1 a row failed to run or is out of bounds, 2 wrong use.\n";
 
 struct options {
@@ -81,7 +83,8 @@ static bool is_chosen(const char *only, const char *id)
 static void run_row(struct last_run *last, const struct accuracy_row *row)
 {
     struct accuracy_params params;
-    if (last->row && strcmp(last->row->soc, row->soc) == 0 && strcmp(last->row->workload, row->workload) == 0 &&
+    if (last->row && strcmp(last->row->soc, row->soc) == 0 &&
+        strcmp(last->row->workload, row->workload) == 0 &&
         strcmp(last->row->params, row->params) == 0) {
         return;
     }
@@ -93,14 +96,15 @@ static void run_row(struct last_run *last, const struct accuracy_row *row)
         if (last->status != LEO_OK) {
             snprintf(last->error, sizeof(last->error), "%s", leo_rt_last_error());
             last->chip.soc[0] = '\0';
-            last->status = last->status == LEO_ERR_NOT_FOUND || last->status == LEO_ERR_IO ? LEO_ERR_UNSUPPORTED
-                                                                                            : last->status;
+            last->status = last->status == LEO_ERR_NOT_FOUND || last->status == LEO_ERR_IO
+                               ? LEO_ERR_UNSUPPORTED
+                               : last->status;
             return;
         }
     }
     accuracy_params_parse(row->params, &params);
-    last->status = accuracy_workload_run(&last->chip, row->workload, &params, &last->result, last->error,
-                                         sizeof(last->error));
+    last->status = accuracy_workload_run(&last->chip, row->workload, &params, &last->result,
+                                         last->error, sizeof(last->error));
 }
 
 struct tally {
@@ -108,7 +112,8 @@ struct tally {
     double errors[1024];
 };
 
-static void print_row(const struct last_run *last, const struct accuracy_row *row, double within, struct tally *tally)
+static void print_row(const struct last_run *last, const struct accuracy_row *row, double within,
+                      struct tally *tally)
 {
     double value;
     printf("%-5s %-12s %-14s %-16s ", row->id, row->soc, row->workload, row->metric);
@@ -124,7 +129,8 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
     } else {
         double error = (value / row->published - 1) * 100;
         bool outside = within >= 0 && fabs(error) > within;
-        printf("%12.4g %12.4g %-7s %+7.1f %%%s\n", value, row->published, row->unit, error, outside ? "  OUTSIDE" : "");
+        printf("%12.4g %12.4g %-7s %+7.1f %%%s\n", value, row->published, row->unit, error,
+               outside ? "  OUTSIDE" : "");
         if (tally->ran < sizeof(tally->errors) / sizeof(tally->errors[0])) {
             tally->errors[tally->ran] = fabs(error);
         }
@@ -155,8 +161,8 @@ int leo_cmd_accuracy(int argc, char **argv)
         fprintf(stderr, "leo accuracy: %s\n", error);
         return 1;
     }
-    printf("%-5s %-12s %-14s %-16s %12s %12s %-7s %9s\n", "id", "soc", "workload", "metric", "simulated", "published",
-           "unit", "error");
+    printf("%-5s %-12s %-14s %-16s %12s %12s %-7s %9s\n", "id", "soc", "workload", "metric",
+           "simulated", "published", "unit", "error");
     unsigned chosen = 0;
     for (size_t i = 0; i < file.count; i++) {
         if (!options.only || is_chosen(options.only, file.row[i].id)) {
@@ -168,11 +174,13 @@ int leo_cmd_accuracy(int argc, char **argv)
     size_t kept = tally.ran < 1024 ? tally.ran : 1024;
     if (kept) {
         qsort(tally.errors, kept, sizeof(tally.errors[0]), by_value);
-        printf("%u rows ran, median error %.1f %%, worst %.1f %%; %u not modelled, %u failed\n", tally.ran,
-               tally.errors[kept / 2], tally.errors[kept - 1], tally.skipped, tally.failed);
+        printf("%u rows ran, median error %.1f %%, worst %.1f %%; %u not modelled, %u failed\n",
+               tally.ran, tally.errors[kept / 2], tally.errors[kept - 1], tally.skipped,
+               tally.failed);
     }
     if (!chosen) {
-        fprintf(stderr, "leo accuracy: no row has an id of '%s'\n", options.only ? options.only : "");
+        fprintf(stderr, "leo accuracy: no row has an id of '%s'\n",
+                options.only ? options.only : "");
     }
     accuracy_chip_close(&last.chip);
     accuracy_file_finish(&file);

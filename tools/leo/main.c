@@ -10,6 +10,9 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"run", leo_cmd_run, "run a kernel on the simulated chip"},
+    {"smi", leo_cmd_smi, "list the devices"},
+    {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},
     {"cc", leo_cmd_cc, "compile a kernel"},
     {"objdump", leo_cmd_objdump, "disassemble a kernel file with source lines"},
 };

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "golden.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum leo_dtype type;
+    size_t bytes;
+} types[] = {
+    {"f16", LEO_DTYPE_F16, 2}, {"f32", LEO_DTYPE_F32, 4}, {"bf16", LEO_DTYPE_BF16, 2},
+    {"s8", LEO_DTYPE_S8, 1},   {"u8", LEO_DTYPE_U8, 1},   {"s16", LEO_DTYPE_S16, 2},
+    {"u16", LEO_DTYPE_U16, 2}, {"s32", LEO_DTYPE_S32, 4}, {"u32", LEO_DTYPE_U32, 4},
+    {"s64", LEO_DTYPE_S64, 8}, {"u64", LEO_DTYPE_U64, 8},
+};
+#define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+
+bool golden_type(const char *name, enum leo_dtype *type)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (strcmp(name, types[i].name) == 0) {
+            *type = types[i].type;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t golden_type_bytes(enum leo_dtype type)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].type == type) {
+            return types[i].bytes;
+        }
+    }
+    return 1;
+}
+
+static double half_value(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    int fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction ? NAN : INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return bits & 0x8000 ? -value : value;
+}
+
+static double single_value(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+double golden_element(const void *data, size_t index, enum leo_dtype type)
+{
+    size_t bytes = golden_type_bytes(type);
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)data + index * bytes, bytes);
+    switch (type) {
+    case LEO_DTYPE_F16:
+        return half_value((uint16_t)bits);
+    case LEO_DTYPE_BF16:
+        return single_value((uint32_t)bits << 16);
+    case LEO_DTYPE_F32:
+        return single_value((uint32_t)bits);
+    case LEO_DTYPE_S8:
+        return (int8_t)bits;
+    case LEO_DTYPE_S16:
+        return (int16_t)bits;
+    case LEO_DTYPE_S32:
+        return (int32_t)bits;
+    case LEO_DTYPE_S64:
+        return (double)(int64_t)bits;
+    default:
+        return (double)bits;
+    }
+}
+
+static double error_of(double got, double expected)
+{
+    if (got == expected || (isnan(got) && isnan(expected))) {
+        return 0;
+    }
+    double error = fabs(got - expected) / fmax(1, fabs(expected));
+    return isnan(error) ? INFINITY : error;
+}
+
+struct golden_result golden_compare(const void *got, const void *expected, size_t bytes,
+                                    enum leo_dtype type, double tolerance)
+{
+    struct golden_result result = {.count = bytes / golden_type_bytes(type)};
+    for (size_t i = 0; i < result.count; i++) {
+        double a = golden_element(got, i, type);
+        double b = golden_element(expected, i, type);
+        double error = error_of(a, b);
+        // !(<=): an error that is not a number is a mismatch.
+        bool mismatch = !(error <= tolerance);
+        if (mismatch ? result.mismatches == 0
+                     : result.mismatches == 0 && error > result.max_error) {
+            result.first = i;
+            result.got = a;
+            result.expected = b;
+        }
+        result.mismatches += mismatch;
+        result.max_error = fmax(result.max_error, error);
+    }
+    return result;
+}

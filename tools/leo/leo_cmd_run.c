@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leo run: one launch of one kernel, with arguments from the command line. */
+#include "leo_cmd.h"
+
+#include "golden.h"
+#include "run_args.h"
+#include <leo/layout.h>
+#include <leo/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDENS_MAX 16
+#define TASKS       64
+#define TRACES      (1u << 20)
+
+/* What the command line asks for. */
+struct request {
+    const char *path, *kernel, *soc, *trace;
+    uint32_t blocks;
+    struct run_arg args[RUN_ARGS_MAX];
+    unsigned arg_count;
+    const char *goldens[GOLDENS_MAX];
+    unsigned golden_count;
+};
+
+/* What is open. */
+struct session {
+    struct leo_rt *rt;
+    struct leo_rt_device *device;
+    struct leo_rt_stream *stream;
+    struct leo_rt_module *module;
+    struct leo_rt_kernel *kernel;
+};
+
+static const char help[] =
+    "usage: leo run KERNEL.elf [options]\n"
+    "       leo run --bare PROGRAM.elf\n"
+    "Runs a kernel on the simulated chip and tells its simulated time.\n"
+    "\n"
+    "  --kernel NAME    which kernel of the file (needed if there are several)\n"
+    "  --soc NAME|FILE  the chip (default: LEO_SOC, else ascend910a)\n"
+    "  --blocks N       blocks to launch (default 1)\n"
+    "  --arg SPEC       an argument, see below\n"
+    "  --golden INDEX:FILE:DTYPE:TOL  compare the buffer of argument INDEX (from 0) with the "
+    "file;\n"
+    "                   DTYPE f16 f32 bf16 s8 u8 s16 u16 s32 u32 s64 u64; the error of an element "
+    "is\n"
+    "                   |got - expected| / max(1, |expected|); TOL 0 asks for equal values\n"
+    "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
+    "  --bare           run a static RV64 Linux program on one scalar unit (calls: write, exit); "
+    "the\n"
+    "                   exit code is the program's\n"
+    "\n"
+    "%s"
+    "\n"
+    "Environment: as every program of the runtime (LEO_SOC, LEO_THREADS, LEO_SIMD, ...).\n"
+    "Exit code: 0 good, 1 a fault or a mismatch, 2 wrong use.\n";
+
+static int misuse(const char *what, const char *which)
+{
+    fprintf(stderr, "leo run: %s%s (leo run --help lists the options)\n", what, which);
+    return 2;
+}
+
+static int parse_blocks(const char *text, uint32_t *blocks)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 0);
+    if (end == text || *end || value < 1 || value > 65535) {
+        return misuse("--blocks takes 1 to 65535, not ", text);
+    }
+    *blocks = (uint32_t)value;
+    return 0;
+}
+
+static int parse_option(struct request *request, const char *option, const char *value)
+{
+    if (!value) {
+        return misuse("a value is missing after ", option);
+    }
+    if (strcmp(option, "--kernel") == 0) {
+        request->kernel = value;
+    } else if (strcmp(option, "--soc") == 0) {
+        request->soc = value;
+    } else if (strcmp(option, "--trace") == 0) {
+        request->trace = value;
+    } else if (strcmp(option, "--blocks") == 0) {
+        return parse_blocks(value, &request->blocks);
+    } else if (strcmp(option, "--arg") == 0) {
+        if (request->arg_count == RUN_ARGS_MAX) {
+            return misuse("too many arguments: ", value);
+        }
+        request->args[request->arg_count++].spec = value;
+    } else if (strcmp(option, "--golden") == 0) {
+        if (request->golden_count == GOLDENS_MAX) {
+            return misuse("too many comparisons: ", value);
+        }
+        request->goldens[request->golden_count++] = value;
+    } else {
+        return misuse("unknown option ", option);
+    }
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct request *request)
+{
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            int code = parse_option(request, argv[i], argv[i + 1]);
+            if (code != 0) {
+                return code;
+            }
+            i++;
+        } else if (request->path) {
+            return misuse("one kernel file, please; this is another: ", argv[i]);
+        } else {
+            request->path = argv[i];
+        }
+    }
+    return request->path ? 0 : misuse("no kernel file", "");
+}
+
+static int failed(const char *what)
+{
+    fprintf(stderr, "leo run: %s: %s\n", what, leo_rt_last_error());
+    return 1;
+}
+
+static int open_session(const struct request *request, struct session *session)
+{
+    struct file_bytes elf;
+    struct leo_rt_opts opts = {.size = sizeof(opts), .soc = request->soc};
+    if (!file_read("run", request->path, &elf)) {
+        return 1;
+    }
+    leo_status status = leo_rt_create(&opts, &session->rt);
+    if (status == LEO_OK) {
+        status = leo_rt_device_open(session->rt, 0, &session->device);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_create(session->device, &session->stream);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_module_load(session->device, elf.data, elf.bytes, request->path,
+                                    &session->module);
+    }
+    file_finish(&elf);
+    return status == LEO_OK ? 0 : failed(request->path);
+}
+
+static void close_session(struct session *session)
+{
+    leo_rt_stream_destroy(session->stream);
+    leo_rt_module_unload(session->module);
+    leo_rt_device_close(session->device);
+    leo_rt_destroy(session->rt);
+}
+
+static int choose_kernel(const struct request *request, struct session *session)
+{
+    unsigned count = leo_rt_module_kernel_count(session->module);
+    if (!request->kernel && count == 1) {
+        session->kernel = leo_rt_module_kernel(session->module, 0);
+        return 0;
+    }
+    if (request->kernel &&
+        leo_rt_module_find(session->module, request->kernel, &session->kernel) == LEO_OK) {
+        return 0;
+    }
+    if (request->kernel) {
+        fprintf(stderr, "leo run: %s has no kernel '%s'; it has:", request->path, request->kernel);
+    } else {
+        fprintf(stderr, "leo run: %s has %u kernels, choose with --kernel:", request->path, count);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        fprintf(stderr, " %s", leo_rt_kernel_name(leo_rt_module_kernel(session->module, i)));
+    }
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+static void print_record(const struct session *session, const struct leo_task_record *record)
+{
+    struct leo_drv_caps caps;
+    leo_rt_device_get_caps(session->device, &caps);
+    double cycles = (double)record->core_cycles;
+    printf("%s on %s: %u block%s on %u core%s, %.3f us simulated\n",
+           leo_rt_kernel_name(session->kernel), caps.soc_name, record->block_num,
+           record->block_num == 1 ? "" : "s", record->cores, record->cores == 1 ? "" : "s",
+           (double)(record->end_ns - record->start_ns) / 1e3);
+    printf("  %-6s %14s %8s\n", "unit", "busy cycles", "share");
+    for (int pipe = 0; pipe < LEO_PIPE_ALL; pipe++) {
+        if (record->busy[pipe] > 0) {
+            printf("  %-6s %14llu %7.1f%%\n", leo_pipe_name((enum leo_pipe)pipe),
+                   (unsigned long long)record->busy[pipe],
+                   cycles > 0 ? 100 * (double)record->busy[pipe] / cycles : 0);
+        }
+    }
+    printf("  core cycles %llu, global memory %llu bytes read, %llu written\n",
+           (unsigned long long)record->core_cycles, (unsigned long long)record->gm_read,
+           (unsigned long long)record->gm_write);
+}
+
+static void print_profile(const struct session *session)
+{
+    struct leo_rt_profile_task tasks[TASKS];
+    size_t count = 0;
+    if (leo_rt_profile_tasks(session->device, tasks, TASKS, &count, NULL) != LEO_OK) {
+        return;
+    }
+    for (size_t i = 0; i < count && i < TASKS; i++) {
+        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL) {
+            print_record(session, &tasks[i].record);
+        }
+    }
+}
+
+static int launch(struct request *request, struct session *session)
+{
+    const void *values[RUN_ARGS_MAX];
+    if (run_args_upload(request->args, request->arg_count, session->device) != LEO_OK ||
+        leo_rt_profile_start(session->device, TASKS, request->trace ? TRACES : 0) != LEO_OK) {
+        return failed("preparing the launch");
+    }
+    run_args_values(request->args, request->arg_count, values);
+    const char *name = leo_rt_kernel_name(session->kernel);
+    if (leo_rt_launch(session->kernel, request->blocks, session->stream, values, request->arg_count,
+                      name) != LEO_OK) {
+        return failed(name);
+    }
+    leo_status status = leo_rt_stream_synchronize(session->stream, -1);
+    if (status != LEO_OK) {
+        failed(name);
+    }
+    print_profile(session);
+    if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {
+        return failed(request->trace);
+    }
+    if (status == LEO_OK &&
+        run_args_download(request->args, request->arg_count, session->device) != LEO_OK) {
+        return failed("reading the results");
+    }
+    return status != LEO_OK;
+}
+
+/* Takes INDEX:FILE:DTYPE:TOL apart; the file name may hold colons. */
+static int parse_golden(char *spec, unsigned *index, char **file, enum leo_dtype *type,
+                        double *tolerance)
+{
+    char *end;
+    char *tol = strrchr(spec, ':');
+    *index = (unsigned)strtoul(spec, file, 10);
+    if (!tol || *file == spec || **file != ':' || tol <= *file) {
+        return misuse("--golden takes INDEX:FILE:DTYPE:TOL, not ", spec);
+    }
+    *tol++ = '\0';
+    ++*file;
+    char *dtype = strrchr(*file, ':');
+    *tolerance = strtod(tol, &end);
+    if (!dtype || end == tol || *end || !(*tolerance >= 0)) {
+        return misuse("--golden takes INDEX:FILE:DTYPE:TOL; bad tolerance: ", tol);
+    }
+    *dtype++ = '\0';
+    if (!golden_type(dtype, type)) {
+        return misuse("--golden: no such DTYPE: ", dtype);
+    }
+    return 0;
+}
+
+static int compare_with(const struct run_arg *arg, unsigned index, const char *file,
+                        enum leo_dtype type, double tolerance)
+{
+    struct file_bytes expected;
+    if (!file_read("run", file, &expected)) {
+        return 1;
+    }
+    if (expected.bytes != arg->content.bytes) {
+        fprintf(stderr, "leo run: argument %u has %zu bytes, %s has %zu\n", index,
+                arg->content.bytes, file, expected.bytes);
+        file_finish(&expected);
+        return 1;
+    }
+    struct golden_result result =
+        golden_compare(arg->content.data, expected.data, expected.bytes, type, tolerance);
+    printf("argument %u against %s: %zu elements, largest error %.6g: ", index, file, result.count,
+           result.max_error);
+    if (result.mismatches == 0) {
+        printf("good\n");
+    } else {
+        printf("%zu above %g, first at element %zu (got %.9g, expected %.9g)\n", result.mismatches,
+               tolerance, result.first, result.got, result.expected);
+    }
+    file_finish(&expected);
+    return result.mismatches != 0;
+}
+
+static int compare(const struct request *request, const char *text)
+{
+    char spec[4096];
+    unsigned index;
+    char *file;
+    enum leo_dtype type;
+    double tolerance;
+    if ((size_t)snprintf(spec, sizeof(spec), "%s", text) >= sizeof(spec)) {
+        return misuse("--golden is too long: ", text);
+    }
+    int code = parse_golden(spec, &index, &file, &type, &tolerance);
+    if (code != 0) {
+        return code;
+    }
+    if (index >= request->arg_count || !request->args[index].is_buffer) {
+        return misuse("--golden: INDEX must be that of a buffer argument: ", text);
+    }
+    return compare_with(&request->args[index], index, file, type, tolerance);
+}
+
+static int run(struct request *request, struct session *session)
+{
+    int code = open_session(request, session);
+    if (code == 0) {
+        code = choose_kernel(request, session);
+    }
+    if (code == 0) {
+        code = run_args_parse(request->args, request->arg_count, session->kernel);
+    }
+    if (code == 0) {
+        code = launch(request, session);
+    }
+    if (code == 0 && !run_args_write(request->args, request->arg_count)) {
+        code = 1;
+    }
+    for (unsigned i = 0; i < request->golden_count && code != 2; i++) {
+        int one = code == 0 || i > 0 ? compare(request, request->goldens[i]) : 0;
+        code = one > code ? one : code;
+    }
+    return code;
+}
+
+int leo_cmd_run(int argc, char **argv)
+{
+    struct request request = {.blocks = 1};
+    struct session session = {0};
+    if (argc > 1 && strcmp(argv[1], "--bare") == 0) {
+        return leo_cmd_run_bare(argc - 1, argv + 1);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            printf(help, run_arg_help);
+            return 0;
+        }
+    }
+    int code = parse(argc, argv, &request);
+    if (code == 0) {
+        code = run(&request, &session);
+        close_session(&session);
+        run_args_finish(request.args, request.arg_count);
+    }
+    return code;
+}
