@@ -6,12 +6,16 @@
 
 float op_ref_from_half(uint16_t bits)
 {
-    const float sign = bits & 0x8000 ? -1.0f : 1.0f;
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    if (exponent == 31) {
-        return fraction ? NAN : sign * INFINITY;
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 0) {
+        const float size = (float)fraction * 0x1p-24f;
+        return sign ? -size : size;
     }
-    return exponent ? sign * ldexpf((float)(fraction + 1024), exponent - 25) : sign * ldexpf((float)fraction, -24);
+    // Rebias 15 to 127; infinity and NaN keep an exponent of all ones.
+    const uint32_t wide = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+    float value;
+    memcpy(&value, &wide, sizeof(value));
+    return value;
 }
 
 uint16_t op_ref_to_half(float value)
@@ -23,6 +27,9 @@ uint16_t op_ref_to_half(float value)
     const float size = fabsf(value);
     if (size >= 65520.0f) { // rounds beyond 65504
         return sign | 0x7c00;
+    }
+    if (size == 0.0f) {
+        return sign;
     }
     int exponent = 0;
     frexpf(size, &exponent);
