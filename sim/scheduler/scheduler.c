@@ -97,7 +97,9 @@ void sim_scheduler_reset(struct leo_sim_chip *chip)
     }
     for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
         struct sim_events *events = &scheduler->events[i];
-        memset(events->value, 0, events->count * sizeof(events->value[0]));
+        if (events->count) {
+            memset(events->value, 0, events->count * sizeof(events->value[0]));
+        }
     }
     sim_image_finish(chip);
     memset(scheduler->engine_free_ps, 0, sizeof(scheduler->engine_free_ps));
