@@ -50,8 +50,10 @@ static void run_panel(const struct walk *walk, uint32_t column, unsigned width, 
     bool partial = mmad->n % 16 != 0 && column + width == walk->n1;
     for (uint32_t i = top; i < end; i++) {
         uint32_t height = mmad->m - i * 16 < 16 ? mmad->m - i * 16 : 16;
-        for (uint32_t row = 0; row < height; row += walk->kernel->max_rows) {
-            unsigned rows = height - row < walk->kernel->max_rows ? height - row : walk->kernel->max_rows;
+        // Blocks of equal height: a low one would not fill the pipes.
+        uint32_t blocks = (height + walk->kernel->max_rows - 1) / walk->kernel->max_rows;
+        for (uint32_t row = 0, rows; row < height; row += rows, blocks--) {
+            rows = (height - row + blocks - 1) / blocks;
             struct sim_cube_block block = {
                 .a = walk->a + (size_t)(i - top) * walk->k1 * 256 + row * 16,
                 .b = walk->panel,

@@ -112,18 +112,17 @@ static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, c
                   uint32_t rows, uint32_t row_bytes)
 {
     uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
-    // Sixteen rows at a time: few enough source streams, and destination lines are finished while they are hot.
-    for (uint32_t top = 0; top < rows; top += 16) {
-        uint32_t end = rows - top < 16 ? rows : top + 16;
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint8_t *from = src + row * src_pitch;
+        uint8_t *to = dst + row * dst_row_pitch;
         for (uint32_t column = 0; column < columns; column++) {
-            for (uint32_t row = top; row < end; row++) {
-                memcpy(dst + column * dst_column_pitch + row * dst_row_pitch, src + row * src_pitch + column * 32u, 32);
-            }
+            memcpy(to, from, 32);
+            from += 32;
+            to += dst_column_pitch;
         }
-        for (uint32_t row = top; tail && row < end; row++) {
-            uint8_t *block = dst + columns * dst_column_pitch + row * dst_row_pitch;
-            memcpy(block, src + row * src_pitch + columns * 32u, tail);
-            memset(block + tail, 0, 32 - tail);
+        if (tail) {
+            memcpy(to, from, tail);
+            memset(to + tail, 0, 32 - tail);
         }
     }
 }
