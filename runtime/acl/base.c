@@ -53,13 +53,16 @@ float aclFloat16ToFloat(aclFloat16 value)
     return value & 0x8000 ? -magnitude : magnitude;
 }
 
-// Round to nearest even by hand: the value of `bits` of a float as an integer multiple of the half's last place.
+// Rounds to nearest even by hand, in units of the result's last place.
 aclFloat16 aclFloatToFloat16(float value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
     float magnitude = fabsf(value);
     if (!(magnitude < 65520.0f)) { // also NaN
         return (aclFloat16)(isnan(value) ? 0x7bff : sign | 0x7bff);
+    }
+    if (magnitude == 0) {
+        return sign;
     }
     int exponent;
     (void)frexpf(magnitude, &exponent);

@@ -2,6 +2,7 @@
 #include "test_acl_common.h"
 
 #include "harness.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "test_acl_common.h"
 
 #include "harness.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
