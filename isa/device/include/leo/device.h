@@ -110,7 +110,9 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #else
 #define LEO_OVERLOAD __attribute__((overloadable))
 #endif
-#define LEO_INTRIN static inline LEO_DEVICE LEO_OVERLOAD __attribute__((always_inline, unused))
+/* nodebug: an instruction belongs to the line that calls it, in faults, profiles and debuggers. */
+#define LEO_INTRIN                                                                                 \
+    static inline LEO_DEVICE LEO_OVERLOAD __attribute__((always_inline, nodebug, unused))
 #define LEO_ABSENT(arch)                                                                           \
     LEO_DEVICE LEO_OVERLOAD __attribute__((unavailable("not an instruction of chip " #arch)))
 
