@@ -121,9 +121,10 @@ static int parse(int argc, char **argv, struct request *request)
     return request->path ? 0 : misuse("no kernel file", "");
 }
 
+/* `what` is NULL where the error text names the thing itself. */
 static int failed(const char *what)
 {
-    fprintf(stderr, "leo run: %s: %s\n", what, leo_rt_last_error());
+    fprintf(stderr, "leo run: %s%s%s\n", what ? what : "", what ? ": " : "", leo_rt_last_error());
     return 1;
 }
 
@@ -146,7 +147,7 @@ static int open_session(const struct request *request, struct session *session)
                                     &session->module);
     }
     file_finish(&elf);
-    return status == LEO_OK ? 0 : failed(request->path);
+    return status == LEO_OK ? 0 : failed(NULL);
 }
 
 static void close_session(struct session *session)
@@ -231,7 +232,7 @@ static int launch(struct request *request, struct session *session)
     }
     leo_status status = leo_rt_stream_synchronize(session->stream, -1);
     if (status != LEO_OK) {
-        failed(name);
+        failed(NULL);
     }
     print_profile(session);
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {

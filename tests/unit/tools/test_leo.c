@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The leo command as its users call it: results, exit codes and what the obvious mistakes are
+ * answered. */
+#include "harness.h"
+#include "scratch.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char kernels[] =
+    "#include <leo/device.h>\n"
+    "struct shape { uint32_t width; int16_t bias; };\n"
+    "__global__ __aicore__ void shift(__gm__ int32_t *x, __gm__ int32_t *y, uint32_t n, int16_t by,"
+    " struct shape shape)\n"
+    "{\n"
+    "    for (uint32_t i = get_block_idx(); i < n; i += get_block_num()) {\n"
+    "        y[i] = x[i] + by + (int32_t)shape.width + shape.bias;\n"
+    "    }\n"
+    "}\n"
+    "__global__ __aicore__ void floats(__gm__ half *y, float a, half b, bfloat16_t c)\n"
+    "{\n"
+    "    y[0] = (half)a;\n"
+    "    y[1] = b;\n"
+    "    y[2] = (half)(float)c;\n"
+    "    y[3] = 0;\n"
+    "}\n"
+    "__global__ __aicore__ void wild(__gm__ half *y)\n"
+    "{\n"
+    "    *(volatile half *)0x600000 = y[0];\n"
+    "}\n";
+
+static const char program[] =
+    "static long call(long n, long a, long b, long c)\n"
+    "{\n"
+    "    register long a0 __asm__(\"a0\") = a, a1 __asm__(\"a1\") = b, a2 __asm__(\"a2\") = c;\n"
+    "    register long a7 __asm__(\"a7\") = n;\n"
+    "    __asm__ volatile(\"ecall\" : \"+r\"(a0) : \"r\"(a1), \"r\"(a2), \"r\"(a7) : \"memory\");\n"
+    "    return a0;\n"
+    "}\n"
+    "void _start(void)\n"
+    "{\n"
+    "    call(64, 1, (long)\"hello\\n\", 6);\n"
+    "    call(93, 7, 0, 0);\n"
+    "}\n";
+
+static struct scratch scratch;
+
+static int leo(char *text, size_t bytes, const char *arguments)
+{
+    return scratch_run(&scratch, text, bytes, "%s %s", LEO_COMMAND, arguments);
+}
+
+/* Runs `leo arguments` and expects an exit code and a text in what it says. */
+static void expect(const char *arguments, int code, const char *text)
+{
+    char out[8192];
+    int got = leo(out, sizeof(out), arguments);
+    CU_ASSERT_EQUAL(got, code);
+    CU_ASSERT_PTR_NOT_NULL(strstr(out, text));
+    if (got != code || !strstr(out, text)) {
+        fprintf(stderr, "leo %s\nexit code %d, expected %d and \"%s\":\n%s\n", arguments, got, code,
+                text, out);
+    }
+}
+
+static void write_words(const char *name, const int32_t *words, size_t count)
+{
+    FILE *file = fopen(scratch_path(&scratch, name), "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fwrite(words, sizeof(words[0]), count, file);
+    fclose(file);
+}
+
+static void make_files(void)
+{
+    static const int32_t x[] = {1, 2, 3, 4, 5};
+    static const int32_t y[] = {9, 10, 11, 12, 13};
+    static const int32_t shape[] = {10, 0xffff};
+    char out[4096];
+    scratch_init(&scratch);
+    scratch_write(&scratch, "k.c", kernels);
+    write_words("x", x, 5);
+    write_words("y", y, 5);
+    write_words("short", y, 4);
+    write_words("shape", shape, 2);
+    CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), "cc k.c -o k.elf"), 0);
+}
+
+#define SHIFT "run k.elf --kernel shift --arg in:x --arg out:20:z --arg u32:5 "
+
+static void run_compares_with_golden_values(void)
+{
+    make_files();
+    expect(SHIFT "--arg s16:-1 --arg bytes:shape --golden 1:y:s32:0", 0, "largest error 0: good");
+    expect(SHIFT "--blocks 3 --arg -1 --arg bytes:shape --golden 1:z:s32:0", 0,
+           "3 blocks on 3 cores");
+    expect(SHIFT "--arg s16:0 --arg bytes:shape --golden 1:y:s32:0", 1,
+           "5 above 0, first at element 0 (got 10, expected 9)");
+    expect(SHIFT "--arg s16:0 --arg bytes:shape --golden 1:y:s32:0.2", 0, "good");
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:short:s32:0", 1, "short has 16");
+    scratch_finish(&scratch);
+}
+
+static void run_passes_floats(void)
+{
+    char bytes[9];
+    static const char want[] = {0x00, 0x3e, 0x00, (char)0xbc, 0x00, 0x40, 0, 0};
+    make_files();
+    expect("run k.elf --kernel floats --arg out:8:f --arg f32:1.5 --arg -1 --arg bf16:2", 0,
+           "us simulated");
+    scratch_read(&scratch, "f", bytes, sizeof(bytes));
+    CU_ASSERT_EQUAL(memcmp(bytes, want, 8), 0);
+    scratch_finish(&scratch);
+}
+
+static void run_tells_what_is_wrong(void)
+{
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *text;
+    } cases[] = {
+        {"run", 2, "no kernel file"},
+        {"run none.elf", 1, "cannot read none.elf: No such file"},
+        {"run k.c", 1, "not an ELF"},
+        {"run k.elf", 2, "has 3 kernels, choose with --kernel: "},
+        {"run k.elf --kernel shft", 2, "no kernel 'shft'; it has: "},
+        {"run k.elf --soc ascend91 --kernel wild", 1, "ascend910a"},
+        {"run k.elf --soc ascend910b1 --kernel wild", 1, "architecture"},
+        {"run k.elf --kernel wild", 2, "kernel wild takes 1 argument, 0 given"},
+        {"run k.elf --kernel wild --arg u32:4", 2, "is a pointer (in:FILE"},
+        {"run k.elf --kernel wild --arg in:none", 1, "cannot read none"},
+        {"run k.elf --kernel wild --arg out:x", 2, "BYTES must be a size"},
+        {"run k.elf --kernel wild --arg in:x", 1, "k.c:18 (core 0, block 0, unit s)"},
+        {"run k.elf --kernel wild --blocks 0", 2, "--blocks takes 1 to 65535"},
+        {"run k.elf --wrong 3", 2, "unknown option --wrong"},
+        {"run k.elf --kernel", 2, "a value is missing after --kernel"},
+        {SHIFT "--arg u16:3 --arg bytes:shape", 2,
+         "argument 3 (by) is a number of 16 bits (s16:N)"},
+        {SHIFT "--arg s16:40000 --arg bytes:shape", 2, "'s16:40000' does not fit"},
+        {SHIFT "--arg s16:1 --arg bytes:x", 2,
+         "a structure of 8 bytes (bytes:FILE); the file has 20"},
+        {SHIFT "--arg 1 --arg bytes:shape --golden 2:y:s32:0", 2, "must be that of a buffer"},
+        {SHIFT "--arg 1 --arg bytes:shape --golden 1:y:s32", 2, "INDEX:FILE:DTYPE:TOL"},
+        {SHIFT "--arg 1 --arg bytes:shape --golden 1:y:int:0", 2, "no such DTYPE: int"},
+    };
+    make_files();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        expect(cases[i].arguments, cases[i].code, cases[i].text);
+    }
+    scratch_finish(&scratch);
+}
+
+static void bare_program_does_as_under_qemu(void)
+{
+    char ours[4096];
+    char theirs[4096];
+    scratch_init(&scratch);
+    scratch_write(&scratch, "p.c", program);
+    CU_ASSERT_EQUAL_FATAL(
+        scratch_run(&scratch, ours, sizeof(ours),
+                    "clang-19 --target=riscv64-unknown-elf -march=rv64imafd -mabi=lp64 -O2 "
+                    "-mcmodel=medany -ffreestanding -c p.c -o p.o && ld.lld-19 -static p.o -o p"),
+        0);
+    CU_ASSERT_EQUAL(leo(ours, sizeof(ours), "run --bare p"), 7);
+    CU_ASSERT_EQUAL(scratch_run(&scratch, theirs, sizeof(theirs), "qemu-riscv64 p"), 7);
+    CU_ASSERT_STRING_EQUAL(ours, "hello\n");
+    CU_ASSERT_STRING_EQUAL(ours, theirs);
+    expect("run --bare p.c", 1, "not a valid kernel file");
+    expect("run --bare", 2, "usage");
+    scratch_finish(&scratch);
+}
+
+static void every_command_answers_help_and_nonsense(void)
+{
+    scratch_init(&scratch);
+    expect("", 2, "usage: leo COMMAND");
+    expect("--help", 0, "usage: leo COMMAND");
+    expect("fly", 2, "there is no command 'fly'");
+    expect("run --help", 0, "usage: leo run");
+    expect("smi --help", 0, "usage: leo smi");
+    expect("cc --help", 0, "usage: leo cc");
+    expect("objdump --help", 0, "usage: leo objdump");
+    expect("smi now", 2, "unexpected argument now");
+    expect("cc", 2, "no source file");
+    expect("cc x.c", 2, "no output file");
+    expect("cc x.c -o", 2, "a value is missing after -o");
+    expect("cc x.c -o x.elf --fast", 2, "unknown option --fast");
+    expect("cc x.c -o x.elf", 1, "cannot read x.c");
+    expect("cc x.txt -o x.elf", 1, "is not a .c, .cpp, .cc or .cxx file");
+    expect("objdump", 2, "usage: leo objdump");
+    expect("objdump none.elf", 1, "cannot read none.elf");
+    scratch_finish(&scratch);
+}
+
+static void smi_lists_the_devices(void)
+{
+    scratch_init(&scratch);
+    expect("smi --soc ascend910b1", 0, "ascend910b1   2201     24      48     1850 MHz");
+    expect("smi --soc ascend91", 1, "ascend910b1");
+    scratch_finish(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct leo_test tests[] = {
+        {"run_compares_with_golden_values", run_compares_with_golden_values},
+        {"run_passes_floats", run_passes_floats},
+        {"run_tells_what_is_wrong", run_tells_what_is_wrong},
+        {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},
+        {"every_command_answers_help_and_nonsense", every_command_answers_help_and_nonsense},
+        {"smi_lists_the_devices", smi_lists_the_devices},
+    };
+    return leo_test_main("tools/leo", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
