@@ -91,7 +91,7 @@ static const struct key keys[] = {
 struct parser {
     const char *next;
     const char *text_name;
-    unsigned line;
+    unsigned line, failed_line;
     struct sim_config *config;
     bool seen[KEY_COUNT];
     bool seen_insn[LEO_INSN_COUNT];
@@ -106,6 +106,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
         return 0;
     }
     parser->failed = true;
+    parser->failed_line = parser->line;
     if (parser->error && parser->error_bytes) {
         int used = snprintf(parser->error, parser->error_bytes, "%s:%u: ", parser->text_name, parser->line);
         if (used >= 0 && (size_t)used < parser->error_bytes) {
@@ -265,7 +266,12 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
                             size_t error_bytes)
 {
     struct parser parser = {
-        .next = text, .text_name = text_name ? text_name : "soc", .config = config, .error = error, .error_bytes = error_bytes};
+        .next = text,
+        .text_name = text_name ? text_name : "soc",
+        .config = config,
+        .error = error,
+        .error_bytes = error_bytes,
+    };
     if (error && error_bytes) {
         error[0] = '\0';
     }
@@ -275,8 +281,10 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
     }
     memset(config, 0, sizeof(*config));
     int line = ini_parse_stream(read_line, &parser, handle, &parser);
-    if (line != 0 && !parser.failed) {
-        parser.line = line > 0 ? (unsigned)line : 0;
+    // The library goes on after a line it cannot read, so what it reports may come before what we found.
+    if (line > 0 && (!parser.failed || (unsigned)line < parser.failed_line)) {
+        parser.failed = false;
+        parser.line = (unsigned)line;
         fail(&parser, "expected '[section]' or 'name = value'");
     }
     if (!parser.failed) {

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HW-CHIP-01: a SoC file is taken whole or refused with the line and the key. */
+#include "config.h"
+#include "harness.h"
+
+#include <leo/soc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The built-in file with the first `from` replaced by `to`. */
+static char *edited(const char *from, const char *to)
+{
+    const char *text = leo_isa_soc_text("ascend910a");
+    const char *at = strstr(text, from);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    size_t bytes = strlen(text) + strlen(to) + 1;
+    char *copy = malloc(bytes);
+    snprintf(copy, bytes, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return copy;
+}
+
+static void expect_error(const char *from, const char *to, const char *message)
+{
+    struct sim_config config;
+    char error[200];
+    char *text = edited(from, to);
+    CU_ASSERT_EQUAL(sim_config_parse(text, "x.ini", &config, error, sizeof(error)), LEO_ERR_PARSE);
+    if (!strstr(error, message)) {
+        printf("\n  got '%s', expected '%s'\n", error, message);
+        CU_FAIL("wrong message");
+    }
+    CU_ASSERT_EQUAL(strncmp(error, "x.ini:", 6), 0);
+    free(text);
+}
+
+static void built_in_files_are_good(void)
+{
+    const char *name;
+    for (size_t i = 0; (name = leo_isa_soc_name(i)) != NULL; i++) {
+        struct sim_config config;
+        char error[200];
+        leo_status status = sim_config_parse(leo_isa_soc_text(name), name, &config, error, sizeof(error));
+        if (status) {
+            printf("\n  %s\n", error);
+        }
+        CU_ASSERT_EQUAL(status, LEO_OK);
+        CU_ASSERT_STRING_EQUAL(config.name, name);
+        for (unsigned insn = 1; insn < LEO_INSN_COUNT; insn++) {
+            const struct leo_insn_info *info = leo_insn_info((enum leo_insn)insn);
+            if (leo_insn_has_arch((enum leo_insn)insn, config.arch) && info->pipe == LEO_PIPE_V &&
+                config.insn[insn].head == 0) {
+                printf("\n  %s: %s has no time\n", name, info->name);
+                CU_FAIL("no time");
+            }
+        }
+    }
+}
+
+static void values_arrive(void)
+{
+    struct sim_config config;
+    char *text = edited("gm_small_interval = 20.6", "gm_small_interval = 7.25");
+    CU_ASSERT_EQUAL(sim_config_parse(text, NULL, &config, NULL, 0), LEO_OK);
+    CU_ASSERT_EQUAL(config.arch, 1001);
+    CU_ASSERT_EQUAL(config.cube_cores, 32);
+    CU_ASSERT_EQUAL(config.hbm_bytes, UINT64_C(32) << 30);
+    CU_ASSERT_EQUAL(config.gm_small_interval, 7.25);
+    CU_ASSERT_EQUAL(config.queue_depth_pipe[LEO_PIPE_MTE1], 32);
+    free(text);
+}
+
+static void errors_name_line_and_key(void)
+{
+    expect_error("arch = 1001", "arcz = 1001", "x.ini:5: unknown key 'arcz' in section [soc]");
+    expect_error("arch = 1001", "arch = many", "x.ini:5: arch must be a number");
+    expect_error("arch = 1001", "arch = 1001.5", "arch must be a whole number");
+    expect_error("arch = 1001", "arch = 1500", "arch must be 1001 or 2201");
+    expect_error("arch = 1001", "arch = -1", "arch must be a number");
+    expect_error("arch = 1001", "arch = 1e999", "arch must be a number");
+    expect_error("arch = 1001", "arch = 1001\narch = 1001", "x.ini:6: arch is given twice");
+    expect_error("arch = 1001", "", "key 'arch' is missing from section [soc]");
+    expect_error("arch = 1001", "arch 1001", "x.ini:5: expected");
+    expect_error("cube_cores = 32", "cube_cores = 129", "cube_cores must be between 1 and 128");
+    expect_error("vector_cores = 0", "vector_cores = 2", "vector_cores must be 0 on a coupled chip");
+    expect_error("name = ascend910a", "name = a-name-that-is-much-too-long-for-the-register", "name must have");
+    expect_error("queue_depth = 4096", "queue_depth = 4095", "queue_depth must be a power of two");
+    expect_error("[memory]", "[memories]", "unknown key 'l1_bytes' in section [memories]");
+    expect_error("vadd =", "vaddd =", "there is no instruction 'vaddd'");
+    expect_error("vadd =", "vadd = fast ;", "vadd must be 'head [rate16 [rate32]]'");
+    expect_error("[soc]", "[soc", "x.ini:3: expected");
+}
+
+static void long_line_is_refused(void)
+{
+    char line[400];
+    memset(line, 'x', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\0';
+    expect_error("[soc]", line, "x.ini:3: the line is longer");
+}
+
+static const struct leo_test tests[] = {
+    {"built_in_files_are_good", built_in_files_are_good},
+    {"values_arrive", values_arrive},
+    {"errors_name_line_and_key", errors_name_line_and_key},
+    {"long_line_is_refused", long_line_is_refused},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("config", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}

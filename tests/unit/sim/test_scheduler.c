@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams, events, shared cores, times; and the same of all of it on any number of host threads. */
+#include "harness.h"
+#include "rig.h"
+
+#include <leo/csr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMAGE (RIG_GM + 0x8000)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define AICORE LEO_CORE_KIND_AICORE
+
+/* Spins a0 + block_idx * a1 rounds of a loop of two instructions, then stores block_idx at a2 + 8 * block_idx. */
+static void write_spin_kernel(struct rig *rig)
+{
+    const uint32_t words[] = {
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX), rv_mul(T1, T0, A1),  rv_add(A0, A0, T1), rv_addi(A0, A0, -1),
+        rv_bne(A0, ZERO, -4),           rv_slli(T1, T0, 3),  rv_add(A2, A2, T1), rv_sd(T0, A2, 0),
+        rv_ret(),
+    };
+    rig_image(rig, IMAGE, words, COUNT(words));
+}
+
+static uint32_t push_spin(struct rig *rig, unsigned queue, uint32_t blocks, uint64_t rounds, uint64_t step)
+{
+    uint64_t slots[] = {rounds, step, RIG_GM};
+    uint8_t *args = rig->args;
+    rig->args += (size_t)queue * 64;
+    struct leo_sqe_kernel body = rig_kernel(rig, IMAGE, blocks, slots, 3);
+    rig->args = args;
+    return rig_push(rig, queue, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
+}
+
+static void push_event(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint32_t event, uint64_t sequence)
+{
+    struct leo_sqe_event body = {.event = event, .sequence = sequence};
+    rig_push(rig, queue, op, 0, &body, sizeof(body));
+}
+
+/* HW-CHIP-60, HW-CHIP-61: dispatch, core, complete; then the gap. */
+static void times_of_a_stream_add_up(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    write_spin_kernel(&rig);
+    push_spin(&rig, 1, 1, 1000, 0);
+    push_spin(&rig, 1, 1, 1000, 0);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 0, 1);
+    push_spin(&rig, 1, 1, 2000, 0);
+    rig_ring(&rig, 1);
+    struct leo_cqe cqe[4];
+    for (unsigned i = 0; i < 4; i++) {
+        CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &cqe[i]));
+    }
+    uint64_t first = cqe[0].end_ns - cqe[0].start_ns;
+    // 220 before, 200 after; start 520, 1000 rounds of an add (1) and a branch (2), and some instructions around.
+    CU_ASSERT_TRUE(first > 420 + 520 + 3000 && first < 420 + 520 + 3000 + 40);
+    CU_ASSERT_EQUAL(cqe[1].end_ns - cqe[1].start_ns, first);
+    CU_ASSERT_EQUAL(cqe[1].start_ns - cqe[0].end_ns, 115);
+    CU_ASSERT_EQUAL(cqe[2].start_ns, cqe[1].end_ns);
+    CU_ASSERT_EQUAL(cqe[2].end_ns, cqe[1].end_ns);
+    CU_ASSERT_EQUAL(cqe[3].start_ns - cqe[1].end_ns, 115);
+    CU_ASSERT_EQUAL(cqe[3].end_ns - cqe[3].start_ns, first + 3000);
+    // The time of day does not change how long something takes.
+    push_spin(&rig, 1, 1, 1000, 0);
+    rig_ring(&rig, 1);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &cqe[0]));
+    CU_ASSERT_EQUAL(cqe[0].end_ns - cqe[0].start_ns, first);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-62: an entry starts no earlier than the host wrote it. */
+static void entry_waits_for_host_time(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    rig_push(&rig, 1, LEO_SQE_OP_NOP, 0, NULL, 0);
+    rig.ring[1].sq[rig.ring[1].tail - 1].host_ns = 777777;
+    rig_ring(&rig, 1);
+    struct leo_cqe cqe;
+    CU_ASSERT_TRUE(rig_wait(&rig, 1, &cqe));
+    CU_ASSERT_EQUAL(cqe.start_ns, 777777);
+    CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_SIM_TIME_NS, 8), 777777);
+    rig_push(&rig, 1, LEO_SQE_OP_NOP, 0, NULL, 0);
+    rig.ring[1].sq[rig.ring[1].tail - 1].host_ns = UINT64_MAX;
+    rig_ring(&rig, 1);
+    CU_ASSERT_TRUE(rig_wait(&rig, 1, &cqe));
+    CU_ASSERT_EQUAL(cqe.status, LEO_FAULT_BAD_ENTRY);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-43: blocks of two tasks share the cores; block b of a task goes out in order. */
+static void streams_share_the_cores(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    write_spin_kernel(&rig);
+    push_spin(&rig, 1, 16, 10000, 0);
+    push_spin(&rig, 2, 16, 10000, 0);
+    push_spin(&rig, 3, 16, 10000, 0);
+    for (unsigned queue = 1; queue < 4; queue++) {
+        rig_ring(&rig, queue);
+    }
+    struct leo_cqe cqe[4];
+    for (unsigned queue = 1; queue < 4; queue++) {
+        CU_ASSERT_TRUE_FATAL(rig_wait(&rig, queue, &cqe[queue]));
+    }
+    // Two run side by side, the third needs cores that become free.
+    CU_ASSERT_EQUAL(cqe[1].start_ns, cqe[2].start_ns);
+    CU_ASSERT_TRUE(cqe[3].start_ns > cqe[1].start_ns + 30000 && cqe[3].start_ns < cqe[1].end_ns);
+    CU_ASSERT_TRUE(cqe[2].end_ns < cqe[1].start_ns + 32000);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-63: events order streams. */
+static void events_order_streams(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    write_spin_kernel(&rig);
+    push_event(&rig, 2, LEO_SQE_OP_EVENT_WAIT, 70, 5);
+    push_spin(&rig, 2, 1, 100, 0);
+    rig_ring(&rig, 2);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_OK);
+    leo_sim_reg_write(rig.chip, LEO_REG_IRQ_STATUS, 4, 3);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_ERR_NOT_READY);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 70, 4);
+    push_spin(&rig, 1, 1, 5000, 0);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 70, 5);
+    rig_ring(&rig, 1);
+    struct leo_cqe record, wait, kernel;
+    for (unsigned i = 0; i < 3; i++) {
+        CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &record));
+    }
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &wait));
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &kernel));
+    CU_ASSERT_TRUE(record.end_ns > 15000);
+    CU_ASSERT_EQUAL(wait.end_ns, record.end_ns);
+    CU_ASSERT_TRUE(kernel.start_ns >= record.end_ns);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-64: waits that nobody ends make the chip idle, not hang. */
+static void deadlock_is_idle(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_WAIT, 1, 1);
+    push_event(&rig, 2, LEO_SQE_OP_EVENT_WAIT, 2, 1);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 2, 1);
+    push_event(&rig, 2, LEO_SQE_OP_EVENT_RECORD, 1, 1);
+    rig_ring(&rig, 1);
+    rig_ring(&rig, 2);
+    leo_sim_reg_write(rig.chip, LEO_REG_IRQ_STATUS, 4, 3);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_ERR_NOT_READY);
+    CU_ASSERT_EQUAL(rig_do(&rig, 3, LEO_SQE_OP_NOP, 0, NULL, 0, NULL), 0);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-65: copies take latency and bandwidth, one after the other on an engine. */
+static void copies_take_the_link(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    struct leo_sqe_copy body = {.dst = RIG_GM, .src = rig_dma(&rig, rig.data), .width = 128000, .height = 1, .flags = 2};
+    rig_push(&rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body));
+    rig_push(&rig, 2, LEO_SQE_OP_COPY, 0, &body, sizeof(body));
+    rig_ring(&rig, 1);
+    rig_ring(&rig, 2);
+    struct leo_cqe first, second;
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &first));
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &second));
+    CU_ASSERT_EQUAL(first.end_ns - first.start_ns, 5000 + 10000);
+    CU_ASSERT_EQUAL(second.end_ns - first.end_ns, 10000);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-44: a fault of one stream leaves the others alone. */
+static void fault_stays_in_its_stream(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    write_spin_kernel(&rig);
+    const uint32_t words[] = {rv_sys(LEO_INSN_TRAP, 0, 0)};
+    rig_image(&rig, IMAGE + 0x1000, words, 1);
+    push_spin(&rig, 1, 8, 3000, 10);
+    struct leo_sqe_kernel body = rig_kernel(&rig, IMAGE + 0x1000, 4, NULL, 0);
+    rig_push(&rig, 2, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
+    push_spin(&rig, 2, 8, 100, 0);
+    rig_ring(&rig, 1);
+    rig_ring(&rig, 2);
+    struct leo_cqe good, bad, next;
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &bad));
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &next));
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &good));
+    CU_ASSERT_EQUAL(bad.status, LEO_FAULT_KERNEL_TRAP);
+    CU_ASSERT_EQUAL(next.status, 0);
+    CU_ASSERT_EQUAL(good.status, 0);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-15: a deleted queue gives its cores back. */
+static void deleted_queue_stops_its_kernel(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    write_spin_kernel(&rig);
+    push_spin(&rig, 2, 100, 1000000000, 0);
+    rig_ring(&rig, 2);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, 1000000), LEO_ERR_TIMEOUT);
+    struct leo_sqe_queue queue = {.queue = 2};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_DELETE_QUEUE, 0, &queue, sizeof(queue), NULL), 0);
+    uint64_t slots[] = {10, 0, RIG_GM};
+    CU_ASSERT_EQUAL(rig_run(&rig, AICORE, IMAGE, 64, slots, 3, NULL), 0);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_ERR_NOT_READY);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-70, HW-CHIP-71 */
+static void profile_rings_fill_and_do_not_wrap(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    struct leo_task_record *tasks = (struct leo_task_record *)(void *)(rig.host + 0x40000);
+    struct leo_trace_record *traces = (struct leo_trace_record *)(void *)(rig.host + 0x50000);
+    uint64_t *counts = (uint64_t *)(void *)(rig.host + 0x60000);
+    struct leo_sqe_profile body = {.task_base = rig_dma(&rig, tasks), .task_depth = 2, .trace_base = rig_dma(&rig, traces), .trace_depth = 5, .counts = rig_dma(&rig, counts)};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);
+    struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 4};
+    const uint32_t words[] = {
+        rv_r4(LEO_INSN_COPY_GM_TO_UBUF, ZERO, A0, ZERO, A1),
+        rv_flag(LEO_INSN_SET_FLAG, LEO_PIPE_MTE2, LEO_PIPE_MTE3, 1),
+        rv_flag(LEO_INSN_WAIT_FLAG, LEO_PIPE_MTE2, LEO_PIPE_MTE3, 1),
+        rv_r4(LEO_INSN_COPY_UBUF_TO_GM, A0, ZERO, ZERO, A1),
+        rv_ret(),
+    };
+    rig_image(&rig, IMAGE, words, COUNT(words));
+    uint64_t slots[] = {RIG_GM, leo_cfg_burst_pack(&cfg)};
+    struct leo_cqe cqe;
+    struct leo_sqe_kernel kernel = rig_kernel(&rig, IMAGE, 3, slots, 2);
+    kernel.tag = 0x7a67;
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), &cqe), 0);
+    CU_ASSERT_EQUAL(counts[0], 2);
+    CU_ASSERT_EQUAL(counts[1], 6);
+    CU_ASSERT_EQUAL(tasks[0].opcode, LEO_SQE_OP_COPY);
+    const struct leo_task_record *task = &tasks[1];
+    CU_ASSERT_EQUAL(task->cmd_id, cqe.cmd_id);
+    CU_ASSERT_EQUAL(task->tag, 0x7a67);
+    CU_ASSERT_EQUAL(task->queue, 1);
+    CU_ASSERT_EQUAL(task->block_num, 3);
+    CU_ASSERT_EQUAL(task->cores, 3);
+    CU_ASSERT_EQUAL(task->start_ns, cqe.start_ns);
+    CU_ASSERT_EQUAL(task->end_ns, cqe.end_ns);
+    CU_ASSERT_EQUAL(task->gm_read, 3 * 128);
+    CU_ASSERT_EQUAL(task->gm_write, 3 * 128);
+    CU_ASSERT_TRUE(task->busy[LEO_PIPE_MTE2] > 3 * 175 && task->busy[LEO_PIPE_MTE2] < 3 * 250);
+    CU_ASSERT_TRUE(task->core_cycles > task->busy[LEO_PIPE_MTE2] + task->busy[LEO_PIPE_MTE3]);
+    CU_ASSERT_EQUAL(traces[0].insn, LEO_INSN_COPY_GM_TO_UBUF);
+    CU_ASSERT_EQUAL(traces[0].core, 0);
+    CU_ASSERT_EQUAL(traces[0].pipe, LEO_PIPE_MTE2);
+    CU_ASSERT_EQUAL(traces[0].cmd_id, cqe.cmd_id);
+    CU_ASSERT_EQUAL(traces[0].bytes, 128);
+    CU_ASSERT_EQUAL(traces[1].pc, 12);
+    CU_ASSERT_EQUAL(traces[1].pipe, LEO_PIPE_MTE3);
+    CU_ASSERT_TRUE(traces[1].start_ns >= traces[0].start_ns + traces[0].dur_ps / 1000);
+    CU_ASSERT_EQUAL(traces[4].core, 2);
+    CU_ASSERT_EQUAL(traces[5].dur_ps, 0);
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), &cqe), 0);
+    CU_ASSERT_EQUAL(counts[0], 3);
+    CU_ASSERT_EQUAL(counts[1], 12);
+    CU_ASSERT_EQUAL(tasks[2].cmd_id, 0);
+    body = (struct leo_sqe_profile){0};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), &cqe), 0);
+    CU_ASSERT_EQUAL(counts[0], 3);
+    rig_close(&rig);
+}
+
+struct outcome {
+    struct leo_cqe cqe[3][2];
+    uint8_t memory[32768];
+};
+
+/* Uneven blocks that move memory and add to shared sums, on three streams. */
+static void run_mix(unsigned threads, struct outcome *outcome)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, threads);
+    write_spin_kernel(&rig);
+    struct leo_cfg_burst cfg = {.n_burst = 8, .len_burst = 64};
+    // a0 memory, a1 copy of 16 KiB, a2 rounds, a3 sum of 32 bytes, a4 ctrl for adding
+    const uint32_t words[] = {
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX),
+        rv_add(A2, A2, T0),
+        rv_r4(LEO_INSN_COPY_GM_TO_UBUF, ZERO, A0, ZERO, A1),
+        rv_flag(LEO_INSN_SET_FLAG, LEO_PIPE_MTE2, LEO_PIPE_S, 0),
+        rv_flag(LEO_INSN_WAIT_FLAG, LEO_PIPE_MTE2, LEO_PIPE_S, 0),
+        rv_addi(A2, A2, -1),
+        rv_bne(A2, ZERO, -16),
+        rv_csrw(LEO_CSR_CTRL, A4),
+        rv_r4(LEO_INSN_COPY_UBUF_TO_GM, A3, ZERO, ZERO, A5),
+        rv_ret(),
+    };
+    rig_image(&rig, IMAGE + 0x1000, words, COUNT(words));
+    float values[8192];
+    for (unsigned i = 0; i < 8192; i++) {
+        values[i] = 1.0f / (float)(i + 3);
+    }
+    rig_write(&rig, RIG_GM + 0x20000, values, sizeof(values));
+    struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 512};
+    uint64_t slots[] = {RIG_GM + 0x20000, leo_cfg_burst_pack(&cfg), 3, RIG_GM + 0x1000, 2, leo_cfg_burst_pack(&one)};
+    rig.args += 0x400;
+    struct leo_sqe_kernel body = rig_kernel(&rig, IMAGE + 0x1000, 75, slots, 6);
+    rig.args -= 0x400;
+    rig_push(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
+    push_spin(&rig, 2, 50, 700, 31);
+    push_spin(&rig, 3, 9, 9000, 500);
+    push_spin(&rig, 1, 64, 800, 3);
+    rig_push(&rig, 2, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
+    push_spin(&rig, 3, 7, 90, 50);
+    for (unsigned queue = 1; queue < 4; queue++) {
+        rig_ring(&rig, queue);
+    }
+    for (unsigned queue = 1; queue < 4; queue++) {
+        for (unsigned i = 0; i < 2; i++) {
+            CU_ASSERT_TRUE_FATAL(rig_wait(&rig, queue, &outcome->cqe[queue - 1][i]));
+            CU_ASSERT_EQUAL(outcome->cqe[queue - 1][i].status, 0);
+        }
+    }
+    rig_read(&rig, RIG_GM, outcome->memory, sizeof(outcome->memory));
+    rig_close(&rig);
+}
+
+/* HW-CHIP-51: one thread or many, the same bits and the same times. */
+static void threads_change_nothing(void)
+{
+    struct outcome *one = calloc(1, sizeof(*one));
+    struct outcome *many = calloc(1, sizeof(*many));
+    run_mix(1, one);
+    CU_ASSERT_TRUE(one->cqe[0][0].end_ns > 4000);
+    for (unsigned threads = 2; threads <= 5; threads++) {
+        for (unsigned round = 0; round < 3; round++) {
+            run_mix(threads, many);
+            CU_ASSERT_EQUAL(memcmp(one->cqe, many->cqe, sizeof(one->cqe)), 0);
+            CU_ASSERT_EQUAL(memcmp(one->memory, many->memory, sizeof(one->memory)), 0);
+        }
+    }
+    free(one);
+    free(many);
+}
+
+static const struct leo_test tests[] = {
+    {"times_of_a_stream_add_up", times_of_a_stream_add_up},
+    {"entry_waits_for_host_time", entry_waits_for_host_time},
+    {"streams_share_the_cores", streams_share_the_cores},
+    {"events_order_streams", events_order_streams},
+    {"deadlock_is_idle", deadlock_is_idle},
+    {"copies_take_the_link", copies_take_the_link},
+    {"fault_stays_in_its_stream", fault_stays_in_its_stream},
+    {"deleted_queue_stops_its_kernel", deleted_queue_stops_its_kernel},
+    {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
+    {"threads_change_nothing", threads_change_nothing},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("scheduler", tests, COUNT(tests), argc, argv);
+}
