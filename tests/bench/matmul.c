@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast a simulated matmul is on this host: 2048 x 2048 x 2048, f16 in, f16 out, ascend910a, through the operator;
+ * beside it, in the same run, the host's own f32 multiply-add peak and OpenBLAS' sgemm of the same shape.
+ * Usage: bench_matmul [threads]. Rates count two operations a multiply-add.
+ */
+#define _GNU_SOURCE
+#include "fma_peak.h"
+
+#include <cblas.h>
+#include <leo/op.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE = 2048, ROUNDS = 10 };
+
+char *openblas_get_corename(void);
+void openblas_set_num_threads(int threads);
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void must(leo_status status, const char *what)
+{
+    if (status != LEO_OK) {
+        fprintf(stderr, "bench_matmul: %s: %s\n", what, leo_rt_last_error());
+        exit(1);
+    }
+}
+
+static struct leo_op_tensor tensor(struct leo_rt_device *device, const void *data)
+{
+    struct leo_op_tensor out = {.dtype = LEO_DTYPE_F16, .rank = 2, .dim = {SIZE, SIZE}};
+    must(leo_rt_memory_alloc(device, (uint64_t)SIZE * SIZE * 2, &out.addr), "memory_alloc");
+    must(leo_rt_memcpy(device, (void *)(uintptr_t)out.addr, data, (size_t)SIZE * SIZE * 2), "memcpy");
+    return out;
+}
+
+/* A simulated device with three matrices. */
+struct simulated {
+    struct leo_rt *rt;
+    struct leo_rt_device *device;
+    struct leo_rt_stream *stream;
+    struct leo_op_context *context;
+    struct leo_op_tensor a, b, out;
+    double simulated_us;
+};
+
+static void simulated_init(struct simulated *s, unsigned threads)
+{
+    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = "ascend910a", .host_threads = threads};
+    must(leo_rt_create(&opts, &s->rt), "rt_create");
+    must(leo_rt_device_open(s->rt, 0, &s->device), "device_open");
+    must(leo_rt_stream_create(s->device, &s->stream), "stream_create");
+    must(leo_op_context_create(s->device, &s->context), "op_context_create");
+    unsigned short *data = malloc((size_t)SIZE * SIZE * 2);
+    if (!data) {
+        exit(1);
+    }
+    for (size_t i = 0; i < (size_t)SIZE * SIZE; i++) {
+        data[i] = (unsigned short)(0x2c00 + i * 2654435761u % 0x800); // 1/16 .. 1/4
+    }
+    s->a = tensor(s->device, data);
+    s->b = tensor(s->device, data);
+    s->out = tensor(s->device, data);
+    free(data);
+}
+
+static double simulated_run(struct simulated *s)
+{
+    const double begin = now();
+    const uint64_t begin_ns = leo_rt_device_host_time_ns(s->device);
+    must(leo_op_matmul(s->context, s->stream, &s->a, &s->b, NULL, &s->out), "matmul");
+    must(leo_rt_stream_synchronize(s->stream, -1), "synchronize");
+    const double rate = 2e-9 * SIZE * SIZE * SIZE / (now() - begin);
+    s->simulated_us = (double)(leo_rt_device_host_time_ns(s->device) - begin_ns) * 1e-3;
+    return rate;
+}
+
+static void simulated_finish(struct simulated *s)
+{
+    leo_op_context_destroy(s->context);
+    leo_rt_stream_destroy(s->stream);
+    leo_rt_device_close(s->device);
+    leo_rt_destroy(s->rt);
+}
+
+static double openblas_run(const float *a, const float *b, float *c)
+{
+    const double begin = now();
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE, 1, a, SIZE, b, SIZE, 0, c, SIZE);
+    return 2e-9 * SIZE * SIZE * SIZE / (now() - begin);
+}
+
+/* OpenBLAS picks its kernels when it is loaded, by a variable or else by processors it knows: start again with the
+ * name of its best kernels this host can run. */
+static void choose_core_type(char **argv)
+{
+    const char *best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? "SkylakeX" : "Haswell";
+    const char *chosen = getenv("OPENBLAS_CORETYPE");
+    if (!chosen || strcmp(chosen, best) != 0) {
+        setenv("OPENBLAS_CORETYPE", best, 1);
+        execv("/proc/self/exe", argv);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    choose_core_type(argv);
+    const unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    struct simulated simulated;
+    float *a = calloc((size_t)SIZE * SIZE, 4), *b = calloc((size_t)SIZE * SIZE, 4), *c = calloc((size_t)SIZE * SIZE, 4);
+    if (!a || !b || !c) {
+        return 1;
+    }
+    for (size_t i = 0; i < (size_t)SIZE * SIZE; i++) {
+        a[i] = b[i] = (float)(i % 7) * 0.25f;
+    }
+    openblas_set_num_threads((int)threads);
+    simulated_init(&simulated, threads);
+    double peak = 0, ours = 0, blas = 0;
+    // In turn, best of each: what else runs on the host meets all three.
+    for (int round = 0; round < ROUNDS; round++) {
+        peak = most(peak, bench_fma_peak(threads));
+        ours = most(ours, simulated_run(&simulated));
+        blas = most(blas, openblas_run(a, b, c));
+    }
+    printf("matmul %d x %d x %d, %u host threads, best of %d\n", SIZE, SIZE, SIZE, threads, ROUNDS);
+    printf("  host FMA peak f32      %9.1f GFLOP/s\n", peak);
+    printf("  simulated ascend910a   %9.1f GFLOP/s  simulated time %.1f us\n", ours, simulated.simulated_us);
+    printf("  OpenBLAS sgemm         %9.1f GFLOP/s  core type %s\n", blas, openblas_get_corename());
+    printf("  simulated / peak       %9.3f\n", ours / peak);
+    printf("  simulated / OpenBLAS   %9.3f\n", ours / blas);
+    simulated_finish(&simulated);
+    free(a);
+    free(b);
+    free(c);
+    return 0;
+}
