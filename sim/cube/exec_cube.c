@@ -12,7 +12,8 @@
 
 static bool check_config(struct sim_core *core, uint64_t word, const struct leo_cfg_mad *cfg)
 {
-    if (word & LEO_CFG_MAD_RESERVED || cfg->unit_flag == UNIT_FLAG_UNKNOWN || cfg->type >= LEO_MAD_COUNT) {
+    if (word & LEO_CFG_MAD_RESERVED || cfg->unit_flag == UNIT_FLAG_UNKNOWN ||
+        cfg->type >= LEO_MAD_COUNT) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
     }
     if (cfg->type != LEO_MAD_F16F32) {
@@ -31,17 +32,21 @@ static bool exec_mmad(struct sim_core *core, const struct sim_op *op)
         return true;
     }
     uint64_t m1 = (cfg.m + 15u) / 16, k1 = (cfg.k + 15u) / 16, n1 = (cfg.n + 15u) / 16;
-    uint8_t *a = sim_core_local(core, LEO_MEM_SPACE_L0A, op->b, m1 * k1 * FRACTAL_BYTES, FRACTAL_BYTES);
+    uint8_t *a =
+        sim_core_local(core, LEO_MEM_SPACE_L0A, op->b, m1 * k1 * FRACTAL_BYTES, FRACTAL_BYTES);
     if (!a) {
         return false;
     }
-    uint8_t *b = sim_core_local(core, LEO_MEM_SPACE_L0B, op->c, k1 * n1 * FRACTAL_BYTES, FRACTAL_BYTES);
+    uint8_t *b =
+        sim_core_local(core, LEO_MEM_SPACE_L0B, op->c, k1 * n1 * FRACTAL_BYTES, FRACTAL_BYTES);
     if (!b) {
         return false;
     }
-    // With a bias the upper half of the first operand is its address, so only the lower half is L0C's.
+    // With a bias the upper half of the first operand is its address, so only the lower half is
+    // L0C's.
     uint64_t c_addr = cfg.c_bias ? (uint32_t)op->a : op->a;
-    uint8_t *c = sim_core_local(core, LEO_MEM_SPACE_L0C, c_addr, m1 * n1 * ACC_FRACTAL_BYTES, ACC_FRACTAL_BYTES);
+    uint8_t *c = sim_core_local(core, LEO_MEM_SPACE_L0C, c_addr, m1 * n1 * ACC_FRACTAL_BYTES,
+                                ACC_FRACTAL_BYTES);
     if (!c) {
         return false;
     }

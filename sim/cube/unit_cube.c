@@ -11,7 +11,8 @@ void sim_unit_cube(const struct sim_core *core, const struct sim_op *op, struct 
     *cost = (struct sim_cost){
         .head_cycles = config->mmad_head,
         .busy_cycles = config->mmad_head + (rate > 0 ? steps / rate : steps),
-        .overlap_cycles = config->mmad_head > config->mmad_gap ? config->mmad_head - config->mmad_gap : 0,
+        .overlap_cycles =
+            config->mmad_head > config->mmad_gap ? config->mmad_head - config->mmad_gap : 0,
         .work = (uint64_t)cfg.m * cfg.k * cfg.n,
     };
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From L0C out: the fixpipe of the split chip, and the coupled chip's copy to UB. docs/hw/cube.md. */
+/* From L0C out: the fixpipe of the split chip, and the coupled chip's copy to UB. docs/hw/cube.md.
+ */
 #include "core/core.h"
 
 #include "mte/mte.h"
@@ -13,19 +14,20 @@
 
 struct fix {
     uint32_t rows, columns;
-    uint64_t src_column;            /* floats between columns of fractals */
-    uint64_t dst_column, dst_row;   /* bytes between pieces of `width` columns, and between rows */
-    uint32_t width;                 /* columns a destination piece holds: 16, or 8 with channel split */
-    uint32_t element;               /* bytes */
+    uint64_t src_column;          /* floats between columns of fractals */
+    uint64_t dst_column, dst_row; /* bytes between pieces of `width` columns, and between rows */
+    uint32_t width;   /* columns a destination piece holds: 16, or 8 with channel split */
+    uint32_t element; /* bytes */
     enum sim_cube_out out;
     bool relu, add;
 };
 
 /* HW-CUBE-13: what the output path knows of quantisation. */
-static bool unpack_out(struct sim_core *core, uint64_t word, const struct leo_cfg_fix1 *cfg, struct fix *fix)
+static bool unpack_out(struct sim_core *core, uint64_t word, const struct leo_cfg_fix1 *cfg,
+                       struct fix *fix)
 {
-    if (word & LEO_CFG_FIX1_RESERVED || cfg->quant >= LEO_QUANT_COUNT || cfg->relu > 1 || cfg->unit_flag == 1 ||
-        (cfg->split && (cfg->nz2nd || cfg->quant != LEO_QUANT_NONE))) {
+    if (word & LEO_CFG_FIX1_RESERVED || cfg->quant >= LEO_QUANT_COUNT || cfg->relu > 1 ||
+        cfg->unit_flag == 1 || (cfg->split && (cfg->nz2nd || cfg->quant != LEO_QUANT_NONE))) {
         return mte_bad_config(core, word);
     }
     switch ((int)cfg->quant) {
@@ -57,7 +59,8 @@ static bool unpack(struct sim_core *core, const struct sim_op *op, struct fix *f
     fix->columns = cfg0.n;
     fix->width = cfg1.split ? 8 : 16;
     fix->src_column = (uint64_t)cfg1.src_stride * L0C_ROW_FLOATS;
-    if (op->c & LEO_CFG_FIX0_RESERVED || fix->columns > MAX_COLUMNS || (cfg1.nz2nd && fix->rows > MAX_ND_ROWS) ||
+    if (op->c & LEO_CFG_FIX0_RESERVED || fix->columns > MAX_COLUMNS ||
+        (cfg1.nz2nd && fix->rows > MAX_ND_ROWS) ||
         (!cfg1.nz2nd && fix->columns % fix->width != 0)) {
         return mte_bad_config(core, op->c);
     }
@@ -77,8 +80,8 @@ static bool unpack(struct sim_core *core, const struct sim_op *op, struct fix *f
 }
 
 /* Writes rows x columns (columns <= fix->width) of one piece. */
-static void write_piece(struct sim_core *core, const struct fix *fix, uint8_t *dst, const float *src, uint32_t rows,
-                        uint32_t columns)
+static void write_piece(struct sim_core *core, const struct fix *fix, uint8_t *dst,
+                        const float *src, uint32_t rows, uint32_t columns)
 {
     if (!fix->add) {
         core->simd->cube->convert(dst, fix->dst_row, src, rows, columns, fix->out, fix->relu);
@@ -86,18 +89,21 @@ static void write_piece(struct sim_core *core, const struct fix *fix, uint8_t *d
     }
     for (uint32_t row = 0; row < rows; row++) {
         float line[L0C_ROW_FLOATS];
-        core->simd->cube->convert((uint8_t *)line, sizeof(line), src + row * L0C_ROW_FLOATS, 1, columns,
-                                  SIM_CUBE_OUT_F32, fix->relu);
+        core->simd->cube->convert((uint8_t *)line, sizeof(line), src + row * L0C_ROW_FLOATS, 1,
+                                  columns, SIM_CUBE_OUT_F32, fix->relu);
         core->simd->cube->add_f32(dst + row * fix->dst_row, (const uint8_t *)line, columns);
     }
 }
 
-/* Sixteen rows at a time across all columns, so that each destination line is finished while it is near. */
-static bool write_all(struct sim_core *core, const struct sim_op *op, const struct fix *fix, const float *src)
+/* Sixteen rows at a time across all columns, so that each destination line is finished while it is
+ * near. */
+static bool write_all(struct sim_core *core, const struct sim_op *op, const struct fix *fix,
+                      const float *src)
 {
     uint32_t pieces = (fix->columns + fix->width - 1) / fix->width;
     uint64_t last_columns = fix->columns - (pieces - 1) * fix->width;
-    uint64_t bytes = (pieces - 1) * fix->dst_column + (fix->rows - 1) * fix->dst_row + last_columns * fix->element;
+    uint64_t bytes = (pieces - 1) * fix->dst_column + (fix->rows - 1) * fix->dst_row +
+                     last_columns * fix->element;
     struct mte_gm gm;
     mte_gm_open(&gm, core, op->a, bytes, true);
     uint32_t step = gm.base ? 16 : 1;
@@ -105,9 +111,12 @@ static bool write_all(struct sim_core *core, const struct sim_op *op, const stru
         uint32_t rows = fix->rows - row < step ? fix->rows - row : step;
         for (uint32_t piece = 0; piece < pieces; piece++) {
             uint32_t column = piece * fix->width;
-            uint32_t columns = fix->columns - column < fix->width ? fix->columns - column : fix->width;
-            const float *from = src + column / 16 * fix->src_column + (uint64_t)row * L0C_ROW_FLOATS + column % 16;
-            uint8_t *to = mte_gm_at(&gm, piece * fix->dst_column + row * fix->dst_row, (uint64_t)columns * fix->element);
+            uint32_t columns =
+                fix->columns - column < fix->width ? fix->columns - column : fix->width;
+            const float *from =
+                src + column / 16 * fix->src_column + (uint64_t)row * L0C_ROW_FLOATS + column % 16;
+            uint8_t *to = mte_gm_at(&gm, piece * fix->dst_column + row * fix->dst_row,
+                                    (uint64_t)columns * fix->element);
             if (!to) {
                 return false;
             }
@@ -147,15 +156,17 @@ static bool exec_to_ubuf(struct sim_core *core, const struct sim_op *op)
     }
     bool half = cr.mode == LEO_CR_F32_F16 || cr.mode == LEO_CR_F32_F16_RELU;
     bool relu = cr.mode == LEO_CR_RELU || cr.mode == LEO_CR_F32_F16_RELU;
-    uint64_t src_length = cfg.len_burst * UINT64_C(1024), dst_length = half ? src_length / 2 : src_length;
-    uint64_t src_gap = cfg.src_gap * UINT64_C(1024), dst_gap = (uint64_t)cfg.dst_gap * MTE_BLOCK_BYTES;
-    const uint8_t *src = sim_core_local(core, LEO_MEM_SPACE_L0C, op->b, mte_span(cfg.n_burst, src_length, src_gap),
-                                        L0C_ALIGN);
+    uint64_t src_length = cfg.len_burst * UINT64_C(1024),
+             dst_length = half ? src_length / 2 : src_length;
+    uint64_t src_gap = cfg.src_gap * UINT64_C(1024),
+             dst_gap = (uint64_t)cfg.dst_gap * MTE_BLOCK_BYTES;
+    const uint8_t *src = sim_core_local(core, LEO_MEM_SPACE_L0C, op->b,
+                                        mte_span(cfg.n_burst, src_length, src_gap), L0C_ALIGN);
     if (!src) {
         return false;
     }
-    uint8_t *dst = sim_core_local(core, LEO_MEM_SPACE_UB, op->a, mte_span(cfg.n_burst, dst_length, dst_gap),
-                                  MTE_BLOCK_BYTES);
+    uint8_t *dst = sim_core_local(core, LEO_MEM_SPACE_UB, op->a,
+                                  mte_span(cfg.n_burst, dst_length, dst_gap), MTE_BLOCK_BYTES);
     if (!dst) {
         return false;
     }

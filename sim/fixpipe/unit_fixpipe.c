@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of the output path: elements at the conversion's rate or bytes at the core's write share, the slower. */
+/* Time of the output path: elements at the conversion's rate or bytes at the core's write share,
+ * the slower. */
 #include "core/core.h"
 
 #include <math.h>
@@ -13,14 +14,16 @@ static void cost_to_gm(const struct sim_core *core, const struct sim_op *op, str
     uint64_t elements = (uint64_t)cfg0.n * cfg0.m, bytes = elements * (wide ? 4 : 2);
     double rate = wide && time->rate32 > 0 ? time->rate32 : time->rate16;
     double share = core->gm_write_rate > 0 ? core->gm_write_rate : core->config->gm_write_rate;
-    double convert = rate > 0 ? (double)elements / rate : 0, write = share > 0 ? (double)bytes / share : 0;
+    double convert = rate > 0 ? (double)elements / rate : 0,
+           write = share > 0 ? (double)bytes / share : 0;
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + fmax(convert, write);
     cost->gm_write_bytes = bytes;
     cost->work = elements;
 }
 
-static void cost_to_ubuf(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
+static void cost_to_ubuf(const struct sim_core *core, const struct sim_op *op,
+                         struct sim_cost *cost)
 {
     const struct leo_cfg_burst cfg = leo_cfg_burst_unpack(op->d);
     const struct sim_insn_time *time = &core->config->insn[op->insn];

@@ -13,13 +13,15 @@ static uint64_t round_up(uint64_t bytes)
 }
 
 /* HW-DMA-11: left pad, bytes, right pad, and zeros up to the end of the last block. */
-static bool load_padded(struct sim_core *core, const struct sim_op *op, uint64_t count, uint64_t length,
-                        uint64_t left, uint64_t right)
+static bool load_padded(struct sim_core *core, const struct sim_op *op, uint64_t count,
+                        uint64_t length, uint64_t left, uint64_t right)
 {
     const struct leo_cfg_align1 gaps = leo_cfg_align1_unpack(op->d);
-    uint64_t block = round_up(left + length + right), dst_gap = (uint64_t)gaps.dst_gap * MTE_BLOCK_BYTES;
+    uint64_t block = round_up(left + length + right),
+             dst_gap = (uint64_t)gaps.dst_gap * MTE_BLOCK_BYTES;
     uint64_t src_step = length + gaps.src_gap;
-    uint8_t *dst = sim_core_local(core, LEO_MEM_SPACE_UB, op->a, mte_span(count, block, dst_gap), 32);
+    uint8_t *dst =
+        sim_core_local(core, LEO_MEM_SPACE_UB, op->a, mte_span(count, block, dst_gap), 32);
     if (!dst) {
         return false;
     }
@@ -39,7 +41,8 @@ static bool load_padded(struct sim_core *core, const struct sim_op *op, uint64_t
 }
 
 /* HW-DMA-12: every burst starts on a block of UB; its unused tail is not read. */
-static bool store_packed(struct sim_core *core, const struct sim_op *op, uint64_t count, uint64_t length)
+static bool store_packed(struct sim_core *core, const struct sim_op *op, uint64_t count,
+                         uint64_t length)
 {
     const struct leo_cfg_align1 gaps = leo_cfg_align1_unpack(op->d);
     uint64_t src_step = round_up(length) + (uint64_t)gaps.src_gap * MTE_BLOCK_BYTES;
@@ -48,7 +51,8 @@ static bool store_packed(struct sim_core *core, const struct sim_op *op, uint64_
     if (!mte_atomic_mode(core, length, &add)) {
         return false;
     }
-    const uint8_t *src = sim_core_local(core, LEO_MEM_SPACE_UB, op->b, (count - 1) * src_step + length, 32);
+    const uint8_t *src =
+        sim_core_local(core, LEO_MEM_SPACE_UB, op->b, (count - 1) * src_step + length, 32);
     if (!src) {
         return false;
     }
@@ -75,8 +79,8 @@ bool mte_exec_align(struct sim_core *core, const struct sim_op *op)
     unsigned element = mte_dtype_bytes(cfg.dtype);
     bool load = op->insn == LEO_INSN_COPY_GM_TO_UBUF_ALIGN;
     uint32_t left = cfg.lpad * element, right = cfg.rpad * element;
-    if (op->c & LEO_CFG_ALIGN0_RESERVED || element == 0 || cfg.len_bytes > MAX_LEN_BYTES || left > 32 || right > 32 ||
-        (!load && left + right != 0)) {
+    if (op->c & LEO_CFG_ALIGN0_RESERVED || element == 0 || cfg.len_bytes > MAX_LEN_BYTES ||
+        left > 32 || right > 32 || (!load && left + right != 0)) {
         return mte_bad_config(core, op->c);
     }
     if (op->d & LEO_CFG_ALIGN1_RESERVED) {

@@ -5,7 +5,8 @@
 #include "simd/simd.h"
 #include "simd/simd_cube.h"
 
-void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes, bool write)
+void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes,
+                 bool write)
 {
     struct sim_fault before = core->scalar.fault;
     *gm = (struct mte_gm){.core = core, .addr = addr, .write = write};
@@ -23,9 +24,10 @@ bool mte_bad_config(struct sim_core *core, uint64_t word)
 unsigned mte_dtype_bytes(unsigned dtype)
 {
     static const uint8_t bytes[LEO_DTYPE_COUNT] = {
-        [LEO_DTYPE_F16] = 2, [LEO_DTYPE_F32] = 4, [LEO_DTYPE_BF16] = 2, [LEO_DTYPE_S8] = 1,  [LEO_DTYPE_U8] = 1,
-        [LEO_DTYPE_S16] = 2, [LEO_DTYPE_U16] = 2, [LEO_DTYPE_S32] = 4,  [LEO_DTYPE_U32] = 4, [LEO_DTYPE_S64] = 8,
-        [LEO_DTYPE_U64] = 8, [LEO_DTYPE_B8] = 1,  [LEO_DTYPE_B16] = 2,  [LEO_DTYPE_B32] = 4,
+        [LEO_DTYPE_F16] = 2, [LEO_DTYPE_F32] = 4, [LEO_DTYPE_BF16] = 2, [LEO_DTYPE_S8] = 1,
+        [LEO_DTYPE_U8] = 1,  [LEO_DTYPE_S16] = 2, [LEO_DTYPE_U16] = 2,  [LEO_DTYPE_S32] = 4,
+        [LEO_DTYPE_U32] = 4, [LEO_DTYPE_S64] = 8, [LEO_DTYPE_U64] = 8,  [LEO_DTYPE_B8] = 1,
+        [LEO_DTYPE_B16] = 2, [LEO_DTYPE_B32] = 4,
     };
     return dtype < LEO_DTYPE_COUNT ? bytes[dtype] : 0;
 }
@@ -62,7 +64,8 @@ static void copy_local(uint8_t *dst, const uint8_t *src, const struct mte_burst 
     }
 }
 
-static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst, const struct mte_burst *burst)
+static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst,
+                    const struct mte_burst *burst)
 {
     struct mte_gm gm;
     mte_gm_open(&gm, core, op->b, mte_span(burst->count, burst->length, burst->src_gap), false);
@@ -81,7 +84,8 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
     return true;
 }
 
-static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8_t *src, const struct mte_burst *burst)
+static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8_t *src,
+                     const struct mte_burst *burst)
 {
     bool add;
     if (!mte_atomic_mode(core, burst->length, &add)) {
@@ -117,9 +121,10 @@ struct route {
 static const struct route *find_route(enum leo_insn insn)
 {
     static const struct route routes[] = {
-        {GM, UB, 32, 32, 32, 1, 32}, {GM, L1, 32, 32, 32, 1, 32},  {UB, GM, 32, 32, 32, 32, 1},
-        {UB, UB, 32, 32, 32, 32, 32}, {UB, L1, 32, 32, 32, 32, 32}, {L1, UB, 32, 32, 32, 32, 32},
-        {L1, GM, 32, 32, 32, 32, 1}, {L1, LEO_MEM_SPACE_BT, 64, 32, 64, 32, 64},
+        {GM, UB, 32, 32, 32, 1, 32},  {GM, L1, 32, 32, 32, 1, 32},
+        {UB, GM, 32, 32, 32, 32, 1},  {UB, UB, 32, 32, 32, 32, 32},
+        {UB, L1, 32, 32, 32, 32, 32}, {L1, UB, 32, 32, 32, 32, 32},
+        {L1, GM, 32, 32, 32, 32, 1},  {L1, LEO_MEM_SPACE_BT, 64, 32, 64, 32, 64},
     };
     switch ((int)insn) {
     case LEO_INSN_COPY_GM_TO_UBUF:
@@ -161,10 +166,12 @@ static bool exec_burst(struct sim_core *core, const struct sim_op *op, const str
     uint8_t *src = NULL, *dst = NULL;
     uint64_t src_bytes = mte_span(burst.count, burst.length, burst.src_gap);
     uint64_t dst_bytes = mte_span(burst.count, burst.length, burst.dst_gap);
-    if (route->src != GM && !(src = sim_core_local(core, route->src, op->b, src_bytes, route->src_align))) {
+    if (route->src != GM &&
+        !(src = sim_core_local(core, route->src, op->b, src_bytes, route->src_align))) {
         return false;
     }
-    if (route->dst != GM && !(dst = sim_core_local(core, route->dst, op->a, dst_bytes, route->dst_align))) {
+    if (route->dst != GM &&
+        !(dst = sim_core_local(core, route->dst, op->a, dst_bytes, route->dst_align))) {
         return false;
     }
     if (!src) {
@@ -192,6 +199,7 @@ bool sim_exec_mte(struct sim_core *core, const struct sim_op *op)
         break;
     }
     const struct route *route = find_route(op->insn);
-    return route ? exec_burst(core, op, route)
-                 : sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_GM, op->word, 0);
+    return route
+               ? exec_burst(core, op, route)
+               : sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_GM, op->word, 0);
 }

@@ -9,7 +9,7 @@
 
 struct nd2nz {
     uint64_t matrices, rows, row_bytes;
-    uint64_t src_matrix, src_row;            /* bytes */
+    uint64_t src_matrix, src_row;             /* bytes */
     uint64_t dst_matrix, dst_column, dst_row; /* bytes */
 };
 
@@ -18,7 +18,8 @@ static bool unpack(struct sim_core *core, const struct sim_op *op, struct nd2nz 
     const struct leo_cfg_nz0 cfg0 = leo_cfg_nz0_unpack(op->c);
     const struct leo_cfg_nz1 cfg1 = leo_cfg_nz1_unpack(op->d);
     unsigned element = mte_dtype_bytes(cfg0.dtype);
-    if (op->c & LEO_CFG_NZ0_RESERVED || (element != 1 && element != 2 && element != 4) || cfg0.n_value > MAX_ROWS) {
+    if (op->c & LEO_CFG_NZ0_RESERVED || (element != 1 && element != 2 && element != 4) ||
+        cfg0.n_value > MAX_ROWS) {
         return mte_bad_config(core, op->c);
     }
     if (op->d & LEO_CFG_NZ1_RESERVED || cfg1.src_d == 0) {
@@ -48,26 +49,32 @@ bool mte_exec_nd2nz(struct sim_core *core, const struct sim_op *op)
     }
     uint64_t columns = (move.row_bytes + MTE_BLOCK_BYTES - 1) / MTE_BLOCK_BYTES;
     uint64_t last = move.matrices - 1;
-    uint64_t matrix_bytes = (columns - 1) * move.dst_column + (move.rows - 1) * move.dst_row + MTE_BLOCK_BYTES;
+    uint64_t matrix_bytes =
+        (columns - 1) * move.dst_column + (move.rows - 1) * move.dst_row + MTE_BLOCK_BYTES;
     if (last != 0 && move.dst_matrix % MTE_BLOCK_BYTES != 0) {
-        return sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, LEO_MEM_SPACE_L1, op->a + move.dst_matrix, matrix_bytes);
+        return sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, LEO_MEM_SPACE_L1,
+                              op->a + move.dst_matrix, matrix_bytes);
     }
-    uint8_t *dst = sim_core_local(core, LEO_MEM_SPACE_L1, op->a, last * move.dst_matrix + matrix_bytes, MTE_BLOCK_BYTES);
+    uint8_t *dst = sim_core_local(core, LEO_MEM_SPACE_L1, op->a,
+                                  last * move.dst_matrix + matrix_bytes, MTE_BLOCK_BYTES);
     if (!dst) {
         return false;
     }
     struct mte_gm gm;
-    mte_gm_open(&gm, core, op->b, last * move.src_matrix + (move.rows - 1) * move.src_row + move.row_bytes, false);
+    mte_gm_open(&gm, core, op->b,
+                last * move.src_matrix + (move.rows - 1) * move.src_row + move.row_bytes, false);
     // One call a matrix if the range is one mapping, else one a row.
     uint32_t step = gm.base ? (uint32_t)move.rows : 1;
     for (uint64_t i = 0; i < move.matrices; i++) {
         for (uint64_t row = 0; row < move.rows; row += step) {
-            const uint8_t *src = mte_gm_at(&gm, i * move.src_matrix + row * move.src_row, move.row_bytes);
+            const uint8_t *src =
+                mte_gm_at(&gm, i * move.src_matrix + row * move.src_row, move.row_bytes);
             if (!src) {
                 return false;
             }
-            core->simd->cube->nd2nz(dst + i * move.dst_matrix + row * move.dst_row, move.dst_column, move.dst_row, src,
-                                    move.src_row, step, (uint32_t)move.row_bytes);
+            core->simd->cube->nd2nz(dst + i * move.dst_matrix + row * move.dst_row, move.dst_column,
+                                    move.dst_row, src, move.src_row, step,
+                                    (uint32_t)move.row_bytes);
         }
     }
     return true;

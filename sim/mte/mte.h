@@ -10,8 +10,9 @@
 #define MTE_FRACTAL_BYTES 512u /* unit of load2d */
 
 /**
- * Global memory touched by one instruction. If the bounding range lies in one mapping it is checked once, before
- * anything moves; otherwise every access is checked as it comes and a fault leaves the earlier ones done (HW-DMA-05).
+ * Global memory touched by one instruction. If the bounding range lies in one mapping it is checked
+ * once, before anything moves; otherwise every access is checked as it comes and a fault leaves the
+ * earlier ones done (HW-DMA-05).
  */
 struct mte_gm {
     struct sim_core *core;
@@ -20,20 +21,24 @@ struct mte_gm {
     bool write;
 };
 
-void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes, bool write);
+void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes,
+                 bool write);
 /** Host pointer to [addr + offset, + bytes), or NULL with the fault set. */
 static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint64_t bytes)
 {
-    return gm->base ? gm->base + offset : sim_core_gm(gm->core, gm->addr + offset, bytes, gm->write);
+    return gm->base ? gm->base + offset
+                    : sim_core_gm(gm->core, gm->addr + offset, bytes, gm->write);
 }
 
 /** Fault illegal_config with the word as address; returns false. */
 bool mte_bad_config(struct sim_core *core, uint64_t word);
 /** Bytes of an element, 0 for s4 and values outside the enum. */
 unsigned mte_dtype_bytes(unsigned dtype);
-/** Atomic mode of the control register (HW-DMA-06): false = fault set. `add` says whether writes add f32. */
+/** Atomic mode of the control register (HW-DMA-06): false = fault set. `add` says whether writes
+ * add f32. */
 bool mte_atomic_mode(struct sim_core *core, uint64_t bytes, bool *add);
-/** Bytes from the first to the last byte of `count` pieces of `length` with `gap` between end and start. */
+/** Bytes from the first to the last byte of `count` pieces of `length` with `gap` between end and
+ * start. */
 static inline uint64_t mte_span(uint64_t count, uint64_t length, uint64_t gap)
 {
     return count * length + (count - 1) * gap;

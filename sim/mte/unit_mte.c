@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of the data movers. Rates and heads come from the SoC file; docs/hw/dma.md, HW-DMA-30 and up. */
+/* Time of the data movers. Rates and heads come from the SoC file; docs/hw/dma.md, HW-DMA-30 and
+ * up. */
 #include "mte.h"
 
 #include <math.h>
@@ -42,15 +43,21 @@ static double least_rate(double share, double port)
     return port > 0 && (share <= 0 || port < share) ? port : share;
 }
 
-/* Global memory in or out: latency, then bytes at the core's share; behind a busy pipe only the bytes. */
-static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64_t bytes, bool write,
-                    struct sim_cost *cost)
+/* Global memory in or out: latency, then bytes at the core's share; behind a busy pipe only the
+ * bytes. */
+static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64_t bytes,
+                    bool write, struct sim_cost *cost)
 {
     const struct sim_config *config = core->config;
     const struct sim_insn_time *time = &config->insn[op->insn];
     double share = write ? core->gm_write_rate : core->gm_read_rate;
-    double rate = least_rate(share > 0 ? share : write ? config->gm_write_rate : config->gm_read_rate, time->rate16);
-    double head = time->head > 0 ? time->head : write ? config->gm_write_latency : config->gm_read_latency;
+    double rate = least_rate(share > 0 ? share
+                             : write   ? config->gm_write_rate
+                                       : config->gm_read_rate,
+                             time->rate16);
+    double head = time->head > 0 ? time->head
+                  : write        ? config->gm_write_latency
+                                 : config->gm_read_latency;
     double moving = rate > 0 ? (double)bytes / rate : 0;
     double behind = fmax(moving, config->gm_small_interval);
     cost->head_cycles = head;
@@ -60,7 +67,8 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64
 }
 
 /* On chip: head, then bytes at the path's rate. */
-static void cost_local(const struct sim_core *core, const struct sim_op *op, uint64_t bytes, struct sim_cost *cost)
+static void cost_local(const struct sim_core *core, const struct sim_op *op, uint64_t bytes,
+                       struct sim_cost *cost)
 {
     const struct sim_insn_time *time = &core->config->insn[op->insn];
     cost->work = bytes;
@@ -91,7 +99,8 @@ static void cost_nd2nz(const struct sim_core *core, const struct sim_op *op, str
     const struct leo_cfg_nz1 cfg1 = leo_cfg_nz1_unpack(op->d);
     unsigned element = mte_dtype_bytes(cfg0.dtype);
     // Matrices of one instruction are alike, so the first one's rows stand for all.
-    struct pieces pieces = {op->b, cfg0.n_value, (uint64_t)cfg0.d_value * element, (uint64_t)cfg1.src_d * element};
+    struct pieces pieces = {op->b, cfg0.n_value, (uint64_t)cfg0.d_value * element,
+                            (uint64_t)cfg1.src_d * element};
     cost_gm(core, op, memory_bytes(&pieces) * cfg0.nd_num, false, cost);
     cost->work = pieces.count * pieces.bytes * cfg0.nd_num;
 }
@@ -99,7 +108,8 @@ static void cost_nd2nz(const struct sim_core *core, const struct sim_op *op, str
 static void cost_burst(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
     const struct leo_cfg_burst cfg = leo_cfg_burst_unpack(op->d);
-    struct pieces in = burst_pieces(op->b, &cfg, cfg.src_gap), out = burst_pieces(op->a, &cfg, cfg.dst_gap);
+    struct pieces in = burst_pieces(op->b, &cfg, cfg.src_gap),
+                  out = burst_pieces(op->a, &cfg, cfg.dst_gap);
     switch ((int)op->insn) {
     case LEO_INSN_COPY_GM_TO_UBUF:
     case LEO_INSN_COPY_GM_TO_CBUF:
@@ -134,12 +144,15 @@ void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct s
         break;
     case LEO_INSN_LOAD_CBUF_TO_CA:
     case LEO_INSN_LOAD_CBUF_TO_CB:
-        cost_local(core, op, (uint64_t)leo_cfg_load2d_unpack(op->d).repeat * MTE_FRACTAL_BYTES, cost);
-        cost->overlap_cycles = cost->head_cycles; // loads queued back to back pay the head once (HW-DMA-34)
+        cost_local(core, op, (uint64_t)leo_cfg_load2d_unpack(op->d).repeat * MTE_FRACTAL_BYTES,
+                   cost);
+        cost->overlap_cycles =
+            cost->head_cycles; // loads queued back to back pay the head once (HW-DMA-34)
         break;
     default:
         cost_burst(core, op, cost);
-        // Loads to UB and stores were measured to drain between flags, tile streams to L1 not (HW-DMA-33).
+        // Loads to UB and stores were measured to drain between flags, tile streams to L1 not
+        // (HW-DMA-33).
         cost->flag_drains = op->insn != LEO_INSN_COPY_GM_TO_CBUF;
         break;
     }

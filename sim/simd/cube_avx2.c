@@ -19,7 +19,8 @@ static inline void store256(void *dst, __m256i value)
     memcpy(dst, &value, sizeof(value));
 }
 
-/* 8 x 16 words (rows top..top+7 of a fractal) to 16 columns of 8 words: out[j] holds columns j (low) and j + 8 (high). */
+/* 8 x 16 words (rows top..top+7 of a fractal) to 16 columns of 8 words: out[j] holds columns j
+ * (low) and j + 8 (high). */
 static inline __attribute__((always_inline)) void transpose_half(__m256i out[8], const uint8_t *src)
 {
     __m256i r[8], s[8];
@@ -46,7 +47,8 @@ static inline __attribute__((always_inline)) void transpose_half(__m256i out[8],
     }
 }
 
-static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
         __m256i top[8], bottom[8];
@@ -62,7 +64,8 @@ static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
-static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
 #pragma GCC unroll 16
@@ -90,8 +93,10 @@ static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
         transpose_half(out, (const uint8_t *)src + part * 256);
 #pragma GCC unroll 8
         for (size_t j = 0; j < 8; j++) {
-            _mm256_store_ps(dst + j * row_floats + part * 8, _mm256_cvtph_ps(_mm256_castsi256_si128(out[j])));
-            _mm256_store_ps(dst + (j + 8) * row_floats + part * 8, _mm256_cvtph_ps(_mm256_extracti128_si256(out[j], 1)));
+            _mm256_store_ps(dst + j * row_floats + part * 8,
+                            _mm256_cvtph_ps(_mm256_castsi256_si128(out[j])));
+            _mm256_store_ps(dst + (j + 8) * row_floats + part * 8,
+                            _mm256_cvtph_ps(_mm256_extracti128_si256(out[j], 1)));
         }
     }
 }
@@ -103,7 +108,8 @@ static inline __attribute__((always_inline)) __m256 canonical(__m256 value)
 }
 
 /* rows is a constant where this is inlined, so acc lives in registers. */
-static inline __attribute__((always_inline)) void block_body(const unsigned rows, const struct sim_cube_block *block)
+static inline __attribute__((always_inline)) void block_body(const unsigned rows,
+                                                             const struct sim_cube_block *block)
 {
     __m256 acc[MAX_ROWS][2];
     const float *a = block->a, *b = block->b;
@@ -180,9 +186,10 @@ static void mmad_f16(const struct sim_mmad *mmad)
     sim_cube_blocked_mmad(&kernel, mmad);
 }
 
-/* Row by row: the source streams, and the half lines a row leaves open are closed by the next one. */
-static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
-                  uint32_t rows, uint32_t row_bytes)
+/* Row by row: the source streams, and the half lines a row leaves open are closed by the next one.
+ */
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
+                  size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {
     uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
     for (uint32_t row = 0; row < rows; row++) {
@@ -221,7 +228,8 @@ static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t r
                 continue;
             }
             __m256i bad = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
-            __m128i bad16 = _mm_packs_epi32(_mm256_castsi256_si128(bad), _mm256_extracti128_si256(bad, 1));
+            __m128i bad16 =
+                _mm_packs_epi32(_mm256_castsi256_si128(bad), _mm256_extracti128_si256(bad, 1));
             __m128i half = _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
             half = _mm_blendv_epi8(half, nan, bad16);
             memcpy(dst + row * dst_pitch + part * 16, &half, sizeof(half));
@@ -233,7 +241,8 @@ static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
 {
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(load256(dst + i * 4)), _mm256_castsi256_ps(load256(src + i * 4)));
+        __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(load256(dst + i * 4)),
+                                   _mm256_castsi256_ps(load256(src + i * 4)));
         store256(dst + i * 4, _mm256_castps_si256(canonical(sum)));
     }
     sim_simd_cube_generic.add_f32(dst + i * 4, src + i * 4, count - i);

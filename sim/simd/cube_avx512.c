@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 8 rows x 2 fractals of C in sixteen registers: two FMA pipes of latency four stay full, and the ten loads a step fit. */
+/* 8 rows x 2 fractals of C in sixteen registers: two FMA pipes of latency four stay full, and the
+ * ten loads a step fit. */
 #include "cube_blocked.h"
 
 #include <immintrin.h>
@@ -36,7 +37,8 @@ static const uint16_t rows16_1[32] = {
 };
 // clang-format on
 
-static inline __attribute__((always_inline)) void transpose_fractal(__m512i out[8], const uint8_t *src)
+static inline __attribute__((always_inline)) void transpose_fractal(__m512i out[8],
+                                                                    const uint8_t *src)
 {
     const __m512i i4[2] = {_mm512_loadu_si512(rows4_0), _mm512_loadu_si512(rows4_1)};
     const __m512i i8[2] = {_mm512_loadu_si512(rows8_0), _mm512_loadu_si512(rows8_1)};
@@ -44,14 +46,16 @@ static inline __attribute__((always_inline)) void transpose_fractal(__m512i out[
     __m512i four[2][4], eight[4][2];
 #pragma GCC unroll 4
     for (int p = 0; p < 4; p++) {
-        __m512i low = _mm512_loadu_si512(src + p * 128), high = _mm512_loadu_si512(src + p * 128 + 64);
+        __m512i low = _mm512_loadu_si512(src + p * 128),
+                high = _mm512_loadu_si512(src + p * 128 + 64);
         four[0][p] = _mm512_permutex2var_epi16(low, i4[0], high);
         four[1][p] = _mm512_permutex2var_epi16(low, i4[1], high);
     }
 #pragma GCC unroll 4
     for (int q = 0; q < 4; q++) { // q: quarter of the columns
         for (int p = 0; p < 2; p++) {
-            eight[q][p] = _mm512_permutex2var_epi16(four[q / 2][2 * p], i8[q % 2], four[q / 2][2 * p + 1]);
+            eight[q][p] =
+                _mm512_permutex2var_epi16(four[q / 2][2 * p], i8[q % 2], four[q / 2][2 * p + 1]);
         }
     }
 #pragma GCC unroll 8
@@ -60,7 +64,8 @@ static inline __attribute__((always_inline)) void transpose_fractal(__m512i out[
     }
 }
 
-static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
         __m512i out[8];
@@ -74,7 +79,8 @@ static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
-static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
 #pragma GCC unroll 8
@@ -102,7 +108,8 @@ static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
 #pragma GCC unroll 8
     for (size_t e = 0; e < 8; e++) {
         _mm512_store_ps(dst + 2 * e * row_floats, _mm512_cvtph_ps(_mm512_castsi512_si256(out[e])));
-        _mm512_store_ps(dst + (2 * e + 1) * row_floats, _mm512_cvtph_ps(_mm512_extracti64x4_epi64(out[e], 1)));
+        _mm512_store_ps(dst + (2 * e + 1) * row_floats,
+                        _mm512_cvtph_ps(_mm512_extracti64x4_epi64(out[e], 1)));
     }
 }
 
@@ -113,8 +120,8 @@ static inline __attribute__((always_inline)) __m512 canonical(__m512 value)
 }
 
 /* rows and width are constants where this is inlined, so acc lives in registers. */
-static inline __attribute__((always_inline)) void block_body(const unsigned rows, const unsigned width,
-                                                             const struct sim_cube_block *block)
+static inline __attribute__((always_inline)) void
+block_body(const unsigned rows, const unsigned width, const struct sim_cube_block *block)
 {
     __m512 acc[MAX_ROWS][MAX_WIDTH];
     const float *a = block->a, *b = block->b;
@@ -151,7 +158,8 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
             __m512 value = _mm512_set1_ps(a[r * 16 + p]);
 #pragma GCC unroll 2
             for (unsigned w = 0; w < width; w++) {
-                acc[r][w] = _mm512_fmadd_ps(value, _mm512_load_ps(b + (p * width + w) * 16), acc[r][w]);
+                acc[r][w] =
+                    _mm512_fmadd_ps(value, _mm512_load_ps(b + (p * width + w) * 16), acc[r][w]);
             }
         }
     }
@@ -217,9 +225,10 @@ static void mmad_f16(const struct sim_mmad *mmad)
     sim_cube_blocked_mmad(&kernel, mmad);
 }
 
-/* Moves and the output path are as wide as a 32-byte block: the AVX2 path's loops serve here too. */
-static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
-                  uint32_t rows, uint32_t row_bytes)
+/* Moves and the output path are as wide as a 32-byte block: the AVX2 path's loops serve here too.
+ */
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
+                  size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {
     sim_simd_cube_avx2.nd2nz(dst, dst_column_pitch, dst_row_pitch, src, src_pitch, rows, row_bytes);
 }

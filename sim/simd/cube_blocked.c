@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Scratch: one panel of B (k <= 4096 rows of 32 floats), the bias padded to whole fractals, then rows of A. */
+/* Scratch: one panel of B (k <= 4096 rows of 32 floats), the bias padded to whole fractals, then
+ * rows of A. */
 #define PANEL_FLOATS 131072u
 #define BIAS_FLOATS  4096u
 #define A_FLOATS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_FLOATS - BIAS_FLOATS)
@@ -21,14 +22,17 @@ static void pack_panel(const struct walk *walk, uint32_t column, unsigned width)
 {
     for (uint32_t p = 0; p < walk->k1; p++) {
         for (unsigned w = 0; w < width; w++) {
-            walk->kernel->widen_transposed(walk->panel + (size_t)p * 256 * width + w * 16, width * 16,
-                                           walk->mmad->b + ((size_t)p * walk->n1 + column + w) * 256);
+            walk->kernel->widen_transposed(
+                walk->panel + (size_t)p * 256 * width + w * 16, width * 16,
+                walk->mmad->b + ((size_t)p * walk->n1 + column + w) * 256);
         }
     }
 }
 
-/* Columns >= n keep their value: the block goes to a tile beside and the real elements are copied over. */
-static void store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows, unsigned width)
+/* Columns >= n keep their value: the block goes to a tile beside and the real elements are copied
+ * over. */
+static void store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows,
+                          unsigned width)
 {
     _Alignas(64) float tile[2 * 256];
     float *c = block->c;
@@ -38,13 +42,15 @@ static void store_partial(const struct walk *walk, struct sim_cube_block *block,
     walk->kernel->block(rows, width, block);
     for (unsigned w = 0; w < width; w++) {
         for (unsigned row = 0; row < rows; row++) {
-            memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16, (w + 1 == width ? last : 16) * 4);
+            memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16,
+                   (w + 1 == width ? last : 16) * 4);
         }
     }
 }
 
 /* All blocks of one panel for the fractal rows [top, end), whose A is converted. */
-static void run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top, uint32_t end)
+static void run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top,
+                      uint32_t end)
 {
     const struct sim_mmad *mmad = walk->mmad;
     bool partial = mmad->n % 16 != 0 && column + width == walk->n1;
@@ -93,12 +99,15 @@ void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct si
         memcpy(walk.bias, mmad->bias, mmad->n * sizeof(float));
         memset(walk.bias + mmad->n, 0, (walk.n1 * 16 - mmad->n) * sizeof(float));
     }
-    uint32_t most = A_FLOATS / (walk.k1 * 256); // fractal rows of A that fit; at least 1 as k1 <= 256
+    uint32_t most =
+        A_FLOATS / (walk.k1 * 256); // fractal rows of A that fit; at least 1 as k1 <= 256
     for (uint32_t top = 0; top < walk.m1; top += most) {
         uint32_t end = walk.m1 - top < most ? walk.m1 : top + most;
-        kernel->widen(walk.a, mmad->a + (size_t)top * walk.k1 * 256, (size_t)(end - top) * walk.k1 * 256);
+        kernel->widen(walk.a, mmad->a + (size_t)top * walk.k1 * 256,
+                      (size_t)(end - top) * walk.k1 * 256);
         for (uint32_t column = 0; column < walk.n1;) {
-            unsigned width = walk.n1 - column < kernel->max_width ? walk.n1 - column : kernel->max_width;
+            unsigned width =
+                walk.n1 - column < kernel->max_width ? walk.n1 - column : kernel->max_width;
             pack_panel(&walk, column, width);
             run_panel(&walk, column, width, top, end);
             column += width;

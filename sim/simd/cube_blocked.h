@@ -4,15 +4,18 @@
 
 #include "simd_cube.h"
 
-/** One block of C: up to max_rows rows of 1..max_width fractals, for the whole k of the instruction. */
+/** One block of C: up to max_rows rows of 1..max_width fractals, for the whole k of the
+ * instruction. */
 struct sim_cube_block {
-    const float *a;      /**< f32 fractals of one row of fractals: element (row, p) at p / 16 * 256 + row * 16 + p % 16 */
-    const float *b;      /**< panel: [k][width * 16] */
+    const float *a; /**< f32 fractals of one row of fractals: element (row, p) at p / 16 * 256 + row
+                       * 16 + p % 16 */
+    const float *b; /**< panel: [k][width * 16] */
     uint32_t k;
-    const float *init;   /**< initial values */
-    size_t init_row, init_column; /**< floats between rows and between fractal columns of init, 0 = the same for all */
-    float *c;            /**< rows 16 floats apart */
-    size_t c_column;     /**< floats between fractal columns of c */
+    const float *init;            /**< initial values */
+    size_t init_row, init_column; /**< floats between rows and between fractal columns of init, 0 =
+                                     the same for all */
+    float *c;                     /**< rows 16 floats apart */
+    size_t c_column;              /**< floats between fractal columns of c */
 };
 
 struct sim_cube_kernel {

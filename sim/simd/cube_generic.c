@@ -53,7 +53,8 @@ static uint16_t f32_to_f16(float value)
     if (magnitude >= 0x477ff000u) { // 65520 and up round to infinity
         return sign | 0x7c00;
     }
-    if (magnitude < 0x38800000u) { // below 2^-14: adding 0.5 leaves the rounded multiple of 2^-24 in the low bits
+    if (magnitude < 0x38800000u) { // below 2^-14: adding 0.5 leaves the rounded multiple of 2^-24
+                                   // in the low bits
         return sign | (uint16_t)(f32_bits(bits_f32(magnitude) + 0.5f) - 0x3f000000u);
     }
     uint32_t odd = magnitude >> 13 & 1u;
@@ -86,7 +87,8 @@ static void mmad_f16(const struct sim_mmad *mmad)
     }
 }
 
-static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
         for (unsigned i = 0; i < 16; i++) {
@@ -99,7 +101,8 @@ static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
-static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count)
+static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count)
 {
     for (uint32_t f = 0; f < count; f++) {
         memcpy(dst, src, 512);
@@ -108,8 +111,8 @@ static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
-static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
-                  uint32_t rows, uint32_t row_bytes)
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
+                  size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {
     uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
     for (uint32_t row = 0; row < rows; row++) {
@@ -127,8 +130,8 @@ static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, c
     }
 }
 
-void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
-                              enum sim_cube_out out, bool relu)
+void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows,
+                              uint32_t cols, enum sim_cube_out out, bool relu)
 {
     for (uint32_t row = 0; row < rows; row++) {
         for (uint32_t col = 0; col < cols; col++) {

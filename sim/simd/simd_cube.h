@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host arithmetic of the cube, its data movers and the output path. docs/hw/cube.md, docs/hw/dma.md. */
+/* Host arithmetic of the cube, its data movers and the output path. docs/hw/cube.md,
+ * docs/hw/dma.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,14 +25,18 @@ enum sim_cube_out { SIM_CUBE_OUT_F32, SIM_CUBE_OUT_F16, SIM_CUBE_OUT_BF16 };
 
 struct sim_simd_cube {
     void (*mmad_f16)(const struct sim_mmad *mmad);
-    /** Transposes `count` fractals of 16 x 16 b16; sources and destinations lie a byte step apart, never overlap. */
-    void (*transpose_b16)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count);
+    /** Transposes `count` fractals of 16 x 16 b16; sources and destinations lie a byte step apart,
+     * never overlap. */
+    void (*transpose_b16)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count);
     /** As transpose_b16, bit for bit. */
-    void (*copy_fractals)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step, uint32_t count);
+    void (*copy_fractals)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                          uint32_t count);
     /** Row-major rows of row_bytes to 32-byte columns; the last column is filled up with zeros. */
-    void (*nd2nz)(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src, size_t src_pitch,
-                  uint32_t rows, uint32_t row_bytes);
-    /** rows x cols (cols <= 16) of one fractal column (16 f32 a row) to rows `dst_pitch` bytes apart. */
+    void (*nd2nz)(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
+                  size_t src_pitch, uint32_t rows, uint32_t row_bytes);
+    /** rows x cols (cols <= 16) of one fractal column (16 f32 a row) to rows `dst_pitch` bytes
+     * apart. */
     void (*convert)(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
                     enum sim_cube_out out, bool relu);
     /** dst[i] += src[i]; any alignment. */
@@ -43,5 +48,5 @@ extern const struct sim_simd_cube sim_simd_cube_avx2;
 extern const struct sim_simd_cube sim_simd_cube_avx512;
 
 /* Pieces of the generic path that the other paths use for their odd ends. */
-void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
-                              enum sim_cube_out out, bool relu);
+void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows,
+                              uint32_t cols, enum sim_cube_out out, bool relu);

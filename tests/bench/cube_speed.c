@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host speed of the cube's work against this host's own fp32 FMA peak, both measured in this run. */
+/* Host speed of the cube's work against this host's own fp32 FMA peak, both measured in this run.
+ */
 #include "simd/simd_cube.h"
 
 #include <immintrin.h>
@@ -88,11 +89,17 @@ struct buffers {
 };
 
 /* Peak and mmad take turns, so that other load on the host meets both. */
-static double measure_mmad(const struct sim_simd_cube *cube, const struct buffers *at, struct peak *peak, uint32_t m,
-                           uint32_t n, uint32_t k)
+static double measure_mmad(const struct sim_simd_cube *cube, const struct buffers *at,
+                           struct peak *peak, uint32_t m, uint32_t n, uint32_t k)
 {
-    struct sim_mmad mmad = {.c = (float *)at->l0c, .a = (uint16_t *)at->l0a, .b = (uint16_t *)at->l0b, .zero = true,
-                            .m = m, .n = n, .k = k, .scratch = at->scratch};
+    struct sim_mmad mmad = {.c = (float *)at->l0c,
+                            .a = (uint16_t *)at->l0a,
+                            .b = (uint16_t *)at->l0b,
+                            .zero = true,
+                            .m = m,
+                            .n = n,
+                            .k = k,
+                            .scratch = at->scratch};
     double best = 0;
     cube->mmad_f16(&mmad);
     mmad.zero = false;
@@ -108,8 +115,10 @@ static double measure_mmad(const struct sim_simd_cube *cube, const struct buffer
     return best;
 }
 
-/* GB/s of a 64 x 256 f16 tile: rows from a wide matrix, then fractals to L0 with and without transpose. */
-static void measure_moves(const struct sim_simd_cube *cube, const struct buffers *at, double rates[3])
+/* GB/s of a 64 x 256 f16 tile: rows from a wide matrix, then fractals to L0 with and without
+ * transpose. */
+static void measure_moves(const struct sim_simd_cube *cube, const struct buffers *at,
+                          double rates[3])
 {
     for (int round = 0; round < ROUNDS; round++) {
         double begin = now();
@@ -125,16 +134,19 @@ static void measure_moves(const struct sim_simd_cube *cube, const struct buffers
             cube->copy_fractals(at->l0a, 512, at->l1, 512, 64);
         }
         double end = now(), bytes = 32768e2 * 1e-9;
-        double now_rates[3] = {bytes / (middle - begin), bytes / (last - middle), bytes / (end - last)};
+        double now_rates[3] = {bytes / (middle - begin), bytes / (last - middle),
+                               bytes / (end - last)};
         for (int i = 0; i < 3; i++) {
             rates[i] = now_rates[i] > rates[i] ? now_rates[i] : rates[i];
         }
     }
 }
 
-static void report(const char *name, const struct sim_simd_cube *cube, const struct buffers *at, struct peak *peak)
+static void report(const char *name, const struct sim_simd_cube *cube, const struct buffers *at,
+                   struct peak *peak)
 {
-    static const uint32_t tiles[][3] = {{128, 256, 64}, {256, 256, 64}, {128, 128, 256}, {64, 64, 64}, {100, 200, 50}};
+    static const uint32_t tiles[][3] = {
+        {128, 256, 64}, {256, 256, 64}, {128, 128, 256}, {64, 64, 64}, {100, 200, 50}};
     double speed[5], rates[3] = {0};
     for (int i = 0; i < 5; i++) {
         speed[i] = measure_mmad(cube, at, peak, tiles[i][0], tiles[i][1], tiles[i][2]);
@@ -142,19 +154,22 @@ static void report(const char *name, const struct sim_simd_cube *cube, const str
     measure_moves(cube, at, rates);
     printf("%-8s fp32 FMA peak %.1f G/s a thread\n", name, peak->rate);
     for (int i = 0; i < 5; i++) {
-        printf("%-8s mmad %ux%ux%u %.1f G/s, %.2f of peak\n", name, tiles[i][0], tiles[i][1], tiles[i][2], speed[i],
-               speed[i] / peak->rate);
+        printf("%-8s mmad %ux%ux%u %.1f G/s, %.2f of peak\n", name, tiles[i][0], tiles[i][1],
+               tiles[i][2], speed[i], speed[i] / peak->rate);
     }
-    printf("%-8s GB/s: nd2nz %.1f, load2d transpose %.1f, load2d plain %.1f\n", name, rates[0], rates[1], rates[2]);
+    printf("%-8s GB/s: nd2nz %.1f, load2d transpose %.1f, load2d plain %.1f\n", name, rates[0],
+           rates[1], rates[2]);
 }
 
 int main(void)
 {
-    struct buffers at = {fill(1 << 20), fill(1 << 20), fill(1 << 17), fill(1 << 17), fill(1 << 18), fill(1 << 20)};
+    struct buffers at = {fill(1 << 20), fill(1 << 20), fill(1 << 17),
+                         fill(1 << 17), fill(1 << 18), fill(1 << 20)};
     if (!at.gm || !at.l1 || !at.l0a || !at.l0b || !at.l0c || !at.scratch) {
         return 1;
     }
-    struct peak wide = {.spin = spin_avx512, .fma_per_loop = 24 * 16}, narrow = {.spin = spin_avx2, .fma_per_loop = 96};
+    struct peak wide = {.spin = spin_avx512, .fma_per_loop = 24 * 16},
+                narrow = {.spin = spin_avx2, .fma_per_loop = 96};
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
         report("avx512", &sim_simd_cube_avx512, &at, &wide);
     }

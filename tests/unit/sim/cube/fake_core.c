@@ -4,7 +4,7 @@
 const char *const fake_paths[3] = {"generic", "avx2", "avx512"};
 
 static const uint32_t local_bytes[LEO_MEM_SPACE_COUNT] = {
-    [LEO_MEM_SPACE_UB] = 0x8000,  [LEO_MEM_SPACE_L1] = 0x20000, [LEO_MEM_SPACE_L0A] = 0x10000,
+    [LEO_MEM_SPACE_UB] = 0x8000,   [LEO_MEM_SPACE_L1] = 0x20000,  [LEO_MEM_SPACE_L0A] = 0x10000,
     [LEO_MEM_SPACE_L0B] = 0x10000, [LEO_MEM_SPACE_L0C] = 0x20000, [LEO_MEM_SPACE_BT] = 0x400,
 };
 
@@ -41,7 +41,8 @@ struct fake *fake_create(const char *path)
     fake->core.config = &fake->config;
     for (unsigned space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         if (local_bytes[space]) {
-            fake->core.local[space] = (struct sim_local){aligned_alloc(1024, local_bytes[space]), local_bytes[space]};
+            fake->core.local[space] =
+                (struct sim_local){aligned_alloc(1024, local_bytes[space]), local_bytes[space]};
             fake_fill(fake, fake->core.local[space].data, local_bytes[space]);
         }
     }
@@ -64,13 +65,16 @@ void fake_destroy(struct fake *fake)
     free(fake);
 }
 
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr, uint64_t bytes)
+bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
+                    uint64_t addr, uint64_t bytes)
 {
-    core->scalar.fault = (struct sim_fault){.code = code, .space = space, .addr = addr, .bytes = bytes};
+    core->scalar.fault =
+        (struct sim_fault){.code = code, .space = space, .addr = addr, .bytes = bytes};
     return false;
 }
 
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr, uint64_t bytes, unsigned align)
+uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
+                        uint64_t bytes, unsigned align)
 {
     const struct sim_local *local = &core->local[space];
     if (addr > local->bytes || bytes > local->bytes - addr) {
@@ -87,10 +91,12 @@ uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_
 uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool write)
 {
     struct fake *fake = (struct fake *)core;
-    if (addr >= FAKE_GM && addr - FAKE_GM <= FAKE_GM_SIZE && bytes <= FAKE_GM_SIZE - (addr - FAKE_GM)) {
+    if (addr >= FAKE_GM && addr - FAKE_GM <= FAKE_GM_SIZE &&
+        bytes <= FAKE_GM_SIZE - (addr - FAKE_GM)) {
         return fake->gm + (addr - FAKE_GM);
     }
-    if (addr >= FAKE_RO && addr - FAKE_RO <= FAKE_RO_SIZE && bytes <= FAKE_RO_SIZE - (addr - FAKE_RO)) {
+    if (addr >= FAKE_RO && addr - FAKE_RO <= FAKE_RO_SIZE &&
+        bytes <= FAKE_RO_SIZE - (addr - FAKE_RO)) {
         if (!write) {
             return fake->ro + (addr - FAKE_RO);
         }
@@ -101,8 +107,8 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
     return NULL;
 }
 
-enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *), enum leo_insn insn,
-                        uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *),
+                        enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     const struct sim_op op = {.insn = insn, .a = a, .b = b, .c = c, .d = d};
     fake->core.scalar.fault = (struct sim_fault){.code = LEO_FAULT_NONE};

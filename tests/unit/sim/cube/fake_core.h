@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A core without a scalar unit: buffers of exact size and two mappings of global memory with a hole between. */
+/* A core without a scalar unit: buffers of exact size and two mappings of global memory with a hole
+ * between. */
 #pragma once
 
 #include "core/core.h"
@@ -27,10 +28,11 @@ void fake_destroy(struct fake *fake);
 uint32_t fake_random(struct fake *fake);
 void fake_fill(struct fake *fake, uint8_t *bytes, size_t count);
 /** Runs an instruction; on fault returns its code and clears it. */
-enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *), enum leo_insn insn,
-                        uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *),
+                        enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /** Copy of a buffer, to compare with or to compute what is expected in. */
 uint8_t *fake_copy(const uint8_t *bytes, size_t count);
 
-/** Names of the arithmetic paths; those the host cannot run are skipped by fake_create returning NULL. */
+/** Names of the arithmetic paths; those the host cannot run are skipped by fake_create returning
+ * NULL. */
 extern const char *const fake_paths[3];

@@ -52,7 +52,8 @@ static void fill_operands(struct fake *fake, bool special)
         memcpy(fake->core.local[LEO_MEM_SPACE_L0B].data + i * 2, &b, 2);
     }
     for (unsigned i = 0; i < 0x8000; i++) {
-        float c = special && i % 7 == 0 ? (i % 14 ? -0.0f : INFINITY) : (float)(int32_t)fake_random(fake) * 1e-7f;
+        float c = special && i % 7 == 0 ? (i % 14 ? -0.0f : INFINITY)
+                                        : (float)(int32_t)fake_random(fake) * 1e-7f;
         memcpy(fake->core.local[LEO_MEM_SPACE_L0C].data + i * 4, &c, 4);
     }
     for (unsigned i = 0; i < 256; i++) {
@@ -86,11 +87,14 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
 {
     uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data, *want = fake_copy(l0c, 0x20000);
     uint64_t bias_at = 64;
-    expect(fake, cfg, (void *)want, (const void *)(fake->core.local[LEO_MEM_SPACE_BT].data + bias_at));
+    expect(fake, cfg, (void *)want,
+           (const void *)(fake->core.local[LEO_MEM_SPACE_BT].data + bias_at));
     uint64_t a = cfg->c_bias ? bias_at << 32 : 0;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)), LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)),
+                    LEO_FAULT_NONE);
     if (memcmp(l0c, want, 0x20000) != 0) { // rows >= m and columns >= n must keep their value too
-        fprintf(stderr, "%s: m %u k %u n %u differs\n", fake->core.simd->name, cfg->m, cfg->k, cfg->n);
+        fprintf(stderr, "%s: m %u k %u n %u differs\n", fake->core.simd->name, cfg->m, cfg->k,
+                cfg->n);
         CU_FAIL("mmad differs from the reference");
     }
     free(want);
@@ -99,13 +103,14 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
 static void check_shapes(struct fake *fake, bool special)
 {
     static const struct shape shapes[] = {
-        {1, 1, 1},    {1, 16, 16},  {16, 1, 1},   {15, 15, 15},  {16, 16, 16}, {17, 17, 17},   {31, 33, 47},
-        {33, 31, 17}, {2, 7, 130},  {7, 64, 32},  {13, 100, 61}, {64, 64, 64}, {128, 64, 256}, {101, 3, 97},
-        {5, 257, 19}, {22, 48, 33}, {27, 16, 31}, {40, 500, 9},
+        {1, 1, 1},      {1, 16, 16},  {16, 1, 1},   {15, 15, 15}, {16, 16, 16},  {17, 17, 17},
+        {31, 33, 47},   {33, 31, 17}, {2, 7, 130},  {7, 64, 32},  {13, 100, 61}, {64, 64, 64},
+        {128, 64, 256}, {101, 3, 97}, {5, 257, 19}, {22, 48, 33}, {27, 16, 31},  {40, 500, 9},
     };
     fill_operands(fake, special);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        struct leo_cfg_mad cfg = {.m = shapes[i].m, .k = shapes[i].k, .n = shapes[i].n, .type = LEO_MAD_F16F32};
+        struct leo_cfg_mad cfg = {
+            .m = shapes[i].m, .k = shapes[i].k, .n = shapes[i].n, .type = LEO_MAD_F16F32};
         if (cfg.m * cfg.k * cfg.n > 1000000 && special) {
             continue;
         }
@@ -155,7 +160,9 @@ static void mmad_does_not_read_padding(void)
             }
         }
         const struct leo_cfg_mad cfg = {.m = s.m, .k = s.k, .n = s.n, .c_init = 1};
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfg)), LEO_FAULT_NONE);
+        CU_ASSERT_EQUAL(
+            fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
+            LEO_FAULT_NONE);
         const float *c = (const void *)fake->core.local[LEO_MEM_SPACE_L0C].data;
         for (unsigned i = 0; i < s.m; i++) {
             for (unsigned j = 0; j < s.n; j++) {
@@ -175,8 +182,9 @@ static void mmad_of_nothing_changes_nothing(void)
                                        {.m = 16, .k = 0, .n = 16, .c_init = 1},
                                        {.m = 16, .k = 16, .n = 0, .c_init = 1}};
     for (int i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfgs[i])),
-                        LEO_FAULT_NONE);
+        CU_ASSERT_EQUAL(
+            fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfgs[i])),
+            LEO_FAULT_NONE);
     }
     CU_ASSERT(memcmp(l0c, old, 0x20000) == 0);
     free(old);
@@ -187,7 +195,8 @@ static void mmad_of_nothing_changes_nothing(void)
 static void mmad_faults(void)
 {
     struct fake *fake = fake_create("generic");
-    const struct leo_cfg_mad good = {.m = 32, .k = 32, .n = 32}, biased = {.m = 16, .k = 16, .n = 16, .c_bias = 1};
+    const struct leo_cfg_mad good = {.m = 32, .k = 32, .n = 32},
+                             biased = {.m = 16, .k = 16, .n = 16, .c_bias = 1};
     const struct leo_cfg_mad flag = {.m = 16, .k = 16, .n = 16, .unit_flag = 1};
     const struct leo_cfg_mad type = {.m = 16, .k = 16, .n = 16, .type = LEO_MAD_S8S32};
     const struct leo_cfg_mad none = {.m = 16, .k = 16, .n = 16, .type = LEO_MAD_COUNT};
@@ -213,7 +222,8 @@ static void mmad_faults(void)
         {UINT64_C(1) << 32, 0, 0, d, LEO_FAULT_LOCAL_OUT_OF_RANGE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, cases[i].a, cases[i].b, cases[i].c, cases[i].d),
+        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, cases[i].a, cases[i].b,
+                                 cases[i].c, cases[i].d),
                         cases[i].want);
     }
     fake_destroy(fake);

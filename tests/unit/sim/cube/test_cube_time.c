@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cube, movers and output path cost with the numbers of the SoC files. Ids: docs/hw/cube.md, docs/hw/dma.md. */
+/* What cube, movers and output path cost with the numbers of the SoC files. Ids: docs/hw/cube.md,
+ * docs/hw/dma.md. */
 #include "fake_core.h"
 
 #include <leo/soc.h>
@@ -9,14 +10,16 @@ static struct fake *create(const char *soc)
 {
     struct fake *fake = fake_create("generic");
     char error[256] = "";
-    CU_ASSERT_EQUAL_FATAL(sim_config_parse(leo_isa_soc_text(soc), soc, &fake->config, error, sizeof(error)), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        sim_config_parse(leo_isa_soc_text(soc), soc, &fake->config, error, sizeof(error)), LEO_OK);
     fake->core.gm_read_rate = fake->config.gm_read_rate;
     fake->core.gm_write_rate = fake->config.gm_write_rate;
     return fake;
 }
 
 static struct sim_cost cost_of(struct fake *fake,
-                               void (*unit)(const struct sim_core *, const struct sim_op *, struct sim_cost *),
+                               void (*unit)(const struct sim_core *, const struct sim_op *,
+                                            struct sim_cost *),
                                enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     const struct sim_op op = {.insn = insn, .a = a, .b = b, .c = c, .d = d};
@@ -32,15 +35,17 @@ static struct sim_cost cost_of(struct fake *fake,
 static void mmad_time_holds_the_published_figures(void)
 {
     struct fake *fake = create("ascend910b1");
-    const struct leo_cfg_mad big = {.m = 128, .k = 64, .n = 256}, small = {.m = 64, .k = 64, .n = 64};
+    const struct leo_cfg_mad big = {.m = 128, .k = 64, .n = 256},
+                             small = {.m = 64, .k = 64, .n = 64};
     const struct leo_cfg_mad odd = {.m = 17, .k = 1, .n = 33};
-    struct sim_cost cost = cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&big));
-    CHECK_NEAR(cost.busy_cycles, 575.0, 0.01);                                                // A19
-    CHECK_NEAR(8 * cost.busy_cycles - 7 * cost.overlap_cycles, 4225.0, 0.01);                 // A24
+    struct sim_cost cost =
+        cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&big));
+    CHECK_NEAR(cost.busy_cycles, 575.0, 0.01);                                // A19
+    CHECK_NEAR(8 * cost.busy_cycles - 7 * cost.overlap_cycles, 4225.0, 0.01); // A24
     CU_ASSERT_EQUAL(cost.work, 128 * 64 * 256);
     CU_ASSERT_FALSE(cost.flag_drains);
     cost = cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&small));
-    CHECK_NEAR(cost.busy_cycles, 125.0, 0.01);                                                // A18
+    CHECK_NEAR(cost.busy_cycles, 125.0, 0.01); // A18
     cost = cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&odd));
     CU_ASSERT_EQUAL(cost.busy_cycles - cost.head_cycles, 6); // two by one by three steps
     fake_destroy(fake);
@@ -51,10 +56,13 @@ static void tile_loads_hold_the_published_figures(void)
 {
     struct fake *fake = create("ascend910b1");
     double sum = 0;
-    for (int i = 0; i < 12; i++) { // 128 x 64 of A in eight instructions, 64 x 256 of B in four, without a gap
-        const struct leo_cfg_load2d load = {.repeat = i < 8 ? 4 : 16, .src_stride = 1, .dtype = LEO_DTYPE_F16};
-        struct sim_cost cost = cost_of(fake, sim_unit_mte, i < 8 ? LEO_INSN_LOAD_CBUF_TO_CA : LEO_INSN_LOAD_CBUF_TO_CB,
-                                       0, 0, 0, leo_cfg_load2d_pack(&load));
+    for (int i = 0; i < 12;
+         i++) { // 128 x 64 of A in eight instructions, 64 x 256 of B in four, without a gap
+        const struct leo_cfg_load2d load = {
+            .repeat = i < 8 ? 4 : 16, .src_stride = 1, .dtype = LEO_DTYPE_F16};
+        struct sim_cost cost =
+            cost_of(fake, sim_unit_mte, i < 8 ? LEO_INSN_LOAD_CBUF_TO_CA : LEO_INSN_LOAD_CBUF_TO_CB,
+                    0, 0, 0, leo_cfg_load2d_pack(&load));
         sum += cost.busy_cycles - (i ? cost.overlap_cycles : 0);
     }
     CHECK_NEAR(sum, 367.0, 0.01); // A20
@@ -65,22 +73,25 @@ static void tile_loads_hold_the_published_figures(void)
 static void tile_copies_hold_the_published_figures(void)
 {
     struct fake *fake = create("ascend910b1");
-    const struct leo_cfg_burst tile = {.n_burst = 1, .len_burst = 256}, tiny = {.n_burst = 1, .len_burst = 4};
+    const struct leo_cfg_burst tile = {.n_burst = 1, .len_burst = 256},
+                               tiny = {.n_burst = 1, .len_burst = 4};
     struct sim_cost load = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
                                    leo_cfg_burst_pack(&tile));
     struct sim_cost store = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0,
                                     leo_cfg_burst_pack(&tile));
     CHECK_NEAR(load.busy_cycles, 350.0, 0.01);  // A03
     CHECK_NEAR(store.busy_cycles, 295.0, 0.01); // A04
-    CU_ASSERT(load.gm_read_bytes == 8192 && load.gm_write_bytes == 0 && load.work == 8192 && load.flag_drains);
+    CU_ASSERT(load.gm_read_bytes == 8192 && load.gm_write_bytes == 0 && load.work == 8192 &&
+              load.flag_drains);
     CU_ASSERT(store.gm_write_bytes == 8192 && store.gm_read_bytes == 0);
     struct sim_cost stream = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
                                      leo_cfg_burst_pack(&tiny));
     CHECK_NEAR(stream.busy_cycles - stream.overlap_cycles, 20.6, 0.01); // A10
-    fake->core.gm_read_rate /= 2; // a crowded quantum
+    fake->core.gm_read_rate /= 2;                                       // a crowded quantum
     struct sim_cost slow = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
                                    leo_cfg_burst_pack(&tile));
-    CHECK_NEAR(slow.busy_cycles - slow.head_cycles, 2 * (load.busy_cycles - load.head_cycles), 1e-9);
+    CHECK_NEAR(slow.busy_cycles - slow.head_cycles, 2 * (load.busy_cycles - load.head_cycles),
+               1e-9);
     fake_destroy(fake);
 }
 
@@ -92,11 +103,13 @@ static void memory_moves_whole_lines_and_windows(void)
         uint32_t offset, count, bytes, gap;
         uint64_t moved;
     } cases[] = {
-        {0, 1, 32, 0, 128},      {0, 4, 128, 384, 4 * 128}, {0, 64, 2048, 2048, 64 * 2048}, {2, 1, 2048, 0, 2560},
-        {127, 1, 2, 0, 2 * 128}, {0, 16, 32, 0, 512},       {0, 3, 100, 28, 3 * 128},       {0, 0, 8, 0, 0},
+        {0, 1, 32, 0, 128},       {0, 4, 128, 384, 4 * 128}, {0, 64, 2048, 2048, 64 * 2048},
+        {2, 1, 2048, 0, 2560},    {127, 1, 2, 0, 2 * 128},   {0, 16, 32, 0, 512},
+        {0, 3, 100, 28, 3 * 128}, {0, 0, 8, 0, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct leo_cfg_align0 cfg0 = {.n_burst = (uint16_t)cases[i].count, .dtype = LEO_DTYPE_B8,
+        const struct leo_cfg_align0 cfg0 = {.n_burst = (uint16_t)cases[i].count,
+                                            .dtype = LEO_DTYPE_B8,
                                             .len_bytes = cases[i].bytes};
         const struct leo_cfg_align1 cfg1 = {.src_gap = cases[i].gap};
         struct sim_cost cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF_ALIGN, 0,
@@ -119,17 +132,19 @@ static void output_and_local_moves_cost_head_and_rate(void)
     struct fake *fake = create("ascend910b1");
     const struct leo_cfg_fix0 fix0 = {.m = 128, .n = 256, .dst_stride = 256};
     const struct leo_cfg_fix1 fix1 = {.src_stride = 128, .quant = LEO_QUANT_F32_F16, .nz2nd = 1};
-    struct sim_cost cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
-                                   leo_cfg_fix0_pack(&fix0), leo_cfg_fix1_pack(&fix1));
+    struct sim_cost cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM,
+                                   0, leo_cfg_fix0_pack(&fix0), leo_cfg_fix1_pack(&fix1));
     CHECK_NEAR(cost.busy_cycles, 970.0, 0.01);
     CU_ASSERT_EQUAL(cost.gm_write_bytes, 65536);
     fake_destroy(fake);
     fake = create("ascend910a");
     const struct leo_cfg_burst burst = {.n_burst = 2, .len_burst = 4};
     const struct sim_insn_time *time = fake->config.insn;
-    cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 0, leo_cfg_burst_pack(&burst));
+    cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 0,
+                   leo_cfg_burst_pack(&burst));
     CHECK_NEAR(cost.busy_cycles, time[LEO_INSN_COPY_MATRIX_CC_TO_UBUF].head + 8192.0 / 256, 1e-9);
-    cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_CBUF_TO_UBUF, 0, 0, 0, leo_cfg_burst_pack(&burst));
+    cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_CBUF_TO_UBUF, 0, 0, 0,
+                   leo_cfg_burst_pack(&burst));
     CHECK_NEAR(cost.busy_cycles, time[LEO_INSN_COPY_CBUF_TO_UBUF].head + 256.0 / 128, 1e-9);
     fake_destroy(fake);
 }

@@ -6,7 +6,8 @@
 
 #define L0C LEO_MEM_SPACE_L0C
 
-/* Rounds by search: the nearest f16, ties to the even one. Slow and independent of any bit trick. */
+/* Rounds by search: the nearest f16, ties to the even one. Slow and independent of any bit trick.
+ */
 static uint16_t to_half(float value)
 {
     if (value != value) {
@@ -40,9 +41,10 @@ static uint16_t to_bf16(float value)
 
 static void fill_l0c(struct fake *fake)
 {
-    static const uint32_t special[] = {0x7fc00000, 0x80000000, 0x7f800000, 0xff800000, 0x00000001, 0x477fefff,
-                                       0x477ff000, 0x33000000, 0x33000001, 0x38800000, 0x387fffff, 0x477fe000,
-                                       0x3f801000, 0x3f803000, 0x3f808000, 0x7f7fffff, 0xc7800000, 0xb3800000};
+    static const uint32_t special[] = {0x7fc00000, 0x80000000, 0x7f800000, 0xff800000, 0x00000001,
+                                       0x477fefff, 0x477ff000, 0x33000000, 0x33000001, 0x38800000,
+                                       0x387fffff, 0x477fe000, 0x3f801000, 0x3f803000, 0x3f808000,
+                                       0x7f7fffff, 0xc7800000, 0xb3800000};
     for (unsigned i = 0; i < 0x8000; i++) {
         uint32_t bits = fake_random(fake);
         if (i % 3 == 0) {
@@ -68,7 +70,8 @@ static void put(uint8_t *at, float value, unsigned quant, bool relu)
 }
 
 /* HW-CUBE-10 .. HW-CUBE-14 */
-static void check_to_gm(struct fake *fake, const struct leo_cfg_fix0 *cfg0, const struct leo_cfg_fix1 *cfg1)
+static void check_to_gm(struct fake *fake, const struct leo_cfg_fix0 *cfg0,
+                        const struct leo_cfg_fix1 *cfg1)
 {
     const float *l0c = (const void *)(fake->core.local[L0C].data + 64);
     uint8_t *want = fake_copy(fake->gm, FAKE_GM_SIZE);
@@ -76,13 +79,14 @@ static void check_to_gm(struct fake *fake, const struct leo_cfg_fix0 *cfg0, cons
     for (unsigned i = 0; i < cfg0->m; i++) {
         for (unsigned j = 0; j < cfg0->n; j++) {
             float value = l0c[(j / 16) * cfg1->src_stride * 16 + i * 16 + j % 16];
-            size_t at = cfg1->nz2nd ? (i * cfg0->dst_stride + j) * element
-                                    : j / width * cfg0->dst_stride * 32 + (i * width + j % width) * element;
+            size_t at = cfg1->nz2nd
+                            ? (i * cfg0->dst_stride + j) * element
+                            : j / width * cfg0->dst_stride * 32 + (i * width + j % width) * element;
             put(want + 10 + at, value, cfg1->quant, cfg1->relu);
         }
     }
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM + 10, 64,
-                             leo_cfg_fix0_pack(cfg0), leo_cfg_fix1_pack(cfg1)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM + 10,
+                             64, leo_cfg_fix0_pack(cfg0), leo_cfg_fix1_pack(cfg1)),
                     LEO_FAULT_NONE);
     CU_ASSERT(memcmp(fake->gm, want, FAKE_GM_SIZE) == 0);
     free(want);
@@ -96,9 +100,13 @@ static void to_gm(struct fake *fake)
     for (unsigned q = 0; q < 6; q++) {
         for (size_t i = 0; i < 7; i++) {
             for (size_t j = 0; j < 7; j++) {
-                struct leo_cfg_fix0 cfg0 = {.m = sizes[i], .n = sizes[j], .dst_stride = sizes[j] + (uint32_t)i};
-                struct leo_cfg_fix1 cfg1 = {.src_stride = (uint16_t)((sizes[i] + 15) / 16 * 16 + (j == 2 ? 3 : 0)),
-                                            .quant = quants[q % 3], .relu = q / 3, .nz2nd = 1};
+                struct leo_cfg_fix0 cfg0 = {
+                    .m = sizes[i], .n = sizes[j], .dst_stride = sizes[j] + (uint32_t)i};
+                struct leo_cfg_fix1 cfg1 = {
+                    .src_stride = (uint16_t)((sizes[i] + 15) / 16 * 16 + (j == 2 ? 3 : 0)),
+                    .quant = quants[q % 3],
+                    .relu = q / 3,
+                    .nz2nd = 1};
                 check_to_gm(fake, &cfg0, &cfg1);
             }
             struct leo_cfg_fix0 nz = {.m = sizes[i], .n = 48, .dst_stride = sizes[i] * 2 + 3u};
@@ -162,13 +170,15 @@ static void check_to_ubuf(struct fake *fake, unsigned mode, const struct leo_cfg
     unsigned element = half ? 2 : 4;
     for (unsigned i = 0; i < cfg->n_burst; i++) {
         for (unsigned j = 0; j < cfg->len_burst * 256u; j++) {
-            put(want + 32 + i * (cfg->len_burst * 256u * element + cfg->dst_gap * 32u) + j * element,
-                l0c[i * (cfg->len_burst + cfg->src_gap) * 256u + j], half ? LEO_QUANT_F32_F16 : LEO_QUANT_NONE, relu);
+            put(want + 32 + i * (cfg->len_burst * 256u * element + cfg->dst_gap * 32u) +
+                    j * element,
+                l0c[i * (cfg->len_burst + cfg->src_gap) * 256u + j],
+                half ? LEO_QUANT_F32_F16 : LEO_QUANT_NONE, relu);
         }
     }
     const struct leo_cfg_cr cr = {.mode = (uint8_t)mode};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 32, 0, leo_cfg_cr_pack(&cr),
-                             leo_cfg_burst_pack(cfg)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 32, 0,
+                             leo_cfg_cr_pack(&cr), leo_cfg_burst_pack(cfg)),
                     LEO_FAULT_NONE);
     CU_ASSERT(memcmp(ub, want, 0x8000) == 0);
     free(want);
@@ -176,8 +186,9 @@ static void check_to_ubuf(struct fake *fake, unsigned mode, const struct leo_cfg
 
 static void copy_to_ubuf_converts_whole_fractals(void)
 {
-    static const struct leo_cfg_burst shapes[] = {
-        {0, 1, 1, 0, 0}, {0, 3, 2, 5, 1}, {5, 2, 7, 0, 0}, {0, 5, 1, 3, 4}, {0, 0, 3, 0, 0}, {0, 3, 0, 0, 0}};
+    static const struct leo_cfg_burst shapes[] = {{0, 1, 1, 0, 0}, {0, 3, 2, 5, 1},
+                                                  {5, 2, 7, 0, 0}, {0, 5, 1, 3, 4},
+                                                  {0, 0, 3, 0, 0}, {0, 3, 0, 0, 0}};
     for (size_t i = 0; i < 3; i++) {
         struct fake *fake = fake_create(fake_paths[i]);
         if (!fake) {
@@ -203,24 +214,57 @@ static void ways_out_fault(void)
         struct leo_cfg_fix1 cfg1;
         enum leo_fault want;
     } cases[] = {
-        {FAKE_GM, 0, {.m = 16, .n = 15, .dst_stride = 16}, {.src_stride = 16}, LEO_FAULT_ILLEGAL_CONFIG},
-        {FAKE_GM, 0, {.m = 8193, .n = 1, .dst_stride = 1}, {.src_stride = 16, .nz2nd = 1}, LEO_FAULT_ILLEGAL_CONFIG},
-        {FAKE_GM, 0, {.m = 1, .n = 4096, .dst_stride = 1}, {.src_stride = 16, .nz2nd = 1}, LEO_FAULT_ILLEGAL_CONFIG},
-        {FAKE_GM, 0, {.m = 1, .n = 8, .dst_stride = 1}, {.quant = LEO_QUANT_COUNT}, LEO_FAULT_ILLEGAL_CONFIG},
-        {FAKE_GM, 0, {.m = 1, .n = 16, .dst_stride = 1}, {.quant = LEO_QUANT_REQ8}, LEO_FAULT_ILLEGAL_INSTRUCTION},
+        {FAKE_GM,
+         0,
+         {.m = 16, .n = 15, .dst_stride = 16},
+         {.src_stride = 16},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 8193, .n = 1, .dst_stride = 1},
+         {.src_stride = 16, .nz2nd = 1},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 1, .n = 4096, .dst_stride = 1},
+         {.src_stride = 16, .nz2nd = 1},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 1, .n = 8, .dst_stride = 1},
+         {.quant = LEO_QUANT_COUNT},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 1, .n = 16, .dst_stride = 1},
+         {.quant = LEO_QUANT_REQ8},
+         LEO_FAULT_ILLEGAL_INSTRUCTION},
         {FAKE_GM, 0, {.m = 1, .n = 16, .dst_stride = 1}, {.relu = 2}, LEO_FAULT_ILLEGAL_CONFIG},
-        {FAKE_GM, 0, {.m = 1, .n = 16, .dst_stride = 1}, {.split = 1, .nz2nd = 1}, LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 1, .n = 16, .dst_stride = 1},
+         {.split = 1, .nz2nd = 1},
+         LEO_FAULT_ILLEGAL_CONFIG},
         {FAKE_GM, 32, {.m = 1, .n = 16, .dst_stride = 1}, {.nz2nd = 1}, LEO_FAULT_MISALIGNED_LOCAL},
         {FAKE_GM, 0x20000 - 64, {.m = 1, .n = 16, .dst_stride = 1}, {.nz2nd = 1}, LEO_FAULT_NONE},
-        {FAKE_GM, 0x20000 - 64, {.m = 2, .n = 16, .dst_stride = 1}, {.nz2nd = 1}, LEO_FAULT_LOCAL_OUT_OF_RANGE},
+        {FAKE_GM,
+         0x20000 - 64,
+         {.m = 2, .n = 16, .dst_stride = 1},
+         {.nz2nd = 1},
+         LEO_FAULT_LOCAL_OUT_OF_RANGE},
         {FAKE_GM + FAKE_GM_SIZE - 64, 0, {.m = 1, .n = 16}, {.nz2nd = 1}, LEO_FAULT_NONE},
-        {FAKE_GM + FAKE_GM_SIZE - 63, 0, {.m = 1, .n = 16}, {.nz2nd = 1}, LEO_FAULT_GM_OUT_OF_RANGE},
+        {FAKE_GM + FAKE_GM_SIZE - 63,
+         0,
+         {.m = 1, .n = 16},
+         {.nz2nd = 1},
+         LEO_FAULT_GM_OUT_OF_RANGE},
         {FAKE_RO, 0, {.m = 1, .n = 16}, {.nz2nd = 1}, LEO_FAULT_GM_READ_ONLY},
         {0, 0, {.m = 0, .n = 16}, {.nz2nd = 1}, LEO_FAULT_NONE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, cases[i].a, cases[i].b,
-                                 leo_cfg_fix0_pack(&cases[i].cfg0), leo_cfg_fix1_pack(&cases[i].cfg1)),
+        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, cases[i].a,
+                                 cases[i].b, leo_cfg_fix0_pack(&cases[i].cfg0),
+                                 leo_cfg_fix1_pack(&cases[i].cfg1)),
                         cases[i].want);
     }
     const struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 1};
@@ -229,10 +273,12 @@ static void ways_out_fault(void)
                     LEO_FAULT_ILLEGAL_CONFIG);
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 16, d),
                     LEO_FAULT_ILLEGAL_CONFIG);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 1, d),
-                    LEO_FAULT_NONE);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 0, d),
-                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 1, d),
+        LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 0, d),
+        LEO_FAULT_LOCAL_OUT_OF_RANGE);
     fake_destroy(fake);
 }
 

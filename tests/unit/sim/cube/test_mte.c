@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every data mover against a byte-by-byte reference, on every arithmetic path. Ids: docs/hw/dma.md. */
+/* Every data mover against a byte-by-byte reference, on every arithmetic path. Ids: docs/hw/dma.md.
+ */
 #include "fake_core.h"
 
 #define UB LEO_MEM_SPACE_UB
@@ -31,17 +32,22 @@ struct burst_case {
 };
 
 static const struct burst_case burst_cases[] = {
-    {LEO_INSN_COPY_GM_TO_UBUF, GM, UB, 32, 32, 32},   {LEO_INSN_COPY_GM_TO_CBUF, GM, L1, 32, 32, 32},
-    {LEO_INSN_COPY_UBUF_TO_GM, UB, GM, 32, 32, 32},   {LEO_INSN_COPY_UBUF_TO_UBUF, UB, UB, 32, 32, 32},
-    {LEO_INSN_COPY_UBUF_TO_CBUF, UB, L1, 32, 32, 32}, {LEO_INSN_COPY_CBUF_TO_UBUF, L1, UB, 32, 32, 32},
-    {LEO_INSN_COPY_CBUF_TO_GM, L1, GM, 32, 32, 32},   {LEO_INSN_COPY_CBUF_TO_BT, L1, BT, 64, 32, 64},
+    {LEO_INSN_COPY_GM_TO_UBUF, GM, UB, 32, 32, 32},
+    {LEO_INSN_COPY_GM_TO_CBUF, GM, L1, 32, 32, 32},
+    {LEO_INSN_COPY_UBUF_TO_GM, UB, GM, 32, 32, 32},
+    {LEO_INSN_COPY_UBUF_TO_UBUF, UB, UB, 32, 32, 32},
+    {LEO_INSN_COPY_UBUF_TO_CBUF, UB, L1, 32, 32, 32},
+    {LEO_INSN_COPY_CBUF_TO_UBUF, L1, UB, 32, 32, 32},
+    {LEO_INSN_COPY_CBUF_TO_GM, L1, GM, 32, 32, 32},
+    {LEO_INSN_COPY_CBUF_TO_BT, L1, BT, 64, 32, 64},
 };
 
 static void check_burst(struct fake *fake, const struct burst_case *at, uint64_t dst, uint64_t src,
                         const struct leo_cfg_burst *cfg)
 {
     size_t src_bytes, dst_bytes;
-    uint8_t *from = space_data(fake, at->src, &src_bytes), *to = space_data(fake, at->dst, &dst_bytes);
+    uint8_t *from = space_data(fake, at->src, &src_bytes),
+            *to = space_data(fake, at->dst, &dst_bytes);
     uint8_t *want = fake_copy(to, dst_bytes), *old = fake_copy(from, src_bytes);
     for (unsigned i = 0; i < cfg->n_burst; i++) {
         for (unsigned j = 0; j < cfg->len_burst * at->length_unit; j++) {
@@ -61,8 +67,8 @@ static void check_burst(struct fake *fake, const struct burst_case *at, uint64_t
 static void bursts(struct fake *fake)
 {
     static const struct leo_cfg_burst shapes[] = {
-        {0, 1, 1, 0, 0}, {3, 1, 16, 5, 7}, {0, 2, 1, 1, 0}, {0, 3, 2, 0, 1}, {0, 5, 3, 2, 1}, {15, 7, 1, 0, 0},
-        {0, 2, 9, 1, 2}, {0, 4, 2, 3, 0}, {0, 0, 4, 1, 1},  {0, 4, 0, 1, 1},
+        {0, 1, 1, 0, 0},  {3, 1, 16, 5, 7}, {0, 2, 1, 1, 0}, {0, 3, 2, 0, 1}, {0, 5, 3, 2, 1},
+        {15, 7, 1, 0, 0}, {0, 2, 9, 1, 2},  {0, 4, 2, 3, 0}, {0, 0, 4, 1, 1}, {0, 4, 0, 1, 1},
     };
     for (size_t c = 0; c < sizeof(burst_cases) / sizeof(burst_cases[0]); c++) {
         for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
@@ -72,7 +78,11 @@ static void bursts(struct fake *fake)
                 continue;
             }
             // Global memory at any byte; on chip the buffer's own alignment; UB to UB apart.
-            check_burst(fake, at, at->dst == GM ? 12345 : small ? 0 : 4096 + 32, at->src == GM ? 777 : 64, &shapes[s]);
+            check_burst(fake, at,
+                        at->dst == GM ? 12345
+                        : small       ? 0
+                                      : 4096 + 32,
+                        at->src == GM ? 777 : 64, &shapes[s]);
         }
     }
 }
@@ -96,7 +106,8 @@ static void atomic(struct fake *fake)
     memcpy(fake->core.local[UB].data, added, sizeof(added));
     const struct leo_cfg_burst cfg = {.n_burst = 2, .len_burst = 4};
     fake->core.ctrl = 1 << 1;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM + 6, 0, 0, leo_cfg_burst_pack(&cfg)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM + 6, 0, 0,
+                             leo_cfg_burst_pack(&cfg)),
                     LEO_FAULT_NONE);
     for (int i = 0; i < 64; i++) {
         float want = old[i] + added[i], got;
@@ -111,7 +122,8 @@ static void atomic(struct fake *fake)
                              leo_cfg_align0_pack(&odd), 0),
                     LEO_FAULT_ILLEGAL_CONFIG);
     fake->core.ctrl = 2 << 1;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0, leo_cfg_burst_pack(&cfg)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0,
+                             leo_cfg_burst_pack(&cfg)),
                     LEO_FAULT_ILLEGAL_CONFIG);
 }
 
@@ -126,7 +138,8 @@ static void overlapping_ub_copy_moves_each_burst_whole(void)
     struct fake *fake = fake_create("generic");
     uint8_t *ub = fake->core.local[UB].data, *old = fake_copy(ub, 0x8000);
     const struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 8};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_UBUF, 32, 0, 0, leo_cfg_burst_pack(&cfg)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_UBUF, 32, 0, 0,
+                             leo_cfg_burst_pack(&cfg)),
                     LEO_FAULT_NONE);
     CU_ASSERT(memcmp(ub + 32, old, 256) == 0 && memcmp(ub, old, 32) == 0);
     free(old);
@@ -134,8 +147,8 @@ static void overlapping_ub_copy_moves_each_burst_whole(void)
 }
 
 /* HW-DMA-11 */
-static void check_load_align(struct fake *fake, const struct leo_cfg_align0 *cfg, const struct leo_cfg_align1 *gaps,
-                             unsigned element)
+static void check_load_align(struct fake *fake, const struct leo_cfg_align0 *cfg,
+                             const struct leo_cfg_align1 *gaps, unsigned element)
 {
     uint8_t *ub = fake->core.local[UB].data, *want = fake_copy(ub, 0x8000);
     unsigned left = cfg->lpad * element, right = cfg->rpad * element;
@@ -155,7 +168,8 @@ static void check_load_align(struct fake *fake, const struct leo_cfg_align0 *cfg
 }
 
 /* HW-DMA-12 */
-static void check_store_align(struct fake *fake, const struct leo_cfg_align0 *cfg, const struct leo_cfg_align1 *gaps)
+static void check_store_align(struct fake *fake, const struct leo_cfg_align0 *cfg,
+                              const struct leo_cfg_align1 *gaps)
 {
     const uint8_t *ub = fake->core.local[UB].data;
     uint8_t *want = fake_copy(fake->gm, FAKE_GM_SIZE);
@@ -177,10 +191,13 @@ static void aligned(struct fake *fake)
     static const uint32_t lengths[] = {0, 1, 2, 15, 17, 31, 32, 33, 62, 64, 101, 257};
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
         for (unsigned count = 0; count < 6; count += 1 + count) {
-            struct leo_cfg_align0 cfg = {.n_burst = (uint16_t)count, .dtype = LEO_DTYPE_B16, .len_bytes = lengths[i]};
-            struct leo_cfg_align1 gaps = {.src_gap = (uint32_t)(i * 3), .dst_gap = (uint32_t)(i % 3)};
+            struct leo_cfg_align0 cfg = {
+                .n_burst = (uint16_t)count, .dtype = LEO_DTYPE_B16, .len_bytes = lengths[i]};
+            struct leo_cfg_align1 gaps = {.src_gap = (uint32_t)(i * 3),
+                                          .dst_gap = (uint32_t)(i % 3)};
             check_load_align(fake, &cfg, &gaps, 2);
-            gaps = (struct leo_cfg_align1){.src_gap = (uint32_t)(i % 3), .dst_gap = (uint32_t)(i * 5)};
+            gaps =
+                (struct leo_cfg_align1){.src_gap = (uint32_t)(i % 3), .dst_gap = (uint32_t)(i * 5)};
             check_store_align(fake, &cfg, &gaps);
             cfg.lpad = 3;
             cfg.rpad = 16;
@@ -195,18 +212,21 @@ static void align_copies_pad_in_ub_and_pack_in_gm(void)
 }
 
 /* HW-DMA-15 */
-static void check_nd2nz(struct fake *fake, const struct leo_cfg_nz0 *cfg0, const struct leo_cfg_nz1 *cfg1,
-                        unsigned element)
+static void check_nd2nz(struct fake *fake, const struct leo_cfg_nz0 *cfg0,
+                        const struct leo_cfg_nz1 *cfg1, unsigned element)
 {
     uint8_t *l1 = fake->core.local[L1].data, *want = fake_copy(l1, 0x20000);
     unsigned per_block = 32 / element, blocks = (cfg0->d_value + per_block - 1) / per_block;
     for (unsigned m = 0; m < cfg0->nd_num; m++) {
         for (unsigned row = 0; row < cfg0->n_value; row++) {
             for (unsigned col = 0; col < blocks * per_block; col++) {
-                size_t to = 64 + (size_t)m * cfg1->dst_nd_stride * element +
-                            ((size_t)(col / per_block) * cfg1->dst_c0_stride + row * cfg1->dst_n_stride) * 32 +
-                            col % per_block * element;
-                size_t from = 5 + ((size_t)m * cfg0->src_nd_stride + row * cfg1->src_d + col) * element;
+                size_t to =
+                    64 + (size_t)m * cfg1->dst_nd_stride * element +
+                    ((size_t)(col / per_block) * cfg1->dst_c0_stride + row * cfg1->dst_n_stride) *
+                        32 +
+                    col % per_block * element;
+                size_t from =
+                    5 + ((size_t)m * cfg0->src_nd_stride + row * cfg1->src_d + col) * element;
                 for (unsigned byte = 0; byte < element; byte++) {
                     want[to + byte] = col < cfg0->d_value ? fake->gm[from + byte] : 0;
                 }
@@ -229,7 +249,8 @@ static void nd2nz(struct fake *fake)
     for (size_t t = 0; t < 3; t++) {
         for (size_t r = 0; r < sizeof(sizes) / sizeof(sizes[0]); r++) {
             for (size_t c = 0; c < sizeof(sizes) / sizeof(sizes[0]); c++) {
-                uint16_t rows = sizes[r], cols = sizes[c], rounded = (uint16_t)((rows + 15) / 16 * 16);
+                uint16_t rows = sizes[r], cols = sizes[c],
+                         rounded = (uint16_t)((rows + 15) / 16 * 16);
                 struct leo_cfg_nz0 cfg0 = {1, types[t].dtype, rows, cols, 0};
                 struct leo_cfg_nz1 cfg1 = {(uint16_t)(cols + c), rounded, 1, 0};
                 check_nd2nz(fake, &cfg0, &cfg1, types[t].element);
@@ -249,10 +270,11 @@ static void nd2nz_places_rows_and_fills_tails_with_zeros(void)
 }
 
 /* HW-DMA-20, HW-DMA-21 */
-static void check_load2d(struct fake *fake, enum leo_insn insn, const struct leo_cfg_load2d *cfg, uint64_t dst,
-                         uint64_t src)
+static void check_load2d(struct fake *fake, enum leo_insn insn, const struct leo_cfg_load2d *cfg,
+                         uint64_t dst, uint64_t src)
 {
-    enum leo_mem_space space = insn == LEO_INSN_LOAD_CBUF_TO_CA ? LEO_MEM_SPACE_L0A : LEO_MEM_SPACE_L0B;
+    enum leo_mem_space space =
+        insn == LEO_INSN_LOAD_CBUF_TO_CA ? LEO_MEM_SPACE_L0A : LEO_MEM_SPACE_L0B;
     uint8_t *l0 = fake->core.local[space].data, *want = fake_copy(l0, 0x10000);
     const uint8_t *l1 = fake->core.local[L1].data;
     for (int i = 0; i < cfg->repeat; i++) {
@@ -265,7 +287,8 @@ static void check_load2d(struct fake *fake, enum leo_insn insn, const struct leo
             }
         }
     }
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, insn, dst, src, 0, leo_cfg_load2d_pack(cfg)), LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, insn, dst, src, 0, leo_cfg_load2d_pack(cfg)),
+                    LEO_FAULT_NONE);
     CU_ASSERT(memcmp(l0, want, 0x10000) == 0);
     free(want);
 }
@@ -274,9 +297,12 @@ static void load2d(struct fake *fake)
 {
     for (unsigned transpose = 0; transpose < 2; transpose++) {
         const struct leo_cfg_load2d shapes[] = {
-            {0, 1, 0, 0, LEO_DTYPE_F16, (uint8_t)transpose, 0},   {3, 5, 1, 0, LEO_DTYPE_F16, (uint8_t)transpose, 0},
-            {2, 7, 9, 2, LEO_DTYPE_BF16, (uint8_t)transpose, 0},  {40, 6, 3, 1, LEO_DTYPE_B16, (uint8_t)transpose, 1},
-            {10, 11, 1, 0, LEO_DTYPE_F16, (uint8_t)transpose, 1}, {1, 4, 0, 3, LEO_DTYPE_S16, (uint8_t)transpose, 0},
+            {0, 1, 0, 0, LEO_DTYPE_F16, (uint8_t)transpose, 0},
+            {3, 5, 1, 0, LEO_DTYPE_F16, (uint8_t)transpose, 0},
+            {2, 7, 9, 2, LEO_DTYPE_BF16, (uint8_t)transpose, 0},
+            {40, 6, 3, 1, LEO_DTYPE_B16, (uint8_t)transpose, 1},
+            {10, 11, 1, 0, LEO_DTYPE_F16, (uint8_t)transpose, 1},
+            {1, 4, 0, 3, LEO_DTYPE_S16, (uint8_t)transpose, 0},
             {9, 0, 1, 1, LEO_DTYPE_F16, (uint8_t)transpose, 0},
         };
         for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
@@ -297,31 +323,44 @@ static void moves_fault_at_the_first_and_last_byte_outside(void)
     struct fake *fake = fake_create("generic");
     const struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 2};
     uint64_t d = leo_cfg_burst_pack(&one), end = FAKE_GM + FAKE_GM_SIZE;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, end - 64, 0, d), LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, end - 64, 0, d),
+                    LEO_FAULT_NONE);
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, end - 63, 0, d),
                     LEO_FAULT_GM_OUT_OF_RANGE);
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM - 1, 0, d),
                     LEO_FAULT_GM_OUT_OF_RANGE);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0x8000 - 64, FAKE_GM, 0, d), LEO_FAULT_NONE);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0x8000 - 32, FAKE_GM, 0, d),
-                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0x8000 - 64, FAKE_GM, 0, d),
+        LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0x8000 - 32, FAKE_GM, 0, d),
+        LEO_FAULT_LOCAL_OUT_OF_RANGE);
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 16, FAKE_GM, 0, d),
                     LEO_FAULT_MISALIGNED_LOCAL);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_RO, 0, 0, d), LEO_FAULT_GM_READ_ONLY);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, end, 0, 0, 0), LEO_FAULT_NONE);
-    const struct leo_cfg_load2d load = {.base = 0x100, .repeat = 1, .src_stride = 1, .dtype = LEO_DTYPE_F16};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, leo_cfg_load2d_pack(&load)),
-                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
-    const struct leo_cfg_load2d down = {.base = 2, .repeat = 4, .src_stride = 1, .dtype = LEO_DTYPE_F16, .decrement = 1};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, leo_cfg_load2d_pack(&down)),
-                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_RO, 0, 0, d),
+                    LEO_FAULT_GM_READ_ONLY);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, end, 0, 0, 0),
+                    LEO_FAULT_NONE);
+    const struct leo_cfg_load2d load = {
+        .base = 0x100, .repeat = 1, .src_stride = 1, .dtype = LEO_DTYPE_F16};
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, leo_cfg_load2d_pack(&load)),
+        LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    const struct leo_cfg_load2d down = {
+        .base = 2, .repeat = 4, .src_stride = 1, .dtype = LEO_DTYPE_F16, .decrement = 1};
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, leo_cfg_load2d_pack(&down)),
+        LEO_FAULT_LOCAL_OUT_OF_RANGE);
     const struct leo_cfg_load2d up = {.base = 0, .repeat = 1, .dtype = LEO_DTYPE_F16};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CB, 256, 0, 0, leo_cfg_load2d_pack(&up)),
-                    LEO_FAULT_MISALIGNED_LOCAL);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CB, 256, 0, 0, leo_cfg_load2d_pack(&up)),
+        LEO_FAULT_MISALIGNED_LOCAL);
     const struct leo_cfg_burst bias = {.n_burst = 1, .len_burst = 1};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_CBUF_TO_BT, 32, 0, 0, leo_cfg_burst_pack(&bias)),
-                    LEO_FAULT_MISALIGNED_LOCAL);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_CBUF_TO_BT, 0x400, 0, 0, leo_cfg_burst_pack(&bias)),
+    CU_ASSERT_EQUAL(
+        fake_run(fake, sim_exec_mte, LEO_INSN_COPY_CBUF_TO_BT, 32, 0, 0, leo_cfg_burst_pack(&bias)),
+        LEO_FAULT_MISALIGNED_LOCAL);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_CBUF_TO_BT, 0x400, 0, 0,
+                             leo_cfg_burst_pack(&bias)),
                     LEO_FAULT_LOCAL_OUT_OF_RANGE);
     fake_destroy(fake);
 }
@@ -331,17 +370,22 @@ static void bursts_across_a_hole_move_until_the_fault(void)
 {
     struct fake *fake = fake_create("generic");
     uint8_t *ub = fake->core.local[UB].data, *old = fake_copy(ub, 0x8000);
-    // The first burst ends in the first mapping, the second starts in the other one: legal, the gap is never touched.
+    // The first burst ends in the first mapping, the second starts in the other one: legal, the gap
+    // is never touched.
     const struct leo_cfg_burst over = {.n_burst = 2, .len_burst = 1, .src_gap = 0x40000 / 32};
     uint64_t src = FAKE_RO - 0x40000 - 32;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, src, 0, leo_cfg_burst_pack(&over)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, src, 0,
+                             leo_cfg_burst_pack(&over)),
                     LEO_FAULT_NONE);
-    CU_ASSERT(memcmp(ub, fake->gm + (src - FAKE_GM), 32) == 0 && memcmp(ub + 32, fake->ro, 32) == 0);
+    CU_ASSERT(memcmp(ub, fake->gm + (src - FAKE_GM), 32) == 0 &&
+              memcmp(ub + 32, fake->ro, 32) == 0);
     const struct leo_cfg_burst into = {.n_burst = 3, .len_burst = 1};
     src = FAKE_GM + FAKE_GM_SIZE - 64;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, src, 0, leo_cfg_burst_pack(&into)),
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, src, 0,
+                             leo_cfg_burst_pack(&into)),
                     LEO_FAULT_GM_OUT_OF_RANGE);
-    CU_ASSERT(memcmp(ub, fake->gm + FAKE_GM_SIZE - 64, 64) == 0 && memcmp(ub + 64, old + 64, 32) == 0);
+    CU_ASSERT(memcmp(ub, fake->gm + FAKE_GM_SIZE - 64, 64) == 0 &&
+              memcmp(ub + 64, old + 64, 32) == 0);
     free(old);
     fake_destroy(fake);
 }
@@ -350,9 +394,11 @@ static void bursts_across_a_hole_move_until_the_fault(void)
 static void impossible_configurations_fault(void)
 {
     struct fake *fake = fake_create("generic");
-    const struct leo_cfg_align0 pad = {.n_burst = 1, .dtype = LEO_DTYPE_B32, .len_bytes = 4, .lpad = 9};
+    const struct leo_cfg_align0 pad = {
+        .n_burst = 1, .dtype = LEO_DTYPE_B32, .len_bytes = 4, .lpad = 9};
     const struct leo_cfg_align0 type = {.n_burst = 1, .dtype = 15, .len_bytes = 4};
-    const struct leo_cfg_align0 length = {.n_burst = 1, .dtype = LEO_DTYPE_B8, .len_bytes = 2097152};
+    const struct leo_cfg_align0 length = {
+        .n_burst = 1, .dtype = LEO_DTYPE_B8, .len_bytes = 2097152};
     const struct leo_cfg_align0 *bad[] = {&pad, &type, &length};
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_GM_TO_UBUF_ALIGN, 0, FAKE_GM,
@@ -361,9 +407,11 @@ static void impossible_configurations_fault(void)
     }
     const struct leo_cfg_load2d load = {.repeat = 1, .dtype = LEO_DTYPE_F32, .transpose = 1};
     uint64_t word = leo_cfg_load2d_pack(&load);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, word), LEO_FAULT_ILLEGAL_CONFIG);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, word),
+                    LEO_FAULT_ILLEGAL_CONFIG);
     word = UINT64_C(1) << 63 | UINT64_C(1) << 16;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, word), LEO_FAULT_ILLEGAL_CONFIG);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_LOAD_CBUF_TO_CA, 0, 0, 0, word),
+                    LEO_FAULT_ILLEGAL_CONFIG);
     const struct leo_cfg_nz0 rows = {1, LEO_DTYPE_F16, 16385, 1, 0};
     const struct leo_cfg_nz0 good = {2, LEO_DTYPE_F16, 1, 1, 0};
     const struct leo_cfg_nz1 pitch = {1, 16, 1, 0}, none = {0, 16, 1, 0}, odd = {1, 16, 1, 8};
@@ -379,7 +427,8 @@ static void impossible_configurations_fault(void)
                                  leo_cfg_nz0_pack(cases[i].cfg0), leo_cfg_nz1_pack(cases[i].cfg1)),
                         cases[i].want);
     }
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_VADD, 0, 0, 0, 0), LEO_FAULT_ILLEGAL_INSTRUCTION);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_VADD, 0, 0, 0, 0),
+                    LEO_FAULT_ILLEGAL_INSTRUCTION);
     fake_destroy(fake);
 }
 
@@ -390,9 +439,11 @@ int main(int argc, char **argv)
         {"atomic_writes_add_f32", atomic_writes_add_f32},
         {"overlapping_ub_copy_moves_each_burst_whole", overlapping_ub_copy_moves_each_burst_whole},
         {"align_copies_pad_in_ub_and_pack_in_gm", align_copies_pad_in_ub_and_pack_in_gm},
-        {"nd2nz_places_rows_and_fills_tails_with_zeros", nd2nz_places_rows_and_fills_tails_with_zeros},
+        {"nd2nz_places_rows_and_fills_tails_with_zeros",
+         nd2nz_places_rows_and_fills_tails_with_zeros},
         {"load2d_moves_and_transposes_fractals", load2d_moves_and_transposes_fractals},
-        {"moves_fault_at_the_first_and_last_byte_outside", moves_fault_at_the_first_and_last_byte_outside},
+        {"moves_fault_at_the_first_and_last_byte_outside",
+         moves_fault_at_the_first_and_last_byte_outside},
         {"bursts_across_a_hole_move_until_the_fault", bursts_across_a_hole_move_until_the_fault},
         {"impossible_configurations_fault", impossible_configurations_fault},
     };
