@@ -234,7 +234,7 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     const double banks = bank_cycles(&traffic, repeats);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + repeats * (compute > banks ? compute : banks);
-    // Without a barrier the first repeats follow the last ones of the instruction before (HW-VEC-43).
-    const struct sim_pipe *pipe = &core->pipe[LEO_PIPE_V];
-    cost->overlap_cycles = pipe->not_before < pipe->free_at ? time->head : 0;
+    // The first repeats follow the last ones of the instruction before, unless a barrier or flag drains the pipe.
+    cost->overlap_cycles = time->head; // HW-VEC-43
+    cost->flag_drains = true;
 }

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every vector instruction, type and way to walk the buffer against reference.c, on every path of the host. */
+#include "fake_core.h"
+#include "harness.h"
+#include "reference.h"
+#include "simd/simd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A way to walk: base, block and repeat stride of destination and sources; strides 0xff mean "contiguous". */
+struct walk {
+    const char *name;
+    uint64_t ctrl, vmask[2];
+    unsigned repeat;
+    uint32_t base[3];
+    unsigned blk[3], rep[3];
+};
+
+#define ALL  UINT64_MAX
+#define PACK 0xff
+
+static const struct walk walks[] = {
+    {"contiguous", 0, {ALL, ALL}, 9, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"one", 0, {ALL, ALL}, 1, {0x40, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"none", 0, {ALL, ALL}, 0, {0x40, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"longest", 0, {ALL, ALL}, 255, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"strided blocks", 0, {ALL, ALL}, 5, {0x0, 0x11000, 0x22000}, {3, 2, 5}, {30, 20, 41}},
+    {"strided repeats", 0, {ALL, ALL}, 6, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {16, 9, 11}},
+    {"reused sources", 0, {ALL, ALL}, 6, {0x0, 0x11000, 0x22000}, {1, 0, 1}, {PACK, 8, 0}},
+    {"overlapping repeats", 0, {ALL, ALL}, 6, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {3, 1, 2}},
+    {"one lane", 0, {1, 0}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"prefix mask", 0, {0x1fffffff, 0}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"prefix mask, one", 0, {ALL, 0x3fffff}, 1, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"holes", 0, {0x8421f0f0aa55c33cu, 0x00ff00000000f001u}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {8, 8, 8}},
+    {"holes strided", 0, {0xf0f0aa55c33c8420u, 0x10000000f0010000u}, 5, {0x0, 0x11000, 0x22000}, {2, 3, 1}, {17, 24, 9}},
+    {"upper lanes", 0, {0, ALL}, 3, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"empty mask", 0, {0, 0}, 3, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"counter", 1, {1000, 77}, 0, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"counter of one", 1, {1, 0}, 9, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"counter of none", 1, {0, 0}, 9, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"counter strided", 1, {531, 0}, 9, {0x0, 0x11000, 0x22000}, {2, 1, 1}, {16, 9, 0}},
+    {"counter long", 1, {16384, 0}, 1, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"in place of a", 0, {ALL, ALL}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"in place of b", 0, {ALL, ALL}, 9, {0x22000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"in place of both", 0, {ALL, ALL}, 9, {0x22000, 0x22000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"in place, counter", 1, {777, 0}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"shifted down", 0, {ALL, ALL}, 9, {0x10fe0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"shifted up", 0, {ALL, ALL}, 9, {0x11020, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"one accumulator", 0, {ALL, ALL}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {0, 0, 8}},
+};
+
+struct subject {
+    struct fake_core *fake;
+    uint8_t *before, *expected;
+    uint64_t seed;
+    unsigned runs;
+};
+
+static const char *const paths[] = {"generic", "avx2", "avx512"};
+
+/** Half of the words are any bits, half are numbers of everyday size, some are the awkward ones. */
+static uint32_t random_word(uint64_t *seed)
+{
+    static const uint32_t awkward[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345,
+                                       0x7f800001, 0x00000001, 0x7c00fc00, 0x80000000, 0x7e00fe01, 0x00018001,
+                                       0x7bfffbff, 0x3f800000, 0x3c00bc00, 0xffffffff, 0x80007fff, 0x7fffffff};
+    const uint64_t random = fake_random(seed);
+    if (random % 8 == 0) {
+        return awkward[(random >> 8) % (sizeof(awkward) / sizeof(awkward[0]))];
+    }
+    if (random % 8 < 4) {
+        return (uint32_t)(random >> 32);
+    }
+    // f16 near 1 in both halves, which is an everyday f32 as well
+    return 0x38003800u + ((uint32_t)(random >> 32) & 0x87ff87ffu);
+}
+
+static bool begin_subject(struct subject *subject, uint32_t arch, const char *path)
+{
+    *subject = (struct subject){.fake = fake_core_create(arch, path), .seed = 1};
+    if (subject->fake == NULL) {
+        return false;
+    }
+    subject->before = malloc(FAKE_UB_BYTES);
+    subject->expected = malloc(FAKE_UB_BYTES);
+    for (size_t i = 0; i < FAKE_UB_BYTES; i += 4) {
+        const uint32_t word = random_word(&subject->seed);
+        memcpy(subject->before + i, &word, 4);
+    }
+    return true;
+}
+
+static void finish_subject(struct subject *subject)
+{
+    CU_ASSERT(subject->runs > 0);
+    fake_core_destroy(subject->fake);
+    free(subject->before);
+    free(subject->expected);
+}
+
+static void report(const struct subject *subject, const struct sim_op *op, const struct walk *walk)
+{
+    const uint8_t *got = subject->fake->core.local[LEO_MEM_SPACE_UB].data;
+    size_t at = 0;
+    while (at < FAKE_UB_BYTES && got[at] == subject->expected[at]) {
+        at++;
+    }
+    printf("\n%s %s %s d=%016llx sub=%u: fault %d, byte 0x%zx", subject->fake->core.simd->name,
+           leo_insn_name(op->insn), walk->name, (unsigned long long)op->d, op->sub,
+           (int)subject->fake->core.scalar.fault.code, at);
+    if (at < FAKE_UB_BYTES) {
+        at &= ~(size_t)3;
+        for (size_t i = at; i < at + 8 && i < FAKE_UB_BYTES; i++) {
+            printf("%s%02x/%02x", i == at ? " got/want " : " ", got[i], subject->expected[i]);
+        }
+    }
+}
+
+/** Runs the instruction on both and compares the whole buffer and the compare mask. */
+static void check(struct subject *subject, const struct sim_op *op, const struct walk *walk)
+{
+    struct sim_core *core = &subject->fake->core;
+    uint8_t *ub = core->local[LEO_MEM_SPACE_UB].data;
+    fake_core_reset(subject->fake);
+    core->ctrl = walk->ctrl;
+    memcpy(core->vmask, walk->vmask, sizeof(core->vmask));
+    core->cmpmask[0] = 0x123456789abcdef0u;
+    core->cmpmask[1] = 0xfedcba9876543210u;
+    core->selmask_addr = 0x3c000;
+    struct reference ref = {.ub = subject->expected, .ctrl = core->ctrl, .selmask_addr = core->selmask_addr};
+    memcpy(ref.vmask, core->vmask, sizeof(ref.vmask));
+    memcpy(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask));
+    memcpy(ub, subject->before, FAKE_UB_BYTES);
+    memcpy(subject->expected, subject->before, FAKE_UB_BYTES);
+    reference_exec(&ref, op);
+    subject->runs++;
+    const bool good = sim_exec_vector(core, op) && memcmp(ub, subject->expected, FAKE_UB_BYTES) == 0 &&
+                      memcmp(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask)) == 0;
+    if (!good) {
+        report(subject, op, walk);
+    }
+    CU_ASSERT(good);
+}
+
+/** A repeat stride of the walk, in blocks. */
+static unsigned rep_of(const struct walk *walk, unsigned operand, unsigned bytes, unsigned wide)
+{
+    return walk->rep[operand] == PACK ? 8 * bytes / wide : walk->rep[operand];
+}
+
+static struct sim_op vec3_op(enum leo_insn insn, unsigned type, unsigned mod, const struct walk *walk)
+{
+    const struct leo_cfg_vec3 cfg = {
+        .repeat = (uint8_t)walk->repeat,
+        .dst_blk = (uint8_t)walk->blk[0],
+        .src0_blk = (uint8_t)walk->blk[1],
+        .src1_blk = (uint8_t)walk->blk[2],
+        .dst_rep = (uint8_t)rep_of(walk, 0, 4, 4),
+        .src0_rep = (uint8_t)rep_of(walk, 1, 4, 4),
+        .src1_rep = (uint8_t)rep_of(walk, 2, 4, 4),
+        .dtype = (uint8_t)type,
+        .mod = (uint8_t)mod,
+    };
+    return (struct sim_op){
+        .insn = insn, .a = walk->base[0], .b = walk->base[1], .c = walk->base[2], .d = leo_cfg_vec3_pack(&cfg)};
+}
+
+static struct sim_op vec2_op(enum leo_insn insn, unsigned type, unsigned mod, uint64_t scalar,
+                             const struct walk *walk)
+{
+    const bool mixed = insn == LEO_INSN_VAXPY && mod == 1;
+    const struct leo_cfg_vec2 cfg = {
+        .repeat = (uint8_t)walk->repeat,
+        .dst_blk = (uint16_t)walk->blk[0],
+        .src_blk = (uint16_t)walk->blk[1],
+        .dst_rep = (uint8_t)rep_of(walk, 0, 4, 4),
+        .src_rep = (uint8_t)rep_of(walk, 1, mixed ? 2 : 4, 4),
+        .dtype = (uint8_t)type,
+        .mod = (uint8_t)mod,
+    };
+    return (struct sim_op){
+        .insn = insn, .a = walk->base[0], .b = walk->base[1], .c = scalar, .d = leo_cfg_vec2_pack(&cfg)};
+}
+
+static void check_binary(struct subject *subject, uint32_t arch)
+{
+    static const enum leo_insn insns[] = {LEO_INSN_VADD, LEO_INSN_VSUB, LEO_INSN_VMUL,  LEO_INSN_VDIV, LEO_INSN_VMAX,
+                                          LEO_INSN_VMIN, LEO_INSN_VSEL, LEO_INSN_VCMPV, LEO_INSN_VCMP};
+    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
+        const bool compares = insns[i] == LEO_INSN_VCMPV || insns[i] == LEO_INSN_VCMP;
+        const unsigned mods = compares ? LEO_COND_COUNT : insns[i] == LEO_INSN_VSEL ? 3 : 1;
+        for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
+            if (!leo_insn_has_type(insns[i], arch, type)) {
+                continue;
+            }
+            for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+                const unsigned mod = mods == 1 ? 0 : (unsigned)(walk + i) % mods;
+                const struct sim_op op = vec3_op(insns[i], type, mod, &walks[walk]);
+                check(subject, &op, &walks[walk]);
+            }
+            for (unsigned mod = 1; mod < mods; mod++) {
+                struct sim_op op = vec3_op(insns[i], type, mod, &walks[0]);
+                op.c = insns[i] == LEO_INSN_VSEL && mod == 1 ? 0x40490fdb : op.c;
+                check(subject, &op, &walks[0]);
+            }
+        }
+    }
+}
+
+static void check_vec2(struct subject *subject, uint32_t arch)
+{
+    static const enum leo_insn insns[] = {LEO_INSN_VADDS, LEO_INSN_VMULS,  LEO_INSN_VMAXS, LEO_INSN_VMINS,
+                                          LEO_INSN_VAXPY, LEO_INSN_VCMPVS, LEO_INSN_VDUP,  LEO_INSN_VCOPY,
+                                          LEO_INSN_VABS,  LEO_INSN_VRELU,  LEO_INSN_VEXP,  LEO_INSN_VLN,
+                                          LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC};
+    static const uint64_t scalars[] = {0x3f9d70a43cf5u, 0xffffffffbfc0bc00u, 0x7fc07e00u, 0x80008000u};
+    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
+        const unsigned mods = insns[i] == LEO_INSN_VCMPVS ? LEO_COND_COUNT : insns[i] == LEO_INSN_VAXPY ? 2 : 1;
+        for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
+            if (!leo_insn_has_type(insns[i], arch, type)) {
+                continue;
+            }
+            for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+                for (unsigned mod = 0; mod < mods; mod++) {
+                    const uint64_t scalar = scalars[(walk + mod) % 4];
+                    const struct sim_op op = vec2_op(insns[i], type, mod, scalar, &walks[walk]);
+                    check(subject, &op, &walks[walk]);
+                }
+            }
+        }
+    }
+}
+
+static unsigned check_convert(struct subject *subject)
+{
+    static const struct {
+        unsigned dst, src;
+    } pairs[] = {
+        {LEO_DTYPE_F32, LEO_DTYPE_F16},  {LEO_DTYPE_S32, LEO_DTYPE_F16}, {LEO_DTYPE_S16, LEO_DTYPE_F16},
+        {LEO_DTYPE_S8, LEO_DTYPE_F16},   {LEO_DTYPE_U8, LEO_DTYPE_F16},  {LEO_DTYPE_F32, LEO_DTYPE_BF16},
+        {LEO_DTYPE_S32, LEO_DTYPE_BF16}, {LEO_DTYPE_F32, LEO_DTYPE_F32}, {LEO_DTYPE_F16, LEO_DTYPE_F32},
+        {LEO_DTYPE_BF16, LEO_DTYPE_F32}, {LEO_DTYPE_S64, LEO_DTYPE_F32}, {LEO_DTYPE_S32, LEO_DTYPE_F32},
+        {LEO_DTYPE_S16, LEO_DTYPE_F32},  {LEO_DTYPE_F16, LEO_DTYPE_S8},  {LEO_DTYPE_F16, LEO_DTYPE_U8},
+        {LEO_DTYPE_F16, LEO_DTYPE_S16},  {LEO_DTYPE_F32, LEO_DTYPE_S16}, {LEO_DTYPE_F32, LEO_DTYPE_S32},
+        {LEO_DTYPE_S64, LEO_DTYPE_S32},  {LEO_DTYPE_S16, LEO_DTYPE_S32}, {LEO_DTYPE_F32, LEO_DTYPE_S64},
+        {LEO_DTYPE_S32, LEO_DTYPE_S64},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const unsigned dst = reference_bytes(pairs[i].dst);
+        const unsigned src = reference_bytes(pairs[i].src);
+        const unsigned wide = dst > src ? dst : src;
+        for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+            struct leo_cfg_vcvt cfg = {
+                .repeat = (uint8_t)walks[walk].repeat,
+                .dst_blk = (uint16_t)walks[walk].blk[0],
+                .src_blk = (uint16_t)walks[walk].blk[1],
+                .dst_rep = (uint8_t)rep_of(&walks[walk], 0, dst, wide),
+                .src_rep = (uint8_t)rep_of(&walks[walk], 1, src, wide),
+                .dst_type = (uint8_t)pairs[i].dst,
+                .src_type = (uint8_t)pairs[i].src,
+            };
+            for (unsigned round = 0; round < LEO_ROUND_COUNT; round++) {
+                if (walks[walk].repeat > 100 && round != i % LEO_ROUND_COUNT) {
+                    continue;
+                }
+                const struct sim_op op = {.insn = LEO_INSN_VCONV,
+                                          .sub = (uint8_t)round,
+                                          .a = walks[walk].base[0],
+                                          .b = walks[walk].base[1],
+                                          .d = leo_cfg_vcvt_pack(&cfg)};
+                check(subject, &op, &walks[walk]);
+            }
+        }
+    }
+    return sizeof(pairs) / sizeof(pairs[0]);
+}
+
+static void check_reduce(struct subject *subject, uint32_t arch)
+{
+    static const enum leo_insn insns[] = {LEO_INSN_VCADD,  LEO_INSN_VCMAX,  LEO_INSN_VCMIN, LEO_INSN_VCGADD,
+                                          LEO_INSN_VCGMAX, LEO_INSN_VCGMIN, LEO_INSN_VCPADD};
+    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
+        const bool with_index = insns[i] == LEO_INSN_VCMAX || insns[i] == LEO_INSN_VCMIN;
+        for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
+            if (!leo_insn_has_type(insns[i], arch, type)) {
+                continue;
+            }
+            for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+                for (unsigned order = 0; order < (with_index ? LEO_ORDER_COUNT : 1u); order++) {
+                    const struct leo_cfg_vred cfg = {
+                        .repeat = (uint8_t)walks[walk].repeat,
+                        .dst_rep = (uint16_t)(walk % 3 == 2 ? 2 : 1),
+                        .src_blk = (uint16_t)walks[walk].blk[1],
+                        .src_rep = (uint16_t)rep_of(&walks[walk], 1, 4, 4),
+                        .dtype = (uint8_t)type,
+                        .order = (uint8_t)order,
+                    };
+                    const struct sim_op op = {.insn = insns[i],
+                                              .a = walks[walk].base[0],
+                                              .b = walks[walk].base[1],
+                                              .d = leo_cfg_vred_pack(&cfg)};
+                    check(subject, &op, &walks[walk]);
+                }
+            }
+        }
+    }
+}
+
+/** HW-VEC-01 to HW-VEC-12 and HW-VEC-30 to HW-VEC-33 on the split chip. */
+static void split_chip_matches_reference(void)
+{
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        struct subject subject;
+        if (!begin_subject(&subject, 2201, paths[i])) {
+            printf("\n%s: not on this host", paths[i]);
+            continue;
+        }
+        check_binary(&subject, 2201);
+        check_vec2(&subject, 2201);
+        check_reduce(&subject, 2201);
+        finish_subject(&subject);
+    }
+}
+
+/** HW-VEC-20 to HW-VEC-22. */
+static void conversions_match_reference(void)
+{
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        struct subject subject;
+        if (begin_subject(&subject, 2201, paths[i])) {
+            CU_ASSERT(check_convert(&subject) == 22);
+            finish_subject(&subject);
+        }
+    }
+}
+
+static void coupled_chip_matches_reference(void)
+{
+    struct subject subject;
+    CU_ASSERT_FATAL(begin_subject(&subject, 1001, NULL));
+    check_binary(&subject, 1001);
+    check_vec2(&subject, 1001);
+    check_reduce(&subject, 1001);
+    finish_subject(&subject);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct leo_test tests[] = {
+        {"split_chip_matches_reference", split_chip_matches_reference},
+        {"conversions_match_reference", conversions_match_reference},
+        {"coupled_chip_matches_reference", coupled_chip_matches_reference},
+    };
+    return leo_test_main("exec_vector", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
