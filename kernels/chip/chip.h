@@ -2,7 +2,7 @@
 /* What operators want to know of a chip beyond its capabilities: tile sizes, one file a chip. */
 #pragma once
 
-#include <leo/driver.h>
+#include <leo/runtime.h>
 #include <stdint.h>
 
 struct op_chip {

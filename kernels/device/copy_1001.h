@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The coupled core copies whole 32-byte blocks only: row by row where the pitch has none, tails by the scalar unit. */
+/* Included by copy.h. The coupled core copies whole 32-byte blocks only: row by row where the pitch has none, tails by the scalar unit. */
 #pragma once
 
 OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t bytes, uint64_t gm_pitch,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The split generation copies rows of any length. */
+/* Included by copy.h. The split generation copies rows of any length. */
 #pragma once
 
 OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t bytes, uint64_t gm_pitch,

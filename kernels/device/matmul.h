@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The matmul pipeline both generations share: GM -> L1 (MTE2), L1 -> L0 (MTE1), L0 -> L0C (M), each double-buffered.
- * A generation's own file supplies, before it includes this one:
+ * Included by a generation's own file, which supplies before that:
  *   matmul_load(l1, gm, rows, columns, rows_padded, pitch)  a row-major matrix into NZ fractals in L1 (MTE2)
  *   matmul_load_bias(t, n0, columns, slot)                   bias of a tile, with its first chunk (MTE2)
  *   matmul_begin_tile(t, columns, slot)                      before the first mmad of a tile (MTE1)

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""headers.py BUILD [ROOT]: every header compiles alone, the public ones as C++ too, device headers for the device."""
+"""headers.py BUILD [ROOT]: every header compiles alone, the public ones as C++ too, device headers for the device.
+
+A header that is a part of another file says so ("Included by ...") before its #pragma once, and is left out.
+"""
 
 import concurrent.futures
 import os
@@ -21,19 +24,19 @@ def include_flags(root, build, path):
     public = [folder / "include" for folder in sorted(folders) if "device" not in folder.parts]
     own = [Path(root) / path.parent, Path(root) / path.parts[0]]
     if path.parts[0] == "tests":
-        own += [Path(root) / layer for layer in tree.LAYERS] + [Path(root) / "tests" / "harness"]
+        own += [Path(root) / layer for layer in tree.LAYERS]
+        own += sorted({Path(root) / p.parent for p in tree.files(root, ".h") if "include" not in p.parts})
     return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", *own]]
 
 
 def jobs(root, build):
     for path in tree.files(root, ".h"):
-        if path.parts[0] not in tree.LAYERS:
+        if path.parts[0] not in tree.LAYERS or "Included by" in tree.read(root, path).split("#pragma once")[0]:
             continue
         name = str(Path(root).resolve() / path)
         if "device" in path.parts:
             flags = [f"-I{root}/isa/device/include", f"-I{build}/isa/device/include", f"-I{root}/{path.parent}"]
-            # A name ending in an architecture's number says that the header is for that one.
-            for arch in [a for a in ("1001", "2201") if path.stem.endswith(a)] or ("1001", "2201"):
+            for arch in (1001, 2201):
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
                 yield path, "device C++", name, DEVICE + CXX + flags
