@@ -106,7 +106,7 @@ bool rig_wait(struct rig *rig, unsigned queue, struct leo_cqe *cqe)
 unsigned rig_do(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t kind, const void *body, size_t bytes,
                 struct leo_cqe *cqe)
 {
-    struct leo_cqe ignored;
+    struct leo_cqe ignored = {0};
     cqe = cqe ? cqe : &ignored;
     uint32_t cmd_id = rig_push(rig, queue, op, kind, body, bytes);
     rig_ring(rig, queue);
