@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One scalar unit without a chip: a static program in flat memory with two Linux calls. The comparison with QEMU. */
+/* One scalar unit without a chip: a static program in flat memory with two Linux calls. The
+ * comparison with QEMU. */
 #include "scalar.h"
 
 #include <leo/alloc.h>
@@ -9,7 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { SEGMENT_MAX = 16, STACK_BYTES = 1 << 20, STACK_GAP = 1 << 16, CALL_WRITE = 64, CALL_EXIT = 93 };
+enum {
+    SEGMENT_MAX = 16,
+    STACK_BYTES = 1 << 20,
+    STACK_GAP = 1 << 16,
+    CALL_WRITE = 64,
+    CALL_EXIT = 93
+};
 
 /** No program of a test needs more; a broken file must not make us reserve the host's memory. */
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 30)
@@ -22,7 +29,7 @@ struct segment {
 struct bare {
     struct segment segments[SEGMENT_MAX + 1]; /**< the last is the stack */
     size_t segment_count;
-    uint64_t low, high;                       /**< addresses of the image */
+    uint64_t low, high; /**< addresses of the image */
     uint8_t *image, *stack;
     uint64_t entry;
     struct sim_decoded *text;
@@ -38,8 +45,8 @@ static bool fail(struct sim_scalar *scalar, enum leo_fault code, uint64_t addr, 
     return false;
 }
 
-static bool find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
-                        struct sim_region *region)
+static bool find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes,
+                        enum sim_access access, struct sim_region *region)
 {
     const struct bare *bare = scalar->owner;
     for (size_t i = 0; i < bare->segment_count; i++) {
@@ -54,7 +61,8 @@ static bool find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes
         *region = (struct sim_region){
             .base = segment->addr,
             .bytes = segment->bytes,
-            .host = i + 1 == bare->segment_count ? bare->stack : bare->image + (segment->addr - bare->low),
+            .host = i + 1 == bare->segment_count ? bare->stack
+                                                 : bare->image + (segment->addr - bare->low),
             .access = segment->access | SIM_ACCESS_MISALIGNED, // as Linux lets a program
             .load_cycles = 1,
             .store_cycles = 1,
@@ -123,8 +131,9 @@ static const struct sim_scalar_env bare_env = {
 
 static bool has_valid_header(Elf *elf, GElf_Ehdr *header)
 {
-    return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, header) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-           header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_machine == EM_RISCV && header->e_type == ET_EXEC;
+    return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, header) &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+           header->e_machine == EM_RISCV && header->e_type == ET_EXEC;
 }
 
 /** Collects the PT_LOADs. */
@@ -146,9 +155,9 @@ static leo_status read_segments(struct bare *bare, Elf *elf, size_t file_bytes)
         if (p.p_type != PT_LOAD || p.p_memsz == 0) {
             continue;
         }
-        if (bare->segment_count == SEGMENT_MAX || p.p_filesz > p.p_memsz || p.p_offset > file_bytes ||
-            p.p_filesz > file_bytes - p.p_offset || p.p_memsz > IMAGE_BYTES_MAX ||
-            p.p_vaddr > UINT64_MAX - 2 * IMAGE_BYTES_MAX) {
+        if (bare->segment_count == SEGMENT_MAX || p.p_filesz > p.p_memsz ||
+            p.p_offset > file_bytes || p.p_filesz > file_bytes - p.p_offset ||
+            p.p_memsz > IMAGE_BYTES_MAX || p.p_vaddr > UINT64_MAX - 2 * IMAGE_BYTES_MAX) {
             return LEO_ERR_BAD_ELF;
         }
         unsigned access = p.p_flags & PF_R ? SIM_ACCESS_READ : 0;
@@ -158,7 +167,8 @@ static leo_status read_segments(struct bare *bare, Elf *elf, size_t file_bytes)
         bare->low = p.p_vaddr < bare->low ? p.p_vaddr : bare->low;
         bare->high = p.p_vaddr + p.p_memsz > bare->high ? p.p_vaddr + p.p_memsz : bare->high;
     }
-    return bare->segment_count && bare->high - bare->low <= IMAGE_BYTES_MAX ? LEO_OK : LEO_ERR_BAD_ELF;
+    return bare->segment_count && bare->high - bare->low <= IMAGE_BYTES_MAX ? LEO_OK
+                                                                            : LEO_ERR_BAD_ELF;
 }
 
 /** Decodes the executable segments as one text. */
@@ -176,7 +186,8 @@ static leo_status decode_text(struct bare *bare)
     if (low >= high) {
         return LEO_ERR_BAD_ELF;
     }
-    return sim_decoded_create(bare->image + (low - bare->low), (size_t)(high - low), low, &bare->text);
+    return sim_decoded_create(bare->image + (low - bare->low), (size_t)(high - low), low,
+                              &bare->text);
 }
 
 static leo_status load_image(struct bare *bare, const uint8_t *file, size_t file_bytes)
@@ -218,7 +229,8 @@ static leo_status load_image(struct bare *bare, const uint8_t *file, size_t file
     return status;
 }
 
-static void run_program(struct bare *bare, uint64_t max_instructions, struct leo_sim_bare_result *result)
+static void run_program(struct bare *bare, uint64_t max_instructions,
+                        struct leo_sim_bare_result *result)
 {
     struct sim_scalar *scalar = &bare->scalar;
     const struct segment *stack = &bare->segments[bare->segment_count - 1];
@@ -230,7 +242,8 @@ static void run_program(struct bare *bare, uint64_t max_instructions, struct leo
     scalar->pc = bare->entry;
     scalar->x[2] = stack->addr + stack->bytes - 64; // argc, argv and envp are read as 0
     // One cycle an instruction, so a limit of time is a limit of instructions.
-    enum sim_scalar_stop stop = sim_scalar_run(scalar, max_instructions ? (double)max_instructions : HUGE_VAL);
+    enum sim_scalar_stop stop =
+        sim_scalar_run(scalar, max_instructions ? (double)max_instructions : HUGE_VAL);
     if (stop == SIM_SCALAR_TIME) {
         scalar->fault = (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = scalar->pc};
     }
@@ -242,8 +255,9 @@ static void run_program(struct bare *bare, uint64_t max_instructions, struct leo
 }
 
 leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
-                            void (*write_fn)(void *user, int fd, const void *data, size_t bytes), void *user,
-                            uint64_t max_instructions, struct leo_sim_bare_result *result)
+                            void (*write_fn)(void *user, int fd, const void *data, size_t bytes),
+                            void *user, uint64_t max_instructions,
+                            struct leo_sim_bare_result *result)
 {
     if (!elf || !result) {
         return LEO_ERR_INVALID_ARG;

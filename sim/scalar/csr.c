@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control and status registers: the floating-point ones are the scalar unit's own, the rest the environment's. */
+/* Control and status registers: the floating-point ones are the scalar unit's own, the rest the
+ * environment's. */
 #include "decode.h"
 
 enum { CSR_FFLAGS = 1, CSR_FRM = 2, CSR_FCSR = 3 };

@@ -5,7 +5,18 @@
 #include <string.h>
 
 /** Where the immediate lies in the word. */
-enum form { FORM_R, FORM_I, FORM_SHIFT, FORM_S, FORM_B, FORM_U, FORM_J, FORM_CSR, FORM_NONE, FORM_FLOAT };
+enum form {
+    FORM_R,
+    FORM_I,
+    FORM_SHIFT,
+    FORM_S,
+    FORM_B,
+    FORM_U,
+    FORM_J,
+    FORM_CSR,
+    FORM_NONE,
+    FORM_FLOAT
+};
 
 struct pattern {
     uint32_t mask, match;
@@ -14,11 +25,16 @@ struct pattern {
 };
 
 static const struct pattern patterns[] = {
-#define SCALAR_INSN(code_, mnemonic, mask_, match_, form_) \
+#define SCALAR_INSN(code_, mnemonic, mask_, match_, form_)                                         \
     {.mask = mask_, .match = match_, .form = FORM_##form_, .code = SIM_CODE_##code_},
-#define SCALAR_FLOAT(mnemonic, mask_, match_, kind_, format_, source_) \
-    {.mask = mask_, .match = match_, .form = FORM_FLOAT, .code = SIM_CODE_FLOAT, .kind = SIM_FLOAT_##kind_, \
-     .format = SIM_FLOAT_##format_, .source = SIM_FLOAT_##source_},
+#define SCALAR_FLOAT(mnemonic, mask_, match_, kind_, format_, source_)                             \
+    {.mask = mask_,                                                                                \
+     .match = match_,                                                                              \
+     .form = FORM_FLOAT,                                                                           \
+     .code = SIM_CODE_FLOAT,                                                                       \
+     .kind = SIM_FLOAT_##kind_,                                                                    \
+     .format = SIM_FLOAT_##format_,                                                                \
+     .source = SIM_FLOAT_##source_},
 #include "insns.def"
 #undef SCALAR_INSN
 #undef SCALAR_FLOAT
@@ -133,7 +149,8 @@ struct sim_scalar_op sim_scalar_decode(uint32_t word)
     return decode_word(&chains, word);
 }
 
-leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base, struct sim_decoded **decoded)
+leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
+                              struct sim_decoded **decoded)
 {
     size_t count = bytes / 4;
     *decoded = NULL;

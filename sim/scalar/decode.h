@@ -25,47 +25,73 @@ enum sim_scalar_code {
 
 /** What a floating-point instruction does, in any format. */
 enum sim_float_kind {
-    SIM_FLOAT_ADD, SIM_FLOAT_SUB, SIM_FLOAT_MUL, SIM_FLOAT_DIV, SIM_FLOAT_SQRT,
-    SIM_FLOAT_MADD, SIM_FLOAT_MSUB, SIM_FLOAT_NMSUB, SIM_FLOAT_NMADD,
-    SIM_FLOAT_SGNJ, SIM_FLOAT_SGNJN, SIM_FLOAT_SGNJX, SIM_FLOAT_MIN, SIM_FLOAT_MAX,
-    SIM_FLOAT_LE, SIM_FLOAT_LT, SIM_FLOAT_EQ, SIM_FLOAT_CLASS, SIM_FLOAT_MV_X_F, SIM_FLOAT_MV_F_X,
-    SIM_FLOAT_CVT_W_F, SIM_FLOAT_CVT_WU_F, SIM_FLOAT_CVT_L_F, SIM_FLOAT_CVT_LU_F,
-    SIM_FLOAT_CVT_F_W, SIM_FLOAT_CVT_F_WU, SIM_FLOAT_CVT_F_L, SIM_FLOAT_CVT_F_LU, SIM_FLOAT_CVT_F_F
+    SIM_FLOAT_ADD,
+    SIM_FLOAT_SUB,
+    SIM_FLOAT_MUL,
+    SIM_FLOAT_DIV,
+    SIM_FLOAT_SQRT,
+    SIM_FLOAT_MADD,
+    SIM_FLOAT_MSUB,
+    SIM_FLOAT_NMSUB,
+    SIM_FLOAT_NMADD,
+    SIM_FLOAT_SGNJ,
+    SIM_FLOAT_SGNJN,
+    SIM_FLOAT_SGNJX,
+    SIM_FLOAT_MIN,
+    SIM_FLOAT_MAX,
+    SIM_FLOAT_LE,
+    SIM_FLOAT_LT,
+    SIM_FLOAT_EQ,
+    SIM_FLOAT_CLASS,
+    SIM_FLOAT_MV_X_F,
+    SIM_FLOAT_MV_F_X,
+    SIM_FLOAT_CVT_W_F,
+    SIM_FLOAT_CVT_WU_F,
+    SIM_FLOAT_CVT_L_F,
+    SIM_FLOAT_CVT_LU_F,
+    SIM_FLOAT_CVT_F_W,
+    SIM_FLOAT_CVT_F_WU,
+    SIM_FLOAT_CVT_F_L,
+    SIM_FLOAT_CVT_F_LU,
+    SIM_FLOAT_CVT_F_F
 };
 
 /** The extra operands of a floating-point instruction, in the place of an immediate. */
 struct sim_float_fields {
-    uint8_t kind;                /**< enum sim_float_kind */
-    uint8_t format : 4;          /**< enum sim_float_format; of the result of CVT_F_F */
-    uint8_t source : 4;          /**< of the operand of CVT_F_F */
-    uint8_t rm;                  /**< enum sim_float_rm */
+    uint8_t kind;       /**< enum sim_float_kind */
+    uint8_t format : 4; /**< enum sim_float_format; of the result of CVT_F_F */
+    uint8_t source : 4; /**< of the operand of CVT_F_F */
+    uint8_t rm;         /**< enum sim_float_rm */
     uint8_t rs3;
 };
 
 struct sim_scalar_op {
-    uint8_t code;                /**< enum sim_scalar_code */
+    uint8_t code; /**< enum sim_scalar_code */
     uint8_t rd, rs1, rs2;
     union {
-        int32_t imm;             /**< sign-extended; shift amount; CSR number */
+        int32_t imm; /**< sign-extended; shift amount; CSR number */
         struct sim_float_fields flt;
-        uint32_t insn;           /**< custom: enum leo_insn */
+        uint32_t insn; /**< custom: enum leo_insn */
     };
 };
 
 struct sim_decoded {
-    uint64_t base, bytes;        /**< bytes: whole instructions only */
-    struct sim_scalar_op *ops;   /**< bytes / 4, and one SIM_CODE_END */
+    uint64_t base, bytes;      /**< bytes: whole instructions only */
+    struct sim_scalar_op *ops; /**< bytes / 4, and one SIM_CODE_END */
     uint32_t *words;
 };
 
 /** Decodes one instruction word. Never fails: what is unknown becomes SIM_CODE_ILLEGAL. */
 struct sim_scalar_op sim_scalar_decode(uint32_t word);
 
-/** Executes a floating-point instruction; false = its rounding mode is not valid (nothing changed). */
+/** Executes a floating-point instruction; false = its rounding mode is not valid (nothing changed).
+ */
 bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op);
 
-/** Executes a csr* instruction. False = fault set, or (code NONE) the environment wants it tried again. */
+/** Executes a csr* instruction. False = fault set, or (code NONE) the environment wants it tried
+ * again. */
 bool sim_scalar_csr(struct sim_scalar *scalar, const struct sim_scalar_op *op);
 
 /** Executes lr, sc or amo* on its aligned operand and returns the value of rd. */
-uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr, uint8_t *operand);
+uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr,
+                           uint8_t *operand);

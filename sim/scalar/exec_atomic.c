@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The A extension as one core sees it: a reservation holds until its sc, as long as memory has the loaded value. */
+/* The A extension as one core sees it: a reservation holds until its sc, as long as memory has the
+ * loaded value. */
 #include "decode.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ static uint64_t get_min(uint64_t a, uint64_t b, bool is_signed, bool max)
     return less != max ? a : b;
 }
 
-/** What an amo* writes; 32-bit operands come sign-extended, which keeps the order of unsigned ones too. */
+/** What an amo* writes; 32-bit operands come sign-extended, which keeps the order of unsigned ones
+ * too. */
 static uint64_t combine(enum sim_scalar_code code, uint64_t memory, uint64_t source)
 {
     switch ((int)code) {
@@ -43,7 +45,8 @@ static uint64_t combine(enum sim_scalar_code code, uint64_t memory, uint64_t sou
     }
 }
 
-uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr, uint8_t *operand)
+uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr,
+                           uint8_t *operand)
 {
     enum sim_scalar_code code = (enum sim_scalar_code)op->code;
     bool is_word = code < SIM_CODE_LR_D;

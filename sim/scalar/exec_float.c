@@ -3,7 +3,8 @@
 #include "decode.h"
 
 /** The operand in f[reg]; a value that is not properly boxed counts as the canonical NaN. */
-static uint64_t get_operand(const struct sim_scalar *scalar, unsigned reg, enum sim_float_format format)
+static uint64_t get_operand(const struct sim_scalar *scalar, unsigned reg,
+                            enum sim_float_format format)
 {
     uint64_t value = scalar->f[reg];
     unsigned width = sim_float_width(format);
@@ -22,8 +23,8 @@ static uint64_t box(enum sim_float_format format, uint64_t bits)
     return width == 64 ? bits : bits | UINT64_MAX << width;
 }
 
-static uint64_t fuse(enum sim_float_kind kind, enum sim_float_format format, uint64_t a, uint64_t b, uint64_t c,
-                     struct sim_float_env *env)
+static uint64_t fuse(enum sim_float_kind kind, enum sim_float_format format, uint64_t a, uint64_t b,
+                     uint64_t c, struct sim_float_env *env)
 {
     uint64_t sign = UINT64_C(1) << (sim_float_width(format) - 1);
     if (kind == SIM_FLOAT_NMSUB || kind == SIM_FLOAT_NMADD) {
@@ -103,7 +104,8 @@ bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op)
     case SIM_FLOAT_CVT_F_WU:
     case SIM_FLOAT_CVT_F_L:
     case SIM_FLOAT_CVT_F_LU:
-        result = sim_float_from_int(format, (enum sim_float_int)(kind - SIM_FLOAT_CVT_F_W), x, &env);
+        result =
+            sim_float_from_int(format, (enum sim_float_int)(kind - SIM_FLOAT_CVT_F_W), x, &env);
         break;
     case SIM_FLOAT_CVT_F_F:
         result = sim_float_convert(format, source, a, &env);

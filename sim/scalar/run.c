@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The run loop. sim_scalar_run is one long switch on purpose: program counter, time and count stay in host registers
- * and an instruction costs a few host cycles; a function per instruction was several times slower.
+ * The run loop. sim_scalar_run is one long switch on purpose: program counter, time and count stay
+ * in host registers and an instruction costs a few host cycles; a function per instruction was
+ * several times slower.
  */
 #include "decode.h"
 
@@ -35,15 +36,17 @@ static void set_fault(struct sim_scalar *scalar, enum leo_fault code, uint64_t a
     scalar->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};
 }
 
-LEO_INLINE bool has_range(const struct sim_region *region, uint64_t addr, unsigned bytes, unsigned access)
+LEO_INLINE bool has_range(const struct sim_region *region, uint64_t addr, unsigned bytes,
+                          unsigned access)
 {
     uint64_t offset = addr - region->base;
-    return offset < region->bytes && region->bytes - offset >= bytes && (region->access & access) == access;
+    return offset < region->bytes && region->bytes - offset >= bytes &&
+           (region->access & access) == access;
 }
 
 /** Any region but the first cached one. */
-static __attribute__((noinline)) const struct sim_region *find_region(struct sim_scalar *scalar, uint64_t addr,
-                                                                      unsigned bytes, enum sim_access access)
+static __attribute__((noinline)) const struct sim_region *
+find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access)
 {
     struct sim_region *cache = scalar->region_cache;
     const size_t count = sizeof(scalar->region_cache) / sizeof(cache[0]);
@@ -61,7 +64,8 @@ static __attribute__((noinline)) const struct sim_region *find_region(struct sim
     return &cache[0];
 }
 
-/** The region of an aligned (or allowed to be misaligned) access; NULL = fault set or to be tried again. */
+/** The region of an aligned (or allowed to be misaligned) access; NULL = fault set or to be tried
+ * again. */
 LEO_INLINE const struct sim_region *reach(struct sim_scalar *scalar, uint64_t addr, unsigned bytes,
                                           enum sim_access access)
 {
@@ -76,8 +80,8 @@ LEO_INLINE const struct sim_region *reach(struct sim_scalar *scalar, uint64_t ad
     return region;
 }
 
-LEO_INLINE bool load(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes, uint64_t *value,
-                     double *cost)
+LEO_INLINE bool load(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes,
+                     uint64_t *value, double *cost)
 {
     uint64_t addr = scalar->x[op->rs1] + (uint64_t)(int64_t)op->imm;
     const struct sim_region *region = reach(scalar, addr, bytes, SIM_ACCESS_READ);
@@ -90,8 +94,8 @@ LEO_INLINE bool load(struct sim_scalar *scalar, const struct sim_scalar_op *op, 
     return true;
 }
 
-LEO_INLINE bool store(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes, uint64_t value,
-                      double *cost)
+LEO_INLINE bool store(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes,
+                      uint64_t value, double *cost)
 {
     uint64_t addr = scalar->x[op->rs1] + (uint64_t)(int64_t)op->imm;
     const struct sim_region *region = reach(scalar, addr, bytes, SIM_ACCESS_WRITE);
@@ -112,7 +116,8 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
         set_fault(scalar, LEO_FAULT_MISALIGNED_SCALAR, addr, bytes);
         return false;
     }
-    const struct sim_region *region = reach(scalar, addr, bytes, is_load ? SIM_ACCESS_READ : SIM_ACCESS_WRITE);
+    const struct sim_region *region =
+        reach(scalar, addr, bytes, is_load ? SIM_ACCESS_READ : SIM_ACCESS_WRITE);
     if (!region) {
         return false;
     }
@@ -156,7 +161,7 @@ static uint64_t remainder_of(int64_t a, int64_t b)
     return b == 0 ? (uint64_t)a : b == -1 ? 0 : (uint64_t)(a % b);
 }
 
-/** Multiplications and divisions; `cost` is that of a multiplication before. */
+/** Multiplications, divisions and remainders. */
 static uint64_t multiply_divide(enum sim_scalar_code code, uint64_t a, uint64_t b)
 {
     uint32_t aw = (uint32_t)a, bw = (uint32_t)b;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scalar unit: RV64IMAFD_Zfh_Zfbfmin + Zicsr, no C. Knows nothing of the core it sits in but this table. */
+/* The scalar unit: RV64IMAFD_Zfh_Zfbfmin + Zicsr, no C. Knows nothing of the core it sits in but
+ * this table. */
 #pragma once
 
 #include "../op.h"
@@ -18,17 +19,19 @@ enum sim_access {
     SIM_ACCESS_MISALIGNED = 8 /**< of a region only: loads and stores need not be aligned */
 };
 
-/** A stretch of the address space that is contiguous host memory; may be kept until sim_scalar_forget. */
+/** A stretch of the address space that is contiguous host memory; may be kept until
+ * sim_scalar_forget. */
 struct sim_region {
     uint64_t base, bytes;
     uint8_t *host;
-    unsigned access;      /**< enum sim_access bits */
+    unsigned access; /**< enum sim_access bits */
     float load_cycles, store_cycles;
 };
 
 /**
- * The world of a scalar unit. Functions that return false have set scalar->fault (the run loop adds pc and word), or
- * leave fault.code NONE to have the instruction tried again later (SIM_SCALAR_BLOCKED).
+ * The world of a scalar unit. Functions that return false have set scalar->fault (the run loop adds
+ * pc and word), or leave fault.code NONE to have the instruction tried again later
+ * (SIM_SCALAR_BLOCKED).
  */
 struct sim_scalar_env {
     /** Finds the region that holds [addr, addr + bytes) with this access. */
@@ -49,10 +52,10 @@ struct sim_scalar_time {
 
 struct sim_scalar {
     uint64_t x[32];
-    uint64_t f[32];       /**< NaN-boxed */
+    uint64_t f[32]; /**< NaN-boxed */
     uint64_t pc;
     uint32_t fcsr;
-    double cycle;         /**< local time */
+    double cycle; /**< local time */
     uint64_t instructions;
     uint64_t reservation; /**< address of the last lr plus 1; 0 = none */
     uint64_t reserved;    /**< what it loaded */
@@ -60,22 +63,30 @@ struct sim_scalar {
     const struct sim_scalar_env *env;
     const struct sim_decoded *text; /**< decoded executable bytes; borrowed */
     struct sim_scalar_time time;
-    void *owner;          /**< the core, for env functions */
+    void *owner; /**< the core, for env functions */
     struct sim_region region_cache[4];
 };
 
-enum sim_scalar_stop { SIM_SCALAR_TIME, SIM_SCALAR_RETURNED, SIM_SCALAR_EXITED, SIM_SCALAR_FAULT, SIM_SCALAR_BLOCKED };
+enum sim_scalar_stop {
+    SIM_SCALAR_TIME,
+    SIM_SCALAR_RETURNED,
+    SIM_SCALAR_EXITED,
+    SIM_SCALAR_FAULT,
+    SIM_SCALAR_BLOCKED
+};
 
 /** A return to this address ends a kernel (isa/layout/kernel_note.layout). */
 #define SIM_RETURN_ADDR UINT64_C(0xfffffffffffff000)
 
 /** Decodes executable bytes once; read-only afterwards, shared by all cores and threads. */
-leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base, struct sim_decoded **decoded);
+leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
+                              struct sim_decoded **decoded);
 void sim_decoded_destroy(struct sim_decoded *decoded);
 
 /** Zeroes registers and counters; env, text, time, owner stay. */
 void sim_scalar_reset(struct sim_scalar *scalar);
 /** Drops cached regions (mappings changed). */
 void sim_scalar_forget(struct sim_scalar *scalar);
-/** Runs until local time reaches `until_cycle`, or the program ends, faults, or an env function asks to stop. */
+/** Runs until local time reaches `until_cycle`, or the program ends, faults, or an env function
+ * asks to stop. */
 enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycle);

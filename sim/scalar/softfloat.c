@@ -78,7 +78,8 @@ static struct num unpack(enum sim_float_format format, uint64_t bits)
     const struct shape *shape = &shapes[format];
     uint64_t mantissa = bits & get_mantissa_mask(shape);
     int exp = (int)(bits >> (shape->precision - 1)) & get_exp_max(shape);
-    struct num n = {KIND_FINITE, bits >> (sim_float_width(format) - 1) & 1, exp - get_bias(shape), 0};
+    struct num n = {KIND_FINITE, bits >> (sim_float_width(format) - 1) & 1, exp - get_bias(shape),
+                    0};
     if (exp == get_exp_max(shape)) {
         n.kind = KIND_INF;
         if (mantissa) {
@@ -152,7 +153,8 @@ static u128 round_shift(u128 value, int shift, bool sign, enum sim_float_rm rm, 
 
 static uint64_t pack_overflow(const struct shape *shape, bool sign, struct sim_float_env *env)
 {
-    bool to_inf = env->rm == SIM_RM_RNE || env->rm == SIM_RM_RMM || env->rm == (sign ? SIM_RM_RDN : SIM_RM_RUP);
+    bool to_inf = env->rm == SIM_RM_RNE || env->rm == SIM_RM_RMM ||
+                  env->rm == (sign ? SIM_RM_RDN : SIM_RM_RUP);
     env->flags |= SIM_FLAG_OF | SIM_FLAG_NX;
     return pack_inf(shape, sign) - !to_inf; // the largest finite number stands just below infinity
 }
@@ -172,7 +174,8 @@ static uint64_t round_pack(enum sim_float_format format, struct wide w, struct s
     if (biased < 1) {
         // Tiny is decided after rounding to full precision with an unbounded exponent.
         bool tiny = biased < 0 || whole >> shape->precision == 0;
-        packed = (uint64_t)round_shift(shift_jam(sig, 1 - biased), shift, w.sign, env->rm, &inexact);
+        packed =
+            (uint64_t)round_shift(shift_jam(sig, 1 - biased), shift, w.sign, env->rm, &inexact);
         if (tiny && inexact) {
             env->flags |= SIM_FLAG_UF;
         }
@@ -180,7 +183,8 @@ static uint64_t round_pack(enum sim_float_format format, struct wide w, struct s
         // The hidden bit, and a carry out of the mantissa, each add one to the exponent field.
         packed = ((uint64_t)(biased - 1) << (shape->precision - 1)) + (uint64_t)whole;
     }
-    if (biased >= get_exp_max(shape) || (int)(packed >> (shape->precision - 1)) >= get_exp_max(shape)) {
+    if (biased >= get_exp_max(shape) ||
+        (int)(packed >> (shape->precision - 1)) >= get_exp_max(shape)) {
         return pack_overflow(shape, w.sign, env);
     }
     if (inexact) {
@@ -190,15 +194,16 @@ static uint64_t round_pack(enum sim_float_format format, struct wide w, struct s
 }
 
 /** a + b, both finite and not zero, sigs with bit 126 the highest. */
-static uint64_t add_wide(enum sim_float_format format, struct wide a, struct wide b, struct sim_float_env *env)
+static uint64_t add_wide(enum sim_float_format format, struct wide a, struct wide b,
+                         struct sim_float_env *env)
 {
     if (a.exp < b.exp) {
         struct wide swap = a;
         a = b;
         b = swap;
     }
-    // At least 20 bits below the longest operand (106 bits of a product): a shift that loses bits leaves
-    // more than one guard bit even after cancellation, so the sticky bit is enough.
+    // At least 20 bits below the longest operand (106 bits of a product): a shift that loses bits
+    // leaves more than one guard bit even after cancellation, so the sticky bit is enough.
     b.sig = shift_jam(b.sig, a.exp - b.exp);
     if (a.sign == b.sign) {
         a.sig += b.sig;
@@ -228,7 +233,8 @@ static struct wide multiply(const struct num *a, const struct num *b)
     return w;
 }
 
-uint64_t sim_float_add(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, struct sim_float_env *env)
+uint64_t sim_float_add(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                       struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     check_signal(&a, &b, env);
@@ -250,7 +256,8 @@ uint64_t sim_float_add(enum sim_float_format format, uint64_t a_bits, uint64_t b
     return add_wide(format, widen(&a), widen(&b), env);
 }
 
-uint64_t sim_float_mul(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, struct sim_float_env *env)
+uint64_t sim_float_mul(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                       struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     const struct shape *shape = &shapes[format];
@@ -265,8 +272,8 @@ uint64_t sim_float_mul(enum sim_float_format format, uint64_t a_bits, uint64_t b
     return zero ? pack(shape, a.sign != b.sign, 0) : round_pack(format, multiply(&a, &b), env);
 }
 
-uint64_t sim_float_fma(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, uint64_t c_bits,
-                       struct sim_float_env *env)
+uint64_t sim_float_fma(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                       uint64_t c_bits, struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits), c = unpack(format, c_bits);
     const struct shape *shape = &shapes[format];
@@ -282,7 +289,8 @@ uint64_t sim_float_fma(enum sim_float_format format, uint64_t a_bits, uint64_t b
         return sim_float_nan(format);
     }
     if (inf) {
-        return c.kind == KIND_INF && c.sign != sign ? make_invalid(format, env) : pack_inf(shape, sign);
+        return c.kind == KIND_INF && c.sign != sign ? make_invalid(format, env)
+                                                    : pack_inf(shape, sign);
     }
     if (c.kind == KIND_INF) {
         return c_bits;
@@ -299,7 +307,8 @@ uint64_t sim_float_fma(enum sim_float_format format, uint64_t a_bits, uint64_t b
     return add_wide(format, multiply(&a, &b), widen(&c), env);
 }
 
-uint64_t sim_float_div(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, struct sim_float_env *env)
+uint64_t sim_float_div(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                       struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     const struct shape *shape = &shapes[format];
@@ -370,8 +379,8 @@ static int64_t make_key(enum sim_float_format format, uint64_t bits)
     return bits & sign ? -magnitude : magnitude;
 }
 
-static uint64_t select_of(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, bool take_less,
-                          struct sim_float_env *env)
+static uint64_t select_of(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                          bool take_less, struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     check_signal(&a, &b, env);
@@ -386,17 +395,20 @@ static uint64_t select_of(enum sim_float_format format, uint64_t a_bits, uint64_
     return less == take_less ? a_bits : b_bits;
 }
 
-uint64_t sim_float_min(enum sim_float_format format, uint64_t a, uint64_t b, struct sim_float_env *env)
+uint64_t sim_float_min(enum sim_float_format format, uint64_t a, uint64_t b,
+                       struct sim_float_env *env)
 {
     return select_of(format, a, b, true, env);
 }
 
-uint64_t sim_float_max(enum sim_float_format format, uint64_t a, uint64_t b, struct sim_float_env *env)
+uint64_t sim_float_max(enum sim_float_format format, uint64_t a, uint64_t b,
+                       struct sim_float_env *env)
 {
     return select_of(format, a, b, false, env);
 }
 
-bool sim_float_eq(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, struct sim_float_env *env)
+bool sim_float_eq(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                  struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     check_signal(&a, &b, env);
@@ -404,7 +416,8 @@ bool sim_float_eq(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits
 }
 
 /** Comparing for order raises NV for every NaN. */
-static bool has_order(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits, struct sim_float_env *env)
+static bool has_order(enum sim_float_format format, uint64_t a_bits, uint64_t b_bits,
+                      struct sim_float_env *env)
 {
     struct num a = unpack(format, a_bits), b = unpack(format, b_bits);
     if (is_nan(&a) || is_nan(&b)) {
@@ -459,7 +472,8 @@ uint64_t sim_float_convert(enum sim_float_format to, enum sim_float_format from,
     return a.kind == KIND_ZERO ? pack(&shapes[to], a.sign, 0) : round_pack(to, widen(&a), env);
 }
 
-uint64_t sim_float_to_int(enum sim_float_int to, enum sim_float_format from, uint64_t bits, struct sim_float_env *env)
+uint64_t sim_float_to_int(enum sim_float_int to, enum sim_float_format from, uint64_t bits,
+                          struct sim_float_env *env)
 {
     static const struct {
         uint64_t least, most; /**< least as a magnitude */
@@ -478,7 +492,8 @@ uint64_t sim_float_to_int(enum sim_float_int to, enum sim_float_format from, uin
         u128 whole = 0;
         if (a.exp < 64) {
             int exp = a.exp < 0 ? 0 : a.exp;
-            whole = round_shift(shift_jam((u128)a.sig << 64, exp - a.exp), 127 - exp, a.sign, env->rm, &inexact);
+            whole = round_shift(shift_jam((u128)a.sig << 64, exp - a.exp), 127 - exp, a.sign,
+                                env->rm, &inexact);
         }
         invalid = a.exp >= 64 || whole > limit;
         magnitude = (uint64_t)whole;

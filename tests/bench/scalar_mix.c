@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device program of scalar_speed: a mix of list walking, integer matrix product, state machine and CRC. */
+/* Device program of scalar_speed: a mix of list walking, integer matrix product, state machine and
+ * CRC. */
 #include "../insn/programs/start.h"
 
 enum { NODES = 512, N = 20, TEXT = 1024, ROUNDS = 1500 };

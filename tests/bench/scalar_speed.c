@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scalar_speed PROGRAM: million instructions a second of the scalar unit, and the ratio to qemu-riscv64 on the same file. */
+/* scalar_speed PROGRAM: million instructions a second of the scalar unit, and the ratio to
+ * qemu-riscv64 on the same file. */
 #include <leo/sim.h>
 
 #include <errno.h>
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
     struct leo_sim_bare_result result = {0};
     for (int i = 0; i < REPEATS; i++) {
         double start = get_seconds();
-        if (leo_sim_bare_run(elf, bytes, NULL, NULL, 0, &result) != LEO_OK || result.exit_code != 0) {
+        if (leo_sim_bare_run(elf, bytes, NULL, NULL, 0, &result) != LEO_OK ||
+            result.exit_code != 0) {
             fprintf(stderr, "scalar_speed: the program failed\n");
             return 1;
         }
@@ -57,8 +59,8 @@ int main(int argc, char **argv)
         best = seconds < best ? seconds : best;
         best_qemu = qemu >= 0 && qemu < best_qemu ? qemu : best_qemu;
     }
-    printf("scalar unit: %.0f M instructions/s (%.1f M in %.3f s)\n", (double)result.instructions / best * 1e-6,
-           (double)result.instructions * 1e-6, best);
+    printf("scalar unit: %.0f M instructions/s (%.1f M in %.3f s)\n",
+           (double)result.instructions / best * 1e-6, (double)result.instructions * 1e-6, best);
     if (best_qemu < 1e30) {
         printf("qemu-riscv64: %.0f M instructions/s, %.1f times as fast\n",
                (double)result.instructions / best_qemu * 1e-6, best / best_qemu);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bare_run PROGRAM: runs a static RV64 program on one scalar unit; its output, its exit code. A fault exits with 125. */
+/* bare_run PROGRAM: runs a static RV64 program on one scalar unit; its output, its exit code. A
+ * fault exits with 125. */
 #include <leo/faults.h>
 #include <leo/sim.h>
 

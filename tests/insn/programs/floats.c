@@ -61,7 +61,8 @@ int program(void)
         emit_bytes(&e, sizeof(e));
         emit_bytes(&root, sizeof(root));
         emit_bytes(&half, sizeof(half));
-        emit((uint64_t)(int64_t)(e * 1000) + (uint64_t)(uint32_t)(low < 4e9f ? low : 0) + (uint64_t)(e > 1 ? e : 0));
+        emit((uint64_t)(int64_t)(e * 1000) + (uint64_t)(uint32_t)(low < 4e9f ? low : 0) +
+             (uint64_t)(e > 1 ? e : 0));
         emit((uint64_t)((e < root) + 2 * (low >= 1.0f) + 4 * (half == (_Float16)1)));
     }
     return 0;

@@ -65,10 +65,12 @@ int program(void)
     for (int i = 0; i < 2000; i++) {
         uint64_t a = next_random(&seed) >> (i % 64), b = (next_random(&seed) >> (i * 7 % 64)) | 1;
         int64_t sa = (int64_t)a, sb = (int64_t)b;
-        uint64_t wide = (uint64_t)((unsigned __int128)a * b >> 64) ^ (uint64_t)((__int128)sa * sb >> 64);
+        uint64_t wide =
+            (uint64_t)((unsigned __int128)a * b >> 64) ^ (uint64_t)((__int128)sa * sb >> 64);
         emit(a / b ^ a % b ^ (uint64_t)(sa / sb) ^ (uint64_t)(sa % sb) ^ wide);
         emit((uint32_t)a / (uint32_t)b + (uint32_t)((int32_t)a % (int32_t)b));
-        struct packed p = {(unsigned)a & 7, (int)(a >> 3) & 63, (unsigned)(b >> 5) & 8191, (int)b & 255};
+        struct packed p = {(unsigned)a & 7, (int)(a >> 3) & 63, (unsigned)(b >> 5) & 8191,
+                           (int)b & 255};
         p.b = (int8_t)(p.b * 3) >> 2;
         p.d -= p.b;
         emit_bytes(&p, sizeof(p));

@@ -38,7 +38,8 @@ static struct image make_image(const uint32_t *code, size_t count)
     struct image image = {
         .header =
             {
-                .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+                            EV_CURRENT},
                 .e_type = ET_EXEC,
                 .e_machine = EM_RISCV,
                 .e_version = EV_CURRENT,
@@ -48,7 +49,10 @@ static struct image make_image(const uint32_t *code, size_t count)
                 .e_phentsize = sizeof(Elf64_Phdr),
                 .e_phnum = 1,
             },
-        .segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x10000, .p_filesz = sizeof(struct image),
+        .segment = {.p_type = PT_LOAD,
+                    .p_flags = PF_R | PF_X,
+                    .p_vaddr = 0x10000,
+                    .p_filesz = sizeof(struct image),
                     .p_memsz = sizeof(struct image) + 64},
     };
     memcpy(image.code, code, count * 4);
@@ -154,7 +158,8 @@ static void foreign_files_are_refused(void)
     image.segment.p_flags = PF_R;
     CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
     CU_ASSERT_EQUAL(leo_sim_bare_run(NULL, 0, NULL, NULL, 0, &result), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_sim_bare_run(&good, sizeof(good), NULL, NULL, 0, NULL), LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_sim_bare_run(&good, sizeof(good), NULL, NULL, 0, NULL),
+                    LEO_ERR_INVALID_ARG);
 }
 
 static void damaged_files_never_crash(void)
@@ -162,7 +167,8 @@ static void damaged_files_never_crash(void)
     const struct image good = make_image(hello, COUNT_OF(hello));
     struct leo_sim_bare_result result;
     for (size_t bit = 0; bit < 8 * sizeof(good); bit++) {
-        if (bit / 8 >= offsetof(struct image, segment.p_memsz) + 3 && bit / 8 < offsetof(struct image, segment.p_align)) {
+        if (bit / 8 >= offsetof(struct image, segment.p_memsz) + 3 &&
+            bit / 8 < offsetof(struct image, segment.p_align)) {
             continue; // reserves up to 1 GiB of zeros, which is allowed but slow under a sanitizer
         }
         struct image image = good;

@@ -12,7 +12,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define SCALAR_INSN(code, mnemonic, mask, match, form) {mnemonic, mask, match},
+#define SCALAR_INSN(code, mnemonic, mask, match, form)            {mnemonic, mask, match},
 #define SCALAR_FLOAT(mnemonic, mask, match, kind, format, source) {mnemonic, mask, match},
 #include "scalar/insns.def"
 #undef SCALAR_INSN
@@ -74,22 +74,23 @@ static void unknown_words_are_illegal(void)
 
 static void immediates_are_sign_extended(void)
 {
-    CU_ASSERT_EQUAL(sim_scalar_decode(0xfff00093).imm, -1);          // addi x1, x0, -1
-    CU_ASSERT_EQUAL(sim_scalar_decode(0xfe20ac23).imm, -8);          // sw x2, -8(x1)
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x80000063).imm, -4096);       // beq x0, x0, -4096
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x7e000fe3).imm, 4094);        // beq x0, x0, 4094
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x8000006f).imm, -1048576);    // j -1048576
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x7ffff06f).imm, 1048574);     // j 1048574
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x800000b7).imm, INT32_MIN);   // lui x1, 0x80000
-    CU_ASSERT_EQUAL(sim_scalar_decode(0x43f0d093).imm, 63);          // srai x1, x1, 63
-    CU_ASSERT_EQUAL(sim_scalar_decode(0xcc0020f3).imm, 0xcc0);       // csrr x1, 0xcc0
+    CU_ASSERT_EQUAL(sim_scalar_decode(0xfff00093).imm, -1);        // addi x1, x0, -1
+    CU_ASSERT_EQUAL(sim_scalar_decode(0xfe20ac23).imm, -8);        // sw x2, -8(x1)
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x80000063).imm, -4096);     // beq x0, x0, -4096
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x7e000fe3).imm, 4094);      // beq x0, x0, 4094
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x8000006f).imm, -1048576);  // j -1048576
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x7ffff06f).imm, 1048574);   // j 1048574
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x800000b7).imm, INT32_MIN); // lui x1, 0x80000
+    CU_ASSERT_EQUAL(sim_scalar_decode(0x43f0d093).imm, 63);        // srai x1, x1, 63
+    CU_ASSERT_EQUAL(sim_scalar_decode(0xcc0020f3).imm, 0xcc0);     // csrr x1, 0xcc0
 }
 
 static void unit_instructions_are_custom_unless_planned(void)
 {
     for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
         const struct leo_insn_info *info = leo_insn_info((enum leo_insn)i);
-        uint32_t sub = info->form == LEO_INSN_FORM_U4 ? (uint32_t)__builtin_ctz(info->sub_mask) << 20 : 0;
+        uint32_t sub =
+            info->form == LEO_INSN_FORM_U4 ? (uint32_t)__builtin_ctz(info->sub_mask) << 20 : 0;
         struct sim_scalar_op op = sim_scalar_decode(info->match | sub);
         CU_ASSERT_EQUAL(op.code, info->planned ? SIM_CODE_ILLEGAL : SIM_CODE_CUSTOM);
         CU_ASSERT(info->planned || op.insn == i);

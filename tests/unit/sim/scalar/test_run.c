@@ -5,11 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    RET = 0x00008067,
-    ILLEGAL = 0x0000007f,
-    LOOP_SIZE = 9
-};
+enum { RET = 0x00008067, ILLEGAL = 0x0000007f, LOOP_SIZE = 9 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -63,7 +59,8 @@ static void run_leaving_text_is_bad_fetch(void)
     CU_ASSERT_EQUAL(w.scalar.fault.code, LEO_FAULT_BAD_FETCH);
     CU_ASSERT_EQUAL(w.scalar.fault.addr, WORLD_TEXT + 4);
     world_finish(&w);
-    const uint64_t targets[] = {0, 2, WORLD_TEXT + 2, WORLD_TEXT + 4, WORLD_TEXT - 4, SIM_RETURN_ADDR + 4};
+    const uint64_t targets[] = {
+        0, 2, WORLD_TEXT + 2, WORLD_TEXT + 4, WORLD_TEXT - 4, SIM_RETURN_ADDR + 4};
     for (size_t i = 0; i < COUNT_OF(targets); i++) {
         world_init(&w, jump, COUNT_OF(jump));
         w.scalar.x[1] = targets[i];
@@ -124,7 +121,11 @@ static void load_checks_bounds_of_regions(void)
     CU_ASSERT_EQUAL(w.scalar.x[5], 0x0706050403020100);
     CU_ASSERT_DOUBLE_EQUAL(w.scalar.cycle, 3 + 1.5, 0);
     CU_ASSERT_EQUAL(access_memory(&w, load, WORLD_MEMORY + WORLD_BYTES - 8), LEO_FAULT_NONE);
-    const uint64_t bad[] = {WORLD_MEMORY + WORLD_BYTES - 7, WORLD_MEMORY + WORLD_BYTES, WORLD_MEMORY - 1, 0, UINT64_MAX,
+    const uint64_t bad[] = {WORLD_MEMORY + WORLD_BYTES - 7,
+                            WORLD_MEMORY + WORLD_BYTES,
+                            WORLD_MEMORY - 1,
+                            0,
+                            UINT64_MAX,
                             UINT64_MAX - 7};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         CU_ASSERT_EQUAL(access_memory(&w, load, bad[i]), LEO_FAULT_GM_OUT_OF_RANGE);
@@ -145,7 +146,8 @@ static void store_respects_access_and_bounds(void)
     CU_ASSERT_EQUAL(w.memory[24], 24);
     CU_ASSERT_EQUAL(access_memory(&w, store, WORLD_CONST), LEO_FAULT_GM_READ_ONLY);
     CU_ASSERT_EQUAL(w.memory[0], 0);
-    CU_ASSERT_EQUAL(access_memory(&w, store, WORLD_MEMORY + WORLD_BYTES - 4), LEO_FAULT_GM_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(access_memory(&w, store, WORLD_MEMORY + WORLD_BYTES - 4),
+                    LEO_FAULT_GM_OUT_OF_RANGE);
     CU_ASSERT_EQUAL(w.memory[WORLD_BYTES - 1], 255);
 }
 
@@ -153,20 +155,24 @@ static void misaligned_access_faults_where_the_region_says_so(void)
 {
     struct world w;
     const uint32_t amoadd = 0x2f | 3 << 12 | 6 << 15 | 5 << 20 | 5 << 7;
-    CU_ASSERT_EQUAL(access_memory(&w, load_double(5, 6, 0), WORLD_ALIGNED + 4), LEO_FAULT_MISALIGNED_SCALAR);
+    CU_ASSERT_EQUAL(access_memory(&w, load_double(5, 6, 0), WORLD_ALIGNED + 4),
+                    LEO_FAULT_MISALIGNED_SCALAR);
     CU_ASSERT_EQUAL(w.scalar.fault.addr, WORLD_ALIGNED + 4);
     CU_ASSERT_EQUAL(w.scalar.fault.bytes, 8);
-    CU_ASSERT_EQUAL(access_memory(&w, store_double(5, 6), WORLD_ALIGNED + 1), LEO_FAULT_MISALIGNED_SCALAR);
+    CU_ASSERT_EQUAL(access_memory(&w, store_double(5, 6), WORLD_ALIGNED + 1),
+                    LEO_FAULT_MISALIGNED_SCALAR);
     CU_ASSERT_EQUAL(access_memory(&w, load_double(5, 6, 0), WORLD_ALIGNED + 8), LEO_FAULT_NONE);
     CU_ASSERT_EQUAL(access_memory(&w, load_double(5, 6, 0), WORLD_MEMORY + 3), LEO_FAULT_NONE);
-    CU_ASSERT_EQUAL(access_memory(&w, amoadd, WORLD_MEMORY + 4), LEO_FAULT_MISALIGNED_SCALAR); // atomics: always
+    CU_ASSERT_EQUAL(access_memory(&w, amoadd, WORLD_MEMORY + 4),
+                    LEO_FAULT_MISALIGNED_SCALAR); // atomics: always
     CU_ASSERT_EQUAL(access_memory(&w, amoadd, WORLD_MEMORY + 8), LEO_FAULT_NONE);
     CU_ASSERT_EQUAL(access_memory(&w, amoadd, WORLD_CONST + 8), LEO_FAULT_GM_READ_ONLY);
 }
 
 static void regions_are_found_once_until_forgotten(void)
 {
-    const uint32_t words[] = {load_double(5, 6, 0), load_double(5, 7, 0), load_double(5, 6, 8), load_double(5, 7, 8), RET};
+    const uint32_t words[] = {load_double(5, 6, 0), load_double(5, 7, 0), load_double(5, 6, 8),
+                              load_double(5, 7, 8), RET};
     struct world w;
     world_init(&w, words, COUNT_OF(words));
     w.scalar.x[6] = WORLD_MEMORY;
@@ -256,8 +262,10 @@ static void time_stop_executes_nothing(void)
 
 static void custom_forms_carry_their_operands(void)
 {
-    const uint32_t r4 = leo_insn_info(LEO_INSN_VADD)->match | 10 << 7 | 11 << 15 | 12 << 20 | 13u << 27;
-    const uint32_t u4 = leo_insn_info(LEO_INSN_VCONV)->match | 10 << 7 | 11 << 15 | 5 << 20 | 13u << 27;
+    const uint32_t r4 =
+        leo_insn_info(LEO_INSN_VADD)->match | 10 << 7 | 11 << 15 | 12 << 20 | 13u << 27;
+    const uint32_t u4 =
+        leo_insn_info(LEO_INSN_VCONV)->match | 10 << 7 | 11 << 15 | 5 << 20 | 13u << 27;
     const uint32_t i = leo_insn_info(LEO_INSN_SET_FLAG)->match | 11 << 15 | 0x734u << 20;
     const uint32_t words[] = {r4, u4, i, RET};
     struct world w;
@@ -295,7 +303,8 @@ static void custom_forms_carry_their_operands(void)
 
 static void blocked_instruction_is_tried_again(void)
 {
-    const uint32_t words[] = {addi(11, 0, 9), leo_insn_info(LEO_INSN_PIPE_BARRIER)->match | 11 << 15 | 1u << 20, RET};
+    const uint32_t words[] = {
+        addi(11, 0, 9), leo_insn_info(LEO_INSN_PIPE_BARRIER)->match | 11 << 15 | 1u << 20, RET};
     struct world w;
     world_init(&w, words, COUNT_OF(words));
     w.block = 2;
@@ -361,19 +370,24 @@ static void random_words_never_crash(void)
         for (int i = 0; i < WORDS; i++) {
             words[i] = (uint32_t)next_random(&seed) | 3; // most are of a known opcode then
             if (i % 2) {
-                words[i] = (words[i] & ~0x7fu) | "\x03\x13\x17\x1b\x23\x33\x37\x3b\x53\x43\x63\x6f\x07\x27\x2f\x2b"[words[i] >> 28];
+                words[i] =
+                    (words[i] & ~0x7fu) |
+                    "\x03\x13\x17\x1b\x23\x33\x37\x3b\x53\x43\x63\x6f\x07\x27\x2f\x2b"[words[i] >>
+                                                                                       28];
             }
         }
         struct world w;
         world_init(&w, words, WORDS);
-        const uint64_t anchors[] = {WORLD_MEMORY + 2048, WORLD_ALIGNED + 2048, WORLD_CONST, WORLD_TEXT};
+        const uint64_t anchors[] = {WORLD_MEMORY + 2048, WORLD_ALIGNED + 2048, WORLD_CONST,
+                                    WORLD_TEXT};
         for (unsigned i = 1; i < 32; i++) {
             w.scalar.x[i] = i % 3 ? anchors[next_random(&seed) % 4] : next_random(&seed);
             w.scalar.f[i] = next_random(&seed) | (i % 2 ? UINT64_MAX << 32 : 0);
         }
         for (int i = 0; i < WORDS; i++) { // on over what faults
             enum sim_scalar_stop stop = sim_scalar_run(&w.scalar, w.scalar.cycle + 200);
-            w.scalar.pc = stop == SIM_SCALAR_TIME ? w.scalar.pc : WORLD_TEXT + next_random(&seed) % WORDS * 4;
+            w.scalar.pc =
+                stop == SIM_SCALAR_TIME ? w.scalar.pc : WORLD_TEXT + next_random(&seed) % WORDS * 4;
             w.scalar.fault = (struct sim_fault){0};
         }
         executed += w.scalar.instructions;
@@ -390,7 +404,8 @@ static const struct leo_test tests[] = {
     {"run_traps_fault_as_kernel_trap", run_traps_fault_as_kernel_trap},
     {"load_checks_bounds_of_regions", load_checks_bounds_of_regions},
     {"store_respects_access_and_bounds", store_respects_access_and_bounds},
-    {"misaligned_access_faults_where_the_region_says_so", misaligned_access_faults_where_the_region_says_so},
+    {"misaligned_access_faults_where_the_region_says_so",
+     misaligned_access_faults_where_the_region_says_so},
     {"regions_are_found_once_until_forgotten", regions_are_found_once_until_forgotten},
     {"stop_and_resume_gives_the_same_as_one_run", stop_and_resume_gives_the_same_as_one_run},
     {"run_charges_each_class", run_charges_each_class},

@@ -15,7 +15,8 @@ static bool find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum 
 {
     struct world *world = scalar->owner;
     const struct sim_region regions[] = {
-        {WORLD_MEMORY, WORLD_BYTES, world->memory, SIM_ACCESS_READ | SIM_ACCESS_WRITE | SIM_ACCESS_MISALIGNED, 3, 2},
+        {WORLD_MEMORY, WORLD_BYTES, world->memory,
+         SIM_ACCESS_READ | SIM_ACCESS_WRITE | SIM_ACCESS_MISALIGNED, 3, 2},
         {WORLD_ALIGNED, WORLD_BYTES, world->memory, SIM_ACCESS_READ | SIM_ACCESS_WRITE, 5, 7},
         {WORLD_CONST, WORLD_BYTES, world->memory, SIM_ACCESS_READ, 1, 1},
     };
@@ -24,7 +25,8 @@ static bool find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum 
         uint64_t offset = addr - regions[i].base;
         if (offset < WORLD_BYTES && WORLD_BYTES - offset >= bytes) {
             *region = regions[i];
-            return (regions[i].access & access) == access || fail(scalar, LEO_FAULT_GM_READ_ONLY, addr);
+            return (regions[i].access & access) == access ||
+                   fail(scalar, LEO_FAULT_GM_READ_ONLY, addr);
         }
     }
     return fail(scalar, LEO_FAULT_GM_OUT_OF_RANGE, addr);

@@ -4,11 +4,11 @@
 
 #include "scalar/decode.h"
 
-#define WORLD_TEXT   UINT64_C(0x10000000)
-#define WORLD_MEMORY UINT64_C(0x20000)
+#define WORLD_TEXT    UINT64_C(0x10000000)
+#define WORLD_MEMORY  UINT64_C(0x20000)
 #define WORLD_ALIGNED UINT64_C(0x30000) /**< the same bytes, but aligned accesses only */
-#define WORLD_CONST  UINT64_C(0x40000)  /**< the same bytes, read-only */
-#define WORLD_BYTES  4096
+#define WORLD_CONST   UINT64_C(0x40000) /**< the same bytes, read-only */
+#define WORLD_BYTES   4096
 
 struct world {
     struct sim_scalar scalar;
@@ -16,9 +16,9 @@ struct world {
     uint8_t memory[WORLD_BYTES];
     struct sim_op ops[64]; /**< custom instructions issued */
     unsigned op_count;
-    unsigned block;        /**< refuse so many custom instructions first */
-    unsigned finds;        /**< calls of find */
-    uint64_t csr_value;    /**< of csr 0x800 */
+    unsigned block;     /**< refuse so many custom instructions first */
+    unsigned finds;     /**< calls of find */
+    uint64_t csr_value; /**< of csr 0x800 */
 };
 
 /** Decodes the words and resets the unit at the first one; ra is the address that ends a kernel. */
