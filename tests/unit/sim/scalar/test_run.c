@@ -186,6 +186,31 @@ static void regions_are_found_once_until_forgotten(void)
     world_finish(&w);
 }
 
+static void cached_regions_keep_their_bounds_and_access(void)
+{
+    const uint32_t over_end[] = {load_double(5, 6, 0), load_double(5, 6, 4), RET};
+    const uint32_t before[] = {load_double(5, 6, 0), load_double(5, 6, -WORLD_BYTES / 2), RET};
+    const uint32_t write[] = {load_double(5, 6, 0), store_double(5, 6), RET};
+    const struct {
+        const uint32_t *words;
+        uint64_t addr;
+        enum leo_fault fault;
+    } cases[] = {
+        {over_end, WORLD_MEMORY + WORLD_BYTES - 8, LEO_FAULT_GM_OUT_OF_RANGE},
+        {before, WORLD_MEMORY + 8, LEO_FAULT_GM_OUT_OF_RANGE},
+        {write, WORLD_CONST, LEO_FAULT_GM_READ_ONLY},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct world w;
+        world_init(&w, cases[i].words, 3);
+        w.scalar.x[6] = cases[i].addr;
+        CU_ASSERT_EQUAL(sim_scalar_run(&w.scalar, HUGE_VAL), SIM_SCALAR_FAULT);
+        CU_ASSERT_EQUAL(w.scalar.fault.code, cases[i].fault);
+        CU_ASSERT_EQUAL(w.scalar.fault.pc, WORLD_TEXT + 4);
+        world_finish(&w);
+    }
+}
+
 /** A loop of all cost classes: 50 rounds of load, mul, div, float, store, branch. */
 static const uint32_t loop_words[LOOP_SIZE] = {
     0x00033283, // ld x5, 0(x6)
@@ -407,6 +432,7 @@ static const struct leo_test tests[] = {
     {"misaligned_access_faults_where_the_region_says_so",
      misaligned_access_faults_where_the_region_says_so},
     {"regions_are_found_once_until_forgotten", regions_are_found_once_until_forgotten},
+    {"cached_regions_keep_their_bounds_and_access", cached_regions_keep_their_bounds_and_access},
     {"stop_and_resume_gives_the_same_as_one_run", stop_and_resume_gives_the_same_as_one_run},
     {"run_charges_each_class", run_charges_each_class},
     {"time_stop_executes_nothing", time_stop_executes_nothing},
