@@ -251,36 +251,11 @@ bool sim_vec_axpy(struct sim_core *core, const struct sim_op *op, unsigned membe
     return true;
 }
 
-#define TYPE(name) (1u << LEO_DTYPE_##name)
-
-/** Destination types of each source type, by leo_arch_index() (HW-VEC-20). */
-static const uint32_t conversions[2][LEO_DTYPE_COUNT] = {
-    {
-        [LEO_DTYPE_F16] = TYPE(F32) | TYPE(S32) | TYPE(S8) | TYPE(U8),
-        [LEO_DTYPE_F32] = TYPE(F16) | TYPE(S32),
-        [LEO_DTYPE_S32] = TYPE(F32),
-        [LEO_DTYPE_S8] = TYPE(F16),
-        [LEO_DTYPE_U8] = TYPE(F16),
-    },
-    {
-        [LEO_DTYPE_F16] = TYPE(F32) | TYPE(S32) | TYPE(S16) | TYPE(S8) | TYPE(U8),
-        [LEO_DTYPE_BF16] = TYPE(F32) | TYPE(S32),
-        [LEO_DTYPE_F32] = TYPE(F32) | TYPE(F16) | TYPE(BF16) | TYPE(S64) | TYPE(S32) | TYPE(S16),
-        [LEO_DTYPE_S8] = TYPE(F16),
-        [LEO_DTYPE_U8] = TYPE(F16),
-        [LEO_DTYPE_S16] = TYPE(F16) | TYPE(F32),
-        [LEO_DTYPE_S32] = TYPE(F32) | TYPE(S64) | TYPE(S16),
-        [LEO_DTYPE_S64] = TYPE(F32) | TYPE(S32),
-    },
-};
-
 bool sim_vec_convert(struct sim_core *core, const struct sim_op *op, unsigned member)
 {
     (void)member;
     const struct leo_cfg_vcvt cfg = leo_cfg_vcvt_unpack(op->d);
-    const int arch = leo_arch_index(core->config->arch);
-    if (op->sub >= LEO_ROUND_COUNT || arch < 0 || cfg.src_type >= LEO_DTYPE_COUNT ||
-        !(conversions[arch][cfg.src_type] >> cfg.dst_type & 1)) {
+    if (op->sub >= LEO_ROUND_COUNT || !leo_insn_has_convert(core->config->arch, cfg.src_type, cfg.dst_type)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_UB, 0, 0);
     }
     const uint32_t dst_bytes = sim_vec_type_bytes(cfg.dst_type);

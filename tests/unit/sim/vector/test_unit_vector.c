@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of the vector unit (HW-VEC-40 to HW-VEC-43). */
+/* Times of the vector unit (HW-VEC-40 HW-VEC-41 HW-VEC-42 HW-VEC-43). */
 #include "fake_core.h"
 #include "harness.h"
 
@@ -144,7 +144,7 @@ static void every_instruction_has_a_time_on_every_chip(void)
         struct fake_core *fake = create(name);
         for (unsigned insn = 1; insn < LEO_INSN_COUNT; insn++) {
             const struct leo_insn_info *info = leo_insn_info(insn);
-            if (info->pipe == LEO_PIPE_V && info->config[0] != NULL && info->config[0][0] == 'v') {
+            if (!info->planned && info->pipe == LEO_PIPE_V && info->config[0] != NULL && info->config[0][0] == 'v') {
                 const struct sim_op op = {.insn = insn, .d = 1 | (uint64_t)LEO_DTYPE_F16 << 56};
                 CU_ASSERT(cost_of(fake, &op).busy_cycles > cost_of(fake, &op).head_cycles);
                 CU_ASSERT(fake->config.insn[insn].rate16 > 0 && fake->config.insn[insn].rate32 > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the vector unit refuses (HW-VEC-05 to HW-VEC-08). */
+/* What the vector unit refuses (HW-VEC-05 HW-VEC-06 HW-VEC-07 HW-VEC-08). */
 #include "fake_core.h"
 #include "harness.h"
 
