@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 static const char *const reg_names[32] = {
-    "zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
-    "a6",   "a7", "s2", "s3", "s4",  "s5",  "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+    "zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",
+    "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
+    "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 };
 
 struct text {
@@ -51,7 +52,8 @@ static void append_register(struct text *text, unsigned kind, unsigned reg, cons
     }
 }
 
-static void append_registers(struct text *text, const struct leo_insn_info *info, const struct leo_insn_word *word)
+static void append_registers(struct text *text, const struct leo_insn_info *info,
+                             const struct leo_insn_word *word)
 {
     const uint8_t regs[4] = {word->rd, word->rs1, word->rs2, word->rs3};
     const char *one[2] = {"cfg", "cfg"};
@@ -64,7 +66,8 @@ static void append_registers(struct text *text, const struct leo_insn_info *info
     }
 }
 
-static void append_imm(struct text *text, const struct leo_insn_info *info, const struct leo_insn_word *word)
+static void append_imm(struct text *text, const struct leo_insn_info *info,
+                       const struct leo_insn_word *word)
 {
     switch ((enum leo_insn_imm)info->imm) {
     case LEO_INSN_IMM_NONE:

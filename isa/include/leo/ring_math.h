@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index arithmetic of a ring whose depth is a power of two. Head and tail are slots 0..depth-1; one slot stays
- * empty, so that a full ring differs from an empty one.
+ * Index arithmetic of a ring whose depth is a power of two. Head and tail are slots 0..depth-1; one
+ * slot stays empty, so that a full ring differs from an empty one.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ bool leo_ring_is_empty(uint32_t head, uint32_t tail);
 bool leo_ring_is_full(uint32_t head, uint32_t tail, uint32_t depth);
 /** Entries that can still be pushed. */
 uint32_t leo_ring_space(uint32_t head, uint32_t tail, uint32_t depth);
-/** Phase (1, 2, ...) of the next pass: `phase` unless moving on from `index` wraps, then the one after it. */
+/** Phase (1, 2, ...) of the next pass: `phase` unless moving on from `index` wraps, then the one
+ * after it. */
 uint32_t leo_ring_next_phase(uint32_t index, uint32_t depth, uint32_t phase);
 
 #ifdef __cplusplus

@@ -13,8 +13,8 @@ extern "C" {
 struct leo_transport;
 
 /**
- * One way to reach a device. Every function takes the transport it was opened as. Calls may come from
- * several threads at once except close. A failing call changes nothing.
+ * One way to reach a device. Every function takes the transport it was opened as. Calls may come
+ * from several threads at once except close. A failing call changes nothing.
  */
 struct leo_transport_ops {
     /** Names the transport in messages: "sim", "null". */
@@ -25,11 +25,13 @@ struct leo_transport_ops {
                            uint64_t *value);
     leo_status (*reg_write)(struct leo_transport *transport, uint32_t offset, unsigned bytes,
                             uint64_t value);
-    /** Zeroed memory both sides can use; `dma_addr` is what the device calls it. 64-byte aligned. */
+    /** Zeroed memory both sides can use; `dma_addr` is what the device calls it. 64-byte aligned.
+     */
     leo_status (*dma_alloc)(struct leo_transport *transport, size_t bytes, void **host_ptr,
                             uint64_t *dma_addr);
     void (*dma_free)(struct leo_transport *transport, void *host_ptr, uint64_t dma_addr);
-    /** Lets the device reach caller's own memory. LEO_ERR_UNSUPPORTED: copy through dma_alloc memory. */
+    /** Lets the device reach caller's own memory. LEO_ERR_UNSUPPORTED: copy through dma_alloc
+     * memory. */
     leo_status (*dma_map)(struct leo_transport *transport, void *host_ptr, size_t bytes,
                           uint64_t *dma_addr);
     void (*dma_unmap)(struct leo_transport *transport, uint64_t dma_addr);

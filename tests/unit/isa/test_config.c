@@ -75,10 +75,19 @@ static void reserved_bits_are_the_gaps(void)
 
 static void fields_are_where_the_table_says(void)
 {
-    const struct leo_cfg_vec3 vec3 = {.repeat = 1, .dst_blk = 2, .src0_blk = 3, .src1_blk = 4, .dst_rep = 5,
-                                      .src0_rep = 6, .src1_rep = 7, .dtype = LEO_DTYPE_F32, .mod = 9};
-    const struct leo_cfg_mad mad = {.m = 0xabc, .k = 0xdef, .n = 0x123, .c_init = 1, .type = LEO_MAD_F16F32};
-    const struct leo_cfg_align0 align = {.n_burst = 5, .dtype = LEO_DTYPE_B16, .len_bytes = 0x12345678, .rpad = 3};
+    const struct leo_cfg_vec3 vec3 = {.repeat = 1,
+                                      .dst_blk = 2,
+                                      .src0_blk = 3,
+                                      .src1_blk = 4,
+                                      .dst_rep = 5,
+                                      .src0_rep = 6,
+                                      .src1_rep = 7,
+                                      .dtype = LEO_DTYPE_F32,
+                                      .mod = 9};
+    const struct leo_cfg_mad mad = {
+        .m = 0xabc, .k = 0xdef, .n = 0x123, .c_init = 1, .type = LEO_MAD_F16F32};
+    const struct leo_cfg_align0 align = {
+        .n_burst = 5, .dtype = LEO_DTYPE_B16, .len_bytes = 0x12345678, .rpad = 3};
     const struct leo_cfg_flag flag = {.src = LEO_PIPE_MTE2, .dst = LEO_PIPE_V, .event = 3};
 
     CU_ASSERT_EQUAL(leo_cfg_vec3_pack(&vec3), UINT64_C(0x9107060504030201));

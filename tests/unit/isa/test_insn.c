@@ -74,17 +74,20 @@ static void other_words_are_refused(void)
     CU_ASSERT_STRING_EQUAL(text, "");
 }
 
-/* Every word either is refused or agrees with match, mask and sub_mask of what it decodes to, and only with that. */
+/* Every word either is refused or agrees with match, mask and sub_mask of what it decodes to, and
+ * only with that. */
 static void decoder_agrees_with_the_table(void)
 {
     for (uint32_t bits = 0; bits < 1u << 15; bits++) {
-        const uint32_t word = 3 | (bits & 0x1f) << 2 | (bits >> 5 & 7) << 12 | (bits >> 8 & 0x7f) << 20;
+        const uint32_t word =
+            3 | (bits & 0x1f) << 2 | (bits >> 5 & 7) << 12 | (bits >> 8 & 0x7f) << 20;
         struct leo_insn_word decoded;
         unsigned matching = 0;
         leo_insn_decode(word, &decoded);
         for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
             const struct leo_insn_info *info = leo_insn_info((enum leo_insn)i);
-            const bool sub_fits = info->sub_mask == 0 || (info->sub_mask >> (word >> 20 & 31) & 1) != 0;
+            const bool sub_fits =
+                info->sub_mask == 0 || (info->sub_mask >> (word >> 20 & 31) & 1) != 0;
             if ((word & info->mask) == info->match && sub_fits) {
                 matching++;
                 CU_ASSERT_EQUAL(decoded.insn, i);
@@ -100,7 +103,8 @@ static void disassembly_reads_like_assembler(void)
     CU_ASSERT_STRING_EQUAL(text_of(0x68c5c52b), "vadds (a0), (a1), a2, cfg=a3");
     CU_ASSERT_STRING_EQUAL(text_of(0x6a25f52b), "vconv.floor (a0), (a1), cfg=a3");
     CU_ASSERT_STRING_EQUAL(text_of(0x6805850b), "copy_gm_to_ubuf (a0), (a1), cfg=a3");
-    CU_ASSERT_STRING_EQUAL(text_of(0x68c5a50b), "copy_gm_to_ubuf_align (a0), (a1), cfg0=a2, cfg1=a3");
+    CU_ASSERT_STRING_EQUAL(text_of(0x68c5a50b),
+                           "copy_gm_to_ubuf_align (a0), (a1), cfg0=a2, cfg1=a3");
     CU_ASSERT_STRING_EQUAL(text_of(0x3140007b), "set_flag mte2, v, 3");
     CU_ASSERT_STRING_EQUAL(text_of(0x0412907b), "wait_flag v, mte2, 0, t0");
     CU_ASSERT_STRING_EQUAL(text_of(0x0070207b), "pipe_barrier all");

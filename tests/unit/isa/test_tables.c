@@ -24,7 +24,7 @@ static void faults_have_name_and_text(void)
     }
     CU_ASSERT_STRING_EQUAL(leo_fault_name(LEO_FAULT_WATCHDOG), "watchdog");
     CU_ASSERT_STRING_EQUAL(leo_fault_name((enum leo_fault)LEO_FAULT_COUNT), "?");
-    CU_ASSERT_STRING_EQUAL(leo_fault_text((enum leo_fault)-1), "unknown fault");
+    CU_ASSERT_STRING_EQUAL(leo_fault_text((enum leo_fault) - 1), "unknown fault");
 }
 
 static void enum_names_survive_gaps(void)

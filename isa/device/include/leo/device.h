@@ -161,5 +161,5 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #endif
 
 #include <leo/device_scalar.h>
-#include <leo/intrin.h>
 #include <leo/device_sync.h>
+#include <leo/intrin.h>
