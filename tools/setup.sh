@@ -43,8 +43,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! install_missing >"$log" 2>&1; then
     # The package lists may be absent (fresh system) or stale.
-    apt-get update -qq
-    if ! install_missing >"$log" 2>&1; then
+    if ! { apt-get update -qq && install_missing; } >"$log" 2>&1; then
         cat "$log" >&2
         echo "setup: apt-get could not install:$missing" >&2
         exit 1
