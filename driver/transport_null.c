@@ -22,7 +22,7 @@ struct null_transport {
     pthread_mutex_t lock; /**< Protects everything below. */
     uint8_t regs[NULL_REGS];
     struct null_queue queue[NULL_QUEUES];
-    bool complete;
+    bool complete, no_map;
     int fail_after;
     uint64_t now_ns;
     uint64_t faults; /**< fault records written */
@@ -208,6 +208,9 @@ static leo_status null_dma_map(struct leo_transport *transport, void *host_ptr, 
     if (is_failing(null_of(transport))) {
         return LEO_ERR_IO;
     }
+    if (null_of(transport)->no_map) {
+        return LEO_ERR_UNSUPPORTED;
+    }
     *dma_addr = (uintptr_t)host_ptr;
     return LEO_OK;
 }
@@ -282,6 +285,7 @@ leo_status leo_drv_transport_null_open(const struct leo_drv_null_opts *opts,
     null->base.ops = &null_transport_ops;
     null->fail_after = opts->fail_after;
     null->complete = opts->complete;
+    null->no_map = opts->no_map;
     pthread_mutex_init(&null->lock, NULL);
     fill_registers(null);
     *transport = &null->base;

@@ -52,6 +52,7 @@ struct leo_drv_null_opts {
     size_t size;
     int fail_after; /**< The n-th call of any function from now fails (1 = the next), 0 = never. */
     bool complete;  /**< Entries of work queues complete as soon as they are submitted (admin entries always do). */
+    bool no_map;    /**< dma_map is not supported. */
 };
 leo_status leo_drv_transport_null_open(const struct leo_drv_null_opts *opts, struct leo_transport **transport);
 void leo_drv_transport_null_fail_after(struct leo_transport *transport, int calls);

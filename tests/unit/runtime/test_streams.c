@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams over a device that completes only when told to. */
+#include "null_runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPY_QUEUE = 1, FIRST_QUEUE = 2 }; // the device's own stream comes first
+
+static void synchronize_times_out_and_goes_on(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *stream;
+    uint64_t addr;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_memory_alloc(null.device, 64, &addr));
+    OK(leo_rt_memset_async(stream, addr, 0, 64));
+    CU_ASSERT_EQUAL(leo_rt_stream_query(stream), LEO_ERR_NOT_READY);
+    CU_ASSERT_EQUAL(leo_rt_stream_synchronize(stream, 0), LEO_ERR_TIMEOUT);
+    CU_ASSERT_EQUAL(leo_rt_stream_synchronize(stream, -1), LEO_ERR_DEAD);
+    CU_ASSERT_EQUAL(leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0), 1);
+    OK(leo_rt_stream_synchronize(stream, 0));
+    OK(leo_rt_stream_query(stream));
+    null_runtime_close(&null);
+}
+
+static void clock_of_the_host_follows_what_it_waits_for(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *stream;
+    struct leo_rt_event *event;
+    uint64_t addr, ns;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_event_create(null.device, &event));
+    OK(leo_rt_memory_alloc(null.device, 64, &addr));
+    uint64_t before = leo_rt_device_host_time_ns(null.device);
+    OK(leo_rt_memset_async(stream, addr, 0, 64));
+    OK(leo_rt_event_record(event, stream));
+    OK(leo_rt_memset_async(stream, addr, 0, 64));
+    CU_ASSERT_EQUAL(leo_rt_event_query(event), LEO_ERR_NOT_READY);
+    CU_ASSERT_EQUAL(leo_rt_device_host_time_ns(null.device), before);
+    CU_ASSERT_EQUAL(leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 3, 0), 3);
+    OK(leo_rt_event_synchronize(event, -1));
+    OK(leo_rt_event_time_ns(event, &ns));
+    CU_ASSERT_EQUAL(leo_rt_device_host_time_ns(null.device), ns);
+    OK(leo_rt_stream_synchronize(stream, -1));
+    CU_ASSERT_EQUAL(leo_rt_device_host_time_ns(null.device), ns + 1000);
+    null_runtime_close(&null);
+}
+
+static void first_fault_is_reported_once(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *stream;
+    uint64_t addr;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_memory_alloc(null.device, 64, &addr));
+    for (int i = 0; i < 3; i++) {
+        OK(leo_rt_memset_async(stream, addr, 0, 64));
+    }
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0);
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, LEO_FAULT_BAD_ENTRY);
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, LEO_FAULT_WATCHDOG);
+    CU_ASSERT_EQUAL(leo_rt_stream_synchronize(stream, -1), LEO_ERR_FAULT);
+    CU_ASSERT_EQUAL(leo_rt_stream_last_fault(stream), LEO_FAULT_BAD_ENTRY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "fill faulted"));
+    OK(leo_rt_stream_synchronize(stream, -1));
+    null_runtime_close(&null);
+}
+
+static void destroyed_event_slot_is_used_again_safely(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *stream;
+    struct leo_rt_event *first, *second;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_event_create(null.device, &first));
+    OK(leo_rt_event_record(first, stream));
+    leo_rt_event_destroy(first);
+    // The record of the first event is still under way when the second takes its place.
+    OK(leo_rt_event_create(null.device, &second));
+    OK(leo_rt_event_query(second));
+    OK(leo_rt_event_record(second, stream));
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0);
+    CU_ASSERT_EQUAL(leo_rt_event_query(second), LEO_ERR_NOT_READY);
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0);
+    OK(leo_rt_event_query(second));
+    null_runtime_close(&null);
+}
+
+static void device_that_never_finishes_is_destroyed_without_leaks(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *stream;
+    struct leo_rt_module *module;
+    uint64_t addr;
+    char host[100];
+    null_runtime_open(&null, false);
+    // The image goes through the device's own stream, which must complete for this.
+    CU_ASSERT_EQUAL(leo_rt_module_load(null.device, runtime_kernels_elf, runtime_kernels_elf_bytes, "kernels", &module),
+                    LEO_ERR_DEAD);
+    CU_ASSERT_PTR_NULL(module);
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_memory_alloc(null.device, 100, &addr));
+    memset(host, 0, sizeof(host));
+    OK(leo_rt_memcpy_async(stream, (void *)(uintptr_t)addr, host, sizeof(host)));
+    OK(leo_rt_memcpy_async(stream, host, (void *)(uintptr_t)addr, sizeof(host)));
+    null_runtime_close(&null);
+}
+
+static void transport_without_mappings_copies_through_staging(void)
+{
+    struct null_runtime null = {.null = {.size = sizeof(null.null), .complete = true, .no_map = true}};
+    struct leo_rt_stream *stream;
+    uint64_t addr;
+    size_t bytes = 1 << 20;
+    char *host = malloc(bytes);
+    memset(host, 0, bytes);
+    OK(null_runtime_try(&null));
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_memory_alloc(null.device, bytes, &addr));
+    OK(leo_rt_memcpy(null.device, (void *)(uintptr_t)addr, host, bytes));
+    OK(leo_rt_memcpy(null.device, host, (void *)(uintptr_t)addr, bytes));
+    OK(leo_rt_memcpy_async(stream, host, (void *)(uintptr_t)addr, bytes));
+    OK(leo_rt_stream_query(stream));
+    null_runtime_close(&null);
+    free(host);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct leo_test tests[] = {
+        {"synchronize_times_out_and_goes_on", synchronize_times_out_and_goes_on},
+        {"clock_of_the_host_follows_what_it_waits_for", clock_of_the_host_follows_what_it_waits_for},
+        {"first_fault_is_reported_once", first_fault_is_reported_once},
+        {"destroyed_event_slot_is_used_again_safely", destroyed_event_slot_is_used_again_safely},
+        {"device_that_never_finishes_is_destroyed_without_leaks",
+         device_that_never_finishes_is_destroyed_without_leaks},
+        {"transport_without_mappings_copies_through_staging", transport_without_mappings_copies_through_staging},
+    };
+    return leo_test_main("streams", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
