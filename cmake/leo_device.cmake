@@ -7,7 +7,8 @@ function(leo_device_program name source soc out)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/device)
     # The prefix map keeps the build folder out of the result: lines are told relative to the source tree.
     add_custom_command(OUTPUT ${elf}
-        COMMAND leo-cc --soc ${soc} -Werror -fdebug-prefix-map=${CMAKE_SOURCE_DIR}/= ${ARGN} --depfile ${elf}.d
+        COMMAND leo-cc --soc ${soc} -Werror -fdebug-prefix-map=${CMAKE_SOURCE_DIR}/=
+            -fdebug-compilation-dir=. ${ARGN} --depfile ${elf}.d
             --device-root ${CMAKE_BINARY_DIR}/device ${source} -o ${elf}
         DEPENDS leo-cc leo_device_files ${source} ${CMAKE_SOURCE_DIR}/isa/device/leo.ld DEPFILE ${elf}.d
         VERBATIM COMMENT "Kernel ${name} for ${soc}")
