@@ -124,6 +124,13 @@ static bool is_infinite(float value)
 
 uint16_t sim_number_f32_to_f16(float value, enum leo_round round)
 {
+    const uint32_t bits = sim_number_bits(value);
+    const uint32_t sign = bits >> 16 & 0x8000;
+    const uint32_t size = bits & 0x7fffffff;
+    if (round == LEO_ROUND_RINT && size - 0x38800000 < 0x47800000 - 0x38800000) {
+        // 2^-14 to 2^16, the common case: a carry out of the fraction counts the exponent up, to infinity at the end
+        return (uint16_t)(sign | (((size + 0xfff + (size >> 13 & 1)) >> 13) - ((127 - 15) << 10)));
+    }
     if (value != value) {
         return SIM_NUMBER_NAN_F16;
     }

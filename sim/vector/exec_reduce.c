@@ -96,21 +96,26 @@ static uint32_t load_lane(const uint8_t *lanes, uint32_t lane, uint32_t lane_byt
     return bits;
 }
 
-/** First active lane that holds the extreme: equal as a number, zeros of both signs alike, or NaN. */
+/** First active lane that holds the extreme: equal as a number, zeros of both signs alike, or any NaN. */
 static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2], const uint8_t *lanes,
                           uint32_t extreme)
 {
     const bool half = call->lane_bytes == 2;
     const uint32_t magnitude = half ? 0x7fff : 0x7fffffff;
     const uint32_t infinity = half ? 0x7c00 : 0x7f800000;
-    const bool is_nan = (extreme & magnitude) > infinity;
-    const bool is_zero = (extreme & magnitude) == 0;
+    if ((extreme & magnitude) - 1 < infinity) { // not NaN, not zero: one pattern only
+        for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
+            const uint32_t bits = half ? ((const uint16_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
+            if (bits == extreme && sim_vec_is_active(mask, lane)) {
+                return lane;
+            }
+        }
+        return 0;
+    }
+    const bool is_nan = (extreme & magnitude) != 0;
     for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
-        const uint32_t bits = load_lane(lanes, lane, call->lane_bytes);
-        const bool matches = is_nan    ? (bits & magnitude) > infinity
-                             : is_zero ? (bits & magnitude) == 0
-                                       : bits == extreme;
-        if (matches && sim_vec_is_active(mask, lane)) {
+        const uint32_t size = load_lane(lanes, lane, call->lane_bytes) & magnitude;
+        if ((is_nan ? size > infinity : size == 0) && sim_vec_is_active(mask, lane)) {
             return lane;
         }
     }
@@ -158,7 +163,8 @@ static void write_repeat(const struct reduce_call *call, uint32_t repeat, const 
     const uint32_t bytes = call->lane_bytes;
     if (call->wants_index) {
         const uint32_t value = load_lane(results, 0, bytes);
-        write_extreme(call, to, value, find_lane(call, mask, lanes, value));
+        const uint32_t index = call->order == LEO_ORDER_ONLY_VALUE ? 0 : find_lane(call, mask, lanes, value);
+        write_extreme(call, to, value, index);
         return;
     }
     const uint32_t count = vec->lanes / call->lanes_each;
@@ -175,7 +181,7 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
     const bool apart = !sim_vec_overlap(call->dst, dst_bytes, call->src.data, call->src.bytes);
     const uint32_t batch = apart ? BATCH_REPEATS : 1;
     const uint32_t results_each = vec->lanes / call->lanes_each;
-    const bool whole = vec->dense && vec->used_last == vec->lanes && !call->wants_index;
+    const bool whole = vec->dense && vec->used_last == vec->lanes && (!call->wants_index || call->order == LEO_ORDER_ONLY_VALUE);
     const uint64_t result_bytes = (uint64_t)results_each * call->lane_bytes;
     for (uint32_t first = 0; first < vec->repeats; first += batch) {
         const uint32_t count = vec->repeats - first < batch ? vec->repeats - first : batch;

@@ -106,40 +106,19 @@ static void read_vred(const struct sim_op *op, struct traffic *traffic)
     traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, bytes, bytes);
 }
 
-/** Adds the rows of one repeat to the groups; returns the fullest group. */
-static unsigned count_rows(const struct stream *stream, uint32_t repeat, uint8_t groups[BANK_GROUPS])
+/** Adds the rows of one repeat to the groups, and its banks to the set; returns the fullest group. */
+static unsigned count_rows(const struct stream *stream, uint32_t repeat, uint8_t groups[BANK_GROUPS], uint64_t *banks)
 {
     unsigned most = 0;
     uint32_t block = stream->block + repeat * stream->rep;
     for (uint32_t i = 0; i < stream->blocks; i++, block += stream->blk) {
-        const unsigned rows = ++groups[block % BANK_GROUPS];
+        const uint32_t group = block % BANK_GROUPS;
+        const uint32_t step = block / (BANK_STEP_BYTES / SIM_VEC_BLOCK_BYTES);
+        const unsigned rows = ++groups[group];
         most = rows > most ? rows : most;
+        *banks |= UINT64_C(1) << (step * BANK_GROUPS + group) % 64;
     }
     return most;
-}
-
-static uint32_t bank_of(uint32_t block)
-{
-    const uint32_t steps = block / (BANK_STEP_BYTES / SIM_VEC_BLOCK_BYTES);
-    return steps * BANK_GROUPS + block % BANK_GROUPS;
-}
-
-/** Whether this repeat reads a bank that the repeat before is being written to. */
-static bool meets_write(const struct traffic *traffic, uint32_t repeat)
-{
-    const struct stream *write = &traffic->write;
-    for (unsigned source = 0; source < traffic->reads; source++) {
-        const struct stream *read = &traffic->read[source];
-        for (uint32_t i = 0; i < read->blocks; i++) {
-            const uint32_t bank = bank_of(read->block + repeat * read->rep + i * read->blk);
-            for (uint32_t j = 0; j < write->blocks; j++) {
-                if (bank == bank_of(write->block + (repeat - 1) * write->rep + j * write->blk)) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
 }
 
 /** Repeats after which the bank groups of an operand come again: a power of two. */
@@ -163,25 +142,27 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats)
     }
     const uint32_t sampled = period < repeats ? period : repeats;
     double sum = 0;
-    // the pattern of repeat `period` equals that of repeat 0, but has a repeat before it
-    for (uint32_t repeat = 1; repeat <= sampled; repeat++) {
+    uint64_t written = 0; // banks that the repeat before writes meanwhile
+    for (uint32_t repeat = 0; repeat <= sampled; repeat++) {
         uint8_t reads[BANK_GROUPS] = {0}, writes[BANK_GROUPS] = {0};
+        uint64_t read_banks = 0, write_banks = 0;
         unsigned most = 1;
         for (unsigned i = 0; i < traffic->reads; i++) {
             // a repeat stride of 0 keeps what the first repeat read
             if (traffic->read[i].rep != 0) {
-                const unsigned rows = count_rows(&traffic->read[i], repeat, reads);
+                const unsigned rows = count_rows(&traffic->read[i], repeat, reads, &read_banks);
                 most = rows > most ? rows : most;
             }
         }
         if (traffic->writes) {
-            const unsigned rows = count_rows(&traffic->write, repeat, writes);
+            const unsigned rows = count_rows(&traffic->write, repeat, writes, &write_banks);
             most = rows > most ? rows : most;
         }
-        sum += most;
-        if (traffic->writes && repeats > 1 && meets_write(traffic, repeat)) {
-            sum += READ_WRITE_CYCLES;
+        // the pattern of repeat `sampled` is that of repeat 0, with a repeat before it
+        if (repeat > 0) {
+            sum += most + (repeats > 1 && (read_banks & written) != 0 ? READ_WRITE_CYCLES : 0);
         }
+        written = write_banks;
     }
     return sum / sampled;
 }

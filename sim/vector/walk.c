@@ -125,27 +125,55 @@ const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat,
     return buffer;
 }
 
-/** Writes the active ones of the first `used` lanes of `buffer` to a repeat. */
-static void scatter(const struct sim_vec_array *array, uint32_t repeat, const uint64_t mask[2], uint32_t used,
-                    const uint8_t *buffer)
+/** Writes the first `used` lanes of `buffer` to a repeat. */
+static void scatter_all(const struct sim_vec_array *array, uint32_t repeat, uint32_t used, const uint8_t *buffer)
+{
+    uint8_t *to = array->data + (uint64_t)repeat * array->rep;
+    uint32_t left = used * array->lane_bytes;
+    if (array->blk == SIM_VEC_BLOCK_BYTES) {
+        memcpy(to, buffer, left);
+        return;
+    }
+    for (; left != 0; to += array->blk, buffer += SIM_VEC_BLOCK_BYTES) {
+        const uint32_t bytes = left < SIM_VEC_BLOCK_BYTES ? left : SIM_VEC_BLOCK_BYTES;
+        memcpy(to, buffer, bytes);
+        left -= bytes;
+    }
+}
+
+/** Writes the active ones of the first `used` lanes of `buffer` to a repeat, one by one: strides may be 0. */
+static void scatter_active(const struct sim_vec_array *array, uint32_t repeat, const uint64_t mask[2], uint32_t used,
+                           const uint8_t *buffer)
 {
     uint8_t *to = array->data + (uint64_t)repeat * array->rep;
     const uint32_t lane_bytes = array->lane_bytes;
     const uint32_t per_block = SIM_VEC_BLOCK_BYTES / lane_bytes;
-    const bool prefix = is_prefix(mask, used);
-    for (uint32_t first = 0; first < used; first += per_block, to += array->blk) {
-        const uint32_t lanes = used - first < per_block ? used - first : per_block;
-        const uint8_t *from = buffer + first * lane_bytes;
-        if (prefix) {
-            memcpy(to, from, lanes * lane_bytes);
-            continue;
-        }
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            if (sim_vec_is_active(mask, first + lane)) {
-                memcpy(to + lane * lane_bytes, from + lane * lane_bytes, lane_bytes);
-            }
+    for (uint32_t lane = 0; lane < used; lane++) {
+        if (sim_vec_is_active(mask, lane)) {
+            memcpy(to + (uint64_t)(lane / per_block) * array->blk + lane % per_block * lane_bytes,
+                   buffer + lane * lane_bytes, lane_bytes);
         }
     }
+}
+
+/** Writes the active ones of the first `used` lanes of `buffer` to a repeat. */
+static void scatter(const struct sim_vec *vec, const struct sim_vec_array *array, uint32_t repeat,
+                    const uint64_t mask[2], uint32_t used, const uint8_t *buffer)
+{
+    if (is_prefix(mask, used)) {
+        scatter_all(array, repeat, used, buffer);
+        return;
+    }
+    const bool has_select = array->lane_bytes == 2 || array->lane_bytes == 4;
+    if (!has_select || array->blk == 0) {
+        scatter_active(array, repeat, mask, used, buffer);
+        return;
+    }
+    _Alignas(64) uint8_t gathered[SIM_VEC_REPEAT_BYTES], mixed[SIM_VEC_REPEAT_BYTES];
+    const uint8_t *old = sim_vec_lanes(array, repeat, used, gathered);
+    const sim_select_fn select = array->lane_bytes == 2 ? vec->simd->select16 : vec->simd->select32;
+    select(mixed, (const uint8_t *)mask, buffer, old, used);
+    scatter_all(array, repeat, used, mixed);
 }
 
 /** Whether computing all of dst at once reads src as repeat by repeat would. */
@@ -168,9 +196,10 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst, con
     for (uint32_t repeat = 0; repeat < vec->repeats; repeat++) {
         const bool last = repeat == vec->repeats - 1;
         const uint32_t used = last ? vec->used_last : vec->used;
+        const uint64_t *mask = last ? vec->mask_last : vec->mask;
         const uint8_t *left = a != NULL ? sim_vec_lanes(a, repeat, used, buffer[0]) : NULL;
         const uint8_t *right = b != NULL ? sim_vec_lanes(b, repeat, used, buffer[1]) : NULL;
         kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes, used);
-        scatter(dst, repeat, last ? vec->mask_last : vec->mask, used, buffer[2]);
+        scatter(vec, dst, repeat, mask, used, buffer[2]);
     }
 }
