@@ -132,20 +132,20 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
 
 enum sim_scalar_stop sim_core_run(struct sim_core *core, double until)
 {
+    core->until = until;
+    core->held = false;
     enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
     struct sim_fault *fault = &core->scalar.fault;
+    if (stop == SIM_SCALAR_BLOCKED && core->held) {
+        return SIM_SCALAR_TIME;
+    }
     if (stop == SIM_SCALAR_EXITED || stop == SIM_SCALAR_BLOCKED) {
         // Neither has a meaning in a kernel; the environment above never asks for them.
         fault->code = LEO_FAULT_ILLEGAL_INSTRUCTION;
         stop = SIM_SCALAR_FAULT;
     }
-    if (stop == SIM_SCALAR_FAULT) {
-        if (fault->pc == 0) {
-            fault->pc = core->scalar.pc;
-        }
-        if (fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
-            fault->pc -= SIM_IMAGE_BASE;
-        }
+    if (stop == SIM_SCALAR_FAULT && fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
+        fault->pc -= SIM_IMAGE_BASE;
     }
     return stop;
 }

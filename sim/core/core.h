@@ -55,6 +55,8 @@ struct sim_core {
     struct sim_pipe pipe[LEO_PIPE_COUNT];
     double gm_read_rate, gm_write_rate;          /**< this quantum's share, bytes per cycle */
     uint64_t gm_read_bytes, gm_write_bytes;
+    double until;                                /**< cycle this run goes to */
+    bool held;                                   /**< stopped before a transfer that starts later than that */
     double stall;                                /**< cycles the scalar unit waited for the others */
     uint64_t start_ps;                           /**< chip time of the block's cycle 0 */
     /* Memory of the block (address.c). */
@@ -101,7 +103,10 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config, const
 uint64_t sim_core_arena_bytes(const struct sim_config *config);
 /** Starts a block: registers, CSRs, flags and timelines as after reset. */
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
-/** Runs until local cycle `until`; what stopped it. At SIM_SCALAR_FAULT scalar.fault is complete. */
+/**
+ * Runs until local cycle `until`, or an instruction that moves global memory and starts no earlier (`held`); what
+ * stopped it. At SIM_SCALAR_FAULT scalar.fault is complete.
+ */
 enum sim_scalar_stop sim_core_run(struct sim_core *core, double until);
 /** Cycle at which everything issued so far is done. */
 double sim_core_end(const struct sim_core *core);

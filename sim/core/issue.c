@@ -62,17 +62,20 @@ static bool is_known(const struct sim_core *core, const struct sim_op *op)
     return kind == 0 || (kinds_of(leo_insn_info(op->insn)) & kind) != 0;
 }
 
-/* A slot in the pipe's queue is free again when the instruction in it starts. */
-static void wait_for_slot(struct sim_core *core, struct sim_pipe *pipe, unsigned depth)
+/* When the pipe's queue takes another instruction: a slot is free again when the instruction in it starts. */
+static double slot_free(const struct sim_pipe *pipe, unsigned depth)
 {
-    if (pipe->queue_count < depth) {
-        return;
-    }
-    double oldest = pipe->queue[(pipe->queue_count - depth) % 64];
-    if (oldest > core->scalar.cycle) {
-        core->stall += oldest - core->scalar.cycle;
-        core->scalar.cycle = oldest;
-    }
+    return pipe->queue_count < depth ? 0 : pipe->queue[(pipe->queue_count - depth) % 64];
+}
+
+static double later(double left, double right)
+{
+    return left > right ? left : right;
+}
+
+static bool moves_gm(const struct leo_insn_info *info)
+{
+    return info->operand[0] == LEO_INSN_OPERAND_GM || info->operand[1] == LEO_INSN_OPERAND_GM;
 }
 
 static void record(struct sim_core *core, const struct sim_op *op, unsigned pipe, double start,
@@ -106,7 +109,16 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op, const str
 {
     const struct unit *unit = unit_of(op->insn, info);
     struct sim_pipe *pipe = &core->pipe[info->pipe];
-    wait_for_slot(core, pipe, core->config->queue_depth_pipe[info->pipe]);
+    double asked = core->scalar.cycle + core->config->scalar_issue;
+    double issued = later(asked, slot_free(pipe, core->config->queue_depth_pipe[info->pipe]));
+    double start = later(issued, later(pipe->free_at, pipe->not_before));
+    if (start >= core->until && moves_gm(info)) {
+        // What it gets of the memory's bandwidth is known when its quantum comes: tried again then, from here.
+        core->held = true;
+        return false;
+    }
+    core->scalar.cycle = issued;
+    core->stall += issued - asked;
     if (ATOMIC_MODE(core->ctrl) && info->operand[0] == LEO_INSN_OPERAND_GM) {
         // Float additions do not commute: cores that add to global memory do it in the order of their numbers.
         sim_host_pool_wait_turn(core->pool, core->turn);
@@ -115,9 +127,6 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op, const str
         core->scalar.fault.unit = (enum leo_pipe)info->pipe;
         return false;
     }
-    double start = core->scalar.cycle;
-    start = pipe->free_at > start ? pipe->free_at : start;
-    start = pipe->not_before > start ? pipe->not_before : start;
     struct sim_cost cost = {0};
     unit->cost(core, op, &cost);
     cost.busy_cycles -= pipe->queue_count ? hidden_cycles(pipe, &cost, start) : 0;
@@ -170,17 +179,13 @@ static bool issue_system(struct sim_core *core, const struct sim_op *op)
 bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op)
 {
     struct sim_core *core = scalar->owner;
-    bool good = false;
     if (!is_known(core, op)) {
-        sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
-    } else {
-        const struct leo_insn_info *info = leo_insn_info(op->insn);
-        scalar->cycle += core->config->scalar_issue;
-        good = info->pipe == LEO_PIPE_S ? issue_system(core, op) : issue_unit(core, op, info);
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
     }
-    if (!good) {
-        scalar->fault.pc = op->pc;
-        scalar->fault.word = op->word;
+    const struct leo_insn_info *info = leo_insn_info(op->insn);
+    if (info->pipe != LEO_PIPE_S) {
+        return issue_unit(core, op, info);
     }
-    return good;
+    scalar->cycle += core->config->scalar_issue;
+    return issue_system(core, op);
 }

@@ -261,11 +261,8 @@ void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id)
     struct sim_slot *slot = &chip->scheduler.slot[id];
     struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
     struct sim_core *core = &chip->core[id];
-    double end = core->scalar.cycle;
     bool ended = slot->stop != SIM_SCALAR_TIME;
-    if (ended) {
-        end = sim_core_end(core);
-    }
+    double end = ended ? sim_core_end(core) : core->held ? core->until : core->scalar.cycle;
     if (slot->stop != SIM_SCALAR_FAULT && end >= stream->kernel.limit_cycles) {
         core->scalar.fault = (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
         slot->stop = SIM_SCALAR_FAULT;

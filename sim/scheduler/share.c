@@ -45,7 +45,7 @@ void sim_share_update(struct leo_sim_chip *chip)
         if (slot->state == SIM_CORE_RUNNING && slot->fresh) {
             // Nothing is known of it yet: it probably begins with a load.
             part = part > 1 ? part : 1;
-            slot->fresh = false;
+            slot->fresh = slot->local_ps >= scheduler->now_ps + sim_ps_from_ns(config->quantum_ns);
             fresh = true;
         }
         active += part;
