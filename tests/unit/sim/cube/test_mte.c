@@ -341,6 +341,15 @@ static void moves_fault_at_the_first_and_last_byte_outside(void)
                     LEO_FAULT_GM_READ_ONLY);
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, end, 0, 0, 0),
                     LEO_FAULT_NONE);
+    // Neither the tail of the last block nor the gap after it is read.
+    const struct leo_cfg_align0 bytes = {.n_burst = 1, .dtype = LEO_DTYPE_B8, .len_bytes = 5};
+    const struct leo_cfg_align1 gap = {.src_gap = 3};
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM_ALIGN, end - 5,
+                             0x8000 - 32, leo_cfg_align0_pack(&bytes), leo_cfg_align1_pack(&gap)),
+                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM_ALIGN, end - 4,
+                             0x8000 - 32, leo_cfg_align0_pack(&bytes), leo_cfg_align1_pack(&gap)),
+                    LEO_FAULT_GM_OUT_OF_RANGE);
     const struct leo_cfg_load2d load = {
         .base = 0x100, .repeat = 1, .src_stride = 1, .dtype = LEO_DTYPE_F16};
     CU_ASSERT_EQUAL(
