@@ -140,7 +140,8 @@ void leo_drv_device_destroy(struct leo_drv_device *device)
     if (!device) {
         return;
     }
-    // Nothing may write into our memory once it is freed. If even this fails, closing the transport ends it.
+    // Nothing may write into our memory once it is freed. If even this fails, closing the transport
+    // ends it.
     leo_status status = drv_mmio_write32(&device->mmio, LEO_REG_CONTROL, 2);
     (void)status;
     free_device(device);

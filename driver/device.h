@@ -13,7 +13,7 @@ enum {
     DRV_FAULT_DEPTH = 64,
     DRV_QUEUE_MAX = 4096,
     DRV_PATIENCE = 64, /**< looks at a register that is to change */
-    DRV_SPACE = 1, /**< address space of all work of this process */
+    DRV_SPACE = 1,     /**< address space of all work of this process */
 };
 
 struct leo_drv_queue {
@@ -39,19 +39,21 @@ struct drv_profile {
 struct leo_drv_device {
     struct drv_mmio mmio;
     struct leo_drv_caps caps;
-    /** Held over an admin command from its submission to its end, and over changes to `profile`. Taken before lock. */
+    /** Held over an admin command from its submission to its end, and over changes to `profile`.
+     * Taken before lock. */
     pthread_mutex_t admin_lock;
-    /** Protects rings, the list and numbers of queues, the heap, cmd_id and `dead`. Not held while waiting. */
+    /** Protects rings, the list and numbers of queues, the heap, cmd_id and `dead`. Not held while
+     * waiting. */
     pthread_mutex_t lock;
     struct leo_drv_queue admin;
     struct leo_drv_completion admin_done;
-    uint32_t admin_cmd;   /**< command that is under way */
+    uint32_t admin_cmd; /**< command that is under way */
     bool admin_is_done;
-    bool dead;            /**< an admin command never came back: only reset and destroy help */
+    bool dead; /**< an admin command never came back: only reset and destroy help */
     struct leo_fault_record *faults;
     uint64_t faults_addr;
     struct leo_drv_queue *queues;
-    uint8_t *queue_used;  /**< by queue number */
+    uint8_t *queue_used; /**< by queue number */
     uint32_t next_cmd;
     struct drv_heap heap;
     struct drv_profile profile;
@@ -63,7 +65,8 @@ LEO_MUST_CHECK leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_
 LEO_MUST_CHECK leo_status drv_device_enable(struct leo_drv_device *device);
 /** Lets a device that is slow to obey its control register go on a little (device.c). */
 void drv_device_nudge(struct leo_drv_device *device);
-/** Runs one admin command to its end (queue.c). Caller holds admin_lock. LEO_ERR_IO: the device refused it. */
+/** Runs one admin command to its end (queue.c). Caller holds admin_lock. LEO_ERR_IO: the device
+ * refused it. */
 LEO_MUST_CHECK leo_status drv_admin_run(struct leo_drv_device *device, struct leo_sqe *entry);
 /** Takes completions of one queue (queue.c). Caller holds lock. */
 unsigned drv_queue_take(struct leo_drv_queue *queue);

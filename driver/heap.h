@@ -9,7 +9,8 @@
 
 enum { DRV_HEAP_ALIGN = 512, DRV_HEAP_BINS = 256 };
 
-/** A span of device memory, free or used. Spans cover the heap without holes, in a list by address. */
+/** A span of device memory, free or used. Spans cover the heap without holes, in a list by address.
+ */
 struct drv_span {
     uint64_t base, size;
     uint64_t bytes; /**< what was asked for; 0 = free */
@@ -30,7 +31,8 @@ struct drv_heap {
 
 LEO_MUST_CHECK leo_status drv_heap_init(struct drv_heap *heap, uint64_t base, uint64_t bytes);
 void drv_heap_finish(struct drv_heap *heap);
-/** Takes a span of at least `bytes` with a gap behind it. The span stays where it is until freed. */
+/** Takes a span of at least `bytes` with a gap behind it. The span stays where it is until freed.
+ */
 LEO_MUST_CHECK leo_status drv_heap_alloc(struct drv_heap *heap, uint64_t bytes, bool read_only,
                                          struct drv_span **span);
 /** Gives a span back and joins it with free neighbours. */

@@ -71,7 +71,8 @@ unsigned drv_queue_take(struct leo_drv_queue *queue)
         queue->complete(queue->user, entry.cmd_id, &done);
     }
     if (queue->head_told != queue->ring.head && !queue->lost) {
-        // If this fails it is told at the next take: at most the device finds the ring full for a while.
+        // If this fails it is told at the next take: at most the device finds the ring full for a
+        // while.
         if (!drv_mmio_write32(&queue->device->mmio, doorbell_cq(queue), queue->ring.head)) {
             queue->head_told = queue->ring.head;
         }
@@ -86,7 +87,8 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t timeout_n
     if (status) {
         return status;
     }
-    // Cleared before the caller looks at the rings, so that a completion after the look is not missed.
+    // Cleared before the caller looks at the rings, so that a completion after the look is not
+    // missed.
     return drv_mmio_write32(&device->mmio, LEO_REG_IRQ_STATUS, 3);
 }
 
@@ -228,7 +230,8 @@ void leo_drv_queue_destroy(struct leo_drv_queue *queue)
         }
     }
     pthread_mutex_unlock(&device->lock);
-    // A queue the device would not delete keeps its number, so that no other queue gets its doorbell.
+    // A queue the device would not delete keeps its number, so that no other queue gets its
+    // doorbell.
     if (!lost && !admin_queue_command(queue, LEO_SQE_OP_DELETE_QUEUE)) {
         give_number(device, queue->number);
     }

@@ -29,7 +29,8 @@ void drv_ring_push(struct drv_ring *ring)
 bool drv_ring_pop(struct drv_ring *ring, struct leo_cqe *entry)
 {
     const struct leo_cqe *next = &ring->cq[ring->head];
-    // The device writes the phase word last; acquire keeps the other words from being read before it.
+    // The device writes the phase word last; acquire keeps the other words from being read before
+    // it.
     if (ring->used == 0 || __atomic_load_n(&next->phase, __ATOMIC_ACQUIRE) != ring->phase) {
         return false;
     }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Both rings of a queue. They have the same depth, a power of two, and hold at most depth - 1 entries. */
+/** Both rings of a queue. They have the same depth, a power of two, and hold at most depth - 1
+ * entries. */
 struct drv_ring {
     struct leo_sqe *sq;
     struct leo_cqe *cq;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that is only a table of registers and rings: it does no work, but completes entries when told to. */
+/* A device that is only a table of registers and rings: it does no work, but completes entries when
+ * told to. */
 #include <leo/alloc.h>
 #include <leo/driver.h>
 #include <leo/regs.h>
@@ -229,8 +230,7 @@ static leo_status null_irq_wait(struct leo_transport *transport, uint64_t timeou
         return LEO_ERR_IO;
     }
     pthread_mutex_lock(&null->lock);
-    uint64_t pending =
-        get_reg(null, LEO_REG_IRQ_STATUS, 4) & ~get_reg(null, LEO_REG_IRQ_MASK, 4);
+    uint64_t pending = get_reg(null, LEO_REG_IRQ_STATUS, 4) & ~get_reg(null, LEO_REG_IRQ_MASK, 4);
     pthread_mutex_unlock(&null->lock);
     return pending ? LEO_OK : LEO_ERR_NOT_READY;
 }
@@ -253,20 +253,13 @@ static void fill_registers(struct null_transport *null)
         uint32_t offset;
         uint64_t value;
     } regs[] = {
-        {LEO_REG_ID, 0x4c454f01},
-        {LEO_REG_ARCH, 1001},
-        {LEO_REG_CAP_CUBE_CORES, 2},
-        {LEO_REG_CAP_QUEUES, NULL_QUEUES},
-        {LEO_REG_CAP_QUEUE_DEPTH, 1024},
-        {LEO_REG_HBM_BASE, 0x100000000},
-        {LEO_REG_HBM_BYTES, 0x40000000},
-        {LEO_REG_CLOCK_KHZ, 1000000},
-        {LEO_REG_VEC_UB_BYTES, 262144},
-        {LEO_REG_L1_BYTES, 1048576},
-        {LEO_REG_L0A_BYTES, 65536},
-        {LEO_REG_L0B_BYTES, 65536},
-        {LEO_REG_L0C_BYTES, 262144},
-        {LEO_REG_L2_BYTES, 33554432},
+        {LEO_REG_ID, 0x4c454f01},        {LEO_REG_ARCH, 1001},
+        {LEO_REG_CAP_CUBE_CORES, 2},     {LEO_REG_CAP_QUEUES, NULL_QUEUES},
+        {LEO_REG_CAP_QUEUE_DEPTH, 1024}, {LEO_REG_HBM_BASE, 0x100000000},
+        {LEO_REG_HBM_BYTES, 0x40000000}, {LEO_REG_CLOCK_KHZ, 1000000},
+        {LEO_REG_VEC_UB_BYTES, 262144},  {LEO_REG_L1_BYTES, 1048576},
+        {LEO_REG_L0A_BYTES, 65536},      {LEO_REG_L0B_BYTES, 65536},
+        {LEO_REG_L0C_BYTES, 262144},     {LEO_REG_L2_BYTES, 33554432},
     };
     for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
         set_reg(null, regs[i].offset, regs[i].value >> 32 ? 8 : 4, regs[i].value);

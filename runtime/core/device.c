@@ -10,7 +10,8 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
 {
     if (rt->opts.open) {
         leo_status status = rt->opts.open(rt->opts.open_user, index, transport);
-        return status ? rt_fail(status, "device %d: cannot open its transport: %s", index, leo_status_text(status))
+        return status ? rt_fail(status, "device %d: cannot open its transport: %s", index,
+                                leo_status_text(status))
                       : LEO_OK;
     }
     char error[512];
@@ -22,8 +23,8 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .simd = rt->opts.simd,
     };
     leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
-    return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index, rt->soc_name,
-                            error[0] ? error : leo_status_text(status))
+    return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index,
+                            rt->soc_name, error[0] ? error : leo_status_text(status))
                   : LEO_OK;
 }
 
@@ -54,8 +55,8 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
         rt_device_destroy(device);
         return status;
     }
-    rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name, device->caps.cube_cores,
-           device->caps.vector_cores);
+    rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name,
+           device->caps.cube_cores, device->caps.vector_cores);
     *out = device;
     return LEO_OK;
 }
@@ -138,8 +139,8 @@ static uint64_t wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg), const void *arg,
-                          int timeout_ms, const char *what)
+leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg),
+                          const void *arg, int timeout_ms, const char *what)
 {
     uint64_t limit = UINT64_MAX;
     if (timeout_ms >= 0) {
@@ -148,7 +149,9 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
     leo_status status = rt_device_poll(device);
     while (!status && !is_done(arg)) {
         uint64_t now = timeout_ms >= 0 ? wall_ns() : 0;
-        leo_status pumped = rt_device_pump(device, limit == UINT64_MAX ? limit : now < limit ? limit - now : 0);
+        leo_status pumped = rt_device_pump(device, limit == UINT64_MAX ? limit
+                                                   : now < limit       ? limit - now
+                                                                       : 0);
         if (is_done(arg)) {
             break;
         }
@@ -156,7 +159,8 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
             status = rt_fail(LEO_ERR_TIMEOUT, "%s: not done after %d ms", what, timeout_ms);
         } else if (pumped == LEO_ERR_NOT_READY) {
             status = rt_fail(timeout_ms < 0 ? LEO_ERR_DEAD : LEO_ERR_TIMEOUT,
-                             "%s: not done, and device %d is idle: nothing will finish it", what, device->index);
+                             "%s: not done, and device %d is idle: nothing will finish it", what,
+                             device->index);
         } else if (pumped && pumped != LEO_ERR_TIMEOUT) {
             status = rt_fail(pumped, "%s: waiting for device %d failed: %s", what, device->index,
                              leo_status_text(pumped));

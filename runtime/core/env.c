@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment variables of the runtime. A value given in the options wins over the environment. */
+/* The environment variables of the runtime. A value given in the options wins over the environment.
+ */
 #include "rt.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Reads a decimal number from the environment; leaves `value` alone if the variable is not set or empty.
-static leo_status read_number(const char *name, unsigned long min, unsigned long max, unsigned long *value)
+// Reads a decimal number from the environment; leaves `value` alone if the variable is not set or
+// empty.
+static leo_status read_number(const char *name, unsigned long min, unsigned long max,
+                              unsigned long *value)
 {
     const char *text = getenv(name);
     if (!text || !*text) {
@@ -17,8 +20,9 @@ static leo_status read_number(const char *name, unsigned long min, unsigned long
     errno = 0;
     unsigned long number = strtoul(text, &end, 10);
     if (*end || *text == '-' || errno || number < min || number > max) {
-        return rt_fail(LEO_ERR_RANGE, "environment variable %s is \"%s\": it must be a number from %lu to %lu", name,
-                       text, min, max);
+        return rt_fail(LEO_ERR_RANGE,
+                       "environment variable %s is \"%s\": it must be a number from %lu to %lu",
+                       name, text, min, max);
     }
     *value = number;
     return LEO_OK;
@@ -34,7 +38,8 @@ static leo_status resolve_simd(struct leo_rt_opts *opts)
         opts->simd = NULL;
         return LEO_OK;
     }
-    if (strcmp(opts->simd, "generic") && strcmp(opts->simd, "avx2") && strcmp(opts->simd, "avx512")) {
+    if (strcmp(opts->simd, "generic") && strcmp(opts->simd, "avx2") &&
+        strcmp(opts->simd, "avx512")) {
         return rt_fail(LEO_ERR_INVALID_ARG, "%s is \"%s\": it must be generic, avx2 or avx512",
                        given ? "option simd" : "environment variable LEO_SIMD", opts->simd);
     }
@@ -55,7 +60,8 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
         status = read_number("LEO_DEVICES", 1, RT_DEVICES_MAX, &devices);
         opts->devices = (int)devices;
     } else if (opts->devices < 0 || opts->devices > RT_DEVICES_MAX) {
-        status = rt_fail(LEO_ERR_RANGE, "option devices is %d: it must be 1 to %d", opts->devices, RT_DEVICES_MAX);
+        status = rt_fail(LEO_ERR_RANGE, "option devices is %d: it must be 1 to %d", opts->devices,
+                         RT_DEVICES_MAX);
     }
     if (!status && opts->host_threads == 0) {
         status = read_number("LEO_THREADS", 1, 1024, &threads);

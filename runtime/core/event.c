@@ -12,14 +12,16 @@ static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
         return LEO_OK;
     }
     if (device->slot_count == RT_EVENTS_MAX) {
-        return rt_fail(LEO_ERR_FULL, "device %d has %d events already: destroy those no longer used", device->index,
-                       RT_EVENTS_MAX);
+        return rt_fail(LEO_ERR_FULL,
+                       "device %d has %d events already: destroy those no longer used",
+                       device->index, RT_EVENTS_MAX);
     }
     if (device->slot_count == device->slot_capacity) {
         uint32_t capacity = device->slot_capacity ? device->slot_capacity * 2 : 64;
         struct rt_event_slot *slots = leo_realloc(device->slots, capacity * sizeof(*slots));
         if (!slots) {
-            return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event", device->index);
+            return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event",
+                           device->index);
         }
         device->slots = slots;
         device->slot_capacity = capacity;
@@ -34,7 +36,8 @@ leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event
     *out = NULL;
     struct leo_rt_event *event = leo_calloc(1, sizeof(*event));
     if (!event) {
-        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event", device->index);
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event",
+                       device->index);
     }
     event->device = device;
     pthread_mutex_lock(&device->lock);
@@ -71,8 +74,8 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
     leo_free(event);
 }
 
-static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream, enum leo_sqe_op op,
-                               uint64_t sequence)
+static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream,
+                               enum leo_sqe_op op, uint64_t sequence)
 {
     struct leo_sqe entry = {.opcode = (uint8_t)op};
     const struct leo_sqe_event body = {.event = event->slot, .sequence = sequence};
@@ -85,7 +88,8 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
     return rt_stream_submit(stream, &entry, &task);
 }
 
-static leo_status check_same_device(const struct leo_rt_event *event, const struct leo_rt_stream *stream)
+static leo_status check_same_device(const struct leo_rt_event *event,
+                                    const struct leo_rt_stream *stream)
 {
     return event->device == stream->device
                ? LEO_OK
@@ -101,7 +105,8 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
     }
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
-    // Taken before the submission, which may wait for room and let other threads in. A number nobody uses is no harm.
+    // Taken before the submission, which may wait for room and let other threads in. A number
+    // nobody uses is no harm.
     uint64_t sequence = ++device->slots[event->slot].sequence;
     status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence);
     if (!status) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentence a user gets when a kernel faults: what, where in the source, where on the chip, which memory. */
+/* The sentence a user gets when a kernel faults: what, where in the source, where on the chip,
+ * which memory. */
 #include "image.h"
 
 #include <stdarg.h>
@@ -12,7 +13,8 @@ struct text {
     size_t bytes, used;
 };
 
-static void append(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void append(struct text *text, const char *format, ...)
 {
@@ -28,11 +30,12 @@ static bool has_address(enum leo_fault code)
 {
     return code == LEO_FAULT_GM_OUT_OF_RANGE || code == LEO_FAULT_GM_READ_ONLY ||
            code == LEO_FAULT_LOCAL_OUT_OF_RANGE || code == LEO_FAULT_MISALIGNED_LOCAL ||
-           code == LEO_FAULT_MISALIGNED_SCALAR || code == LEO_FAULT_BAD_FETCH || code == LEO_FAULT_STACK_OVERFLOW ||
-           code == LEO_FAULT_DMA_OUT_OF_RANGE;
+           code == LEO_FAULT_MISALIGNED_SCALAR || code == LEO_FAULT_BAD_FETCH ||
+           code == LEO_FAULT_STACK_OVERFLOW || code == LEO_FAULT_DMA_OUT_OF_RANGE;
 }
 
-static void append_nearest(struct text *text, struct leo_rt_device *device, uint64_t addr, uint64_t bytes)
+static void append_nearest(struct text *text, struct leo_rt_device *device, uint64_t addr,
+                           uint64_t bytes)
 {
     uint64_t base, size;
     if (leo_drv_memory_nearest(device->drv, addr, &base, &size)) {
@@ -52,24 +55,28 @@ static void append_nearest(struct text *text, struct leo_rt_device *device, uint
     append(text, " the %llu-byte allocation at 0x%llx", (ull)size, (ull)base);
 }
 
-static void append_address(struct text *text, struct leo_rt_device *device, const struct leo_fault_record *record)
+static void append_address(struct text *text, struct leo_rt_device *device,
+                           const struct leo_fault_record *record)
 {
     append(text, ": %llu bytes at %s address 0x%llx", (ull)record->bytes,
-           record->space < LEO_MEM_SPACE_COUNT ? leo_mem_space_name((enum leo_mem_space)record->space) : "?",
+           record->space < LEO_MEM_SPACE_COUNT
+               ? leo_mem_space_name((enum leo_mem_space)record->space)
+               : "?",
            (ull)record->addr);
     if (record->space == LEO_MEM_SPACE_GM) {
         append_nearest(text, device, record->addr, record->bytes);
     }
 }
 
-void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task, const struct leo_drv_completion *done,
-                   char *out, size_t bytes)
+void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task,
+                   const struct leo_drv_completion *done, char *out, size_t bytes)
 {
     struct text text = {.out = out, .bytes = bytes};
     enum leo_fault code = (enum leo_fault)done->status;
     const struct leo_fault_record *record = &done->record;
     out[0] = '\0';
-    append(&text, "%s%s faulted", task->kernel ? "kernel " : "", task->kernel ? task->kernel->name : task->what);
+    append(&text, "%s%s faulted", task->kernel ? "kernel " : "",
+           task->kernel ? task->kernel->name : task->what);
     char file[256];
     int line;
     if (done->has_record && task->kernel) {

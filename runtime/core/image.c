@@ -22,7 +22,8 @@ static leo_status check_header(const struct rt_image *image)
         return bad_elf(image, "not a 64-bit little-endian ELF file");
     }
     if (header.e_machine != EM_RISCV) {
-        return rt_fail(LEO_ERR_WRONG_ARCH, "%s: ELF machine %u is not RISC-V (%u): compile it with leo-cc", image->name,
+        return rt_fail(LEO_ERR_WRONG_ARCH,
+                       "%s: ELF machine %u is not RISC-V (%u): compile it with leo-cc", image->name,
                        header.e_machine, EM_RISCV);
     }
     if (header.e_type != ET_DYN) {
@@ -36,14 +37,16 @@ struct layout {
     uint64_t ro_end, rw_start, file_end, end, text_start, text_end, stack;
 };
 
-static leo_status add_segment(const struct rt_image *image, const GElf_Phdr *seg, struct layout *layout)
+static leo_status add_segment(const struct rt_image *image, const GElf_Phdr *seg,
+                              struct layout *layout)
 {
     if (seg->p_filesz > seg->p_memsz || seg->p_offset > image->file_bytes ||
         seg->p_filesz > image->file_bytes - seg->p_offset) {
         return bad_elf(image, "a segment lies outside the file: it is cut off or damaged");
     }
     if (seg->p_memsz > RT_IMAGE_MAX || seg->p_vaddr > RT_IMAGE_MAX - seg->p_memsz) {
-        return rt_fail(LEO_ERR_BAD_ELF, "%s: a segment of %llu bytes at 0x%llx makes the image larger than %d bytes",
+        return rt_fail(LEO_ERR_BAD_ELF,
+                       "%s: a segment of %llu bytes at 0x%llx makes the image larger than %d bytes",
                        image->name, (ull)seg->p_memsz, (ull)seg->p_vaddr, RT_IMAGE_MAX);
     }
     uint64_t file_end = seg->p_vaddr + seg->p_filesz, end = seg->p_vaddr + seg->p_memsz;
@@ -63,7 +66,8 @@ static leo_status add_segment(const struct rt_image *image, const GElf_Phdr *seg
 
 static leo_status find_layout(const struct rt_image *image, struct layout *layout)
 {
-    *layout = (struct layout){.rw_start = UINT64_MAX, .text_start = UINT64_MAX, .stack = RT_IMAGE_STACK_DEFAULT};
+    *layout = (struct layout){
+        .rw_start = UINT64_MAX, .text_start = UINT64_MAX, .stack = RT_IMAGE_STACK_DEFAULT};
     size_t count;
     if (elf_getphdrnum(image->elf, &count)) {
         return bad_elf(image, "the program headers cannot be read");
@@ -94,12 +98,14 @@ static leo_status find_layout(const struct rt_image *image, struct layout *layou
     return LEO_OK;
 }
 
-static void fill_desc(const struct layout *layout, const struct leo_drv_caps *caps, struct leo_image_desc *desc)
+static void fill_desc(const struct layout *layout, const struct leo_drv_caps *caps,
+                      struct leo_image_desc *desc)
 {
     bool writable = layout->rw_start != UINT64_MAX;
     // A writable part without file bytes still starts where it is linked.
-    uint64_t bytes = !writable ? layout->ro_end
-                               : layout->file_end > layout->rw_start ? layout->file_end : layout->rw_start;
+    uint64_t bytes = !writable                             ? layout->ro_end
+                     : layout->file_end > layout->rw_start ? layout->file_end
+                                                           : layout->rw_start;
     *desc = (struct leo_image_desc){
         .magic = 0x4d49454c,
         .arch = caps->arch,
@@ -124,8 +130,10 @@ static leo_status copy_segments(struct rt_image *image)
     elf_getphdrnum(image->elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr seg;
-        if (gelf_getphdr(image->elf, (int)i, &seg) && seg.p_type == PT_LOAD && seg.p_vaddr < RT_IMAGE_BIAS) {
-            memcpy(image->flat + sizeof(image->desc) + seg.p_vaddr, image->file + seg.p_offset, seg.p_filesz);
+        if (gelf_getphdr(image->elf, (int)i, &seg) && seg.p_type == PT_LOAD &&
+            seg.p_vaddr < RT_IMAGE_BIAS) {
+            memcpy(image->flat + sizeof(image->desc) + seg.p_vaddr, image->file + seg.p_offset,
+                   seg.p_filesz);
         }
     }
     return LEO_OK;
@@ -145,9 +153,11 @@ static leo_status apply_relocations(struct rt_image *image, uint64_t table, uint
             continue;
         }
         if (ELF64_R_TYPE(rela.r_info) != R_RISCV_RELATIVE) {
-            return rt_fail(LEO_ERR_BAD_ELF, "%s: relocation of type %u at 0x%llx: only R_RISCV_RELATIVE can be loaded, "
-                           "an undefined symbol may be the reason", image->name,
-                           (unsigned)ELF64_R_TYPE(rela.r_info), (ull)rela.r_offset);
+            return rt_fail(
+                LEO_ERR_BAD_ELF,
+                "%s: relocation of type %u at 0x%llx: only R_RISCV_RELATIVE can be loaded, "
+                "an undefined symbol may be the reason",
+                image->name, (unsigned)ELF64_R_TYPE(rela.r_info), (ull)rela.r_offset);
         }
         if (size < 8 || rela.r_offset > size - 8) {
             return bad_elf(image, "a relocation points outside the image");
@@ -190,7 +200,8 @@ static leo_status relocate(struct rt_image *image)
     return apply_relocations(image, table, bytes);
 }
 
-// On-chip arrays are allocated by their link addresses; what does not fit this chip must not be loaded.
+// On-chip arrays are allocated by their link addresses; what does not fit this chip must not be
+// loaded.
 static leo_status check_on_chip(const struct rt_image *image, const struct leo_drv_caps *caps)
 {
     const struct {
@@ -211,13 +222,16 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_d
         }
         uint64_t index = (header.sh_addr - RT_IMAGE_BIAS) >> 24, offset = header.sh_addr & 0xffffff;
         if (index >= 7 || header.sh_size > 1 << 24) {
-            return rt_fail(LEO_ERR_BAD_ELF, "%s: a section at link address 0x%llx is in no on-chip buffer", image->name,
-                           (ull)header.sh_addr);
+            return rt_fail(LEO_ERR_BAD_ELF,
+                           "%s: a section at link address 0x%llx is in no on-chip buffer",
+                           image->name, (ull)header.sh_addr);
         }
-        if (index < sizeof(buffers) / sizeof(buffers[0]) && offset + header.sh_size > buffers[index].bytes) {
-            return rt_fail(LEO_ERR_BAD_ELF, "%s: its arrays take %llu bytes of %s, this chip (%s) has %u", image->name,
-                           (ull)(offset + header.sh_size), buffers[index].name, caps->soc_name,
-                           buffers[index].bytes);
+        if (index < sizeof(buffers) / sizeof(buffers[0]) &&
+            offset + header.sh_size > buffers[index].bytes) {
+            return rt_fail(LEO_ERR_BAD_ELF,
+                           "%s: its arrays take %llu bytes of %s, this chip (%s) has %u",
+                           image->name, (ull)(offset + header.sh_size), buffers[index].name,
+                           caps->soc_name, buffers[index].bytes);
         }
     }
     return LEO_OK;
@@ -230,7 +244,8 @@ static bool find_symbol(const struct rt_image *image, const char *name, uint64_t
         Elf_Scn *section = NULL;
         while ((section = elf_nextscn(image->elf, section))) {
             GElf_Shdr header;
-            if (!gelf_getshdr(section, &header) || header.sh_type != (pass ? SHT_DYNSYM : SHT_SYMTAB)) {
+            if (!gelf_getshdr(section, &header) ||
+                header.sh_type != (pass ? SHT_DYNSYM : SHT_SYMTAB)) {
                 continue;
             }
             Elf_Data *data = elf_getdata(section, NULL);
@@ -247,9 +262,11 @@ static bool find_symbol(const struct rt_image *image, const char *name, uint64_t
     return false;
 }
 
-static leo_status add_kernel(struct rt_image *image, const char *note, size_t bytes, const struct leo_drv_caps *caps)
+static leo_status add_kernel(struct rt_image *image, const char *note, size_t bytes,
+                             const struct leo_drv_caps *caps)
 {
-    struct leo_rt_kernel *kernels = leo_realloc(image->kernels, (image->kernel_count + 1) * sizeof(*kernels));
+    struct leo_rt_kernel *kernels =
+        leo_realloc(image->kernels, (image->kernel_count + 1) * sizeof(*kernels));
     if (!kernels) {
         return rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory", image->name);
     }
@@ -266,19 +283,20 @@ static leo_status add_kernel(struct rt_image *image, const char *note, size_t by
     }
     uint64_t entry;
     if (!find_symbol(image, kernel->name, &entry)) {
-        return rt_fail(LEO_ERR_BAD_ELF, "%s: a note names kernel %s, but there is no such symbol", image->name,
-                       kernel->name);
+        return rt_fail(LEO_ERR_BAD_ELF, "%s: a note names kernel %s, but there is no such symbol",
+                       image->name, kernel->name);
     }
     const struct leo_image_desc *desc = &image->desc;
     if (entry % 4 || entry < desc->text_offset || entry - desc->text_offset >= desc->text_bytes) {
-        return rt_fail(LEO_ERR_BAD_ELF, "%s: kernel %s starts at 0x%llx, outside the code", image->name, kernel->name,
-                       (ull)entry);
+        return rt_fail(LEO_ERR_BAD_ELF, "%s: kernel %s starts at 0x%llx, outside the code",
+                       image->name, kernel->name, (ull)entry);
     }
     kernel->entry = (uint32_t)entry;
     return LEO_OK;
 }
 
-static leo_status read_notes(struct rt_image *image, Elf_Data *data, const struct leo_drv_caps *caps)
+static leo_status read_notes(struct rt_image *image, Elf_Data *data,
+                             const struct leo_drv_caps *caps)
 {
     GElf_Nhdr note;
     size_t at = 0, name, desc;
@@ -306,8 +324,9 @@ static leo_status find_kernels(struct rt_image *image, const struct leo_drv_caps
             }
         }
     }
-    return image->kernel_count ? LEO_OK
-                               : bad_elf(image, "no kernel in it (no LEO note): was it compiled with leo-cc?");
+    return image->kernel_count
+               ? LEO_OK
+               : bad_elf(image, "no kernel in it (no LEO note): was it compiled with leo-cc?");
 }
 
 static leo_status parse_image(struct rt_image *image, const struct leo_drv_caps *caps)
@@ -337,8 +356,8 @@ static leo_status parse_image(struct rt_image *image, const struct leo_drv_caps 
     return status ? status : find_kernels(image, caps);
 }
 
-leo_status rt_image_create(const void *elf, size_t bytes, const char *name, const struct leo_drv_caps *caps,
-                           struct rt_image **out)
+leo_status rt_image_create(const void *elf, size_t bytes, const char *name,
+                           const struct leo_drv_caps *caps, struct rt_image **out)
 {
     *out = NULL;
     struct rt_image *image = leo_calloc(1, sizeof(*image));

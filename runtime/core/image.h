@@ -7,8 +7,9 @@
 #include <gelf.h>
 
 enum {
-    RT_IMAGE_BIAS = 0x10000000,       /**< core address of link address 0; on-chip arrays start there as link addresses */
-    RT_IMAGE_MAX = 16 << 20,          /**< most bytes of an image, zeros included */
+    RT_IMAGE_BIAS = 0x10000000, /**< core address of link address 0; on-chip arrays start there as
+                                   link addresses */
+    RT_IMAGE_MAX = 16 << 20,    /**< most bytes of an image, zeros included */
     RT_IMAGE_STACK_DEFAULT = 32 << 10,
     RT_IMAGE_STACK_MAX = 8 << 20,
 };
@@ -26,16 +27,18 @@ struct rt_image {
     unsigned kernel_count;
 };
 
-/** Parses and checks a file for a chip. Errors are LEO_ERR_BAD_ELF, _WRONG_ARCH, _NO_MEMORY with a text. */
+/** Parses and checks a file for a chip. Errors are LEO_ERR_BAD_ELF, _WRONG_ARCH, _NO_MEMORY with a
+ * text. */
 LEO_MUST_CHECK leo_status rt_image_create(const void *elf, size_t bytes, const char *name,
                                           const struct leo_drv_caps *caps, struct rt_image **out);
 void rt_image_destroy(struct rt_image *image);
 
 /** Reads one note's text into a kernel: everything but `entry` and `module` (kernel.c). */
-LEO_MUST_CHECK leo_status rt_kernel_parse(const struct rt_image *image, const char *note, size_t bytes,
-                                          struct leo_rt_kernel *kernel);
+LEO_MUST_CHECK leo_status rt_kernel_parse(const struct rt_image *image, const char *note,
+                                          size_t bytes, struct leo_rt_kernel *kernel);
 /** Whether this chip can run it. */
-LEO_MUST_CHECK leo_status rt_kernel_check_chip(const struct rt_image *image, const struct leo_rt_kernel *kernel,
+LEO_MUST_CHECK leo_status rt_kernel_check_chip(const struct rt_image *image,
+                                               const struct leo_rt_kernel *kernel,
                                                const struct leo_drv_caps *caps);
 void rt_kernel_finish(struct leo_rt_kernel *kernel);
 

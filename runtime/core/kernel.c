@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static leo_status bad_note(const struct rt_image *image, const struct leo_rt_kernel *kernel, const char *why)
+static leo_status bad_note(const struct rt_image *image, const struct leo_rt_kernel *kernel,
+                           const char *why)
 {
     return rt_fail(LEO_ERR_BAD_ELF, "%s: the note of kernel %s is damaged: %s", image->name,
                    kernel->name ? kernel->name : "?", why);
@@ -138,9 +139,11 @@ static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel 
             return bad_note(image, kernel, "an argument is not <letter><size>a<align>");
         }
     }
-    return place_args(kernel) ? LEO_OK
-                              : rt_fail(LEO_ERR_UNSUPPORTED, "%s: kernel %s has more than %d argument slots or too large structs", image->name,
-                                        kernel->name, RT_SLOTS_MAX);
+    return place_args(kernel)
+               ? LEO_OK
+               : rt_fail(LEO_ERR_UNSUPPORTED,
+                         "%s: kernel %s has more than %d argument slots or too large structs",
+                         image->name, kernel->name, RT_SLOTS_MAX);
 }
 
 static leo_status parse_note(const struct rt_image *image, struct leo_rt_kernel *kernel)
@@ -161,7 +164,8 @@ static leo_status parse_note(const struct rt_image *image, struct leo_rt_kernel 
     return parse_args(image, kernel, rest);
 }
 
-leo_status rt_kernel_parse(const struct rt_image *image, const char *note, size_t bytes, struct leo_rt_kernel *kernel)
+leo_status rt_kernel_parse(const struct rt_image *image, const char *note, size_t bytes,
+                           struct leo_rt_kernel *kernel)
 {
     *kernel = (struct leo_rt_kernel){0};
     kernel->text = leo_calloc(1, bytes + 1);
@@ -180,14 +184,16 @@ leo_status rt_kernel_check_chip(const struct rt_image *image, const struct leo_r
                                 const struct leo_drv_caps *caps)
 {
     if (kernel->arch && kernel->arch != caps->arch) {
-        return rt_fail(LEO_ERR_WRONG_ARCH, "%s: kernel %s is compiled for chips of architecture %u, this one (%s) is %u",
-                       image->name, kernel->name, kernel->arch, caps->soc_name, caps->arch);
+        return rt_fail(
+            LEO_ERR_WRONG_ARCH,
+            "%s: kernel %s is compiled for chips of architecture %u, this one (%s) is %u",
+            image->name, kernel->name, kernel->arch, caps->soc_name, caps->arch);
     }
     bool split = caps->vector_cores > 0;
     bool fits = split ? kernel->kind != LEO_CORE_KIND_AICORE : kernel->kind == LEO_CORE_KIND_AICORE;
     if (!fits && kernel->kind != LEO_CORE_KIND_ANY) {
-        return rt_fail(LEO_ERR_WRONG_ARCH, "%s: kernel %s is for %s cores, this chip (%s) has %s", image->name,
-                       kernel->name, leo_core_kind_name(kernel->kind), caps->soc_name,
+        return rt_fail(LEO_ERR_WRONG_ARCH, "%s: kernel %s is for %s cores, this chip (%s) has %s",
+                       image->name, kernel->name, leo_core_kind_name(kernel->kind), caps->soc_name,
                        split ? "cube and vector cores apart" : "aicore only");
     }
     return LEO_OK;

@@ -58,10 +58,12 @@ static leo_status check_launch(const struct leo_rt_kernel *kernel, uint32_t bloc
                                const struct leo_rt_stream *stream)
 {
     if (block_num == 0 || block_num > BLOCKS_MAX) {
-        return rt_fail(LEO_ERR_RANGE, "kernel %s: %u blocks: launch 1 to %d", kernel->name, block_num, BLOCKS_MAX);
+        return rt_fail(LEO_ERR_RANGE, "kernel %s: %u blocks: launch 1 to %d", kernel->name,
+                       block_num, BLOCKS_MAX);
     }
     if (kernel->module->device != stream->device) {
-        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s is loaded on device %d, the stream is of device %d", kernel->name,
+        return rt_fail(LEO_ERR_INVALID_ARG,
+                       "kernel %s is loaded on device %d, the stream is of device %d", kernel->name,
                        kernel->module->device->index, stream->device->index);
     }
     return LEO_OK;
@@ -83,7 +85,8 @@ static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num, c
     };
 }
 
-// Submits with the argument block at `place` (ptr NULL: nothing to hold) and gives it back on failure.
+// Submits with the argument block at `place` (ptr NULL: nothing to hold) and gives it back on
+// failure.
 static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_rt_kernel *kernel,
                                 const struct leo_sqe_kernel *body, const struct place *place)
 {
@@ -113,7 +116,8 @@ static void pack_slot(const struct rt_arg *arg, const void *value, char *slot)
     uint32_t bytes = arg->info.bytes;
     uint64_t wide = 0;
     memcpy(&wide, value, bytes);
-    // As RV64 passes them: 32-bit integers are sign-extended whatever their type, narrower ones by their type.
+    // As RV64 passes them: 32-bit integers are sign-extended whatever their type, narrower ones by
+    // their type.
     if (bytes < 8 && (arg->info.kind == 's' || (arg->info.kind == 'u' && bytes == 4))) {
         unsigned shift = 64 - 8 * bytes;
         wide = (uint64_t)((int64_t)(wide << shift) >> shift);
@@ -142,28 +146,33 @@ static void pack_args(const struct leo_rt_kernel *kernel, const void *const *val
     }
 }
 
-static leo_status check_values(const struct leo_rt_kernel *kernel, const void *const *args, unsigned arg_count,
-                               const struct leo_rt_arg_data *data, unsigned data_count)
+static leo_status check_values(const struct leo_rt_kernel *kernel, const void *const *args,
+                               unsigned arg_count, const struct leo_rt_arg_data *data,
+                               unsigned data_count)
 {
     if (arg_count != kernel->arg_count) {
-        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s takes %u arguments, %u were given", kernel->name,
-                       kernel->arg_count, arg_count);
+        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s takes %u arguments, %u were given",
+                       kernel->name, kernel->arg_count, arg_count);
     }
     uint64_t from_data = 0, bytes = kernel->block_bytes + ARGS_ALIGN;
     for (unsigned i = 0; i < data_count; i++) {
-        if (data[i].index >= arg_count || kernel->args[data[i].index].info.kind != 'p' || !data[i].data) {
-            return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: data for argument %u, which is no pointer argument",
+        if (data[i].index >= arg_count || kernel->args[data[i].index].info.kind != 'p' ||
+            !data[i].data) {
+            return rt_fail(LEO_ERR_INVALID_ARG,
+                           "kernel %s: data for argument %u, which is no pointer argument",
                            kernel->name, data[i].index);
         }
         from_data |= 1ull << data[i].index;
         bytes += data_space(&data[i]);
         if (data[i].bytes > ARGS_BYTES_MAX || bytes > ARGS_BYTES_MAX) {
-            return rt_fail(LEO_ERR_RANGE, "kernel %s: arguments of more than %d bytes", kernel->name, ARGS_BYTES_MAX);
+            return rt_fail(LEO_ERR_RANGE, "kernel %s: arguments of more than %d bytes",
+                           kernel->name, ARGS_BYTES_MAX);
         }
     }
     for (unsigned i = 0; i < arg_count; i++) {
         if (!args[i] && !(from_data >> i & 1)) {
-            return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: the pointer to argument %u (%s) is NULL", kernel->name, i,
+            return rt_fail(LEO_ERR_INVALID_ARG,
+                           "kernel %s: the pointer to argument %u (%s) is NULL", kernel->name, i,
                            kernel->args[i].info.name);
         }
     }
@@ -171,8 +180,8 @@ static leo_status check_values(const struct leo_rt_kernel *kernel, const void *c
 }
 
 // Puts data behind the block; its arguments' slots get offsets. Returns the slots to relocate.
-static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_rt_arg_data *data, unsigned data_count,
-                          char *block)
+static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_rt_arg_data *data,
+                          unsigned data_count, char *block)
 {
     uint64_t reloc = 0, offset = kernel->block_bytes;
     for (unsigned i = 0; i < data_count; i++) {
@@ -186,8 +195,9 @@ static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_r
     return reloc;
 }
 
-leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                                   const void *const *args, unsigned arg_count, const struct leo_rt_arg_data *data,
+leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                   struct leo_rt_stream *stream, const void *const *args,
+                                   unsigned arg_count, const struct leo_rt_arg_data *data,
                                    unsigned data_count, const char *tag)
 {
     leo_status status = check_launch(kernel, block_num, stream);
@@ -221,17 +231,20 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
     return status;
 }
 
-leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                         const void *const *args, unsigned arg_count, const char *tag)
+leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num,
+                         struct leo_rt_stream *stream, const void *const *args, unsigned arg_count,
+                         const char *tag)
 {
     return leo_rt_launch_with_data(kernel, block_num, stream, args, arg_count, NULL, 0, tag);
 }
 
 // A ready block must hold all slots, and the structs its slots point to.
-static leo_status check_block(const struct leo_rt_kernel *kernel, const void *block, size_t bytes, bool on_device)
+static leo_status check_block(const struct leo_rt_kernel *kernel, const void *block, size_t bytes,
+                              bool on_device)
 {
     if (bytes % 8 || bytes < kernel->slots * 8u || bytes > ARGS_BYTES_MAX) {
-        return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s: an argument block of %zu bytes: it takes %u slots of 8 bytes",
+        return rt_fail(LEO_ERR_INVALID_ARG,
+                       "kernel %s: an argument block of %zu bytes: it takes %u slots of 8 bytes",
                        kernel->name, bytes, kernel->slots);
     }
     if (bytes && !block) {
@@ -242,16 +255,20 @@ static leo_status check_block(const struct leo_rt_kernel *kernel, const void *bl
         uint64_t offset;
         memcpy(&offset, (const char *)block + arg->slot * 8, sizeof(offset));
         if (arg->info.bytes > 16 && (offset > bytes || bytes - offset < arg->info.bytes)) {
-            return rt_fail(LEO_ERR_RANGE, "kernel %s: argument %u (%s) of %u bytes at offset %llu leaves the block of %zu "
-                           "bytes", kernel->name, i, arg->info.name, arg->info.bytes, (unsigned long long)offset,
-                           bytes);
+            return rt_fail(
+                LEO_ERR_RANGE,
+                "kernel %s: argument %u (%s) of %u bytes at offset %llu leaves the block of %zu "
+                "bytes",
+                kernel->name, i, arg->info.name, arg->info.bytes, (unsigned long long)offset,
+                bytes);
         }
     }
     return LEO_OK;
 }
 
-leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                                const void *block, size_t bytes, bool on_device, const char *tag)
+leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                struct leo_rt_stream *stream, const void *block, size_t bytes,
+                                bool on_device, const char *tag)
 {
     leo_status status = check_launch(kernel, block_num, stream);
     if (!status) {
@@ -268,7 +285,8 @@ leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num
         bool there;
         status = rt_memory_side(device, (uintptr_t)block, bytes, "argument block", &there);
         if (!status && !there) {
-            status = rt_fail(LEO_ERR_BAD_POINTER, "kernel %s: the argument block at %p is not in device memory",
+            status = rt_fail(LEO_ERR_BAD_POINTER,
+                             "kernel %s: the argument block at %p is not in device memory",
                              kernel->name, block);
         }
         place.addr = (uintptr_t)block;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills. Direction follows from the addresses; user memory is staged, mapped, or pinned already. */
+/* Copies and fills. Direction follows from the addresses; user memory is staged, mapped, or pinned
+ * already. */
 #include "rt.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { STAGE_MAX = 128 * 1024 }; // synchronous copies up to this go through staging: cheaper than a mapping
+enum {
+    STAGE_MAX = 128 * 1024
+}; // synchronous copies up to this go through staging: cheaper than a mapping
 
 /** A copy of `height` rows, host or device on either side. */
 struct copy {
@@ -15,7 +18,8 @@ struct copy {
     bool waits; /**< the caller waits for it */
 };
 
-static void copy_rows(char *dst, size_t dst_pitch, const char *src, size_t src_pitch, size_t width, size_t height)
+static void copy_rows(char *dst, size_t dst_pitch, const char *src, size_t src_pitch, size_t width,
+                      size_t height)
 {
     if (width == dst_pitch && width == src_pitch) {
         memmove(dst, src, width * height);
@@ -52,21 +56,23 @@ struct host_side {
     uint64_t mapped;
 };
 
-static leo_status stage_side(struct leo_rt_device *device, const struct copy *copy, struct host_side *side)
+static leo_status stage_side(struct leo_rt_device *device, const struct copy *copy,
+                             struct host_side *side)
 {
     leo_status status = rt_staging_get(device, copy->width * copy->height, &side->staging);
     if (!status) {
         side->addr = side->staging->dma_addr;
         side->pitch = copy->width;
         if (!copy->src_device) {
-            copy_rows(side->staging->ptr, copy->width, host_ptr(copy->src), copy->src_pitch, copy->width,
-                      copy->height);
+            copy_rows(side->staging->ptr, copy->width, host_ptr(copy->src), copy->src_pitch,
+                      copy->width, copy->height);
         }
     }
     return status;
 }
 
-static leo_status reach_host(struct leo_rt_device *device, struct copy *copy, struct host_side *side)
+static leo_status reach_host(struct leo_rt_device *device, struct copy *copy,
+                             struct host_side *side)
 {
     bool to_device = copy->dst_device;
     uint64_t addr = to_device ? copy->src : copy->dst;
@@ -77,9 +83,11 @@ static leo_status reach_host(struct leo_rt_device *device, struct copy *copy, st
     if (side->addr) {
         return LEO_OK;
     }
-    // Data from unpinned memory is taken before an asynchronous call returns; into it, it must be mapped.
+    // Data from unpinned memory is taken before an asynchronous call returns; into it, it must be
+    // mapped.
     if (copy->waits ? bytes > STAGE_MAX : !to_device) {
-        leo_status status = leo_drv_dma_map(device->drv, host_ptr(addr), extent(pitch, copy), &side->addr);
+        leo_status status =
+            leo_drv_dma_map(device->drv, host_ptr(addr), extent(pitch, copy), &side->addr);
         if (!status) {
             side->mapped = side->addr;
             return LEO_OK;
@@ -121,7 +129,8 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .dst_pitch = to_device ? copy->dst_pitch : side.pitch,
         .src_pitch = to_device ? side.pitch : copy->src_pitch,
     };
-    // A staged copy to the host is ours until the rows are copied out; everything else is the task's.
+    // A staged copy to the host is ours until the rows are copied out; everything else is the
+    // task's.
     bool copies_out = side.staging && !to_device;
     const struct rt_task task = {
         .what = "copy",
@@ -138,7 +147,8 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
     }
     if (copies_out) {
         if (!status) {
-            copy_rows(host_ptr(copy->dst), copy->dst_pitch, side.staging->ptr, side.pitch, copy->width, copy->height);
+            copy_rows(host_ptr(copy->dst), copy->dst_pitch, side.staging->ptr, side.pitch,
+                      copy->width, copy->height);
         }
         rt_staging_put(device, side.staging);
     }
@@ -148,16 +158,19 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
 static leo_status check_copy(struct leo_rt_device *device, struct copy *copy)
 {
     if (copy->dst_pitch < copy->width || copy->src_pitch < copy->width) {
-        return rt_fail(LEO_ERR_INVALID_ARG, "copy: rows of %zu bytes are longer than the pitch (to %zu, from %zu)",
+        return rt_fail(LEO_ERR_INVALID_ARG,
+                       "copy: rows of %zu bytes are longer than the pitch (to %zu, from %zu)",
                        copy->width, copy->dst_pitch, copy->src_pitch);
     }
     if (copy->height > UINT32_MAX || copy->dst_pitch > SIZE_MAX / 2 / copy->height ||
         copy->src_pitch > SIZE_MAX / 2 / copy->height) {
         return rt_fail(LEO_ERR_RANGE, "copy: %zu rows are too many", copy->height);
     }
-    leo_status status = rt_memory_side(device, copy->dst, extent(copy->dst_pitch, copy), "copy to", &copy->dst_device);
+    leo_status status = rt_memory_side(device, copy->dst, extent(copy->dst_pitch, copy), "copy to",
+                                       &copy->dst_device);
     return status ? status
-                  : rt_memory_side(device, copy->src, extent(copy->src_pitch, copy), "copy from", &copy->src_device);
+                  : rt_memory_side(device, copy->src, extent(copy->src_pitch, copy), "copy from",
+                                   &copy->src_device);
 }
 
 // Caller holds the device's lock.
@@ -188,8 +201,8 @@ static leo_status run_copy(struct leo_rt_stream *stream, struct copy *copy)
     // Host to host, in the stream's order.
     status = rt_stream_wait(stream, stream->submitted, -1);
     if (!status) {
-        copy_rows(host_ptr(copy->dst), copy->dst_pitch, host_ptr(copy->src), copy->src_pitch, copy->width,
-                  copy->height);
+        copy_rows(host_ptr(copy->dst), copy->dst_pitch, host_ptr(copy->src), copy->src_pitch,
+                  copy->width, copy->height);
     }
     return status;
 }
@@ -219,7 +232,8 @@ leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *sr
     return status;
 }
 
-leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src, size_t bytes)
+leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src,
+                               size_t bytes)
 {
     struct copy copy = plain_copy(dst, src, bytes, false);
     pthread_mutex_lock(&stream->device->lock);
@@ -228,8 +242,8 @@ leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const vo
     return status;
 }
 
-leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t dst_pitch, const void *src,
-                                 size_t src_pitch, size_t width, size_t height)
+leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t dst_pitch,
+                                 const void *src, size_t src_pitch, size_t width, size_t height)
 {
     struct copy copy = {
         .dst = (uintptr_t)dst,
@@ -245,7 +259,8 @@ leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t
     return status;
 }
 
-leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value, size_t bytes)
+leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
+                               size_t bytes)
 {
     struct leo_rt_device *device = stream->device;
     if (bytes == 0) {
@@ -264,7 +279,8 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_memory_side(device, addr, bytes, "fill", &on_device);
     if (!status && !on_device) {
-        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not device memory", (unsigned long long)addr);
+        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not device memory",
+                         (unsigned long long)addr);
     }
     if (!status) {
         status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "fill"});

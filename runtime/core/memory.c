@@ -16,8 +16,9 @@ leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uin
     if (status) {
         uint64_t left, total;
         leo_drv_memory_info(device->drv, &left, &total);
-        return rt_fail(status, "cannot allocate %llu bytes on device %d: %s; %llu of %llu bytes are free", (ull)bytes,
-                       device->index, leo_status_text(status), (ull)left, (ull)total);
+        return rt_fail(status,
+                       "cannot allocate %llu bytes on device %d: %s; %llu of %llu bytes are free",
+                       (ull)bytes, device->index, leo_status_text(status), (ull)left, (ull)total);
     }
     return LEO_OK;
 }
@@ -37,28 +38,38 @@ leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr)
     const struct leo_rt_module *module = find_module(device, addr);
     pthread_mutex_unlock(&device->lock);
     if (module) {
-        return rt_fail(LEO_ERR_BAD_POINTER, "0x%llx is the code of a module: unload the module instead", (ull)addr);
+        return rt_fail(LEO_ERR_BAD_POINTER,
+                       "0x%llx is the code of a module: unload the module instead", (ull)addr);
     }
     leo_status status = leo_drv_memory_free(device->drv, addr);
     if (status == LEO_ERR_BAD_POINTER) {
         uint64_t base, bytes;
         if (leo_drv_memory_find(device->drv, addr, &base, &bytes)) {
-            return rt_fail(status, "cannot free 0x%llx: device %d has no allocation there (freed already, or not from "
-                           "this device)", (ull)addr, device->index);
+            return rt_fail(
+                status,
+                "cannot free 0x%llx: device %d has no allocation there (freed already, or not from "
+                "this device)",
+                (ull)addr, device->index);
         }
-        return rt_fail(status, "cannot free 0x%llx: it is %llu bytes inside the allocation at 0x%llx; free its first "
-                       "address", (ull)addr, (ull)(addr - base), (ull)base);
+        return rt_fail(
+            status,
+            "cannot free 0x%llx: it is %llu bytes inside the allocation at 0x%llx; free its first "
+            "address",
+            (ull)addr, (ull)(addr - base), (ull)base);
     }
-    return status ? rt_fail(status, "cannot free 0x%llx: %s", (ull)addr, leo_status_text(status)) : LEO_OK;
+    return status ? rt_fail(status, "cannot free 0x%llx: %s", (ull)addr, leo_status_text(status))
+                  : LEO_OK;
 }
 
-leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes, uint64_t *total_bytes)
+leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes,
+                              uint64_t *total_bytes)
 {
     leo_drv_memory_info(device->drv, free_bytes, total_bytes);
     return LEO_OK;
 }
 
-leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes)
+leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base,
+                              uint64_t *bytes)
 {
     return leo_drv_memory_find(device->drv, addr, base, bytes);
 }
@@ -87,7 +98,8 @@ leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **
         status = leo_drv_dma_alloc(device->drv, bytes, &memory, &entry.dma_addr);
     }
     if (status) {
-        rt_fail(status, "cannot allocate %zu bytes of pinned memory: %s", bytes, leo_status_text(status));
+        rt_fail(status, "cannot allocate %zu bytes of pinned memory: %s", bytes,
+                leo_status_text(status));
     } else {
         entry.ptr = memory;
         device->pinned[device->pinned_count++] = entry;
@@ -106,8 +118,9 @@ leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr)
     }
     leo_status status = LEO_OK;
     if (at == device->pinned_count) {
-        status = rt_fail(LEO_ERR_BAD_POINTER, "cannot free %p: it is no pinned memory of device %d (freed already?)", ptr,
-                         device->index);
+        status = rt_fail(LEO_ERR_BAD_POINTER,
+                         "cannot free %p: it is no pinned memory of device %d (freed already?)",
+                         ptr, device->index);
     } else {
         leo_drv_dma_free(device->drv, ptr, device->pinned[at].dma_addr);
         device->pinned[at] = device->pinned[--device->pinned_count];
@@ -128,8 +141,8 @@ uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, s
     return 0;
 }
 
-leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t bytes, const char *what,
-                          bool *on_device)
+leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t bytes,
+                          const char *what, bool *on_device)
 {
     uint64_t base, size;
     *on_device = false;
@@ -137,14 +150,19 @@ leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t 
         *on_device = true;
         uint64_t left = size - (addr - base);
         if (bytes > left) {
-            return rt_fail(LEO_ERR_RANGE, "%s: %llu bytes at 0x%llx go %llu bytes past the end of the %llu-byte allocation "
-                           "at 0x%llx", what, (ull)bytes, (ull)addr, (ull)(bytes - left), (ull)size, (ull)base);
+            return rt_fail(
+                LEO_ERR_RANGE,
+                "%s: %llu bytes at 0x%llx go %llu bytes past the end of the %llu-byte allocation "
+                "at 0x%llx",
+                what, (ull)bytes, (ull)addr, (ull)(bytes - left), (ull)size, (ull)base);
         }
         return LEO_OK;
     }
     if (addr - device->caps.hbm_base < device->caps.hbm_bytes) {
-        return rt_fail(LEO_ERR_BAD_POINTER, "%s: the device address 0x%llx is in no allocation of device %d (freed "
-                       "already?)", what, (ull)addr, device->index);
+        return rt_fail(LEO_ERR_BAD_POINTER,
+                       "%s: the device address 0x%llx is in no allocation of device %d (freed "
+                       "already?)",
+                       what, (ull)addr, device->index);
     }
     if (addr == 0) {
         return rt_fail(LEO_ERR_INVALID_ARG, "%s: the address is NULL", what);

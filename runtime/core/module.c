@@ -15,8 +15,8 @@ static leo_status load_image(struct leo_rt_module *module)
     uint64_t bytes = sizeof(image->desc) + image->desc.bytes;
     leo_status status = leo_drv_memory_alloc(device->drv, bytes, true, &module->image_addr);
     if (status) {
-        return rt_fail(status, "%s: no device memory for its %llu bytes: %s", module->name, (unsigned long long)bytes,
-                       leo_status_text(status));
+        return rt_fail(status, "%s: no device memory for its %llu bytes: %s", module->name,
+                       (unsigned long long)bytes, leo_status_text(status));
     }
     status = leo_rt_memcpy(device, (void *)(uintptr_t)module->image_addr, image->flat, bytes);
     if (!status) {
@@ -41,8 +41,8 @@ static void free_module(struct leo_rt_module *module)
     leo_free(module);
 }
 
-leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, size_t bytes, const char *name,
-                              struct leo_rt_module **out)
+leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, size_t bytes,
+                              const char *name, struct leo_rt_module **out)
 {
     *out = NULL;
     name = name ? name : "kernel file";
@@ -73,8 +73,8 @@ leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, siz
     module->next = device->modules;
     device->modules = module;
     pthread_mutex_unlock(&device->lock);
-    rt_log(device->rt, 1, "%s: %u kernels loaded at 0x%llx", module->name, module->image->kernel_count,
-           (unsigned long long)module->image_addr);
+    rt_log(device->rt, 1, "%s: %u kernels loaded at 0x%llx", module->name,
+           module->image->kernel_count, (unsigned long long)module->image_addr);
     *out = module;
     return LEO_OK;
 }
@@ -104,7 +104,8 @@ static leo_status read_file(const char *path, char **out, size_t *out_bytes)
     return status;
 }
 
-leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *path, struct leo_rt_module **out)
+leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *path,
+                                   struct leo_rt_module **out)
 {
     *out = NULL;
     char *data = NULL;
@@ -145,7 +146,8 @@ void leo_rt_module_unload(struct leo_rt_module *module)
     pthread_mutex_unlock(&device->lock);
 }
 
-leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel, struct leo_rt_kernel **out)
+leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel,
+                              struct leo_rt_kernel **out)
 {
     struct rt_image *image = module->image;
     *out = NULL;
@@ -155,8 +157,8 @@ leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel, 
             return LEO_OK;
         }
     }
-    return rt_fail(LEO_ERR_NOT_FOUND, "%s has no kernel %s (it has %u, the first is %s)", module->name, kernel,
-                   image->kernel_count, image->kernels[0].name);
+    return rt_fail(LEO_ERR_NOT_FOUND, "%s has no kernel %s (it has %u, the first is %s)",
+                   module->name, kernel, image->kernel_count, image->kernels[0].name);
 }
 
 unsigned leo_rt_module_kernel_count(const struct leo_rt_module *module)
@@ -179,7 +181,8 @@ const char *leo_rt_module_name(const struct leo_rt_module *module)
     return module->name;
 }
 
-bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes, int *line)
+bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes,
+                        int *line)
 {
     pthread_mutex_lock(&module->device->lock);
     bool found = rt_image_line(module->image, pc, file, file_bytes, line);

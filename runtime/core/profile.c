@@ -61,10 +61,12 @@ uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag)
     return profile->tag_count;
 }
 
-const char *rt_profile_tag_text(const struct leo_rt_device *device, const struct leo_task_record *record)
+const char *rt_profile_tag_text(const struct leo_rt_device *device,
+                                const struct leo_task_record *record)
 {
     const struct rt_profile *profile = device->profile;
-    if (record->opcode == LEO_SQE_OP_KERNEL && record->tag > 0 && record->tag <= profile->tag_count) {
+    if (record->opcode == LEO_SQE_OP_KERNEL && record->tag > 0 &&
+        record->tag <= profile->tag_count) {
         return profile->tags[record->tag - 1];
     }
     switch (record->opcode) {
@@ -106,7 +108,8 @@ leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, ui
     leo_status status = LEO_OK;
     struct rt_profile *profile = NULL;
     if (device->profile) {
-        status = rt_fail(LEO_ERR_STATE, "device %d is being profiled already: stop that first", device->index);
+        status = rt_fail(LEO_ERR_STATE, "device %d is being profiled already: stop that first",
+                         device->index);
     } else if (!(profile = leo_calloc(1, sizeof(*profile)))) {
         status = rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a profile");
     } else {
@@ -129,7 +132,8 @@ leo_status leo_rt_profile_stop(struct leo_rt_device *device)
     pthread_mutex_lock(&device->lock);
     leo_status status = leo_drv_profile_stop(device->drv);
     if (status) {
-        rt_fail(status, "cannot stop the profile of device %d: %s", device->index, leo_status_text(status));
+        rt_fail(status, "cannot stop the profile of device %d: %s", device->index,
+                leo_status_text(status));
     } else {
         rt_profile_destroy(device);
     }
@@ -140,13 +144,15 @@ leo_status leo_rt_profile_stop(struct leo_rt_device *device)
 leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_records *records)
 {
     if (!device->profile) {
-        return rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first", device->index);
+        return rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first",
+                       device->index);
     }
     uint64_t tasks, traces;
     leo_status status =
         leo_drv_profile_get(device->drv, &records->tasks, &tasks, &records->traces, &traces);
     if (status) {
-        return rt_fail(status, "cannot read the profile of device %d: %s", device->index, leo_status_text(status));
+        return rt_fail(status, "cannot read the profile of device %d: %s", device->index,
+                       leo_status_text(status));
     }
     const struct rt_profile *profile = device->profile;
     records->task_count = tasks < profile->tasks ? tasks : profile->tasks;
@@ -155,8 +161,8 @@ leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_recor
     return LEO_OK;
 }
 
-leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks, size_t capacity,
-                                size_t *count, uint64_t *lost)
+leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks,
+                                size_t capacity, size_t *count, uint64_t *lost)
 {
     *count = 0;
     struct rt_profile_records records;

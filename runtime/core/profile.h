@@ -8,7 +8,8 @@ struct rt_profile {
     uint32_t tasks, traces; /**< room in the driver's rings */
     char **tags;            /**< tag n is at n - 1 */
     uint32_t tag_count;
-    uint32_t *table;        /**< open addressing: tag number by hash of its text, 0 = empty; at most half full */
+    uint32_t *
+        table; /**< open addressing: tag number by hash of its text, 0 = empty; at most half full */
     uint32_t table_size;
 };
 
@@ -20,4 +21,5 @@ struct rt_profile_records {
     uint64_t tasks_lost;
 };
 /** Caller holds the device's lock. */
-LEO_MUST_CHECK leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_records *records);
+LEO_MUST_CHECK leo_status rt_profile_read(struct leo_rt_device *device,
+                                          struct rt_profile_records *records);

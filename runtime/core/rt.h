@@ -11,7 +11,7 @@ enum {
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
     RT_EVENTS_MAX = 65536,
-    RT_SLOTS_MAX = 64, /**< bits of sqe_kernel.reloc */
+    RT_SLOTS_MAX = 64,   /**< bits of sqe_kernel.reloc */
     RT_QUERY_NS = 20000, /**< wall time a query lets the device run */
 };
 
@@ -56,7 +56,8 @@ struct leo_rt_device {
     int index, refs;
     struct leo_drv_device *drv;
     struct leo_drv_caps caps;
-    /** Protects everything below and all streams, events and modules of the device. Not held while waiting. */
+    /** Protects everything below and all streams, events and modules of the device. Not held while
+     * waiting. */
     pthread_mutex_t lock;
     _Atomic uint64_t host_ns;
     struct leo_rt_stream *streams;
@@ -79,8 +80,8 @@ struct rt_task {
     struct rt_staging *staging;         /**< given back at the end */
     uint64_t mapped;                    /**< DMA address to unmap, 0 = none */
     uint64_t event_sequence;
-    uint32_t event_slot;                /**< slot + 1, 0 = no record */
-    uint32_t args_end;                  /**< end of its place in the argument ring, 0 = none */
+    uint32_t event_slot; /**< slot + 1, 0 = no record */
+    uint32_t args_end;   /**< end of its place in the argument ring, 0 = none */
     uint64_t end_ns;
 };
 
@@ -94,8 +95,9 @@ struct leo_rt_stream {
     uint64_t end_ns;                        /**< end of the last settled task */
     char *args;                             /**< argument ring */
     uint64_t args_addr;
-    uint32_t args_head, args_tail, args_tasks; /**< next place; oldest in use; tasks that hold a place */
-    bool has_failure;                          /**< a task failed and its text is not made yet */
+    uint32_t args_head, args_tail,
+        args_tasks;   /**< next place; oldest in use; tasks that hold a place */
+    bool has_failure; /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
@@ -138,7 +140,8 @@ struct leo_rt_module {
 
 /* error.c, log.c */
 /** Sets the calling thread's error text and returns `status`. */
-leo_status rt_fail(leo_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+leo_status rt_fail(leo_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void rt_log(const struct leo_rt *rt, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -147,14 +150,18 @@ void rt_log(const struct leo_rt *rt, int level, const char *format, ...)
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 
 /* device.c */
-LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device **out);
+LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index,
+                                           struct leo_rt_device **out);
 void rt_device_destroy(struct leo_rt_device *device);
-/** Waits for an interrupt without the lock, then takes completions of all streams. Caller holds lock. */
+/** Waits for an interrupt without the lock, then takes completions of all streams. Caller holds
+ * lock. */
 LEO_MUST_CHECK leo_status rt_device_pump(struct leo_rt_device *device, uint64_t timeout_ns);
 /** Takes completions of all streams. Caller holds lock. */
 LEO_MUST_CHECK leo_status rt_device_poll(struct leo_rt_device *device);
-/** Pumps until `is_done`; timeout_ms < 0: for ever. `what` names it in the error. Caller holds lock. */
-LEO_MUST_CHECK leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg), const void *arg,
+/** Pumps until `is_done`; timeout_ms < 0: for ever. `what` names it in the error. Caller holds
+ * lock. */
+LEO_MUST_CHECK leo_status rt_device_wait(struct leo_rt_device *device,
+                                         bool (*is_done)(const void *arg), const void *arg,
                                          int timeout_ms, const char *what);
 /** Waits until no stream has work under way. Caller holds lock. */
 LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
@@ -162,12 +169,14 @@ LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
 
 /* stream.c: callers hold the device's lock */
-LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out);
+LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,
+                                           struct leo_rt_stream **out);
 /** Submits an entry (waits for room). On failure the task's resources stay the caller's. */
 LEO_MUST_CHECK leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
                                            const struct rt_task *task);
 /** Waits until `count` tasks since creation are done; timeout_ms < 0: for ever. Sees the time. */
-LEO_MUST_CHECK leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int timeout_ms);
+LEO_MUST_CHECK leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count,
+                                         int timeout_ms);
 /** Takes completions that are there and gives back what their tasks held. */
 LEO_MUST_CHECK leo_status rt_stream_poll(struct leo_rt_stream *stream);
 /** Reports the failure of a task since the last call, if any, as LEO_ERR_FAULT. */
@@ -175,27 +184,30 @@ LEO_MUST_CHECK leo_status rt_stream_take_fault(struct leo_rt_stream *stream);
 void rt_stream_destroy(struct leo_rt_stream *stream);
 
 /* staging.c: callers hold the device's lock */
-LEO_MUST_CHECK leo_status rt_staging_get(struct leo_rt_device *device, size_t bytes, struct rt_staging **out);
+LEO_MUST_CHECK leo_status rt_staging_get(struct leo_rt_device *device, size_t bytes,
+                                         struct rt_staging **out);
 void rt_staging_put(struct leo_rt_device *device, struct rt_staging *staging);
 void rt_staging_finish(struct leo_rt_device *device);
 
 /* memory.c: caller holds the device's lock */
 /** DMA address of pinned host memory; 0 if [ptr, ptr + bytes) is not pinned. */
 uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, size_t bytes);
-/** Whether `addr` is device memory; an error if it is and [addr, addr + bytes) is not inside one allocation. */
-LEO_MUST_CHECK leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t bytes, const char *what,
-                                         bool *on_device);
+/** Whether `addr` is device memory; an error if it is and [addr, addr + bytes) is not inside one
+ * allocation. */
+LEO_MUST_CHECK leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr,
+                                         uint64_t bytes, const char *what, bool *on_device);
 
 /* module.c */
 void rt_module_destroy(struct leo_rt_module *module);
 
 /* fault.c */
 /** What a failed completion means, in words. Caller holds the device's lock. */
-void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task, const struct leo_drv_completion *done,
-                   char *text, size_t bytes);
+void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task,
+                   const struct leo_drv_completion *done, char *text, size_t bytes);
 
 /* profile.c: callers hold the device's lock */
 /** Number of a tag for the submission; 0 while profiles are off. */
 uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag);
-const char *rt_profile_tag_text(const struct leo_rt_device *device, const struct leo_task_record *record);
+const char *rt_profile_tag_text(const struct leo_rt_device *device,
+                                const struct leo_task_record *record);
 void rt_profile_destroy(struct leo_rt_device *device);

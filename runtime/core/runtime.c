@@ -23,7 +23,8 @@ static leo_status read_soc_file(struct leo_rt *rt, const char *path)
     FILE *file = fopen(path, "rb");
     if (!file) {
         return rt_fail(LEO_ERR_NOT_FOUND,
-                       "LEO_SOC is \"%s\": no built-in chip has this name (there are ascend910a, ascend910b1) and as a "
+                       "LEO_SOC is \"%s\": no built-in chip has this name (there are ascend910a, "
+                       "ascend910b1) and as a "
                        "file it cannot be read: %s",
                        path, strerror(errno));
     }
@@ -35,7 +36,8 @@ static leo_status read_soc_file(struct leo_rt *rt, const char *path)
         size_t bytes = fread(rt->soc_text, 1, SOC_FILE_MAX - 1, file);
         rt->soc_text[bytes] = '\0';
         if (ferror(file) || bytes == SOC_FILE_MAX - 1 || strlen(rt->soc_text) != bytes) {
-            status = rt_fail(LEO_ERR_PARSE, "%s is not a SoC file: it must be text of less than 1 MiB", path);
+            status = rt_fail(LEO_ERR_PARSE,
+                             "%s is not a SoC file: it must be text of less than 1 MiB", path);
         }
     }
     fclose(file);
@@ -46,7 +48,8 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
 {
     if (opts) {
         if (opts->size < offsetof(struct leo_rt_opts, open)) {
-            return rt_fail(LEO_ERR_INVALID_ARG, "leo_rt_opts.size is %zu: set it to sizeof(struct leo_rt_opts)",
+            return rt_fail(LEO_ERR_INVALID_ARG,
+                           "leo_rt_opts.size is %zu: set it to sizeof(struct leo_rt_opts)",
                            opts->size);
         }
         memcpy(&rt->opts, opts, opts->size < sizeof(*opts) ? opts->size : sizeof(*opts));
@@ -106,11 +109,13 @@ leo_status leo_rt_device_open(struct leo_rt *rt, int index, struct leo_rt_device
 {
     *out = NULL;
     if (index < 0 || index >= rt->opts.devices) {
-        return rt_fail(LEO_ERR_NO_DEVICE, "there is no device %d: this process has %d (0 to %d, see LEO_DEVICES)", index,
-                       rt->opts.devices, rt->opts.devices - 1);
+        return rt_fail(LEO_ERR_NO_DEVICE,
+                       "there is no device %d: this process has %d (0 to %d, see LEO_DEVICES)",
+                       index, rt->opts.devices, rt->opts.devices - 1);
     }
     pthread_mutex_lock(&rt->lock);
-    leo_status status = rt->devices[index] ? LEO_OK : rt_device_create(rt, index, &rt->devices[index]);
+    leo_status status =
+        rt->devices[index] ? LEO_OK : rt_device_create(rt, index, &rt->devices[index]);
     if (!status) {
         *out = rt->devices[index];
         (*out)->refs++;

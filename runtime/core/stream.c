@@ -51,8 +51,10 @@ static void settle_tasks(struct leo_rt_stream *stream)
     if (stream->has_failure) {
         stream->has_failure = false;
         stream->fault = (enum leo_fault)stream->failure.status;
-        stream->fault_kind = stream->failed_task.kernel ? stream->failed_task.kernel->kind : LEO_CORE_KIND_ANY;
-        rt_fault_text(device, &stream->failed_task, &stream->failure, stream->fault_text, sizeof(stream->fault_text));
+        stream->fault_kind =
+            stream->failed_task.kernel ? stream->failed_task.kernel->kind : LEO_CORE_KIND_ANY;
+        rt_fault_text(device, &stream->failed_task, &stream->failure, stream->fault_text,
+                      sizeof(stream->fault_text));
         rt_log(device->rt, 3, "%s", stream->fault_text);
     }
 }
@@ -64,7 +66,8 @@ leo_status rt_stream_poll(struct leo_rt_stream *stream)
     }
     leo_status status = leo_drv_queue_poll(stream->queue, NULL);
     settle_tasks(stream);
-    return status ? rt_fail(status, "device %d is dead and must be reset", stream->device->index) : LEO_OK;
+    return status ? rt_fail(status, "device %d is dead and must be reset", stream->device->index)
+                  : LEO_OK;
 }
 
 struct stream_goal {
@@ -81,14 +84,16 @@ static bool is_goal_reached(const void *arg)
 leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int timeout_ms)
 {
     const struct stream_goal goal = {stream, count};
-    leo_status status = rt_device_wait(stream->device, is_goal_reached, &goal, timeout_ms, "the stream's tasks");
+    leo_status status =
+        rt_device_wait(stream->device, is_goal_reached, &goal, timeout_ms, "the stream's tasks");
     if (!status) {
         rt_device_see_time(stream->device, stream->end_ns);
     }
     return status;
 }
 
-leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry, const struct rt_task *task)
+leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                            const struct rt_task *task)
 {
     struct leo_rt_device *device = stream->device;
     while (stream->submitted - stream->completed >= stream->depth - 1) {
@@ -123,7 +128,8 @@ leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream *
 {
     struct leo_rt_stream *stream = leo_calloc(1, sizeof(*stream));
     if (!stream) {
-        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for a stream", device->index);
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for a stream",
+                       device->index);
     }
     stream->device = device;
     stream->depth = RT_STREAM_DEPTH;
@@ -141,7 +147,8 @@ leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream *
         goto free_tasks;
     }
     stream->args = args;
-    status = leo_drv_queue_create(device->drv, stream->depth, complete_task, stream, &stream->queue);
+    status =
+        leo_drv_queue_create(device->drv, stream->depth, complete_task, stream, &stream->queue);
     if (status) {
         goto free_args;
     }
@@ -156,7 +163,8 @@ free_tasks:
     leo_free(stream->tasks);
 free_stream:
     leo_free(stream);
-    return rt_fail(status, "device %d: cannot create a stream: %s%s", device->index, leo_status_text(status),
+    return rt_fail(status, "device %d: cannot create a stream: %s%s", device->index,
+                   leo_status_text(status),
                    status == LEO_ERR_FULL ? "; destroy streams that are no longer used" : "");
 }
 

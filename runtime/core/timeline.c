@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The profile as a timeline file: one process row of streams, one of each core with a thread row a unit. */
+/* The profile as a timeline file: one process row of streams, one of each core with a thread row a
+ * unit. */
 #include "profile.h"
 
 #include <errno.h>
@@ -26,9 +27,12 @@ static void write_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-static void write_row_name(FILE *file, const char *what, unsigned pid, unsigned tid, const char *name)
+static void write_row_name(FILE *file, const char *what, unsigned pid, unsigned tid,
+                           const char *name)
 {
-    fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
+    fprintf(file,
+            ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid,
+            tid);
     write_text(file, name);
     fprintf(file, "}}");
 }
@@ -38,7 +42,8 @@ static void write_task(FILE *file, const struct leo_task_record *record, const c
     fprintf(file, ",\n{\"ph\":\"X\",\"name\":");
     write_text(file, tag);
     fprintf(file,
-            ",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"blocks\":%u,\"cores\":%u,\"core_cycles\":%llu,"
+            ",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"blocks\":%u,\"cores\":%u,"
+            "\"core_cycles\":%llu,"
             "\"gm_read_bytes\":%llu,\"gm_write_bytes\":%llu}}",
             PID_STREAMS, record->queue, (double)record->start_ns / 1e3,
             (double)(record->end_ns - record->start_ns) / 1e3, record->block_num, record->cores,
@@ -52,9 +57,11 @@ static void write_trace(FILE *file, const struct leo_trace_record *record)
         record->insn < LEO_INSN_COUNT ? leo_insn_info((enum leo_insn)record->insn) : NULL;
     fprintf(file, ",\n{\"ph\":\"X\",\"name\":");
     write_text(file, info ? info->name : "?");
-    fprintf(file, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.6f,\"args\":{\"pc\":\"0x%x\",\"bytes\":%llu}}",
-            PID_CORES + record->core, record->pipe, (double)record->start_ns / 1e3, (double)record->dur_ps / 1e6,
-            record->pc, (unsigned long long)record->bytes);
+    fprintf(file,
+            ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.6f,\"args\":{\"pc\":\"0x%x\",\"bytes\":%"
+            "llu}}",
+            PID_CORES + record->core, record->pipe, (double)record->start_ns / 1e3,
+            (double)record->dur_ps / 1e6, record->pc, (unsigned long long)record->bytes);
 }
 
 // Names the rows that are used.
@@ -72,7 +79,8 @@ static void write_row_names(FILE *file, const struct rt_profile_records *records
         bool used = false;
         for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
             if (core[i][pipe]) {
-                write_row_name(file, "thread_name", PID_CORES + i, pipe, leo_pipe_name((enum leo_pipe)pipe));
+                write_row_name(file, "thread_name", PID_CORES + i, pipe,
+                               leo_pipe_name((enum leo_pipe)pipe));
                 used = true;
             }
         }
@@ -102,8 +110,11 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
         status = rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", path, strerror(errno));
     }
     if (!status) {
-        fprintf(file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,"
-                "\"tid\":0,\"args\":{\"name\":\"streams\"}}", PID_STREAMS);
+        fprintf(file,
+                "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_"
+                "name\",\"pid\":%d,"
+                "\"tid\":0,\"args\":{\"name\":\"streams\"}}",
+                PID_STREAMS);
         write_row_names(file, &records);
         for (size_t i = 0; i < records.task_count; i++) {
             write_task(file, &records.tasks[i], rt_profile_tag_text(device, &records.tasks[i]));

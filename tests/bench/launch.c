@@ -41,7 +41,8 @@ static double rss_mib(void)
 }
 
 // Median over LAUNCHES; `batch` launches a synchronise.
-static leo_status measure(struct leo_rt_kernel *kernel, struct leo_rt_stream *stream, int batch, double *median)
+static leo_status measure(struct leo_rt_kernel *kernel, struct leo_rt_stream *stream, int batch,
+                          double *median)
 {
     static double took[LAUNCHES];
     leo_status status = LEO_OK;
@@ -74,7 +75,9 @@ int main(void)
     status = leo_rt_device_open(rt, 0, &device);
     double created = now_us() - start, after = rss_mib();
     status = status ? status : leo_rt_stream_create(device, &stream);
-    status = status ? status : leo_rt_module_load(device, bench_launch_elf, bench_launch_elf_bytes, "launch", &module);
+    status = status ? status
+                    : leo_rt_module_load(device, bench_launch_elf, bench_launch_elf_bytes, "launch",
+                                         &module);
     status = status ? status : leo_rt_module_find(module, "empty", &kernel);
     status = status ? status : measure(kernel, stream, 1, &one);
     status = status ? status : measure(kernel, stream, 16, &many);
@@ -84,7 +87,8 @@ int main(void)
         printf("empty launch + synchronise  %8.2f us (median of %d)\n", one, LAUNCHES);
         printf("launch in batches of 16     %8.2f us each\n", many);
         printf("chip created in             %8.2f ms\n", created / 1e3);
-        printf("memory of a chip            %8.2f MiB (process %.1f MiB)\n", after - before, rss_mib());
+        printf("memory of a chip            %8.2f MiB (process %.1f MiB)\n", after - before,
+               rss_mib());
     }
     leo_rt_destroy(rt);
     return status != LEO_OK;

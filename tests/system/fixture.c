@@ -48,10 +48,11 @@ struct leo_rt_kernel *fixture_kernel(struct fixture *f, const char *name)
     return kernel;
 }
 
-leo_status fixture_launch(struct fixture *f, const char *kernel, uint32_t blocks, const void *const *args,
-                          unsigned count)
+leo_status fixture_launch(struct fixture *f, const char *kernel, uint32_t blocks,
+                          const void *const *args, unsigned count)
 {
-    leo_status status = leo_rt_launch(fixture_kernel(f, kernel), blocks, f->stream, args, count, NULL);
+    leo_status status =
+        leo_rt_launch(fixture_kernel(f, kernel), blocks, f->stream, args, count, NULL);
     return status ? status : leo_rt_stream_synchronize(f->stream, -1);
 }
 

@@ -22,8 +22,8 @@ void fixture_open(struct fixture *f, const char *soc);
 void fixture_close(struct fixture *f);
 struct leo_rt_kernel *fixture_kernel(struct fixture *f, const char *name);
 /** Launches with arguments given as pointers to their values. */
-leo_status fixture_launch(struct fixture *f, const char *kernel, uint32_t blocks, const void *const *args,
-                          unsigned count);
+leo_status fixture_launch(struct fixture *f, const char *kernel, uint32_t blocks,
+                          const void *const *args, unsigned count);
 /** Reads words of `out`. */
 void fixture_read(struct fixture *f, int64_t *values, size_t count);
 /** A launch that must work: `out[0]` becomes 1 * 3 + 5. */

@@ -15,8 +15,8 @@ static void expect_text(const char *part)
 }
 
 // One faulting launch on both chips: the code, words of the text, and life afterwards.
-static void expect_fault(const char *kernel, const void *const *args, unsigned count, enum leo_fault fault,
-                         const char *part)
+static void expect_fault(const char *kernel, const void *const *args, unsigned count,
+                         enum leo_fault fault, const char *part)
 {
     for (int soc = 0; soc < 2; soc++) {
         struct fixture f;
@@ -45,7 +45,8 @@ static void store_past_an_allocation_names_it(void)
                  (unsigned long long)f.out);
         CU_ASSERT_EQUAL(fixture_launch(&f, "store_at", 1, args, 2), LEO_ERR_FAULT);
         CU_ASSERT_EQUAL(leo_rt_stream_last_fault(f.stream), LEO_FAULT_GM_OUT_OF_RANGE);
-        CU_ASSERT_EQUAL(leo_rt_stream_last_fault_kind(f.stream), soc ? LEO_CORE_KIND_VECTOR : LEO_CORE_KIND_AICORE);
+        CU_ASSERT_EQUAL(leo_rt_stream_last_fault_kind(f.stream),
+                        soc ? LEO_CORE_KIND_VECTOR : LEO_CORE_KIND_AICORE);
         expect_text("kernel store_at faulted at ");
         expect_text("system_kernels.c:");
         expect_text("8 bytes at gm address");

@@ -66,7 +66,8 @@ static void launch_passes_every_argument_kind(void)
         const void *args[] = {&f.out, &a, &b, &c, &d, &e, &u, &g, &h, &x, &y, &z, &t};
         OK(fixture_launch(&f, "arguments", 1, args, 13));
         int64_t got[12];
-        const int64_t want[12] = {-5, 251, -300, 65000, -70000, 4000000000ll, -5000000000ll, INT64_MIN, 9, -31, 6, 1};
+        const int64_t want[12] = {-5,        251, -300, 65000, -70000, 4000000000ll, -5000000000ll,
+                                  INT64_MIN, 9,   -31,  6,     1};
         fixture_read(&f, got, 12);
         for (int i = 0; i < 12; i++) {
             CU_ASSERT_EQUAL(got[i], want[i]);
@@ -175,8 +176,10 @@ static void launch_refuses_wrong_arguments(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "takes 3 arguments, 2 were given"));
     args[1] = NULL;
     CU_ASSERT_EQUAL(leo_rt_launch(kernel, 1, f.stream, args, 3, NULL), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_rt_launch_packed(kernel, 1, f.stream, block, 16, false, NULL), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_rt_launch_packed(kernel, 1, f.stream, block, 24, true, NULL), LEO_ERR_BAD_POINTER);
+    CU_ASSERT_EQUAL(leo_rt_launch_packed(kernel, 1, f.stream, block, 16, false, NULL),
+                    LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_rt_launch_packed(kernel, 1, f.stream, block, 24, true, NULL),
+                    LEO_ERR_BAD_POINTER);
     fixture_check_alive(&f);
     fixture_close(&f);
 }
@@ -190,7 +193,8 @@ int main(int argc, char **argv)
         {"launch_passes_structs_of_every_size", launch_passes_structs_of_every_size},
         {"every_block_has_its_own_globals", every_block_has_its_own_globals},
         {"launch_carries_data_along", launch_carries_data_along},
-        {"packed_launch_takes_blocks_from_host_and_device", packed_launch_takes_blocks_from_host_and_device},
+        {"packed_launch_takes_blocks_from_host_and_device",
+         packed_launch_takes_blocks_from_host_and_device},
         {"launch_refuses_wrong_arguments", launch_refuses_wrong_arguments},
     };
     return leo_test_main("kernels", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -119,7 +119,8 @@ static void damaged_files_never_crash_the_host(void)
     int accepted = 0, refused = 0;
     fixture_open(&f, fixture_socs[0]);
     for (int i = 0; i < MUTATIONS; i++) {
-        // Every other time in the headers, where it hurts; of the rest half in the section headers at the end.
+        // Every other time in the headers, where it hurts; of the rest half in the section headers
+        // at the end.
         uint32_t at = next_random(&state) % (i % 2 ? 512 : (uint32_t)bytes);
         if (i % 4 == 0) {
             at = (uint32_t)bytes - 1 - at % 4096;
@@ -159,12 +160,14 @@ static void too_large_on_chip_array_is_named(void)
     Elf64_Shdr *sections = (void *)(elf + header->e_shoff);
     fixture_open(&f, fixture_socs[0]);
     for (int i = 0; i < header->e_shnum; i++) {
-        if ((sections[i].sh_flags & SHF_ALLOC) && sections[i].sh_addr == 0x10000000 && sections[i].sh_size) {
+        if ((sections[i].sh_flags & SHF_ALLOC) && sections[i].sh_addr == 0x10000000 &&
+            sections[i].sh_size) {
             sections[i].sh_size = 262144 + 32;
         }
     }
     CU_ASSERT_EQUAL(load(&f, elf, bytes), LEO_ERR_BAD_ELF);
-    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "262176 bytes of UB, this chip (ascend910a) has 262144"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(leo_rt_last_error(), "262176 bytes of UB, this chip (ascend910a) has 262144"));
     free(elf);
     fixture_close(&f);
 }

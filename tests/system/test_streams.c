@@ -58,7 +58,8 @@ static void event_times_tell_how_long_a_kernel_took(void)
         OK(leo_rt_event_record(begin, f.stream));
         launch_step(&f, f.stream, 1, round ? 4000 : 10);
         OK(leo_rt_event_record(end, f.stream));
-        CU_ASSERT_EQUAL(leo_rt_event_time_ns(end, &end_ns) == LEO_ERR_NOT_READY || end_ns > 0, true);
+        CU_ASSERT_EQUAL(leo_rt_event_time_ns(end, &end_ns) == LEO_ERR_NOT_READY || end_ns > 0,
+                        true);
         OK(leo_rt_event_synchronize(end, 10000));
         OK(leo_rt_event_time_ns(begin, &begin_ns));
         OK(leo_rt_event_time_ns(end, &end_ns));
@@ -191,8 +192,10 @@ static void rows_are_copied_with_their_pitches(void)
         CU_ASSERT_EQUAL(memcmp(to + row * 50, from + row * 100, 33), 0);
         CU_ASSERT(row == 4 || to[row * 50 + 33] == 0xee);
     }
-    CU_ASSERT_EQUAL(leo_rt_memcpy2d_async(f.stream, to, 32, ptr_of(f.out), 64, 33, 5), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_rt_memcpy2d_async(f.stream, to, 50, ptr_of(f.out), 2048, 33, 3), LEO_ERR_RANGE);
+    CU_ASSERT_EQUAL(leo_rt_memcpy2d_async(f.stream, to, 32, ptr_of(f.out), 64, 33, 5),
+                    LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_rt_memcpy2d_async(f.stream, to, 50, ptr_of(f.out), 2048, 33, 3),
+                    LEO_ERR_RANGE);
     fixture_close(&f);
 }
 
@@ -202,7 +205,8 @@ static void wrong_copies_are_refused_by_name(void)
     fixture_open(&f, fixture_socs[0]);
     char host[8192];
     CU_ASSERT_EQUAL(leo_rt_memcpy(f.device, ptr_of(f.out), host, 4160), LEO_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "go 64 bytes past the end of the 4096-byte allocation"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(leo_rt_last_error(), "go 64 bytes past the end of the 4096-byte allocation"));
     CU_ASSERT_EQUAL(leo_rt_memcpy(f.device, host, ptr_of(f.out + 4096), 1), LEO_ERR_BAD_POINTER);
     CU_ASSERT_EQUAL(leo_rt_memcpy(f.device, host, NULL, 1), LEO_ERR_INVALID_ARG);
     CU_ASSERT_EQUAL(leo_rt_memset_async(f.stream, f.out + 4000, 1, 97), LEO_ERR_RANGE);
@@ -210,7 +214,8 @@ static void wrong_copies_are_refused_by_name(void)
     CU_ASSERT_EQUAL(leo_rt_memory_free(f.device, f.out + 512), LEO_ERR_BAD_POINTER);
     CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "512 bytes inside the allocation"));
     CU_ASSERT_EQUAL(leo_rt_memory_free(f.device, (uintptr_t)host), LEO_ERR_BAD_POINTER);
-    CU_ASSERT_EQUAL(leo_rt_memory_free(f.device, leo_rt_module_addr(f.module)), LEO_ERR_BAD_POINTER);
+    CU_ASSERT_EQUAL(leo_rt_memory_free(f.device, leo_rt_module_addr(f.module)),
+                    LEO_ERR_BAD_POINTER);
     CU_ASSERT_EQUAL(leo_rt_host_free(f.device, host), LEO_ERR_BAD_POINTER);
     uint64_t twice;
     OK(leo_rt_memory_alloc(f.device, 100, &twice));
@@ -300,7 +305,8 @@ int main(int argc, char **argv)
         {"simulated_time_is_the_same_every_time", simulated_time_is_the_same_every_time},
         {"more_launches_than_the_queue_holds_all_run", more_launches_than_the_queue_holds_all_run},
         {"copies_of_every_size_and_kind_arrive", copies_of_every_size_and_kind_arrive},
-        {"asynchronous_copy_takes_the_data_before_it_returns", asynchronous_copy_takes_the_data_before_it_returns},
+        {"asynchronous_copy_takes_the_data_before_it_returns",
+         asynchronous_copy_takes_the_data_before_it_returns},
         {"rows_are_copied_with_their_pitches", rows_are_copied_with_their_pitches},
         {"wrong_copies_are_refused_by_name", wrong_copies_are_refused_by_name},
         {"fill_writes_exactly_its_bytes", fill_writes_exactly_its_bytes},

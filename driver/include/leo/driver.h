@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The user-space driver: one device, its queues, its memory. Knows registers and rings, not what is behind them. */
+/* The user-space driver: one device, its queues, its memory. Knows registers and rings, not what is
+ * behind them. */
 #pragma once
 
 #include <leo/faults.h>
@@ -34,9 +35,10 @@ struct leo_drv_completion {
     struct leo_fault_record record;
 };
 
-/** Called for every completed entry of a queue, in order, on the thread that polls or waits, with the device's lock
- * held: it must not call the driver. */
-typedef void (*leo_drv_complete_fn)(void *user, uint32_t cmd_id, const struct leo_drv_completion *done);
+/** Called for every completed entry of a queue, in order, on the thread that polls or waits, with
+ * the device's lock held: it must not call the driver. */
+typedef void (*leo_drv_complete_fn)(void *user, uint32_t cmd_id,
+                                    const struct leo_drv_completion *done);
 
 /** Opens the simulator inside this process (transport_sim.c). Options as in leo_sim_opts. */
 struct leo_drv_sim_opts {
@@ -45,66 +47,84 @@ struct leo_drv_sim_opts {
     unsigned host_threads;
     const char *simd;
 };
-leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts, struct leo_transport **transport,
-                                      char *error, size_t error_bytes);
-/** A device that answers registers from a table and completes nothing unless told to: for tests (transport_null.c). */
+leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
+                                      struct leo_transport **transport, char *error,
+                                      size_t error_bytes);
+/** A device that answers registers from a table and completes nothing unless told to: for tests
+ * (transport_null.c). */
 struct leo_drv_null_opts {
     size_t size;
     int fail_after; /**< The n-th call of any function from now fails (1 = the next), 0 = never. */
-    bool complete;  /**< Entries of work queues complete as soon as they are submitted (admin entries always do). */
+    bool complete;  /**< Work completes when it is submitted, not only admin commands. */
     bool no_map;    /**< dma_map is not supported. */
 };
-leo_status leo_drv_transport_null_open(const struct leo_drv_null_opts *opts, struct leo_transport **transport);
+leo_status leo_drv_transport_null_open(const struct leo_drv_null_opts *opts,
+                                       struct leo_transport **transport);
 void leo_drv_transport_null_fail_after(struct leo_transport *transport, int calls);
-/** Completes the next `count` entries of a queue (numbers from 1 as created) with a fault code, 0 = good. Returns how
- * many there were. */
-unsigned leo_drv_transport_null_complete(struct leo_transport *transport, unsigned queue, unsigned count,
-                                         uint16_t fault);
+/** Completes the next `count` entries of a queue (numbers from 1 as created) with a fault code, 0 =
+ * good. Returns how many there were. */
+unsigned leo_drv_transport_null_complete(struct leo_transport *transport, unsigned queue,
+                                         unsigned count, uint16_t fault);
 
-/** Takes over the transport (closed by destroy, and on failure). Enables the device and its admin queue. */
+/** Takes over the transport (closed by destroy, and on failure). Enables the device and its admin
+ * queue. */
 leo_status leo_drv_device_create(struct leo_transport *transport, struct leo_drv_device **device);
 void leo_drv_device_destroy(struct leo_drv_device *device);
 void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_drv_caps *caps);
-/** Resets a wedged function: all queues and device memory are gone, handles stay to be destroyed. */
+/** Resets a wedged function: all queues and device memory are gone, handles stay to be destroyed.
+ */
 leo_status leo_drv_device_reset(struct leo_drv_device *device);
 leo_status leo_drv_device_sim_time(struct leo_drv_device *device, uint64_t *ns);
 
 /** Device memory. Addresses are 512-byte aligned; the mapping is exactly `bytes` long. */
-leo_status leo_drv_memory_alloc(struct leo_drv_device *device, uint64_t bytes, bool read_only, uint64_t *addr);
+leo_status leo_drv_memory_alloc(struct leo_drv_device *device, uint64_t bytes, bool read_only,
+                                uint64_t *addr);
 leo_status leo_drv_memory_free(struct leo_drv_device *device, uint64_t addr);
-void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes,
+                         uint64_t *total_bytes);
 /** Finds the allocation that holds `addr` (LEO_ERR_BAD_POINTER if none). */
-leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
+leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
+                               uint64_t *bytes);
 
-/** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no allocation). */
-leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
+/** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no
+ * allocation). */
+leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
+                                  uint64_t *bytes);
 
 /** Host memory the device can reach for as long as it stays allocated / mapped. */
-leo_status leo_drv_dma_alloc(struct leo_drv_device *device, size_t bytes, void **host_ptr, uint64_t *dma_addr);
+leo_status leo_drv_dma_alloc(struct leo_drv_device *device, size_t bytes, void **host_ptr,
+                             uint64_t *dma_addr);
 void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dma_addr);
-leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes, uint64_t *dma_addr);
+leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
+                           uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);
 
-leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth, leo_drv_complete_fn complete,
-                                void *user, struct leo_drv_queue **queue);
+leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth,
+                                leo_drv_complete_fn complete, void *user,
+                                struct leo_drv_queue **queue);
 /** Entries not yet complete are abandoned without callback. */
 void leo_drv_queue_destroy(struct leo_drv_queue *queue);
-/** Writes an entry (cmd_id is filled in and returned) and rings. LEO_ERR_FULL: poll or wait, then again. */
-leo_status leo_drv_queue_submit(struct leo_drv_queue *queue, struct leo_sqe *entry, uint32_t *cmd_id);
+/** Writes an entry (cmd_id is filled in and returned) and rings. LEO_ERR_FULL: poll or wait, then
+ * again. */
+leo_status leo_drv_queue_submit(struct leo_drv_queue *queue, struct leo_sqe *entry,
+                                uint32_t *cmd_id);
 /** Takes completions that are there. `count` (may be NULL) receives how many. */
 leo_status leo_drv_queue_poll(struct leo_drv_queue *queue, unsigned *count);
-/** Waits for an interrupt and takes nothing; statuses as leo_drv_queue_wait. For callers that poll several queues. */
+/** Waits for an interrupt and takes nothing; statuses as leo_drv_queue_wait. For callers that poll
+ * several queues. */
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t timeout_ns);
-/** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT after
- * `timeout_ns` of wall time; LEO_ERR_NOT_READY if the device is idle and none can come. */
+/** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT
+ * after `timeout_ns` of wall time; LEO_ERR_NOT_READY if the device is idle and none can come. */
 leo_status leo_drv_queue_wait(struct leo_drv_queue *queue, uint64_t timeout_ns);
 
 /** Profiles: rings of task and trace records the device fills (0 records = off). Off frees them. */
 leo_status leo_drv_profile_start(struct leo_drv_device *device, uint32_t tasks, uint32_t traces);
 leo_status leo_drv_profile_stop(struct leo_drv_device *device);
-/** What has been recorded; pointers stay valid until stop. Counts may exceed the rings: later ones are lost. */
+/** What has been recorded; pointers stay valid until stop. Counts may exceed the rings: later ones
+ * are lost. */
 leo_status leo_drv_profile_get(struct leo_drv_device *device, const struct leo_task_record **tasks,
-                               uint64_t *task_count, const struct leo_trace_record **traces, uint64_t *trace_count);
+                               uint64_t *task_count, const struct leo_trace_record **traces,
+                               uint64_t *trace_count);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The neutral runtime core: what every facade (acl, cnrt, ...) and every operator launcher stands on. */
+/* The neutral runtime core: what every facade (acl, ...) and every operator launcher stands on. */
 #pragma once
 
 #include <leo/driver.h>
@@ -13,12 +13,12 @@
 extern "C" {
 #endif
 
-struct leo_rt;         /**< The runtime of a process: its devices, log and options. */
-struct leo_rt_device;  /**< One opened device. */
-struct leo_rt_stream;  /**< Tasks in order. */
-struct leo_rt_event;   /**< A mark in a stream. */
-struct leo_rt_module;  /**< A kernel file loaded on a device. */
-struct leo_rt_kernel;  /**< One kernel of a module; lives as long as it. */
+struct leo_rt;        /**< The runtime of a process: its devices, log and options. */
+struct leo_rt_device; /**< One opened device. */
+struct leo_rt_stream; /**< Tasks in order. */
+struct leo_rt_event;  /**< A mark in a stream. */
+struct leo_rt_module; /**< A kernel file loaded on a device. */
+struct leo_rt_kernel; /**< One kernel of a module; lives as long as it. */
 
 /** Log sink: level 0 debug, 1 info, 2 warning, 3 error (the ASCEND_GLOBAL_LOG_LEVEL numbers). */
 typedef void (*leo_rt_log_fn)(void *user, int level, const char *text);
@@ -26,18 +26,20 @@ typedef void (*leo_rt_log_fn)(void *user, int level, const char *text);
 /** Opens the transport of the index-th device; the runtime closes it. */
 typedef leo_status (*leo_rt_open_fn)(void *user, int index, struct leo_transport **transport);
 
-/** Set `size` to sizeof(struct leo_rt_opts). Zero / NULL fields mean: the LEO_* environment variable if set, else the
- * default. */
+/** Set `size` to sizeof(struct leo_rt_opts). Zero / NULL fields mean: the LEO_* environment
+ * variable if set, else the default. */
 struct leo_rt_opts {
     size_t size;
-    const char *soc;        /**< LEO_SOC: name (ascend910a, ascend910b1) or path of a SoC file; default ascend910a. */
-    int devices;            /**< LEO_DEVICES: default 1, at most 8. */
-    unsigned host_threads;  /**< LEO_THREADS: default all. */
-    const char *simd;       /**< LEO_SIMD: generic, avx2, avx512; default the best the host has. */
-    uint32_t limit_us;      /**< LEO_KERNEL_LIMIT_US: watchdog in simulated microseconds; default the chip's. */
+    /** LEO_SOC: name (ascend910a, ascend910b1) or path of a SoC file; default ascend910a. */
+    const char *soc;
+    int devices;           /**< LEO_DEVICES: default 1, at most 8. */
+    unsigned host_threads; /**< LEO_THREADS: default all. */
+    const char *simd;      /**< LEO_SIMD: generic, avx2, avx512; default the best the host has. */
+    /** LEO_KERNEL_LIMIT_US: watchdog in simulated microseconds; default the chip's. */
+    uint32_t limit_us;
     leo_rt_log_fn log;
     void *log_user;
-    leo_rt_open_fn open;    /**< How a device is reached; NULL: a simulated chip in this process. */
+    leo_rt_open_fn open; /**< How a device is reached; NULL: a simulated chip in this process. */
     void *open_user;
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
@@ -46,44 +48,55 @@ int leo_rt_device_count(const struct leo_rt *rt);
 /** Text of the calling thread's last failed call: names the thing and what to do. Never NULL. */
 const char *leo_rt_last_error(void);
 /** For libraries on top: sets the calling thread's error text and returns `status`. */
-leo_status leo_rt_fail(leo_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+leo_status leo_rt_fail(leo_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-leo_status leo_rt_device_open(struct leo_rt *rt, int index, struct leo_rt_device **device); /* counts references */
-/** The last close destroys the device with all streams, events, modules and memory that are left on it. */
+leo_status leo_rt_device_open(struct leo_rt *rt, int index,
+                              struct leo_rt_device **device); /* counts references */
+/** The last close destroys the device with all streams, events, modules and memory that are left on
+ * it. */
 void leo_rt_device_close(struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps);
 leo_status leo_rt_device_synchronize(struct leo_rt_device *device);
-/** Simulated host clock: entries start no earlier. Grows only when the host waits for the device. */
+/** Simulated host clock: entries start no earlier. Grows only when the host waits for the device.
+ */
 uint64_t leo_rt_device_host_time_ns(const struct leo_rt_device *device);
 
 leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uint64_t *addr);
 leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
-leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
-/** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does. */
-leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base, uint64_t *bytes);
+leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes,
+                              uint64_t *total_bytes);
+/** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does.
+ */
+leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base,
+                              uint64_t *bytes);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **stream);
 void leo_rt_stream_destroy(struct leo_rt_stream *stream); /* waits */
-/** Waits for all work; LEO_ERR_FAULT if a kernel faulted since the last call (text in last_error); the stream then
- * works on. timeout_ms < 0: for ever. */
+/** Waits for all work; LEO_ERR_FAULT if a kernel faulted since the last call (text in last_error);
+ * the stream then works on. timeout_ms < 0: for ever. */
 leo_status leo_rt_stream_synchronize(struct leo_rt_stream *stream, int timeout_ms);
-leo_status leo_rt_stream_query(struct leo_rt_stream *stream); /* LEO_OK all done, LEO_ERR_NOT_READY */
+leo_status
+leo_rt_stream_query(struct leo_rt_stream *stream); /* LEO_OK all done, LEO_ERR_NOT_READY */
 /** Fault code behind the last LEO_ERR_FAULT of this stream. */
 enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream);
 /** Kind of core it happened on. */
 enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream);
 
-/** kind is found from the addresses: an address inside a device allocation is device memory, any other host memory. */
+/** kind is found from the addresses: an address inside a device allocation is device memory, any
+ * other host memory. */
 leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes);
-leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src, size_t bytes);
-leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t dst_pitch, const void *src,
-                                 size_t src_pitch, size_t width, size_t height);
-leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value, size_t bytes);
+leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src,
+                               size_t bytes);
+leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t dst_pitch,
+                                 const void *src, size_t src_pitch, size_t width, size_t height);
+leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
+                               size_t bytes);
 
 leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **event);
 void leo_rt_event_destroy(struct leo_rt_event *event);
@@ -93,12 +106,15 @@ leo_status leo_rt_event_query(struct leo_rt_event *event);
 leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms);
 leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns);
 
-/** Loads a kernel ELF from memory (copied). LEO_ERR_BAD_ELF / LEO_ERR_WRONG_ARCH with a text that says where. */
-leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, size_t bytes, const char *name,
-                              struct leo_rt_module **module);
-leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *path, struct leo_rt_module **module);
+/** Loads a kernel ELF from memory (copied). LEO_ERR_BAD_ELF / LEO_ERR_WRONG_ARCH with a text that
+ * says where. */
+leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, size_t bytes,
+                              const char *name, struct leo_rt_module **module);
+leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *path,
+                                   struct leo_rt_module **module);
 void leo_rt_module_unload(struct leo_rt_module *module);
-leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel, struct leo_rt_kernel **out);
+leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel,
+                              struct leo_rt_kernel **out);
 unsigned leo_rt_module_kernel_count(const struct leo_rt_module *module);
 struct leo_rt_kernel *leo_rt_module_kernel(struct leo_rt_module *module, unsigned index);
 /** Device address of the loaded image's descriptor. */
@@ -106,7 +122,8 @@ uint64_t leo_rt_module_addr(const struct leo_rt_module *module);
 const char *leo_rt_module_name(const struct leo_rt_module *module);
 const char *leo_rt_kernel_name(const struct leo_rt_kernel *kernel);
 /** Source file and line of a link address; false if the ELF has no such line. */
-bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes, int *line);
+bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes,
+                        int *line);
 
 /** One argument as the kernel's note describes it. */
 struct leo_rt_arg_info {
@@ -118,36 +135,42 @@ unsigned leo_rt_kernel_arg_count(const struct leo_rt_kernel *kernel);
 struct leo_rt_arg_info leo_rt_kernel_arg(const struct leo_rt_kernel *kernel, unsigned index);
 
 /**
- * Launches: args[i] points at the i-th argument's value, in the type of the kernel's declaration (device pointers as
- * uint64_t). Values are copied before the call returns. `tag` names the task in profiles (leo_rt_profile).
+ * Launches: args[i] points at the i-th argument's value, in the type of the kernel's declaration
+ * (device pointers as uint64_t). Values are copied before the call returns. `tag` names the task in
+ * profiles (leo_rt_profile).
  */
-leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                         const void *const *args, unsigned arg_count, const char *tag);
-/** Memory that travels with a launch: args[index], a pointer argument, becomes the address of a copy of `data`. */
+leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num,
+                         struct leo_rt_stream *stream, const void *const *args, unsigned arg_count,
+                         const char *tag);
+/** Memory that travels with a launch: args[index], a pointer argument, becomes the address of a
+ * copy of `data`. */
 struct leo_rt_arg_data {
     unsigned index;
     const void *data;
     size_t bytes;
 };
 /** Like leo_rt_launch; arguments named in `data` take their value from there. */
-leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                                   const void *const *args, unsigned arg_count, const struct leo_rt_arg_data *data,
+leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                   struct leo_rt_stream *stream, const void *const *args,
+                                   unsigned arg_count, const struct leo_rt_arg_data *data,
                                    unsigned data_count, const char *tag);
 /** Watchdog of later launches on all devices, simulated microseconds; 0 = the chip's default. */
 void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us);
-/** The same with a ready argument block (8-byte slots) in host memory, or in device memory if `on_device`. */
-leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num, struct leo_rt_stream *stream,
-                                const void *block, size_t bytes, bool on_device, const char *tag);
+/** The same with a ready argument block (8-byte slots) in host memory, or in device memory if
+ * `on_device`. */
+leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                struct leo_rt_stream *stream, const void *block, size_t bytes,
+                                bool on_device, const char *tag);
 
 /** Profiles: per-task records joined with tags; per-instruction trace if `traces` > 0. */
 struct leo_rt_profile_task {
-    const char *tag;    /**< As given at launch, or "copy", "fill", ... */
+    const char *tag; /**< As given at launch, or "copy", "fill", ... */
     struct leo_task_record record;
 };
 leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, uint32_t traces);
 leo_status leo_rt_profile_stop(struct leo_rt_device *device);
-leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks, size_t capacity,
-                                size_t *count, uint64_t *lost);
+leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks,
+                                size_t capacity, size_t *count, uint64_t *lost);
 /** Writes a timeline for Perfetto / chrome://tracing (JSON): streams, cores, units. */
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path);
 

@@ -45,8 +45,9 @@ __global__ __vector__ void add(__gm__ const float *a, __gm__ const float *b, __g
 }
 
 /* Every kind of argument, some beyond the eighth register. */
-__global__ __vector__ void arguments(__gm__ int64_t *out, int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e,
-                                     uint32_t f, int64_t g, uint64_t h, float x, double y, half z, bool t)
+__global__ __vector__ void arguments(__gm__ int64_t *out, int8_t a, uint8_t b, int16_t c,
+                                     uint16_t d, int32_t e, uint32_t f, int64_t g, uint64_t h,
+                                     float x, double y, half z, bool t)
 {
     out[0] = a;
     out[1] = b;
@@ -62,7 +63,8 @@ __global__ __vector__ void arguments(__gm__ int64_t *out, int8_t a, uint8_t b, i
     out[11] = t;
 }
 
-__global__ __vector__ void structs(__gm__ int64_t *out, struct small s, struct pair p, struct big q, int32_t last)
+__global__ __vector__ void structs(__gm__ int64_t *out, struct small s, struct pair p, struct big q,
+                                   int32_t last)
 {
     out[0] = s.a;
     out[1] = s.b;

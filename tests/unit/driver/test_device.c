@@ -23,7 +23,8 @@ static void create_reads_what_the_device_is(void)
 static void create_refuses_a_device_it_does_not_know(void)
 {
     const struct leo_drv_null_opts opts = {.size = sizeof(opts)};
-    const uint32_t offsets[] = {LEO_REG_ID, LEO_REG_CAP_QUEUES, LEO_REG_CAP_QUEUE_DEPTH, LEO_REG_HBM_BYTES};
+    const uint32_t offsets[] = {LEO_REG_ID, LEO_REG_CAP_QUEUES, LEO_REG_CAP_QUEUE_DEPTH,
+                                LEO_REG_HBM_BYTES};
     for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
         struct leo_transport *transport;
         struct leo_drv_device *device;
@@ -166,7 +167,8 @@ int main(int argc, char **argv)
         {"create_refuses_a_device_it_does_not_know", create_refuses_a_device_it_does_not_know},
         {"create_survives_every_failing_call", create_survives_every_failing_call},
         {"create_survives_every_failing_allocation", create_survives_every_failing_allocation},
-        {"reset_loses_memory_and_queues_but_not_handles", reset_loses_memory_and_queues_but_not_handles},
+        {"reset_loses_memory_and_queues_but_not_handles",
+         reset_loses_memory_and_queues_but_not_handles},
         {"reset_survives_every_failing_call", reset_survives_every_failing_call},
         {"a_submission_costs_three_register_writes_and_no_read",
          a_submission_costs_three_register_writes_and_no_read},

@@ -8,7 +8,8 @@
 #define BASE 0x100000000ull
 #define SIZE 0x10000000ull
 
-// Spans cover the heap, neighbours know each other, no two free ones touch, and the counts are right.
+// Spans cover the heap, neighbours know each other, no two free ones touch, and the counts are
+// right.
 static void check_heap(const struct drv_heap *heap)
 {
     uint64_t at = heap->base, used = 0;
@@ -125,8 +126,8 @@ static void random_use_keeps_the_heap_whole(void)
         if (slots[at]) {
             drv_heap_free(&heap, slots[at]);
             slots[at] = NULL;
-        } else if (drv_heap_alloc(&heap, 1 + (uint64_t)rand_r(&seed) % (1u << rand_r(&seed) % 23), false,
-                                  &slots[at])) {
+        } else if (drv_heap_alloc(&heap, 1 + (uint64_t)rand_r(&seed) % (1u << rand_r(&seed) % 23),
+                                  false, &slots[at])) {
             slots[at] = NULL;
         }
         if (i % 50 == 0) {

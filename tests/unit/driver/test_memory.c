@@ -80,7 +80,8 @@ static void profile_starts_once_and_survives_failures(void)
     const struct leo_task_record *tasks;
     const struct leo_trace_record *traces;
     uint64_t task_count, trace_count;
-    CU_ASSERT_EQUAL(leo_drv_profile_get(device, &tasks, &task_count, &traces, &trace_count), LEO_ERR_STATE);
+    CU_ASSERT_EQUAL(leo_drv_profile_get(device, &tasks, &task_count, &traces, &trace_count),
+                    LEO_ERR_STATE);
     CU_ASSERT_EQUAL(leo_drv_profile_start(device, 0, 0), LEO_ERR_INVALID_ARG);
     for (int n = 1; n <= 2; n++) {
         leo_drv_transport_null_fail_after(transport, n);
@@ -103,7 +104,8 @@ static void profile_starts_once_and_survives_failures(void)
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
-        {"allocations_are_found_by_any_of_their_addresses", allocations_are_found_by_any_of_their_addresses},
+        {"allocations_are_found_by_any_of_their_addresses",
+         allocations_are_found_by_any_of_their_addresses},
         {"nearest_allocation_is_on_either_side", nearest_allocation_is_on_either_side},
         {"free_wants_the_first_address_once", free_wants_the_first_address_once},
         {"failing_calls_leave_memory_as_it_was", failing_calls_leave_memory_as_it_was},

@@ -131,7 +131,8 @@ static void queue_numbers_are_used_again(void)
         }
     }
     CU_ASSERT_EQUAL(leo_drv_queue_create(device, 12, see, &seen, &queues[0]), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 2048, see, &seen, &queues[0]), LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 2048, see, &seen, &queues[0]),
+                    LEO_ERR_INVALID_ARG);
     CU_ASSERT_EQUAL(leo_drv_queue_create(device, 8, NULL, &seen, &queues[0]), LEO_ERR_INVALID_ARG);
     leo_drv_device_destroy(device);
 }
@@ -200,7 +201,8 @@ int main(int argc, char **argv)
         {"submit_fails_when_the_queue_is_full", submit_fails_when_the_queue_is_full},
         {"completions_come_in_order_over_many_turns", completions_come_in_order_over_many_turns},
         {"fault_comes_with_its_record", fault_comes_with_its_record},
-        {"overwritten_fault_record_is_not_taken_for_another", overwritten_fault_record_is_not_taken_for_another},
+        {"overwritten_fault_record_is_not_taken_for_another",
+         overwritten_fault_record_is_not_taken_for_another},
         {"wait_says_when_nothing_can_come", wait_says_when_nothing_can_come},
         {"queue_numbers_are_used_again", queue_numbers_are_used_again},
         {"queue_survives_every_failing_call", queue_survives_every_failing_call},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation and every transport call fails once; each failure has a text, leaks nothing, and can be retried. */
+/* Every allocation and every transport call fails once; each failure has a text, leaks nothing, and
+ * can be retried. */
 #include "null_runtime.h"
 
 #include <leo/alloc.h>
@@ -55,8 +56,8 @@ static leo_status step_pinned(struct work *work)
 
 static leo_status step_module(struct work *work)
 {
-    return leo_rt_module_load(work->null.device, runtime_kernels_elf, runtime_kernels_elf_bytes, "kernels",
-                              &work->module);
+    return leo_rt_module_load(work->null.device, runtime_kernels_elf, runtime_kernels_elf_bytes,
+                              "kernels", &work->module);
 }
 
 static leo_status step_profile(struct work *work)
@@ -105,9 +106,9 @@ static leo_status step_free(struct work *work)
 }
 
 static leo_status (*const steps[])(struct work *) = {
-    step_open,   step_stream, step_event, step_memory, step_pinned,      step_module,       step_profile, step_copy,
-    launch_step, step_copy_async, step_copy_back, step_record, step_wait, step_synchronize, step_profile_stop,
-    step_free,
+    step_open,    step_stream,      step_event,        step_memory,     step_pinned,    step_module,
+    step_profile, step_copy,        launch_step,       step_copy_async, step_copy_back, step_record,
+    step_wait,    step_synchronize, step_profile_stop, step_free,
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
@@ -118,7 +119,8 @@ static void reopen(struct work *work)
     work->null.rt = NULL;
 }
 
-// Runs everything; the failure strikes somewhere. Returns whether it was seen; every step is retried once.
+// Runs everything; the failure strikes somewhere. Returns whether it was seen; every step is
+// retried once.
 static bool run(bool fail_alloc, int n)
 {
     struct work work = {.null = {.null = {.size = sizeof(work.null.null), .complete = true}}};

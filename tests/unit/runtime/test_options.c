@@ -42,11 +42,16 @@ static void bad_values_are_refused_by_name(void)
         const char *name, *value;
         leo_status status;
     } bad[] = {
-        {"LEO_DEVICES", "0", LEO_ERR_RANGE},          {"LEO_DEVICES", "9", LEO_ERR_RANGE},
-        {"LEO_DEVICES", "two", LEO_ERR_RANGE},        {"LEO_DEVICES", "-1", LEO_ERR_RANGE},
-        {"LEO_THREADS", "0", LEO_ERR_RANGE},          {"LEO_THREADS", "3x", LEO_ERR_RANGE},
-        {"LEO_SIMD", "sse9", LEO_ERR_INVALID_ARG},    {"LEO_KERNEL_LIMIT_US", "-5", LEO_ERR_RANGE},
-        {"LEO_SOC", "no/such/chip", LEO_ERR_NOT_FOUND}, {"LEO_KERNEL_LIMIT_US", "9999999999999", LEO_ERR_RANGE},
+        {"LEO_DEVICES", "0", LEO_ERR_RANGE},
+        {"LEO_DEVICES", "9", LEO_ERR_RANGE},
+        {"LEO_DEVICES", "two", LEO_ERR_RANGE},
+        {"LEO_DEVICES", "-1", LEO_ERR_RANGE},
+        {"LEO_THREADS", "0", LEO_ERR_RANGE},
+        {"LEO_THREADS", "3x", LEO_ERR_RANGE},
+        {"LEO_SIMD", "sse9", LEO_ERR_INVALID_ARG},
+        {"LEO_KERNEL_LIMIT_US", "-5", LEO_ERR_RANGE},
+        {"LEO_SOC", "no/such/chip", LEO_ERR_NOT_FOUND},
+        {"LEO_KERNEL_LIMIT_US", "9999999999999", LEO_ERR_RANGE},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct leo_rt *rt;
@@ -61,7 +66,8 @@ static void bad_values_are_refused_by_name(void)
 
 static void empty_variables_mean_the_default(void)
 {
-    const char *names[] = {"LEO_SOC", "LEO_DEVICES", "LEO_THREADS", "LEO_SIMD", "LEO_KERNEL_LIMIT_US"};
+    const char *names[] = {"LEO_SOC", "LEO_DEVICES", "LEO_THREADS", "LEO_SIMD",
+                           "LEO_KERNEL_LIMIT_US"};
     struct leo_rt *rt;
     for (int i = 0; i < 5; i++) {
         setenv(names[i], "", 1);

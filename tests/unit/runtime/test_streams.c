@@ -101,7 +101,8 @@ static void device_that_never_finishes_is_destroyed_without_leaks(void)
     char host[100];
     null_runtime_open(&null, false);
     // The image goes through the device's own stream, which must complete for this.
-    CU_ASSERT_EQUAL(leo_rt_module_load(null.device, runtime_kernels_elf, runtime_kernels_elf_bytes, "kernels", &module),
+    CU_ASSERT_EQUAL(leo_rt_module_load(null.device, runtime_kernels_elf, runtime_kernels_elf_bytes,
+                                       "kernels", &module),
                     LEO_ERR_DEAD);
     CU_ASSERT_PTR_NULL(module);
     OK(leo_rt_stream_create(null.device, &stream));
@@ -114,7 +115,8 @@ static void device_that_never_finishes_is_destroyed_without_leaks(void)
 
 static void transport_without_mappings_copies_through_staging(void)
 {
-    struct null_runtime null = {.null = {.size = sizeof(null.null), .complete = true, .no_map = true}};
+    struct null_runtime null = {
+        .null = {.size = sizeof(null.null), .complete = true, .no_map = true}};
     struct leo_rt_stream *stream;
     uint64_t addr;
     size_t bytes = 1 << 20;
@@ -135,12 +137,14 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"synchronize_times_out_and_goes_on", synchronize_times_out_and_goes_on},
-        {"clock_of_the_host_follows_what_it_waits_for", clock_of_the_host_follows_what_it_waits_for},
+        {"clock_of_the_host_follows_what_it_waits_for",
+         clock_of_the_host_follows_what_it_waits_for},
         {"first_fault_is_reported_once", first_fault_is_reported_once},
         {"destroyed_event_slot_is_used_again_safely", destroyed_event_slot_is_used_again_safely},
         {"device_that_never_finishes_is_destroyed_without_leaks",
          device_that_never_finishes_is_destroyed_without_leaks},
-        {"transport_without_mappings_copies_through_staging", transport_without_mappings_copies_through_staging},
+        {"transport_without_mappings_copies_through_staging",
+         transport_without_mappings_copies_through_staging},
     };
     return leo_test_main("streams", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
