@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The matmul pipeline both generations share: GM -> L1 (MTE2), L1 -> L0 (MTE1), L0 -> L0C (M), each double-buffered.
- * Included by a generation's own file, which supplies before that:
- *   matmul_load(l1, gm, rows, columns, rows_padded, pitch)  a row-major matrix into NZ fractals in L1 (MTE2)
- *   matmul_load_bias(t, n0, columns, slot)                   bias of a tile, with its first chunk (MTE2)
+ * The matmul pipeline both generations share: GM -> L1, L1 -> L0 (MTE1), L0 -> L0C (M), each double-buffered. A
+ * generation's own file supplies, before it includes this one:
+ *   MATMUL_IN_PIPE                                           the pipe that fills L1
+ *   MATMUL_OUT_PIPE                                          the pipe that empties L0C
+ *   matmul_pieces(rows, columns)                             in how many pieces it loads a matrix
+ *   matmul_load(l1, gm, rows, columns, rows_padded, pitch, piece)
+ *                                                            a piece of a row-major matrix into NZ fractals in L1
+ *   matmul_load_bias(t, n0, columns, slot)                   bias of a tile, with its first chunk
  *   matmul_begin_tile(t, columns, slot)                      before the first mmad of a tile (MTE1)
  *   matmul_multiply(l0, m, k, n, first, bias)                one mmad
  *   matmul_store(t, m0, n0, rows, columns, slot)             L0C -> GM
- *   MATMUL_OUT_PIPE                                          the pipe that empties L0C
  * slot: 0, 1 in turn over this block's tiles.
  *
- * Flags. MTE2 -> MTE1 0,1: half of L1 filled; MTE1 -> MTE2 0,1: half of L1 free; MTE1 -> M 0,1: half of L0 filled;
+ * Flags. in -> MTE1 0,1: half of L1 filled; MTE1 -> in 0,1: half of L1 free; MTE1 -> M 0,1: half of L0 filled;
  * M -> MTE1 0,1: half of L0 free; M -> out 0: L0C complete; out -> M 0: L0C free.
  */
 #pragma once
@@ -55,28 +58,67 @@ OP_INLINE uint32_t matmul_slot(uint32_t tile)
     return tile / (uint32_t)get_block_num() & 1;
 }
 
-OP_INLINE void matmul_load_chunk(const struct op_matmul_args *t, struct matmul_cursor at, uint32_t half)
-{
-    const uint32_t m0 = matmul_m0(t, at.tile), n0 = matmul_n0(t, at.tile);
-    const uint32_t rows = op_min(t->tile_m, t->m - m0), columns = op_min(t->tile_n, t->n - n0);
-    const uint32_t depth = op_min(t->k_chunk, t->k - at.k0);
-    const uint32_t l1_a = half * t->l1_half, l1_b = l1_a + t->tile_m * t->k_chunk * 2;
+/* A chunk on its way into L1: its two matrices, cut into pieces. */
+struct matmul_load_state {
+    struct matmul_cursor at;
+    uint32_t half;
+    uint32_t m0, n0, rows, columns, depth;
+    uint32_t pieces_a, pieces;
+    uint32_t next; /* piece to load */
+};
 
-    wait_flag(PIPE_MTE1, PIPE_MTE2, half);
-    if (t->flags & OP_MATMUL_TRANSPOSE_A) {
-        matmul_load(l1_a, t->a + ((uint64_t)at.k0 * t->m + m0) * 2, depth, rows, op_up16(depth), t->m);
+OP_INLINE struct matmul_load_state matmul_load_begin(const struct op_matmul_args *t, struct matmul_cursor at, uint32_t half)
+{
+    struct matmul_load_state load = {.at = at, .half = half};
+    load.m0 = matmul_m0(t, at.tile);
+    load.n0 = matmul_n0(t, at.tile);
+    load.rows = op_min(t->tile_m, t->m - load.m0);
+    load.columns = op_min(t->tile_n, t->n - load.n0);
+    load.depth = op_min(t->k_chunk, t->k - at.k0);
+    load.pieces_a = t->flags & OP_MATMUL_TRANSPOSE_A ? matmul_pieces(load.depth, load.rows)
+                                                     : matmul_pieces(load.rows, load.depth);
+    load.pieces = load.pieces_a + (t->flags & OP_MATMUL_TRANSPOSE_B ? matmul_pieces(load.columns, load.depth)
+                                                                    : matmul_pieces(load.depth, load.columns));
+    return load;
+}
+
+OP_INLINE void matmul_load_piece(const struct op_matmul_args *t, const struct matmul_load_state *load)
+{
+    const uint32_t l1_a = load->half * t->l1_half, l1_b = l1_a + t->tile_m * t->k_chunk * 2;
+    const uint32_t depth = load->depth, k0 = load->at.k0;
+    if (load->next < load->pieces_a) {
+        if (t->flags & OP_MATMUL_TRANSPOSE_A) {
+            matmul_load(l1_a, t->a + ((uint64_t)k0 * t->m + load->m0) * 2, depth, load->rows, op_up16(depth), t->m,
+                        load->next);
+        } else {
+            matmul_load(l1_a, t->a + ((uint64_t)load->m0 * t->k + k0) * 2, load->rows, depth, op_up16(load->rows), t->k,
+                        load->next);
+        }
+    } else if (t->flags & OP_MATMUL_TRANSPOSE_B) {
+        matmul_load(l1_b, t->b + ((uint64_t)load->n0 * t->k + k0) * 2, load->columns, depth, op_up16(load->columns), t->k,
+                    load->next - load->pieces_a);
     } else {
-        matmul_load(l1_a, t->a + ((uint64_t)m0 * t->k + at.k0) * 2, rows, depth, op_up16(rows), t->k);
+        matmul_load(l1_b, t->b + ((uint64_t)k0 * t->n + load->n0) * 2, depth, load->columns, op_up16(depth), t->n,
+                    load->next - load->pieces_a);
     }
-    if (t->flags & OP_MATMUL_TRANSPOSE_B) {
-        matmul_load(l1_b, t->b + ((uint64_t)n0 * t->k + at.k0) * 2, columns, depth, op_up16(columns), t->k);
-    } else {
-        matmul_load(l1_b, t->b + ((uint64_t)at.k0 * t->n + n0) * 2, depth, columns, op_up16(depth), t->n);
+}
+
+/* Loads pieces until `part` of `parts` of them are under way. */
+OP_INLINE void matmul_load_part(const struct op_matmul_args *t, struct matmul_load_state *load, uint32_t part, uint32_t parts)
+{
+    while (load->next < load->pieces && load->next * parts < part * load->pieces) {
+        if (load->next == 0) {
+            wait_flag(PIPE_MTE1, MATMUL_IN_PIPE, load->half);
+            if (load->at.k0 == 0 && (t->flags & OP_MATMUL_BIAS)) {
+                matmul_load_bias(t, load->n0, load->columns, matmul_slot(load->at.tile));
+            }
+        }
+        matmul_load_piece(t, load);
+        load->next++;
+        if (load->next == load->pieces) {
+            set_flag(MATMUL_IN_PIPE, PIPE_MTE1, load->half);
+        }
     }
-    if (at.k0 == 0 && (t->flags & OP_MATMUL_BIAS)) {
-        matmul_load_bias(t, n0, columns, matmul_slot(at.tile));
-    }
-    set_flag(PIPE_MTE2, PIPE_MTE1, half);
 }
 
 /* How a k step's fractals (k, o), o over rows of A or columns of B, stand in L1 and shall stand in L0: at
@@ -128,9 +170,11 @@ OP_INLINE void matmul_fill_b(uint32_t l0, uint32_t l1, uint32_t k1, uint32_t k_b
     }
 }
 
-/* Multiplies one chunk; `step` counts k steps since the kernel's start and picks the half of L0. */
+/* Multiplies one chunk, and after each k step asks for its share of the next one: the unit queues are short, so the
+ * scalar unit must not stand in front of a full one while another unit starves. `step` counts k steps since the
+ * kernel's start and picks the half of L0. */
 OP_INLINE uint32_t matmul_compute_chunk(const struct op_matmul_args *t, struct matmul_cursor at, uint32_t half,
-                                        uint32_t step)
+                                        uint32_t step, struct matmul_load_state *next)
 {
     const uint32_t rows = op_min(t->tile_m, t->m - matmul_m0(t, at.tile));
     const uint32_t columns = op_min(t->tile_n, t->n - matmul_n0(t, at.tile));
@@ -139,7 +183,10 @@ OP_INLINE uint32_t matmul_compute_chunk(const struct op_matmul_args *t, struct m
     const uint32_t l1_a = half * t->l1_half, l1_b = l1_a + t->tile_m * t->k_chunk * 2;
     const bool transpose_a = t->flags & OP_MATMUL_TRANSPOSE_A, transpose_b = t->flags & OP_MATMUL_TRANSPOSE_B;
 
-    wait_flag(PIPE_MTE2, PIPE_MTE1, half);
+    const uint32_t steps = (depth + t->k_step - 1) / t->k_step;
+    uint32_t done = 0;
+
+    wait_flag(MATMUL_IN_PIPE, PIPE_MTE1, half);
     for (uint32_t k0 = 0; k0 < depth; k0 += t->k_step, step++) {
         const uint32_t k = op_min(t->k_step, depth - k0), k1 = k0 / 16, k_blocks = op_blocks(k);
         const uint32_t l0 = step & 1;
@@ -162,8 +209,9 @@ OP_INLINE uint32_t matmul_compute_chunk(const struct op_matmul_args *t, struct m
         }
         matmul_multiply(l0 * MATMUL_L0_HALF, rows, k, columns, first, t->flags & OP_MATMUL_BIAS);
         set_flag(PIPE_M, PIPE_MTE1, l0);
+        matmul_load_part(t, next, ++done, steps);
     }
-    set_flag(PIPE_MTE1, PIPE_MTE2, half);
+    set_flag(PIPE_MTE1, MATMUL_IN_PIPE, half);
     return step;
 }
 
@@ -175,20 +223,20 @@ OP_INLINE void matmul_run(const struct op_matmul_args *t)
         return;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        set_flag(PIPE_MTE1, PIPE_MTE2, i);
+        set_flag(PIPE_MTE1, MATMUL_IN_PIPE, i);
         set_flag(PIPE_M, PIPE_MTE1, i);
     }
     set_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
 
     uint32_t half = 0, step = 0;
-    matmul_load_chunk(t, at, half);
+    struct matmul_load_state load = matmul_load_begin(t, at, half);
+    matmul_load_part(t, &load, 1, 1);
     while (at.tile < tiles) {
-        // The next chunk is asked for before this one is multiplied: MTE2 works while M does.
         const struct matmul_cursor next = matmul_next(t, at);
         if (next.tile < tiles) {
-            matmul_load_chunk(t, next, half ^ 1);
+            load = matmul_load_begin(t, next, half ^ 1);
         }
-        step = matmul_compute_chunk(t, at, half, step);
+        step = matmul_compute_chunk(t, at, half, step, &load);
         if (next.k0 == 0) {
             const uint32_t m0 = matmul_m0(t, at.tile), n0 = matmul_n0(t, at.tile);
             set_flag(PIPE_M, MATMUL_OUT_PIPE, 0);
@@ -204,6 +252,6 @@ OP_INLINE void matmul_run(const struct op_matmul_args *t)
     wait_flag(MATMUL_OUT_PIPE, PIPE_M, 0);
     for (uint32_t i = 0; i < 2; i++) {
         wait_flag(PIPE_M, PIPE_MTE1, i);
-        wait_flag(PIPE_MTE1, PIPE_MTE2, i);
+        wait_flag(PIPE_MTE1, MATMUL_IN_PIPE, i);
     }
 }

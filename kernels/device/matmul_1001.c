@@ -1,47 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matmul of the coupled core: plain DMA makes the fractals, the vector unit takes the result out through UB. */
-#include "inline.h"
-
+/*
+ * Matmul of the coupled core. Its DMA makes no fractals: rows come to UB as they are, and on the way from there to L1
+ * (MTE3) each block of 16 columns becomes an NZ column. The result goes through the vector unit and UB to GM.
+ */
 #include "args.h"
+#include "copy.h"
 
+#define MATMUL_IN_PIPE  PIPE_MTE3
 #define MATMUL_OUT_PIPE PIPE_V
 
-/* UB: a slab of the result, 64 columns of up to 256 rows, twice as f32 and twice as f16; the bias. */
+/* The result leaves in slabs of up to 128 rows of 64 columns: whole 128-byte lines of either type. */
 enum {
+    SLAB_ROWS = 128,
     SLAB_BLOCKS = 4,
-    UB_F32 = 0,
-    UB_F32_BYTES = 65536,
-    UB_F16 = 0x20000,
-    UB_F16_BYTES = 32768,
-    UB_BIAS_RAW = 0x30000, /* 1 KiB a slot */
-    UB_BIAS = 0x30800,     /* 16 columns four times over, 256 B a column block */
-    MAX_GAP = 65535,
+    STAGE_BYTES = 65536, /* of a matrix on its way in, two slots */
+    UB_STAGE = 0,
+    UB_NZ = UB_STAGE + 2 * STAGE_BYTES, /* a slab as it comes from L0C */
+    UB_NZ_BYTES = SLAB_ROWS * SLAB_BLOCKS * 64,
+    UB_ND = UB_NZ + UB_NZ_BYTES, /* a slab in rows, two slots */
+    UB_ND_BYTES = SLAB_ROWS * SLAB_BLOCKS * 64,
+    UB_BIAS = UB_ND + 2 * UB_ND_BYTES, /* 1 KiB a slot */
 };
 
-/* Columns of 16 become NZ columns. A row pitch that is a multiple of 32 B lets one instruction fetch a column of all
- * rows; otherwise a row is one instruction. Reads less than 32 B beyond a row's end: a tensor's allocation has them. */
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
-                           uint32_t pitch)
+/* Column blocks of a piece: as many as a stage slot holds of all rows. */
+OP_INLINE uint32_t piece_blocks(uint32_t rows)
 {
-    const uint32_t blocks = op_blocks(columns);
-    if (pitch % 16 == 0 && pitch / 16 - 1 <= MAX_GAP) {
-        for (uint32_t i = 0; i < blocks; i++) {
-            copy_gm_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + i * rows_padded * 32), (__gm__ void *)(gm + i * 32), 0,
-                            (uint16_t)rows, 1, (uint16_t)(pitch / 16 - 1), 0, PAD_NONE);
-        }
-        return;
+    return STAGE_BYTES / (rows * 32);
+}
+
+OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
+{
+    const uint32_t per_piece = piece_blocks(rows);
+    return (op_blocks(columns) + per_piece - 1) / per_piece;
+}
+
+/* Flags MTE3 -> MTE2 0,1: stage slot free; MTE2 -> MTE3 0,1: filled. Both slots are in turn over all pieces of all
+ * matrices only if every matrix has an even number, so a slot is simply the piece's parity. */
+OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
+                           uint32_t pitch, uint32_t piece)
+{
+    const uint32_t per_piece = piece_blocks(rows), first = piece * per_piece * 16, slot = piece & 1;
+    const uint32_t width = op_min(per_piece * 16, columns - first), blocks = op_blocks(width);
+    const uint32_t stage = UB_STAGE + slot * STAGE_BYTES;
+    wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
+    op_load_rows(stage, gm + first * 2, rows, width * 2, (uint64_t)pitch * 2, blocks * 32);
+    set_flag(PIPE_MTE2, PIPE_MTE3, slot);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
+    for (uint32_t i = 0; i < blocks; i++) {
+        copy_ubuf_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + (first / 16 + i) * rows_padded * 32),
+                          (__ubuf__ void *)(uintptr_t)(stage + i * 32), 0, (uint16_t)rows, 1, (uint16_t)(blocks - 1), 0);
     }
-    for (uint32_t i = 0; i < rows; i++) {
-        copy_gm_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + i * 32), (__gm__ void *)(gm + (uint64_t)i * pitch * 2), 0,
-                        (uint16_t)blocks, 1, 0, (uint16_t)(rows_padded - 1), PAD_NONE);
-    }
+    set_flag(PIPE_MTE3, PIPE_MTE2, slot);
 }
 
 OP_INLINE void matmul_load_bias(const struct op_matmul_args *t, uint32_t n0, uint32_t columns, uint32_t slot)
 {
     wait_flag(PIPE_V, PIPE_MTE2, slot);
-    copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(UB_BIAS_RAW + slot * 1024), (__gm__ void *)(t->bias + n0 * 4), 0, 1,
-                    (uint16_t)op_units(columns * 4), 0, 0);
+    op_load(UB_BIAS + slot * 1024, t->bias + n0 * 4, columns * 4);
     set_flag(PIPE_MTE2, PIPE_V, slot);
 }
 
@@ -57,116 +72,88 @@ OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, 
         (uint16_t)n, first);
 }
 
-/* Four copies of each column block's bias side by side: one repeat of vadd covers four rows of 16 columns. */
-OP_INLINE void spread_bias(uint32_t n_blocks, uint32_t slot)
+/* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all. Distances in 32 B. */
+OP_INLINE void add_bias(uint32_t to, uint32_t bias, uint32_t blocks, uint32_t m_blocks, uint32_t block_step,
+                        uint32_t row_step)
 {
-    wait_flag(PIPE_MTE2, PIPE_V, slot);
-    for (uint32_t i = 0; i < 4; i++) {
-        copy_ubuf_to_ubuf((__ubuf__ void *)(uintptr_t)(UB_BIAS + i * 64),
-                          (__ubuf__ void *)(uintptr_t)(UB_BIAS_RAW + slot * 1024), 0, (uint16_t)n_blocks, 2, 0, 6);
+    for (uint32_t i = 0; i < blocks * 2; i++) {
+        const uint32_t column = i / 2 * m_blocks * 1024 + i % 2 * 32;
+        vadd(op_ub_f32(to + i / 2 * block_step * 32 + i % 2 * 32), op_ub_f32(UB_NZ + column), op_ub_f32(bias + i * 32),
+             (uint8_t)(m_blocks * 2), (uint8_t)row_step, 2, 0, (uint8_t)(row_step * 8), 16, 0);
     }
-    set_flag(PIPE_V, PIPE_MTE2, slot);
-    pipe_barrier(PIPE_V);
 }
 
-/* Takes `blocks` column blocks from L0C into UB in the output's type. Returns where they are. */
-OP_INLINE uint32_t convert_slab(const struct op_matmul_args *t, uint32_t block, uint32_t blocks, uint32_t m_blocks,
-                                uint32_t half_slot)
+/* NZ columns of `units` 32-byte blocks a row become rows. */
+OP_INLINE void make_rows(uint32_t nd, uint32_t blocks, uint32_t m_blocks, uint32_t units)
 {
-    const uint32_t f32 = UB_F32 + half_slot * UB_F32_BYTES, f16 = UB_F16 + half_slot * UB_F16_BYTES;
-    const uint16_t fractals = (uint16_t)(blocks * m_blocks);
-    const bool relu = t->flags & OP_MATMUL_RELU, out_f16 = t->flags & OP_MATMUL_OUT_F16;
-    __cc__ float *from = (__cc__ float *)(uintptr_t)(block * m_blocks * 1024);
-
-    if (!(t->flags & OP_MATMUL_BIAS)) {
-        if (out_f16 && relu) {
-            copy_matrix_cc_to_ubuf(op_ub_f16(f16), from, 0, 1, fractals, 0, 0, CRMODE_F32toF16_RELU);
-        } else if (out_f16) {
-            copy_matrix_cc_to_ubuf(op_ub_f16(f16), from, 0, 1, fractals, 0, 0, CRMODE_F32toF16_NONE);
-        } else if (relu) {
-            copy_matrix_cc_to_ubuf(op_ub_f32(f32), from, 0, 1, fractals, 0, 0, CRMODE_NONE_RELU);
-        } else {
-            copy_matrix_cc_to_ubuf(op_ub_f32(f32), from, 0, 1, fractals, 0, 0, CRMODE_NONE);
-        }
-        return out_f16 ? f16 : f32;
-    }
-    copy_matrix_cc_to_ubuf(op_ub_f32(f32), from, 0, 1, fractals, 0, 0, CRMODE_NONE);
-    pipe_barrier(PIPE_V);
-    const uint8_t repeat = (uint8_t)(m_blocks * 4);
     for (uint32_t i = 0; i < blocks; i++) {
-        __ubuf__ float *at = op_ub_f32(f32 + i * m_blocks * 1024);
-        vadd(at, at, op_ub_f32(UB_BIAS + (block + i) * 256), repeat, 1, 1, 1, 8, 8, 0);
+        copy_ubuf_to_ubuf((__ubuf__ void *)(uintptr_t)(nd + i * units * 32),
+                          (__ubuf__ void *)(uintptr_t)(UB_NZ + i * m_blocks * 16 * units * 32), 0,
+                          (uint16_t)(m_blocks * 16), (uint16_t)units, 0, (uint16_t)((SLAB_BLOCKS - 1) * units));
+    }
+}
+
+OP_INLINE void slab_f32(uint32_t nd, uint32_t bias, uint32_t blocks, uint32_t m_blocks, bool relu)
+{
+    if (!bias) {
+        make_rows(nd, blocks, m_blocks, 2);
+        return;
+    }
+    add_bias(nd, bias, blocks, m_blocks, 2, SLAB_BLOCKS * 2);
+    if (relu) {
+        pipe_barrier(PIPE_V);
+        // In two halves: an instruction repeats at most 255 times.
+        const uint32_t rows = m_blocks * 8, repeats = rows * SLAB_BLOCKS / 4;
+        for (uint32_t i = 0; i < 2; i++) {
+            __ubuf__ float *at = op_ub_f32(nd + i * rows * SLAB_BLOCKS * 64);
+            vmaxs(at, at, 0.0f, (uint8_t)repeats, 1, 1, 8, 8);
+        }
+    }
+}
+
+OP_INLINE void slab_f16(uint32_t nd, uint32_t bias, uint32_t blocks, uint32_t m_blocks, bool relu)
+{
+    if (!bias) {
+        make_rows(nd, blocks, m_blocks, 1);
+        return;
+    }
+    add_bias(UB_NZ, bias, blocks, m_blocks, m_blocks * 32, 2);
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < blocks; i++) {
+        __ubuf__ float *at = op_ub_f32(UB_NZ + i * m_blocks * 1024);
+        const uint8_t repeats = (uint8_t)(m_blocks * 4);
         if (relu) {
+            vmaxs(at, at, 0.0f, repeats, 1, 1, 8, 8);
             pipe_barrier(PIPE_V);
-            vmaxs(at, at, 0.0f, repeat, 1, 1, 8, 8);
         }
-        if (out_f16) {
-            pipe_barrier(PIPE_V);
-            vconv_f322f16(op_ub_f16(f16 + i * m_blocks * 512), at, repeat, 1, 1, 4, 8);
-        }
+        // Four rows a repeat, each to its own row of the slab.
+        vconv_f322f16(op_ub_f16(nd + i * 32), at, repeats, SLAB_BLOCKS, 1, SLAB_BLOCKS * 4, 8);
     }
-    return out_f16 ? f16 : f32;
 }
 
-/* Rows whose pitch is no multiple of 32 B: whole blocks by DMA row by row, the last few elements by the scalar unit,
- * so that nothing outside the tile is written. `unit` = bytes of an element. */
-OP_INLINE void store_ragged(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t m_blocks,
-                            uint64_t pitch_bytes, uint32_t unit)
+/* Takes column blocks `block`.. of rows `row`.. from L0C; they end as rows at `nd`, SLAB_BLOCKS * 16 elements apart. */
+OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint32_t blocks, uint32_t row,
+                            uint32_t m_blocks, uint32_t tile_m_blocks, uint32_t nd, uint32_t bias)
 {
-    const uint32_t block_units = unit / 2, whole = columns / 16;
-    const uint32_t per_unit = 32 / unit, tail_units = columns % 16 / per_unit, tail = columns % per_unit;
-    const uint32_t column_bytes = m_blocks * 16 * 16 * unit, row_bytes = 16 * unit;
-    for (uint32_t r = 0; r < rows; r++) {
-        const uint64_t to = gm + r * pitch_bytes;
-        if (whole) {
-            copy_ubuf_to_gm((__gm__ void *)to, (__ubuf__ void *)(uintptr_t)(ub + r * row_bytes), 0, (uint16_t)whole,
-                            (uint16_t)block_units, (uint16_t)((m_blocks * 16 - 1) * block_units), 0);
-        }
-        if (tail_units) {
-            copy_ubuf_to_gm((__gm__ void *)(to + whole * row_bytes),
-                            (__ubuf__ void *)(uintptr_t)(ub + whole * column_bytes + r * row_bytes), 0, 1,
-                            (uint16_t)tail_units, 0, 0);
-        }
+    const bool relu = t->flags & OP_MATMUL_RELU, out_f16 = t->flags & OP_MATMUL_OUT_F16;
+    const uint16_t gap = (uint16_t)(tile_m_blocks - m_blocks);
+    __cc__ float *from = (__cc__ float *)(uintptr_t)((block * tile_m_blocks + row / 16) * 1024);
+    __ubuf__ void *nz = (__ubuf__ void *)(uintptr_t)UB_NZ;
+    pipe_barrier(PIPE_V); // the slab before has left UB_NZ
+    if (bias || (!relu && !out_f16)) {
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_NONE);
+    } else if (!out_f16) {
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_NONE_RELU);
+    } else if (relu) {
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_F32toF16_RELU);
+    } else {
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_F32toF16_NONE);
     }
-    if (tail == 0) {
-        return;
-    }
-    set_flag(PIPE_V, PIPE_S, 0);
-    wait_flag(PIPE_V, PIPE_S, 0);
-    const uint32_t first = columns - tail;
-    for (uint32_t r = 0; r < rows; r++) {
-        for (uint32_t c = first; c < columns; c++) {
-            const uint32_t from = ub + c / 16 * column_bytes + r * row_bytes + c % 16 * unit;
-            const uint64_t to = gm + r * pitch_bytes + c * unit;
-            if (unit == 2) {
-                *(__gm__ volatile uint16_t *)to = *(__ubuf__ volatile uint16_t *)(uintptr_t)from;
-            } else {
-                *(__gm__ volatile uint32_t *)to = *(__ubuf__ volatile uint32_t *)(uintptr_t)from;
-            }
-        }
-    }
-    set_flag(PIPE_S, PIPE_V, 0);
-    wait_flag(PIPE_S, PIPE_V, 0);
-}
-
-OP_INLINE void store_slab(const struct op_matmul_args *t, uint32_t ub, uint64_t gm, uint32_t rows, uint32_t columns,
-                          uint32_t m_blocks)
-{
-    const uint32_t unit = t->flags & OP_MATMUL_OUT_F16 ? 2 : 4, block_units = unit / 2;
-    const uint64_t pitch_bytes = (uint64_t)t->n * unit;
-    if (pitch_bytes % 32 || pitch_bytes / 32 > MAX_GAP) {
-        if (unit == 2) {
-            store_ragged(ub, gm, rows, columns, m_blocks, pitch_bytes, 2);
-        } else {
-            store_ragged(ub, gm, rows, columns, m_blocks, pitch_bytes, 4);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i * 16 < columns; i++) {
-        const uint32_t units = op_units(op_min(columns - i * 16, 16) * unit);
-        copy_ubuf_to_gm((__gm__ void *)(gm + i * 16 * unit), (__ubuf__ void *)(uintptr_t)(ub + i * m_blocks * 256 * unit),
-                        0, (uint16_t)rows, (uint16_t)units, (uint16_t)(block_units - units),
-                        (uint16_t)(pitch_bytes / 32 - units));
+    pipe_barrier(PIPE_V);
+    if (out_f16) {
+        slab_f16(nd, bias, blocks, m_blocks, relu);
+    } else {
+        slab_f32(nd, bias, blocks, m_blocks, relu);
     }
 }
 
@@ -175,18 +162,25 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_
 {
     const uint32_t n_blocks = op_blocks(columns), m_blocks = op_blocks(rows);
     const uint32_t unit = t->flags & OP_MATMUL_OUT_F16 ? 2 : 4;
+    uint32_t p = 0;
     if (t->flags & OP_MATMUL_BIAS) {
-        spread_bias(n_blocks, slot);
+        wait_flag(PIPE_MTE2, PIPE_V, slot);
     }
-    for (uint32_t block = 0, p = 0; block < n_blocks; block += SLAB_BLOCKS, p ^= 1) {
-        const uint32_t blocks = op_min(SLAB_BLOCKS, n_blocks - block);
-        wait_flag(PIPE_MTE3, PIPE_V, p);
-        const uint32_t ub = convert_slab(t, block, blocks, m_blocks, p);
-        set_flag(PIPE_V, PIPE_MTE3, p);
-        wait_flag(PIPE_V, PIPE_MTE3, p);
-        store_slab(t, ub, t->out + ((uint64_t)m0 * t->n + n0 + block * 16) * unit, rows,
-                   op_min(blocks * 16, columns - block * 16), m_blocks);
-        set_flag(PIPE_MTE3, PIPE_V, p);
+    for (uint32_t row = 0; row < rows; row += SLAB_ROWS) {
+        for (uint32_t block = 0; block < n_blocks; block += SLAB_BLOCKS, p ^= 1) {
+            const uint32_t blocks = op_min(SLAB_BLOCKS, n_blocks - block), nd = UB_ND + p * UB_ND_BYTES;
+            const uint32_t bias = t->flags & OP_MATMUL_BIAS ? UB_BIAS + slot * 1024 + block * 64 : 0;
+            wait_flag(PIPE_MTE3, PIPE_V, p);
+            convert_slab(t, block, blocks, row, op_min(SLAB_ROWS / 16, m_blocks - row / 16), m_blocks, nd, bias);
+            set_flag(PIPE_V, PIPE_MTE3, p);
+            wait_flag(PIPE_V, PIPE_MTE3, p);
+            op_store_rows(t->out + ((uint64_t)(m0 + row) * t->n + n0 + block * 16) * unit, nd, op_min(SLAB_ROWS, rows - row),
+                          op_min(blocks * 16, columns - block * 16) * unit, (uint64_t)t->n * unit, SLAB_BLOCKS * 16 * unit);
+            set_flag(PIPE_MTE3, PIPE_V, p);
+        }
+    }
+    if (t->flags & OP_MATMUL_BIAS) {
+        set_flag(PIPE_V, PIPE_MTE2, slot);
     }
 }
 
@@ -200,10 +194,12 @@ __global__ __aicore__ void op_matmul(struct op_matmul_args args)
     for (uint32_t i = 0; i < 2; i++) {
         set_flag(PIPE_V, PIPE_MTE2, i);
         set_flag(PIPE_MTE3, PIPE_V, i);
+        set_flag(PIPE_MTE3, PIPE_MTE2, i);
     }
     matmul_run(&t);
     for (uint32_t i = 0; i < 2; i++) {
         wait_flag(PIPE_V, PIPE_MTE2, i);
         wait_flag(PIPE_MTE3, PIPE_V, i);
+        wait_flag(PIPE_MTE3, PIPE_MTE2, i);
     }
 }

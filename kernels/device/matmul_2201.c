@@ -4,6 +4,7 @@
 
 #include "args.h"
 
+#define MATMUL_IN_PIPE  PIPE_MTE2
 #define MATMUL_OUT_PIPE PIPE_FIX
 
 enum {
@@ -11,9 +12,16 @@ enum {
     MAX_PITCH = 65535 /* elements, of one nd2nz */
 };
 
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
-                           uint32_t pitch)
+OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
 {
+    (void)rows, (void)columns;
+    return 1;
+}
+
+OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
+                           uint32_t pitch, uint32_t piece)
+{
+    (void)piece;
     if (pitch <= MAX_PITCH) {
         copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)l1, (__gm__ half *)gm, 0, 1, (uint16_t)rows,
                                         (uint16_t)columns, 0, (uint16_t)pitch, (uint16_t)rows_padded, 1, 0);

@@ -16,6 +16,9 @@ struct leo_op_context;
 leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_op_context **context);
 void leo_op_context_destroy(struct leo_op_context *context);
 
+/** Bytes behind a tensor's end that must belong to its allocation: the coupled generation's DMA reads whole blocks. */
+enum { LEO_OP_READ_MARGIN = 32 };
+
 /** A dense row-major tensor in device memory of up to 4 dimensions. Describes, does not own. */
 struct leo_op_tensor {
     uint64_t addr;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where simulated time goes: by operator and by unit, summed over many profiles. */
+#pragma once
+
+#include <leo/runtime.h>
+#include <stdio.h>
+
+enum { REPORT_OPERATORS = 32 };
+
+struct report_operator {
+    char name[40];
+    uint64_t count, ns, core_cycles, busy[8];
+};
+
+struct report {
+    struct report_operator operators[REPORT_OPERATORS];
+    unsigned count;
+    uint64_t lost; /**< tasks the profile had no room for */
+};
+
+/** Adds the tasks of the device's running profile. */
+LEO_MUST_CHECK leo_status report_add(struct report *report, struct leo_rt_device *device, size_t capacity);
+void report_print(const struct report *report, uint32_t clock_khz, FILE *out);
