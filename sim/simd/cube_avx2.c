@@ -117,6 +117,9 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
     for (unsigned r = 0; r < rows; r++) {
         acc[r][0] = _mm256_loadu_ps(block->init + r * block->init_row);
         acc[r][1] = _mm256_loadu_ps(block->init + r * block->init_row + 8);
+        // The block below comes next and follows in memory: it is here by the time this one is
+        // done.
+        _mm_prefetch((const char *)(block->c + (rows + r) * 16), _MM_HINT_T0);
     }
     for (uint32_t left = block->k; left >= 16; left -= 16) {
 #pragma GCC unroll 16

@@ -130,6 +130,10 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
 #pragma GCC unroll 2
         for (unsigned w = 0; w < width; w++) {
             acc[r][w] = _mm512_loadu_ps(block->init + r * block->init_row + w * block->init_column);
+            // The block below comes next and follows in memory: it is here by the time this one is
+            // done.
+            _mm_prefetch((const char *)(block->c + (rows + r) * 16 + w * block->c_column),
+                         _MM_HINT_T0);
         }
     }
     for (uint32_t left = block->k; left >= 16; left -= 16) {
