@@ -2,7 +2,8 @@
 """The pages of docs/hw that are tables."""
 
 from emit_golden import archs_of, bits_of, operands_of, pattern, subs_of
-from model import SUFFIXES
+from emit_intrin import write_functions
+from model import ARCHS, SUFFIXES
 
 NOTE = "<!-- Generated from {source} by the docs target; edit the table, not this page. -->\n\n"
 
@@ -113,7 +114,52 @@ def emit_code_pages(isa):
         table(["value", "name", "meaning"], [(row.value, f"LEO_{row.name.upper()}", row.doc) for row in isa.status]))
 
 
+def overloads(signatures):
+    """Rows of (name, first types, other parameters, chips): functions that differ in the first types only are one row."""
+    rows = {}
+    for archs, name, params in signatures:
+        split = next((i for i, (kind, _) in enumerate(params) if not kind.endswith("*")), len(params))
+        if split < len(params) and params[split][1] == "scalar":
+            split += 1
+        heads = ", ".join(f"{kind.replace('__', '').replace('const ', '')}{param}" if kind.endswith("*")
+                          else f"{kind} {param}" for kind, param in params[:split])
+        tail = ", ".join(param for _, param in params[split:])
+        chips = "" if set(archs) == set(ARCHS) else f" ({', '.join(map(str, archs))})"
+        rows.setdefault((name, tail), []).append(heads + chips)
+    return [(f"`{name}`", "<br>".join(f"`{head}`" for head in heads), tail) for (name, tail), heads in rows.items()]
+
+
+def emit_intrinsics(isa):
+    intro = """\
+What `<leo/device.h>` offers to a device program, in C (overloads by argument type) and C++. A chip in brackets: only
+there; without one: on both. Using what the chip does not have is a compile-time error. Sources may point to const.
+Meanings and units are those of the instruction of the same name in [instructions.md](instructions.md): `vector_dup` is
+vdup, `vconv_XtoY` with a rounding suffix is vconv, `vcmp_`, `vcmpv_` and `vcmpvs_` carry the condition in the name,
+`_b8 _b16 _b32` the element size, `mad` is mmad, `copy_gm_to_cbuf_multi_nd2nz_*` is copy_gm_to_cbuf_nd2nz.
+
+Written by hand in `isa/device/include/leo`:
+
+| function | does |
+|---|---|
+| `set_flag(src, dst, event)`, `wait_flag(src, dst, event)` | order between two pipes; the pipes are constants |
+| `pipe_barrier(pipe)` | order within a pipe, or of all |
+| `set_vector_mask(high, low)`, `set_mask_count()`, `set_mask_norm()` | CSRs vmask1, vmask0, ctrl bit 0 |
+| `set_cmpmask(ub)`, `set_selmask_addr(ub)` | where vsel takes its bits from |
+| `set_atomic_f32()`, `set_atomic_add()`, `set_atomic_none()` | CSR ctrl bits 3:1 |
+| `get_block_idx()`, `get_block_num()`, `get_subblockid()`, `get_subblockdim()`, `get_coreid()`, `get_arch_ver()` | which block, which core |
+| `get_sys_cnt()`, `get_ctrl()`, `set_ctrl(value)` | time; control register |
+| `dcci(..)`, `dsb(..)` | keep the compiler's order; the scalar unit has no data cache |
+| `bcnt0 bcnt1 clz sff0 sff1 sbitset0 sbitset1` | bits of a 64-bit number |
+| `trap()` | stops the kernel |
+| `__ubuf_array__ __cbuf_array__ __ca_array__ __cb_array__ __cc_array__` | before an array: it lives in UB, L1, L0A, L0B, L0C |
+"""
+    yield "intrinsics.md", page("Intrinsics", "isa/insn", intro, "## Generated\n",
+                                table(["function", "first arguments", "then"], overloads(write_functions(isa).signatures))
+                                .replace("&lt;br>", "<br>"))
+
+
 def emit_docs(isa):
+    yield from emit_intrinsics(isa)
     yield from emit_instructions(isa)
     yield from emit_register_pages(isa)
     yield from emit_queue_page(isa)

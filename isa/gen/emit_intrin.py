@@ -29,6 +29,7 @@ class Writer:
         self.insns = {insn.name: insn for insn in isa.insns}
         self.lines = []
         self.condition = None
+        self.signatures = []  # (architectures, name, parameters) of each function for programs
         self.absent = {arch: [] for arch in ARCHS}  # declarations of what a chip does not have
 
     def text(self, line=""):
@@ -62,6 +63,8 @@ class Writer:
         return lines + [line + ("" if params else "void") + end]
 
     def function(self, archs, name, params, body, result="void"):
+        if not name.startswith("leo_"):
+            self.signatures.append((archs, name, params))
         for arch in ARCHS:
             if arch not in archs:
                 self.absent[arch] += self.head(f"LEO_ABSENT({arch}) {result} {name}(", params, ");")
@@ -356,7 +359,8 @@ def emit_device_copies(isa):
             yield f"device/{name}", text
 
 
-def emit_intrin(isa):
+def write_functions(isa):
+    """A writer with the whole header in it."""
     writer = Writer(isa)
     emit_packs(writer)
     for insn in isa.insns:
@@ -374,8 +378,12 @@ def emit_intrin(isa):
     for emit in (emit_select, emit_compare, emit_dup, emit_convert, emit_bursts, emit_aligned, emit_loads, emit_mad,
                  emit_cube_out, emit_absent):
         emit(writer)
+    return writer
+
+
+def emit_intrin(isa):
     yield from emit_device_copies(isa)
     yield "device/include/leo/intrin.h", (HEAD.format(source="isa/insn")
         + "/* Included by <leo/device.h>, which defines types and macros. */\n#pragma once\n\n"
         "#include <leo/isa_enums.h>\n\n"
-        + "\n".join(writer.lines).rstrip() + "\n")
+        + "\n".join(write_functions(isa).lines).rstrip() + "\n")

@@ -119,6 +119,17 @@ class DeviceHeader(unittest.TestCase):
                     with self.subTest(arch=arch, level=level, language=language):
                         self.accept(COMMON + own, arch, level, "-c", language=language)
 
+    def test_single_source_parses(self):
+        """As a device pass of CUDA mode with the qualifiers redefined, and as a pass for the host."""
+        cuda = ["-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
+                "-Xclang", "-fcuda-is-device", "-D__device__=__attribute__((device))", "-D__host__=__attribute__((host))",
+                '-D__global__=__attribute__((global, visibility("protected")))']
+        includes = [flag for flag in FLAGS if flag.startswith("-I")]
+        for flags in ([*FLAGS, *cuda], [*includes, "-xc"], [*includes, "-xc++"]):
+            with self.subTest(flags=flags):
+                result = subprocess.run([COMPILER, *flags, "-fsyntax-only", "-"], input=COMMON, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 0, result.stderr[:2000])
+
     def test_compiles_with_real_spaces(self):
         self.accept(COMMON + COUPLED, 1001, "-DLEO_CHECK_SPACES", "-fsyntax-only")
         self.accept(COMMON + SPLIT, 2201, "-DLEO_CHECK_SPACES", "-fsyntax-only")
