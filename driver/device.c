@@ -100,6 +100,7 @@ static void free_device(struct leo_drv_device *device)
         leo_drv_dma_free(device, device->admin.memory, device->admin.memory_addr);
     }
     pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->wait_lock);
     pthread_mutex_destroy(&device->admin_lock);
     leo_free(device);
     transport->ops->close(transport);
@@ -119,6 +120,7 @@ leo_status leo_drv_device_create(struct leo_transport *transport, struct leo_drv
     device->admin.complete = drv_admin_complete;
     device->admin.user = device;
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->wait_lock, NULL);
     pthread_mutex_init(&device->admin_lock, NULL);
     leo_status status = drv_caps_read(&device->mmio, &device->caps);
     if (!status) {

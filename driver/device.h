@@ -7,11 +7,13 @@
 #include "ring.h"
 #include <leo/driver.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum {
     DRV_ADMIN_DEPTH = 64,
     DRV_FAULT_DEPTH = 64,
     DRV_QUEUE_MAX = 4096,
+    DRV_WAIT_TURN_NS = 10000000,
     DRV_PATIENCE = 64, /**< looks at a register that is to change */
     DRV_SPACE = 1,     /**< address space of all work of this process */
 };
@@ -45,6 +47,8 @@ struct leo_drv_device {
     /** Protects rings, the list and numbers of queues, the heap, cmd_id and `dead`. Not held while
      * waiting. */
     pthread_mutex_t lock;
+    pthread_mutex_t wait_lock;   /**< Held by the thread that waits for an interrupt. Taken last. */
+    _Atomic uint64_t interrupts; /**< taken so far; grows under wait_lock */
     struct leo_drv_queue admin;
     struct leo_drv_completion admin_done;
     uint32_t admin_cmd; /**< command that is under way */

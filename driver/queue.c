@@ -80,16 +80,40 @@ unsigned drv_queue_take(struct leo_drv_queue *queue)
     return count;
 }
 
-leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t timeout_ns)
+uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device)
+{
+    return atomic_load(&device->interrupts);
+}
+
+// One turn of waiting. Interrupts another thread took in the meantime count: completions of ours
+// may have come with them.
+static leo_status wait_once(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns)
 {
     struct leo_transport *transport = device->mmio.transport;
-    leo_status status = transport->ops->irq_wait(transport, timeout_ns);
-    if (status) {
-        return status;
+    leo_status status = LEO_OK;
+    pthread_mutex_lock(&device->wait_lock);
+    if (atomic_load(&device->interrupts) == seen) {
+        status = transport->ops->irq_wait(transport, timeout_ns);
+        if (!status) {
+            // Cleared before anyone looks at the rings, so that a later completion is not missed.
+            status = drv_mmio_write32(&device->mmio, LEO_REG_IRQ_STATUS, 3);
+            atomic_fetch_add(&device->interrupts, 1);
+        }
     }
-    // Cleared before the caller looks at the rings, so that a completion after the look is not
-    // missed.
-    return drv_mmio_write32(&device->mmio, LEO_REG_IRQ_STATUS, 3);
+    pthread_mutex_unlock(&device->wait_lock);
+    return status;
+}
+
+leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns)
+{
+    leo_status status;
+    do {
+        // In turns, so that a thread behind a long kernel does not keep the others out.
+        uint64_t turn_ns = timeout_ns < DRV_WAIT_TURN_NS ? timeout_ns : DRV_WAIT_TURN_NS;
+        status = wait_once(device, seen, turn_ns);
+        timeout_ns -= timeout_ns == UINT64_MAX ? 0 : turn_ns;
+    } while (status == LEO_ERR_TIMEOUT && timeout_ns);
+    return status;
 }
 
 void drv_admin_complete(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
@@ -108,12 +132,13 @@ leo_status drv_admin_run(struct leo_drv_device *device, struct leo_sqe *entry)
     device->admin_cmd = entry->cmd_id;
     device->admin_is_done = false;
     while (!status) {
+        uint64_t seen = leo_drv_device_interrupts(device);
         drv_queue_take(&device->admin);
         if (device->admin_is_done) {
             break;
         }
         pthread_mutex_unlock(&device->lock);
-        leo_status wait = leo_drv_device_wait(device, UINT64_MAX);
+        leo_status wait = leo_drv_device_wait(device, seen, UINT64_MAX);
         pthread_mutex_lock(&device->lock);
         drv_queue_take(&device->admin);
         if (wait && wait != LEO_ERR_TIMEOUT && !device->admin_is_done) {
@@ -267,11 +292,12 @@ leo_status leo_drv_queue_poll(struct leo_drv_queue *queue, unsigned *count)
 leo_status leo_drv_queue_wait(struct leo_drv_queue *queue, uint64_t timeout_ns)
 {
     unsigned taken;
+    uint64_t seen = leo_drv_device_interrupts(queue->device);
     leo_status status = leo_drv_queue_poll(queue, &taken);
     if (status || taken) {
         return status;
     }
-    leo_status wait = leo_drv_device_wait(queue->device, timeout_ns);
+    leo_status wait = leo_drv_device_wait(queue->device, seen, timeout_ns);
     status = leo_drv_queue_poll(queue, &taken);
     return taken ? LEO_OK : wait ? wait : status;
 }

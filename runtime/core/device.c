@@ -116,6 +116,7 @@ void rt_device_see_time(struct leo_rt_device *device, uint64_t ns)
 leo_status rt_device_poll(struct leo_rt_device *device)
 {
     leo_status status = LEO_OK;
+    device->seen = leo_drv_device_interrupts(device->drv);
     for (struct leo_rt_stream *stream = device->streams; stream; stream = stream->next) {
         leo_status polled = rt_stream_poll(stream);
         status = polled ? polled : status;
@@ -125,8 +126,9 @@ leo_status rt_device_poll(struct leo_rt_device *device)
 
 leo_status rt_device_pump(struct leo_rt_device *device, uint64_t timeout_ns)
 {
+    uint64_t seen = device->seen;
     pthread_mutex_unlock(&device->lock);
-    leo_status status = leo_drv_device_wait(device->drv, timeout_ns);
+    leo_status status = leo_drv_device_wait(device->drv, seen, timeout_ns);
     pthread_mutex_lock(&device->lock);
     leo_status polled = rt_device_poll(device);
     return polled ? polled : status;

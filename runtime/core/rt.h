@@ -60,6 +60,7 @@ struct leo_rt_device {
      * waiting. */
     pthread_mutex_t lock;
     _Atomic uint64_t host_ns;
+    uint64_t seen; /**< interrupts taken when all streams were last polled */
     struct leo_rt_stream *streams;
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;

@@ -110,9 +110,12 @@ leo_status leo_drv_queue_submit(struct leo_drv_queue *queue, struct leo_sqe *ent
                                 uint32_t *cmd_id);
 /** Takes completions that are there. `count` (may be NULL) receives how many. */
 leo_status leo_drv_queue_poll(struct leo_drv_queue *queue, unsigned *count);
-/** Waits for an interrupt and takes nothing; statuses as leo_drv_queue_wait. For callers that poll
- * several queues. */
-leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t timeout_ns);
+/** Interrupts taken so far. Read it before looking at the rings, and hand it to
+ * leo_drv_device_wait. */
+uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device);
+/** Waits for an interrupt after the first `seen` and takes nothing; statuses as leo_drv_queue_wait.
+ * For callers that poll several queues, from several threads. */
+leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns);
 /** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT
  * after `timeout_ns` of wall time; LEO_ERR_NOT_READY if the device is idle and none can come. */
 leo_status leo_drv_queue_wait(struct leo_drv_queue *queue, uint64_t timeout_ns);

@@ -123,6 +123,25 @@ static void reset_survives_every_failing_call(void)
     }
 }
 
+static void an_interrupt_another_thread_took_ends_a_wait(void)
+{
+    struct leo_transport *transport;
+    struct leo_drv_device *device = null_device(false, &transport);
+    struct seen seen = {0};
+    struct leo_drv_queue *queue;
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
+    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    uint64_t before = leo_drv_device_interrupts(device);
+    OK(leo_drv_queue_submit(queue, &entry, NULL));
+    leo_drv_transport_null_complete(transport, 1, 1, 0);
+    OK(leo_drv_device_wait(device, before, 0)); // as the other thread
+    OK(leo_drv_device_wait(device, before, 0)); // not lost for us
+    CU_ASSERT_EQUAL(leo_drv_device_wait(device, leo_drv_device_interrupts(device), 0),
+                    LEO_ERR_NOT_READY);
+    leo_drv_queue_destroy(queue);
+    leo_drv_device_destroy(device);
+}
+
 struct trace {
     unsigned reads, writes;
 };
@@ -150,7 +169,7 @@ static void a_submission_costs_three_register_writes_and_no_read(void)
     device->mmio.trace_user = &trace;
     OK(leo_drv_queue_submit(queue, &entry, NULL));
     CU_ASSERT_EQUAL(leo_drv_transport_null_complete(transport, 1, 1, 0), 1);
-    OK(leo_drv_device_wait(device, 0));
+    OK(leo_drv_device_wait(device, leo_drv_device_interrupts(device), 0));
     OK(leo_drv_queue_poll(queue, NULL));
     CU_ASSERT_EQUAL(seen.count, 1);
     CU_ASSERT_EQUAL(trace.reads, 0);
@@ -170,6 +189,8 @@ int main(int argc, char **argv)
         {"reset_loses_memory_and_queues_but_not_handles",
          reset_loses_memory_and_queues_but_not_handles},
         {"reset_survives_every_failing_call", reset_survives_every_failing_call},
+        {"an_interrupt_another_thread_took_ends_a_wait",
+         an_interrupt_another_thread_took_ends_a_wait},
         {"a_submission_costs_three_register_writes_and_no_read",
          a_submission_costs_three_register_writes_and_no_read},
     };
