@@ -45,7 +45,6 @@ struct sim_config {
     /* [gm] one core's view of global memory */
     double gm_read_latency, gm_read_rate;   /**< cycles; bytes per cycle of one core */
     double gm_write_latency, gm_write_rate;
-    double gm_window_bytes;                 /**< most bytes one DMA pipe has in flight: a longer transfer waits for the one before */
     double gm_small_interval;               /**< least cycles between two DMA instructions of one pipe */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     /* [cube] */

@@ -58,12 +58,8 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64
     double head = time->head > 0 ? time->head
                   : write        ? config->gm_write_latency
                                  : config->gm_read_latency;
-    double port = least_rate(write ? config->gm_write_rate : config->gm_read_rate, time->rate16);
     double moving = rate > 0 ? (double)bytes / rate : 0;
-    // A transfer larger than what may be in flight waits for the one before, then shows its latency again;
-    // where many cores share the memory, waiting for the share covers that latency.
-    double alone = (double)bytes > config->gm_window_bytes && port > 0 ? head + (double)bytes / port : 0;
-    double behind = fmax(fmax(moving, alone), config->gm_small_interval);
+    double behind = fmax(moving, config->gm_small_interval);
     cost->head_cycles = head;
     cost->busy_cycles = head + moving;
     cost->overlap_cycles = fmax(cost->busy_cycles - behind, 0);
