@@ -26,11 +26,6 @@ bool leo_ring_is_full(uint32_t head, uint32_t tail, uint32_t depth)
     return leo_ring_next(tail, depth) == head;
 }
 
-uint32_t leo_ring_space(uint32_t head, uint32_t tail, uint32_t depth)
-{
-    return depth - 1 - leo_ring_distance(head, tail, depth);
-}
-
 uint32_t leo_ring_next_phase(uint32_t index, uint32_t depth, uint32_t phase)
 {
     if (index + 1 < depth) {

@@ -21,8 +21,6 @@ uint32_t leo_ring_distance(uint32_t from, uint32_t to, uint32_t depth);
 bool leo_ring_is_empty(uint32_t head, uint32_t tail);
 /** Whether depth - 1 entries are in the ring. */
 bool leo_ring_is_full(uint32_t head, uint32_t tail, uint32_t depth);
-/** Entries that can still be pushed. */
-uint32_t leo_ring_space(uint32_t head, uint32_t tail, uint32_t depth);
 /** Phase (1, 2, ...) of the next pass: `phase` unless moving on from `index` wraps, then the one
  * after it. */
 uint32_t leo_ring_next_phase(uint32_t index, uint32_t depth, uint32_t phase);
