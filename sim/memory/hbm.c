@@ -31,6 +31,10 @@ leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes)
 {
     hbm->data = sim_hbm_reserve(bytes);
     hbm->bytes = hbm->data ? bytes : 0;
+    if (hbm->data) {
+        // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row. Refused is as good.
+        (void)madvise(hbm->data, bytes, MADV_HUGEPAGE);
+    }
     return hbm->data ? LEO_OK : LEO_ERR_NO_MEMORY;
 }
 

@@ -64,10 +64,13 @@ leo_status sim_scheduler_init(struct leo_sim_chip *chip)
 void sim_scheduler_finish(struct leo_sim_chip *chip)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
-    sim_image_finish(chip);
     for (uint32_t queue = 0; scheduler->stream && queue < chip->config.queues; queue++) {
+        if (scheduler->stream[queue].state == SIM_TASK_KERNEL) {
+            sim_kernel_abandon(chip, queue);
+        }
         leo_free(scheduler->stream[queue].args);
     }
+    sim_image_finish(chip);
     for (unsigned i = 0; scheduler->events && i < SIM_SPACE_COUNT; i++) {
         leo_free(scheduler->events[i].value);
     }

@@ -216,6 +216,20 @@ static void deleted_queue_stops_its_kernel(void)
     rig_close(&rig);
 }
 
+/* A chip that is taken away while it runs leaves nothing behind (the leak checker looks). */
+static void destroying_a_running_chip_is_clean(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    write_spin_kernel(&rig);
+    push_spin(&rig, 2, 100, 1000000000, 0);
+    push_event(&rig, 3, LEO_SQE_OP_EVENT_WAIT, 1, 1);
+    rig_ring(&rig, 2);
+    rig_ring(&rig, 3);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, 1000000), LEO_ERR_TIMEOUT);
+    rig_close(&rig);
+}
+
 /* HW-CHIP-70, HW-CHIP-71 */
 static void profile_rings_fill_and_do_not_wrap(void)
 {
@@ -358,6 +372,7 @@ static const struct leo_test tests[] = {
     {"copies_take_the_link", copies_take_the_link},
     {"fault_stays_in_its_stream", fault_stays_in_its_stream},
     {"deleted_queue_stops_its_kernel", deleted_queue_stops_its_kernel},
+    {"destroying_a_running_chip_is_clean", destroying_a_running_chip_is_clean},
     {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
     {"threads_change_nothing", threads_change_nothing},
 };
