@@ -59,6 +59,49 @@ static leo_status measure(struct leo_rt_kernel *kernel, struct leo_rt_stream *st
     return status;
 }
 
+enum { COPY_BYTES = 64 << 20, SMALL_BYTES = 4096 };
+
+// Median of an allocation with its free, a small synchronous copy there and back, and a large one.
+static leo_status measure_memory(struct leo_rt_device *device)
+{
+    static double alloc[LAUNCHES], small[LAUNCHES];
+    char *host = calloc(1, COPY_BYTES);
+    uint64_t addr = 0;
+    leo_status status = host ? LEO_OK : LEO_ERR_NO_MEMORY;
+    for (int i = 0; !status && i < LAUNCHES; i++) {
+        double start = now_us();
+        status = leo_rt_memory_alloc(device, 1 << 20, &addr);
+        status = status ? status : leo_rt_memory_free(device, addr);
+        alloc[i] = now_us() - start;
+    }
+    status = status ? status : leo_rt_memory_alloc(device, COPY_BYTES, &addr);
+    void *dev = (void *)(uintptr_t)addr;
+    for (int i = 0; !status && i < LAUNCHES; i++) {
+        double start = now_us();
+        status = leo_rt_memcpy(device, dev, host, SMALL_BYTES);
+        status = status ? status : leo_rt_memcpy(device, host, dev, SMALL_BYTES);
+        small[i] = (now_us() - start) / 2;
+    }
+    double best[2] = {1e30, 1e30};
+    for (int i = 0; !status && i < 6; i++) {
+        double start = now_us();
+        status = i % 2 ? leo_rt_memcpy(device, host, dev, COPY_BYTES)
+                       : leo_rt_memcpy(device, dev, host, COPY_BYTES);
+        double took = now_us() - start;
+        best[i % 2] = took < best[i % 2] ? took : best[i % 2];
+    }
+    if (!status) {
+        qsort(alloc, LAUNCHES, sizeof(alloc[0]), compare);
+        qsort(small, LAUNCHES, sizeof(small[0]), compare);
+        printf("allocate + free 1 MiB       %8.2f us\n", alloc[LAUNCHES / 2]);
+        printf("copy of 4 KiB               %8.2f us\n", small[LAUNCHES / 2]);
+        printf("copy of 64 MiB in, out      %8.2f, %.2f GB/s\n", COPY_BYTES / best[0] / 1e3,
+               COPY_BYTES / best[1] / 1e3);
+    }
+    free(host);
+    return status;
+}
+
 int main(void)
 {
     struct leo_rt *rt;
@@ -89,6 +132,7 @@ int main(void)
         printf("chip created in             %8.2f ms\n", created / 1e3);
         printf("memory of a chip            %8.2f MiB (process %.1f MiB)\n", after - before,
                rss_mib());
+        status = measure_memory(device);
     }
     leo_rt_destroy(rt);
     return status != LEO_OK;
