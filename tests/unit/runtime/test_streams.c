@@ -92,6 +92,29 @@ static void destroyed_event_slot_is_used_again_safely(void)
     null_runtime_close(&null);
 }
 
+static void event_recorded_twice_counts_the_later_record(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *slow, *fast;
+    struct leo_rt_event *event;
+    uint64_t ns;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &slow));
+    OK(leo_rt_stream_create(null.device, &fast));
+    OK(leo_rt_event_create(null.device, &event));
+    OK(leo_rt_event_record(event, slow));
+    OK(leo_rt_event_record(event, fast));
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE + 1, 1, 0);
+    OK(leo_rt_event_time_ns(event, &ns));
+    // The earlier record comes in last and must not take the event back.
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0);
+    OK(leo_rt_device_synchronize(null.device));
+    uint64_t again;
+    OK(leo_rt_event_time_ns(event, &again));
+    CU_ASSERT_EQUAL(again, ns);
+    null_runtime_close(&null);
+}
+
 static void device_that_never_finishes_is_destroyed_without_leaks(void)
 {
     struct null_runtime null;
@@ -141,6 +164,8 @@ int main(int argc, char **argv)
          clock_of_the_host_follows_what_it_waits_for},
         {"first_fault_is_reported_once", first_fault_is_reported_once},
         {"destroyed_event_slot_is_used_again_safely", destroyed_event_slot_is_used_again_safely},
+        {"event_recorded_twice_counts_the_later_record",
+         event_recorded_twice_counts_the_later_record},
         {"device_that_never_finishes_is_destroyed_without_leaks",
          device_that_never_finishes_is_destroyed_without_leaks},
         {"transport_without_mappings_copies_through_staging",
