@@ -42,6 +42,8 @@ bool mte_atomic_mode(struct sim_core *core, uint64_t bytes, bool *add)
     return true;
 }
 
+#define AHEAD 24 /* pieces */
+
 /* A few blocks: a loop of fixed moves beats a call. */
 static void copy_blocks(uint8_t *dst, const uint8_t *src, uint64_t bytes)
 {
@@ -58,9 +60,27 @@ static void copy_blocks(uint8_t *dst, const uint8_t *src, uint64_t bytes)
 static void copy_local(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
 {
     for (uint64_t i = 0; i < burst->count; i++) {
-        memmove(dst, src, burst->length);
+        if (burst->length == MTE_BLOCK_BYTES) {
+            uint8_t block[MTE_BLOCK_BYTES]; // both may be one place: read whole, then write
+            memcpy(block, src, sizeof(block));
+            memcpy(dst, block, sizeof(block));
+        } else {
+            memmove(dst, src, burst->length);
+        }
         dst += burst->length + burst->dst_gap;
         src += burst->length + burst->src_gap;
+    }
+}
+
+/* Pieces of one mapping; far apart they miss the host's caches, so they are asked for ahead. */
+static void copy_strided(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
+{
+    uint64_t src_step = burst->length + burst->src_gap, dst_step = burst->length + burst->dst_gap;
+    for (uint64_t i = 0; i < burst->count; i++) {
+        __builtin_prefetch(src + AHEAD * src_step);
+        copy_blocks(dst, src, burst->length);
+        dst += dst_step;
+        src += src_step;
     }
 }
 
@@ -71,6 +91,10 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
     mte_gm_open(&gm, core, op->b, mte_span(burst->count, burst->length, burst->src_gap), false);
     if (gm.base && burst->src_gap == 0 && burst->dst_gap == 0) {
         memcpy(dst, gm.base, burst->count * burst->length);
+        return true;
+    }
+    if (gm.base) {
+        copy_strided(dst, gm.base, burst);
         return true;
     }
     for (uint64_t i = 0; i < burst->count; i++) {
