@@ -50,6 +50,8 @@ struct sim_config {
     /* [cube] */
     double mmad_head;          /**< cycles before the first tile when the pipe was idle */
     double mmad_gap;           /**< cycles between back-to-back mmads */
+    /* [vector] */
+    double ub_bank_wait;       /**< extra cycles of a repeat that reads a bank being written */
     /* [insn] by name */
     struct sim_insn_time insn[LEO_INSN_COUNT];
 };

@@ -83,6 +83,7 @@ static const struct key keys[] = {
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
     {"cube", "mmad_gap", AT(mmad_gap), KIND_REAL, 0, 1e6},
+    {"vector", "ub_bank_wait", AT(ub_bank_wait), KIND_REAL, 0, 1e6},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

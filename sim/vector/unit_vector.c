@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of vector instructions: a head, then repeats at the rate of the operation or of the buffer's banks. */
+/* Time of vector instructions: a head, then repeats at the rate of the operation or of the buffer's
+ * banks. */
 #include "exec_vector.h"
 
 #include <string.h>
 
-/** Bank groups of the unified buffer (HW-VEC-41): block addresses take turns, each serves one row a cycle. */
+/** Bank groups of the unified buffer (HW-VEC-41): block addresses take turns, each serves one row a
+ * cycle. */
 #define BANK_GROUPS 16u
 /** Bytes after which a group moves on to its next bank. */
 #define BANK_STEP_BYTES 0x10000u
-/** What a read and a write of one bank in one cycle cost; fitted to the published 139 cycles (HW-VEC-42). */
-#define READ_WRITE_CYCLES 0.79
-
-enum form { FORM_NONE, FORM_BINARY, FORM_TO_BITS, FORM_UNARY, FORM_BITS_SCALAR, FORM_AXPY, FORM_DUP, FORM_CONVERT, FORM_REDUCE };
+enum form {
+    FORM_NONE,
+    FORM_BINARY,
+    FORM_TO_BITS,
+    FORM_UNARY,
+    FORM_BITS_SCALAR,
+    FORM_AXPY,
+    FORM_DUP,
+    FORM_CONVERT,
+    FORM_REDUCE
+};
 
 static const uint8_t forms[LEO_INSN_COUNT] = {
-    [LEO_INSN_VADD] = FORM_BINARY,      [LEO_INSN_VSUB] = FORM_BINARY,    [LEO_INSN_VMUL] = FORM_BINARY,
-    [LEO_INSN_VDIV] = FORM_BINARY,      [LEO_INSN_VMAX] = FORM_BINARY,    [LEO_INSN_VMIN] = FORM_BINARY,
-    [LEO_INSN_VSEL] = FORM_BINARY,      [LEO_INSN_VCMPV] = FORM_TO_BITS,  [LEO_INSN_VCMP] = FORM_TO_BITS,
-    [LEO_INSN_VADDS] = FORM_UNARY,      [LEO_INSN_VMULS] = FORM_UNARY,    [LEO_INSN_VMAXS] = FORM_UNARY,
-    [LEO_INSN_VMINS] = FORM_UNARY,      [LEO_INSN_VAXPY] = FORM_AXPY,     [LEO_INSN_VCMPVS] = FORM_BITS_SCALAR,
-    [LEO_INSN_VDUP] = FORM_DUP,         [LEO_INSN_VCOPY] = FORM_UNARY,    [LEO_INSN_VABS] = FORM_UNARY,
-    [LEO_INSN_VRELU] = FORM_UNARY,      [LEO_INSN_VEXP] = FORM_UNARY,     [LEO_INSN_VLN] = FORM_UNARY,
-    [LEO_INSN_VSQRT] = FORM_UNARY,      [LEO_INSN_VRSQRT] = FORM_UNARY,   [LEO_INSN_VREC] = FORM_UNARY,
-    [LEO_INSN_VCONV] = FORM_CONVERT,    [LEO_INSN_VCADD] = FORM_REDUCE,   [LEO_INSN_VCMAX] = FORM_REDUCE,
-    [LEO_INSN_VCMIN] = FORM_REDUCE,     [LEO_INSN_VCGADD] = FORM_REDUCE,  [LEO_INSN_VCGMAX] = FORM_REDUCE,
-    [LEO_INSN_VCGMIN] = FORM_REDUCE,    [LEO_INSN_VCPADD] = FORM_REDUCE,
+    [LEO_INSN_VADD] = FORM_BINARY,        [LEO_INSN_VSUB] = FORM_BINARY,
+    [LEO_INSN_VMUL] = FORM_BINARY,        [LEO_INSN_VDIV] = FORM_BINARY,
+    [LEO_INSN_VMAX] = FORM_BINARY,        [LEO_INSN_VMIN] = FORM_BINARY,
+    [LEO_INSN_VSEL] = FORM_BINARY,        [LEO_INSN_VCMPV] = FORM_TO_BITS,
+    [LEO_INSN_VCMP] = FORM_TO_BITS,       [LEO_INSN_VADDS] = FORM_UNARY,
+    [LEO_INSN_VMULS] = FORM_UNARY,        [LEO_INSN_VMAXS] = FORM_UNARY,
+    [LEO_INSN_VMINS] = FORM_UNARY,        [LEO_INSN_VAXPY] = FORM_AXPY,
+    [LEO_INSN_VCMPVS] = FORM_BITS_SCALAR, [LEO_INSN_VDUP] = FORM_DUP,
+    [LEO_INSN_VCOPY] = FORM_UNARY,        [LEO_INSN_VABS] = FORM_UNARY,
+    [LEO_INSN_VRELU] = FORM_UNARY,        [LEO_INSN_VEXP] = FORM_UNARY,
+    [LEO_INSN_VLN] = FORM_UNARY,          [LEO_INSN_VSQRT] = FORM_UNARY,
+    [LEO_INSN_VRSQRT] = FORM_UNARY,       [LEO_INSN_VREC] = FORM_UNARY,
+    [LEO_INSN_VCONV] = FORM_CONVERT,      [LEO_INSN_VCADD] = FORM_REDUCE,
+    [LEO_INSN_VCMAX] = FORM_REDUCE,       [LEO_INSN_VCMIN] = FORM_REDUCE,
+    [LEO_INSN_VCGADD] = FORM_REDUCE,      [LEO_INSN_VCGMAX] = FORM_REDUCE,
+    [LEO_INSN_VCGMIN] = FORM_REDUCE,      [LEO_INSN_VCPADD] = FORM_REDUCE,
 };
 
 /** One operand as block numbers. */
@@ -41,7 +55,8 @@ struct traffic {
     uint32_t wide_bytes; /**< lane of the widest operand */
 };
 
-static struct stream stream_of(uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes, uint32_t wide_bytes)
+static struct stream stream_of(uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes,
+                               uint32_t wide_bytes)
 {
     const uint32_t lanes = SIM_VEC_REPEAT_BYTES / wide_bytes;
     return (struct stream){
@@ -106,8 +121,10 @@ static void read_vred(const struct sim_op *op, struct traffic *traffic)
     traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, bytes, bytes);
 }
 
-/** Adds the rows of one repeat to the groups, and its banks to the set; returns the fullest group. */
-static unsigned count_rows(const struct stream *stream, uint32_t repeat, uint8_t groups[BANK_GROUPS], uint64_t *banks)
+/** Adds the rows of one repeat to the groups, and its banks to the set; returns the fullest group.
+ */
+static unsigned count_rows(const struct stream *stream, uint32_t repeat,
+                           uint8_t groups[BANK_GROUPS], uint64_t *banks)
 {
     unsigned most = 0;
     uint32_t block = stream->block + repeat * stream->rep;
@@ -128,8 +145,9 @@ static uint32_t period_of(const struct stream *stream)
     return step == 0 ? 1 : BANK_GROUPS / (step & -step);
 }
 
-/** Cycles a repeat for which the banks keep the operands apart, on average over the pattern of the addresses. */
-static double bank_cycles(const struct traffic *traffic, uint32_t repeats)
+/** Cycles a repeat for which the banks keep the operands apart, on average over the pattern of the
+ * addresses. */
+static double bank_cycles(const struct traffic *traffic, uint32_t repeats, double wait)
 {
     uint32_t period = 1;
     for (unsigned i = 0; i < traffic->reads; i++) {
@@ -160,14 +178,15 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats)
         }
         // the pattern of repeat `sampled` is that of repeat 0, with a repeat before it
         if (repeat > 0) {
-            sum += most + (repeats > 1 && (read_banks & written) != 0 ? READ_WRITE_CYCLES : 0);
+            sum += most + (repeats > 1 && (read_banks & written) != 0 ? wait : 0);
         }
         written = write_banks;
     }
     return sum / sampled;
 }
 
-static uint32_t repeats_of(const struct sim_core *core, const struct traffic *traffic, uint64_t *lanes_done)
+static uint32_t repeats_of(const struct sim_core *core, const struct traffic *traffic,
+                           uint64_t *lanes_done)
 {
     const uint32_t lanes = SIM_VEC_REPEAT_BYTES / traffic->wide_bytes;
     if (core->ctrl & 1) {
@@ -212,10 +231,11 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     // 64-bit lanes: half as many fit where the rate counts 32-bit ones
     const double full_rate = traffic.wide_bytes == 8 ? rate / 2 : rate;
     const double compute = full_rate > 0 ? lanes / full_rate : 1;
-    const double banks = bank_cycles(&traffic, repeats);
+    const double banks = bank_cycles(&traffic, repeats, core->config->ub_bank_wait);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + repeats * (compute > banks ? compute : banks);
-    // The first repeats follow the last ones of the instruction before, unless a barrier or flag drains the pipe.
+    // The first repeats follow the last ones of the instruction before, unless a barrier or flag
+    // drains the pipe.
     cost->overlap_cycles = time->head; // HW-VEC-43
     cost->flag_drains = true;
 }
