@@ -12,7 +12,8 @@ static const struct format f16 = {.precision = 11, .least_exponent = -14, .expon
 static const struct format bf16 = {.precision = 8, .least_exponent = -126, .exponent_bits = 8};
 static const struct format f32 = {.precision = 24, .least_exponent = -126, .exponent_bits = 8};
 
-/** Whether a magnitude with last kept bit `odd`, first lost bit `half` and lost rest `sticky` steps up. */
+/** Whether a magnitude with last kept bit `odd`, first lost bit `half` and lost rest `sticky` steps
+ * up. */
 static bool steps_up(bool negative, bool odd, bool half, bool sticky, enum leo_round round)
 {
     switch (round) {
@@ -69,12 +70,14 @@ static uint32_t encode(const struct format *to, bool negative, uint64_t magnitud
         magnitude = UINT64_C(1) << stored_bits;
         exponent = top - stored_bits;
     }
-    const uint64_t rounded = shift_rounded(magnitude, top - stored_bits - exponent, negative, round);
+    const uint64_t rounded =
+        shift_rounded(magnitude, top - stored_bits - exponent, negative, round);
     const uint64_t bits = ((uint64_t)(top - to->least_exponent) << stored_bits) + rounded;
     if (bits < infinity) {
         return sign | (uint32_t)bits;
     }
-    const bool to_infinity = round == LEO_ROUND_NONE || round == LEO_ROUND_RINT || round == LEO_ROUND_ROUND ||
+    const bool to_infinity = round == LEO_ROUND_NONE || round == LEO_ROUND_RINT ||
+                             round == LEO_ROUND_ROUND ||
                              round == (negative ? LEO_ROUND_FLOOR : LEO_ROUND_CEIL);
     return sign | (to_infinity ? infinity : infinity - 1);
 }
@@ -97,7 +100,8 @@ float sim_number_f16_to_f32(uint16_t bits)
 {
     const uint32_t magnitude = bits & 0x7fffu;
     if (magnitude - 0x400u < 0x7c00u - 0x400u) { // normal numbers: the common case
-        return sim_number_float(((uint32_t)bits & 0x8000u) << 16 | ((magnitude << 13) + ((127u - 15u) << 23)));
+        return sim_number_float(((uint32_t)bits & 0x8000u) << 16 |
+                                ((magnitude << 13) + ((127u - 15u) << 23)));
     }
     return sim_number_float(widen(bits, &f16));
 }
@@ -128,7 +132,8 @@ uint16_t sim_number_f32_to_f16(float value, enum leo_round round)
     const uint32_t sign = bits >> 16 & 0x8000;
     const uint32_t size = bits & 0x7fffffff;
     if (round == LEO_ROUND_RINT && size - 0x38800000 < 0x47800000 - 0x38800000) {
-        // 2^-14 to 2^16, the common case: a carry out of the fraction counts the exponent up, to infinity at the end
+        // 2^-14 to 2^16, the common case: a carry out of the fraction counts the exponent up, to
+        // infinity at the end
         return (uint16_t)(sign | (((size + 0xfff + (size >> 13 & 1)) >> 13) - ((127 - 15) << 10)));
     }
     if (value != value) {
@@ -180,8 +185,8 @@ float sim_number_f32_to_integral(float value, enum leo_round round)
     if (value != value || exponent >= 0) { // NaN, infinity, or integral already
         return sim_number_canonical(value);
     }
-    return sim_number_float(
-        encode(&f32, negative, shift_rounded(magnitude, -exponent, negative, round), 0, LEO_ROUND_RINT));
+    return sim_number_float(encode(
+        &f32, negative, shift_rounded(magnitude, -exponent, negative, round), 0, LEO_ROUND_RINT));
 }
 
 int64_t sim_number_f32_to_int(float value, enum leo_round round, int64_t low, int64_t high)

@@ -2,10 +2,11 @@
 /*
  * The chip's number formats, from integers alone: no host rounding mode is read or set.
  *
- * Common rules. A NaN result is the canonical quiet NaN. LEO_ROUND_NONE means nearest even. LEO_ROUND_ROUND is nearest,
- * ties away from zero; LEO_ROUND_ODD truncates and sets the last bit if anything was lost. Float targets overflow as in
- * IEEE 754: to infinity when the mode rounds away from zero there, else to the largest finite number. Integer targets
- * saturate, and a NaN becomes 0.
+ * Common rules. A NaN result is the canonical quiet NaN. LEO_ROUND_NONE means nearest even.
+ * LEO_ROUND_ROUND is nearest, ties away from zero; LEO_ROUND_ODD truncates and sets the last bit if
+ * anything was lost. Float targets overflow as in IEEE 754: to infinity when the mode rounds away
+ * from zero there, else to the largest finite number. Integer targets saturate, and a NaN becomes
+ * 0.
  */
 #pragma once
 
@@ -54,9 +55,10 @@ float sim_number_f32_to_integral(float value, enum leo_round round);
 int64_t sim_number_f32_to_int(float value, enum leo_round round, int64_t low, int64_t high);
 
 /**
- * Functions specified as a fixed sequence of IEEE + - * / fma sqrt in f32, so that every host gives the same bits.
- * exp is within 1.1 ulp of the true value and ln within 0.8 (a test measures); sqrt and 1/x are correctly rounded; rsqrt is
- * 1 / sqrt(x), each rounded. The f16 versions are the f32 result rounded once.
+ * Functions specified as a fixed sequence of IEEE + - * / fma sqrt in f32, so that every host gives
+ * the same bits. exp is within 1.1 ulp of the true value and ln within 0.8 (a test measures); sqrt
+ * and 1/x are correctly rounded; rsqrt is 1 / sqrt(x), each rounded. The f16 versions are the f32
+ * result rounded once.
  */
 float sim_number_exp(float x);
 float sim_number_ln(float x);

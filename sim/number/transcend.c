@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions as fixed sequences of IEEE operations. The SIMD paths repeat the same sequences lane by lane. */
-#include "number.h"
+/* Functions as fixed sequences of IEEE operations. The SIMD paths repeat the same sequences lane by
+ * lane. */
 #include "transcend.h"
+#include "number.h"
 
 #include <math.h>
 
@@ -16,7 +17,8 @@ float sim_number_exp(float x)
     if (x != x) {
         return sim_number_float(SIM_NUMBER_NAN_F32);
     }
-    // Clamping keeps n small enough for two scalings; the products overflow and underflow by themselves.
+    // Clamping keeps n small enough for two scalings; the products overflow and underflow by
+    // themselves.
     x = x > SIM_EXP_MAX ? SIM_EXP_MAX : x;
     x = x < SIM_EXP_MIN ? SIM_EXP_MIN : x;
     const float n = x * SIM_LOG2E + SIM_ROUND_MAGIC - SIM_ROUND_MAGIC;

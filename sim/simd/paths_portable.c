@@ -11,7 +11,9 @@ static bool has_generic(void)
 
 const struct sim_simd_path sim_simd_paths[] = {
     {
-        .simd = {.name = "generic", .vector = &sim_simd_vector_generic, .cube = &sim_simd_cube_generic},
+        .simd = {.name = "generic",
+                 .vector = &sim_simd_vector_generic,
+                 .cube = &sim_simd_cube_generic},
         .is_supported = has_generic,
     },
 };

@@ -6,7 +6,8 @@
 static bool has_avx2(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
+           __builtin_cpu_supports("fma");
 }
 
 static bool has_avx512(void)
@@ -22,7 +23,9 @@ static bool has_generic(void)
 
 const struct sim_simd_path sim_simd_paths[] = {
     {
-        .simd = {.name = "avx512", .vector = &sim_simd_vector_avx512, .cube = &sim_simd_cube_avx512},
+        .simd = {.name = "avx512",
+                 .vector = &sim_simd_vector_avx512,
+                 .cube = &sim_simd_cube_avx512},
         .is_supported = has_avx512,
     },
     {
@@ -30,7 +33,9 @@ const struct sim_simd_path sim_simd_paths[] = {
         .is_supported = has_avx2,
     },
     {
-        .simd = {.name = "generic", .vector = &sim_simd_vector_generic, .cube = &sim_simd_cube_generic},
+        .simd = {.name = "generic",
+                 .vector = &sim_simd_vector_generic,
+                 .cube = &sim_simd_cube_generic},
         .is_supported = has_generic,
     },
 };

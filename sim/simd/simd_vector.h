@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host arithmetic of the vector unit on contiguous arrays. Arrays need no alignment. A destination may be exactly one of
- * the sources, never a shifted overlap. Bits count from the low end of the first byte. docs/hw/vector.md.
+ * Host arithmetic of the vector unit on contiguous arrays. Arrays need no alignment. A destination
+ * may be exactly one of the sources, never a shifted overlap. Bits count from the low end of the
+ * first byte. docs/hw/vector.md.
  */
 #pragma once
 
@@ -13,7 +14,14 @@
 enum sim_lane { SIM_LANE_F16, SIM_LANE_F32, SIM_LANE_S16, SIM_LANE_S32 };
 #define SIM_LANE_COUNT 4
 
-enum sim_binary { SIM_BINARY_ADD, SIM_BINARY_SUB, SIM_BINARY_MUL, SIM_BINARY_DIV, SIM_BINARY_MAX, SIM_BINARY_MIN };
+enum sim_binary {
+    SIM_BINARY_ADD,
+    SIM_BINARY_SUB,
+    SIM_BINARY_MUL,
+    SIM_BINARY_DIV,
+    SIM_BINARY_MAX,
+    SIM_BINARY_MIN
+};
 #define SIM_BINARY_COUNT 6
 
 enum sim_unary {
@@ -34,15 +42,18 @@ enum sim_axpy { SIM_AXPY_F16, SIM_AXPY_F32, SIM_AXPY_MIXED };
 typedef void (*sim_binary_fn)(void *dst, const void *a, const void *b, size_t count);
 typedef void (*sim_unary_fn)(void *dst, const void *src, size_t count);
 /** dst = addend + src x scalar, fused. */
-typedef void (*sim_axpy_fn)(void *dst, const void *src, const void *addend, uint32_t scalar, size_t count);
+typedef void (*sim_axpy_fn)(void *dst, const void *src, const void *addend, uint32_t scalar,
+                            size_t count);
 /** Writes ceil(count / 8) bytes; the bits past count are 0. */
 typedef void (*sim_compare_fn)(uint8_t *bits, const void *a, const void *b, size_t count);
-typedef void (*sim_select_fn)(void *dst, const uint8_t *bits, const void *a, const void *b, size_t count);
+typedef void (*sim_select_fn)(void *dst, const uint8_t *bits, const void *a, const void *b,
+                              size_t count);
 /** even[i] = src[2i], odd[i] = src[2i + 1] for i < count. */
 typedef void (*sim_split_fn)(void *even, void *odd, const void *src, size_t count);
-/** A pair that is no conversion of the vector unit writes nothing. Source and destination must not overlap. */
-typedef void (*sim_convert_fn)(void *dst, enum leo_dtype dst_type, const void *src, enum leo_dtype src_type,
-                               enum leo_round round, size_t count);
+/** A pair that is no conversion of the vector unit writes nothing. Source and destination must not
+ * overlap. */
+typedef void (*sim_convert_fn)(void *dst, enum leo_dtype dst_type, const void *src,
+                               enum leo_dtype src_type, enum leo_round round, size_t count);
 
 /** A combination no instruction has is NULL. */
 struct sim_simd_vector {
@@ -60,5 +71,5 @@ extern const struct sim_simd_vector sim_simd_vector_avx2;
 extern const struct sim_simd_vector sim_simd_vector_avx512;
 
 /** The generic conversion, which the other paths use for the rare pairs. */
-void sim_vector_convert_generic(void *dst, enum leo_dtype dst_type, const void *src, enum leo_dtype src_type,
-                                enum leo_round round, size_t count);
+void sim_vector_convert_generic(void *dst, enum leo_dtype dst_type, const void *src,
+                                enum leo_dtype src_type, enum leo_round round, size_t count);

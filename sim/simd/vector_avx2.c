@@ -14,7 +14,8 @@ static inline vf load_f16(const void *src)
 
 static inline void store_f16(void *dst, vf value)
 {
-    _mm_storeu_si128(dst, _mm256_cvtps_ph((__m256)value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm_storeu_si128(dst,
+                     _mm256_cvtps_ph((__m256)value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
 static inline vf root(vf value)

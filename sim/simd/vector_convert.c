@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions in generic C: every source is widened to f32 or an integer, both exact, then rounded once. */
+/* Conversions in generic C: every source is widened to f32 or an integer, both exact, then rounded
+ * once. */
 #include "simd_vector.h"
 
 #include "../number/number.h"
@@ -36,7 +37,8 @@ static struct value load(const void *src, enum leo_dtype type, size_t i)
     }
 }
 
-static int64_t to_integer(const struct value *value, enum leo_round round, int64_t low, int64_t high)
+static int64_t to_integer(const struct value *value, enum leo_round round, int64_t low,
+                          int64_t high)
 {
     if (!value->is_integer) {
         return sim_number_f32_to_int(value->real, round, low, high);
@@ -44,7 +46,8 @@ static int64_t to_integer(const struct value *value, enum leo_round round, int64
     return value->integer < low ? low : value->integer > high ? high : value->integer;
 }
 
-static void store(void *dst, enum leo_dtype type, size_t i, const struct value *value, enum leo_round round)
+static void store(void *dst, enum leo_dtype type, size_t i, const struct value *value,
+                  enum leo_round round)
 {
     switch (type) {
     case LEO_DTYPE_F16:
@@ -55,7 +58,8 @@ static void store(void *dst, enum leo_dtype type, size_t i, const struct value *
         ((uint16_t *)dst)[i] = sim_number_f32_to_bf16(value->real, round);
         break;
     case LEO_DTYPE_F32:
-        ((float *)dst)[i] = value->is_integer ? sim_number_int_to_f32(value->integer, round) : value->real;
+        ((float *)dst)[i] =
+            value->is_integer ? sim_number_int_to_f32(value->integer, round) : value->real;
         break;
     case LEO_DTYPE_S8:
         ((int8_t *)dst)[i] = (int8_t)to_integer(value, round, INT8_MIN, INT8_MAX);
@@ -77,8 +81,8 @@ static void store(void *dst, enum leo_dtype type, size_t i, const struct value *
     }
 }
 
-void sim_vector_convert_generic(void *dst, enum leo_dtype dst_type, const void *src, enum leo_dtype src_type,
-                                enum leo_round round, size_t count)
+void sim_vector_convert_generic(void *dst, enum leo_dtype dst_type, const void *src,
+                                enum leo_dtype src_type, enum leo_round round, size_t count)
 {
     const bool to_integral = src_type == LEO_DTYPE_F32 && dst_type == LEO_DTYPE_F32;
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The truth the other paths are tested against: one lane at a time, formats from integers, float + - * / sqrt fma. */
+/* The truth the other paths are tested against: one lane at a time, formats from integers, float +
+ * - * / sqrt fma. */
 #include "simd_vector.h"
 
 #include "../number/number.h"
@@ -50,14 +51,16 @@ INLINE float relu(float a)
     return sim_number_max(a, 0.0f);
 }
 
-INLINE void map2_f16(void *dst, const void *a, const void *b, size_t count, float (*op)(float, float))
+INLINE void map2_f16(void *dst, const void *a, const void *b, size_t count,
+                     float (*op)(float, float))
 {
     for (size_t i = 0; i < count; i++) {
         ((uint16_t *)dst)[i] = to16(op(load16(a, i), load16(b, i)));
     }
 }
 
-INLINE void map2_f32(void *dst, const void *a, const void *b, size_t count, float (*op)(float, float))
+INLINE void map2_f32(void *dst, const void *a, const void *b, size_t count,
+                     float (*op)(float, float))
 {
     for (size_t i = 0; i < count; i++) {
         ((float *)dst)[i] = op(((const float *)a)[i], ((const float *)b)[i]);
@@ -220,15 +223,18 @@ static void axpy_f32(void *dst, const void *src, const void *addend, uint32_t sc
 {
     const float factor = sim_number_float(scalar);
     for (size_t i = 0; i < count; i++) {
-        ((float *)dst)[i] = sim_number_canonical(fmaf(((const float *)src)[i], factor, ((const float *)addend)[i]));
+        ((float *)dst)[i] =
+            sim_number_canonical(fmaf(((const float *)src)[i], factor, ((const float *)addend)[i]));
     }
 }
 
-static void axpy_mixed(void *dst, const void *src, const void *addend, uint32_t scalar, size_t count)
+static void axpy_mixed(void *dst, const void *src, const void *addend, uint32_t scalar,
+                       size_t count)
 {
     const float factor = sim_number_f16_to_f32((uint16_t)scalar);
     for (size_t i = 0; i < count; i++) {
-        ((float *)dst)[i] = sim_number_canonical(fmaf(load16(src, i), factor, ((const float *)addend)[i]));
+        ((float *)dst)[i] =
+            sim_number_canonical(fmaf(load16(src, i), factor, ((const float *)addend)[i]));
     }
 }
 
@@ -292,7 +298,8 @@ INLINE bool ge_int(int32_t a, int32_t b)
     return a >= b;
 }
 
-INLINE void compare_f16(uint8_t *bits, const void *a, const void *b, size_t count, bool (*holds)(float, float))
+INLINE void compare_f16(uint8_t *bits, const void *a, const void *b, size_t count,
+                        bool (*holds)(float, float))
 {
     memset(bits, 0, (count + 7) / 8);
     for (size_t i = 0; i < count; i++) {
@@ -300,7 +307,8 @@ INLINE void compare_f16(uint8_t *bits, const void *a, const void *b, size_t coun
     }
 }
 
-INLINE void compare_f32(uint8_t *bits, const void *a, const void *b, size_t count, bool (*holds)(float, float))
+INLINE void compare_f32(uint8_t *bits, const void *a, const void *b, size_t count,
+                        bool (*holds)(float, float))
 {
     memset(bits, 0, (count + 7) / 8);
     for (size_t i = 0; i < count; i++) {
@@ -308,11 +316,13 @@ INLINE void compare_f32(uint8_t *bits, const void *a, const void *b, size_t coun
     }
 }
 
-INLINE void compare_s32(uint8_t *bits, const void *a, const void *b, size_t count, bool (*holds)(int32_t, int32_t))
+INLINE void compare_s32(uint8_t *bits, const void *a, const void *b, size_t count,
+                        bool (*holds)(int32_t, int32_t))
 {
     memset(bits, 0, (count + 7) / 8);
     for (size_t i = 0; i < count; i++) {
-        bits[i / 8] |= (uint8_t)(holds(((const int32_t *)a)[i], ((const int32_t *)b)[i]) << (i % 8));
+        bits[i / 8] |=
+            (uint8_t)(holds(((const int32_t *)a)[i], ((const int32_t *)b)[i]) << (i % 8));
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LANES f32 numbers, 32-bit integers or masks side by side, as GCC vector types. Included by one path file each. */
+/* LANES f32 numbers, 32-bit integers or masks side by side, as GCC vector types. Included by one
+ * path file each. */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integer and bit-moving loops in plain C. Each path file includes them and its compiler flags turn them into the path's
- * own instructions. Integers wrap around. `ivdep` promises the compiler what simd_vector.h asks of callers.
+ * Integer and bit-moving loops in plain C. Each path file includes them and its compiler flags turn
+ * them into the path's own instructions. Integers wrap around. `ivdep` promises the compiler what
+ * simd_vector.h asks of callers.
  */
 #pragma once
 
@@ -119,7 +120,8 @@ static inline void plain_relu_s32(void *dst, const void *src, size_t count)
     }
 }
 
-static inline void plain_select16(void *dst, const uint8_t *bits, const void *a, const void *b, size_t count)
+static inline void plain_select16(void *dst, const uint8_t *bits, const void *a, const void *b,
+                                  size_t count)
 {
     uint16_t *d = dst;
     const uint16_t *x = a, *y = b;
@@ -129,7 +131,8 @@ static inline void plain_select16(void *dst, const uint8_t *bits, const void *a,
     }
 }
 
-static inline void plain_select32(void *dst, const uint8_t *bits, const void *a, const void *b, size_t count)
+static inline void plain_select32(void *dst, const uint8_t *bits, const void *a, const void *b,
+                                  size_t count)
 {
     uint32_t *d = dst;
     const uint32_t *x = a, *y = b;

@@ -14,7 +14,8 @@ struct select_context {
     struct sim_vec_splat splat;
 };
 
-static void run_select(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_select(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                       size_t count)
 {
     const struct select_context *select = context;
     const uint32_t lanes = select->vec->lanes;
@@ -60,8 +61,8 @@ bool sim_vec_select(struct sim_core *core, const struct sim_op *op, unsigned mem
     context.with_scalar = cfg.mod == 1;
     context.bits = (const uint8_t *)core->cmpmask;
     if (cfg.mod != 0) {
-        context.bits =
-            sim_core_local(core, LEO_MEM_SPACE_UB, core->selmask_addr, bit_bytes(&vec), SIM_VEC_BLOCK_BYTES);
+        context.bits = sim_core_local(core, LEO_MEM_SPACE_UB, core->selmask_addr, bit_bytes(&vec),
+                                      SIM_VEC_BLOCK_BYTES);
         if (context.bits == NULL) {
             return false;
         }
@@ -129,12 +130,15 @@ static bool run_compare(struct compare_call *call, uint64_t dst_addr)
 {
     struct sim_vec *vec = &call->vec;
     const uint64_t bytes = bit_bytes(vec);
-    uint8_t *dst = sim_core_local(vec->core, LEO_MEM_SPACE_UB, dst_addr, bytes, SIM_VEC_BLOCK_BYTES);
-    if (dst == NULL || !sim_vec_map(vec, &call->a) || (call->splat == NULL && !sim_vec_map(vec, &call->b))) {
+    uint8_t *dst =
+        sim_core_local(vec->core, LEO_MEM_SPACE_UB, dst_addr, bytes, SIM_VEC_BLOCK_BYTES);
+    if (dst == NULL || !sim_vec_map(vec, &call->a) ||
+        (call->splat == NULL && !sim_vec_map(vec, &call->b))) {
         return false;
     }
     const bool at_once = vec->dense && call->splat == NULL && vec->total % 8 == 0 &&
-                         sim_vec_is_contiguous(vec, &call->a) && sim_vec_is_contiguous(vec, &call->b) &&
+                         sim_vec_is_contiguous(vec, &call->a) &&
+                         sim_vec_is_contiguous(vec, &call->b) &&
                          !sim_vec_overlap(dst, bytes, call->a.data, call->a.bytes) &&
                          !sim_vec_overlap(dst, bytes, call->b.data, call->b.bytes);
     if (at_once) {

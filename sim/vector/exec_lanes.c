@@ -19,14 +19,16 @@ struct lanes_context {
     struct sim_vec_splat splat;
 };
 
-static void run_binary(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_binary(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                       size_t count)
 {
     (void)first;
     const struct lanes_context *lanes = context;
     lanes->binary(dst, a, b, count);
 }
 
-static void run_scalar(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_scalar(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                       size_t count)
 {
     (void)b;
     (void)first;
@@ -42,7 +44,8 @@ static void run_scalar(void *context, void *dst, const void *a, const void *b, u
     }
 }
 
-static void run_unary(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_unary(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                      size_t count)
 {
     (void)b;
     (void)first;
@@ -51,14 +54,16 @@ static void run_unary(void *context, void *dst, const void *a, const void *b, ui
 }
 
 /** b is the old destination. */
-static void run_axpy(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_axpy(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                     size_t count)
 {
     (void)first;
     const struct lanes_context *lanes = context;
     lanes->axpy(dst, a, b, lanes->scalar, count);
 }
 
-static void run_copy(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_copy(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                     size_t count)
 {
     (void)b;
     (void)first;
@@ -66,7 +71,8 @@ static void run_copy(void *context, void *dst, const void *a, const void *b, uin
     memmove(dst, a, count * lanes->lane_bytes);
 }
 
-static void run_dup(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_dup(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                    size_t count)
 {
     (void)a;
     (void)b;
@@ -81,7 +87,8 @@ static void run_dup(void *context, void *dst, const void *a, const void *b, uint
     }
 }
 
-static void run_convert(void *context, void *dst, const void *a, const void *b, uint64_t first, size_t count)
+static void run_convert(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                        size_t count)
 {
     (void)b;
     (void)first;
@@ -156,7 +163,8 @@ bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op, unsigned mem
     struct lanes_context lanes;
     lanes.lane_bytes = call.dst.lane_bytes;
     lanes.binary = call.vec.simd->binary[member][sim_vec_lane_of(call.cfg.dtype)];
-    sim_vec_splat_fill(&lanes.splat, op->c, lanes.lane_bytes, (uint64_t)call.vec.lanes * call.vec.repeats);
+    sim_vec_splat_fill(&lanes.splat, op->c, lanes.lane_bytes,
+                       (uint64_t)call.vec.lanes * call.vec.repeats);
     sim_vec_run(&call.vec, &call.dst, &call.src, NULL, run_scalar, &lanes);
     return true;
 }
@@ -213,7 +221,8 @@ bool sim_vec_dup(struct sim_core *core, const struct sim_op *op, unsigned member
     }
     struct lanes_context lanes;
     lanes.lane_bytes = call.dst.lane_bytes;
-    sim_vec_splat_fill(&lanes.splat, op->c, lanes.lane_bytes, (uint64_t)call.vec.lanes * call.vec.repeats);
+    sim_vec_splat_fill(&lanes.splat, op->c, lanes.lane_bytes,
+                       (uint64_t)call.vec.lanes * call.vec.repeats);
     sim_vec_run(&call.vec, &call.dst, NULL, NULL, run_dup, &lanes);
     return true;
 }
@@ -245,8 +254,9 @@ bool sim_vec_axpy(struct sim_core *core, const struct sim_op *op, unsigned membe
     }
     struct lanes_context lanes;
     lanes.scalar = (uint32_t)op->c;
-    lanes.axpy =
-        vec.simd->axpy[mixed ? SIM_AXPY_MIXED : cfg.dtype == LEO_DTYPE_F16 ? SIM_AXPY_F16 : SIM_AXPY_F32];
+    lanes.axpy = vec.simd->axpy[mixed                        ? SIM_AXPY_MIXED
+                                : cfg.dtype == LEO_DTYPE_F16 ? SIM_AXPY_F16
+                                                             : SIM_AXPY_F32];
     sim_vec_run(&vec, &dst, &src, &dst, run_axpy, &lanes);
     return true;
 }
@@ -255,7 +265,8 @@ bool sim_vec_convert(struct sim_core *core, const struct sim_op *op, unsigned me
 {
     (void)member;
     const struct leo_cfg_vcvt cfg = leo_cfg_vcvt_unpack(op->d);
-    if (op->sub >= LEO_ROUND_COUNT || !leo_insn_has_convert(core->config->arch, cfg.src_type, cfg.dst_type)) {
+    if (op->sub >= LEO_ROUND_COUNT ||
+        !leo_insn_has_convert(core->config->arch, cfg.src_type, cfg.dst_type)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_UB, 0, 0);
     }
     const uint32_t dst_bytes = sim_vec_type_bytes(cfg.dst_type);

@@ -19,11 +19,11 @@ struct reduce_call {
     struct sim_vec vec;
     struct sim_vec_array src;
     uint8_t *dst;
-    uint64_t dst_step;      /**< bytes from one repeat's results to the next */
-    uint32_t lanes_each;    /**< source lanes of one result */
+    uint64_t dst_step;   /**< bytes from one repeat's results to the next */
+    uint32_t lanes_each; /**< source lanes of one result */
     uint32_t lane_bytes;
     enum leo_order order;
-    uint32_t neutral;       /**< what a masked lane counts as */
+    uint32_t neutral; /**< what a masked lane counts as */
     bool wants_index;
     struct tree tree;
 };
@@ -77,7 +77,8 @@ static const uint8_t *load_repeats(const struct reduce_call *call, uint32_t firs
 }
 
 /** Reduces `count` lanes to count / lanes_each results. */
-static const uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t *lanes, size_t count)
+static const uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t *lanes,
+                                   size_t count)
 {
     const struct tree *tree = &call->tree;
     for (uint32_t each = call->lanes_each; each > 1; each /= 2) {
@@ -96,16 +97,18 @@ static uint32_t load_lane(const uint8_t *lanes, uint32_t lane, uint32_t lane_byt
     return bits;
 }
 
-/** First active lane that holds the extreme: equal as a number, zeros of both signs alike, or any NaN. */
-static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2], const uint8_t *lanes,
-                          uint32_t extreme)
+/** First active lane that holds the extreme: equal as a number, zeros of both signs alike, or any
+ * NaN. */
+static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2],
+                          const uint8_t *lanes, uint32_t extreme)
 {
     const bool half = call->lane_bytes == 2;
     const uint32_t magnitude = half ? 0x7fff : 0x7fffffff;
     const uint32_t infinity = half ? 0x7c00 : 0x7f800000;
     if ((extreme & magnitude) - 1 < infinity) { // not NaN, not zero: one pattern only
         for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
-            const uint32_t bits = half ? ((const uint16_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
+            const uint32_t bits =
+                half ? ((const uint16_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
             if (bits == extreme && sim_vec_is_active(mask, lane)) {
                 return lane;
             }
@@ -123,7 +126,8 @@ static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2]
 }
 
 /** Writes what one repeat of vcmax or vcmin gives, in the order asked for. */
-static void write_extreme(const struct reduce_call *call, uint8_t *to, uint32_t value, uint32_t index)
+static void write_extreme(const struct reduce_call *call, uint8_t *to, uint32_t value,
+                          uint32_t index)
 {
     const uint32_t bytes = call->lane_bytes;
     switch (call->order) {
@@ -163,7 +167,8 @@ static void write_repeat(const struct reduce_call *call, uint32_t repeat, const 
     const uint32_t bytes = call->lane_bytes;
     if (call->wants_index) {
         const uint32_t value = load_lane(results, 0, bytes);
-        const uint32_t index = call->order == LEO_ORDER_ONLY_VALUE ? 0 : find_lane(call, mask, lanes, value);
+        const uint32_t index =
+            call->order == LEO_ORDER_ONLY_VALUE ? 0 : find_lane(call, mask, lanes, value);
         write_extreme(call, to, value, index);
         return;
     }
@@ -181,7 +186,8 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
     const bool apart = !sim_vec_overlap(call->dst, dst_bytes, call->src.data, call->src.bytes);
     const uint32_t batch = apart ? BATCH_REPEATS : 1;
     const uint32_t results_each = vec->lanes / call->lanes_each;
-    const bool whole = vec->dense && vec->used_last == vec->lanes && (!call->wants_index || call->order == LEO_ORDER_ONLY_VALUE);
+    const bool whole = vec->dense && vec->used_last == vec->lanes &&
+                       (!call->wants_index || call->order == LEO_ORDER_ONLY_VALUE);
     const uint64_t result_bytes = (uint64_t)results_each * call->lane_bytes;
     for (uint32_t first = 0; first < vec->repeats; first += batch) {
         const uint32_t count = vec->repeats - first < batch ? vec->repeats - first : batch;
@@ -192,14 +198,16 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
             continue;
         }
         for (uint32_t i = 0; i < count; i++) {
-            write_repeat(call, first + i, lanes + i * SIM_VEC_REPEAT_BYTES, results + i * result_bytes);
+            write_repeat(call, first + i, lanes + i * SIM_VEC_REPEAT_BYTES,
+                         results + i * result_bytes);
         }
     }
 }
 
 /** dst_unit: bytes of one step of dst_rep; dst_align: what the destination asks for. */
-static bool reduce(struct sim_core *core, const struct sim_op *op, unsigned member, struct reduce_call *call,
-                   const struct leo_cfg_vred *cfg, uint32_t dst_unit, uint32_t dst_align)
+static bool reduce(struct sim_core *core, const struct sim_op *op, unsigned member,
+                   struct reduce_call *call, const struct leo_cfg_vred *cfg, uint32_t dst_unit,
+                   uint32_t dst_align)
 {
     struct sim_vec *vec = &call->vec;
     const enum sim_lane lane = sim_vec_lane_of(cfg->dtype);
@@ -215,8 +223,10 @@ static bool reduce(struct sim_core *core, const struct sim_op *op, unsigned memb
     call->neutral = neutral_of(member, lane);
     call->tree = tree_of(vec, member, lane);
     const bool pair = call->wants_index && call->order <= LEO_ORDER_INDEX_VALUE;
-    const uint64_t last = (pair ? 2u : (vec->used_last + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
-    const uint64_t other = (pair ? 2u : (vec->used + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
+    const uint64_t last =
+        (pair ? 2u : (vec->used_last + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
+    const uint64_t other =
+        (pair ? 2u : (vec->used + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
     uint64_t bytes = (vec->repeats - 1) * call->dst_step + last;
     if (vec->repeats > 1 && (vec->repeats - 2) * call->dst_step + other > bytes) {
         bytes = (vec->repeats - 2) * call->dst_step + other;

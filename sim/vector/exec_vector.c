@@ -45,7 +45,8 @@ static const struct handler handlers[LEO_INSN_COUNT] = {
 
 bool sim_exec_vector(struct sim_core *core, const struct sim_op *op)
 {
-    const struct handler *handler = op->insn < LEO_INSN_COUNT ? &handlers[op->insn] : &handlers[LEO_INSN_NONE];
+    const struct handler *handler =
+        op->insn < LEO_INSN_COUNT ? &handlers[op->insn] : &handlers[LEO_INSN_NONE];
     if (handler->family == NULL || !leo_insn_has_arch(op->insn, core->config->arch)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_UB, 0, 0);
     }
@@ -103,7 +104,8 @@ enum sim_lane sim_vec_lane_of(enum leo_dtype type)
     }
 }
 
-void sim_vec_splat_fill(struct sim_vec_splat *splat, uint64_t scalar, uint32_t lane_bytes, uint64_t lanes)
+void sim_vec_splat_fill(struct sim_vec_splat *splat, uint64_t scalar, uint32_t lane_bytes,
+                        uint64_t lanes)
 {
     const size_t most = sizeof(splat->bytes) / lane_bytes;
     splat->lanes = lanes < most ? lanes : most;

@@ -37,9 +37,11 @@ uint32_t sim_vec_type_bytes(enum leo_dtype type);
 /** The computing lane of a type that sim_vec_check_type let through. */
 enum sim_lane sim_vec_lane_of(enum leo_dtype type);
 
-/** A scalar operand repeated side by side, so that two-operand kernels serve scalar instructions. */
+/** A scalar operand repeated side by side, so that two-operand kernels serve scalar instructions.
+ */
 struct sim_vec_splat {
     _Alignas(64) uint8_t bytes[1024];
     size_t lanes; /**< how many are filled */
 };
-void sim_vec_splat_fill(struct sim_vec_splat *splat, uint64_t scalar, uint32_t lane_bytes, uint64_t lanes);
+void sim_vec_splat_fill(struct sim_vec_splat *splat, uint64_t scalar, uint32_t lane_bytes,
+                        uint64_t lanes);

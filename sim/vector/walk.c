@@ -64,7 +64,8 @@ bool sim_vec_begin(struct sim_vec *vec, struct sim_core *core, uint32_t widest, 
     return true;
 }
 
-struct sim_vec_array sim_vec_array_of(uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes)
+struct sim_vec_array sim_vec_array_of(uint64_t addr, uint32_t blk, uint32_t rep,
+                                      uint32_t lane_bytes)
 {
     return (struct sim_vec_array){
         .addr = addr,
@@ -86,10 +87,12 @@ static uint64_t repeat_extent(const struct sim_vec_array *array, uint32_t used)
 
 bool sim_vec_map(const struct sim_vec *vec, struct sim_vec_array *array)
 {
-    const uint64_t last = (uint64_t)(vec->repeats - 1) * array->rep + repeat_extent(array, vec->used_last);
+    const uint64_t last =
+        (uint64_t)(vec->repeats - 1) * array->rep + repeat_extent(array, vec->used_last);
     array->bytes = last;
     if (vec->repeats > 1) {
-        const uint64_t other = (uint64_t)(vec->repeats - 2) * array->rep + repeat_extent(array, vec->used);
+        const uint64_t other =
+            (uint64_t)(vec->repeats - 2) * array->rep + repeat_extent(array, vec->used);
         array->bytes = last > other ? last : other;
     }
     array->data =
@@ -102,7 +105,8 @@ bool sim_vec_is_contiguous(const struct sim_vec *vec, const struct sim_vec_array
     const uint32_t bytes = vec->lanes * array->lane_bytes;
     const uint32_t used = vec->repeats == 1 ? vec->used_last : vec->lanes;
     const bool one_block = used * array->lane_bytes <= SIM_VEC_BLOCK_BYTES;
-    return (array->blk == SIM_VEC_BLOCK_BYTES || one_block) && (array->rep == bytes || vec->repeats == 1);
+    return (array->blk == SIM_VEC_BLOCK_BYTES || one_block) &&
+           (array->rep == bytes || vec->repeats == 1);
 }
 
 bool sim_vec_overlap(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint64_t b_bytes)
@@ -110,7 +114,8 @@ bool sim_vec_overlap(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint6
     return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
 }
 
-const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat, uint32_t used, uint8_t *buffer)
+const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat, uint32_t used,
+                             uint8_t *buffer)
 {
     const uint8_t *from = array->data + (uint64_t)repeat * array->rep;
     uint32_t left = used * array->lane_bytes;
@@ -126,7 +131,8 @@ const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat,
 }
 
 /** Writes the first `used` lanes of `buffer` to a repeat. */
-static void scatter_all(const struct sim_vec_array *array, uint32_t repeat, uint32_t used, const uint8_t *buffer)
+static void scatter_all(const struct sim_vec_array *array, uint32_t repeat, uint32_t used,
+                        const uint8_t *buffer)
 {
     uint8_t *to = array->data + (uint64_t)repeat * array->rep;
     uint32_t left = used * array->lane_bytes;
@@ -141,9 +147,10 @@ static void scatter_all(const struct sim_vec_array *array, uint32_t repeat, uint
     }
 }
 
-/** Writes the active ones of the first `used` lanes of `buffer` to a repeat, one by one: strides may be 0. */
-static void scatter_active(const struct sim_vec_array *array, uint32_t repeat, const uint64_t mask[2], uint32_t used,
-                           const uint8_t *buffer)
+/** Writes the active ones of the first `used` lanes of `buffer` to a repeat, one by one: strides
+ * may be 0. */
+static void scatter_active(const struct sim_vec_array *array, uint32_t repeat,
+                           const uint64_t mask[2], uint32_t used, const uint8_t *buffer)
 {
     uint8_t *to = array->data + (uint64_t)repeat * array->rep;
     const uint32_t lane_bytes = array->lane_bytes;
@@ -183,13 +190,15 @@ static bool is_safe_at_once(const struct sim_vec_array *dst, const struct sim_ve
     return same || !sim_vec_overlap(dst->data, dst->bytes, src->data, src->bytes);
 }
 
-void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst, const struct sim_vec_array *a,
-                 const struct sim_vec_array *b, sim_vec_kernel_fn kernel, void *context)
+void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
+                 const struct sim_vec_array *a, const struct sim_vec_array *b,
+                 sim_vec_kernel_fn kernel, void *context)
 {
     const bool a_runs = a == NULL || (sim_vec_is_contiguous(vec, a) && is_safe_at_once(dst, a));
     const bool b_runs = b == NULL || (sim_vec_is_contiguous(vec, b) && is_safe_at_once(dst, b));
     if (vec->dense && a_runs && b_runs && sim_vec_is_contiguous(vec, dst)) {
-        kernel(context, dst->data, a != NULL ? a->data : NULL, b != NULL ? b->data : NULL, 0, vec->total);
+        kernel(context, dst->data, a != NULL ? a->data : NULL, b != NULL ? b->data : NULL, 0,
+               vec->total);
         return;
     }
     _Alignas(64) uint8_t buffer[3][SIM_VEC_REPEAT_BYTES];

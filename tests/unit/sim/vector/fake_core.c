@@ -6,7 +6,8 @@
 
 #define SCRATCH_BYTES (1u << 20)
 
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr, uint64_t bytes, unsigned align)
+uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
+                        uint64_t bytes, unsigned align)
 {
     const struct sim_local *local = &core->local[space];
     if (addr % align != 0) {
@@ -20,8 +21,8 @@ uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_
     return local->data + addr;
 }
 
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr,
-                    uint64_t bytes)
+bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
+                    uint64_t addr, uint64_t bytes)
 {
     core->scalar.fault.code = code;
     core->scalar.fault.space = space;

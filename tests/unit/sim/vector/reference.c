@@ -9,8 +9,9 @@
 unsigned reference_bytes(enum leo_dtype type)
 {
     static const unsigned bytes[LEO_DTYPE_COUNT] = {
-        [LEO_DTYPE_F16] = 2, [LEO_DTYPE_BF16] = 2, [LEO_DTYPE_S16] = 2, [LEO_DTYPE_U16] = 2, [LEO_DTYPE_F32] = 4,
-        [LEO_DTYPE_S32] = 4, [LEO_DTYPE_U32] = 4,  [LEO_DTYPE_S64] = 8, [LEO_DTYPE_S8] = 1,  [LEO_DTYPE_U8] = 1,
+        [LEO_DTYPE_F16] = 2, [LEO_DTYPE_BF16] = 2, [LEO_DTYPE_S16] = 2, [LEO_DTYPE_U16] = 2,
+        [LEO_DTYPE_F32] = 4, [LEO_DTYPE_S32] = 4,  [LEO_DTYPE_U32] = 4, [LEO_DTYPE_S64] = 8,
+        [LEO_DTYPE_S8] = 1,  [LEO_DTYPE_U8] = 1,
     };
     return bytes[type];
 }
@@ -24,7 +25,7 @@ static long double load_f16(uint16_t bits)
 {
     const int exponent = bits >> 10 & 31;
     const int fraction = bits & 1023;
-    long double x = exponent == 31 ? (fraction != 0 ? NAN : HUGE_VALL)
+    long double x = exponent == 31  ? (fraction != 0 ? NAN : HUGE_VALL)
                     : exponent == 0 ? ldexpl(fraction, -24)
                                     : ldexpl(1024 + fraction, exponent - 25);
     return bits >> 15 ? -x : x;
@@ -120,15 +121,18 @@ static long double rounded(long double x, int precision, int least, enum leo_rou
     if (fabsl(y) <= most) {
         return y;
     }
-    const bool away = round == LEO_ROUND_NONE || round == LEO_ROUND_RINT || round == LEO_ROUND_ROUND ||
-                      (round == LEO_ROUND_FLOOR && x < 0) || (round == LEO_ROUND_CEIL && x > 0);
+    const bool away = round == LEO_ROUND_NONE || round == LEO_ROUND_RINT ||
+                      round == LEO_ROUND_ROUND || (round == LEO_ROUND_FLOOR && x < 0) ||
+                      (round == LEO_ROUND_CEIL && x > 0);
     return copysignl(away ? HUGE_VALL : most, x);
 }
 
 static void store_float(void *to, enum leo_dtype type, long double x, enum leo_round round)
 {
     if (isnan(x)) {
-        const uint32_t nan = type == LEO_DTYPE_F16 ? 0x7e00 : type == LEO_DTYPE_BF16 ? 0x7fc0 : 0x7fc00000;
+        const uint32_t nan = type == LEO_DTYPE_F16    ? 0x7e00
+                             : type == LEO_DTYPE_BF16 ? 0x7fc0
+                                                      : 0x7fc00000;
         memcpy(to, &nan, reference_bytes(type));
         return;
     }
@@ -248,10 +252,12 @@ static bool holds(unsigned condition, long double a, long double b)
 }
 
 /** Where lane `lane` of repeat `repeat` lies. */
-static uint8_t *at(uint8_t *base, unsigned repeat, unsigned lane, unsigned blk, unsigned rep, unsigned bytes)
+static uint8_t *at(uint8_t *base, unsigned repeat, unsigned lane, unsigned blk, unsigned rep,
+                   unsigned bytes)
 {
     const unsigned per_block = 32 / bytes;
-    return base + (size_t)repeat * rep * 32 + (size_t)(lane / per_block) * blk * 32 + lane % per_block * bytes;
+    return base + (size_t)repeat * rep * 32 + (size_t)(lane / per_block) * blk * 32 +
+           lane % per_block * bytes;
 }
 
 static bool is_active(const struct reference *ref, unsigned repeat, unsigned lane, unsigned lanes)
@@ -277,8 +283,9 @@ static void set_bit(uint8_t *bits, size_t i, bool value)
     bits[i / 8] = (uint8_t)((bits[i / 8] & ~(1u << (i % 8))) | (unsigned)value << (i % 8));
 }
 
-static void lane_vec3(const struct reference *ref, const struct sim_op *op, const struct leo_cfg_vec3 *cfg,
-                      unsigned repeat, unsigned lane, uint8_t *result)
+static void lane_vec3(const struct reference *ref, const struct sim_op *op,
+                      const struct leo_cfg_vec3 *cfg, unsigned repeat, unsigned lane,
+                      uint8_t *result)
 {
     const enum leo_dtype type = cfg->dtype;
     const unsigned bytes = reference_bytes(type);
@@ -288,13 +295,15 @@ static void lane_vec3(const struct reference *ref, const struct sim_op *op, cons
         b = at(ref->ub + op->c, repeat, lane, cfg->src1_blk, cfg->src1_rep, bytes);
     }
     if (op->insn == LEO_INSN_VSEL) {
-        const bool yes = cfg->mod == 0 ? bit_at((const uint8_t *)ref->cmpmask, lane)
-                                       : bit_at(ref->ub + ref->selmask_addr, repeat * (256 / bytes) + lane);
+        const bool yes = cfg->mod == 0
+                             ? bit_at((const uint8_t *)ref->cmpmask, lane)
+                             : bit_at(ref->ub + ref->selmask_addr, repeat * (256 / bytes) + lane);
         memcpy(result, yes ? a : b, bytes);
     } else if (op->insn == LEO_INSN_VCMPV || op->insn == LEO_INSN_VCMP) {
         *result = holds(cfg->mod, reference_load(a, type), reference_load(b, type));
     } else {
-        store_wrapped(result, type, binary(op->insn, reference_load(a, type), reference_load(b, type)));
+        store_wrapped(result, type,
+                      binary(op->insn, reference_load(a, type), reference_load(b, type)));
     }
 }
 
@@ -319,14 +328,16 @@ static void exec_vec3(struct reference *ref, const struct sim_op *op)
             } else if (op->insn == LEO_INSN_VCMP) {
                 set_bit((uint8_t *)ref->cmpmask, lane, results[lane][0]);
             } else {
-                memcpy(at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes), results[lane], bytes);
+                memcpy(at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes),
+                       results[lane], bytes);
             }
         }
     }
 }
 
 static void lane_vec2(const struct sim_op *op, const struct leo_cfg_vec2 *cfg, enum leo_dtype type,
-                      enum leo_dtype src_type, const uint8_t *src, const uint8_t *old, uint8_t *result)
+                      enum leo_dtype src_type, const uint8_t *src, const uint8_t *old,
+                      uint8_t *result)
 {
     const unsigned bytes = reference_bytes(type);
     switch (op->insn) {
@@ -341,7 +352,8 @@ static void lane_vec2(const struct sim_op *op, const struct leo_cfg_vec2 *cfg, e
         break;
     case LEO_INSN_VAXPY:
         store_float(result, type,
-                    (long double)fmaf((float)reference_load(src, src_type), (float)reference_load(&op->c, src_type),
+                    (long double)fmaf((float)reference_load(src, src_type),
+                                      (float)reference_load(&op->c, src_type),
                                       (float)reference_load(old, type)),
                     LEO_ROUND_RINT);
         break;
@@ -349,7 +361,8 @@ static void lane_vec2(const struct sim_op *op, const struct leo_cfg_vec2 *cfg, e
     case LEO_INSN_VMULS:
     case LEO_INSN_VMAXS:
     case LEO_INSN_VMINS:
-        store_wrapped(result, type, binary(op->insn, reference_load(src, type), reference_load(&op->c, type)));
+        store_wrapped(result, type,
+                      binary(op->insn, reference_load(src, type), reference_load(&op->c, type)));
         break;
     default:
         store_wrapped(result, type, unary(op->insn, reference_load(src, type)));
@@ -369,10 +382,12 @@ static void exec_vec2(struct reference *ref, const struct sim_op *op)
         uint8_t results[128][4];
         for (unsigned lane = 0; lane < lanes; lane++) {
             if (is_active(ref, repeat, lane, lanes)) {
-                const uint8_t *src = op->insn == LEO_INSN_VDUP ? NULL
-                                                               : at(ref->ub + op->b, repeat, lane, cfg.src_blk,
-                                                                    cfg.src_rep, reference_bytes(src_type));
-                const uint8_t *old = at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes);
+                const uint8_t *src = op->insn == LEO_INSN_VDUP
+                                         ? NULL
+                                         : at(ref->ub + op->b, repeat, lane, cfg.src_blk,
+                                              cfg.src_rep, reference_bytes(src_type));
+                const uint8_t *old =
+                    at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes);
                 lane_vec2(op, &cfg, type, src_type, src, old, results[lane]);
             }
         }
@@ -383,7 +398,8 @@ static void exec_vec2(struct reference *ref, const struct sim_op *op)
             if (op->insn == LEO_INSN_VCMPVS) {
                 set_bit(ref->ub + op->a, repeat * lanes + lane, results[lane][0]);
             } else {
-                memcpy(at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes), results[lane], bytes);
+                memcpy(at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, bytes),
+                       results[lane], bytes);
             }
         }
     }
@@ -399,36 +415,42 @@ static void exec_convert(struct reference *ref, const struct sim_op *op)
         long double values[256];
         for (unsigned lane = 0; lane < lanes; lane++) {
             if (is_active(ref, repeat, lane, lanes)) {
-                const uint8_t *from = at(ref->ub + op->b, repeat, lane, cfg.src_blk, cfg.src_rep, src_bytes);
+                const uint8_t *from =
+                    at(ref->ub + op->b, repeat, lane, cfg.src_blk, cfg.src_rep, src_bytes);
                 values[lane] = reference_load(from, cfg.src_type);
-                if (cfg.src_type == LEO_DTYPE_F32 && cfg.dst_type == LEO_DTYPE_F32 && isfinite(values[lane])) {
+                if (cfg.src_type == LEO_DTYPE_F32 && cfg.dst_type == LEO_DTYPE_F32 &&
+                    isfinite(values[lane])) {
                     values[lane] = copysignl(integral(values[lane], op->sub), values[lane]);
                 }
             }
         }
         for (unsigned lane = 0; lane < lanes; lane++) {
             if (is_active(ref, repeat, lane, lanes)) {
-                reference_store(at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, dst_bytes), cfg.dst_type,
-                                values[lane], op->sub);
+                reference_store(
+                    at(ref->ub + op->a, repeat, lane, cfg.dst_blk, cfg.dst_rep, dst_bytes),
+                    cfg.dst_type, values[lane], op->sub);
             }
         }
     }
 }
 
-/** Sum, maximum or minimum of lanes [first, first + count) as a tree; halves are trees of their own. */
-static long double tree(const struct sim_op *op, enum leo_dtype type, const long double *values, unsigned count)
+/** Sum, maximum or minimum of lanes [first, first + count) as a tree; halves are trees of their
+ * own. */
+static long double tree(const struct sim_op *op, enum leo_dtype type, const long double *values,
+                        unsigned count)
 {
     if (count == 1) {
         return values[0];
     }
-    const long double sum =
-        binary(op->insn, tree(op, type, values, count / 2), tree(op, type, values + count / 2, count / 2));
+    const long double sum = binary(op->insn, tree(op, type, values, count / 2),
+                                   tree(op, type, values + count / 2, count / 2));
     uint8_t lane[8];
     store_float(lane, type, sum, LEO_ROUND_RINT);
     return reference_load(lane, type);
 }
 
-static unsigned index_of(const long double *values, const bool *active, unsigned lanes, long double value)
+static unsigned index_of(const long double *values, const bool *active, unsigned lanes,
+                         long double value)
 {
     for (unsigned lane = 0; lane < lanes; lane++) {
         if (active[lane] && (values[lane] == value || (isnan(value) && isnan(values[lane])))) {
@@ -446,7 +468,8 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
     const unsigned lanes = 256 / bytes;
     const bool is_max = op->insn == LEO_INSN_VCMAX || op->insn == LEO_INSN_VCGMAX;
     const bool is_min = op->insn == LEO_INSN_VCMIN || op->insn == LEO_INSN_VCGMIN;
-    const bool by_block = op->insn == LEO_INSN_VCGADD || op->insn == LEO_INSN_VCGMAX || op->insn == LEO_INSN_VCGMIN;
+    const bool by_block =
+        op->insn == LEO_INSN_VCGADD || op->insn == LEO_INSN_VCGMAX || op->insn == LEO_INSN_VCGMIN;
     const unsigned each = op->insn == LEO_INSN_VCPADD ? 2 : by_block ? 32 / bytes : lanes;
     const bool with_index = op->insn == LEO_INSN_VCMAX || op->insn == LEO_INSN_VCMIN;
     const bool pair = with_index && cfg.order <= LEO_ORDER_INDEX_VALUE;
@@ -460,14 +483,16 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
             any |= active[lane];
             values[lane] = is_max ? -HUGE_VALL : is_min ? HUGE_VALL : 0;
             if (active[lane]) {
-                values[lane] = reference_load(at(ref->ub + op->b, repeat, lane, cfg.src_blk, cfg.src_rep, bytes), type);
+                values[lane] = reference_load(
+                    at(ref->ub + op->b, repeat, lane, cfg.src_blk, cfg.src_rep, bytes), type);
             }
         }
         uint8_t *to = ref->ub + op->a + repeat * step;
         if (with_index && any) {
             const long double value = tree(op, type, values, lanes);
             const uint32_t index = index_of(values, active, lanes, value);
-            const bool value_first = cfg.order == LEO_ORDER_VALUE_INDEX || cfg.order == LEO_ORDER_ONLY_VALUE;
+            const bool value_first =
+                cfg.order == LEO_ORDER_VALUE_INDEX || cfg.order == LEO_ORDER_ONLY_VALUE;
             if (cfg.order != LEO_ORDER_ONLY_INDEX) {
                 store_float(to + (value_first ? 0 : bytes), type, value, LEO_ROUND_RINT);
             }
@@ -482,7 +507,8 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
                 has |= active[i * each + lane];
             }
             if (has) {
-                store_float(to + i * bytes, type, tree(op, type, values + i * each, each), LEO_ROUND_RINT);
+                store_float(to + i * bytes, type, tree(op, type, values + i * each, each),
+                            LEO_ROUND_RINT);
             }
         }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vector unit once more, written down lane by lane in long double, as slow and as plain as it can be. */
+/* The vector unit once more, written down lane by lane in long double, as slow and as plain as it
+ * can be. */
 #pragma once
 
 #include "op.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every vector instruction, type and way to walk the buffer against reference.c, on every path of the host. */
+/* Every vector instruction, type and way to walk the buffer against reference.c, on every path of
+ * the host. */
 #include "fake_core.h"
 #include "harness.h"
 #include "reference.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A way to walk: base, block and repeat stride of destination and sources; strides 0xff mean "contiguous". */
+/** A way to walk: base, block and repeat stride of destination and sources; strides 0xff mean
+ * "contiguous". */
 struct walk {
     const char *name;
     uint64_t ctrl, vmask[2];
@@ -33,9 +35,27 @@ static const struct walk walks[] = {
     {"overlapping repeats", 0, {ALL, ALL}, 6, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {3, 1, 2}},
     {"one lane", 0, {1, 0}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"prefix mask", 0, {0x1fffffff, 0}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
-    {"prefix mask, one", 0, {ALL, 0x3fffff}, 1, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
-    {"holes", 0, {0x8421f0f0aa55c33cu, 0x00ff00000000f001u}, 7, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {8, 8, 8}},
-    {"holes strided", 0, {0xf0f0aa55c33c8420u, 0x10000000f0010000u}, 5, {0x0, 0x11000, 0x22000}, {2, 3, 1}, {17, 24, 9}},
+    {"prefix mask, one",
+     0,
+     {ALL, 0x3fffff},
+     1,
+     {0x0, 0x11000, 0x22000},
+     {1, 1, 1},
+     {PACK, PACK, PACK}},
+    {"holes",
+     0,
+     {0x8421f0f0aa55c33cu, 0x00ff00000000f001u},
+     7,
+     {0x0, 0x11000, 0x22000},
+     {1, 1, 1},
+     {8, 8, 8}},
+    {"holes strided",
+     0,
+     {0xf0f0aa55c33c8420u, 0x10000000f0010000u},
+     5,
+     {0x0, 0x11000, 0x22000},
+     {2, 3, 1},
+     {17, 24, 9}},
     {"upper lanes", 0, {0, ALL}, 3, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"empty mask", 0, {0, 0}, 3, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"counter", 1, {1000, 77}, 0, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
@@ -45,8 +65,20 @@ static const struct walk walks[] = {
     {"counter long", 1, {16384, 0}, 1, {0x0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"in place of a", 0, {ALL, ALL}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"in place of b", 0, {ALL, ALL}, 9, {0x22000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
-    {"in place of both", 0, {ALL, ALL}, 9, {0x22000, 0x22000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
-    {"in place, counter", 1, {777, 0}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
+    {"in place of both",
+     0,
+     {ALL, ALL},
+     9,
+     {0x22000, 0x22000, 0x22000},
+     {1, 1, 1},
+     {PACK, PACK, PACK}},
+    {"in place, counter",
+     1,
+     {777, 0},
+     9,
+     {0x11000, 0x11000, 0x22000},
+     {1, 1, 1},
+     {PACK, PACK, PACK}},
     {"shifted down", 0, {ALL, ALL}, 9, {0x10fe0, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"shifted up", 0, {ALL, ALL}, 9, {0x11020, 0x11000, 0x22000}, {1, 1, 1}, {PACK, PACK, PACK}},
     {"one accumulator", 0, {ALL, ALL}, 9, {0x11000, 0x11000, 0x22000}, {1, 1, 1}, {0, 0, 8}},
@@ -64,9 +96,10 @@ static const char *const paths[] = {"generic", "avx2", "avx512"};
 /** Half of the words are any bits, half are numbers of everyday size, some are the awkward ones. */
 static uint32_t random_word(uint64_t *seed)
 {
-    static const uint32_t awkward[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345,
-                                       0x7f800001, 0x00000001, 0x7c00fc00, 0x80000000, 0x7e00fe01, 0x00018001,
-                                       0x7bfffbff, 0x3f800000, 0x3c00bc00, 0xffffffff, 0x80007fff, 0x7fffffff};
+    static const uint32_t awkward[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       0xffc12345, 0x7f800001, 0x00000001, 0x7c00fc00, 0x80000000,
+                                       0x7e00fe01, 0x00018001, 0x7bfffbff, 0x3f800000, 0x3c00bc00,
+                                       0xffffffff, 0x80007fff, 0x7fffffff};
     const uint64_t random = fake_random(seed);
     if (random % 8 == 0) {
         return awkward[(random >> 8) % (sizeof(awkward) / sizeof(awkward[0]))];
@@ -130,14 +163,16 @@ static void check(struct subject *subject, const struct sim_op *op, const struct
     core->cmpmask[0] = 0x123456789abcdef0u;
     core->cmpmask[1] = 0xfedcba9876543210u;
     core->selmask_addr = 0x3c000;
-    struct reference ref = {.ub = subject->expected, .ctrl = core->ctrl, .selmask_addr = core->selmask_addr};
+    struct reference ref = {
+        .ub = subject->expected, .ctrl = core->ctrl, .selmask_addr = core->selmask_addr};
     memcpy(ref.vmask, core->vmask, sizeof(ref.vmask));
     memcpy(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask));
     memcpy(ub, subject->before, FAKE_UB_BYTES);
     memcpy(subject->expected, subject->before, FAKE_UB_BYTES);
     reference_exec(&ref, op);
     subject->runs++;
-    const bool good = sim_exec_vector(core, op) && memcmp(ub, subject->expected, FAKE_UB_BYTES) == 0 &&
+    const bool good = sim_exec_vector(core, op) &&
+                      memcmp(ub, subject->expected, FAKE_UB_BYTES) == 0 &&
                       memcmp(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask)) == 0;
     if (!good) {
         report(subject, op, walk);
@@ -151,7 +186,8 @@ static unsigned rep_of(const struct walk *walk, unsigned operand, unsigned bytes
     return walk->rep[operand] == PACK ? 8 * bytes / wide : walk->rep[operand];
 }
 
-static struct sim_op vec3_op(enum leo_insn insn, unsigned type, unsigned mod, const struct walk *walk)
+static struct sim_op vec3_op(enum leo_insn insn, unsigned type, unsigned mod,
+                             const struct walk *walk)
 {
     const struct leo_cfg_vec3 cfg = {
         .repeat = (uint8_t)walk->repeat,
@@ -164,8 +200,11 @@ static struct sim_op vec3_op(enum leo_insn insn, unsigned type, unsigned mod, co
         .dtype = (uint8_t)type,
         .mod = (uint8_t)mod,
     };
-    return (struct sim_op){
-        .insn = insn, .a = walk->base[0], .b = walk->base[1], .c = walk->base[2], .d = leo_cfg_vec3_pack(&cfg)};
+    return (struct sim_op){.insn = insn,
+                           .a = walk->base[0],
+                           .b = walk->base[1],
+                           .c = walk->base[2],
+                           .d = leo_cfg_vec3_pack(&cfg)};
 }
 
 static struct sim_op vec2_op(enum leo_insn insn, unsigned type, unsigned mod, uint64_t scalar,
@@ -181,14 +220,18 @@ static struct sim_op vec2_op(enum leo_insn insn, unsigned type, unsigned mod, ui
         .dtype = (uint8_t)type,
         .mod = (uint8_t)mod,
     };
-    return (struct sim_op){
-        .insn = insn, .a = walk->base[0], .b = walk->base[1], .c = scalar, .d = leo_cfg_vec2_pack(&cfg)};
+    return (struct sim_op){.insn = insn,
+                           .a = walk->base[0],
+                           .b = walk->base[1],
+                           .c = scalar,
+                           .d = leo_cfg_vec2_pack(&cfg)};
 }
 
 static void check_binary(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {LEO_INSN_VADD, LEO_INSN_VSUB, LEO_INSN_VMUL,  LEO_INSN_VDIV, LEO_INSN_VMAX,
-                                          LEO_INSN_VMIN, LEO_INSN_VSEL, LEO_INSN_VCMPV, LEO_INSN_VCMP};
+    static const enum leo_insn insns[] = {LEO_INSN_VADD, LEO_INSN_VSUB,  LEO_INSN_VMUL,
+                                          LEO_INSN_VDIV, LEO_INSN_VMAX,  LEO_INSN_VMIN,
+                                          LEO_INSN_VSEL, LEO_INSN_VCMPV, LEO_INSN_VCMP};
     for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
         const bool compares = insns[i] == LEO_INSN_VCMPV || insns[i] == LEO_INSN_VCMP;
         const unsigned mods = compares ? LEO_COND_COUNT : insns[i] == LEO_INSN_VSEL ? 3 : 1;
@@ -212,13 +255,16 @@ static void check_binary(struct subject *subject, uint32_t arch)
 
 static void check_vec2(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {LEO_INSN_VADDS, LEO_INSN_VMULS,  LEO_INSN_VMAXS, LEO_INSN_VMINS,
-                                          LEO_INSN_VAXPY, LEO_INSN_VCMPVS, LEO_INSN_VDUP,  LEO_INSN_VCOPY,
-                                          LEO_INSN_VABS,  LEO_INSN_VRELU,  LEO_INSN_VEXP,  LEO_INSN_VLN,
-                                          LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC};
-    static const uint64_t scalars[] = {0x3f9d70a43cf5u, 0xffffffffbfc0bc00u, 0x7fc07e00u, 0x80008000u};
+    static const enum leo_insn insns[] = {
+        LEO_INSN_VADDS,  LEO_INSN_VMULS, LEO_INSN_VMAXS, LEO_INSN_VMINS,  LEO_INSN_VAXPY,
+        LEO_INSN_VCMPVS, LEO_INSN_VDUP,  LEO_INSN_VCOPY, LEO_INSN_VABS,   LEO_INSN_VRELU,
+        LEO_INSN_VEXP,   LEO_INSN_VLN,   LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC};
+    static const uint64_t scalars[] = {0x3f9d70a43cf5u, 0xffffffffbfc0bc00u, 0x7fc07e00u,
+                                       0x80008000u};
     for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const unsigned mods = insns[i] == LEO_INSN_VCMPVS ? LEO_COND_COUNT : insns[i] == LEO_INSN_VAXPY ? 2 : 1;
+        const unsigned mods = insns[i] == LEO_INSN_VCMPVS  ? LEO_COND_COUNT
+                              : insns[i] == LEO_INSN_VAXPY ? 2
+                                                           : 1;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
             if (!leo_insn_has_type(insns[i], arch, type)) {
                 continue;
@@ -239,14 +285,17 @@ static unsigned check_convert(struct subject *subject)
     static const struct {
         unsigned dst, src;
     } pairs[] = {
-        {LEO_DTYPE_F32, LEO_DTYPE_F16},  {LEO_DTYPE_S32, LEO_DTYPE_F16}, {LEO_DTYPE_S16, LEO_DTYPE_F16},
-        {LEO_DTYPE_S8, LEO_DTYPE_F16},   {LEO_DTYPE_U8, LEO_DTYPE_F16},  {LEO_DTYPE_F32, LEO_DTYPE_BF16},
-        {LEO_DTYPE_S32, LEO_DTYPE_BF16}, {LEO_DTYPE_F32, LEO_DTYPE_F32}, {LEO_DTYPE_F16, LEO_DTYPE_F32},
-        {LEO_DTYPE_BF16, LEO_DTYPE_F32}, {LEO_DTYPE_S64, LEO_DTYPE_F32}, {LEO_DTYPE_S32, LEO_DTYPE_F32},
-        {LEO_DTYPE_S16, LEO_DTYPE_F32},  {LEO_DTYPE_F16, LEO_DTYPE_S8},  {LEO_DTYPE_F16, LEO_DTYPE_U8},
-        {LEO_DTYPE_F16, LEO_DTYPE_S16},  {LEO_DTYPE_F32, LEO_DTYPE_S16}, {LEO_DTYPE_F32, LEO_DTYPE_S32},
-        {LEO_DTYPE_S64, LEO_DTYPE_S32},  {LEO_DTYPE_S16, LEO_DTYPE_S32}, {LEO_DTYPE_F32, LEO_DTYPE_S64},
-        {LEO_DTYPE_S32, LEO_DTYPE_S64},
+        {LEO_DTYPE_F32, LEO_DTYPE_F16},  {LEO_DTYPE_S32, LEO_DTYPE_F16},
+        {LEO_DTYPE_S16, LEO_DTYPE_F16},  {LEO_DTYPE_S8, LEO_DTYPE_F16},
+        {LEO_DTYPE_U8, LEO_DTYPE_F16},   {LEO_DTYPE_F32, LEO_DTYPE_BF16},
+        {LEO_DTYPE_S32, LEO_DTYPE_BF16}, {LEO_DTYPE_F32, LEO_DTYPE_F32},
+        {LEO_DTYPE_F16, LEO_DTYPE_F32},  {LEO_DTYPE_BF16, LEO_DTYPE_F32},
+        {LEO_DTYPE_S64, LEO_DTYPE_F32},  {LEO_DTYPE_S32, LEO_DTYPE_F32},
+        {LEO_DTYPE_S16, LEO_DTYPE_F32},  {LEO_DTYPE_F16, LEO_DTYPE_S8},
+        {LEO_DTYPE_F16, LEO_DTYPE_U8},   {LEO_DTYPE_F16, LEO_DTYPE_S16},
+        {LEO_DTYPE_F32, LEO_DTYPE_S16},  {LEO_DTYPE_F32, LEO_DTYPE_S32},
+        {LEO_DTYPE_S64, LEO_DTYPE_S32},  {LEO_DTYPE_S16, LEO_DTYPE_S32},
+        {LEO_DTYPE_F32, LEO_DTYPE_S64},  {LEO_DTYPE_S32, LEO_DTYPE_S64},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         const unsigned dst = reference_bytes(pairs[i].dst);
@@ -280,8 +329,9 @@ static unsigned check_convert(struct subject *subject)
 
 static void check_reduce(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {LEO_INSN_VCADD,  LEO_INSN_VCMAX,  LEO_INSN_VCMIN, LEO_INSN_VCGADD,
-                                          LEO_INSN_VCGMAX, LEO_INSN_VCGMIN, LEO_INSN_VCPADD};
+    static const enum leo_insn insns[] = {LEO_INSN_VCADD,  LEO_INSN_VCMAX,  LEO_INSN_VCMIN,
+                                          LEO_INSN_VCGADD, LEO_INSN_VCGMAX, LEO_INSN_VCGMIN,
+                                          LEO_INSN_VCPADD};
     for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
         const bool with_index = insns[i] == LEO_INSN_VCMAX || insns[i] == LEO_INSN_VCMIN;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
@@ -310,8 +360,9 @@ static void check_reduce(struct subject *subject, uint32_t arch)
 }
 
 /**
- * HW-VEC-01 HW-VEC-02 HW-VEC-03 HW-VEC-04 HW-VEC-09, HW-VEC-10 HW-VEC-11 HW-VEC-12 HW-VEC-15 HW-VEC-16,
- * HW-VEC-25 HW-VEC-26 HW-VEC-27, HW-VEC-30 HW-VEC-31 HW-VEC-32 HW-VEC-33 on the split chip.
+ * HW-VEC-01 HW-VEC-02 HW-VEC-03 HW-VEC-04 HW-VEC-09, HW-VEC-10 HW-VEC-11 HW-VEC-12 HW-VEC-15
+ * HW-VEC-16, HW-VEC-25 HW-VEC-26 HW-VEC-27, HW-VEC-30 HW-VEC-31 HW-VEC-32 HW-VEC-33 on the split
+ * chip.
  */
 static void split_chip_matches_reference(void)
 {

@@ -7,18 +7,21 @@
 #include <math.h>
 #include <stdio.h>
 
-static const enum leo_round rounds[] = {LEO_ROUND_NONE, LEO_ROUND_RINT,  LEO_ROUND_FLOOR, LEO_ROUND_CEIL,
-                                        LEO_ROUND_ROUND, LEO_ROUND_TRUNC, LEO_ROUND_ODD};
+static const enum leo_round rounds[] = {LEO_ROUND_NONE, LEO_ROUND_RINT,  LEO_ROUND_FLOOR,
+                                        LEO_ROUND_CEIL, LEO_ROUND_ROUND, LEO_ROUND_TRUNC,
+                                        LEO_ROUND_ODD};
 #define ROUNDS (sizeof(rounds) / sizeof(rounds[0]))
 
-/** HW-VEC-10: every f16 survives the way to f32 and back in every mode; a NaN becomes the canonical one. */
+/** HW-VEC-10: every f16 survives the way to f32 and back in every mode; a NaN becomes the canonical
+ * one. */
 static void f16_round_trips_in_every_mode(void)
 {
     unsigned wrong = 0;
     for (unsigned bits = 0; bits < 0x10000; bits++) {
         const bool is_nan = (bits & 0x7fff) > 0x7c00;
         for (size_t i = 0; i < ROUNDS; i++) {
-            const uint16_t back = sim_number_f32_to_f16(sim_number_f16_to_f32((uint16_t)bits), rounds[i]);
+            const uint16_t back =
+                sim_number_f32_to_f16(sim_number_f16_to_f32((uint16_t)bits), rounds[i]);
             wrong += back != (is_nan ? SIM_NUMBER_NAN_F16 : bits);
         }
     }
@@ -26,8 +29,8 @@ static void f16_round_trips_in_every_mode(void)
 }
 
 /**
- * What a magnitude strictly between the neighbours `low` and `low + 1` (as f16 bits, no sign) becomes; `side` compares
- * it with the middle.
+ * What a magnitude strictly between the neighbours `low` and `low + 1` (as f16 bits, no sign)
+ * becomes; `side` compares it with the middle.
  */
 static unsigned expected_between(unsigned low, int side, bool negative, enum leo_round round)
 {
@@ -49,13 +52,15 @@ static unsigned expected_between(unsigned low, int side, bool negative, enum leo
     return low | 1;
 }
 
-/** HW-VEC-21: between each two neighbouring f16: just above, just below the middle, the middle, just below the next. */
+/** HW-VEC-21: between each two neighbouring f16: just above, just below the middle, the middle,
+ * just below the next. */
 static void f16_halfway_cases_round_as_told(void)
 {
     unsigned wrong = 0;
     for (unsigned low = 0; low < 0x7c00; low++) {
         const double here = (double)sim_number_f16_to_f32((uint16_t)low);
-        const double next = low == 0x7bff ? 65536.0 : (double)sim_number_f16_to_f32((uint16_t)(low + 1));
+        const double next =
+            low == 0x7bff ? 65536.0 : (double)sim_number_f16_to_f32((uint16_t)(low + 1));
         const float middle = (float)((here + next) / 2);
         const float points[] = {nextafterf((float)here, INFINITY), nextafterf(middle, 0), middle,
                                 nextafterf(middle, INFINITY), nextafterf((float)next, 0)};
@@ -65,7 +70,8 @@ static void f16_halfway_cases_round_as_told(void)
                 for (int negative = 0; negative < 2; negative++) {
                     const unsigned want = expected_between(low, sides[point], negative, rounds[i]);
                     const float x = negative ? -points[point] : points[point];
-                    wrong += sim_number_f32_to_f16(x, rounds[i]) != (want | (negative ? 0x8000u : 0));
+                    wrong +=
+                        sim_number_f32_to_f16(x, rounds[i]) != (want | (negative ? 0x8000u : 0));
                 }
             }
         }
@@ -77,7 +83,8 @@ static void f16_halfway_cases_round_as_told(void)
 static void overflow_goes_to_infinity_or_the_largest(void)
 {
     for (size_t i = 0; i < ROUNDS; i++) {
-        const bool to_nearest = rounds[i] == LEO_ROUND_NONE || rounds[i] == LEO_ROUND_RINT || rounds[i] == LEO_ROUND_ROUND;
+        const bool to_nearest = rounds[i] == LEO_ROUND_NONE || rounds[i] == LEO_ROUND_RINT ||
+                                rounds[i] == LEO_ROUND_ROUND;
         const bool up = to_nearest || rounds[i] == LEO_ROUND_CEIL;
         const bool down = to_nearest || rounds[i] == LEO_ROUND_FLOOR;
         CU_ASSERT(sim_number_f32_to_f16(1e30f, rounds[i]) == (up ? 0x7c00 : 0x7bff));
@@ -160,14 +167,18 @@ static void functions_have_their_special_values(void)
         CU_ASSERT(sim_number_bits(sim_number_max(nans[i], 1)) == SIM_NUMBER_NAN_F32);
         CU_ASSERT(sim_number_bits(sim_number_min(1, nans[i])) == SIM_NUMBER_NAN_F32);
     }
-    CU_ASSERT(sim_number_exp(-INFINITY) == 0 && sim_number_exp(INFINITY) == INFINITY && sim_number_exp(0) == 1);
-    CU_ASSERT(sim_number_exp(89) == INFINITY && sim_number_exp(-104) == 0 && sim_number_exp(-103.5f) == 0x1p-149f);
-    CU_ASSERT(sim_number_ln(0) == -INFINITY && sim_number_ln(-0.0f) == -INFINITY && sim_number_ln(1) == 0);
+    CU_ASSERT(sim_number_exp(-INFINITY) == 0 && sim_number_exp(INFINITY) == INFINITY &&
+              sim_number_exp(0) == 1);
+    CU_ASSERT(sim_number_exp(89) == INFINITY && sim_number_exp(-104) == 0 &&
+              sim_number_exp(-103.5f) == 0x1p-149f);
+    CU_ASSERT(sim_number_ln(0) == -INFINITY && sim_number_ln(-0.0f) == -INFINITY &&
+              sim_number_ln(1) == 0);
     CU_ASSERT(sim_number_ln(INFINITY) == INFINITY);
     CU_ASSERT(sim_number_bits(sim_number_ln(-1)) == SIM_NUMBER_NAN_F32);
     CU_ASSERT(sim_number_bits(sim_number_sqrt(-1)) == SIM_NUMBER_NAN_F32);
     CU_ASSERT(sim_number_bits(sim_number_sqrt(-0.0f)) == 0x80000000u);
-    CU_ASSERT(sim_number_rsqrt(0) == INFINITY && sim_number_rec(-0.0f) == -INFINITY && sim_number_rec(4) == 0.25f);
+    CU_ASSERT(sim_number_rsqrt(0) == INFINITY && sim_number_rec(-0.0f) == -INFINITY &&
+              sim_number_rec(4) == 0.25f);
     CU_ASSERT(sim_number_bits(sim_number_max(-0.0f, 0.0f)) == 0);
     CU_ASSERT(sim_number_bits(sim_number_min(0.0f, -0.0f)) == 0x80000000u);
 }

@@ -70,14 +70,17 @@ static void fill_f16(struct arrays *arrays)
 /** Any bits, near numbers, and the awkward ones. */
 static void fill_random(struct arrays *arrays)
 {
-    static const uint32_t awkward[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001,
-                                       0xffbfffff, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x3f800000, 0xbf800000,
-                                       0x4f000000, 0xcf000000, 0x4effffff, 0x42b17218, 0xc2cff1b5, 0x3effffff};
+    static const uint32_t awkward[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       0xffc00000, 0x7f800001, 0xffbfffff, 0x00000001, 0x807fffff,
+                                       0x00800000, 0x7f7fffff, 0x3f800000, 0xbf800000, 0x4f000000,
+                                       0xcf000000, 0x4effffff, 0x42b17218, 0xc2cff1b5, 0x3effffff};
     uint64_t seed = 99;
     for (unsigned i = 0; i < RANDOM_LANES; i++) {
         const uint64_t random = fake_random(&seed);
-        arrays->a[i] = random & 1 ? (uint32_t)(random >> 32) : 0x3f000000 + ((uint32_t)(random >> 32) & 0x81ffffff);
-        arrays->b[i] = random & 2 ? (uint32_t)fake_random(&seed) : arrays->a[i] ^ ((uint32_t)(random >> 8) & 0x80000003);
+        arrays->a[i] = random & 1 ? (uint32_t)(random >> 32)
+                                  : 0x3f000000 + ((uint32_t)(random >> 32) & 0x81ffffff);
+        arrays->b[i] = random & 2 ? (uint32_t)fake_random(&seed)
+                                  : arrays->a[i] ^ ((uint32_t)(random >> 8) & 0x80000003);
         if (random % 8 == 0) {
             arrays->a[i] = awkward[(random >> 8) % 20];
         }
@@ -90,7 +93,8 @@ static void fill_random(struct arrays *arrays)
 static void check_unary(struct arrays *arrays, enum sim_lane lane, size_t count)
 {
     for (unsigned i = 0; i < SIM_UNARY_COUNT; i++) {
-        CU_ASSERT((arrays->truth->unary[i][lane] == NULL) == (arrays->path->unary[i][lane] == NULL));
+        CU_ASSERT((arrays->truth->unary[i][lane] == NULL) ==
+                  (arrays->path->unary[i][lane] == NULL));
         if (arrays->truth->unary[i][lane] != NULL) {
             clear_results(arrays);
             arrays->truth->unary[i][lane](arrays->want, arrays->a, count);
@@ -103,7 +107,8 @@ static void check_unary(struct arrays *arrays, enum sim_lane lane, size_t count)
 static void check_pairs(struct arrays *arrays, enum sim_lane lane, size_t count)
 {
     for (unsigned i = 0; i < SIM_BINARY_COUNT; i++) {
-        CU_ASSERT((arrays->truth->binary[i][lane] == NULL) == (arrays->path->binary[i][lane] == NULL));
+        CU_ASSERT((arrays->truth->binary[i][lane] == NULL) ==
+                  (arrays->path->binary[i][lane] == NULL));
         if (arrays->truth->binary[i][lane] != NULL) {
             clear_results(arrays);
             arrays->truth->binary[i][lane](arrays->want, arrays->a, arrays->b, count);
@@ -112,7 +117,8 @@ static void check_pairs(struct arrays *arrays, enum sim_lane lane, size_t count)
         }
     }
     for (unsigned i = 0; i < LEO_COND_COUNT; i++) {
-        CU_ASSERT((arrays->truth->compare[i][lane] == NULL) == (arrays->path->compare[i][lane] == NULL));
+        CU_ASSERT((arrays->truth->compare[i][lane] == NULL) ==
+                  (arrays->path->compare[i][lane] == NULL));
         if (arrays->truth->compare[i][lane] != NULL) {
             clear_results(arrays);
             arrays->truth->compare[i][lane]((uint8_t *)arrays->want, arrays->a, arrays->b, count);
@@ -153,7 +159,8 @@ static void f32_and_s32_paths_agree(void)
 
 static void check_axpy(struct arrays *arrays, size_t count, unsigned first, unsigned last)
 {
-    static const uint32_t scalars[] = {0x3fc03c01, 0x80000000, 0xffc07e00, 0x7f807c00, 0x00010001, 0xbf9db8ff};
+    static const uint32_t scalars[] = {0x3fc03c01, 0x80000000, 0xffc07e00,
+                                       0x7f807c00, 0x00010001, 0xbf9db8ff};
     for (unsigned i = first; i <= last; i++) {
         for (size_t scalar = 0; scalar < 6; scalar++) {
             clear_results(arrays);
@@ -176,12 +183,16 @@ static void axpy_select_and_split_agree(void)
         fill_random(&arrays);
         check_axpy(&arrays, RANDOM_LANES, SIM_AXPY_F32, SIM_AXPY_MIXED);
         clear_results(&arrays);
-        arrays.truth->select16(arrays.want, (const uint8_t *)arrays.a, arrays.a, arrays.b, RANDOM_LANES);
-        arrays.path->select16(arrays.got, (const uint8_t *)arrays.a, arrays.a, arrays.b, RANDOM_LANES);
+        arrays.truth->select16(arrays.want, (const uint8_t *)arrays.a, arrays.a, arrays.b,
+                               RANDOM_LANES);
+        arrays.path->select16(arrays.got, (const uint8_t *)arrays.a, arrays.a, arrays.b,
+                              RANDOM_LANES);
         CU_ASSERT(is_same(&arrays));
         clear_results(&arrays);
-        arrays.truth->select32(arrays.want, (const uint8_t *)arrays.b, arrays.a, arrays.b, RANDOM_LANES);
-        arrays.path->select32(arrays.got, (const uint8_t *)arrays.b, arrays.a, arrays.b, RANDOM_LANES);
+        arrays.truth->select32(arrays.want, (const uint8_t *)arrays.b, arrays.a, arrays.b,
+                               RANDOM_LANES);
+        arrays.path->select32(arrays.got, (const uint8_t *)arrays.b, arrays.a, arrays.b,
+                              RANDOM_LANES);
         CU_ASSERT(is_same(&arrays));
         clear_results(&arrays);
         arrays.truth->split16(arrays.want, arrays.want + LANES, arrays.a, RANDOM_LANES / 2);
@@ -201,15 +212,18 @@ static void check_conversions(struct arrays *arrays, size_t count, bool only_16_
         enum leo_dtype dst, src;
         bool from_16_bit;
     } pairs[] = {
-        {LEO_DTYPE_F32, LEO_DTYPE_F16, true},   {LEO_DTYPE_F32, LEO_DTYPE_BF16, true},  {LEO_DTYPE_S32, LEO_DTYPE_F16, true},
-        {LEO_DTYPE_F16, LEO_DTYPE_F32, false},  {LEO_DTYPE_BF16, LEO_DTYPE_F32, false}, {LEO_DTYPE_F32, LEO_DTYPE_S32, false},
-        {LEO_DTYPE_S32, LEO_DTYPE_F32, false},  {LEO_DTYPE_F32, LEO_DTYPE_F32, false},  {LEO_DTYPE_S8, LEO_DTYPE_F16, true},
-        {LEO_DTYPE_S64, LEO_DTYPE_F32, false},
+        {LEO_DTYPE_F32, LEO_DTYPE_F16, true},   {LEO_DTYPE_F32, LEO_DTYPE_BF16, true},
+        {LEO_DTYPE_S32, LEO_DTYPE_F16, true},   {LEO_DTYPE_F16, LEO_DTYPE_F32, false},
+        {LEO_DTYPE_BF16, LEO_DTYPE_F32, false}, {LEO_DTYPE_F32, LEO_DTYPE_S32, false},
+        {LEO_DTYPE_S32, LEO_DTYPE_F32, false},  {LEO_DTYPE_F32, LEO_DTYPE_F32, false},
+        {LEO_DTYPE_S8, LEO_DTYPE_F16, true},    {LEO_DTYPE_S64, LEO_DTYPE_F32, false},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        for (unsigned round = 0; round < LEO_ROUND_COUNT && pairs[i].from_16_bit == only_16_bit; round++) {
+        for (unsigned round = 0; round < LEO_ROUND_COUNT && pairs[i].from_16_bit == only_16_bit;
+             round++) {
             clear_results(arrays);
-            arrays->truth->convert(arrays->want, pairs[i].dst, arrays->a, pairs[i].src, round, count);
+            arrays->truth->convert(arrays->want, pairs[i].dst, arrays->a, pairs[i].src, round,
+                                   count);
             arrays->path->convert(arrays->got, pairs[i].dst, arrays->a, pairs[i].src, round, count);
             CU_ASSERT(is_same(arrays));
         }

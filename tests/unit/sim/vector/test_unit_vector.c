@@ -12,7 +12,8 @@ static struct fake_core *create(const char *soc)
     struct sim_config config;
     char error[256];
     const char *text = leo_isa_soc_text(soc);
-    CU_ASSERT_FATAL(text != NULL && sim_config_parse(text, soc, &config, error, sizeof(error)) == LEO_OK);
+    CU_ASSERT_FATAL(text != NULL &&
+                    sim_config_parse(text, soc, &config, error, sizeof(error)) == LEO_OK);
     struct fake_core *fake = fake_core_create(config.arch, NULL);
     CU_ASSERT_FATAL(fake != NULL);
     fake->config = config;
@@ -55,17 +56,26 @@ static bool is_near(double value, double want, double part)
     return fabs(value - want) <= part * want;
 }
 
-/** Published: 88.4 cycles where the banks keep the operands apart, 139 where a write meets a read. */
+/** Published: 88.4 cycles where the banks keep the operands apart, 139 where a write meets a read.
+ */
 static void published_bank_figures_come_out(void)
 {
     struct fake_core *fake = create("ascend910b1");
-    struct sim_op op = {.insn = LEO_INSN_VADD, .d = binary_cfg(LEO_DTYPE_F32, 64), .b = 0, .c = 0x10100, .a = 0x20000};
+    struct sim_op op = {.insn = LEO_INSN_VADD,
+                        .d = binary_cfg(LEO_DTYPE_F32, 64),
+                        .b = 0,
+                        .c = 0x10100,
+                        .a = 0x20000};
     CU_ASSERT(is_near(cost_of(fake, &op).busy_cycles, 88.4, 0.03));
     op.a = 0x4020;
     CU_ASSERT(is_near(cost_of(fake, &op).busy_cycles, 139, 0.03));
-    // both sources in the same groups: two cycles a repeat; published as 86 cycles for 32 repeats of f16
-    op = (struct sim_op){
-        .insn = LEO_INSN_VADD, .d = binary_cfg(LEO_DTYPE_F16, 32), .b = 0, .c = 0x2000, .a = 0x4000};
+    // both sources in the same groups: two cycles a repeat; published as 86 cycles for 32 repeats
+    // of f16
+    op = (struct sim_op){.insn = LEO_INSN_VADD,
+                         .d = binary_cfg(LEO_DTYPE_F16, 32),
+                         .b = 0,
+                         .c = 0x2000,
+                         .a = 0x4000};
     CU_ASSERT(is_near(cost_of(fake, &op).busy_cycles, 86, 0.03));
     fake_core_destroy(fake);
 }
@@ -75,7 +85,8 @@ static void write_conflicts_cost_a_cycle_a_block(void)
 {
     struct fake_core *fake = create("ascend910b1");
     const double head = fake->config.insn[LEO_INSN_VCOPY].head;
-    struct sim_op op = {.insn = LEO_INSN_VCOPY, .a = 0x10000, .d = unary_cfg(LEO_DTYPE_U16, 144, 144, 1)};
+    struct sim_op op = {
+        .insn = LEO_INSN_VCOPY, .a = 0x10000, .d = unary_cfg(LEO_DTYPE_U16, 144, 144, 1)};
     CU_ASSERT(cost_of(fake, &op).busy_cycles == head + 8 * 144);
     op.d = unary_cfg(LEO_DTYPE_U16, 144, 145, 1);
     CU_ASSERT(cost_of(fake, &op).busy_cycles < head + 2 * 144);
@@ -108,7 +119,8 @@ static void repeats_cost_by_the_rates(void)
 static void reductions_and_wide_types_are_slower(void)
 {
     struct fake_core *fake = create("ascend910b1");
-    const struct leo_cfg_vred red = {.repeat = 9, .dst_rep = 1, .src_blk = 1, .src_rep = 8, .dtype = LEO_DTYPE_F32};
+    const struct leo_cfg_vred red = {
+        .repeat = 9, .dst_rep = 1, .src_blk = 1, .src_rep = 8, .dtype = LEO_DTYPE_F32};
     struct sim_op op = {.insn = LEO_INSN_VCADD, .d = leo_cfg_vred_pack(&red)};
     CU_ASSERT(is_near(cost_of(fake, &op).busy_cycles, cost_of(fake, &op).head_cycles + 63, 0.001));
     struct leo_cfg_vcvt cvt = {.repeat = 8, .dst_blk = 1, .src_blk = 1, .dst_rep = 4, .src_rep = 8};
@@ -131,7 +143,8 @@ static void reductions_and_wide_types_are_slower(void)
 static void heads_of_a_chain_overlap(void)
 {
     struct fake_core *fake = create("ascend910b1");
-    const struct sim_op op = {.insn = LEO_INSN_VADD, .d = binary_cfg(LEO_DTYPE_F16, 4), .c = 0x2000, .a = 0x4000};
+    const struct sim_op op = {
+        .insn = LEO_INSN_VADD, .d = binary_cfg(LEO_DTYPE_F16, 4), .c = 0x2000, .a = 0x4000};
     const struct sim_cost cost = cost_of(fake, &op);
     CU_ASSERT(cost.overlap_cycles == cost.head_cycles && cost.flag_drains);
     fake_core_destroy(fake);
@@ -144,7 +157,8 @@ static void every_instruction_has_a_time_on_every_chip(void)
         struct fake_core *fake = create(name);
         for (unsigned insn = 1; insn < LEO_INSN_COUNT; insn++) {
             const struct leo_insn_info *info = leo_insn_info(insn);
-            if (!info->planned && info->pipe == LEO_PIPE_V && info->config[0] != NULL && info->config[0][0] == 'v') {
+            if (!info->planned && info->pipe == LEO_PIPE_V && info->config[0] != NULL &&
+                info->config[0][0] == 'v') {
                 const struct sim_op op = {.insn = insn, .d = 1 | (uint64_t)LEO_DTYPE_F16 << 56};
                 CU_ASSERT(cost_of(fake, &op).busy_cycles > cost_of(fake, &op).head_cycles);
                 CU_ASSERT(fake->config.insn[insn].rate16 > 0 && fake->config.insn[insn].rate32 > 0);

@@ -8,8 +8,14 @@
 static uint64_t vec3(unsigned type, unsigned repeat, unsigned blk, unsigned rep, unsigned mod)
 {
     const struct leo_cfg_vec3 cfg = {
-        .repeat = (uint8_t)repeat, .dst_blk = (uint8_t)blk,  .src0_blk = (uint8_t)blk, .src1_blk = (uint8_t)blk,
-        .dst_rep = (uint8_t)rep,   .src0_rep = (uint8_t)rep, .src1_rep = (uint8_t)rep, .dtype = (uint8_t)type,
+        .repeat = (uint8_t)repeat,
+        .dst_blk = (uint8_t)blk,
+        .src0_blk = (uint8_t)blk,
+        .src1_blk = (uint8_t)blk,
+        .dst_rep = (uint8_t)rep,
+        .src0_rep = (uint8_t)rep,
+        .src1_rep = (uint8_t)rep,
+        .dtype = (uint8_t)type,
         .mod = (uint8_t)mod,
     };
     return leo_cfg_vec3_pack(&cfg);
@@ -39,7 +45,8 @@ static enum leo_fault fault_of(uint32_t arch, struct sim_op op, uint64_t ctrl, u
 
 static enum leo_fault fault_vadd(uint64_t a, uint64_t b, uint64_t c, uint64_t cfg)
 {
-    return fault_of(2201, (struct sim_op){.insn = LEO_INSN_VADD, .a = a, .b = b, .c = c, .d = cfg}, 0, UINT64_MAX);
+    return fault_of(2201, (struct sim_op){.insn = LEO_INSN_VADD, .a = a, .b = b, .c = c, .d = cfg},
+                    0, UINT64_MAX);
 }
 
 static void addresses_must_be_blocks(void)
@@ -63,8 +70,10 @@ static void every_operand_stays_in_the_buffer(void)
     CU_ASSERT(fault_vadd(UINT64_MAX - 31, 0, 0, cfg) == LEO_FAULT_LOCAL_OUT_OF_RANGE);
     CU_ASSERT(fault_vadd(0, UINT64_C(1) << 40, 0, cfg) == LEO_FAULT_LOCAL_OUT_OF_RANGE);
     // the farthest strides of the word
-    CU_ASSERT(fault_vadd(0, 0, 0, vec3(LEO_DTYPE_F16, 255, 255, 255, 0)) == LEO_FAULT_LOCAL_OUT_OF_RANGE);
-    const struct leo_cfg_vec2 far = {.repeat = 255, .dst_blk = 0xffff, .src_blk = 1, .dst_rep = 255, .src_rep = 8};
+    CU_ASSERT(fault_vadd(0, 0, 0, vec3(LEO_DTYPE_F16, 255, 255, 255, 0)) ==
+              LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    const struct leo_cfg_vec2 far = {
+        .repeat = 255, .dst_blk = 0xffff, .src_blk = 1, .dst_rep = 255, .src_rep = 8};
     const struct sim_op op = {.insn = LEO_INSN_VABS, .d = leo_cfg_vec2_pack(&far)};
     CU_ASSERT(fault_of(2201, op, 0, UINT64_MAX) == LEO_FAULT_LOCAL_OUT_OF_RANGE);
 }
@@ -72,7 +81,8 @@ static void every_operand_stays_in_the_buffer(void)
 /** HW-VEC-06: lanes that are not active are not accesses. */
 static void masked_lanes_may_hang_over_the_end(void)
 {
-    const struct sim_op op = {.insn = LEO_INSN_VADD, .a = FAKE_UB_BYTES - 32, .d = vec3(LEO_DTYPE_F32, 1, 1, 8, 0)};
+    const struct sim_op op = {
+        .insn = LEO_INSN_VADD, .a = FAKE_UB_BYTES - 32, .d = vec3(LEO_DTYPE_F32, 1, 1, 8, 0)};
     CU_ASSERT(fault_of(2201, op, 0, 0xff) == LEO_FAULT_NONE);
     CU_ASSERT(fault_of(2201, op, 0, 0x1ff) == LEO_FAULT_LOCAL_OUT_OF_RANGE);
     CU_ASSERT(fault_of(2201, op, 1, 8) == LEO_FAULT_NONE);
@@ -82,7 +92,8 @@ static void masked_lanes_may_hang_over_the_end(void)
 
 static void nothing_to_do_is_no_access(void)
 {
-    const struct sim_op op = {.insn = LEO_INSN_VADD, .a = UINT64_MAX - 31, .d = vec3(LEO_DTYPE_F32, 0, 1, 8, 0)};
+    const struct sim_op op = {
+        .insn = LEO_INSN_VADD, .a = UINT64_MAX - 31, .d = vec3(LEO_DTYPE_F32, 0, 1, 8, 0)};
     CU_ASSERT(fault_of(2201, op, 0, UINT64_MAX) == LEO_FAULT_NONE);
     CU_ASSERT(fault_of(2201, op, 1, 0) == LEO_FAULT_NONE);
 }
@@ -92,15 +103,16 @@ static void types_follow_the_tables(void)
 {
     for (unsigned insn = 1; insn < LEO_INSN_COUNT; insn++) {
         const struct leo_insn_info *info = leo_insn_info(insn);
-        if (info->pipe != LEO_PIPE_V || info->config[0] == NULL || strncmp(info->config[0], "v", 1) != 0 ||
-            insn == LEO_INSN_VCONV) {
+        if (info->pipe != LEO_PIPE_V || info->config[0] == NULL ||
+            strncmp(info->config[0], "v", 1) != 0 || insn == LEO_INSN_VCONV) {
             continue;
         }
         for (unsigned type = 0; type < 16; type++) {
             for (unsigned arch = 1001; arch <= 2201; arch += 1200) {
                 const struct sim_op op = {.insn = insn, .d = (uint64_t)type << 56}; // repeat 0
                 const bool legal = type < LEO_DTYPE_COUNT && leo_insn_has_type(insn, arch, type);
-                CU_ASSERT(fault_of(arch, op, 0, 1) == (legal ? LEO_FAULT_NONE : LEO_FAULT_ILLEGAL_INSTRUCTION));
+                CU_ASSERT(fault_of(arch, op, 0, 1) ==
+                          (legal ? LEO_FAULT_NONE : LEO_FAULT_ILLEGAL_INSTRUCTION));
             }
         }
     }
@@ -153,7 +165,8 @@ static void modes_beyond_the_last_are_refused(void)
 /** HW-VEC-33: results of reductions are aligned to what they are. */
 static void reductions_check_their_destination(void)
 {
-    const struct leo_cfg_vred cfg = {.repeat = 1, .dst_rep = 1, .src_blk = 1, .src_rep = 8, .dtype = LEO_DTYPE_F16};
+    const struct leo_cfg_vred cfg = {
+        .repeat = 1, .dst_rep = 1, .src_blk = 1, .src_rep = 8, .dtype = LEO_DTYPE_F16};
     struct sim_op op = {.insn = LEO_INSN_VCADD, .b = 0x1000, .d = leo_cfg_vred_pack(&cfg)};
     op.a = 2;
     CU_ASSERT(fault_of(2201, op, 0, UINT64_MAX) == LEO_FAULT_NONE);
