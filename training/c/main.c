@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+static const float RATE = 0.1f, RATE_DECAY = 0.8f;
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum { BATCH = 64, SPLIT_SEED = 1, PROFILE_TASKS = 4096, TIMELINE_STEPS = 4, TIMELINE_RECORDS = 200000 };
 
@@ -34,13 +35,14 @@ struct run {
     struct train_random random;
     struct report report;
     unsigned skipped;
+    float rate;
 };
 
 static const char usage[] =
     "usage: leo-train [option...]\n"
     "Trains a 64-128-10 perceptron on handwritten digits on a simulated chip.\n"
     "  --soc NAME        chip: ascend910a, ascend910b1 or a SoC file (default LEO_SOC, else ascend910a)\n"
-    "  --epochs N        passes over the training digits, 1..1000 (default 12)\n"
+    "  --epochs N        passes over the training digits, 1..1000 (default 15)\n"
     "  --threads N       host threads (default LEO_THREADS, else all); results do not depend on it\n"
     "  --simd NAME       host arithmetic: generic, avx2, avx512 (default LEO_SIMD, else the best); same\n"
     "  --data FILE       digits as comma separated values (default: those of the source tree)\n"
@@ -171,7 +173,7 @@ static leo_status prepare(struct run *run)
     const struct leo_rt_opts opts = {
         .size = sizeof(opts), .soc = options->soc, .host_threads = options->threads, .simd = options->simd};
     const struct net_opts net = {
-        .batch = BATCH, .rows = run->train, .loss_scale = options->loss_scale, .rate = 0.1f, .momentum = 0.9f};
+        .batch = BATCH, .rows = run->train, .loss_scale = options->loss_scale, .momentum = 0.9f};
     run->random.state = options->seed;
     leo_status status = leo_rt_create(&opts, &run->rt);
     status = status != LEO_OK ? status : leo_rt_device_open(run->rt, 0, &run->device);
@@ -199,7 +201,7 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
     status = status != LEO_OK ? status : net_upload(run->net, run->pixels, run->labels, run->train);
     for (uint32_t step = 0; status == LEO_OK && step < steps; step++) {
         bool skipped = false;
-        status = net_step(run->net, step * BATCH, &skipped);
+        status = net_step(run->net, step * BATCH, run->rate, &skipped);
         run->skipped += skipped;
         if (status == LEO_OK && timeline && step + 1 == TIMELINE_STEPS) {
             // The rest of the epoch is profiled without its instructions.
@@ -252,6 +254,7 @@ static leo_status train(struct run *run)
         float loss = 0;
         status = train_epoch(run, epoch == 1 && *run->options->timeline, &loss);
         status = status != LEO_OK ? status : measure(run, &accuracy);
+        run->rate *= RATE_DECAY; // smaller steps settle
         if (status == LEO_OK) {
             printf("epoch %3u  loss %.9g (%a)  accuracy %6.2f %%  simulated %10.1f us  wall %.3f s\n", epoch, (double)loss,
                    (double)loss, accuracy, (double)(leo_rt_device_host_time_ns(run->device) - begin_ns) * 1e-3,
@@ -271,8 +274,8 @@ static leo_status train(struct run *run)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.data = LEO_DIGITS, .timeline = "timeline.json", .epochs = 12, .loss_scale = 1024};
-    struct run run = {.options = &options};
+    struct options options = {.data = LEO_DIGITS, .timeline = "timeline.json", .epochs = 15, .loss_scale = 1024};
+    struct run run = {.options = &options, .rate = RATE};
     char error[256];
     int code;
     if (!parse_options(argc, argv, &options, &code)) {

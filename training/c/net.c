@@ -224,7 +224,7 @@ static leo_status find_overflow(struct net *net, bool *overflow)
     return status;
 }
 
-leo_status net_step(struct net *net, uint32_t row, bool *skipped)
+leo_status net_step(struct net *net, uint32_t row, float rate, bool *skipped)
 {
     leo_status status = forward(net, row, net->opts.batch);
     status = status != LEO_OK ? status : backward(net, row, net->opts.batch);
@@ -236,7 +236,7 @@ leo_status net_step(struct net *net, uint32_t row, bool *skipped)
     const struct leo_op_tensor velocity = view(net, VELOCITY, LEO_DTYPE_F32, 0, PARAMETERS, 0);
     const struct leo_op_tensor grad = view(net, GRAD, LEO_DTYPE_F32, 0, PARAMETERS, 0);
     status = leo_op_momentum_sgd(net->context, net->stream, &weight, &velocity, &grad, 1.0f / net->opts.loss_scale,
-                                 net->opts.rate, net->opts.momentum);
+                                 rate, net->opts.momentum);
     return status != LEO_OK ? status : refresh_weights(net);
 }
 

@@ -15,7 +15,7 @@ enum { NET_INPUTS = DIGITS_PIXELS, NET_HIDDEN = 128, NET_CLASSES = DIGITS_CLASSE
 struct net_opts {
     uint32_t batch;     /**< rows of a training step */
     uint32_t rows;      /**< most rows of one upload */
-    float loss_scale, rate, momentum;
+    float loss_scale, momentum;
 };
 
 struct net;
@@ -26,7 +26,7 @@ void net_destroy(struct net *net);
 /** Puts rows (f32 pixels and labels) on the device, in f16, for the calls below. */
 LEO_MUST_CHECK leo_status net_upload(struct net *net, const float *pixels, const int32_t *labels, uint32_t rows);
 /** One step on the `batch` uploaded rows from `row` on. `skipped`: the gradients overflowed and nothing was updated. */
-LEO_MUST_CHECK leo_status net_step(struct net *net, uint32_t row, bool *skipped);
+LEO_MUST_CHECK leo_status net_step(struct net *net, uint32_t row, float rate, bool *skipped);
 /** Losses of all uploaded rows that steps or net_infer have seen since the upload. */
 LEO_MUST_CHECK leo_status net_losses(struct net *net, uint32_t rows, float *losses);
 /** Runs the uploaded rows forward; prob: [rows, 10]. */
