@@ -79,6 +79,7 @@ static const struct key keys[] = {
     {"gm", "gm_write_latency", AT(gm_write_latency), KIND_REAL, 0, 1e6},
     {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
+    {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
@@ -247,6 +248,9 @@ static void check_whole(struct parser *parser)
         if (!parser->seen[i]) {
             fail(parser, "key '%s' is missing from section [%s]", keys[i].name, keys[i].section);
         }
+    }
+    if (parser->failed) {
+        return;
     }
     if (config->arch != 1001 && config->arch != 2201) {
         fail(parser, "arch must be 1001 or 2201");
