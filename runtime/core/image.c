@@ -131,7 +131,7 @@ static leo_status copy_segments(struct rt_image *image)
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr seg;
         if (gelf_getphdr(image->elf, (int)i, &seg) && seg.p_type == PT_LOAD &&
-            seg.p_vaddr < RT_IMAGE_BIAS) {
+            seg.p_vaddr < RT_IMAGE_BIAS && seg.p_memsz) {
             memcpy(image->flat + sizeof(image->desc) + seg.p_vaddr, image->file + seg.p_offset,
                    seg.p_filesz);
         }
