@@ -50,6 +50,26 @@ static void clock_of_the_host_follows_what_it_waits_for(void)
     null_runtime_close(&null);
 }
 
+static void clock_of_the_host_never_goes_back(void)
+{
+    struct null_runtime null;
+    struct leo_rt_stream *early, *late;
+    uint64_t addr;
+    null_runtime_open(&null, false);
+    OK(leo_rt_stream_create(null.device, &early));
+    OK(leo_rt_stream_create(null.device, &late));
+    OK(leo_rt_memory_alloc(null.device, 64, &addr));
+    OK(leo_rt_memset_async(early, addr, 0, 64));
+    OK(leo_rt_memset_async(late, addr, 0, 64));
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, 1, 0);
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE + 1, 1, 0);
+    OK(leo_rt_stream_synchronize(late, -1));
+    uint64_t ns = leo_rt_device_host_time_ns(null.device);
+    OK(leo_rt_stream_synchronize(early, -1));
+    CU_ASSERT_EQUAL(leo_rt_device_host_time_ns(null.device), ns);
+    null_runtime_close(&null);
+}
+
 static void first_fault_is_reported_once(void)
 {
     struct null_runtime null;
@@ -162,6 +182,7 @@ int main(int argc, char **argv)
         {"synchronize_times_out_and_goes_on", synchronize_times_out_and_goes_on},
         {"clock_of_the_host_follows_what_it_waits_for",
          clock_of_the_host_follows_what_it_waits_for},
+        {"clock_of_the_host_never_goes_back", clock_of_the_host_never_goes_back},
         {"first_fault_is_reported_once", first_fault_is_reported_once},
         {"destroyed_event_slot_is_used_again_safely", destroyed_event_slot_is_used_again_safely},
         {"event_recorded_twice_counts_the_later_record",
