@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The newcomer's commands. The build itself is CMake's (CMakePresets.json).
+MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
