@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Integer and bit-moving loops in plain C. Each path file includes them and its compiler flags turn
- * them into the path's own instructions. Integers wrap around. `ivdep` promises the compiler what
- * simd_vector.h asks of callers.
+ * them into the path's own instructions. Integers wrap around.
  */
 #pragma once
+
+/* No lane depends on another: the destination is one of the sources or apart from them. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +20,7 @@ static inline void plain_add_s16(void *dst, const void *a, const void *b, size_t
 {
     uint16_t *d = dst;
     const uint16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = (uint16_t)(x[i] + y[i]);
     }
@@ -24,7 +30,7 @@ static inline void plain_sub_s16(void *dst, const void *a, const void *b, size_t
 {
     uint16_t *d = dst;
     const uint16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = (uint16_t)(x[i] - y[i]);
     }
@@ -34,7 +40,7 @@ static inline void plain_mul_s16(void *dst, const void *a, const void *b, size_t
 {
     uint16_t *d = dst;
     const uint16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = (uint16_t)((uint32_t)x[i] * y[i]);
     }
@@ -44,7 +50,7 @@ static inline void plain_max_s16(void *dst, const void *a, const void *b, size_t
 {
     int16_t *d = dst;
     const int16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] > y[i] ? x[i] : y[i];
     }
@@ -54,7 +60,7 @@ static inline void plain_min_s16(void *dst, const void *a, const void *b, size_t
 {
     int16_t *d = dst;
     const int16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] < y[i] ? x[i] : y[i];
     }
@@ -64,7 +70,7 @@ static inline void plain_add_s32(void *dst, const void *a, const void *b, size_t
 {
     uint32_t *d = dst;
     const uint32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] + y[i];
     }
@@ -74,7 +80,7 @@ static inline void plain_sub_s32(void *dst, const void *a, const void *b, size_t
 {
     uint32_t *d = dst;
     const uint32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] - y[i];
     }
@@ -84,7 +90,7 @@ static inline void plain_mul_s32(void *dst, const void *a, const void *b, size_t
 {
     uint32_t *d = dst;
     const uint32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] * y[i];
     }
@@ -94,7 +100,7 @@ static inline void plain_max_s32(void *dst, const void *a, const void *b, size_t
 {
     int32_t *d = dst;
     const int32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] > y[i] ? x[i] : y[i];
     }
@@ -104,7 +110,7 @@ static inline void plain_min_s32(void *dst, const void *a, const void *b, size_t
 {
     int32_t *d = dst;
     const int32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] < y[i] ? x[i] : y[i];
     }
@@ -114,7 +120,7 @@ static inline void plain_relu_s32(void *dst, const void *src, size_t count)
 {
     int32_t *d = dst;
     const int32_t *x = src;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = x[i] > 0 ? x[i] : 0;
     }
@@ -125,7 +131,7 @@ static inline void plain_select16(void *dst, const uint8_t *bits, const void *a,
 {
     uint16_t *d = dst;
     const uint16_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i];
     }
@@ -136,7 +142,7 @@ static inline void plain_select32(void *dst, const uint8_t *bits, const void *a,
 {
     uint32_t *d = dst;
     const uint32_t *x = a, *y = b;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i];
     }
@@ -146,7 +152,7 @@ static inline void plain_split16(void *even, void *odd, const void *src, size_t 
 {
     uint16_t *e = even, *o = odd;
     const uint16_t *x = src;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         e[i] = x[2 * i];
         o[i] = x[2 * i + 1];
@@ -157,7 +163,7 @@ static inline void plain_split32(void *even, void *odd, const void *src, size_t 
 {
     uint32_t *e = even, *o = odd;
     const uint32_t *x = src;
-#pragma GCC ivdep
+    INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         e[i] = x[2 * i];
         o[i] = x[2 * i + 1];
