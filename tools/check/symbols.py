@@ -3,7 +3,8 @@
 """symbols.py BUILD [ROOT]: leo_ names are exactly the public ones.
 
 Every global leo_ symbol of our libraries is declared in a public header, every leo_ function that a public header
-declares is defined, and no library has a writable global.
+declares is defined, and no library has a writable global. A shared library exports what the headers of its facade
+(<folder>/include/<facade>/) declare, no more and no less.
 """
 
 import re
@@ -57,6 +58,22 @@ def symbols(build):
                 yield library, fields[0], fields[2].isupper(), fields[6]
 
 
+def check_shared(root, build):
+    """Exports of <build>/<folder>/<facade>/lib*.so against <folder>/include/<facade>/*.h."""
+    for library in sorted(Path(build).glob("*/*/lib*.so")):
+        folder, facade = library.parts[-3:-1]
+        headers = sorted((Path(root) / folder / "include" / facade).glob("*.h"))
+        text = "".join(tree.without_comments(header.read_text(encoding="utf-8")) for header in headers)
+        text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
+        promised = set(re.findall(rf"\b({facade}\w+)\s*\(", text))
+        listing = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False)
+        exported = {line.split()[-1] for line in listing.stdout.split("\n") if line}
+        for name in sorted(exported - promised):
+            yield f"{library.name}: {name} is exported but in no header of {facade}"
+        for name in sorted(promised - exported):
+            yield f"{library.name}: {name} is declared but not exported"
+
+
 def main():
     build = sys.argv[1]
     root = sys.argv[2] if len(sys.argv) > 2 else "."
@@ -74,6 +91,7 @@ def main():
     for name, path in sorted(names.items()):
         if name not in defined and name not in inline:
             violations.append(f"{path}: {name} is declared but no library defines it")
+    violations += check_shared(root, build)
     tree.finish("symbols", violations)
 
 

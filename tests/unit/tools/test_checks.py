@@ -104,6 +104,16 @@ class Checks(unittest.TestCase):
             script, build, tree = self.symbols(code, header)
             self.expect_bad(message, script, build, **tree)
 
+    def test_exports_of_a_facade(self):
+        for code, message in (("int aclOpen(int x) { return x; }\nint aclHidden(void) { return 1; }\n",
+                               "aclHidden is exported but in no header of acl"),
+                              ("int aclOther(int x) { return x; }\n", "aclOpen is declared but not exported")):
+            tree = self.symbols("int leo_isa_soc(void) { return 1; }\n")[2]
+            tree["files"].update({"runtime/include/acl/acl.h": "int aclOpen(int x);\n", "runtime/acl.c": code})
+            tree["commands"] += [["mkdir", "-p", "build/runtime/acl"],
+                                 ["gcc", "-shared", "-fPIC", "runtime/acl.c", "-o", "build/runtime/acl/libx.so"]]
+            self.expect_bad(message, "symbols.py", "build", **tree)
+
     def test_symbols_without_libraries(self):
         self.expect_bad("build first", "symbols.py", "build")
 
