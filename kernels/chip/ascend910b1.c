@@ -6,7 +6,8 @@ const struct op_chip op_chip_ascend910b1 = {
     .arch = 2201,
     .matmul_tile_m = 128, // 128 x 256 sums fill the 128 KiB of L0C
     .matmul_tile_n = 256,
-    .matmul_k_chunk = 256, // two halves of (128 + 256) x 256 elements leave room for the bias in the 512 KiB of L1
+    .matmul_k_chunk = 256, // two halves of (128 + 256) x 256 elements leave room for the bias in
+                           // the 512 KiB of L1
     .matmul_read_rate = 64,
     .flat_block_bytes = 4096,
 };

@@ -8,7 +8,8 @@
 leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_op_context **out)
 {
     if (!device || !out) {
-        return leo_rt_fail(LEO_ERR_INVALID_ARG, "op_context_create: %s is NULL", device ? "the result's place" : "device");
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "op_context_create: %s is NULL",
+                           device ? "the result's place" : "device");
     }
     struct leo_op_context *context = leo_calloc(1, sizeof(*context));
     if (!context) {
@@ -22,7 +23,8 @@ leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_op_con
     if (!context->modules) {
         status = leo_rt_fail(LEO_ERR_NO_MEMORY, "op_context_create: out of host memory");
     } else if (!context->chip) {
-        status = leo_rt_fail(LEO_ERR_UNSUPPORTED, "op_context_create: no operators for chip %s (architecture %u)",
+        status = leo_rt_fail(LEO_ERR_UNSUPPORTED,
+                             "op_context_create: no operators for chip %s (architecture %u)",
                              context->caps.soc_name, context->caps.arch);
     }
     if (status != LEO_OK) {
@@ -56,7 +58,8 @@ static leo_status load_kernel(struct leo_op_context *context, enum op_kernel ker
     struct op_image image;
     const char *symbol = op_program_find(kernel, context->chip->arch, &program, &image);
     if (!context->modules[program]) {
-        leo_status status = leo_rt_module_load(context->device, image.elf, image.bytes, image.name, &context->modules[program]);
+        leo_status status = leo_rt_module_load(context->device, image.elf, image.bytes, image.name,
+                                               &context->modules[program]);
         if (status != LEO_OK) {
             return status;
         }
@@ -64,8 +67,9 @@ static leo_status load_kernel(struct leo_op_context *context, enum op_kernel ker
     return leo_rt_module_find(context->modules[program], symbol, &context->kernels[kernel]);
 }
 
-leo_status op_context_launch(struct leo_op_context *context, struct leo_rt_stream *stream, enum op_kernel kernel,
-                             uint32_t blocks, const void *args, const char *tag)
+leo_status op_context_launch(struct leo_op_context *context, struct leo_rt_stream *stream,
+                             enum op_kernel kernel, uint32_t blocks, const void *args,
+                             const char *tag)
 {
     if (!context->kernels[kernel]) {
         leo_status status = load_kernel(context, kernel);

@@ -42,10 +42,12 @@ struct leo_op_context {
 uint32_t op_context_vector_cores(const struct leo_op_context *context);
 
 /** Launches with one argument, a structure by value. `tag` names the operator in profiles. */
-LEO_MUST_CHECK leo_status op_context_launch(struct leo_op_context *context, struct leo_rt_stream *stream,
-                                            enum op_kernel kernel, uint32_t blocks, const void *args, const char *tag);
+LEO_MUST_CHECK leo_status op_context_launch(struct leo_op_context *context,
+                                            struct leo_rt_stream *stream, enum op_kernel kernel,
+                                            uint32_t blocks, const void *args, const char *tag);
 
-/** How `count` things are shared out: every block but the last has `per_block`, a multiple of `granule`. */
+/** How `count` things are shared out: every block but the last has `per_block`, a multiple of
+ * `granule`. */
 struct op_split {
     uint32_t blocks;
     uint64_t per_block;

@@ -3,7 +3,17 @@
 
 #include <stdlib.h>
 
-enum program { MATMUL, ADD, RELU, SOFTMAX_XENT, SOFTMAX_XENT_GRAD, COLUMN_SUM, CAST, MOMENTUM_SGD, PROGRAMS };
+enum program {
+    MATMUL,
+    ADD,
+    RELU,
+    SOFTMAX_XENT,
+    SOFTMAX_XENT_GRAD,
+    COLUMN_SUM,
+    CAST,
+    MOMENTUM_SGD,
+    PROGRAMS
+};
 
 // Defined by the files that leo_device_program() makes.
 extern const unsigned char op_matmul_1001_elf[], op_matmul_2201_elf[];
@@ -31,16 +41,21 @@ struct entry {
 };
 
 static const struct entry entries[PROGRAMS] = {
-    [MATMUL] = {"matmul", op_matmul_1001_elf, op_matmul_2201_elf, &op_matmul_1001_elf_bytes, &op_matmul_2201_elf_bytes},
-    [ADD] = {"add", op_add_1001_elf, op_add_2201_elf, &op_add_1001_elf_bytes, &op_add_2201_elf_bytes},
-    [RELU] = {"relu", op_relu_1001_elf, op_relu_2201_elf, &op_relu_1001_elf_bytes, &op_relu_2201_elf_bytes},
+    [MATMUL] = {"matmul", op_matmul_1001_elf, op_matmul_2201_elf, &op_matmul_1001_elf_bytes,
+                &op_matmul_2201_elf_bytes},
+    [ADD] = {"add", op_add_1001_elf, op_add_2201_elf, &op_add_1001_elf_bytes,
+             &op_add_2201_elf_bytes},
+    [RELU] = {"relu", op_relu_1001_elf, op_relu_2201_elf, &op_relu_1001_elf_bytes,
+              &op_relu_2201_elf_bytes},
     [SOFTMAX_XENT] = {"softmax_xent", op_softmax_xent_1001_elf, op_softmax_xent_2201_elf,
                       &op_softmax_xent_1001_elf_bytes, &op_softmax_xent_2201_elf_bytes},
-    [SOFTMAX_XENT_GRAD] = {"softmax_xent_grad", op_softmax_xent_grad_1001_elf, op_softmax_xent_grad_2201_elf,
-                           &op_softmax_xent_grad_1001_elf_bytes, &op_softmax_xent_grad_2201_elf_bytes},
-    [COLUMN_SUM] = {"column_sum", op_column_sum_1001_elf, op_column_sum_2201_elf, &op_column_sum_1001_elf_bytes,
-                    &op_column_sum_2201_elf_bytes},
-    [CAST] = {"cast", op_cast_1001_elf, op_cast_2201_elf, &op_cast_1001_elf_bytes, &op_cast_2201_elf_bytes},
+    [SOFTMAX_XENT_GRAD] = {"softmax_xent_grad", op_softmax_xent_grad_1001_elf,
+                           op_softmax_xent_grad_2201_elf, &op_softmax_xent_grad_1001_elf_bytes,
+                           &op_softmax_xent_grad_2201_elf_bytes},
+    [COLUMN_SUM] = {"column_sum", op_column_sum_1001_elf, op_column_sum_2201_elf,
+                    &op_column_sum_1001_elf_bytes, &op_column_sum_2201_elf_bytes},
+    [CAST] = {"cast", op_cast_1001_elf, op_cast_2201_elf, &op_cast_1001_elf_bytes,
+              &op_cast_2201_elf_bytes},
     [MOMENTUM_SGD] = {"momentum_sgd", op_momentum_sgd_1001_elf, op_momentum_sgd_2201_elf,
                       &op_momentum_sgd_1001_elf_bytes, &op_momentum_sgd_2201_elf_bytes},
 };
@@ -72,7 +87,8 @@ unsigned op_program_count(void)
     return PROGRAMS;
 }
 
-const char *op_program_find(enum op_kernel kernel, uint32_t arch, unsigned *program, struct op_image *image)
+const char *op_program_find(enum op_kernel kernel, uint32_t arch, unsigned *program,
+                            struct op_image *image)
 {
     const struct entry *entry = &entries[kernels[kernel].program];
     *program = kernels[kernel].program;

@@ -13,4 +13,5 @@ struct op_image {
 
 unsigned op_program_count(void);
 /** Symbol of a kernel; `program` and `image`: where it is for that architecture. */
-const char *op_program_find(enum op_kernel kernel, uint32_t arch, unsigned *program, struct op_image *image);
+const char *op_program_find(enum op_kernel kernel, uint32_t arch, unsigned *program,
+                            struct op_image *image);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch arguments shared by host launchers and device programs. Passed by value; both sides have the same layout. */
+/* Launch arguments shared by host launchers and device programs. Passed by value; both sides have
+ * the same layout. */
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +25,8 @@ struct op_matmul_args {
     uint32_t reserved;
 };
 
-/** An elementwise operator: block i works on elements [i * per_block, (i + 1) * per_block) of `count`. */
+/** An elementwise operator: block i works on elements [i * per_block, (i + 1) * per_block) of
+ * `count`. */
 struct op_flat_args {
     uint64_t in[3], out[2];
     uint64_t count, per_block; /**< per_block is a multiple of 16 elements */
@@ -55,8 +57,8 @@ struct op_softmax_grad_args {
     float scale;
 };
 
-enum { OP_FLAT_TILE = 8192 };           /**< elements of f16 in one 16 KiB UB slot */
-enum { OP_FLAT_TILE_F32 = 4096 };       /**< elements of f32 in one slot */
+enum { OP_FLAT_TILE = 8192 };            /**< elements of f16 in one 16 KiB UB slot */
+enum { OP_FLAT_TILE_F32 = 4096 };        /**< elements of f32 in one slot */
 enum { OP_SOFTMAX_GROUP_BYTES = 32768 }; /**< UB bytes of a group of rows */
 enum { OP_SOFTMAX_GROUP_ROWS = 64 };
 enum { OP_SOFTMAX_MAX_CLASSES = 4096 };

@@ -4,7 +4,8 @@
 
 enum { NAN_SUM = FLAT_SCRATCH, NAN_SUM_RESULT = FLAT_SCRATCH + OP_FLAT_TILE_F32 * 2 };
 
-/* x * 0 is 0 for every finite x and NaN for Inf and NaN, and NaN stays in a sum: one instruction a tile collects. */
+/* x * 0 is 0 for every finite x and NaN for Inf and NaN, and NaN stays in a sum: one instruction a
+ * tile collects. */
 OP_INLINE void collect_overflow(const struct op_flat_args *t, uint32_t f16, uint32_t count)
 {
     if (t->overflow) {
@@ -14,14 +15,16 @@ OP_INLINE void collect_overflow(const struct op_flat_args *t, uint32_t f16, uint
 
 OP_INLINE void cast_to_f16(const struct op_flat_args *t, const struct flat_tile *tile)
 {
-    vconv_f322f16(op_ub_f16(tile->out[0]), op_ub_f32(tile->in[0]), flat_repeats(tile->count, 64), 1, 1, 4, 8);
+    vconv_f322f16(op_ub_f16(tile->out[0]), op_ub_f32(tile->in[0]), flat_repeats(tile->count, 64), 1,
+                  1, 4, 8);
     pipe_barrier(PIPE_V);
     collect_overflow(t, tile->out[0], tile->count);
 }
 
 OP_INLINE void cast_to_f32(const struct op_flat_args *t, const struct flat_tile *tile)
 {
-    vconv_f162f32(op_ub_f32(tile->out[0]), op_ub_f16(tile->in[0]), flat_repeats(tile->count, 64), 1, 1, 8, 4);
+    vconv_f162f32(op_ub_f32(tile->out[0]), op_ub_f16(tile->in[0]), flat_repeats(tile->count, 64), 1,
+                  1, 8, 4);
     collect_overflow(t, tile->in[0], tile->count);
     pipe_barrier(PIPE_V);
 }
@@ -48,7 +51,8 @@ OP_INLINE void end_report(const struct op_flat_args *t)
     vcadd(op_ub_f16(NAN_SUM_RESULT), op_ub_f16(NAN_SUM), repeats, 1, 1, 8, 0);
     set_flag(PIPE_V, PIPE_S, 1);
     wait_flag(PIPE_V, PIPE_S, 1);
-    const __ubuf__ volatile uint16_t *sums = (const __ubuf__ volatile uint16_t *)(uintptr_t)NAN_SUM_RESULT;
+    const __ubuf__ volatile uint16_t *sums =
+        (const __ubuf__ volatile uint16_t *)(uintptr_t)NAN_SUM_RESULT;
     for (uint32_t i = 0; i < repeats; i++) {
         if ((sums[i] & 0x7c00) == 0x7c00) {
             *(__gm__ volatile int32_t *)t->overflow = 1;
@@ -60,7 +64,8 @@ OP_INLINE void end_report(const struct op_flat_args *t)
 __global__ __vector__ void op_cast_f32_f16(struct op_flat_args args)
 {
     const struct op_flat_args t = args;
-    const struct flat_op op = {.ins = 1, .outs = 1, .in_bytes = {4}, .out_bytes = {2}, .compute = cast_to_f16};
+    const struct flat_op op = {
+        .ins = 1, .outs = 1, .in_bytes = {4}, .out_bytes = {2}, .compute = cast_to_f16};
     begin_report(&t);
     flat_run(&t, &op);
     end_report(&t);
@@ -69,7 +74,8 @@ __global__ __vector__ void op_cast_f32_f16(struct op_flat_args args)
 __global__ __vector__ void op_cast_f16_f32(struct op_flat_args args)
 {
     const struct op_flat_args t = args;
-    const struct flat_op op = {.ins = 1, .outs = 1, .in_bytes = {2}, .out_bytes = {4}, .compute = cast_to_f32};
+    const struct flat_op op = {
+        .ins = 1, .outs = 1, .in_bytes = {2}, .out_bytes = {4}, .compute = cast_to_f32};
     begin_report(&t);
     flat_run(&t, &op);
     end_report(&t);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of bytes between GM and UB; nothing outside the rows is written.
- *   op_load_rows(ub, gm, rows, bytes, gm_pitch, ub_pitch)          MTE2; may read up to 31 bytes beyond a row
- *   op_store_rows(gm, ub, rows, bytes, gm_pitch, ub_pitch)         MTE3, and on the coupled core S for row tails: the
- *                                                                  caller has ordered V before MTE3, not before S
- * bytes and gm_pitch are multiples of 2, ub_pitch is a multiple of 32, at least bytes.
+ * - op_load_rows(ub, gm, rows, bytes, gm_pitch, ub_pitch): on MTE2; may read up to 31 bytes beyond
+ *   a row
+ * - op_store_rows(gm, ub, rows, bytes, gm_pitch, ub_pitch): on MTE3, and on the coupled core on S
+ *   for row tails: the caller has ordered V before MTE3, the S part orders itself
+ *
+ * bytes and gm_pitch are multiples of 2, ub_pitch is a multiple of 32 and at least bytes.
  */
 #pragma once
 

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included by copy.h. The coupled core copies whole 32-byte blocks only: row by row where the pitch has none, tails by the scalar unit. */
+/* Included by copy.h. The coupled core copies whole 32-byte blocks only: row by row where the pitch
+ * has none, tails by the scalar unit. */
 #pragma once
 
-OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t bytes, uint64_t gm_pitch,
-                            uint32_t ub_pitch)
+OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t bytes,
+                            uint64_t gm_pitch, uint32_t ub_pitch)
 {
     const uint32_t units = op_units(bytes);
     if (gm_pitch % 32 == 0 && gm_pitch / 32 >= units && gm_pitch / 32 - units <= 65535) {
-        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)ub, (__gm__ void *)gm, 0, (uint16_t)rows, (uint16_t)units,
-                        (uint16_t)(gm_pitch / 32 - units), (uint16_t)(ub_pitch / 32 - units));
+        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)ub, (__gm__ void *)gm, 0, (uint16_t)rows,
+                        (uint16_t)units, (uint16_t)(gm_pitch / 32 - units),
+                        (uint16_t)(ub_pitch / 32 - units));
         return;
     }
     for (uint32_t i = 0; i < rows; i++) {
-        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(ub + i * ub_pitch), (__gm__ void *)(gm + i * gm_pitch), 0, 1,
-                        (uint16_t)units, 0, 0);
+        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(ub + i * ub_pitch),
+                        (__gm__ void *)(gm + i * gm_pitch), 0, 1, (uint16_t)units, 0, 0);
     }
 }
 
-OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes, uint64_t gm_pitch,
-                             uint32_t ub_pitch)
+OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes,
+                             uint64_t gm_pitch, uint32_t ub_pitch)
 {
     const uint32_t units = bytes / 32, whole = units * 32;
     if (units && gm_pitch % 32 == 0 && gm_pitch / 32 - units <= 65535) {
-        copy_ubuf_to_gm((__gm__ void *)gm, (__ubuf__ void *)(uintptr_t)ub, 0, (uint16_t)rows, (uint16_t)units,
-                        (uint16_t)(ub_pitch / 32 - units), (uint16_t)(gm_pitch / 32 - units));
+        copy_ubuf_to_gm((__gm__ void *)gm, (__ubuf__ void *)(uintptr_t)ub, 0, (uint16_t)rows,
+                        (uint16_t)units, (uint16_t)(ub_pitch / 32 - units),
+                        (uint16_t)(gm_pitch / 32 - units));
     } else if (units) {
         for (uint32_t i = 0; i < rows; i++) {
-            copy_ubuf_to_gm((__gm__ void *)(gm + i * gm_pitch), (__ubuf__ void *)(uintptr_t)(ub + i * ub_pitch), 0, 1,
-                            (uint16_t)units, 0, 0);
+            copy_ubuf_to_gm((__gm__ void *)(gm + i * gm_pitch),
+                            (__ubuf__ void *)(uintptr_t)(ub + i * ub_pitch), 0, 1, (uint16_t)units,
+                            0, 0);
         }
     }
     if (whole == bytes) {

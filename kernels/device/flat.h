@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of every elementwise operator: tiles of a block's share go through two UB slots a tensor, so that the loads
- * of a tile run while the one before is computed and stored.
+ * The loop of every elementwise operator: tiles of a block's share go through two UB slots a
+ * tensor, so that the loads of a tile run while the one before is computed and stored.
  *
- * Flags, event = slot. V -> MTE2: inputs free; MTE2 -> V: inputs loaded; MTE3 -> V: outputs free; V -> MTE3: ready.
+ * Flags, event = slot. V -> MTE2: inputs free; MTE2 -> V: inputs loaded; MTE3 -> V: outputs free; V
+ * -> MTE3: ready.
  */
 #pragma once
 
@@ -18,7 +19,8 @@ struct flat_tile {
     uint32_t count;
 };
 
-/** What an operator is: bytes an element of each input and output, and the arithmetic of one tile (pipe V). */
+/** What an operator is: bytes an element of each input and output, and the arithmetic of one tile
+ * (pipe V). */
 struct flat_op {
     uint32_t ins, outs, in_bytes[3], out_bytes[2];
     void (*compute)(const struct op_flat_args *t, const struct flat_tile *tile);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matmul of the coupled core. Its DMA makes no fractals: rows come to UB as they are, and on the way from there to L1
- * (MTE3) each block of 16 columns becomes an NZ column. The result goes through the vector unit and UB to GM.
+ * Matmul of the coupled core. Its DMA makes no fractals: rows come to UB as they are, and on the
+ * way from there to L1 (MTE3) each block of 16 columns becomes an NZ column. The result goes
+ * through the vector unit and UB to GM.
  */
 #include "args.h"
 #include "copy.h"
@@ -9,7 +10,8 @@
 #define MATMUL_IN_PIPE  PIPE_MTE3
 #define MATMUL_OUT_PIPE PIPE_V
 
-/* The result leaves in slabs of up to 128 rows of 64 columns: whole 128-byte lines of either type. */
+/* The result leaves in slabs of up to 128 rows of 64 columns: whole 128-byte lines of either type.
+ */
 enum {
     SLAB_ROWS = 128,
     SLAB_BLOCKS = 4,
@@ -34,10 +36,9 @@ OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
     return (op_blocks(columns) + per_piece - 1) / per_piece;
 }
 
-/* Flags MTE3 -> MTE2 0,1: stage slot free; MTE2 -> MTE3 0,1: filled. Both slots are in turn over all pieces of all
- * matrices only if every matrix has an even number, so a slot is simply the piece's parity. */
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
-                           uint32_t pitch, uint32_t piece)
+/* Flags MTE3 -> MTE2 0,1: stage slot free; MTE2 -> MTE3 0,1: filled. */
+OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
+                           uint32_t rows_padded, uint32_t pitch, uint32_t piece)
 {
     const uint32_t per_piece = piece_blocks(rows), first = piece * per_piece * 16, slot = piece & 1;
     const uint32_t width = op_min(per_piece * 16, columns - first), blocks = op_blocks(width);
@@ -48,12 +49,14 @@ OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t col
     wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
     for (uint32_t i = 0; i < blocks; i++) {
         copy_ubuf_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + (first / 16 + i) * rows_padded * 32),
-                          (__ubuf__ void *)(uintptr_t)(stage + i * 32), 0, (uint16_t)rows, 1, (uint16_t)(blocks - 1), 0);
+                          (__ubuf__ void *)(uintptr_t)(stage + i * 32), 0, (uint16_t)rows, 1,
+                          (uint16_t)(blocks - 1), 0);
     }
     set_flag(PIPE_MTE3, PIPE_MTE2, slot);
 }
 
-OP_INLINE void matmul_load_bias(const struct op_matmul_args *t, uint32_t n0, uint32_t columns, uint32_t slot)
+OP_INLINE void matmul_load_bias(const struct op_matmul_args *t, uint32_t n0, uint32_t columns,
+                                uint32_t slot)
 {
     wait_flag(PIPE_V, PIPE_MTE2, slot);
     op_load(UB_BIAS + slot * 1024, t->bias + n0 * 4, columns * 4);
@@ -65,21 +68,24 @@ OP_INLINE void matmul_begin_tile(const struct op_matmul_args *t, uint32_t column
     (void)t, (void)columns, (void)slot;
 }
 
-OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first, bool bias)
+OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first,
+                               bool bias)
 {
     (void)bias; // added on the way out: this generation has no bias table
-    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m, (uint16_t)k,
-        (uint16_t)n, first);
+    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m,
+        (uint16_t)k, (uint16_t)n, first);
 }
 
-/* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all. Distances in 32 B. */
-OP_INLINE void add_bias(uint32_t to, uint32_t bias, uint32_t blocks, uint32_t m_blocks, uint32_t block_step,
-                        uint32_t row_step)
+/* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all.
+ * Distances in 32 B. */
+OP_INLINE void add_bias(uint32_t to, uint32_t bias, uint32_t blocks, uint32_t m_blocks,
+                        uint32_t block_step, uint32_t row_step)
 {
     for (uint32_t i = 0; i < blocks * 2; i++) {
         const uint32_t column = i / 2 * m_blocks * 1024 + i % 2 * 32;
-        vadd(op_ub_f32(to + i / 2 * block_step * 32 + i % 2 * 32), op_ub_f32(UB_NZ + column), op_ub_f32(bias + i * 32),
-             (uint8_t)(m_blocks * 2), (uint8_t)row_step, 2, 0, (uint8_t)(row_step * 8), 16, 0);
+        vadd(op_ub_f32(to + i / 2 * block_step * 32 + i % 2 * 32), op_ub_f32(UB_NZ + column),
+             op_ub_f32(bias + i * 32), (uint8_t)(m_blocks * 2), (uint8_t)row_step, 2, 0,
+             (uint8_t)(row_step * 8), 16, 0);
     }
 }
 
@@ -89,7 +95,8 @@ OP_INLINE void make_rows(uint32_t nd, uint32_t blocks, uint32_t m_blocks, uint32
     for (uint32_t i = 0; i < blocks; i++) {
         copy_ubuf_to_ubuf((__ubuf__ void *)(uintptr_t)(nd + i * units * 32),
                           (__ubuf__ void *)(uintptr_t)(UB_NZ + i * m_blocks * 16 * units * 32), 0,
-                          (uint16_t)(m_blocks * 16), (uint16_t)units, 0, (uint16_t)((SLAB_BLOCKS - 1) * units));
+                          (uint16_t)(m_blocks * 16), (uint16_t)units, 0,
+                          (uint16_t)((SLAB_BLOCKS - 1) * units));
     }
 }
 
@@ -131,9 +138,11 @@ OP_INLINE void slab_f16(uint32_t nd, uint32_t bias, uint32_t blocks, uint32_t m_
     }
 }
 
-/* Takes column blocks `block`.. of rows `row`.. from L0C; they end as rows at `nd`, SLAB_BLOCKS * 16 elements apart. */
-OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint32_t blocks, uint32_t row,
-                            uint32_t m_blocks, uint32_t tile_m_blocks, uint32_t nd, uint32_t bias)
+/* Takes column blocks `block`.. of rows `row`.. from L0C; they end as rows at `nd`, SLAB_BLOCKS *
+ * 16 elements apart. */
+OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint32_t blocks,
+                            uint32_t row, uint32_t m_blocks, uint32_t tile_m_blocks, uint32_t nd,
+                            uint32_t bias)
 {
     const bool relu = t->flags & OP_MATMUL_RELU, out_f16 = t->flags & OP_MATMUL_OUT_F16;
     const uint16_t gap = (uint16_t)(tile_m_blocks - m_blocks);
@@ -141,13 +150,17 @@ OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint
     __ubuf__ void *nz = (__ubuf__ void *)(uintptr_t)UB_NZ;
     pipe_barrier(PIPE_V); // the slab before has left UB_NZ
     if (bias || (!relu && !out_f16)) {
-        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_NONE);
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0,
+                               CRMODE_NONE);
     } else if (!out_f16) {
-        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_NONE_RELU);
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0,
+                               CRMODE_NONE_RELU);
     } else if (relu) {
-        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_F32toF16_RELU);
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0,
+                               CRMODE_F32toF16_RELU);
     } else {
-        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0, CRMODE_F32toF16_NONE);
+        copy_matrix_cc_to_ubuf(nz, from, 0, (uint16_t)blocks, (uint16_t)m_blocks, gap, 0,
+                               CRMODE_F32toF16_NONE);
     }
     pipe_barrier(PIPE_V);
     if (out_f16) {
@@ -157,8 +170,8 @@ OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint
     }
 }
 
-OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows, uint32_t columns,
-                            uint32_t slot)
+OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows,
+                            uint32_t columns, uint32_t slot)
 {
     const uint32_t n_blocks = op_blocks(columns), m_blocks = op_blocks(rows);
     const uint32_t unit = t->flags & OP_MATMUL_OUT_F16 ? 2 : 4;
@@ -168,14 +181,19 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_
     }
     for (uint32_t row = 0; row < rows; row += SLAB_ROWS) {
         for (uint32_t block = 0; block < n_blocks; block += SLAB_BLOCKS, p ^= 1) {
-            const uint32_t blocks = op_min(SLAB_BLOCKS, n_blocks - block), nd = UB_ND + p * UB_ND_BYTES;
-            const uint32_t bias = t->flags & OP_MATMUL_BIAS ? UB_BIAS + slot * 1024 + block * 64 : 0;
+            const uint32_t blocks = op_min(SLAB_BLOCKS, n_blocks - block),
+                           nd = UB_ND + p * UB_ND_BYTES;
+            const uint32_t bias =
+                t->flags & OP_MATMUL_BIAS ? UB_BIAS + slot * 1024 + block * 64 : 0;
             wait_flag(PIPE_MTE3, PIPE_V, p);
-            convert_slab(t, block, blocks, row, op_min(SLAB_ROWS / 16, m_blocks - row / 16), m_blocks, nd, bias);
+            convert_slab(t, block, blocks, row, op_min(SLAB_ROWS / 16, m_blocks - row / 16),
+                         m_blocks, nd, bias);
             set_flag(PIPE_V, PIPE_MTE3, p);
             wait_flag(PIPE_V, PIPE_MTE3, p);
-            op_store_rows(t->out + ((uint64_t)(m0 + row) * t->n + n0 + block * 16) * unit, nd, op_min(SLAB_ROWS, rows - row),
-                          op_min(blocks * 16, columns - block * 16) * unit, (uint64_t)t->n * unit, SLAB_BLOCKS * 16 * unit);
+            op_store_rows(t->out + ((uint64_t)(m0 + row) * t->n + n0 + block * 16) * unit, nd,
+                          op_min(SLAB_ROWS, rows - row),
+                          op_min(blocks * 16, columns - block * 16) * unit, (uint64_t)t->n * unit,
+                          SLAB_BLOCKS * 16 * unit);
             set_flag(PIPE_MTE3, PIPE_V, p);
         }
     }
@@ -184,7 +202,7 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_
     }
 }
 
-#include "matmul.h"
+#include "matmul.inc"
 
 __global__ __aicore__ void op_matmul(struct op_matmul_args args)
 {

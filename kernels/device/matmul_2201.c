@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matmul of the split generation's cube core: the DMA makes fractals, the fixpipe takes the result to GM. */
+/* Matmul of the split generation's cube core: the DMA makes fractals, the fixpipe takes the result
+ * to GM. */
 #include "inline.h"
 
 #include "args.h"
@@ -18,19 +19,21 @@ OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
     return 1;
 }
 
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns, uint32_t rows_padded,
-                           uint32_t pitch, uint32_t piece)
+OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
+                           uint32_t rows_padded, uint32_t pitch, uint32_t piece)
 {
     (void)piece;
     if (pitch <= MAX_PITCH) {
-        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)l1, (__gm__ half *)gm, 0, 1, (uint16_t)rows,
-                                        (uint16_t)columns, 0, (uint16_t)pitch, (uint16_t)rows_padded, 1, 0);
+        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)l1, (__gm__ half *)gm, 0, 1,
+                                        (uint16_t)rows, (uint16_t)columns, 0, (uint16_t)pitch,
+                                        (uint16_t)rows_padded, 1, 0);
         return;
     }
     for (uint32_t i = 0; i < rows; i++) {
         copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)(l1 + i * 32),
-                                        (__gm__ half *)(gm + (uint64_t)i * pitch * 2), 0, 1, 1, (uint16_t)columns, 0,
-                                        (uint16_t)columns, (uint16_t)rows_padded, 1, 0);
+                                        (__gm__ half *)(gm + (uint64_t)i * pitch * 2), 0, 1, 1,
+                                        (uint16_t)columns, 0, (uint16_t)columns,
+                                        (uint16_t)rows_padded, 1, 0);
     }
 }
 
@@ -40,48 +43,51 @@ OP_INLINE uint32_t bias_l1(const struct op_matmul_args *t, uint32_t slot)
     return 2 * t->l1_half + slot * 1024;
 }
 
-OP_INLINE void matmul_load_bias(const struct op_matmul_args *t, uint32_t n0, uint32_t columns, uint32_t slot)
+OP_INLINE void matmul_load_bias(const struct op_matmul_args *t, uint32_t n0, uint32_t columns,
+                                uint32_t slot)
 {
-    copy_gm_to_cbuf((__cbuf__ void *)(uintptr_t)bias_l1(t, slot), (__gm__ void *)(t->bias + n0 * 4), 0, 1,
-                    (uint16_t)op_units(columns * 4), 0, 0, PAD_NONE);
+    copy_gm_to_cbuf((__cbuf__ void *)(uintptr_t)bias_l1(t, slot), (__gm__ void *)(t->bias + n0 * 4),
+                    0, 1, (uint16_t)op_units(columns * 4), 0, 0, PAD_NONE);
 }
 
 OP_INLINE void matmul_begin_tile(const struct op_matmul_args *t, uint32_t columns, uint32_t slot)
 {
     if (t->flags & OP_MATMUL_BIAS) {
         wait_flag(PIPE_M, PIPE_MTE1, BT_FREE);
-        copy_cbuf_to_bt(0, (__cbuf__ void *)(uintptr_t)bias_l1(t, slot), 0, 1, (uint16_t)((columns * 4 + 63) / 64), 0,
-                        0);
+        copy_cbuf_to_bt(0, (__cbuf__ void *)(uintptr_t)bias_l1(t, slot), 0, 1,
+                        (uint16_t)((columns * 4 + 63) / 64), 0, 0);
     }
 }
 
-OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first, bool bias)
+OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first,
+                               bool bias)
 {
     const bool from_table = first && bias;
-    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m, (uint16_t)k,
-        (uint16_t)n, 0, false, from_table, first && !bias);
+    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m,
+        (uint16_t)k, (uint16_t)n, 0, false, from_table, first && !bias);
     if (from_table) {
         set_flag(PIPE_M, PIPE_MTE1, BT_FREE);
     }
 }
 
-OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows, uint32_t columns,
-                            uint32_t slot)
+OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows,
+                            uint32_t columns, uint32_t slot)
 {
     (void)slot;
     const uint64_t at = (uint64_t)m0 * t->n + n0;
     const uint8_t relu = t->flags & OP_MATMUL_RELU ? 1 : 0;
     __cc__ float *from = (__cc__ float *)0;
     if (t->flags & OP_MATMUL_OUT_F16) {
-        copy_matrix_cc_to_gm((__gm__ half *)t->out + at, from, 0, (uint16_t)columns, (uint16_t)rows, t->n,
-                             (uint16_t)op_up16(rows), 0, F322F16, relu, false, true);
+        copy_matrix_cc_to_gm((__gm__ half *)t->out + at, from, 0, (uint16_t)columns, (uint16_t)rows,
+                             t->n, (uint16_t)op_up16(rows), 0, F322F16, relu, false, true);
     } else {
-        copy_matrix_cc_to_gm((__gm__ float *)t->out + at, from, 0, (uint16_t)columns, (uint16_t)rows, t->n,
-                             (uint16_t)op_up16(rows), 0, NoQuant, relu, false, true);
+        copy_matrix_cc_to_gm((__gm__ float *)t->out + at, from, 0, (uint16_t)columns,
+                             (uint16_t)rows, t->n, (uint16_t)op_up16(rows), 0, NoQuant, relu, false,
+                             true);
     }
 }
 
-#include "matmul.h"
+#include "matmul.inc"
 
 __global__ __cube__ void op_matmul(struct op_matmul_args args)
 {

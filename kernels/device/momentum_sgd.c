@@ -23,7 +23,8 @@ OP_INLINE void update_f32(const struct op_flat_args *t, const struct flat_tile *
 
 OP_INLINE void update_f16(const struct op_flat_args *t, const struct flat_tile *tile)
 {
-    vconv_f162f32(op_ub_f32(FLAT_SCRATCH), op_ub_f16(tile->in[2]), flat_repeats(tile->count, 64), 1, 1, 8, 4);
+    vconv_f162f32(op_ub_f32(FLAT_SCRATCH), op_ub_f16(tile->in[2]), flat_repeats(tile->count, 64), 1,
+                  1, 8, 4);
     update(t, tile, FLAT_SCRATCH);
 }
 

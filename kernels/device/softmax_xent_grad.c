@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* out = (prob - onehot(label)) * scale over the flat array; the scalar unit takes the one from each label's place. */
+/* out = (prob - onehot(label)) * scale over the flat array; the scalar unit takes the one from each
+ * label's place. */
 #include "args.h"
 #include "copy.h"
 
 enum {
     SLOT = 16384,
-    PROB = 0,               /* two slots of OP_FLAT_TILE_F32 f32 */
+    PROB = 0,                /* two slots of OP_FLAT_TILE_F32 f32 */
     LABEL = PROB + 2 * SLOT, /* two slots of up to OP_FLAT_TILE_F32 / 2 + 2 s32 */
     OUT = LABEL + 2 * SLOT,
 };
 
 /* Labels are read by the scalar unit, so this waits for the loads itself. */
-OP_INLINE void subtract_ones(const struct op_softmax_grad_args *t, uint64_t at, uint32_t count, uint32_t slot)
+OP_INLINE void subtract_ones(const struct op_softmax_grad_args *t, uint64_t at, uint32_t count,
+                             uint32_t slot)
 {
     const uint64_t first = at / t->classes, last = (at + count - 1) / t->classes;
     for (uint64_t row = first; row <= last; row++) {
-        const uint32_t label = *(const __ubuf__ volatile uint32_t *)(uintptr_t)(LABEL + slot * SLOT + (row - first) * 4);
+        const uint32_t label = *(
+            const __ubuf__ volatile uint32_t *)(uintptr_t)(LABEL + slot * SLOT + (row - first) * 4);
         const uint64_t place = row * t->classes + label;
         if (label >= t->classes) {
             trap(); // a label outside 0..classes-1
         }
         if (place >= at && place < at + count) {
-            __ubuf__ volatile float *p = (__ubuf__ volatile float *)(uintptr_t)(PROB + slot * SLOT + (place - at) * 4);
+            __ubuf__ volatile float *p =
+                (__ubuf__ volatile float *)(uintptr_t)(PROB + slot * SLOT + (place - at) * 4);
             *p -= 1.0f;
         }
     }
 }
 
-/* Flags, event = slot: V -> MTE2 inputs free; MTE2 -> S loaded; S -> V ones taken; MTE3 -> V, V -> MTE3 outputs. */
+/* Flags, event = slot: V -> MTE2 inputs free; MTE2 -> S loaded; S -> V ones taken; MTE3 -> V, V ->
+ * MTE3 outputs. */
 OP_INLINE void softmax_grad(const struct op_softmax_grad_args *t, uint32_t unit)
 {
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block;

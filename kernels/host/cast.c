@@ -13,15 +13,17 @@ static leo_status check_overflow(struct op_arg in, struct op_arg out, struct op_
     return status;
 }
 
-leo_status leo_op_cast(struct leo_op_context *context, struct leo_rt_stream *stream, const struct leo_op_tensor *in,
-                       const struct leo_op_tensor *out, const struct leo_op_tensor *overflow)
+leo_status leo_op_cast(struct leo_op_context *context, struct leo_rt_stream *stream,
+                       const struct leo_op_tensor *in, const struct leo_op_tensor *out,
+                       const struct leo_op_tensor *overflow)
 {
     const struct op_arg in_arg = {"in", in}, out_arg = {"out", out};
     leo_status status = op_check_pointers("cast", context, stream);
     status = status != LEO_OK ? status : op_check_tensor("cast", in_arg, OP_FLOAT);
     status = status != LEO_OK ? status : op_check_tensor("cast", out_arg, OP_FLOAT);
     if (status == LEO_OK && in->dtype == out->dtype) {
-        status = leo_rt_fail(LEO_ERR_DTYPE, "cast: in and out are both %s; one must be f16, the other f32",
+        status = leo_rt_fail(LEO_ERR_DTYPE,
+                             "cast: in and out are both %s; one must be f16, the other f32",
                              leo_dtype_name(in->dtype));
     }
     status = status != LEO_OK ? status : op_check_same_shape("cast", in_arg, out_arg);
@@ -37,5 +39,6 @@ leo_status leo_op_cast(struct leo_op_context *context, struct leo_rt_stream *str
                                 .count = op_tensor_elements(out),
                                 .overflow = overflow ? overflow->addr : 0};
     const bool to_f16 = out->dtype == LEO_DTYPE_F16;
-    return op_flat_launch(context, stream, to_f16 ? OP_KERNEL_CAST_F32_F16 : OP_KERNEL_CAST_F16_F32, &args, 4, "cast");
+    return op_flat_launch(context, stream, to_f16 ? OP_KERNEL_CAST_F32_F16 : OP_KERNEL_CAST_F16_F32,
+                          &args, 4, "cast");
 }

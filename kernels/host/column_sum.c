@@ -21,9 +21,12 @@ leo_status leo_op_column_sum(struct leo_op_context *context, struct leo_rt_strea
     if (status != LEO_OK) {
         return status;
     }
-    const struct op_split split = op_split_make(in->dim[1], 16, LEAST_COLUMNS, op_context_vector_cores(context));
-    const struct op_column_sum_args args = {in->addr, out->addr, in->dim[0], in->dim[1], (uint32_t)split.per_block, 0};
+    const struct op_split split =
+        op_split_make(in->dim[1], 16, LEAST_COLUMNS, op_context_vector_cores(context));
+    const struct op_column_sum_args args = {
+        in->addr, out->addr, in->dim[0], in->dim[1], (uint32_t)split.per_block, 0};
     const bool f16 = in->dtype == LEO_DTYPE_F16;
-    return op_context_launch(context, stream, f16 ? OP_KERNEL_COLUMN_SUM_F16 : OP_KERNEL_COLUMN_SUM_F32, split.blocks,
-                             &args, op);
+    return op_context_launch(context, stream,
+                             f16 ? OP_KERNEL_COLUMN_SUM_F16 : OP_KERNEL_COLUMN_SUM_F32,
+                             split.blocks, &args, op);
 }

@@ -18,9 +18,16 @@ static leo_status check(struct op_arg a, struct op_arg b, struct op_arg bias, st
     }
     const uint32_t m = a.tensor->dim[opts->transpose_a], k = a.tensor->dim[!opts->transpose_a];
     const uint32_t n = b.tensor->dim[!opts->transpose_b];
-    status = op_check_dim(op, b, opts->transpose_b, k, opts->transpose_a ? "rows of the transposed a" : "columns of a");
-    status = status != LEO_OK ? status : op_check_dim(op, out, 0, m, opts->transpose_a ? "columns of the transposed a" : "rows of a");
-    status = status != LEO_OK ? status : op_check_dim(op, out, 1, n, opts->transpose_b ? "rows of the transposed b" : "columns of b");
+    status = op_check_dim(op, b, opts->transpose_b, k,
+                          opts->transpose_a ? "rows of the transposed a" : "columns of a");
+    status = status != LEO_OK
+                 ? status
+                 : op_check_dim(op, out, 0, m,
+                                opts->transpose_a ? "columns of the transposed a" : "rows of a");
+    status = status != LEO_OK
+                 ? status
+                 : op_check_dim(op, out, 1, n,
+                                opts->transpose_b ? "rows of the transposed b" : "columns of b");
     status = status != LEO_OK ? status : op_check_apart(op, a, out, false);
     status = status != LEO_OK ? status : op_check_apart(op, b, out, false);
     if (status == LEO_OK && bias.tensor) {
@@ -32,16 +39,17 @@ static leo_status check(struct op_arg a, struct op_arg b, struct op_arg bias, st
     return status;
 }
 
-leo_status leo_op_matmul(struct leo_op_context *context, struct leo_rt_stream *stream, const struct leo_op_tensor *a,
-                         const struct leo_op_tensor *b, const struct leo_op_matmul_opts *opts,
-                         const struct leo_op_tensor *out)
+leo_status leo_op_matmul(struct leo_op_context *context, struct leo_rt_stream *stream,
+                         const struct leo_op_tensor *a, const struct leo_op_tensor *b,
+                         const struct leo_op_matmul_opts *opts, const struct leo_op_tensor *out)
 {
     static const struct leo_op_matmul_opts plain;
     opts = opts ? opts : &plain;
     leo_status status = op_check_pointers("matmul", context, stream);
-    status = status != LEO_OK ? status
-                              : check((struct op_arg){"a", a}, (struct op_arg){"b", b},
-                                      (struct op_arg){"bias", opts->bias}, (struct op_arg){"out", out}, opts);
+    status = status != LEO_OK
+                 ? status
+                 : check((struct op_arg){"a", a}, (struct op_arg){"b", b},
+                         (struct op_arg){"bias", opts->bias}, (struct op_arg){"out", out}, opts);
     if (status != LEO_OK) {
         return status;
     }
@@ -53,7 +61,8 @@ leo_status leo_op_matmul(struct leo_op_context *context, struct leo_rt_stream *s
         .m = out->dim[0],
         .n = out->dim[1],
         .k = a->dim[!opts->transpose_a],
-        .flags = (opts->transpose_a ? OP_MATMUL_TRANSPOSE_A : 0u) | (opts->transpose_b ? OP_MATMUL_TRANSPOSE_B : 0u) |
+        .flags = (opts->transpose_a ? OP_MATMUL_TRANSPOSE_A : 0u) |
+                 (opts->transpose_b ? OP_MATMUL_TRANSPOSE_B : 0u) |
                  (opts->relu ? OP_MATMUL_RELU : 0u) | (opts->bias ? OP_MATMUL_BIAS : 0u) |
                  (out->dtype == LEO_DTYPE_F16 ? OP_MATMUL_OUT_F16 : 0u),
     };

@@ -2,8 +2,8 @@
 #include "matmul_tiling.h"
 
 enum {
-    CUBE = 16 * 16 * 16,    /* multiply-adds a cycle */
-    TILE_CYCLES = 1000,     /* what a tile costs beside its work: first loads, last stores */
+    CUBE = 16 * 16 * 16, /* multiply-adds a cycle */
+    TILE_CYCLES = 1000,  /* what a tile costs beside its work: first loads, last stores */
     STORE_BYTES_A_CYCLE = 64,
     L0_HALF = 32768,
     K_STEP_MAX = 512,
@@ -25,14 +25,15 @@ static uint64_t parts(uint64_t count, uint64_t size)
 }
 
 /* Cycles of the busiest core: the larger of multiplying and loading, tile after tile. */
-static uint64_t estimate(const struct op_chip *chip, uint32_t cores, const struct op_matmul_args *args, uint32_t tile_m,
-                         uint32_t tile_n)
+static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
+                         const struct op_matmul_args *args, uint32_t tile_m, uint32_t tile_n)
 {
     const uint64_t rounds = parts(parts(args->m, tile_m) * parts(args->n, tile_n), cores);
     const uint64_t k = up16(args->k);
     const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
     const uint64_t load = (tile_m + (uint64_t)tile_n) * k * 2 / chip->matmul_read_rate;
-    return rounds * ((multiply > load ? multiply : load) + tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
+    return rounds * ((multiply > load ? multiply : load) +
+                     tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
 }
 
 /* The next smaller tile to look at. */
@@ -41,7 +42,8 @@ static uint32_t smaller(uint32_t tile)
     return tile > 64 ? up16(tile / 2) : tile - 16;
 }
 
-uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps *caps, struct op_matmul_args *args)
+uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps *caps,
+                          struct op_matmul_args *args)
 {
     uint64_t best = UINT64_MAX;
     for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {

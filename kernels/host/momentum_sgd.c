@@ -3,11 +3,14 @@
 #include "flat.h"
 
 leo_status leo_op_momentum_sgd(struct leo_op_context *context, struct leo_rt_stream *stream,
-                               const struct leo_op_tensor *weight, const struct leo_op_tensor *velocity,
-                               const struct leo_op_tensor *grad, float grad_scale, float rate, float momentum)
+                               const struct leo_op_tensor *weight,
+                               const struct leo_op_tensor *velocity,
+                               const struct leo_op_tensor *grad, float grad_scale, float rate,
+                               float momentum)
 {
     static const char op[] = "momentum_sgd";
-    const struct op_arg weight_arg = {"weight", weight}, velocity_arg = {"velocity", velocity}, grad_arg = {"grad", grad};
+    const struct op_arg weight_arg = {"weight", weight}, velocity_arg = {"velocity", velocity},
+                        grad_arg = {"grad", grad};
     leo_status status = op_check_pointers(op, context, stream);
     status = status != LEO_OK ? status : op_check_tensor(op, weight_arg, OP_F32);
     status = status != LEO_OK ? status : op_check_tensor(op, velocity_arg, OP_F32);
@@ -25,5 +28,7 @@ leo_status leo_op_momentum_sgd(struct leo_op_context *context, struct leo_rt_str
                                 .count = op_tensor_elements(weight),
                                 .scalar = {grad_scale, -rate, momentum}};
     const bool f16 = grad->dtype == LEO_DTYPE_F16;
-    return op_flat_launch(context, stream, f16 ? OP_KERNEL_MOMENTUM_SGD_F16 : OP_KERNEL_MOMENTUM_SGD_F32, &args, 4, op);
+    return op_flat_launch(context, stream,
+                          f16 ? OP_KERNEL_MOMENTUM_SGD_F16 : OP_KERNEL_MOMENTUM_SGD_F32, &args, 4,
+                          op);
 }

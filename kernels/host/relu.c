@@ -2,8 +2,8 @@
 #include "../core/check.h"
 #include "flat.h"
 
-leo_status leo_op_relu(struct leo_op_context *context, struct leo_rt_stream *stream, const struct leo_op_tensor *in,
-                       const struct leo_op_tensor *out)
+leo_status leo_op_relu(struct leo_op_context *context, struct leo_rt_stream *stream,
+                       const struct leo_op_tensor *in, const struct leo_op_tensor *out)
 {
     const struct op_arg in_arg = {"in", in}, out_arg = {"out", out};
     leo_status status = op_check_pointers("relu", context, stream);
@@ -15,10 +15,11 @@ leo_status leo_op_relu(struct leo_op_context *context, struct leo_rt_stream *str
     if (status != LEO_OK) {
         return status;
     }
-    struct op_flat_args args = {.in = {in->addr}, .out = {out->addr}, .count = op_tensor_elements(out)};
+    struct op_flat_args args = {
+        .in = {in->addr}, .out = {out->addr}, .count = op_tensor_elements(out)};
     const bool f16 = out->dtype == LEO_DTYPE_F16;
-    return op_flat_launch(context, stream, f16 ? OP_KERNEL_RELU_F16 : OP_KERNEL_RELU_F32, &args, op_tensor_unit(out),
-                          "relu");
+    return op_flat_launch(context, stream, f16 ? OP_KERNEL_RELU_F16 : OP_KERNEL_RELU_F32, &args,
+                          op_tensor_unit(out), "relu");
 }
 
 leo_status leo_op_relu_grad(struct leo_op_context *context, struct leo_rt_stream *stream,
@@ -42,6 +43,6 @@ leo_status leo_op_relu_grad(struct leo_op_context *context, struct leo_rt_stream
     struct op_flat_args args = {
         .in = {dout->addr, out->addr}, .out = {din->addr}, .count = op_tensor_elements(din)};
     const bool f16 = din->dtype == LEO_DTYPE_F16;
-    return op_flat_launch(context, stream, f16 ? OP_KERNEL_RELU_GRAD_F16 : OP_KERNEL_RELU_GRAD_F32, &args,
-                          op_tensor_unit(din), "relu_grad");
+    return op_flat_launch(context, stream, f16 ? OP_KERNEL_RELU_GRAD_F16 : OP_KERNEL_RELU_GRAD_F32,
+                          &args, op_tensor_unit(din), "relu_grad");
 }

@@ -6,7 +6,8 @@
 
 float op_ref_from_half(uint16_t bits)
 {
-    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
+                   fraction = bits & 1023;
     if (exponent == 0) {
         const float size = (float)fraction * 0x1p-24f;
         return sign ? -size : size;
@@ -33,9 +34,11 @@ uint16_t op_ref_to_half(float value)
     }
     int exponent = 0;
     frexpf(size, &exponent);
-    // The last place of a half near this value: 2^-24 below the smallest normal 2^-14, else 10 bits under the first.
+    // The last place of a half near this value: 2^-24 below the smallest normal 2^-14, else 10 bits
+    // under the first.
     const int place = exponent - 11 < -24 ? -24 : exponent - 11;
-    const int units = (int)nearbyintf(ldexpf(size, -place)); // 0..2048, to even; 2048 carries into the exponent
+    const int units =
+        (int)nearbyintf(ldexpf(size, -place)); // 0..2048, to even; 2048 carries into the exponent
     return (uint16_t)(sign | (place == -24 ? units : (units - 1024) + (place + 25) * 1024));
 }
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-void op_ref_softmax_xent(const float *logits, const int32_t *labels, size_t rows, size_t classes, float *loss,
-                         float *prob)
+void op_ref_softmax_xent(const float *logits, const int32_t *labels, size_t rows, size_t classes,
+                         float *loss, float *prob)
 {
     for (size_t r = 0; r < rows; r++) {
         const float *row = logits + r * classes;
@@ -22,8 +22,8 @@ void op_ref_softmax_xent(const float *logits, const int32_t *labels, size_t rows
     }
 }
 
-void op_ref_softmax_xent_grad(const float *prob, const int32_t *labels, size_t rows, size_t classes, float scale,
-                              float *out)
+void op_ref_softmax_xent_grad(const float *prob, const int32_t *labels, size_t rows, size_t classes,
+                              float scale, float *out)
 {
     for (size_t r = 0; r < rows; r++) {
         for (size_t i = 0; i < classes; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast a simulated matmul is on this host: 2048 x 2048 x 2048, f16 in, f16 out, ascend910a, through the operator;
- * beside it, in the same run, the host's own f32 multiply-add peak and OpenBLAS' sgemm of the same shape.
- * Usage: bench_matmul [threads]. Rates count two operations a multiply-add.
+ * How fast a simulated matmul is on this host: 2048 x 2048 x 2048, f16 in, f16 out, ascend910a,
+ * through the operator; beside it, in the same run, the host's own f32 multiply-add peak and
+ * OpenBLAS' sgemm of the same shape. Usage: bench_matmul [threads]. Rates count two operations a
+ * multiply-add.
  */
 #define _GNU_SOURCE
 #include "fma_peak.h"
@@ -44,7 +45,8 @@ static struct leo_op_tensor tensor(struct leo_rt_device *device, const void *dat
 {
     struct leo_op_tensor out = {.dtype = LEO_DTYPE_F16, .rank = 2, .dim = {SIZE, SIZE}};
     must(leo_rt_memory_alloc(device, (uint64_t)SIZE * SIZE * 2, &out.addr), "memory_alloc");
-    must(leo_rt_memcpy(device, (void *)(uintptr_t)out.addr, data, (size_t)SIZE * SIZE * 2), "memcpy");
+    must(leo_rt_memcpy(device, (void *)(uintptr_t)out.addr, data, (size_t)SIZE * SIZE * 2),
+         "memcpy");
     return out;
 }
 
@@ -60,7 +62,8 @@ struct simulated {
 
 static void simulated_init(struct simulated *s, unsigned threads)
 {
-    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = "ascend910a", .host_threads = threads};
+    const struct leo_rt_opts opts = {
+        .size = sizeof(opts), .soc = "ascend910a", .host_threads = threads};
     must(leo_rt_create(&opts, &s->rt), "rt_create");
     must(leo_rt_device_open(s->rt, 0, &s->device), "device_open");
     must(leo_rt_stream_create(s->device, &s->stream), "stream_create");
@@ -100,15 +103,18 @@ static void simulated_finish(struct simulated *s)
 static double openblas_run(const float *a, const float *b, float *c)
 {
     const double begin = now();
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE, 1, a, SIZE, b, SIZE, 0, c, SIZE);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE, 1, a, SIZE, b, SIZE, 0,
+                c, SIZE);
     return 2e-9 * SIZE * SIZE * SIZE / (now() - begin);
 }
 
-/* OpenBLAS picks its kernels when it is loaded, by a variable or else by processors it knows: start again with the
- * name of its best kernels this host can run. */
+/* OpenBLAS picks its kernels when it is loaded, by a variable or else by processors it knows: start
+ * again with the name of its best kernels this host can run. */
 static void choose_core_type(char **argv)
 {
-    const char *best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? "SkylakeX" : "Haswell";
+    const char *best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+                           ? "SkylakeX"
+                           : "Haswell";
     const char *chosen = getenv("OPENBLAS_CORETYPE");
     if (!chosen || strcmp(chosen, best) != 0) {
         setenv("OPENBLAS_CORETYPE", best, 1);
@@ -119,9 +125,11 @@ static void choose_core_type(char **argv)
 int main(int argc, char **argv)
 {
     choose_core_type(argv);
-    const unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned threads =
+        argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     struct simulated simulated;
-    float *a = calloc((size_t)SIZE * SIZE, 4), *b = calloc((size_t)SIZE * SIZE, 4), *c = calloc((size_t)SIZE * SIZE, 4);
+    float *a = calloc((size_t)SIZE * SIZE, 4), *b = calloc((size_t)SIZE * SIZE, 4),
+          *c = calloc((size_t)SIZE * SIZE, 4);
     if (!a || !b || !c) {
         return 1;
     }
@@ -139,7 +147,8 @@ int main(int argc, char **argv)
     }
     printf("matmul %d x %d x %d, %u host threads, best of %d\n", SIZE, SIZE, SIZE, threads, ROUNDS);
     printf("  host FMA peak f32      %9.1f GFLOP/s\n", peak);
-    printf("  simulated ascend910a   %9.1f GFLOP/s  simulated time %.1f us\n", ours, simulated.simulated_us);
+    printf("  simulated ascend910a   %9.1f GFLOP/s  simulated time %.1f us\n", ours,
+           simulated.simulated_us);
     printf("  OpenBLAS sgemm         %9.1f GFLOP/s  core type %s\n", blas, openblas_get_corename());
     printf("  simulated / peak       %9.3f\n", ours / peak);
     printf("  simulated / OpenBLAS   %9.3f\n", ours / blas);

@@ -16,18 +16,21 @@ struct place {
     size_t error_bytes;
 };
 
-static leo_status fail_at(const struct place *place, int column, const char *found, const char *expected)
+static leo_status fail_at(const struct place *place, int column, const char *found,
+                          const char *expected)
 {
-    snprintf(place->error, place->error_bytes, "%s:%u: column %d: found '%.20s', expected %s", place->path, place->line,
-             column, found, expected);
+    snprintf(place->error, place->error_bytes, "%s:%u: column %d: found '%.20s', expected %s",
+             place->path, place->line, column, found, expected);
     return LEO_ERR_PARSE;
 }
 
 /* One number of 0..most, and the comma or line end behind it. */
-static leo_status parse_number(const struct place *place, int column, char **at, long most, char behind, long *value)
+static leo_status parse_number(const struct place *place, int column, char **at, long most,
+                               char behind, long *value)
 {
     char expected[64], *end;
-    snprintf(expected, sizeof(expected), "a number of 0..%ld and %s", most, behind == ',' ? "a comma" : "the line's end");
+    snprintf(expected, sizeof(expected), "a number of 0..%ld and %s", most,
+             behind == ',' ? "a comma" : "the line's end");
     errno = 0;
     *value = strtol(*at, &end, 10);
     if (end == *at || errno || *value < 0 || *value > most || *end != behind) {
@@ -49,7 +52,8 @@ static leo_status parse_line(const struct place *place, char *line, float *pixel
         }
         pixels[i] = (float)value / MOST_PIXEL;
     }
-    leo_status status = parse_number(place, DIGITS_PIXELS + 1, &line, DIGITS_CLASSES - 1, '\0', &value);
+    leo_status status =
+        parse_number(place, DIGITS_PIXELS + 1, &line, DIGITS_CLASSES - 1, '\0', &value);
     *label = (int32_t)value;
     return status;
 }
@@ -60,7 +64,9 @@ static leo_status grow(struct digits *digits, uint32_t *room)
         return LEO_OK;
     }
     const uint32_t more = *room ? *room * 2 : 1024;
-    float *pixels = more > COUNT_MAX ? NULL : realloc(digits->pixels, (size_t)more * DIGITS_PIXELS * sizeof(float));
+    float *pixels = more > COUNT_MAX
+                        ? NULL
+                        : realloc(digits->pixels, (size_t)more * DIGITS_PIXELS * sizeof(float));
     digits->pixels = pixels ? pixels : digits->pixels;
     int32_t *labels = pixels ? realloc(digits->labels, more * sizeof(int32_t)) : NULL;
     digits->labels = labels ? labels : digits->labels;
@@ -76,7 +82,8 @@ static leo_status read_lines(FILE *file, struct place *place, struct digits *dig
         place->line++;
         leo_status status = grow(digits, &room);
         if (status != LEO_OK) {
-            snprintf(place->error, place->error_bytes, "%s: out of memory after %u images", place->path, digits->count);
+            snprintf(place->error, place->error_bytes, "%s: out of memory after %u images",
+                     place->path, digits->count);
             return status;
         }
         status = parse_line(place, line, digits->pixels + (size_t)digits->count * DIGITS_PIXELS,

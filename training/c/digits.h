@@ -15,5 +15,6 @@ struct digits {
 };
 
 /** Reads a file. On failure `error` names file, line and column, and what is expected there. */
-LEO_MUST_CHECK leo_status digits_read(const char *path, struct digits *digits, char *error, size_t error_bytes);
+LEO_MUST_CHECK leo_status digits_read(const char *path, struct digits *digits, char *error,
+                                      size_t error_bytes);
 void digits_finish(struct digits *digits);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leo-train: learns handwritten digits on a simulated chip and tells where the simulated time went. */
+/* leo-train: learns handwritten digits on a simulated chip and tells where the simulated time went.
+ */
 #include "digits.h"
 #include "net.h"
 #include "report.h"
@@ -12,7 +13,13 @@
 
 static const float RATE = 0.1f, RATE_DECAY = 0.8f;
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
-enum { BATCH = 64, SPLIT_SEED = 1, PROFILE_TASKS = 4096, TIMELINE_STEPS = 4, TIMELINE_RECORDS = 200000 };
+enum {
+    BATCH = 64,
+    SPLIT_SEED = 1,
+    PROFILE_TASKS = 4096,
+    TIMELINE_STEPS = 4,
+    TIMELINE_RECORDS = 200000
+};
 
 struct options {
     const char *soc, *simd, *data, *timeline;
@@ -25,7 +32,8 @@ struct options {
 struct run {
     const struct options *options;
     struct digits digits;
-    uint32_t *order; /**< first `train` numbers: for training, shuffled each epoch; then the held-out ones */
+    uint32_t *order; /**< first `train` numbers: for training, shuffled each epoch; then the
+                        held-out ones */
     uint32_t train, held_out;
     float *pixels, *losses, *prob;
     int32_t *labels;
@@ -41,12 +49,16 @@ struct run {
 static const char usage[] =
     "usage: leo-train [option...]\n"
     "Trains a 64-128-10 perceptron on handwritten digits on a simulated chip.\n"
-    "  --soc NAME        chip: ascend910a, ascend910b1 or a SoC file (default LEO_SOC, else ascend910a)\n"
+    "  --soc NAME        chip: ascend910a, ascend910b1 or a SoC file (default LEO_SOC, else "
+    "ascend910a)\n"
     "  --epochs N        passes over the training digits, 1..1000 (default 15)\n"
-    "  --threads N       host threads (default LEO_THREADS, else all); results do not depend on it\n"
-    "  --simd NAME       host arithmetic: generic, avx2, avx512 (default LEO_SIMD, else the best); same\n"
+    "  --threads N       host threads (default LEO_THREADS, else all); results do not depend on "
+    "it\n"
+    "  --simd NAME       host arithmetic: generic, avx2, avx512 (default LEO_SIMD, else the best); "
+    "same\n"
     "  --data FILE       digits as comma separated values (default: those of the source tree)\n"
-    "  --timeline FILE   where to write the first steps for Perfetto (default timeline.json; '' = nowhere)\n"
+    "  --timeline FILE   where to write the first steps for Perfetto (default timeline.json; '' = "
+    "nowhere)\n"
     "  --seed N          seed of the initial weights and of the order of digits (default 1)\n"
     "  --loss-scale X    factor on the loss against underflow in f16 (default 1024)\n"
     "  --help            this text\n"
@@ -65,7 +77,8 @@ static bool parse_count(const char *text, unsigned long least, unsigned long mos
     errno = 0;
     const unsigned long parsed = strtoul(text, &end, 10);
     *value = (unsigned)parsed;
-    return *text >= '0' && *text <= '9' && *end == '\0' && !errno && parsed >= least && parsed <= most;
+    return *text >= '0' && *text <= '9' && *end == '\0' && !errno && parsed >= least &&
+           parsed <= most;
 }
 
 static bool parse_scale(const char *text, float *value)
@@ -79,11 +92,11 @@ static bool parse_scale(const char *text, float *value)
 static bool parse_options(int argc, char **argv, struct options *options, int *code)
 {
     static const struct option names[] = {
-        {"soc", required_argument, NULL, 's'},      {"epochs", required_argument, NULL, 'e'},
-        {"threads", required_argument, NULL, 't'},  {"simd", required_argument, NULL, 'v'},
-        {"data", required_argument, NULL, 'd'},     {"timeline", required_argument, NULL, 'l'},
-        {"seed", required_argument, NULL, 'r'},     {"loss-scale", required_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"soc", required_argument, NULL, 's'},     {"epochs", required_argument, NULL, 'e'},
+        {"threads", required_argument, NULL, 't'}, {"simd", required_argument, NULL, 'v'},
+        {"data", required_argument, NULL, 'd'},    {"timeline", required_argument, NULL, 'l'},
+        {"seed", required_argument, NULL, 'r'},    {"loss-scale", required_argument, NULL, 'x'},
+        {"help", no_argument, NULL, 'h'},          {0},
     };
     int name, index = 0;
     unsigned seed = 1;
@@ -124,7 +137,8 @@ static bool parse_options(int argc, char **argv, struct options *options, int *c
             return false;
         }
         if (!good) {
-            fprintf(stderr, "leo-train: --%s: '%s' is not possible\n%s", names[index].name, optarg, usage);
+            fprintf(stderr, "leo-train: --%s: '%s' is not possible\n%s", names[index].name, optarg,
+                    usage);
             return false;
         }
     }
@@ -140,7 +154,8 @@ static bool parse_options(int argc, char **argv, struct options *options, int *c
 static void gather(struct run *run, const uint32_t *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(run->pixels + (size_t)i * DIGITS_PIXELS, run->digits.pixels + (size_t)order[i] * DIGITS_PIXELS,
+        memcpy(run->pixels + (size_t)i * DIGITS_PIXELS,
+               run->digits.pixels + (size_t)order[i] * DIGITS_PIXELS,
                DIGITS_PIXELS * sizeof(float));
         run->labels[i] = run->digits.labels[order[i]];
     }
@@ -153,8 +168,9 @@ static leo_status prepare(struct run *run)
     run->train = count - count / 5;
     run->held_out = count / 5;
     if (run->train < BATCH || run->held_out == 0) {
-        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%s: %u digits are too few, training takes at least %d", options->data, count,
-                           BATCH * 5 / 4 + 1);
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s: %u digits are too few, training takes at least %d", options->data,
+                           count, BATCH * 5 / 4 + 1);
     }
     run->order = calloc(count, sizeof(*run->order));
     run->pixels = calloc((size_t)count * DIGITS_PIXELS, sizeof(*run->pixels));
@@ -170,8 +186,10 @@ static leo_status prepare(struct run *run)
     struct train_random split = {SPLIT_SEED};
     train_random_shuffle(&split, run->order, count);
 
-    const struct leo_rt_opts opts = {
-        .size = sizeof(opts), .soc = options->soc, .host_threads = options->threads, .simd = options->simd};
+    const struct leo_rt_opts opts = {.size = sizeof(opts),
+                                     .soc = options->soc,
+                                     .host_threads = options->threads,
+                                     .simd = options->simd};
     const struct net_opts net = {
         .batch = BATCH, .rows = run->train, .loss_scale = options->loss_scale, .momentum = 0.9f};
     run->random.state = options->seed;
@@ -197,7 +215,8 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
     double sum = 0;
     train_random_shuffle(&run->random, run->order, run->train);
     gather(run, run->order, run->train);
-    leo_status status = leo_rt_profile_start(run->device, PROFILE_TASKS, timeline ? TIMELINE_RECORDS : 0);
+    leo_status status =
+        leo_rt_profile_start(run->device, PROFILE_TASKS, timeline ? TIMELINE_RECORDS : 0);
     status = status != LEO_OK ? status : net_upload(run->net, run->pixels, run->labels, run->train);
     for (uint32_t step = 0; status == LEO_OK && step < steps; step++) {
         bool skipped = false;
@@ -206,7 +225,8 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
         if (status == LEO_OK && timeline && step + 1 == TIMELINE_STEPS) {
             // The rest of the epoch is profiled without its instructions.
             status = end_profile(run, true);
-            status = status != LEO_OK ? status : leo_rt_profile_start(run->device, PROFILE_TASKS, 0);
+            status =
+                status != LEO_OK ? status : leo_rt_profile_start(run->device, PROFILE_TASKS, 0);
             timeline = false;
         }
     }
@@ -246,8 +266,8 @@ static leo_status train(struct run *run)
         return status;
     }
     leo_rt_device_get_caps(run->device, &caps);
-    printf("chip %s, %u digits for training, %u held out, batch %d, loss scale %g\n", caps.soc_name, run->train,
-           run->held_out, BATCH, (double)run->options->loss_scale);
+    printf("chip %s, %u digits for training, %u held out, batch %d, loss scale %g\n", caps.soc_name,
+           run->train, run->held_out, BATCH, (double)run->options->loss_scale);
     for (unsigned epoch = 1; status == LEO_OK && epoch <= run->options->epochs; epoch++) {
         const double begin = now();
         const uint64_t begin_ns = leo_rt_device_host_time_ns(run->device);
@@ -256,17 +276,20 @@ static leo_status train(struct run *run)
         status = status != LEO_OK ? status : measure(run, &accuracy);
         run->rate *= RATE_DECAY; // smaller steps settle
         if (status == LEO_OK) {
-            printf("epoch %3u  loss %.9g (%a)  accuracy %6.2f %%  simulated %10.1f us  wall %.3f s\n", epoch, (double)loss,
-                   (double)loss, accuracy, (double)(leo_rt_device_host_time_ns(run->device) - begin_ns) * 1e-3,
-                   now() - begin);
+            printf(
+                "epoch %3u  loss %.9g (%a)  accuracy %6.2f %%  simulated %10.1f us  wall %.3f s\n",
+                epoch, (double)loss, (double)loss, accuracy,
+                (double)(leo_rt_device_host_time_ns(run->device) - begin_ns) * 1e-3, now() - begin);
             fflush(stdout);
         }
     }
     if (status == LEO_OK) {
-        printf("held-out accuracy %.2f %%, %u steps skipped for overflow\n", accuracy, run->skipped);
+        printf("held-out accuracy %.2f %%, %u steps skipped for overflow\n", accuracy,
+               run->skipped);
         report_print(&run->report, caps.clock_khz, stdout);
         if (*run->options->timeline) {
-            printf("\ntimeline of the first steps: %s (open it in ui.perfetto.dev)\n", run->options->timeline);
+            printf("\ntimeline of the first steps: %s (open it in ui.perfetto.dev)\n",
+                   run->options->timeline);
         }
     }
     return status;
@@ -274,7 +297,8 @@ static leo_status train(struct run *run)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.data = LEO_DIGITS, .timeline = "timeline.json", .epochs = 15, .loss_scale = 1024};
+    struct options options = {
+        .data = LEO_DIGITS, .timeline = "timeline.json", .epochs = 15, .loss_scale = 1024};
     struct run run = {.options = &options, .rate = RATE};
     char error[256];
     int code;

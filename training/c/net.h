@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A perceptron with one hidden layer on the device: 64 -> 128 (relu) -> 10, softmax with cross entropy. Matmuls take f16,
- * weights have an f32 master copy; gradients carry a loss scale, and a step whose gradients overflow f16 is skipped.
+ * A perceptron with one hidden layer on the device: 64 -> 128 (relu) -> 10, softmax with cross
+ * entropy. Matmuls take f16, weights have an f32 master copy; gradients carry a loss scale, and a
+ * step whose gradients overflow f16 is skipped.
  */
 #pragma once
 
@@ -13,8 +14,8 @@
 enum { NET_INPUTS = DIGITS_PIXELS, NET_HIDDEN = 128, NET_CLASSES = DIGITS_CLASSES };
 
 struct net_opts {
-    uint32_t batch;     /**< rows of a training step */
-    uint32_t rows;      /**< most rows of one upload */
+    uint32_t batch; /**< rows of a training step */
+    uint32_t rows;  /**< most rows of one upload */
     float loss_scale, momentum;
 };
 
@@ -24,8 +25,10 @@ LEO_MUST_CHECK leo_status net_create(struct leo_rt_device *device, const struct 
 void net_destroy(struct net *net);
 
 /** Puts rows (f32 pixels and labels) on the device, in f16, for the calls below. */
-LEO_MUST_CHECK leo_status net_upload(struct net *net, const float *pixels, const int32_t *labels, uint32_t rows);
-/** One step on the `batch` uploaded rows from `row` on. `skipped`: the gradients overflowed and nothing was updated. */
+LEO_MUST_CHECK leo_status net_upload(struct net *net, const float *pixels, const int32_t *labels,
+                                     uint32_t rows);
+/** One step on the `batch` uploaded rows from `row` on. `skipped`: the gradients overflowed and
+ * nothing was updated. */
 LEO_MUST_CHECK leo_status net_step(struct net *net, uint32_t row, float rate, bool *skipped);
 /** Losses of all uploaded rows that steps or net_infer have seen since the upload. */
 LEO_MUST_CHECK leo_status net_losses(struct net *net, uint32_t rows, float *losses);

@@ -21,7 +21,8 @@ static inline float train_random_uniform(struct train_random *random)
 }
 
 /** Shuffles the numbers order[0..count). */
-static inline void train_random_shuffle(struct train_random *random, uint32_t *order, uint32_t count)
+static inline void train_random_shuffle(struct train_random *random, uint32_t *order,
+                                        uint32_t count)
 {
     for (uint32_t i = count; i > 1; i--) {
         const uint32_t j = (uint32_t)((uint64_t)train_random_next(random) * i >> 32);

@@ -13,7 +13,8 @@ static struct report_operator *find(struct report *report, const char *name)
         }
     }
     // More names than places: the last place takes the rest.
-    const unsigned place = report->count < REPORT_OPERATORS ? report->count++ : REPORT_OPERATORS - 1;
+    const unsigned place =
+        report->count < REPORT_OPERATORS ? report->count++ : REPORT_OPERATORS - 1;
     struct report_operator *fresh = &report->operators[place];
     if (fresh->count == 0) {
         snprintf(fresh->name, sizeof(fresh->name), "%s", name);
@@ -60,7 +61,8 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
 {
     static const enum leo_pipe units[] = {LEO_PIPE_M,    LEO_PIPE_V, LEO_PIPE_MTE1, LEO_PIPE_MTE2,
                                           LEO_PIPE_MTE3, LEO_PIPE_S, LEO_PIPE_FIX};
-    static const char *const names[] = {"cube", "vector", "mte1", "mte2", "mte3", "scalar", "fixpipe"};
+    static const char *const names[] = {"cube", "vector", "mte1",   "mte2",
+                                        "mte3", "scalar", "fixpipe"};
     enum { UNITS = sizeof(units) / sizeof(units[0]) };
     struct report sorted = *report;
     struct report_operator sum = {0};
@@ -74,7 +76,9 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
             sum.busy[pipe] += op->busy[pipe];
         }
     }
-    fprintf(out, "\nSimulated time by operator, with each unit's busy share of the operator's core time\n");
+    fprintf(
+        out,
+        "\nSimulated time by operator, with each unit's busy share of the operator's core time\n");
     fprintf(out, "%-20s %8s %12s %7s %9s", "operator", "count", "total us", "%", "mean us");
     for (int i = 0; i < UNITS; i++) {
         fprintf(out, " %8s", names[i]);
@@ -82,8 +86,9 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
     fprintf(out, "\n");
     for (unsigned i = 0; i < sorted.count; i++) {
         const struct report_operator *op = &sorted.operators[i];
-        fprintf(out, "%-20s %8" PRIu64 " %12.1f %6.1f%% %9.2f", op->name, op->count, (double)op->ns * 1e-3,
-                share(op->ns, sum.ns), (double)op->ns * 1e-3 / (double)op->count);
+        fprintf(out, "%-20s %8" PRIu64 " %12.1f %6.1f%% %9.2f", op->name, op->count,
+                (double)op->ns * 1e-3, share(op->ns, sum.ns),
+                (double)op->ns * 1e-3 / (double)op->count);
         for (int unit = 0; unit < UNITS; unit++) {
             if (op->core_cycles) {
                 fprintf(out, " %7.1f%%", share(op->busy[units[unit]], op->core_cycles));
@@ -94,9 +99,11 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
         fprintf(out, "\n");
     }
     fprintf(out, "%-20s %8" PRIu64 " %12.1f\n", "all", sum.count, (double)sum.ns * 1e-3);
-    fprintf(out, "\nBusy time of the units, summed over cores\n%-20s %12s %7s\n", "unit", "us", "%");
+    fprintf(out, "\nBusy time of the units, summed over cores\n%-20s %12s %7s\n", "unit", "us",
+            "%");
     for (int i = 0; i < UNITS; i++) {
-        fprintf(out, "%-20s %12.1f %6.1f%%\n", names[i], (double)sum.busy[units[i]] * 1e3 / clock_khz,
+        fprintf(out, "%-20s %12.1f %6.1f%%\n", names[i],
+                (double)sum.busy[units[i]] * 1e3 / clock_khz,
                 share(sum.busy[units[i]], sum.core_cycles));
     }
     fprintf(out, "%-20s %12.1f\n", "core time", (double)sum.core_cycles * 1e3 / clock_khz);

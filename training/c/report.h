@@ -19,5 +19,6 @@ struct report {
 };
 
 /** Adds the tasks of the device's running profile. */
-LEO_MUST_CHECK leo_status report_add(struct report *report, struct leo_rt_device *device, size_t capacity);
+LEO_MUST_CHECK leo_status report_add(struct report *report, struct leo_rt_device *device,
+                                     size_t capacity);
 void report_print(const struct report *report, uint32_t clock_khz, FILE *out);

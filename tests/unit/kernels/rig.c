@@ -19,7 +19,8 @@ static void must(leo_status status, const char *what)
 
 void rig_init(struct rig *rig, const char *soc, unsigned threads, const char *simd)
 {
-    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = soc, .host_threads = threads, .simd = simd};
+    const struct leo_rt_opts opts = {
+        .size = sizeof(opts), .soc = soc, .host_threads = threads, .simd = simd};
     struct leo_drv_caps caps;
     must(leo_rt_create(&opts, &rig->rt), "rt_create");
     must(leo_rt_device_open(rig->rt, 0, &rig->device), "device_open");
@@ -51,7 +52,8 @@ void *rig_alloc(size_t count, size_t size)
     return memory;
 }
 
-struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, uint32_t columns, const void *data)
+struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, uint32_t columns,
+                          const void *data)
 {
     const size_t unit = dtype == LEO_DTYPE_F16 ? 2 : 4;
     struct rig_buffer buffer = {.bytes = (size_t)rows * (columns ? columns : 1) * unit};
@@ -60,18 +62,25 @@ struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, 
     if (data) {
         memcpy(host + RIG_GUARD, data, buffer.bytes);
     }
-    must(leo_rt_memory_alloc(rig->device, buffer.bytes + 2 * RIG_GUARD, &buffer.base), "memory_alloc");
-    must(leo_rt_memcpy(rig->device, (void *)(uintptr_t)buffer.base, host, buffer.bytes + 2 * RIG_GUARD), "memcpy");
+    must(leo_rt_memory_alloc(rig->device, buffer.bytes + 2 * RIG_GUARD, &buffer.base),
+         "memory_alloc");
+    must(leo_rt_memcpy(rig->device, (void *)(uintptr_t)buffer.base, host,
+                       buffer.bytes + 2 * RIG_GUARD),
+         "memcpy");
     free(host);
-    buffer.tensor = (struct leo_op_tensor){
-        .addr = buffer.base + RIG_GUARD, .dtype = dtype, .rank = columns ? 2 : 1, .dim = {rows, columns}};
+    buffer.tensor = (struct leo_op_tensor){.addr = buffer.base + RIG_GUARD,
+                                           .dtype = dtype,
+                                           .rank = columns ? 2 : 1,
+                                           .dim = {rows, columns}};
     return buffer;
 }
 
 void rig_take(struct rig *rig, struct rig_buffer *buffer, void *data)
 {
     uint8_t *host = rig_alloc(1, buffer->bytes + 2 * RIG_GUARD);
-    must(leo_rt_memcpy(rig->device, host, (void *)(uintptr_t)buffer->base, buffer->bytes + 2 * RIG_GUARD), "memcpy");
+    must(leo_rt_memcpy(rig->device, host, (void *)(uintptr_t)buffer->base,
+                       buffer->bytes + 2 * RIG_GUARD),
+         "memcpy");
     bool whole = true;
     for (size_t i = 0; i < RIG_GUARD; i++) {
         whole = whole && host[i] == guard_byte && host[RIG_GUARD + buffer->bytes + i] == guard_byte;

@@ -35,7 +35,8 @@ struct rig_buffer {
     struct leo_op_tensor tensor;
 };
 /** A tensor of up to 2 dimensions (columns 0: one dimension) holding `data` (NULL: a pattern). */
-struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, uint32_t columns, const void *data);
+struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, uint32_t columns,
+                          const void *data);
 /** Reads the tensor back, checks the guards and frees the memory. */
 void rig_take(struct rig *rig, struct rig_buffer *buffer, void *data);
 

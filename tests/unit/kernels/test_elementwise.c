@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t counts[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 127, 129, 1009, 4096, 8193, 20011, 300007};
+static const uint32_t counts[] = {1,  2,   7,   8,    9,    15,   16,    17,    31,
+                                  33, 127, 129, 1009, 4096, 8193, 20011, 300007};
 enum { COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
 /* Runs a case on both generations over all counts. */
@@ -23,7 +24,8 @@ static void for_all(void (*run)(struct rig *rig, uint32_t count))
     }
 }
 
-static void expect_same(const struct rig *rig, const char *what, const void *a, const void *b, uint32_t count, size_t size)
+static void expect_same(const struct rig *rig, const char *what, const void *a, const void *b,
+                        uint32_t count, size_t size)
 {
     const long bad = rig_compare(a, b, count, size);
     if (bad >= 0) {
@@ -49,10 +51,13 @@ static void run_add_f16(struct rig *rig, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         want[i] = op_ref_to_half(op_ref_from_half(a[i]) + op_ref_from_half(b[i]));
     }
-    struct rig_buffer da = rig_put(rig, LEO_DTYPE_F16, count, 0, a), db = rig_put(rig, LEO_DTYPE_F16, count, 0, b);
+    struct rig_buffer da = rig_put(rig, LEO_DTYPE_F16, count, 0, a),
+                      db = rig_put(rig, LEO_DTYPE_F16, count, 0, b);
     struct rig_buffer out = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
-    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &out.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &da.tensor), LEO_OK); // in place
+    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &out.tensor),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &da.tensor),
+                    LEO_OK); // in place
     rig_synchronize(rig);
     rig_take(rig, &out, got);
     expect_same(rig, "add f16", want, got, count, 2);
@@ -78,10 +83,13 @@ static void run_add_f32(struct rig *rig, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         want[i] = a[i] + b[i];
     }
-    struct rig_buffer da = rig_put(rig, LEO_DTYPE_F32, count, 0, a), db = rig_put(rig, LEO_DTYPE_F32, count, 0, b);
+    struct rig_buffer da = rig_put(rig, LEO_DTYPE_F32, count, 0, a),
+                      db = rig_put(rig, LEO_DTYPE_F32, count, 0, b);
     struct rig_buffer out = rig_put(rig, LEO_DTYPE_F32, count, 0, NULL);
-    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &out.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &db.tensor), LEO_OK); // in place
+    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &out.tensor),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(leo_op_add(rig->context, rig->stream, &da.tensor, &db.tensor, &db.tensor),
+                    LEO_OK); // in place
     rig_synchronize(rig);
     rig_take(rig, &out, got);
     expect_same(rig, "add f32", want, got, count, 4);
@@ -114,13 +122,18 @@ static void run_relu(struct rig *rig, uint32_t count)
         fy[i] = op_ref_relu(fx[i]);
         fdx[i] = fy[i] > 0 ? fg[i] : 0.0f;
     }
-    struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F16, count, 0, x), bg = rig_put(rig, LEO_DTYPE_F16, count, 0, g);
-    struct rig_buffer by = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL), bdx = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
-    struct rig_buffer bfx = rig_put(rig, LEO_DTYPE_F32, count, 0, fx), bfg = rig_put(rig, LEO_DTYPE_F32, count, 0, fg);
+    struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F16, count, 0, x),
+                      bg = rig_put(rig, LEO_DTYPE_F16, count, 0, g);
+    struct rig_buffer by = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL),
+                      bdx = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
+    struct rig_buffer bfx = rig_put(rig, LEO_DTYPE_F32, count, 0, fx),
+                      bfg = rig_put(rig, LEO_DTYPE_F32, count, 0, fg);
     CU_ASSERT_EQUAL(leo_op_relu(rig->context, rig->stream, &bx.tensor, &by.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_relu_grad(rig->context, rig->stream, &bg.tensor, &by.tensor, &bdx.tensor), LEO_OK);
+    CU_ASSERT_EQUAL(
+        leo_op_relu_grad(rig->context, rig->stream, &bg.tensor, &by.tensor, &bdx.tensor), LEO_OK);
     CU_ASSERT_EQUAL(leo_op_relu(rig->context, rig->stream, &bfx.tensor, &bfx.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_relu_grad(rig->context, rig->stream, &bfg.tensor, &bfx.tensor, &bfg.tensor), LEO_OK);
+    CU_ASSERT_EQUAL(
+        leo_op_relu_grad(rig->context, rig->stream, &bfg.tensor, &bfx.tensor, &bfg.tensor), LEO_OK);
     rig_synchronize(rig);
     rig_take(rig, &by, got);
     expect_same(rig, "relu f16", y, got, count, 2);
@@ -146,7 +159,8 @@ static void relu_and_its_gradient_equal_reference(void)
 static void run_cast(struct rig *rig, uint32_t count)
 {
     struct rig_random random = {count};
-    float *x = rig_random_floats(&random, count), *wide = rig_alloc(count, 4), *fgot = rig_alloc(count, 4);
+    float *x = rig_random_floats(&random, count), *wide = rig_alloc(count, 4),
+          *fgot = rig_alloc(count, 4);
     uint16_t *want = rig_alloc(count, 2), *got = rig_alloc(count, 2);
     x[count / 2] = 65519.0f; // the largest that does not overflow
     for (uint32_t i = 0; i < count; i++) {
@@ -155,10 +169,14 @@ static void run_cast(struct rig *rig, uint32_t count)
     }
     const int32_t zero = 0;
     int32_t flag = -1;
-    struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F32, count, 0, x), bh = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
-    struct rig_buffer bf = rig_put(rig, LEO_DTYPE_F32, count, 0, NULL), report = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero);
-    CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bx.tensor, &bh.tensor, &report.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bh.tensor, &bf.tensor, &report.tensor), LEO_OK);
+    struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F32, count, 0, x),
+                      bh = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
+    struct rig_buffer bf = rig_put(rig, LEO_DTYPE_F32, count, 0, NULL),
+                      report = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero);
+    CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bx.tensor, &bh.tensor, &report.tensor),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bh.tensor, &bf.tensor, &report.tensor),
+                    LEO_OK);
     rig_synchronize(rig);
     rig_take(rig, &bh, got);
     rig_take(rig, &bf, fgot);
@@ -191,10 +209,16 @@ static void run_overflow(struct rig *rig, uint32_t count)
             const int32_t zero = 0;
             int32_t flag[2] = {-1, -1};
             memcpy(&x[places[p]], &bad_bits[i], 4);
-            struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F32, count, 0, x), bh = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
-            struct rig_buffer first = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero), second = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero);
-            CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bx.tensor, &bh.tensor, &first.tensor), LEO_OK);
-            CU_ASSERT_EQUAL(leo_op_cast(rig->context, rig->stream, &bh.tensor, &bx.tensor, &second.tensor), LEO_OK);
+            struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F32, count, 0, x),
+                              bh = rig_put(rig, LEO_DTYPE_F16, count, 0, NULL);
+            struct rig_buffer first = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero),
+                              second = rig_put(rig, LEO_DTYPE_S32, 1, 0, &zero);
+            CU_ASSERT_EQUAL(
+                leo_op_cast(rig->context, rig->stream, &bx.tensor, &bh.tensor, &first.tensor),
+                LEO_OK);
+            CU_ASSERT_EQUAL(
+                leo_op_cast(rig->context, rig->stream, &bh.tensor, &bx.tensor, &second.tensor),
+                LEO_OK);
             rig_synchronize(rig);
             rig_take(rig, &first, &flag[0]);
             rig_take(rig, &second, &flag[1]);
@@ -231,14 +255,17 @@ static void run_momentum(struct rig *rig, uint32_t count)
         float *w = rig_random_floats(&random, count), *v = rig_random_floats(&random, count);
         float *g = rig_random_floats(&random, count), *got = rig_alloc(count, 4);
         uint16_t *hg = rig_random_halves(&random, count);
-        struct rig_buffer bw = rig_put(rig, LEO_DTYPE_F32, count, 0, w), bv = rig_put(rig, LEO_DTYPE_F32, count, 0, v);
-        struct rig_buffer bg = rig_put(rig, half ? LEO_DTYPE_F16 : LEO_DTYPE_F32, count, 0, half ? (void *)hg : (void *)g);
+        struct rig_buffer bw = rig_put(rig, LEO_DTYPE_F32, count, 0, w),
+                          bv = rig_put(rig, LEO_DTYPE_F32, count, 0, v);
+        struct rig_buffer bg = rig_put(rig, half ? LEO_DTYPE_F16 : LEO_DTYPE_F32, count, 0,
+                                       half ? (void *)hg : (void *)g);
         for (int step = 0; step < 2; step++) {
-            CU_ASSERT_EQUAL(leo_op_momentum_sgd(rig->context, rig->stream, &bw.tensor, &bv.tensor, &bg.tensor, scale, rate,
-                                                momentum),
+            CU_ASSERT_EQUAL(leo_op_momentum_sgd(rig->context, rig->stream, &bw.tensor, &bv.tensor,
+                                                &bg.tensor, scale, rate, momentum),
                             LEO_OK);
             for (uint32_t i = 0; i < count; i++) {
-                op_ref_momentum_sgd(&w[i], &v[i], half ? op_ref_from_half(hg[i]) : g[i], scale, rate, momentum);
+                op_ref_momentum_sgd(&w[i], &v[i], half ? op_ref_from_half(hg[i]) : g[i], scale,
+                                    rate, momentum);
             }
         }
         rig_synchronize(rig);

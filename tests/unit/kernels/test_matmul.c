@@ -12,10 +12,12 @@ struct shape {
 };
 
 /* Runs one matmul on the device and compares it with the reference. */
-static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, bool with_bias, bool half_out)
+static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, bool with_bias,
+                  bool half_out)
 {
     struct rig_random random = {s.m * 131u + s.n * 17u + s.k};
-    uint16_t *a = rig_random_halves(&random, (size_t)s.m * s.k), *b = rig_random_halves(&random, (size_t)s.k * s.n);
+    uint16_t *a = rig_random_halves(&random, (size_t)s.m * s.k),
+             *b = rig_random_halves(&random, (size_t)s.k * s.n);
     float *bias = rig_random_floats(&random, s.n);
     const size_t count = (size_t)s.m * s.n;
     float *expected = rig_alloc(count, sizeof(float));
@@ -26,26 +28,40 @@ static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, 
     struct rig_buffer dbias = rig_put(rig, LEO_DTYPE_F32, s.n, 0, bias);
     struct rig_buffer out = rig_put(rig, half_out ? LEO_DTYPE_F16 : LEO_DTYPE_F32, s.m, s.n, NULL);
     const struct leo_op_matmul_opts opts = {ta, tb, relu, with_bias ? &dbias.tensor : NULL};
-    CU_ASSERT_EQUAL_FATAL(leo_op_matmul(rig->context, rig->stream, &da.tensor, &db.tensor, &opts, &out.tensor), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        leo_op_matmul(rig->context, rig->stream, &da.tensor, &db.tensor, &opts, &out.tensor),
+        LEO_OK);
     rig_synchronize(rig);
     rig_take(rig, &out, got);
     rig_take(rig, &da, NULL);
     rig_take(rig, &db, NULL);
     rig_take(rig, &dbias, NULL);
 
-    const struct op_ref_matmul ref = {s.m, s.n, s.k, a, b, ta, tb, relu, with_bias ? bias : NULL,
+    const struct op_ref_matmul ref = {s.m,
+                                      s.n,
+                                      s.k,
+                                      a,
+                                      b,
+                                      ta,
+                                      tb,
+                                      relu,
+                                      with_bias ? bias : NULL,
                                       rig->arch == 1001 ? OP_REF_BIAS_LAST : OP_REF_BIAS_FIRST};
     op_ref_matmul(&ref, expected);
     if (half_out) {
-        uint16_t *halves = (uint16_t *)expected; // in place: a half never stands behind the float it comes from
+        uint16_t *halves =
+            (uint16_t *)expected; // in place: a half never stands behind the float it comes from
         for (size_t i = 0; i < count; i++) {
             halves[i] = op_ref_to_half(expected[i]);
         }
     }
     const long bad = rig_compare(expected, got, count, half_out ? 2 : 4);
     if (bad >= 0) {
-        fprintf(stderr, "arch %u m %u n %u k %u ta %d tb %d relu %d bias %d half %d: differs at %ld (row %ld column %ld)\n",
-                rig->arch, s.m, s.n, s.k, ta, tb, relu, with_bias, half_out, bad, bad / (long)s.n, bad % (long)s.n);
+        fprintf(stderr,
+                "arch %u m %u n %u k %u ta %d tb %d relu %d bias %d half %d: differs at %ld (row "
+                "%ld column %ld)\n",
+                rig->arch, s.m, s.n, s.k, ta, tb, relu, with_bias, half_out, bad, bad / (long)s.n,
+                bad % (long)s.n);
     }
     CU_ASSERT_EQUAL(bad, -1);
     free(a);
@@ -64,7 +80,8 @@ static void matmul_equals_reference_over_awkward_shapes(void)
         rig_init(&rig, rig_socs[soc], 0, NULL);
         unsigned variant = 0;
         for (int i = 0; i < SIZES * SIZES * SIZES; i++, variant += 7) {
-            const struct shape s = {sizes[i % SIZES], sizes[i / SIZES % SIZES], sizes[i / SIZES / SIZES]};
+            const struct shape s = {sizes[i % SIZES], sizes[i / SIZES % SIZES],
+                                    sizes[i / SIZES / SIZES]};
             check(&rig, s, variant & 1, variant & 2, variant & 4, variant & 8, variant & 16);
         }
         rig_finish(&rig);
@@ -84,11 +101,13 @@ static void matmul_equals_reference_in_every_variant(void)
     }
 }
 
-/* Several tiles a core, several chunks of k, tails everywhere; n = 8 mod 16 has a way of its own out of the core. */
+/* Several tiles a core, several chunks of k, tails everywhere; n = 8 mod 16 has a way of its own
+ * out of the core. */
 static void matmul_equals_reference_over_large_shapes(void)
 {
-    static const struct shape shapes[] = {{300, 280, 700}, {257, 259, 101}, {1, 1000, 300}, {700, 1, 600},
-                                          {64, 10, 2100},  {130, 264, 64},  {20, 24, 1500}, {529, 523, 67}};
+    static const struct shape shapes[] = {{300, 280, 700}, {257, 259, 101}, {1, 1000, 300},
+                                          {700, 1, 600},   {64, 10, 2100},  {130, 264, 64},
+                                          {20, 24, 1500},  {529, 523, 67}};
     for (int soc = 0; soc < 2; soc++) {
         struct rig rig;
         rig_init(&rig, rig_socs[soc], 0, NULL);
@@ -112,7 +131,8 @@ static void matmul_reference_agrees_with_openblas(void)
     for (int i = 0; i < K * N; i++) {
         fb[i] = op_ref_from_half(b[i]);
     }
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, M, N, K, 1.0f, fa, K, fb, N, 0.0f, blas, N);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, M, N, K, 1.0f, fa, K, fb, N, 0.0f, blas,
+                N);
     op_ref_matmul(&(struct op_ref_matmul){.m = M, .n = N, .k = K, .a = a, .b = b}, ours);
     for (int i = 0; i < M * N; i++) {
         CU_ASSERT_TRUE(fabsf(blas[i] - ours[i]) <= 1e-4f);
@@ -126,7 +146,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"matmul_reference_agrees_with_openblas", matmul_reference_agrees_with_openblas},
         {"matmul_equals_reference_in_every_variant", matmul_equals_reference_in_every_variant},
-        {"matmul_equals_reference_over_awkward_shapes", matmul_equals_reference_over_awkward_shapes},
+        {"matmul_equals_reference_over_awkward_shapes",
+         matmul_equals_reference_over_awkward_shapes},
         {"matmul_equals_reference_over_large_shapes", matmul_equals_reference_over_large_shapes},
     };
     return leo_test_main("matmul", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

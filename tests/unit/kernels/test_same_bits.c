@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same bits and the same simulated time with any number of host threads and any host arithmetic. */
+/* The same bits and the same simulated time with any number of host threads and any host
+ * arithmetic. */
 #include "rig.h"
 
 #include <stdio.h>
@@ -25,18 +26,27 @@ static void run(const char *soc, unsigned threads, const char *simd, struct resu
     for (int i = 0; i < ROWS; i++) {
         labels[i] = (int32_t)(rig_random_next(&random) % CLASSES);
     }
-    struct rig_buffer da = rig_put(&rig, LEO_DTYPE_F16, M, K, a), db = rig_put(&rig, LEO_DTYPE_F16, K, N, b);
-    struct rig_buffer dbias = rig_put(&rig, LEO_DTYPE_F32, N, 0, bias), dx = rig_put(&rig, LEO_DTYPE_F32, ROWS, CLASSES, x);
+    struct rig_buffer da = rig_put(&rig, LEO_DTYPE_F16, M, K, a),
+                      db = rig_put(&rig, LEO_DTYPE_F16, K, N, b);
+    struct rig_buffer dbias = rig_put(&rig, LEO_DTYPE_F32, N, 0, bias),
+                      dx = rig_put(&rig, LEO_DTYPE_F32, ROWS, CLASSES, x);
     struct rig_buffer dlabels = rig_put(&rig, LEO_DTYPE_S32, ROWS, 0, labels);
-    struct rig_buffer out = rig_put(&rig, LEO_DTYPE_F32, M, N, NULL), sum = rig_put(&rig, LEO_DTYPE_F32, N, 0, NULL);
-    struct rig_buffer prob = rig_put(&rig, LEO_DTYPE_F32, ROWS, CLASSES, NULL), loss = rig_put(&rig, LEO_DTYPE_F32, ROWS, 0, NULL);
+    struct rig_buffer out = rig_put(&rig, LEO_DTYPE_F32, M, N, NULL),
+                      sum = rig_put(&rig, LEO_DTYPE_F32, N, 0, NULL);
+    struct rig_buffer prob = rig_put(&rig, LEO_DTYPE_F32, ROWS, CLASSES, NULL),
+                      loss = rig_put(&rig, LEO_DTYPE_F32, ROWS, 0, NULL);
     struct rig_buffer grad = rig_put(&rig, LEO_DTYPE_F16, ROWS, CLASSES, NULL);
     const struct leo_op_matmul_opts opts = {.relu = true, .bias = &dbias.tensor};
     const uint64_t begin = leo_rt_device_host_time_ns(rig.device);
-    CU_ASSERT_EQUAL(leo_op_matmul(rig.context, rig.stream, &da.tensor, &db.tensor, &opts, &out.tensor), LEO_OK);
+    CU_ASSERT_EQUAL(
+        leo_op_matmul(rig.context, rig.stream, &da.tensor, &db.tensor, &opts, &out.tensor), LEO_OK);
     CU_ASSERT_EQUAL(leo_op_column_sum(rig.context, rig.stream, &out.tensor, &sum.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_softmax_xent(rig.context, rig.stream, &dx.tensor, &dlabels.tensor, &loss.tensor, &prob.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_softmax_xent_grad(rig.context, rig.stream, &prob.tensor, &dlabels.tensor, 8, &grad.tensor), LEO_OK);
+    CU_ASSERT_EQUAL(leo_op_softmax_xent(rig.context, rig.stream, &dx.tensor, &dlabels.tensor,
+                                        &loss.tensor, &prob.tensor),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(leo_op_softmax_xent_grad(rig.context, rig.stream, &prob.tensor, &dlabels.tensor,
+                                             8, &grad.tensor),
+                    LEO_OK);
     rig_synchronize(&rig);
     result->ns = leo_rt_device_host_time_ns(rig.device) - begin;
     rig_take(&rig, &out, result->product);

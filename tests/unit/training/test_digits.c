@@ -83,7 +83,8 @@ static void digits_read_names_a_missing_file(void)
 {
     struct digits digits;
     char error[256];
-    CU_ASSERT_EQUAL(digits_read("/nowhere/digits.csv", &digits, error, sizeof(error)), LEO_ERR_NOT_FOUND);
+    CU_ASSERT_EQUAL(digits_read("/nowhere/digits.csv", &digits, error, sizeof(error)),
+                    LEO_ERR_NOT_FOUND);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nowhere/digits.csv"));
 }
 

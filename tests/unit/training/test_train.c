@@ -9,12 +9,14 @@
 
 enum { OUTPUT_BYTES = 65536 };
 
-/* Runs leo-train with options (and NAME=value before them); wall times are cut from the output. Returns the exit code. */
+/* Runs leo-train with options (and NAME=value before them); wall times are cut from the output.
+ * Returns the exit code. */
 static int run(const char *environment, const char *options, char *output)
 {
     char command[1024], line[1024];
     size_t used = 0;
-    snprintf(command, sizeof(command), "env %s %s --timeline '' %s 2>&1", environment, LEO_TRAIN, options);
+    snprintf(command, sizeof(command), "env %s %s --timeline '' %s 2>&1", environment, LEO_TRAIN,
+             options);
     FILE *pipe = popen(command, "r");
     if (!pipe) {
         CU_FAIL_FATAL("cannot run leo-train");
@@ -54,8 +56,9 @@ static void train_reaches_95_percent(void)
 
 static void train_prints_the_same_on_every_host(void)
 {
-    static const char *const ways[] = {"LEO_THREADS=2 LEO_SIMD=generic", "LEO_THREADS=1 LEO_SIMD=avx2",
-                                       "LEO_THREADS=2 LEO_SIMD=avx2", "LEO_THREADS=1 LEO_SIMD=avx512",
+    static const char *const ways[] = {"LEO_THREADS=2 LEO_SIMD=generic",
+                                       "LEO_THREADS=1 LEO_SIMD=avx2", "LEO_THREADS=2 LEO_SIMD=avx2",
+                                       "LEO_THREADS=1 LEO_SIMD=avx512",
                                        "LEO_THREADS=2 LEO_SIMD=avx512"};
     static char first[OUTPUT_BYTES], other[OUTPUT_BYTES];
     unsigned compared = 0;
@@ -63,7 +66,8 @@ static void train_prints_the_same_on_every_host(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(first, "epoch   2"));
     for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (run(ways[i], "--epochs 2", other) != 0) {
-            CU_ASSERT_PTR_NOT_NULL(strstr(other, "LEO_ERR_UNSUPPORTED")); // this host has no such vectors
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(other, "LEO_ERR_UNSUPPORTED")); // this host has no such vectors
             continue;
         }
         CU_ASSERT_STRING_EQUAL(first, other);
