@@ -35,5 +35,7 @@ struct sim_cost {
                                 between the two: busy - max(0, overlap - (start - free_at)); 0 = none */
     bool flag_drains;     /**< nothing hides if the pipe set a flag since its previous instruction (DMA pipes) */
     uint64_t gm_read_bytes, gm_write_bytes;
+    /** Where in global memory: `gm_count` pieces of `gm_piece` bytes, `gm_step` apart from `gm_addr`; 0 = not said. */
+    uint64_t gm_addr, gm_count, gm_piece, gm_step;
     uint64_t work;        /**< bytes moved or elements computed, for traces */
 };

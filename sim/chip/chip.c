@@ -16,11 +16,13 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     chip->arena = sim_hbm_reserve(chip->arena_bytes);
     chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
     chip->trace = leo_calloc(chip->core_count, sizeof(*chip->trace));
-    if (!chip->arena || !chip->core || !chip->trace) {
+    chip->gm_log = leo_calloc(chip->core_count, sizeof(*chip->gm_log));
+    if (!chip->arena || !chip->core || !chip->trace || !chip->gm_log) {
         return LEO_ERR_NO_MEMORY;
     }
     for (unsigned id = 0; id < chip->core_count; id++) {
         sim_core_init(&chip->core[id], config, chip->simd, id, chip->arena + id * bytes);
+        chip->core[id].gm_log = &chip->gm_log[id];
     }
     return LEO_OK;
 }
@@ -43,6 +45,9 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     if (!status) {
         status = sim_hbm_create(&chip->hbm, chip->config.hbm_bytes);
+    }
+    if (!status) {
+        status = sim_l2_create(&chip->l2, chip->config.hbm_bytes, chip->config.l2_bytes);
     }
     if (!status) {
         status = create_cores(chip);
@@ -103,12 +108,17 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     for (unsigned id = 0; chip->trace && id < chip->core_count; id++) {
         sim_trace_finish(&chip->trace[id]);
     }
+    for (unsigned id = 0; chip->gm_log && id < chip->core_count; id++) {
+        sim_gm_log_finish(&chip->gm_log[id]);
+    }
     for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
         sim_space_finish(&chip->space[i]);
     }
+    leo_free(chip->gm_log);
     leo_free(chip->trace);
     leo_free(chip->core);
     sim_hbm_release(chip->arena, chip->arena_bytes);
+    sim_l2_destroy(&chip->l2);
     sim_hbm_destroy(&chip->hbm);
     sim_host_lock_destroy(chip->run_lock);
     leo_free(chip);

@@ -5,7 +5,9 @@
 #include "../config.h"
 #include "../core/core.h"
 #include "../function/function.h"
+#include "../memory/gm_log.h"
 #include "../memory/hbm.h"
+#include "../memory/l2.h"
 #include "../memory/space.h"
 #include "../scheduler/scheduler.h"
 #include "../trace/trace.h"
@@ -23,7 +25,9 @@ struct leo_sim_chip {
     struct sim_space space[SIM_SPACE_COUNT];
     unsigned core_count;
     struct sim_core *core;
+    struct sim_l2 l2;
     struct sim_trace *trace;        /**< one a core */
+    struct sim_gm_log *gm_log;      /**< one a core */
     uint8_t *arena;                 /**< on-chip memories of all cores */
     uint64_t arena_bytes;
     struct sim_function function;

@@ -21,6 +21,7 @@ struct sim_simd;
 struct sim_space;
 struct sim_extent;
 struct sim_trace;
+struct sim_gm_log;
 struct sim_host_pool;
 
 /** An on-chip buffer. */
@@ -71,6 +72,7 @@ struct sim_core {
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     double flag_cycle[LEO_PIPE_COUNT][LEO_PIPE_COUNT][8];
     /* Traces (trace.h) and order among cores (host_pool.h). */
+    struct sim_gm_log *gm_log;                   /**< transfers since the last boundary, for the L2 */
     struct sim_trace *trace;                     /**< NULL = off */
     struct sim_host_pool *pool;
     unsigned turn;

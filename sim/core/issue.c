@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands instructions to the units: effect now, time on the pipe's own line. */
 #include "../chip/host_pool.h"
+#include "../memory/gm_log.h"
 #include "../trace/trace.h"
 #include "core.h"
 
@@ -136,6 +137,9 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op, const str
     pipe->queue[pipe->queue_count++ % 64] = start;
     core->gm_read_bytes += cost.gm_read_bytes;
     core->gm_write_bytes += cost.gm_write_bytes;
+    if (cost.gm_count) {
+        sim_gm_log_push(core->gm_log, &cost);
+    }
     if (core->trace) {
         record(core, op, info->pipe, start, &cost);
     }

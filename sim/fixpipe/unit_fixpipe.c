@@ -19,6 +19,10 @@ static void cost_to_gm(const struct sim_core *core, const struct sim_op *op, str
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + fmax(convert, write);
     cost->gm_write_bytes = bytes;
+    cost->gm_addr = op->a;
+    cost->gm_count = cfg1.nz2nd ? cfg0.m : 1;
+    cost->gm_piece = cfg1.nz2nd && cfg0.m ? bytes / cfg0.m : bytes;
+    cost->gm_step = cfg1.nz2nd ? (uint64_t)cfg0.dst_stride * (wide ? 4 : 2) : bytes;
     cost->work = elements;
 }
 

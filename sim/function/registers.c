@@ -85,6 +85,7 @@ static void reset(struct leo_sim_chip *chip)
         sim_space_finish(&chip->space[i]);
     }
     sim_hbm_zero(&chip->hbm, SIM_GM_BASE, chip->hbm.bytes);
+    sim_l2_clear(&chip->l2);
     sim_chip_forget(chip);
 }
 

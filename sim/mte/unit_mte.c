@@ -46,7 +46,7 @@ static double least_rate(double share, double port)
 /* Global memory in or out: latency, then bytes at the core's share; behind a busy pipe only the
  * bytes. */
 static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64_t bytes,
-                    bool write, struct sim_cost *cost)
+                    const struct pieces *pieces, bool write, struct sim_cost *cost)
 {
     const struct sim_config *config = core->config;
     const struct sim_insn_time *time = &config->insn[op->insn];
@@ -64,6 +64,10 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op, uint64
     cost->busy_cycles = head + moving;
     cost->overlap_cycles = fmax(cost->busy_cycles - behind, 0);
     *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = bytes;
+    cost->gm_addr = pieces->addr;
+    cost->gm_count = pieces->count;
+    cost->gm_piece = pieces->bytes;
+    cost->gm_step = pieces->step;
 }
 
 /* On chip: head, then bytes at the path's rate. */
@@ -89,7 +93,7 @@ static void cost_align(const struct sim_core *core, const struct sim_op *op, str
     bool write = op->insn == LEO_INSN_COPY_UBUF_TO_GM_ALIGN;
     struct pieces pieces = {write ? op->a : op->b, cfg.n_burst, cfg.len_bytes,
                             (uint64_t)cfg.len_bytes + (write ? gaps.dst_gap : gaps.src_gap)};
-    cost_gm(core, op, memory_bytes(&pieces), write, cost);
+    cost_gm(core, op, memory_bytes(&pieces), &pieces, write, cost);
     cost->work = pieces.count * pieces.bytes;
 }
 
@@ -101,7 +105,7 @@ static void cost_nd2nz(const struct sim_core *core, const struct sim_op *op, str
     // Matrices of one instruction are alike, so the first one's rows stand for all.
     struct pieces pieces = {op->b, cfg0.n_value, (uint64_t)cfg0.d_value * element,
                             (uint64_t)cfg1.src_d * element};
-    cost_gm(core, op, memory_bytes(&pieces) * cfg0.nd_num, false, cost);
+    cost_gm(core, op, memory_bytes(&pieces) * cfg0.nd_num, &pieces, false, cost);
     cost->work = pieces.count * pieces.bytes * cfg0.nd_num;
 }
 
@@ -113,12 +117,12 @@ static void cost_burst(const struct sim_core *core, const struct sim_op *op, str
     switch ((int)op->insn) {
     case LEO_INSN_COPY_GM_TO_UBUF:
     case LEO_INSN_COPY_GM_TO_CBUF:
-        cost_gm(core, op, memory_bytes(&in), false, cost);
+        cost_gm(core, op, memory_bytes(&in), &in, false, cost);
         cost->work = in.count * in.bytes;
         break;
     case LEO_INSN_COPY_UBUF_TO_GM:
     case LEO_INSN_COPY_CBUF_TO_GM:
-        cost_gm(core, op, memory_bytes(&out), true, cost);
+        cost_gm(core, op, memory_bytes(&out), &out, true, cost);
         cost->work = out.count * out.bytes;
         break;
     case LEO_INSN_COPY_CBUF_TO_BT:

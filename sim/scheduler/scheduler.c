@@ -436,6 +436,7 @@ static void start_quantum(struct leo_sim_chip *chip, unsigned running)
     struct sim_scheduler *scheduler = &chip->scheduler;
     if (!running) {
         scheduler->quantum_end_ps = 0;
+        scheduler->gm_used_bytes = scheduler->gm_hbm_ns = 0;
         return;
     }
     uint64_t quantum = sim_ps_from_ns(chip->config.quantum_ns);

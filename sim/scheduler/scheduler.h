@@ -78,7 +78,7 @@ struct sim_scheduler {
     struct sim_events *events;    /**< by address space */
     struct sim_image_cache images;
     double active_transfers;      /**< as of the last quantum, smoothed */
-    uint64_t moved_read, moved_write; /**< bytes in this quantum */
+    double gm_used_bytes, gm_hbm_ns; /**< of late: bytes cores moved, and what HBM needed for them */
     uint64_t engine_free_ps[3];   /**< host to device, device to host, within the device */
     /* This step's work for the pool. */
     unsigned run_count;

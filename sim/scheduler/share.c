@@ -2,9 +2,12 @@
 /*
  * Who gets how much of global memory. In each quantum every transfer that is under way at the same time has an equal
  * share of the chip's bandwidth, but no more than the core's port. How many are under way is what the last quantum
- * saw: a core that moves data for half of the time counts as half a transfer.
+ * saw: a core that moves data for half of the time counts as half a transfer. So is how much of it the L2 had.
  */
 #include "../chip/chip.h"
+
+/* How much of the past counts again in the next quantum. */
+#define KEPT 0.875
 
 void sim_share_count(struct leo_sim_chip *chip, unsigned id)
 {
@@ -17,8 +20,35 @@ void sim_share_count(struct leo_sim_chip *chip, unsigned id)
     slot->write_seen = core->gm_write_bytes;
     slot->read_backlog += (double)read / core->gm_read_rate;
     slot->write_backlog += (double)written / core->gm_write_rate;
-    scheduler->moved_read += read;
-    scheduler->moved_write += written;
+}
+
+/* What went over the wires to HBM for each byte that cores moved, and the bandwidth of that mix. */
+static double chip_bandwidth(struct leo_sim_chip *chip)
+{
+    const struct sim_config *config = &chip->config;
+    struct sim_l2 *l2 = &chip->l2;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        struct sim_gm_log *log = &chip->gm_log[id];
+        for (size_t i = 0; i < log->count; i++) {
+            const struct sim_gm_piece *piece = &log->piece[i];
+            for (uint64_t row = 0; row < piece->count; row++) {
+                sim_l2_use(l2, piece->addr + row * piece->step - SIM_GM_BASE, piece->bytes, piece->write);
+            }
+        }
+        log->count = 0;
+    }
+    // Sums that forget: a core reads in one quantum and writes in the next, and the memory works for both.
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    double hbm_ns = (double)l2->read_bytes / config->hbm_read_gb_per_s +
+                    (double)l2->written_bytes / config->hbm_write_gb_per_s;
+    scheduler->gm_used_bytes = scheduler->gm_used_bytes * KEPT + (double)l2->used_bytes;
+    scheduler->gm_hbm_ns = scheduler->gm_hbm_ns * KEPT + hbm_ns;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = 0;
+    if (scheduler->gm_used_bytes <= 0) {
+        return config->hbm_read_gb_per_s;
+    }
+    double l2_ns = scheduler->gm_used_bytes / config->l2_gb_per_s;
+    return scheduler->gm_used_bytes / (scheduler->gm_hbm_ns > l2_ns ? scheduler->gm_hbm_ns : l2_ns);
 }
 
 /* Takes at most `quantum` cycles of transfers out of the backlog; the part of the quantum they fill. */
@@ -54,11 +84,7 @@ void sim_share_update(struct leo_sim_chip *chip)
         active = (active + scheduler->active_transfers) / 2;
     }
     scheduler->active_transfers = active;
-    double total = (double)scheduler->moved_read + (double)scheduler->moved_write;
-    double read_part = total > 0 ? (double)scheduler->moved_read / total : 1;
-    scheduler->moved_read = scheduler->moved_write = 0;
-    double gb_per_s = 1 / (read_part / config->hbm_read_gb_per_s + (1 - read_part) / config->hbm_write_gb_per_s);
-    double share = gb_per_s * 1e6 / config->clock_khz / (active > 1 ? active : 1);
+    double share = chip_bandwidth(chip) * 1e6 / config->clock_khz / (active > 1 ? active : 1);
     for (unsigned id = 0; id < chip->core_count; id++) {
         chip->core[id].gm_read_rate = share < config->gm_read_rate ? share : config->gm_read_rate;
         chip->core[id].gm_write_rate = share < config->gm_write_rate ? share : config->gm_write_rate;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one core moved to and from global memory since the last boundary. */
+#pragma once
+
+#include "../op.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_gm_piece {
+    uint64_t addr, count, bytes, step;
+    bool write;
+};
+
+struct sim_gm_log {
+    struct sim_gm_piece *piece;
+    size_t count, capacity;
+};
+
+/** Notes the transfer that `cost` describes. Out of memory it is forgotten: only time depends on it. */
+void sim_gm_log_push(struct sim_gm_log *log, const struct sim_cost *cost);
+void sim_gm_log_finish(struct sim_gm_log *log);

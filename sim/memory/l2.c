@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "l2.h"
+
+#include "hbm.h"
+#include <string.h>
+
+enum { MARK_USED = 1, MARK_DIRTY = 2 };
+
+leo_status sim_l2_create(struct sim_l2 *l2, uint64_t hbm_bytes, uint64_t bytes)
+{
+    memset(l2, 0, sizeof(*l2));
+    l2->lines = hbm_bytes / SIM_L2_LINE_BYTES;
+    l2->places = (uint32_t)(bytes / SIM_L2_LINE_BYTES);
+    if (!l2->places) {
+        return LEO_OK;
+    }
+    l2->place = (uint32_t *)(void *)sim_hbm_reserve(l2->lines * sizeof(*l2->place));
+    l2->line = (uint32_t *)(void *)sim_hbm_reserve(l2->places * sizeof(*l2->line));
+    l2->mark = sim_hbm_reserve(l2->places);
+    if (!l2->place || !l2->line || !l2->mark) {
+        sim_l2_destroy(l2);
+        return LEO_ERR_NO_MEMORY;
+    }
+    return LEO_OK;
+}
+
+void sim_l2_destroy(struct sim_l2 *l2)
+{
+    sim_hbm_release((uint8_t *)l2->place, l2->lines * sizeof(*l2->place));
+    sim_hbm_release((uint8_t *)l2->line, l2->places * sizeof(*l2->line));
+    sim_hbm_release(l2->mark, l2->places);
+    memset(l2, 0, sizeof(*l2));
+}
+
+void sim_l2_clear(struct sim_l2 *l2)
+{
+    for (uint32_t i = 0; i < l2->places && l2->place; i++) {
+        if (l2->line[i]) {
+            l2->place[l2->line[i] - 1] = 0;
+            l2->line[i] = 0;
+        }
+    }
+    l2->hand = 0;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = 0;
+}
+
+/* A place for a new line; what was there goes. */
+static uint32_t make_place(struct sim_l2 *l2)
+{
+    while (l2->line[l2->hand] && l2->mark[l2->hand] & MARK_USED) {
+        l2->mark[l2->hand] &= (uint8_t)~MARK_USED;
+        l2->hand = l2->hand + 1 == l2->places ? 0 : l2->hand + 1;
+    }
+    uint32_t place = l2->hand;
+    l2->hand = l2->hand + 1 == l2->places ? 0 : l2->hand + 1;
+    if (l2->line[place]) {
+        l2->place[l2->line[place] - 1] = 0;
+        l2->written_bytes += l2->mark[place] & MARK_DIRTY ? SIM_L2_LINE_BYTES : 0;
+    }
+    return place;
+}
+
+void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
+{
+    uint64_t size = l2->lines * SIM_L2_LINE_BYTES;
+    if (bytes == 0 || offset >= size || bytes > size - offset) {
+        return;
+    }
+    l2->used_bytes += bytes;
+    if (!l2->places) {
+        *(write ? &l2->written_bytes : &l2->read_bytes) += bytes;
+        return;
+    }
+    uint64_t last = (offset + bytes - 1) / SIM_L2_LINE_BYTES;
+    for (uint64_t line = offset / SIM_L2_LINE_BYTES; line <= last; line++) {
+        uint32_t place = l2->place[line];
+        if (place) {
+            l2->mark[place - 1] |= write ? MARK_USED | MARK_DIRTY : MARK_USED;
+            continue;
+        }
+        place = make_place(l2);
+        l2->line[place] = (uint32_t)line + 1;
+        l2->mark[place] = write ? MARK_DIRTY : 0;
+        l2->place[line] = place + 1;
+        // A written line is not fetched first: DMA writes whole ones.
+        l2->read_bytes += write ? 0 : SIM_L2_LINE_BYTES;
+    }
+}
