@@ -121,21 +121,55 @@ static void read_vred(const struct sim_op *op, struct traffic *traffic)
     traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, bytes, bytes);
 }
 
-/** Adds the rows of one repeat to the groups, and its banks to the set; returns the fullest group.
- */
-static unsigned count_rows(const struct stream *stream, uint32_t repeat,
-                           uint8_t groups[BANK_GROUPS], uint64_t *banks)
+/** What one repeat asks of the bank groups, sources or destination. */
+struct rows {
+    uint8_t groups[BANK_GROUPS]; /**< rows a group, of operands with a block stride */
+    uint32_t run_groups;         /**< groups of operands without */
+    unsigned most;               /**< rows of the fullest group */
+    uint64_t banks;
+};
+
+static uint64_t bank_shift(uint32_t block)
 {
-    unsigned most = 0;
-    uint32_t block = stream->block + repeat * stream->rep;
+    return block / (BANK_STEP_BYTES / SIM_VEC_BLOCK_BYTES) * BANK_GROUPS % 64;
+}
+
+/** Blocks side by side: at most one a group. */
+static void count_run(const struct stream *stream, uint32_t block, struct rows *rows)
+{
+    const uint32_t run = ((UINT32_C(1) << stream->blocks) - 1) << block % BANK_GROUPS;
+    const uint32_t low = run & 0xffff;
+    const uint32_t high = run >> BANK_GROUPS; // past the last group: starts over at the first
+    const unsigned most = rows->run_groups & (low | high) ? 2 : 1;
+    rows->run_groups |= low | high;
+    rows->banks |= (uint64_t)low << bank_shift(block);
+    rows->banks |= (uint64_t)high << bank_shift(block + stream->blocks - 1);
+    rows->most = most > rows->most ? most : rows->most;
+}
+
+static void count_strided(const struct stream *stream, uint32_t block, struct rows *rows)
+{
     for (uint32_t i = 0; i < stream->blocks; i++, block += stream->blk) {
         const uint32_t group = block % BANK_GROUPS;
-        const uint32_t step = block / (BANK_STEP_BYTES / SIM_VEC_BLOCK_BYTES);
-        const unsigned rows = ++groups[group];
-        most = rows > most ? rows : most;
-        *banks |= UINT64_C(1) << (step * BANK_GROUPS + group) % 64;
+        const unsigned most = ++rows->groups[group];
+        rows->most = most > rows->most ? most : rows->most;
+        rows->banks |= UINT64_C(1) << (bank_shift(block) + group);
     }
-    return most;
+}
+
+static void count_rows(const struct stream *stream, uint32_t repeat, bool runs, struct rows *rows)
+{
+    const uint32_t block = stream->block + repeat * stream->rep;
+    if (runs) {
+        count_run(stream, block, rows);
+    } else {
+        count_strided(stream, block, rows);
+    }
+}
+
+static bool is_run(const struct stream *stream)
+{
+    return stream->blk == 1 || stream->blocks == 1;
 }
 
 /** Repeats after which the bank groups of an operand come again: a power of two. */
@@ -159,28 +193,27 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats, doubl
         period = each > period ? each : period;
     }
     const uint32_t sampled = period < repeats ? period : repeats;
+    const bool runs =
+        is_run(&traffic->read[0]) && is_run(&traffic->read[1]) && is_run(&traffic->write);
     double sum = 0;
     uint64_t written = 0; // banks that the repeat before writes meanwhile
     for (uint32_t repeat = 0; repeat <= sampled; repeat++) {
-        uint8_t reads[BANK_GROUPS] = {0}, writes[BANK_GROUPS] = {0};
-        uint64_t read_banks = 0, write_banks = 0;
-        unsigned most = 1;
+        struct rows read = {.most = 1}, write = {.most = 1};
         for (unsigned i = 0; i < traffic->reads; i++) {
             // a repeat stride of 0 keeps what the first repeat read
             if (traffic->read[i].rep != 0) {
-                const unsigned rows = count_rows(&traffic->read[i], repeat, reads, &read_banks);
-                most = rows > most ? rows : most;
+                count_rows(&traffic->read[i], repeat, runs, &read);
             }
         }
         if (traffic->writes) {
-            const unsigned rows = count_rows(&traffic->write, repeat, writes, &write_banks);
-            most = rows > most ? rows : most;
+            count_rows(&traffic->write, repeat, runs, &write);
         }
         // the pattern of repeat `sampled` is that of repeat 0, with a repeat before it
         if (repeat > 0) {
-            sum += most + (repeats > 1 && (read_banks & written) != 0 ? wait : 0);
+            sum += read.most > write.most ? read.most : write.most;
+            sum += repeats > 1 && (read.banks & written) != 0 ? wait : 0;
         }
-        written = write_banks;
+        written = write.banks;
     }
     return sum / sampled;
 }
@@ -199,7 +232,7 @@ static uint32_t repeats_of(const struct sim_core *core, const struct traffic *tr
 
 void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
-    struct traffic traffic = {0};
+    struct traffic traffic = {.read = {{.blk = 1}, {.blk = 1}}, .write = {.blk = 1}};
     const enum form form = forms[op->insn];
     switch (form) {
     case FORM_NONE:
