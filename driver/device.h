@@ -74,7 +74,7 @@ void drv_device_nudge(struct leo_drv_device *device);
 LEO_MUST_CHECK leo_status drv_admin_run(struct leo_drv_device *device, struct leo_sqe *entry);
 /** Takes completions of one queue (queue.c). Caller holds lock. */
 unsigned drv_queue_take(struct leo_drv_queue *queue);
-/** Counts down `admin_done`; the admin queue's callback. */
+/** The admin queue's callback: notes the end of the command under way. */
 void drv_admin_complete(void *user, uint32_t cmd_id, const struct leo_drv_completion *done);
 /** Frees profile memory without telling the device (profile.c). */
 void drv_profile_drop(struct leo_drv_device *device);

@@ -297,6 +297,37 @@ static void threads_share_a_device(void)
     fixture_close(&f);
 }
 
+static void devices_of_a_process_are_apart(void)
+{
+    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = fixture_socs[0], .devices = 2};
+    struct leo_rt *rt;
+    struct fixture f[2] = {{0}};
+    struct leo_rt_event *event;
+    size_t bytes;
+    const unsigned char *elf = fixture_elf(fixture_socs[0], &bytes);
+    OK(leo_rt_create(&opts, &rt));
+    for (int i = 0; i < 2; i++) {
+        OK(leo_rt_device_open(rt, i, &f[i].device));
+        OK(leo_rt_stream_create(f[i].device, &f[i].stream));
+        OK(leo_rt_module_load(f[i].device, elf, bytes, "system", &f[i].module));
+        OK(leo_rt_memory_alloc(f[i].device, 4096, &f[i].out));
+        OK(leo_rt_memset_async(f[i].stream, f[i].out, 0, 8));
+        launch_step(&f[i], f[i].stream, 10 + i, 10);
+    }
+    OK(leo_rt_event_create(f[0].device, &event));
+    CU_ASSERT_EQUAL(leo_rt_event_record(event, f[1].stream), LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_rt_launch(fixture_kernel(&f[0], "empty"), 1, f[1].stream, NULL, 0, NULL),
+                    LEO_ERR_INVALID_ARG);
+    for (int i = 0; i < 2; i++) {
+        int64_t value;
+        OK(leo_rt_stream_synchronize(f[i].stream, -1));
+        fixture_read(&f[i], &value, 1);
+        CU_ASSERT_EQUAL(value, 10 + i);
+    }
+    // Destroys both with all that is left on them.
+    leo_rt_destroy(rt);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -311,6 +342,7 @@ int main(int argc, char **argv)
         {"wrong_copies_are_refused_by_name", wrong_copies_are_refused_by_name},
         {"fill_writes_exactly_its_bytes", fill_writes_exactly_its_bytes},
         {"threads_share_a_device", threads_share_a_device},
+        {"devices_of_a_process_are_apart", devices_of_a_process_are_apart},
     };
     return leo_test_main("streams", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
