@@ -19,6 +19,25 @@ OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t by
     }
 }
 
+/* Bytes [from, bytes) of each row, `unit` of 2, 4 or 8 at a time. */
+OP_INLINE void store_tails(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t from, uint32_t bytes,
+                           uint64_t gm_pitch, uint32_t ub_pitch, uint32_t unit)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t at = from; at < bytes; at += unit) {
+            const uint64_t to = gm + i * gm_pitch + at;
+            const uintptr_t source = ub + i * ub_pitch + at;
+            if (unit == 8) {
+                *(__gm__ volatile uint64_t *)to = *(__ubuf__ volatile uint64_t *)source;
+            } else if (unit == 4) {
+                *(__gm__ volatile uint32_t *)to = *(__ubuf__ volatile uint32_t *)source;
+            } else {
+                *(__gm__ volatile uint16_t *)to = *(__ubuf__ volatile uint16_t *)source;
+            }
+        }
+    }
+}
+
 OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes,
                              uint64_t gm_pitch, uint32_t ub_pitch)
 {
@@ -39,11 +58,13 @@ OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t b
     }
     set_flag(PIPE_V, PIPE_S, 0);
     wait_flag(PIPE_V, PIPE_S, 0);
-    for (uint32_t i = 0; i < rows; i++) {
-        for (uint32_t at = whole; at < bytes; at += 2) {
-            *(__gm__ volatile uint16_t *)(gm + i * gm_pitch + at) =
-                *(__ubuf__ volatile uint16_t *)(uintptr_t)(ub + i * ub_pitch + at);
-        }
+    const uint64_t alignment = gm | gm_pitch | bytes;
+    if (alignment % 8 == 0) {
+        store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 8);
+    } else if (alignment % 4 == 0) {
+        store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 4);
+    } else {
+        store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 2);
     }
     set_flag(PIPE_S, PIPE_V, 0);
     wait_flag(PIPE_S, PIPE_V, 0);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 /* A core gets at least so many elements of the gradient. */
-enum { LEAST_GRAD = 2048 };
+enum { LEAST_GRAD = 256 };
 
 /* [rows, classes] and one label a row. */
 static leo_status check_labelled(const char *op, struct op_arg rows, struct op_arg labels)
