@@ -8,7 +8,7 @@
  * instruction. */
 struct sim_cube_block {
     const float *a; /**< f32 fractals of one row of fractals: element (row, p) at p / 16 * 256 + row
-                       * 16 + p % 16 */
+                     * 16 + p % 16 */
     const float *b; /**< panel: [k][width * 16] */
     uint32_t k;
     const float *init;            /**< initial values */
