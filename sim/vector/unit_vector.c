@@ -261,9 +261,7 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     const struct sim_insn_time *time = &core->config->insn[op->insn];
     const double lanes = SIM_VEC_REPEAT_BYTES / traffic.wide_bytes;
     const double rate = traffic.wide_bytes > 2 && time->rate32 > 0 ? time->rate32 : time->rate16;
-    // 64-bit lanes: half as many fit where the rate counts 32-bit ones
-    const double full_rate = traffic.wide_bytes == 8 ? rate / 2 : rate;
-    const double compute = full_rate > 0 ? lanes / full_rate : 1;
+    const double compute = rate > 0 ? lanes / rate : 1;
     const double banks = bank_cycles(&traffic, repeats, core->config->ub_bank_wait);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + repeats * (compute > banks ? compute : banks);
