@@ -46,6 +46,7 @@ struct sim_config {
     double gm_read_latency, gm_read_rate;   /**< cycles; bytes per cycle of one core */
     double gm_write_latency, gm_write_rate;
     double gm_small_interval;               /**< least cycles between two DMA instructions of one pipe */
+    double nd2nz_row;                             /**< cycles a row costs the layout change besides its bytes */
     double l2_gb_per_s;                           /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     /* [cube] */

@@ -79,6 +79,7 @@ static const struct key keys[] = {
     {"gm", "gm_write_latency", AT(gm_write_latency), KIND_REAL, 0, 1e6},
     {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
+    {"gm", "nd2nz_row", AT(nd2nz_row), KIND_REAL, 0, 1e6},
     {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},

@@ -106,6 +106,7 @@ static void cost_nd2nz(const struct sim_core *core, const struct sim_op *op, str
     struct pieces pieces = {op->b, cfg0.n_value, (uint64_t)cfg0.d_value * element,
                             (uint64_t)cfg1.src_d * element};
     cost_gm(core, op, memory_bytes(&pieces) * cfg0.nd_num, &pieces, false, cost);
+    cost->busy_cycles += core->config->nd2nz_row * (double)pieces.count * cfg0.nd_num;
     cost->work = pieces.count * pieces.bytes * cfg0.nd_num;
 }
 
