@@ -76,10 +76,11 @@ struct acl_device {
 
 /**
  * The state of the process behind a C API without a handle of its own. This is the one writable global of the project;
- * the API's shape leaves no other place. `lock` protects every field.
+ * the API's shape leaves no other place. `lock` protects every field
+ * but those of the devices, which belong to `device_lock` (taken first) while they are set and reset.
  */
 struct acl_process {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock, device_lock;
     struct leo_rt *rt;
     uint64_t references;       /**< aclInit minus aclFinalizeReference */
     bool finalized;

@@ -26,9 +26,8 @@ static aclError find_slot(const char *func, int64_t id, struct acl_device **slot
     return ACL_SUCCESS;
 }
 
-aclError aclrtSetDevice(int32_t deviceId)
+static aclError set_device(struct acl_process *process, int32_t deviceId)
 {
-    struct acl_process *process = acl_process();
     struct acl_device *slot;
     int physical;
     aclError error = find_slot("aclrtSetDevice", deviceId, &slot, &physical);
@@ -54,6 +53,15 @@ aclError aclrtSetDevice(int32_t deviceId)
     slot->references++;
     acl_set_current_context(slot->primary);
     return ACL_SUCCESS;
+}
+
+aclError aclrtSetDevice(int32_t deviceId)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->device_lock);
+    aclError error = set_device(process, deviceId);
+    pthread_mutex_unlock(&process->device_lock);
+    return error;
 }
 
 static bool context_is_of(const void *handle, const void *user)
@@ -83,7 +91,7 @@ static void close_slot(struct acl_device *slot)
     memset(slot, 0, sizeof(*slot));
 }
 
-static aclError reset_device(const char *func, int32_t id, bool force)
+static aclError drop_device(const char *func, int32_t id, bool force)
 {
     struct acl_device *slot;
     int physical;
@@ -99,6 +107,15 @@ static aclError reset_device(const char *func, int32_t id, bool force)
         close_slot(slot);
     }
     return ACL_SUCCESS;
+}
+
+static aclError reset_device(const char *func, int32_t id, bool force)
+{
+    pthread_mutex_t *lock = &acl_process()->device_lock;
+    pthread_mutex_lock(lock);
+    aclError error = drop_device(func, id, force);
+    pthread_mutex_unlock(lock);
+    return error;
 }
 
 aclError aclrtResetDevice(int32_t deviceId)
