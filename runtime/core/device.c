@@ -171,7 +171,7 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
     return status;
 }
 
-static struct leo_rt_stream *find_busy(struct leo_rt_device *device)
+static struct leo_rt_stream *find_busy(const struct leo_rt_device *device)
 {
     struct leo_rt_stream *stream = device->streams;
     while (stream && stream->completed == stream->submitted) {
@@ -180,13 +180,20 @@ static struct leo_rt_stream *find_busy(struct leo_rt_device *device)
     return stream;
 }
 
+static bool is_idle(const void *arg)
+{
+    return find_busy(arg) == NULL;
+}
+
 leo_status rt_device_wait_idle(struct leo_rt_device *device)
 {
-    leo_status status = LEO_OK;
-    struct leo_rt_stream *stream;
-    // Streams may come and go while we wait, so the list is walked anew each time.
-    while (!status && (stream = find_busy(device))) {
-        status = rt_stream_wait(stream, stream->submitted, -1);
+    if (!find_busy(device)) {
+        return LEO_OK;
+    }
+    // Streams come and go while we wait: no pointer to one may be kept.
+    leo_status status = rt_device_wait(device, is_idle, device, -1, "the device's tasks");
+    for (struct leo_rt_stream *stream = device->streams; !status && stream; stream = stream->next) {
+        rt_device_see_time(device, stream->end_ns);
     }
     return status;
 }
