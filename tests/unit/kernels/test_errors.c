@@ -61,6 +61,8 @@ static void matmul_refuses_wrong_arguments(void)
                                rank5 = {64, F16, 5, {1}};
     const struct leo_op_tensor huge = at(0, F16, 2, 1u << 31, 1u << 31),
                                unknown = at(0, (enum leo_dtype)99, 2, 4, 8);
+    const struct leo_op_tensor over_b = at(1024 + 94, F16, 2, 4, 6), over = at(2048, F32, 1, 6, 0);
+    const struct leo_op_matmul_opts with_over = {.bias = &over};
     const struct leo_op_matmul_opts transposed = {.transpose_a = true}, with5 = {.bias = &bias5},
                                     with16 = {.bias = &bias16};
     expect(leo_op_matmul(NULL, rig.stream, &a, &b, NULL, &out), LEO_ERR_INVALID_ARG,
@@ -90,6 +92,10 @@ static void matmul_refuses_wrong_arguments(void)
            "columns of b");
     expect(leo_op_matmul(rig.context, rig.stream, &a, &b, NULL, &over_a), LEO_ERR_INVALID_ARG,
            "out overlaps a");
+    expect(leo_op_matmul(rig.context, rig.stream, &a, &b, NULL, &over_b), LEO_ERR_INVALID_ARG,
+           "out overlaps b");
+    expect(leo_op_matmul(rig.context, rig.stream, &a, &b, &with_over, &out), LEO_ERR_INVALID_ARG,
+           "out overlaps bias");
     expect(leo_op_matmul(rig.context, rig.stream, &a, &b, &with5, &out), LEO_ERR_SHAPE, "bias");
     expect(leo_op_matmul(rig.context, rig.stream, &a, &b, &with16, &out), LEO_ERR_DTYPE,
            "bias has type");

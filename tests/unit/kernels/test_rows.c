@@ -140,6 +140,47 @@ static void softmax_xent_is_near_its_reference(void)
     }
 }
 
+/* Row r has its one large logit at class r: a maximum that overlooks a class overflows there. */
+static void run_softmax_peak(struct rig *rig, uint32_t classes)
+{
+    float *x = rig_alloc((size_t)classes * classes, 4),
+          *prob = rig_alloc((size_t)classes * classes, 4);
+    int32_t *labels = rig_alloc(classes, 4);
+    for (uint32_t r = 0; r < classes; r++) {
+        x[(size_t)r * classes + r] = 500;
+        labels[r] = (int32_t)r;
+    }
+    struct rig_buffer bx = rig_put(rig, LEO_DTYPE_F32, classes, classes, x);
+    struct rig_buffer bl = rig_put(rig, LEO_DTYPE_S32, classes, 0, labels);
+    struct rig_buffer loss = rig_put(rig, LEO_DTYPE_F32, classes, 0, NULL);
+    CU_ASSERT_EQUAL(leo_op_softmax_xent(rig->context, rig->stream, &bx.tensor, &bl.tensor,
+                                        &loss.tensor, &bx.tensor),
+                    LEO_OK);
+    rig_synchronize(rig);
+    rig_take(rig, &bx, prob);
+    rig_take(rig, &bl, NULL);
+    rig_take(rig, &loss, NULL);
+    for (uint32_t r = 0; r < classes; r++) {
+        CU_ASSERT_EQUAL(prob[(size_t)r * classes + r], 1.0f);
+    }
+    free(x);
+    free(prob);
+    free(labels);
+}
+
+static void softmax_xent_finds_the_maximum_anywhere(void)
+{
+    static const uint32_t classes[] = {2, 10, 17, 24, 31, 40, 56, 61, 88, 250};
+    for (int soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        rig_init(&rig, rig_socs[soc], 0, NULL);
+        for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+            run_softmax_peak(&rig, classes[i]);
+        }
+        rig_finish(&rig);
+    }
+}
+
 static void run_softmax_grad(struct rig *rig, uint32_t rows, uint32_t classes)
 {
     struct rig_random random = {rows * 7u + classes};
@@ -232,6 +273,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"column_sum_equals_reference", column_sum_equals_reference},
         {"softmax_xent_is_near_its_reference", softmax_xent_is_near_its_reference},
+        {"softmax_xent_finds_the_maximum_anywhere", softmax_xent_finds_the_maximum_anywhere},
         {"softmax_xent_grad_equals_reference", softmax_xent_grad_equals_reference},
         {"softmax_xent_traps_on_a_bad_label", softmax_xent_traps_on_a_bad_label},
     };
