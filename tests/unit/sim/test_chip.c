@@ -138,6 +138,16 @@ static void rewritten_image_runs_anew(void)
         rig_read(&rig, RIG_GM, &out, sizeof(out));
         CU_ASSERT_EQUAL(out, value);
     }
+    // The same in a mapping of its own that kernels cannot write: only the copy can have told.
+    const uint64_t apart = RIG_GM + (1 << 20) + 4096;
+    CU_ASSERT_EQUAL(rig_map(&rig, apart, 4096, true), 0);
+    for (int value = 1; value < 5; value++) {
+        const uint32_t words[] = {rv_addi(T0, ZERO, value), rv_sd(T0, A0, 0), rv_ret()};
+        rig_image(&rig, apart, words, COUNT(words));
+        CU_ASSERT_EQUAL(rig_run(&rig, AICORE, apart, 1, &slot, 1, NULL), 0);
+        rig_read(&rig, RIG_GM, &out, sizeof(out));
+        CU_ASSERT_EQUAL(out, value);
+    }
     // A kernel that patches the text of the image, itself included: the next launch sees it.
     const uint32_t patch[] = {rv_ld(T0, A0, 0), rv_store(2, A1, A2, 64), rv_addi(T1, ZERO, 7), rv_sd(T1, A0, 0), rv_ret()};
     rig_image(&rig, IMAGE, patch, COUNT(patch));

@@ -138,6 +138,20 @@ static void gm_dma_fault_names_pipe(void)
     CU_ASSERT_EQUAL(rig.faults[0].bytes, 32);
     slots[0]--;
     CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_AICORE, IMAGE, 1, slots, 2, &cqe), 0);
+    // Stores: not to read-only mappings, nor to the shared part of the image.
+    CU_ASSERT_EQUAL(rig_map(&rig, READ_ONLY, 4096, true), 0);
+    const uint32_t store[] = {rv_r4(LEO_INSN_COPY_UBUF_TO_GM, A0, ZERO, ZERO, A1), rv_ret()};
+    rig_image(&rig, IMAGE, store, COUNT(store));
+    const uint64_t targets[] = {READ_ONLY + 32, 0x10000000};
+    for (unsigned i = 0; i < COUNT(targets); i++) {
+        slots[0] = targets[i];
+        slots[1] = leo_cfg_burst_pack(&cfg);
+        // The image is two words: only its first bytes are there to be refused.
+        enum leo_fault expected = i == 0 ? LEO_FAULT_GM_READ_ONLY : LEO_FAULT_GM_OUT_OF_RANGE;
+        CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_AICORE, IMAGE, 1, slots, 2, &cqe), expected);
+        CU_ASSERT_EQUAL(rig.faults[i + 1].unit, LEO_PIPE_MTE3);
+        CU_ASSERT_EQUAL(rig.faults[i + 1].addr, targets[i]);
+    }
     rig_close(&rig);
 }
 

@@ -4,6 +4,7 @@
 #include "rig.h"
 
 #include <leo/csr.h>
+#include <leo/soc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,78 @@ static void profile_rings_fill_and_do_not_wrap(void)
     rig_close(&rig);
 }
 
+/* a0 memory, a1 copy of 64 KiB, a2 rounds, a3 where the scalar unit's time after issuing goes, 8 bytes a block. */
+static void write_load_kernel(struct rig *rig)
+{
+    const uint32_t words[] = {
+        rv_r4(LEO_INSN_COPY_GM_TO_UBUF, ZERO, A0, ZERO, A1),
+        rv_addi(A2, A2, -1),
+        rv_bne(A2, ZERO, -8),
+        rv_csrr(T0, LEO_CSR_SYS_CNT),
+        rv_csrr(T1, LEO_CSR_BLOCK_IDX),
+        rv_slli(T1, T1, 3),
+        rv_add(A3, A3, T1),
+        rv_sd(T0, A3, 0),
+        rv_ret(),
+    };
+    rig_image(rig, IMAGE, words, COUNT(words));
+}
+
+static double run_loads(struct rig *rig, uint32_t blocks, uint64_t rounds, uint64_t *issued_ns)
+{
+    struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 2048};
+    uint64_t slots[] = {RIG_GM + 0x10000, leo_cfg_burst_pack(&cfg), rounds, RIG_GM};
+    struct leo_cqe cqe;
+    CU_ASSERT_EQUAL(rig_run(rig, AICORE, IMAGE, blocks, slots, 4, &cqe), 0);
+    rig_read(rig, RIG_GM, issued_ns, sizeof(*issued_ns));
+    *issued_ns -= cqe.start_ns;
+    return (double)(cqe.end_ns - cqe.start_ns) - 420 - 520;
+}
+
+/* HW-CHIP-53: the scalar unit runs ahead by the depth of the queue, no further. */
+static void queue_depth_holds_the_scalar_unit(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    write_load_kernel(&rig);
+    uint64_t issued;
+    double alone = 65536 / 110.0;
+    double all = run_loads(&rig, 1, 32, &issued);
+    CU_ASSERT_TRUE(all > 32 * alone && all < 32 * alone + 400);
+    CU_ASSERT_TRUE(issued < 220 + 520 + 32 * 10);
+    all = run_loads(&rig, 1, 40, &issued);
+    CU_ASSERT_TRUE(all > 40 * alone && all < 40 * alone + 400);
+    CU_ASSERT_TRUE((double)issued > 220 + 520 + 7 * alone && (double)issued < 220 + 520 + 9 * alone);
+    rig_close(&rig);
+}
+
+/* HW-CHIP-52, HW-CHIP-54: one core has its port, all together the L2, or HBM if they do not fit the L2. */
+static void bandwidth_is_shared(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 2);
+    write_load_kernel(&rig);
+    uint64_t issued;
+    double bytes = 200 * 65536.0;
+    double one = run_loads(&rig, 1, 200, &issued);
+    CU_ASSERT_TRUE(one > bytes / 110 && one < bytes / 110 * 1.02);
+    double all = run_loads(&rig, 32, 200, &issued);
+    CU_ASSERT_TRUE(all > 32 * bytes / 1940 * 0.97 && all < 32 * bytes / 1940 * 1.06);
+    rig_close(&rig);
+    // Without L2 the same comes from HBM.
+    const char *text = leo_isa_soc_text("ascend910a");
+    char *copy = strdup(text);
+    char *at = strstr(copy, "l2_bytes = 33554432");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    memcpy(at, "l2_bytes = 0       ", 19);
+    rig_open(&rig, "ascend910a", copy, 2);
+    write_load_kernel(&rig);
+    all = run_loads(&rig, 32, 200, &issued);
+    CU_ASSERT_TRUE(all > 32 * bytes / 935 * 0.97 && all < 32 * bytes / 935 * 1.06);
+    rig_close(&rig);
+    free(copy);
+}
+
 struct outcome {
     struct leo_cqe cqe[3][2];
     uint8_t memory[32768];
@@ -372,6 +445,8 @@ static const struct leo_test tests[] = {
     {"copies_take_the_link", copies_take_the_link},
     {"fault_stays_in_its_stream", fault_stays_in_its_stream},
     {"deleted_queue_stops_its_kernel", deleted_queue_stops_its_kernel},
+    {"queue_depth_holds_the_scalar_unit", queue_depth_holds_the_scalar_unit},
+    {"bandwidth_is_shared", bandwidth_is_shared},
     {"destroying_a_running_chip_is_clean", destroying_a_running_chip_is_clean},
     {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
     {"threads_change_nothing", threads_change_nothing},
