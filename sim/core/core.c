@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include "../chip/host_pool.h"
+#include "../memory/hbm.h"
 #include "../memory/space.h"
 #include <string.h>
 
@@ -9,8 +11,18 @@ static bool refuse_ecall(struct sim_scalar *scalar)
     return sim_core_fault(scalar->owner, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
 }
 
+/* Cores run at the same time on the host: what they do to one word of global memory happens in the order of cores. */
+static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
+{
+    const struct sim_core *core = scalar->owner;
+    if (addr >= SIM_GM_BASE) {
+        sim_host_pool_wait_turn(core->pool, core->turn);
+    }
+}
+
 static const struct sim_scalar_env core_env = {
     .find = sim_core_find,
+    .order = order_atomic,
     .custom = sim_core_issue,
     .csr_read = sim_core_csr_read,
     .csr_write = sim_core_csr_write,

@@ -121,6 +121,9 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
     if (!region) {
         return false;
     }
+    if (scalar->env->order) {
+        scalar->env->order(scalar, addr);
+    }
     scalar->x[op->rd] = sim_scalar_atomic(scalar, op, addr, region->host + (addr - region->base));
     *cost = (double)region->load_cycles + (is_load ? 0 : (double)region->store_cycles);
     return true;

@@ -37,6 +37,8 @@ struct sim_scalar_env {
     /** Finds the region that holds [addr, addr + bytes) with this access. */
     bool (*find)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
                  struct sim_region *region);
+    /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
+    void (*order)(struct sim_scalar *scalar, uint64_t addr);
     /** Issues a custom instruction; may move scalar->cycle forward (full queue, wait, barrier). */
     bool (*custom)(struct sim_scalar *scalar, const struct sim_op *op);
     bool (*csr_read)(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
