@@ -9,7 +9,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
-	@echo "make test    build with sanitizers, run every test and check (about ten minutes on two cores)"
+	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=15 each"
