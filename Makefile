@@ -12,7 +12,7 @@ help:
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make tsan    run the tests under the thread sanitizer"
-	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=15 each"
+	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
 	@echo "make docs    write the generated pages of docs/hw and isa/golden anew"
 	@echo "make format  format the C sources"
 	@echo "make clean   remove the build folders"
@@ -53,7 +53,7 @@ tsan: setup
 
 fuzz: setup
 	cmake --preset fuzz
-	cmake --build build-fuzz --parallel $(JOBS)
+	cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
 	tests/fuzz/run.sh build-fuzz
 
 docs: setup
