@@ -93,15 +93,15 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
         body.width *= body.height;
         body.height = 1;
     }
+    if (!(body.flags & DST_HOST)) {
+        sim_image_drop(chip, body.dst, span_of(body.width, body.height, body.dst_pitch));
+    }
     for (uint32_t row = 0; row < body.height; row++) {
         uint64_t dst = body.dst + row * body.dst_pitch;
         uint64_t src = body.src + row * body.src_pitch;
         if (!move_row(chip, &body, is_fill, dst, src, body.width)) {
             return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body.flags & DST_HOST ? dst : src, body.width);
         }
-    }
-    if (!(body.flags & DST_HOST)) {
-        sim_image_drop(chip, body.dst, span_of(body.width, body.height, body.dst_pitch));
     }
     *end_ps = reserve_engine(chip, body.flags, stream->start_ps, (double)body.width * body.height);
     return true;

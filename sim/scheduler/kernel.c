@@ -271,6 +271,8 @@ void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id)
     }
     if (core->wrote_text) {
         core->wrote_text = false;
+        // It may keep a writable region: its next store must be seen too.
+        sim_core_forget(core);
         const struct sim_space *space = core->space;
         for (size_t i = 0; i < space->count; i++) {
             if (space->extent[i].has_text && !space->extent[i].read_only) {
