@@ -27,7 +27,8 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     return LEO_OK;
 }
 
-static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error, size_t error_bytes)
+static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error,
+                         size_t error_bytes)
 {
     leo_status status =
         sim_config_parse(opts->soc_text, opts->soc_text_name, &chip->config, error, error_bytes);
@@ -36,7 +37,8 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     status = sim_simd_select(opts->simd, &chip->simd);
     if (status) {
-        snprintf(error, error_bytes, "this host cannot run simd path '%s'", opts->simd ? opts->simd : "best");
+        snprintf(error, error_bytes, "this host cannot run simd path '%s'",
+                 opts->simd ? opts->simd : "best");
         return status;
     }
     status = sim_host_lock_create(&chip->run_lock);
@@ -64,8 +66,8 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     return status;
 }
 
-leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip_out, char *error,
-                               size_t error_bytes)
+leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip_out,
+                               char *error, size_t error_bytes)
 {
     char ignored[1];
     if (!error || !error_bytes) {
@@ -131,7 +133,8 @@ void sim_chip_forget(struct leo_sim_chip *chip)
     }
 }
 
-leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr, size_t bytes)
+leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr,
+                           size_t bytes)
 {
     return sim_dma_map(&chip->function.dma, dma_addr, host_ptr, bytes);
 }

@@ -20,15 +20,16 @@ struct leo_sim_chip {
     struct sim_config config;
     const struct sim_simd *simd;
     struct sim_host_pool *pool;
-    struct sim_host_lock *run_lock; /**< held by the thread that lets time go on; protects all but the atomics */
+    struct sim_host_lock
+        *run_lock; /**< held by the thread that lets time go on; protects all but the atomics */
     struct sim_hbm hbm;
     struct sim_space space[SIM_SPACE_COUNT];
     unsigned core_count;
     struct sim_core *core;
     struct sim_l2 l2;
-    struct sim_trace *trace;        /**< one a core */
-    struct sim_gm_log *gm_log;      /**< one a core */
-    uint8_t *arena;                 /**< on-chip memories of all cores */
+    struct sim_trace *trace;   /**< one a core */
+    struct sim_gm_log *gm_log; /**< one a core */
+    uint8_t *arena;            /**< on-chip memories of all cores */
     uint64_t arena_bytes;
     struct sim_function function;
     struct sim_scheduler scheduler;

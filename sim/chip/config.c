@@ -20,7 +20,7 @@ struct key {
     double min, max;
 };
 
-#define AT(field) offsetof(struct sim_config, field)
+#define AT(field)  offsetof(struct sim_config, field)
 #define PIPE(pipe) (AT(queue_depth_pipe) + sizeof(uint32_t) * (pipe))
 
 /* Every key a SoC file must have, besides the instructions. */
@@ -88,7 +88,7 @@ static const struct key keys[] = {
     {"vector", "ub_bank_wait", AT(ub_bank_wait), KIND_REAL, 0, 1e6},
 };
 
-#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+#define KEY_COUNT      (sizeof(keys) / sizeof(keys[0]))
 #define LINE_MAX_BYTES 190
 
 struct parser {
@@ -103,7 +103,8 @@ struct parser {
     size_t error_bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, const char *format,
+                                                      ...)
 {
     if (parser->failed) {
         return 0;
@@ -111,7 +112,8 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
     parser->failed = true;
     parser->failed_line = parser->line;
     if (parser->error && parser->error_bytes) {
-        int used = snprintf(parser->error, parser->error_bytes, "%s:%u: ", parser->text_name, parser->line);
+        int used = snprintf(parser->error, parser->error_bytes, "%s:%u: ", parser->text_name,
+                            parser->line);
         if (used >= 0 && (size_t)used < parser->error_bytes) {
             va_list args;
             va_start(args, format);
@@ -141,7 +143,8 @@ static char *read_line(char *line, int bytes, void *stream)
     return line;
 }
 
-/* Locale-free enough for numbers without a decimal comma; strtod of the "C" locale is what libraries start in. */
+/* Locale-free enough for numbers without a decimal comma; strtod of the "C" locale is what
+ * libraries start in. */
 static bool read_number(const char **text, double *value)
 {
     char *end = NULL;
@@ -257,7 +260,8 @@ static void check_whole(struct parser *parser)
         fail(parser, "arch must be 1001 or 2201");
     } else if (config->arch == 1001 && config->vector_cores != 0) {
         fail(parser, "vector_cores must be 0 on a coupled chip");
-    } else if (config->arch == 2201 && (config->vector_cores == 0 || config->vector_cores % config->cube_cores)) {
+    } else if (config->arch == 2201 &&
+               (config->vector_cores == 0 || config->vector_cores % config->cube_cores)) {
         fail(parser, "vector_cores must be a multiple of cube_cores on a split chip");
     } else if (config->cube_cores + config->vector_cores > 255) {
         fail(parser, "cube_cores and vector_cores must be at most 255 together");
@@ -268,8 +272,8 @@ static void check_whole(struct parser *parser)
     }
 }
 
-leo_status sim_config_parse(const char *text, const char *text_name, struct sim_config *config, char *error,
-                            size_t error_bytes)
+leo_status sim_config_parse(const char *text, const char *text_name, struct sim_config *config,
+                            char *error, size_t error_bytes)
 {
     struct parser parser = {
         .next = text,
@@ -287,7 +291,8 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
     }
     memset(config, 0, sizeof(*config));
     int line = ini_parse_stream(read_line, &parser, handle, &parser);
-    // The library goes on after a line it cannot read, so what it reports may come before what we found.
+    // The library goes on after a line it cannot read, so what it reports may come before what we
+    // found.
     if (line > 0 && (!parser.failed || (unsigned)line < parser.failed_line)) {
         parser.failed = false;
         parser.line = (unsigned)line;

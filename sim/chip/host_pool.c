@@ -15,21 +15,22 @@ struct sim_host_lock {
 };
 
 /*
- * A run is published by bumping `round`; workers claim items by adding to `next`, whose upper half is the round they
- * belong to, so that a worker that is late for a round can claim nothing of the next one.
+ * A run is published by bumping `round`; workers claim items by adding to `next`, whose upper half
+ * is the round they belong to, so that a worker that is late for a round can claim nothing of the
+ * next one.
  */
 struct sim_host_pool {
     unsigned workers;
     pthread_t thread[MAX_THREADS];
     sim_host_work_fn work;
     void *user;
-    _Atomic uint64_t next;    /* round << 32 | next item */
-    _Atomic uint64_t limit;   /* round << 32 | items */
-    _Atomic unsigned left;    /* items not finished */
+    _Atomic uint64_t next;  /* round << 32 | next item */
+    _Atomic uint64_t limit; /* round << 32 | items */
+    _Atomic unsigned left;  /* items not finished */
     _Atomic bool done[MAX_ITEMS];
     _Atomic unsigned sleepers;
     _Atomic bool stop;
-    pthread_mutex_t mutex;    /* protects sleeping only */
+    pthread_mutex_t mutex; /* protects sleeping only */
     pthread_cond_t wake;
 };
 
@@ -146,7 +147,8 @@ unsigned sim_host_pool_threads(const struct sim_host_pool *pool)
     return pool->workers + 1;
 }
 
-void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user, unsigned count)
+void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
+                       unsigned count)
 {
     if (count > MAX_ITEMS) {
         count = MAX_ITEMS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only place in the simulator that knows threads: a pool that runs numbered work items, locks, wall time. */
+/* The only place in the simulator that knows threads: a pool that runs numbered work items, locks,
+ * wall time. */
 #pragma once
 
 #include <leo/status.h>
@@ -15,11 +16,14 @@ typedef void (*sim_host_work_fn)(void *user, unsigned index);
 leo_status sim_host_pool_create(unsigned threads, struct sim_host_pool **pool);
 void sim_host_pool_destroy(struct sim_host_pool *pool);
 unsigned sim_host_pool_threads(const struct sim_host_pool *pool);
-/** Calls work(user, i) for each i < count, in any order on any thread, and returns when all are done. */
-void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user, unsigned count);
+/** Calls work(user, i) for each i < count, in any order on any thread, and returns when all are
+ * done. */
+void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
+                       unsigned count);
 /**
- * Called from inside work item `index`: returns when all items below it are done. Items are claimed in rising order,
- * so the lowest unfinished one never waits. Gives effects that do not commute one order on every number of threads.
+ * Called from inside work item `index`: returns when all items below it are done. Items are claimed
+ * in rising order, so the lowest unfinished one never waits. Gives effects that do not commute one
+ * order on every number of threads.
  */
 void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned index);
 

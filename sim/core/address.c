@@ -4,8 +4,8 @@
 #include "../memory/space.h"
 #include "core.h"
 
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr,
-                    uint64_t bytes)
+bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
+                    uint64_t addr, uint64_t bytes)
 {
     struct sim_fault *fault = &core->scalar.fault;
     fault->code = code;
@@ -21,7 +21,8 @@ static uint64_t window_base(enum leo_mem_space space)
     return SIM_WINDOW_BASE + ((uint64_t)space - LEO_MEM_SPACE_UB) * SIM_WINDOW_BYTES;
 }
 
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr, uint64_t bytes, unsigned align)
+uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
+                        uint64_t bytes, unsigned align)
 {
     const struct sim_local *local = &core->local[space];
     uint64_t base = window_base(space);
@@ -43,7 +44,8 @@ static bool fits(uint64_t addr, uint64_t bytes, uint64_t base, uint64_t end)
 }
 
 /* The part of the image window or the private window that holds the range; false = neither. */
-static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes, struct sim_region *region)
+static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
+                         struct sim_region *region)
 {
     uint64_t shared_end = SIM_IMAGE_BASE + core->image_read_only;
     const struct sim_config *config = core->config;
@@ -66,12 +68,13 @@ static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes, s
         return true;
     }
     if (fits(addr, bytes, core->stack_end, core->private_end)) {
-        *region = (struct sim_region){.base = core->stack_end,
-                                      .bytes = core->private_end - core->stack_end,
-                                      .host = core->private_window + (core->stack_end - SIM_PRIVATE_BASE),
-                                      .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
-                                      .load_cycles = (float)config->scalar_load_private,
-                                      .store_cycles = (float)config->scalar_load_private};
+        *region =
+            (struct sim_region){.base = core->stack_end,
+                                .bytes = core->private_end - core->stack_end,
+                                .host = core->private_window + (core->stack_end - SIM_PRIVATE_BASE),
+                                .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                .load_cycles = (float)config->scalar_load_private,
+                                .store_cycles = (float)config->scalar_load_private};
         return true;
     }
     return false;
@@ -89,7 +92,8 @@ static bool fault_outside(struct sim_core *core, uint64_t addr, uint64_t bytes)
 static struct sim_extent *find_extent(struct sim_core *core, uint64_t addr, uint64_t bytes)
 {
     const struct sim_extent *last = core->last_extent;
-    if (last && addr >= last->base && addr - last->base <= last->bytes && bytes <= last->bytes - (addr - last->base)) {
+    if (last && addr >= last->base && addr - last->base <= last->bytes &&
+        bytes <= last->bytes - (addr - last->base)) {
         return &core->space->extent[last - core->space->extent];
     }
     struct sim_extent *extent = core->space ? sim_space_find(core->space, addr, bytes) : NULL;
@@ -151,7 +155,8 @@ static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum s
     if (!extent) {
         return sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
     }
-    // A writable region may be kept by the scalar unit: writes near an image are noted when it is handed out.
+    // A writable region may be kept by the scalar unit: writes near an image are noted when it is
+    // handed out.
     bool writable = !extent->read_only && (!extent->has_text || access == SIM_ACCESS_WRITE);
     if (extent->has_text && access == SIM_ACCESS_WRITE) {
         core->wrote_text = true;
@@ -172,12 +177,14 @@ bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enu
     bool found = false;
     if (addr >= SIM_GM_BASE) {
         found = find_gm(core, addr, bytes, access, region);
-    } else if (addr < SIM_IMAGE_BASE || (addr >= SIM_WINDOW_BASE && addr < SIM_WINDOW_BASE + SIM_WINDOW_BYTES)) {
+    } else if (addr < SIM_IMAGE_BASE ||
+               (addr >= SIM_WINDOW_BASE && addr < SIM_WINDOW_BASE + SIM_WINDOW_BYTES)) {
         found = find_ub(core, addr, bytes, region);
     } else if (addr >= SIM_WINDOW_BASE && addr < SIM_PRIVATE_BASE) {
         // The other buffers have no scalar port.
         uint64_t space = LEO_MEM_SPACE_UB + (addr - SIM_WINDOW_BASE) / SIM_WINDOW_BYTES;
-        enum leo_mem_space named = space <= LEO_MEM_SPACE_FB ? (enum leo_mem_space)space : LEO_MEM_SPACE_GM;
+        enum leo_mem_space named =
+            space <= LEO_MEM_SPACE_FB ? (enum leo_mem_space)space : LEO_MEM_SPACE_GM;
         return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, named, addr, bytes);
     } else {
         found = find_private(core, addr, bytes, region) || fault_outside(core, addr, bytes);

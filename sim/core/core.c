@@ -8,10 +8,12 @@
 
 static bool refuse_ecall(struct sim_scalar *scalar)
 {
-    return sim_core_fault(scalar->owner, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
+    return sim_core_fault(scalar->owner, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0,
+                          0);
 }
 
-/* Cores run at the same time on the host: what they do to one word of global memory happens in the order of cores. */
+/* Cores run at the same time on the host: what they do to one word of global memory happens in the
+ * order of cores. */
 static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
 {
     const struct sim_core *core = scalar->owner;
@@ -30,7 +32,8 @@ static const struct sim_scalar_env core_env = {
 };
 
 /* Which buffers a core has: a cube core has no UB, a vector core nothing else. */
-static uint32_t local_bytes(const struct sim_config *config, enum leo_core_kind kind, enum leo_mem_space space)
+static uint32_t local_bytes(const struct sim_config *config, enum leo_core_kind kind,
+                            enum leo_mem_space space)
 {
     bool cube = kind != LEO_CORE_KIND_VECTOR;
     switch (space) {
@@ -78,8 +81,8 @@ static enum leo_core_kind kind_of(const struct sim_config *config, unsigned id)
     return id < config->cube_cores ? LEO_CORE_KIND_CUBE : LEO_CORE_KIND_VECTOR;
 }
 
-void sim_core_init(struct sim_core *core, const struct sim_config *config, const struct sim_simd *simd, unsigned id,
-                   uint8_t *arena)
+void sim_core_init(struct sim_core *core, const struct sim_config *config,
+                   const struct sim_simd *simd, unsigned id, uint8_t *arena)
 {
     memset(core, 0, sizeof(*core));
     core->config = config;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One AI core: its scalar unit, its memories, its pipes' timelines. Meaning lives in exec_*, time in unit_*. */
+/* One AI core: its scalar unit, its memories, its pipes' timelines. Meaning lives in exec_*, time
+ * in unit_*. */
 #pragma once
 
 #include "../config.h"
@@ -9,13 +10,14 @@
 
 /* The address map of a core (isa/layout/kernel_note.layout). */
 #define SIM_IMAGE_BASE UINT64_C(0x10000000)
-#define SIM_IMAGE_END UINT64_C(0x20000000)
-#define SIM_WINDOW_BASE UINT64_C(0x20000000) /* UB, L1, L0A, L0B, L0C, BT, FB in the order of enum leo_mem_space */
-#define SIM_WINDOW_BYTES UINT64_C(0x01000000)
-#define SIM_PRIVATE_BASE UINT64_C(0x30000000)
-#define SIM_PRIVATE_END UINT64_C(0x31000000)
+#define SIM_IMAGE_END  UINT64_C(0x20000000)
+#define SIM_WINDOW_BASE                                                                            \
+    UINT64_C(0x20000000) /* UB, L1, L0A, L0B, L0C, BT, FB in the order of enum leo_mem_space */
+#define SIM_WINDOW_BYTES        UINT64_C(0x01000000)
+#define SIM_PRIVATE_BASE        UINT64_C(0x30000000)
+#define SIM_PRIVATE_END         UINT64_C(0x31000000)
 #define SIM_PRIVATE_IMAGE_BYTES UINT64_C(0x01000000) /* most writable bytes of an image */
-#define SIM_SCRATCH_BYTES UINT64_C(0x00100000)
+#define SIM_SCRATCH_BYTES       UINT64_C(0x00100000)
 
 struct sim_simd;
 struct sim_space;
@@ -32,9 +34,9 @@ struct sim_local {
 
 /** An in-order queue with one unit behind it. Times are core cycles. */
 struct sim_pipe {
-    double free_at;       /**< end of the last instruction issued to it */
-    double not_before;    /**< waits and barriers seen so far */
-    double queue[64];     /**< start times of the last queue_depth instructions, a ring */
+    double free_at;    /**< end of the last instruction issued to it */
+    double not_before; /**< waits and barriers seen so far */
+    double queue[64];  /**< start times of the last queue_depth instructions, a ring */
     uint32_t queue_count;
     double busy;          /**< busy cycles so far */
     bool flagged, fenced; /**< a flag was set or a barrier put behind the last instruction */
@@ -49,65 +51,72 @@ struct sim_core {
     /* What the running block sees. */
     uint32_t block_idx, block_num, sub_block_idx, sub_block_num;
     uint64_t vmask[2], ctrl, cmpmask[2], selmask_addr;
-    struct sim_local local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
-    struct sim_space *space;                     /**< mappings of the owner; read-only while cores run */
-    uint8_t *scratch;                            /**< 1 MiB host scratch for exec functions, 64-byte aligned */
+    struct sim_local
+        local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
+    struct sim_space *space;        /**< mappings of the owner; read-only while cores run */
+    uint8_t *scratch;               /**< 1 MiB host scratch for exec functions, 64-byte aligned */
     /* Time. */
     struct sim_pipe pipe[LEO_PIPE_COUNT];
-    double gm_read_rate, gm_write_rate;          /**< this quantum's share, bytes per cycle */
+    double gm_read_rate, gm_write_rate; /**< this quantum's share, bytes per cycle */
     uint64_t gm_read_bytes, gm_write_bytes;
-    double until;                                /**< cycle this run goes to */
-    bool held;                                   /**< stopped before a transfer that starts later than that */
-    double stall;                                /**< cycles the scalar unit waited for the others */
-    uint64_t start_ps;                           /**< chip time of the block's cycle 0 */
+    double until;      /**< cycle this run goes to */
+    bool held;         /**< stopped before a transfer that starts later than that */
+    double stall;      /**< cycles the scalar unit waited for the others */
+    uint64_t start_ps; /**< chip time of the block's cycle 0 */
     /* Memory of the block (address.c). */
-    uint8_t *gm;                                 /**< host address of SIM_GM_BASE */
-    const struct sim_extent *last_extent;        /**< of `space`, may be NULL */
-    uint8_t *image;                              /**< link address 0, in global memory */
-    uint64_t image_read_only, image_bytes;       /**< sizes: shared part; everything with .bss */
-    uint8_t *image_private, *private_window;     /**< private copy of the writable part; 0x30000000 */
-    uint64_t stack_end, private_end;             /**< core addresses: lowest of the stack, end of the arguments */
-    bool wrote_text;                             /**< wrote where an image lies */
+    uint8_t *gm;                             /**< host address of SIM_GM_BASE */
+    const struct sim_extent *last_extent;    /**< of `space`, may be NULL */
+    uint8_t *image;                          /**< link address 0, in global memory */
+    uint64_t image_read_only, image_bytes;   /**< sizes: shared part; everything with .bss */
+    uint8_t *image_private, *private_window; /**< private copy of the writable part; 0x30000000 */
+    uint64_t stack_end,
+        private_end; /**< core addresses: lowest of the stack, end of the arguments */
+    bool wrote_text; /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     double flag_cycle[LEO_PIPE_COUNT][LEO_PIPE_COUNT][8];
     /* Traces (trace.h) and order among cores (host_pool.h). */
-    struct sim_gm_log *gm_log;                   /**< transfers since the last boundary, for the L2 */
-    struct sim_trace *trace;                     /**< NULL = off */
+    struct sim_gm_log *gm_log; /**< transfers since the last boundary, for the L2 */
+    struct sim_trace *trace;   /**< NULL = off */
     struct sim_host_pool *pool;
     unsigned turn;
 };
 
 /**
- * Host pointer to [addr, addr + bytes) of an on-chip buffer. `addr` is a bare offset or an address in the buffer's
- * window. NULL with scalar.fault set (code, space, addr, bytes) if it leaves the buffer or is not a multiple of `align`.
+ * Host pointer to [addr, addr + bytes) of an on-chip buffer. `addr` is a bare offset or an address
+ * in the buffer's window. NULL with scalar.fault set (code, space, addr, bytes) if it leaves the
+ * buffer or is not a multiple of `align`.
  */
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr, uint64_t bytes, unsigned align);
-/** Host pointer to [addr, addr + bytes) of global memory (or of the core's image / private windows), or NULL + fault. */
+uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
+                        uint64_t bytes, unsigned align);
+/** Host pointer to [addr, addr + bytes) of global memory (or of the core's image / private
+ * windows), or NULL + fault. */
 uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool write);
-/** Sets scalar.fault and returns false: `return sim_core_fault(...)`. pc, word and unit are filled in by the issuer. */
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space, uint64_t addr,
-                    uint64_t bytes);
+/** Sets scalar.fault and returns false: `return sim_core_fault(...)`. pc, word and unit are filled
+ * in by the issuer. */
+bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
+                    uint64_t addr, uint64_t bytes);
 
-/** What a block is given at its start. Memory fields of the core are set before (scheduler/kernel.c). */
+/** What a block is given at its start. Memory fields of the core are set before
+ * (scheduler/kernel.c). */
 struct sim_block {
-    uint64_t entry;      /**< link address */
-    uint64_t sp;         /**< core address */
+    uint64_t entry; /**< link address */
+    uint64_t sp;    /**< core address */
     uint64_t argument[8];
     uint64_t start_ps;
     uint32_t block_idx, block_num;
 };
 
 /** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */
-void sim_core_init(struct sim_core *core, const struct sim_config *config, const struct sim_simd *simd, unsigned id,
-                   uint8_t *arena);
+void sim_core_init(struct sim_core *core, const struct sim_config *config,
+                   const struct sim_simd *simd, unsigned id, uint8_t *arena);
 /** Bytes of host address space a core needs (only touched pages cost memory). */
 uint64_t sim_core_arena_bytes(const struct sim_config *config);
 /** Starts a block: registers, CSRs, flags and timelines as after reset. */
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
 /**
- * Runs until local cycle `until`, or an instruction that moves global memory and starts no earlier (`held`); what
- * stopped it. At SIM_SCALAR_FAULT scalar.fault is complete.
+ * Runs until local cycle `until`, or an instruction that moves global memory and starts no earlier
+ * (`held`); what stopped it. At SIM_SCALAR_FAULT scalar.fault is complete.
  */
 enum sim_scalar_stop sim_core_run(struct sim_core *core, double until);
 /** Cycle at which everything issued so far is done. */
@@ -124,12 +133,15 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op);
 bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op);
 bool sim_core_barrier(struct sim_core *core, const struct sim_op *op);
 
-/* Meaning and time of the units, one pair a unit. exec: false = fault set, nothing after it is executed. */
+/* Meaning and time of the units, one pair a unit. exec: false = fault set, nothing after it is
+ * executed. */
 bool sim_exec_vector(struct sim_core *core, const struct sim_op *op);
 void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
-bool sim_exec_mte(struct sim_core *core, const struct sim_op *op);   /* pipes MTE1 MTE2 MTE3 and UB->UB */
+bool sim_exec_mte(struct sim_core *core,
+                  const struct sim_op *op); /* pipes MTE1 MTE2 MTE3 and UB->UB */
 void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
 bool sim_exec_cube(struct sim_core *core, const struct sim_op *op);
 void sim_unit_cube(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
-bool sim_exec_fixpipe(struct sim_core *core, const struct sim_op *op); /* also copy_matrix_cc_to_ubuf (pipe V) */
+bool sim_exec_fixpipe(struct sim_core *core,
+                      const struct sim_op *op); /* also copy_matrix_cc_to_ubuf (pipe V) */
 void sim_unit_fixpipe(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);

@@ -19,7 +19,8 @@ static bool name_flag(struct sim_core *core, const struct sim_op *op, struct fla
     if (!has_pipe(core, src) || !has_pipe(core, dst)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
     }
-    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst, (unsigned)((op->imm >> 8) + op->b) & 7u};
+    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst,
+                               (unsigned)((op->imm >> 8) + op->b) & 7u};
     return true;
 }
 
@@ -53,11 +54,13 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
     }
     uint8_t *set = &core->flag_set[flag.src][flag.dst];
     if (*set >> flag.id & 1) {
-        return sim_core_fault(core, LEO_FAULT_FLAG_SET_TWICE, LEO_MEM_SPACE_PRIVATE, op->imm, flag.id);
+        return sim_core_fault(core, LEO_FAULT_FLAG_SET_TWICE, LEO_MEM_SPACE_PRIVATE, op->imm,
+                              flag.id);
     }
     *set = (uint8_t)(*set | 1u << flag.id);
     core->pipe[flag.src].flagged = true;
-    core->flag_cycle[flag.src][flag.dst][flag.id] = drained(core, flag.src) + core->config->flag_set;
+    core->flag_cycle[flag.src][flag.dst][flag.id] =
+        drained(core, flag.src) + core->config->flag_set;
     return true;
 }
 
@@ -69,7 +72,8 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
     }
     uint8_t *set = &core->flag_set[flag.src][flag.dst];
     if (!(*set >> flag.id & 1)) {
-        return sim_core_fault(core, LEO_FAULT_FLAG_NEVER_SET, LEO_MEM_SPACE_PRIVATE, op->imm, flag.id);
+        return sim_core_fault(core, LEO_FAULT_FLAG_NEVER_SET, LEO_MEM_SPACE_PRIVATE, op->imm,
+                              flag.id);
     }
     *set = (uint8_t)(*set & ~(1u << flag.id));
     double ready = core->flag_cycle[flag.src][flag.dst][flag.id] + core->config->flag_wait;

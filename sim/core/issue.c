@@ -10,7 +10,8 @@
 enum { ON_CUBE = 1, ON_VECTOR = 2, ON_BOTH = 3 };
 
 typedef bool (*exec_fn)(struct sim_core *core, const struct sim_op *op);
-typedef void (*cost_fn)(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
+typedef void (*cost_fn)(const struct sim_core *core, const struct sim_op *op,
+                        struct sim_cost *cost);
 
 struct unit {
     exec_fn exec;
@@ -42,8 +43,10 @@ static unsigned kinds_of(const struct leo_insn_info *info)
     if (info->pipe == LEO_PIPE_S) {
         return ON_BOTH;
     }
-    unsigned kinds = info->pipe == LEO_PIPE_M || info->pipe == LEO_PIPE_MTE1 || info->pipe == LEO_PIPE_FIX ? ON_CUBE
-                                                                                                          : ON_BOTH;
+    unsigned kinds =
+        info->pipe == LEO_PIPE_M || info->pipe == LEO_PIPE_MTE1 || info->pipe == LEO_PIPE_FIX
+            ? ON_CUBE
+            : ON_BOTH;
     for (unsigned i = 0; i < 4; i++) {
         if (info->operand[i] == LEO_INSN_OPERAND_UB) {
             kinds &= ON_VECTOR;
@@ -59,11 +62,14 @@ static bool is_known(const struct sim_core *core, const struct sim_op *op)
     if (!leo_insn_has_arch(op->insn, core->config->arch)) {
         return false;
     }
-    unsigned kind = core->kind == LEO_CORE_KIND_CUBE ? ON_CUBE : core->kind == LEO_CORE_KIND_VECTOR ? ON_VECTOR : 0;
+    unsigned kind = core->kind == LEO_CORE_KIND_CUBE     ? ON_CUBE
+                    : core->kind == LEO_CORE_KIND_VECTOR ? ON_VECTOR
+                                                         : 0;
     return kind == 0 || (kinds_of(leo_insn_info(op->insn)) & kind) != 0;
 }
 
-/* When the pipe's queue takes another instruction: a slot is free again when the instruction in it starts. */
+/* When the pipe's queue takes another instruction: a slot is free again when the instruction in it
+ * starts. */
 static double slot_free(const struct sim_pipe *pipe, unsigned depth)
 {
     return pipe->queue_count < depth ? 0 : pipe->queue[(pipe->queue_count - depth) % 64];
@@ -96,7 +102,8 @@ static void record(struct sim_core *core, const struct sim_op *op, unsigned pipe
     sim_trace_push(core->trace, &trace);
 }
 
-/* Cycles that hide behind the instruction before (op.h); any idle gap between the two has shown part of them. */
+/* Cycles that hide behind the instruction before (op.h); any idle gap between the two has shown
+ * part of them. */
 static double hidden_cycles(const struct sim_pipe *pipe, const struct sim_cost *cost, double start)
 {
     if (pipe->fenced || (pipe->flagged && cost->flag_drains)) {
@@ -106,7 +113,8 @@ static double hidden_cycles(const struct sim_pipe *pipe, const struct sim_cost *
     return hidden > 0 ? hidden : 0;
 }
 
-static bool issue_unit(struct sim_core *core, const struct sim_op *op, const struct leo_insn_info *info)
+static bool issue_unit(struct sim_core *core, const struct sim_op *op,
+                       const struct leo_insn_info *info)
 {
     const struct unit *unit = unit_of(op->insn, info);
     struct sim_pipe *pipe = &core->pipe[info->pipe];
@@ -114,14 +122,16 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op, const str
     double issued = later(asked, slot_free(pipe, core->config->queue_depth_pipe[info->pipe]));
     double start = later(issued, later(pipe->free_at, pipe->not_before));
     if (start >= core->until && moves_gm(info)) {
-        // What it gets of the memory's bandwidth is known when its quantum comes: tried again then, from here.
+        // What it gets of the memory's bandwidth is known when its quantum comes: tried again then,
+        // from here.
         core->held = true;
         return false;
     }
     core->scalar.cycle = issued;
     core->stall += issued - asked;
     if (ATOMIC_MODE(core->ctrl) && info->operand[0] == LEO_INSN_OPERAND_GM) {
-        // Float additions do not commute: cores that add to global memory do it in the order of their numbers.
+        // Float additions do not commute: cores that add to global memory do it in the order of
+        // their numbers.
         sim_host_pool_wait_turn(core->pool, core->turn);
     }
     if (!unit->exec(core, op)) {

@@ -18,13 +18,16 @@ static bool is_zero(const uint8_t *bytes, size_t count)
 static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_sqe_queue *body)
 {
     struct sim_function *function = &chip->function;
-    if (body->queue == 0 || body->queue >= chip->config.queues || function->ring[body->queue].depth ||
-        body->space >= SIM_SPACE_COUNT || !leo_ring_is_depth(body->depth) || body->depth > chip->config.queue_depth ||
+    if (body->queue == 0 || body->queue >= chip->config.queues ||
+        function->ring[body->queue].depth || body->space >= SIM_SPACE_COUNT ||
+        !leo_ring_is_depth(body->depth) || body->depth > chip->config.queue_depth ||
         body->cq_base % sizeof(uint64_t) || !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
     }
-    if (!sim_dma_is_mapped(&function->dma, body->sq_base, (uint64_t)body->depth * sizeof(struct leo_sqe)) ||
-        !sim_dma_is_mapped(&function->dma, body->cq_base, (uint64_t)body->depth * sizeof(struct leo_cqe))) {
+    if (!sim_dma_is_mapped(&function->dma, body->sq_base,
+                           (uint64_t)body->depth * sizeof(struct leo_sqe)) ||
+        !sim_dma_is_mapped(&function->dma, body->cq_base,
+                           (uint64_t)body->depth * sizeof(struct leo_cqe))) {
         return LEO_FAULT_DMA_OUT_OF_RANGE;
     }
     function->ring[body->queue] = (struct sim_ring){.sq_base = body->sq_base,
@@ -39,7 +42,8 @@ static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_s
 
 static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_sqe_queue *body)
 {
-    if (body->queue == 0 || body->queue >= chip->config.queues || !chip->function.ring[body->queue].depth) {
+    if (body->queue == 0 || body->queue >= chip->config.queues ||
+        !chip->function.ring[body->queue].depth) {
         return LEO_FAULT_BAD_ENTRY;
     }
     sim_scheduler_drop(chip, body->queue);
@@ -50,8 +54,9 @@ static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_s
 static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
     uint64_t offset = body->addr - SIM_GM_BASE;
-    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->bytes == 0 || body->addr < SIM_GM_BASE ||
-        offset >= chip->hbm.bytes || body->bytes > chip->hbm.bytes - offset ||
+    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->bytes == 0 ||
+        body->addr < SIM_GM_BASE || offset >= chip->hbm.bytes ||
+        body->bytes > chip->hbm.bytes - offset ||
         !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
     }
@@ -61,7 +66,8 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
             return LEO_FAULT_BAD_ENTRY;
         }
     }
-    if (sim_space_map(&chip->space[body->space], body->addr, body->bytes, body->read_only) != LEO_OK) {
+    if (sim_space_map(&chip->space[body->space], body->addr, body->bytes, body->read_only) !=
+        LEO_OK) {
         return LEO_FAULT_BAD_ENTRY;
     }
     sim_chip_forget(chip);
@@ -109,9 +115,11 @@ static enum leo_fault set_profile(struct leo_sim_chip *chip, const struct leo_sq
         return LEO_FAULT_BAD_ENTRY;
     }
     if ((body->task_base && body->task_depth &&
-         !sim_dma_is_mapped(dma, body->task_base, (uint64_t)body->task_depth * sizeof(struct leo_task_record))) ||
+         !sim_dma_is_mapped(dma, body->task_base,
+                            (uint64_t)body->task_depth * sizeof(struct leo_task_record))) ||
         (body->trace_base && body->trace_depth &&
-         !sim_dma_is_mapped(dma, body->trace_base, (uint64_t)body->trace_depth * sizeof(struct leo_trace_record))) ||
+         !sim_dma_is_mapped(dma, body->trace_base,
+                            (uint64_t)body->trace_depth * sizeof(struct leo_trace_record))) ||
         (body->counts && !sim_dma_is_mapped(dma, body->counts, sizeof(profile->counts)))) {
         return LEO_FAULT_DMA_OUT_OF_RANGE;
     }

@@ -49,7 +49,8 @@ static leo_status insert(struct sim_dma *dma, uint64_t base, void *host, size_t 
         dma->range = range;
         dma->capacity = capacity;
     }
-    memmove(&dma->range[index + 1], &dma->range[index], (dma->count - index) * sizeof(dma->range[0]));
+    memmove(&dma->range[index + 1], &dma->range[index],
+            (dma->count - index) * sizeof(dma->range[0]));
     dma->range[index] = (struct sim_dma_range){base, bytes, host};
     dma->count++;
     return LEO_OK;
@@ -72,7 +73,8 @@ void sim_dma_unmap(struct sim_dma *dma, uint64_t base)
     size_t index = first_after(dma, base);
     if (index < dma->count && dma->range[index].base == base) {
         dma->count--;
-        memmove(&dma->range[index], &dma->range[index + 1], (dma->count - index) * sizeof(dma->range[0]));
+        memmove(&dma->range[index], &dma->range[index + 1],
+                (dma->count - index) * sizeof(dma->range[0]));
     }
     sim_host_lock_give(dma->lock);
 }
@@ -124,7 +126,8 @@ bool sim_dma_fill(struct sim_dma *dma, uint64_t addr, uint32_t pattern, uint64_t
     return host != NULL;
 }
 
-bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes, size_t phase_offset)
+bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes,
+                     size_t phase_offset)
 {
     sim_host_lock_take(dma->lock);
     uint8_t *host = reach(dma, addr, bytes);

@@ -15,8 +15,8 @@ struct sim_dma_range {
 };
 
 struct sim_dma {
-    struct sim_host_lock *lock;   /**< protects the rest, and the memory while it is being copied */
-    struct sim_dma_range *range;  /**< sorted, disjoint */
+    struct sim_host_lock *lock;  /**< protects the rest, and the memory while it is being copied */
+    struct sim_dma_range *range; /**< sorted, disjoint */
     size_t count, capacity;
 };
 
@@ -29,5 +29,6 @@ bool sim_dma_read(struct sim_dma *dma, uint64_t addr, void *data, uint64_t bytes
 bool sim_dma_write(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes);
 bool sim_dma_fill(struct sim_dma *dma, uint64_t addr, uint32_t pattern, uint64_t bytes);
 /** Writes a completion-like entry whose word at `phase_offset` becomes visible last. */
-bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes, size_t phase_offset);
+bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes,
+                     size_t phase_offset);
 bool sim_dma_is_mapped(struct sim_dma *dma, uint64_t addr, uint64_t bytes);

@@ -12,18 +12,18 @@
 struct leo_sim_chip;
 
 /** Core and block numbers of a fault record that no core and no block caused. */
-#define SIM_NO_CORE UINT16_C(0xffff)
+#define SIM_NO_CORE  UINT16_C(0xffff)
 #define SIM_NO_BLOCK UINT32_C(0xffffffff)
 
 /** A submission ring and its completion ring. Indices as in leo/ring_math.h. */
 struct sim_ring {
     uint64_t sq_base, cq_base;
-    uint32_t depth;    /**< 0 = the queue does not exist */
-    uint32_t sq_head;  /**< next entry to fetch */
-    uint32_t cq_tail;  /**< next completion to write */
+    uint32_t depth;   /**< 0 = the queue does not exist */
+    uint32_t sq_head; /**< next entry to fetch */
+    uint32_t cq_tail; /**< next completion to write */
     uint32_t phase;
     uint16_t space;
-    bool broken;       /**< its memory went away: takes nothing more */
+    bool broken; /**< its memory went away: takes nothing more */
 };
 
 /** Profile rings as set_profile gave them. */
@@ -35,17 +35,17 @@ struct sim_profile {
 
 struct sim_function {
     struct sim_dma dma;
-    struct sim_ring *ring;              /**< by queue number, config.queues of them */
+    struct sim_ring *ring; /**< by queue number, config.queues of them */
     /* Written by any thread. */
     _Atomic uint32_t *sq_tail, *cq_head; /**< doorbells by queue number */
     _Atomic uint64_t rung[LEO_DOORBELL_COUNT / 64];
     _Atomic bool any_rung;
-    _Atomic uint32_t control;           /**< what was last asked for, until it is done */
+    _Atomic uint32_t control; /**< what was last asked for, until it is done */
     _Atomic uint32_t status, irq_status, irq_mask;
     _Atomic uint64_t admin_sq_base, admin_cq_base, fault_base;
     _Atomic uint32_t admin_depth, fault_depth;
     _Atomic uint64_t sim_time_ns;
-    uint32_t fault_count;               /**< records written */
+    uint32_t fault_count; /**< records written */
     struct sim_profile profile;
 };
 

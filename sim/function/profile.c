@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Task and trace records into the host's rings. They do not wrap: what does not fit is only counted. */
+/* Task and trace records into the host's rings. They do not wrap: what does not fit is only
+ * counted. */
 #include "../chip/chip.h"
 
 enum { TASKS, TRACES };
@@ -12,8 +13,8 @@ void sim_profile_task(struct leo_sim_chip *chip, const struct leo_task_record *r
     }
     uint64_t index = profile->counts[TASKS];
     if (index < profile->rings.task_depth) {
-        (void)sim_dma_write(&chip->function.dma, profile->rings.task_base + index * sizeof(*record), record,
-                            sizeof(*record));
+        (void)sim_dma_write(&chip->function.dma, profile->rings.task_base + index * sizeof(*record),
+                            record, sizeof(*record));
     }
     profile->counts[TASKS]++;
     profile->changed = true;
@@ -39,7 +40,8 @@ void sim_profile_traces(struct leo_sim_chip *chip)
         uint64_t room = index < profile->rings.trace_depth ? profile->rings.trace_depth - index : 0;
         uint64_t count = trace->count < room ? trace->count : room;
         if (count) {
-            (void)sim_dma_write(&chip->function.dma, profile->rings.trace_base + index * sizeof(trace->record[0]),
+            (void)sim_dma_write(&chip->function.dma,
+                                profile->rings.trace_base + index * sizeof(trace->record[0]),
                                 trace->record, count * sizeof(trace->record[0]));
         }
         profile->counts[TRACES] += trace->count + trace->lost;
@@ -53,7 +55,8 @@ void sim_profile_flush(struct leo_sim_chip *chip)
 {
     struct sim_profile *profile = &chip->function.profile;
     if (profile->changed && profile->rings.counts) {
-        (void)sim_dma_write(&chip->function.dma, profile->rings.counts, profile->counts, sizeof(profile->counts));
+        (void)sim_dma_write(&chip->function.dma, profile->rings.counts, profile->counts,
+                            sizeof(profile->counts));
         profile->changed = false;
     }
 }

@@ -65,9 +65,12 @@ static void enable(struct leo_sim_chip *chip)
         .depth = depth,
         .phase = 1,
     };
-    if (!leo_ring_is_depth(depth) || depth > chip->config.queue_depth || ring.cq_base % sizeof(uint64_t) ||
-        !sim_dma_is_mapped(&function->dma, ring.sq_base, (uint64_t)depth * sizeof(struct leo_sqe)) ||
-        !sim_dma_is_mapped(&function->dma, ring.cq_base, (uint64_t)depth * sizeof(struct leo_cqe))) {
+    if (!leo_ring_is_depth(depth) || depth > chip->config.queue_depth ||
+        ring.cq_base % sizeof(uint64_t) ||
+        !sim_dma_is_mapped(&function->dma, ring.sq_base,
+                           (uint64_t)depth * sizeof(struct leo_sqe)) ||
+        !sim_dma_is_mapped(&function->dma, ring.cq_base,
+                           (uint64_t)depth * sizeof(struct leo_cqe))) {
         sim_function_die(chip);
         return;
     }
@@ -254,7 +257,8 @@ void leo_sim_reg_write(struct leo_sim_chip *chip, uint32_t offset, unsigned byte
     if (offset % 4 || (bytes != 4 && bytes != 8)) {
         return;
     }
-    if (offset >= LEO_DOORBELL_BASE && offset < LEO_DOORBELL_BASE + LEO_DOORBELL_STRIDE * LEO_DOORBELL_COUNT) {
+    if (offset >= LEO_DOORBELL_BASE &&
+        offset < LEO_DOORBELL_BASE + LEO_DOORBELL_STRIDE * LEO_DOORBELL_COUNT) {
         write_doorbell(chip, offset, (uint32_t)value);
         return;
     }

@@ -57,7 +57,8 @@ bool sim_ring_has_room(const struct leo_sim_chip *chip, unsigned queue)
     const struct sim_ring *ring = &chip->function.ring[queue];
     // Of a broken ring nothing is kept waiting: its completions are dropped.
     return !is_usable(ring) ||
-           !leo_ring_is_full(atomic_load(&chip->function.cq_head[queue]) & (ring->depth - 1), ring->cq_tail, ring->depth);
+           !leo_ring_is_full(atomic_load(&chip->function.cq_head[queue]) & (ring->depth - 1),
+                             ring->cq_tail, ring->depth);
 }
 
 void sim_ring_complete(struct leo_sim_chip *chip, unsigned queue, struct leo_cqe *entry)
@@ -69,7 +70,8 @@ void sim_ring_complete(struct leo_sim_chip *chip, unsigned queue, struct leo_cqe
     entry->queue = (uint16_t)queue;
     entry->phase = ring->phase;
     uint64_t addr = ring->cq_base + (uint64_t)ring->cq_tail * sizeof(*entry);
-    if (!sim_dma_publish(&chip->function.dma, addr, entry, sizeof(*entry), offsetof(struct leo_cqe, phase))) {
+    if (!sim_dma_publish(&chip->function.dma, addr, entry, sizeof(*entry),
+                         offsetof(struct leo_cqe, phase))) {
         break_ring(chip, queue, addr, sizeof(*entry));
         return;
     }

@@ -15,7 +15,8 @@ void sim_gm_log_push(struct sim_gm_log *log, const struct sim_cost *cost)
         log->piece = grown;
         log->capacity = capacity;
     }
-    struct sim_gm_piece piece = {cost->gm_addr, cost->gm_count, cost->gm_piece, cost->gm_step, cost->gm_write_bytes != 0};
+    struct sim_gm_piece piece = {cost->gm_addr, cost->gm_count, cost->gm_piece, cost->gm_step,
+                                 cost->gm_write_bytes != 0};
     if (piece.step == piece.bytes) {
         piece.bytes *= piece.count;
         piece.count = 1;

@@ -17,6 +17,7 @@ struct sim_gm_log {
     size_t count, capacity;
 };
 
-/** Notes the transfer that `cost` describes. Out of memory it is forgotten: only time depends on it. */
+/** Notes the transfer that `cost` describes. Out of memory it is forgotten: only time depends on
+ * it. */
 void sim_gm_log_push(struct sim_gm_log *log, const struct sim_cost *cost);
 void sim_gm_log_finish(struct sim_gm_log *log);

@@ -16,7 +16,8 @@ uint8_t *sim_hbm_reserve(uint64_t bytes)
         return NULL;
     }
     leo_free(probe);
-    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return data == MAP_FAILED ? NULL : data;
 }
 
@@ -32,7 +33,8 @@ leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes)
     hbm->data = sim_hbm_reserve(bytes);
     hbm->bytes = hbm->data ? bytes : 0;
     if (hbm->data) {
-        // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row. Refused is as good.
+        // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row.
+        // Refused is as good.
         (void)madvise(hbm->data, bytes, MADV_HUGEPAGE);
     }
     return hbm->data ? LEO_OK : LEO_ERR_NO_MEMORY;

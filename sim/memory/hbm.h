@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: address space of the host that is reserved whole and costs only what is touched. */
+/* Device memory: address space of the host that is reserved whole and costs only what is touched.
+ */
 #pragma once
 
 #include <leo/status.h>
@@ -15,7 +16,8 @@ struct sim_hbm {
 
 leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes);
 void sim_hbm_destroy(struct sim_hbm *hbm);
-/** Makes [addr, addr + bytes) read zero again; whole pages go back to the host. The range must lie inside. */
+/** Makes [addr, addr + bytes) read zero again; whole pages go back to the host. The range must lie
+ * inside. */
 void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes);
 
 /** Zeroed reserved memory for other rooms; NULL on failure. */

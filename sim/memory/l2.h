@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which lines of device memory the chip's L2 holds. It keeps no data: it only says how much of what the cores move must
- * come from or go to HBM. Lines are replaced in the order in which they came, but one that was used since its turn last
- * came gets another round.
+ * Which lines of device memory the chip's L2 holds. It keeps no data: it only says how much of what
+ * the cores move must come from or go to HBM. Lines are replaced in the order in which they came,
+ * but one that was used since its turn last came gets another round.
  */
 #pragma once
 
@@ -13,10 +13,11 @@
 enum { SIM_L2_LINE_BYTES = 512 };
 
 struct sim_l2 {
-    uint32_t *place;      /**< by line of device memory: place in `line` + 1, 0 = not held; reserved, not committed */
-    uint32_t *line;       /**< by place: line + 1, with the two marks below in the high bits of `mark` */
+    uint32_t *place; /**< by line of device memory: place in `line` + 1, 0 = not held; reserved, not
+                        committed */
+    uint32_t *line;  /**< by place: line + 1, with the two marks below in the high bits of `mark` */
     uint8_t *mark;
-    uint64_t lines;       /**< of device memory */
+    uint64_t lines; /**< of device memory */
     uint32_t places, hand;
     /* Since last asked. */
     uint64_t used_bytes, read_bytes, written_bytes; /**< by cores; from HBM; to HBM */

@@ -51,8 +51,10 @@ leo_status sim_space_map(struct sim_space *space, uint64_t base, uint64_t bytes,
         space->capacity = capacity;
     }
     size_t index = first_after(space, base);
-    memmove(&space->extent[index + 1], &space->extent[index], (space->count - index) * sizeof(space->extent[0]));
-    space->extent[index] = (struct sim_extent){.base = base, .bytes = bytes, .read_only = read_only};
+    memmove(&space->extent[index + 1], &space->extent[index],
+            (space->count - index) * sizeof(space->extent[0]));
+    space->extent[index] =
+        (struct sim_extent){.base = base, .bytes = bytes, .read_only = read_only};
     space->count++;
     return LEO_OK;
 }
@@ -65,7 +67,8 @@ leo_status sim_space_unmap(struct sim_space *space, uint64_t base, struct sim_ex
     }
     *extent = space->extent[index];
     space->count--;
-    memmove(&space->extent[index], &space->extent[index + 1], (space->count - index) * sizeof(space->extent[0]));
+    memmove(&space->extent[index], &space->extent[index + 1],
+            (space->count - index) * sizeof(space->extent[0]));
     return LEO_OK;
 }
 

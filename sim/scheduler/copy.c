@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills. The bytes move when the entry starts; its end follows from the engine's latency and rate. */
+/* Copies and fills. The bytes move when the entry starts; its end follows from the engine's latency
+ * and rate. */
 #include "../chip/chip.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ static uint64_t span_of(uint64_t width, uint32_t height, uint64_t pitch)
     return rows * pitch + width;
 }
 
-static bool check_side(struct leo_sim_chip *chip, unsigned queue, const struct leo_sqe_copy *body, bool is_dst)
+static bool check_side(struct leo_sim_chip *chip, unsigned queue, const struct leo_sqe_copy *body,
+                       bool is_dst)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     uint64_t addr = is_dst ? body->dst : body->src;
@@ -31,8 +33,8 @@ static bool check_side(struct leo_sim_chip *chip, unsigned queue, const struct l
 }
 
 /* False: host memory went away since it was checked. */
-static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill, uint64_t dst,
-                     uint64_t src, uint64_t bytes)
+static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill,
+                     uint64_t dst, uint64_t src, uint64_t bytes)
 {
     struct sim_dma *dma = &chip->function.dma;
     uint8_t *memory = chip->hbm.data;
@@ -62,13 +64,17 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
 }
 
 /* Takes the engine for the transfer; when the last byte has arrived. */
-static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64_t start_ps, double bytes)
+static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64_t start_ps,
+                               double bytes)
 {
     const struct sim_config *config = &chip->config;
     bool host = flags != 0;
-    uint64_t *free_ps = &chip->scheduler.engine_free_ps[flags & DST_HOST ? 1 : flags & SRC_HOST ? 0 : 2];
+    uint64_t *free_ps = &chip->scheduler.engine_free_ps[flags & DST_HOST   ? 1
+                                                        : flags & SRC_HOST ? 0
+                                                                           : 2];
     uint64_t from = start_ps > *free_ps ? start_ps : *free_ps;
-    *free_ps = from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : config->device_gb_per_s));
+    *free_ps =
+        from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : config->device_gb_per_s));
     return *free_ps + sim_ps_from_ns(host ? config->host_latency_ns : config->device_latency_ns);
 }
 
@@ -79,17 +85,21 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     struct leo_sqe_copy body;
     memcpy(&body, stream->entry.body, sizeof(body));
     bool both_host = body.flags == (DST_HOST | SRC_HOST);
-    if (body.flags & ~(uint32_t)(DST_HOST | SRC_HOST) || both_host || (is_fill && body.flags & SRC_HOST) ||
-        (body.height > 1 && (body.dst_pitch < body.width || (!is_fill && body.src_pitch < body.width)))) {
+    if (body.flags & ~(uint32_t)(DST_HOST | SRC_HOST) || both_host ||
+        (is_fill && body.flags & SRC_HOST) ||
+        (body.height > 1 &&
+         (body.dst_pitch < body.width || (!is_fill && body.src_pitch < body.width)))) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     }
     if (body.width == 0 || body.height == 0) {
         return true;
     }
-    if (!check_side(chip, queue, &body, true) || (!is_fill && !check_side(chip, queue, &body, false))) {
+    if (!check_side(chip, queue, &body, true) ||
+        (!is_fill && !check_side(chip, queue, &body, false))) {
         return false;
     }
-    if (body.height > 1 && body.dst_pitch == body.width && body.src_pitch == body.width && !is_fill) {
+    if (body.height > 1 && body.dst_pitch == body.width && body.src_pitch == body.width &&
+        !is_fill) {
         body.width *= body.height;
         body.height = 1;
     }
@@ -100,7 +110,8 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
         uint64_t dst = body.dst + row * body.dst_pitch;
         uint64_t src = body.src + row * body.src_pitch;
         if (!move_row(chip, &body, is_fill, dst, src, body.width)) {
-            return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body.flags & DST_HOST ? dst : src, body.width);
+            return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE,
+                                    body.flags & DST_HOST ? dst : src, body.width);
         }
     }
     *end_ps = reserve_engine(chip, body.flags, stream->start_ps, (double)body.width * body.height);

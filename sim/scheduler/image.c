@@ -68,11 +68,13 @@ static bool is_sound(const struct leo_image_desc *desc, uint32_t arch)
 {
     return desc->magic == IMAGE_MAGIC && (desc->arch == 0 || desc->arch == arch) &&
            desc->bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE && desc->rw_offset <= desc->bytes &&
-           desc->rw_bytes <= desc->bytes - desc->rw_offset && desc->rw_bytes <= SIM_PRIVATE_IMAGE_BYTES &&
+           desc->rw_bytes <= desc->bytes - desc->rw_offset &&
+           desc->rw_bytes <= SIM_PRIVATE_IMAGE_BYTES &&
            desc->bss_bytes <= SIM_PRIVATE_IMAGE_BYTES - desc->rw_bytes &&
            desc->rw_offset + desc->rw_bytes + desc->bss_bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE &&
-           desc->stack_bytes % 16 == 0 && desc->stack_bytes <= SIM_WINDOW_BYTES / 2 && desc->text_bytes != 0 &&
-           desc->text_offset % 4 == 0 && desc->text_bytes % 4 == 0 && desc->text_offset <= desc->rw_offset &&
+           desc->stack_bytes % 16 == 0 && desc->stack_bytes <= SIM_WINDOW_BYTES / 2 &&
+           desc->text_bytes != 0 && desc->text_offset % 4 == 0 && desc->text_bytes % 4 == 0 &&
+           desc->text_offset <= desc->rw_offset &&
            desc->text_bytes <= desc->rw_offset - desc->text_offset;
 }
 
@@ -82,7 +84,8 @@ static bool make_room(struct sim_image_cache *cache)
         size_t oldest = cache->count;
         for (size_t i = 0; i < cache->count; i++) {
             if (!cache->image[i]->users &&
-                (oldest == cache->count || cache->image[i]->used_at < cache->image[oldest]->used_at)) {
+                (oldest == cache->count ||
+                 cache->image[i]->used_at < cache->image[oldest]->used_at)) {
                 oldest = i;
             }
         }
@@ -112,7 +115,9 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     const uint8_t *host = chip->hbm.data + (addr - SIM_GM_BASE);
     memcpy(&desc, host, sizeof(desc));
     struct sim_extent *extent =
-        is_sound(&desc, chip->config.arch) ? sim_space_find(&chip->space[space], addr, sizeof(desc) + desc.bytes) : NULL;
+        is_sound(&desc, chip->config.arch)
+            ? sim_space_find(&chip->space[space], addr, sizeof(desc) + desc.bytes)
+            : NULL;
     if (!extent || !make_room(cache)) {
         return NULL;
     }
@@ -121,8 +126,8 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
         return NULL;
     }
     *image = (struct sim_image){.addr = addr, .space = space, .desc = desc};
-    if (sim_decoded_create(host + sizeof(desc) + desc.text_offset, desc.text_bytes, SIM_IMAGE_BASE + desc.text_offset,
-                           &image->decoded) != LEO_OK) {
+    if (sim_decoded_create(host + sizeof(desc) + desc.text_offset, desc.text_bytes,
+                           SIM_IMAGE_BASE + desc.text_offset, &image->decoded) != LEO_OK) {
         leo_free(image);
         return NULL;
     }
@@ -135,7 +140,8 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     return image;
 }
 
-struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr, enum leo_fault *fault)
+struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr,
+                                 enum leo_fault *fault)
 {
     struct sim_image_cache *cache = &chip->scheduler.images;
     struct sim_image *image = cache->last;

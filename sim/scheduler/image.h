@@ -29,7 +29,8 @@ struct sim_image_cache {
 };
 
 /** The image at `addr`, decoded; to be released. NULL: `fault` says why. */
-struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr, enum leo_fault *fault);
+struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr,
+                                 enum leo_fault *fault);
 void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image);
 /** The bytes changed or went away. */
 void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes);

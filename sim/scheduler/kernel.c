@@ -43,7 +43,8 @@ static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
     if (body->args_flags & ARGS_IN_DEVICE) {
         const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
         if (!sim_space_find(space, body->args_addr, body->args_bytes)) {
-            return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr, body->args_bytes);
+            return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr,
+                                    body->args_bytes);
         }
         memcpy(stream->args, chip->hbm.data + (body->args_addr - SIM_GM_BASE), body->args_bytes);
         return true;
@@ -82,26 +83,29 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     memset(kernel, 0, sizeof(*kernel));
     memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
-    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 || body->block_num > MOST_BLOCKS ||
-        body->args_bytes > MOST_ARGS_BYTES || body->args_flags & ~ARGS_IN_DEVICE ||
-        (uint64_t)body->slots * 8 > body->args_bytes) {
+    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
+        body->block_num > MOST_BLOCKS || body->args_bytes > MOST_ARGS_BYTES ||
+        body->args_flags & ~ARGS_IN_DEVICE || (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     }
     if (!fetch_args(chip, queue) || !relocate(stream)) {
         return false;
     }
     enum leo_fault fault;
-    struct sim_image *image = sim_image_take(chip, chip->function.ring[queue].space, body->image_addr, &fault);
+    struct sim_image *image =
+        sim_image_take(chip, chip->function.ring[queue].space, body->image_addr, &fault);
     if (!image) {
         return sim_stream_fault(stream, fault, body->image_addr, sizeof(struct leo_image_desc));
     }
     const struct leo_image_desc *desc = &image->desc;
-    if (body->entry % 4 || body->entry < desc->text_offset || body->entry - desc->text_offset >= desc->text_bytes) {
+    if (body->entry % 4 || body->entry < desc->text_offset ||
+        body->entry - desc->text_offset >= desc->text_bytes) {
         sim_image_release(chip, image);
         return sim_stream_fault(stream, LEO_FAULT_BAD_IMAGE, body->entry, 4);
     }
     kernel->image = image;
-    kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind : LEO_CORE_KIND_AICORE;
+    kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind
+                                             : LEO_CORE_KIND_AICORE;
     uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
     kernel->limit_cycles = (double)limit_us * chip->config.clock_khz * 1e-3;
     return true;
@@ -196,7 +200,8 @@ void sim_kernel_dispatch(struct leo_sim_chip *chip)
     unsigned queue = 0;
     for (unsigned id = 0; id < chip->core_count; id++) {
         enum leo_core_kind kind = chip->core[id].kind;
-        if (id == 0 || kind != chip->core[id - 1].kind || (queue && !wants_core(&scheduler->stream[queue]))) {
+        if (id == 0 || kind != chip->core[id - 1].kind ||
+            (queue && !wants_core(&scheduler->stream[queue]))) {
             queue = oldest_for(chip, kind);
         }
         if (!queue || scheduler->slot[id].state != SIM_CORE_FREE) {
@@ -207,8 +212,9 @@ void sim_kernel_dispatch(struct leo_sim_chip *chip)
         if (kernel->next_block == 0) {
             stream->start_ps = scheduler->now_ps;
         }
-        uint64_t start_ps = stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
-                                                              kernel->started_cores * chip->config.block_spread_ns);
+        uint64_t start_ps =
+            stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
+                                              kernel->started_cores * chip->config.block_spread_ns);
         kernel->started_cores++;
         assign(chip, queue, id, start_ps > scheduler->now_ps ? start_ps : scheduler->now_ps);
     }
@@ -264,7 +270,8 @@ void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id)
     bool ended = slot->stop != SIM_SCALAR_TIME;
     double end = ended ? sim_core_end(core) : core->held ? core->until : core->scalar.cycle;
     if (slot->stop != SIM_SCALAR_FAULT && end >= stream->kernel.limit_cycles) {
-        core->scalar.fault = (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
+        core->scalar.fault =
+            (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
         slot->stop = SIM_SCALAR_FAULT;
         ended = true;
         end = sim_core_end(core);

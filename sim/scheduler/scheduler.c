@@ -7,7 +7,7 @@
 
 /* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
 #define MOST_HOST_NS UINT64_C(1000000000000000)
-#define MOST_EVENTS 65536u
+#define MOST_EVENTS  65536u
 
 uint64_t sim_ps_from_ns(double ns)
 {
@@ -136,7 +136,8 @@ void sim_stream_end(struct sim_stream *stream, uint64_t end_ps)
 
 static bool takes_time(const struct leo_sqe *entry)
 {
-    return entry->opcode == LEO_SQE_OP_KERNEL || entry->opcode == LEO_SQE_OP_COPY || entry->opcode == LEO_SQE_OP_FILL;
+    return entry->opcode == LEO_SQE_OP_KERNEL || entry->opcode == LEO_SQE_OP_COPY ||
+           entry->opcode == LEO_SQE_OP_FILL;
 }
 
 /* Fetches the next entry and decides when it may start. False: there is none. */
@@ -162,7 +163,8 @@ static bool fetch(struct leo_sim_chip *chip, unsigned queue)
 }
 
 /* The slot of an event, made if need be; NULL with the fault set. */
-static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue, const struct leo_sqe_event *body)
+static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
+                            const struct leo_sqe_event *body)
 {
     struct sim_events *events = &chip->scheduler.events[chip->function.ring[queue].space];
     if (body->event < events->count) {
@@ -387,7 +389,8 @@ void sim_scheduler_advance(struct leo_sim_chip *chip)
     bool moved;
     do {
         moved = false;
-        for (unsigned queue = next_active(chip, 0); queue < chip->config.queues; queue = next_active(chip, queue + 1)) {
+        for (unsigned queue = next_active(chip, 0); queue < chip->config.queues;
+             queue = next_active(chip, queue + 1)) {
             moved |= advance_stream(chip, queue);
         }
     } while (moved);
@@ -412,7 +415,8 @@ static void run_cores(struct leo_sim_chip *chip)
             for (unsigned i = 0; i < count; i++) {
                 const struct sim_slot *slot = &scheduler->slot[scheduler->run_core[i]];
                 if (slot->state == SIM_CORE_FINISHED && !slot->asked &&
-                    (best == count || slot->free_ps < scheduler->slot[scheduler->run_core[best]].free_ps)) {
+                    (best == count ||
+                     slot->free_ps < scheduler->slot[scheduler->run_core[best]].free_ps)) {
                     best = i;
                 }
             }
@@ -443,7 +447,8 @@ static void start_quantum(struct leo_sim_chip *chip, unsigned running)
     if (scheduler->quantum_end_ps > scheduler->now_ps) {
         return;
     }
-    // Quanta are counted from when the chip last had nothing to do: the same work takes the same time at any hour.
+    // Quanta are counted from when the chip last had nothing to do: the same work takes the same
+    // time at any hour.
     uint64_t from = scheduler->quantum_end_ps ? scheduler->quantum_end_ps : scheduler->now_ps;
     scheduler->quantum_end_ps = from + ((scheduler->now_ps - from) / quantum + 1) * quantum;
     sim_share_update(chip);
@@ -461,7 +466,8 @@ static uint64_t next_time(const struct leo_sim_chip *chip)
                                                          : UINT64_MAX;
         next = at < next ? at : next;
     }
-    for (unsigned queue = next_active(chip, 0); queue < chip->config.queues; queue = next_active(chip, queue + 1)) {
+    for (unsigned queue = next_active(chip, 0); queue < chip->config.queues;
+         queue = next_active(chip, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
         uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
                       : stream->state == SIM_TASK_DONE ? stream->end_ps

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gets how much of global memory. In each quantum every transfer that is under way at the same time has an equal
- * share of the chip's bandwidth, but no more than the core's port. How many are under way is what the last quantum
- * saw: a core that moves data for half of the time counts as half a transfer. So is how much of it the L2 had.
+ * Who gets how much of global memory. In each quantum every transfer that is under way at the same
+ * time has an equal share of the chip's bandwidth, but no more than the core's port. How many are
+ * under way is what the last quantum saw: a core that moves data for half of the time counts as
+ * half a transfer. So is how much of it the L2 had.
  */
 #include "../chip/chip.h"
 
@@ -32,12 +33,14 @@ static double chip_bandwidth(struct leo_sim_chip *chip)
         for (size_t i = 0; i < log->count; i++) {
             const struct sim_gm_piece *piece = &log->piece[i];
             for (uint64_t row = 0; row < piece->count; row++) {
-                sim_l2_use(l2, piece->addr + row * piece->step - SIM_GM_BASE, piece->bytes, piece->write);
+                sim_l2_use(l2, piece->addr + row * piece->step - SIM_GM_BASE, piece->bytes,
+                           piece->write);
             }
         }
         log->count = 0;
     }
-    // Sums that forget: a core reads in one quantum and writes in the next, and the memory works for both.
+    // Sums that forget: a core reads in one quantum and writes in the next, and the memory works
+    // for both.
     struct sim_scheduler *scheduler = &chip->scheduler;
     double hbm_ns = (double)l2->read_bytes / config->hbm_read_gb_per_s +
                     (double)l2->written_bytes / config->hbm_write_gb_per_s;
@@ -51,7 +54,8 @@ static double chip_bandwidth(struct leo_sim_chip *chip)
     return scheduler->gm_used_bytes / (scheduler->gm_hbm_ns > l2_ns ? scheduler->gm_hbm_ns : l2_ns);
 }
 
-/* Takes at most `quantum` cycles of transfers out of the backlog; the part of the quantum they fill. */
+/* Takes at most `quantum` cycles of transfers out of the backlog; the part of the quantum they
+ * fill. */
 static double take(double *backlog, double quantum)
 {
     double cycles = *backlog < quantum ? *backlog : quantum;
@@ -87,6 +91,7 @@ void sim_share_update(struct leo_sim_chip *chip)
     double share = chip_bandwidth(chip) * 1e6 / config->clock_khz / (active > 1 ? active : 1);
     for (unsigned id = 0; id < chip->core_count; id++) {
         chip->core[id].gm_read_rate = share < config->gm_read_rate ? share : config->gm_read_rate;
-        chip->core[id].gm_write_rate = share < config->gm_write_rate ? share : config->gm_write_rate;
+        chip->core[id].gm_write_rate =
+            share < config->gm_write_rate ? share : config->gm_write_rate;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what the chip costs on the host: creation, memory, the shortest launch, scalar speed on all cores. */
+/* Prints what the chip costs on the host: creation, memory, the shortest launch, scalar speed on
+ * all cores. */
 #include "harness.h"
 #include "rig.h"
 
@@ -35,7 +36,8 @@ static void bench(const char *soc, uint8_t kind, unsigned threads)
     long before = resident_kib();
     double from = now_us();
     rig_open(&rig, soc, NULL, threads);
-    printf("%s, %u threads: create %.0f us, %ld KiB resident\n", soc, threads, now_us() - from, resident_kib() - before);
+    printf("%s, %u threads: create %.0f us, %ld KiB resident\n", soc, threads, now_us() - from,
+           resident_kib() - before);
     const uint32_t empty[] = {rv_ret()};
     rig_image(&rig, IMAGE, empty, 1);
     double best = 1e9;

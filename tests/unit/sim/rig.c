@@ -20,8 +20,10 @@ void rig_open(struct rig *rig, const char *soc, const char *text, unsigned threa
 {
     memset(rig, 0, sizeof(*rig));
     char error[200];
-    struct leo_sim_opts opts = {
-        .size = sizeof(opts), .soc_text = text ? text : leo_isa_soc_text(soc), .soc_text_name = soc, .host_threads = threads};
+    struct leo_sim_opts opts = {.size = sizeof(opts),
+                                .soc_text = text ? text : leo_isa_soc_text(soc),
+                                .soc_text_name = soc,
+                                .host_threads = threads};
     CU_ASSERT_EQUAL_FATAL(leo_sim_chip_create(&opts, &rig->chip, error, sizeof(error)), LEO_OK);
     rig->host = aligned_alloc(64, RIG_HOST_BYTES);
     memset(rig->host, 0, RIG_HOST_BYTES);
@@ -45,7 +47,8 @@ void rig_open(struct rig *rig, const char *soc, const char *text, unsigned threa
                                      .cq_base = rig_dma(rig, rig->ring[queue].cq),
                                      .depth = RIG_DEPTH,
                                      .queue = queue};
-        CU_ASSERT_EQUAL_FATAL(rig_do(rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &body, sizeof(body), NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(rig_do(rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &body, sizeof(body), NULL),
+                              0);
     }
     CU_ASSERT_EQUAL_FATAL(rig_map(rig, RIG_GM, 1 << 20, false), 0);
 }
@@ -56,7 +59,8 @@ void rig_close(struct rig *rig)
     free(rig->host);
 }
 
-uint32_t rig_push(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t kind, const void *body, size_t bytes)
+uint32_t rig_push(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t kind,
+                  const void *body, size_t bytes)
 {
     struct rig_ring *ring = &rig->ring[queue];
     struct leo_sqe entry = {.opcode = (uint8_t)op,
@@ -73,7 +77,8 @@ uint32_t rig_push(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t k
 
 void rig_ring(struct rig *rig, unsigned queue)
 {
-    leo_sim_reg_write(rig->chip, LEO_DOORBELL_BASE + queue * LEO_DOORBELL_STRIDE + LEO_DOORBELL_SQ_TAIL, 4,
+    leo_sim_reg_write(rig->chip,
+                      LEO_DOORBELL_BASE + queue * LEO_DOORBELL_STRIDE + LEO_DOORBELL_SQ_TAIL, 4,
                       rig->ring[queue].tail);
 }
 
@@ -88,7 +93,9 @@ bool rig_pop(struct rig *rig, unsigned queue, struct leo_cqe *cqe)
     }
     ring->head = (ring->head + 1) % RIG_DEPTH;
     ring->phase += ring->head == 0;
-    leo_sim_reg_write(rig->chip, LEO_DOORBELL_BASE + queue * LEO_DOORBELL_STRIDE + LEO_DOORBELL_CQ_HEAD, 4, ring->head);
+    leo_sim_reg_write(rig->chip,
+                      LEO_DOORBELL_BASE + queue * LEO_DOORBELL_STRIDE + LEO_DOORBELL_CQ_HEAD, 4,
+                      ring->head);
     return true;
 }
 
@@ -103,8 +110,8 @@ bool rig_wait(struct rig *rig, unsigned queue, struct leo_cqe *cqe)
     return true;
 }
 
-unsigned rig_do(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t kind, const void *body, size_t bytes,
-                struct leo_cqe *cqe)
+unsigned rig_do(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint8_t kind, const void *body,
+                size_t bytes, struct leo_cqe *cqe)
 {
     struct leo_cqe ignored = {0};
     cqe = cqe ? cqe : &ignored;
@@ -124,13 +131,15 @@ unsigned rig_map(struct rig *rig, uint64_t addr, uint64_t bytes, bool read_only)
 void rig_write(struct rig *rig, uint64_t addr, const void *data, size_t bytes)
 {
     memcpy(rig->data, data, bytes);
-    struct leo_sqe_copy body = {.dst = addr, .src = rig_dma(rig, rig->data), .width = bytes, .height = 1, .flags = 2};
+    struct leo_sqe_copy body = {
+        .dst = addr, .src = rig_dma(rig, rig->data), .width = bytes, .height = 1, .flags = 2};
     CU_ASSERT_EQUAL(rig_do(rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body), NULL), 0);
 }
 
 void rig_read(struct rig *rig, uint64_t addr, void *data, size_t bytes)
 {
-    struct leo_sqe_copy body = {.dst = rig_dma(rig, rig->data), .src = addr, .width = bytes, .height = 1, .flags = 1};
+    struct leo_sqe_copy body = {
+        .dst = rig_dma(rig, rig->data), .src = addr, .width = bytes, .height = 1, .flags = 1};
     CU_ASSERT_EQUAL(rig_do(rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body), NULL), 0);
     memcpy(data, rig->data, bytes);
 }
@@ -149,7 +158,8 @@ void rig_image(struct rig *rig, uint64_t addr, const uint32_t *words, size_t cou
     rig_write(rig, addr, &image, sizeof(image.desc) + count * 4);
 }
 
-struct leo_sqe_kernel rig_kernel(struct rig *rig, uint64_t addr, uint32_t blocks, const uint64_t *slots, unsigned count)
+struct leo_sqe_kernel rig_kernel(struct rig *rig, uint64_t addr, uint32_t blocks,
+                                 const uint64_t *slots, unsigned count)
 {
     if (count) {
         memcpy(rig->args, slots, count * sizeof(*slots));
@@ -161,8 +171,8 @@ struct leo_sqe_kernel rig_kernel(struct rig *rig, uint64_t addr, uint32_t blocks
                                    .slots = (uint16_t)count};
 }
 
-unsigned rig_run(struct rig *rig, uint8_t kind, uint64_t addr, uint32_t blocks, const uint64_t *slots, unsigned count,
-                 struct leo_cqe *cqe)
+unsigned rig_run(struct rig *rig, uint8_t kind, uint64_t addr, uint32_t blocks,
+                 const uint64_t *slots, unsigned count, struct leo_cqe *cqe)
 {
     struct leo_sqe_kernel body = rig_kernel(rig, addr, blocks, slots, count);
     return rig_do(rig, 1, LEO_SQE_OP_KERNEL, kind, &body, sizeof(body), cqe);

@@ -5,7 +5,28 @@
 #include <leo/insn.h>
 #include <stdint.h>
 
-enum { ZERO = 0, RA = 1, SP = 2, T0 = 5, T1 = 6, T2 = 7, A0 = 10, A1, A2, A3, A4, A5, A6, A7, S2, S3, S4, S5, S6, S7 };
+enum {
+    ZERO = 0,
+    RA = 1,
+    SP = 2,
+    T0 = 5,
+    T1 = 6,
+    T2 = 7,
+    A0 = 10,
+    A1,
+    A2,
+    A3,
+    A4,
+    A5,
+    A6,
+    A7,
+    S2,
+    S3,
+    S4,
+    S5,
+    S6,
+    S7
+};
 
 static inline uint32_t rv_i(uint32_t opcode, unsigned f3, unsigned rd, unsigned rs1, int imm)
 {
@@ -101,7 +122,8 @@ static inline uint32_t rv_sys(enum leo_insn insn, unsigned rs1, unsigned imm)
     return leo_insn_info(insn)->match | rs1 << 15 | imm << 20;
 }
 
-static inline uint32_t rv_flag(enum leo_insn insn, enum leo_pipe src, enum leo_pipe dst, unsigned id)
+static inline uint32_t rv_flag(enum leo_insn insn, enum leo_pipe src, enum leo_pipe dst,
+                               unsigned id)
 {
     return rv_sys(insn, ZERO, (unsigned)src | (unsigned)dst << 4 | id << 8);
 }

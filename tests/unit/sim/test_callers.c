@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <string.h>
 
-#define IMAGE (RIG_GM + 0x8000)
+#define IMAGE        (RIG_GM + 0x8000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { LAUNCHES = 100 };
@@ -37,7 +37,8 @@ static void *launch_and_wait(void *arg)
     for (unsigned i = 0; i < LAUNCHES; i++) {
         struct leo_sqe_kernel body = {.image_addr = IMAGE, .block_num = 1 + i % 40};
         pthread_mutex_lock(caller->lock);
-        rig_push(caller->rig, caller->queue, LEO_SQE_OP_KERNEL, LEO_CORE_KIND_AICORE, &body, sizeof(body));
+        rig_push(caller->rig, caller->queue, LEO_SQE_OP_KERNEL, LEO_CORE_KIND_AICORE, &body,
+                 sizeof(body));
         rig_ring(caller->rig, caller->queue);
         pthread_mutex_unlock(caller->lock);
         while (!take(caller)) {
@@ -56,7 +57,8 @@ static void callers_take_turns(void)
 {
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 2);
-    const uint32_t words[] = {rv_addi(A0, ZERO, 100), rv_addi(A0, A0, -1), rv_bne(A0, ZERO, -4), rv_ret()};
+    const uint32_t words[] = {rv_addi(A0, ZERO, 100), rv_addi(A0, A0, -1), rv_bne(A0, ZERO, -4),
+                              rv_ret()};
     rig_image(&rig, IMAGE, words, COUNT(words));
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct caller caller[3];

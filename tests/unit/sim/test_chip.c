@@ -10,16 +10,20 @@
 #include <string.h>
 #include <time.h>
 
-#define IMAGE (RIG_GM + 0x8000)
+#define IMAGE        (RIG_GM + 0x8000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define AICORE LEO_CORE_KIND_AICORE
+#define AICORE       LEO_CORE_KIND_AICORE
 
 /* out[block_idx] = value + block_idx */
 static void write_store_kernel(struct rig *rig)
 {
     const uint32_t words[] = {
-        rv_csrr(T0, LEO_CSR_BLOCK_IDX), rv_slli(T1, T0, 3), rv_add(A0, A0, T1),
-        rv_add(A1, A1, T0),             rv_sd(A1, A0, 0),   rv_ret(),
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX),
+        rv_slli(T1, T0, 3),
+        rv_add(A0, A0, T1),
+        rv_add(A1, A1, T0),
+        rv_sd(A1, A0, 0),
+        rv_ret(),
     };
     rig_image(rig, IMAGE, words, COUNT(words));
 }
@@ -47,19 +51,26 @@ static void split_cores_know_their_place(void)
     struct rig rig;
     rig_open(&rig, "ascend910b1", NULL, 2);
     const uint32_t words[] = {
-        rv_csrr(T0, LEO_CSR_BLOCK_IDX),     rv_slli(T0, T0, 5),
-        rv_add(A0, A0, T0),                 rv_csrr(T0, LEO_CSR_CORE_ID),
-        rv_sd(T0, A0, 0),                   rv_csrr(T0, LEO_CSR_SUB_BLOCK_IDX),
-        rv_sd(T0, A0, 8),                   rv_csrr(T0, LEO_CSR_SUB_BLOCK_NUM),
-        rv_sd(T0, A0, 16),                  rv_csrr(T0, LEO_CSR_ARCH),
-        rv_sd(T0, A0, 24),                  rv_ret(),
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX),
+        rv_slli(T0, T0, 5),
+        rv_add(A0, A0, T0),
+        rv_csrr(T0, LEO_CSR_CORE_ID),
+        rv_sd(T0, A0, 0),
+        rv_csrr(T0, LEO_CSR_SUB_BLOCK_IDX),
+        rv_sd(T0, A0, 8),
+        rv_csrr(T0, LEO_CSR_SUB_BLOCK_NUM),
+        rv_sd(T0, A0, 16),
+        rv_csrr(T0, LEO_CSR_ARCH),
+        rv_sd(T0, A0, 24),
+        rv_ret(),
     };
     rig_image(&rig, IMAGE, words, COUNT(words));
     uint64_t slot = RIG_GM, out[48][4];
     CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_VECTOR, IMAGE, 48, &slot, 1, NULL), 0);
     rig_read(&rig, RIG_GM, out, sizeof(out));
     for (unsigned i = 0; i < 48; i++) {
-        CU_ASSERT_TRUE(out[i][0] == 24 + i && out[i][1] == i % 2 && out[i][2] == 2 && out[i][3] == 2201);
+        CU_ASSERT_TRUE(out[i][0] == 24 + i && out[i][1] == i % 2 && out[i][2] == 2 &&
+                       out[i][3] == 2201);
     }
     CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_CUBE, IMAGE, 24, &slot, 1, NULL), 0);
     rig_read(&rig, RIG_GM, out, sizeof(out));
@@ -75,8 +86,8 @@ static void arguments_follow_the_calling_convention(void)
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 1);
     const uint32_t words[] = {
-        rv_sd(A7, A0, 0), rv_ld(T0, SP, 0), rv_sd(T0, A0, 8), rv_ld(T0, A1, 0), rv_sd(T0, A0, 16),
-        rv_sd(SP, SP, -1024), rv_sd(A1, A0, 24), rv_ret(),
+        rv_sd(A7, A0, 0),  rv_ld(T0, SP, 0),     rv_sd(T0, A0, 8),  rv_ld(T0, A1, 0),
+        rv_sd(T0, A0, 16), rv_sd(SP, SP, -1024), rv_sd(A1, A0, 24), rv_ret(),
     };
     rig_image(&rig, IMAGE, words, COUNT(words));
     uint64_t block[10] = {RIG_GM, 72, 3, 4, 5, 6, 7, 88, 99, 0x5a5a};
@@ -107,11 +118,16 @@ static void writable_data_is_private_to_a_block(void)
         struct leo_image_desc desc;
         uint32_t words[16];
         uint64_t data;
-    } image = {.desc = {.magic = 0x4d49454c, .bytes = 72, .rw_offset = 64, .rw_bytes = 8, .bss_bytes = 8, .text_bytes = 64}};
+    } image = {.desc = {.magic = 0x4d49454c,
+                        .bytes = 72,
+                        .rw_offset = 64,
+                        .rw_bytes = 8,
+                        .bss_bytes = 8,
+                        .text_bytes = 64}};
     const uint32_t words[] = {
-        rv_lui(T0, 0x10000),  rv_ld(T1, T0, 64),  rv_addi(T1, T1, 1),              rv_sd(T1, T0, 64),
-        rv_ld(T2, T0, 72),    rv_add(T1, T1, T2), rv_sd(T1, T0, 72),               rv_csrr(T2, LEO_CSR_BLOCK_IDX),
-        rv_slli(T2, T2, 3),   rv_add(A0, A0, T2), rv_sd(T1, A0, 0),                rv_ret(),
+        rv_lui(T0, 0x10000), rv_ld(T1, T0, 64),  rv_addi(T1, T1, 1), rv_sd(T1, T0, 64),
+        rv_ld(T2, T0, 72),   rv_add(T1, T1, T2), rv_sd(T1, T0, 72),  rv_csrr(T2, LEO_CSR_BLOCK_IDX),
+        rv_slli(T2, T2, 3),  rv_add(A0, A0, T2), rv_sd(T1, A0, 0),   rv_ret(),
     };
     memcpy(image.words, words, sizeof(words));
     image.data = 41;
@@ -149,7 +165,8 @@ static void rewritten_image_runs_anew(void)
         CU_ASSERT_EQUAL(out, value);
     }
     // A kernel that patches the text of the image, itself included: the next launch sees it.
-    const uint32_t patch[] = {rv_ld(T0, A0, 0), rv_store(2, A1, A2, 64), rv_addi(T1, ZERO, 7), rv_sd(T1, A0, 0), rv_ret()};
+    const uint32_t patch[] = {rv_ld(T0, A0, 0), rv_store(2, A1, A2, 64), rv_addi(T1, ZERO, 7),
+                              rv_sd(T1, A0, 0), rv_ret()};
     rig_image(&rig, IMAGE, patch, COUNT(patch));
     uint64_t slots[] = {RIG_GM, rv_ret(), IMAGE};
     CU_ASSERT_EQUAL(rig_run(&rig, AICORE, IMAGE, 1, slots, 3, NULL), 0);
@@ -222,7 +239,13 @@ static void copies_move_rows(void)
     }
     struct leo_sqe_copy body = {.dst = RIG_GM, .src = 0xa1b2c3d4, .width = 1024, .height = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_FILL, 0, &body, sizeof(body), NULL), 0);
-    body = (struct leo_sqe_copy){.dst = RIG_GM, .src = rig_dma(&rig, host), .width = 5, .height = 3, .flags = 2, .dst_pitch = 10, .src_pitch = 100};
+    body = (struct leo_sqe_copy){.dst = RIG_GM,
+                                 .src = rig_dma(&rig, host),
+                                 .width = 5,
+                                 .height = 3,
+                                 .flags = 2,
+                                 .dst_pitch = 10,
+                                 .src_pitch = 100};
     CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body), NULL), 0);
     body = (struct leo_sqe_copy){.dst = RIG_GM + 3, .src = RIG_GM, .width = 40, .height = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body), NULL), 0);
@@ -248,16 +271,22 @@ static void spaces_are_apart(void)
     struct leo_sqe_map map = {.addr = addr, .bytes = 100001, .space = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_MAP, 0, &map, sizeof(map), NULL), 0);
     struct leo_sqe_copy copy = {.dst = addr, .src = 0x11111111, .width = 8, .height = 1};
-    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_FILL, 0, &copy, sizeof(copy), NULL), LEO_FAULT_GM_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_FILL, 0, &copy, sizeof(copy), NULL),
+                    LEO_FAULT_GM_OUT_OF_RANGE);
     struct leo_sqe_queue queue = {.queue = 3};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_DELETE_QUEUE, 0, &queue, sizeof(queue), NULL), 0);
-    queue = (struct leo_sqe_queue){.sq_base = rig_dma(&rig, rig.ring[3].sq), .cq_base = rig_dma(&rig, rig.ring[3].cq), .depth = RIG_DEPTH, .queue = 3, .space = 1};
+    queue = (struct leo_sqe_queue){.sq_base = rig_dma(&rig, rig.ring[3].sq),
+                                   .cq_base = rig_dma(&rig, rig.ring[3].cq),
+                                   .depth = RIG_DEPTH,
+                                   .queue = 3,
+                                   .space = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &queue, sizeof(queue), NULL), 0);
     copy.width = 100001;
     CU_ASSERT_EQUAL(rig_do(&rig, 3, LEO_SQE_OP_FILL, 0, &copy, sizeof(copy), NULL), 0);
     CU_ASSERT_EQUAL(rig_map(&rig, addr + 100000, 10, false), LEO_FAULT_BAD_ENTRY);
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_RESET_SPACE, 0, &map, sizeof(map), NULL), 0);
-    CU_ASSERT_EQUAL(rig_do(&rig, 3, LEO_SQE_OP_FILL, 0, &copy, sizeof(copy), NULL), LEO_FAULT_GM_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(rig_do(&rig, 3, LEO_SQE_OP_FILL, 0, &copy, sizeof(copy), NULL),
+                    LEO_FAULT_GM_OUT_OF_RANGE);
     CU_ASSERT_EQUAL(rig_map(&rig, addr, 100001, false), 0);
     uint8_t out[64];
     rig_read(&rig, addr + 100001 - 64, out, sizeof(out));
@@ -344,7 +373,10 @@ static void reset_takes_everything_back(void)
     leo_sim_reg_write(rig.chip, LEO_REG_ADMIN_DEPTH, 4, RIG_DEPTH);
     leo_sim_reg_write(rig.chip, LEO_REG_CONTROL, 4, 1);
     CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_STATUS, 4), 1);
-    struct leo_sqe_queue queue = {.sq_base = rig_dma(&rig, rig.ring[1].sq), .cq_base = rig_dma(&rig, rig.ring[1].cq), .depth = RIG_DEPTH, .queue = 1};
+    struct leo_sqe_queue queue = {.sq_base = rig_dma(&rig, rig.ring[1].sq),
+                                  .cq_base = rig_dma(&rig, rig.ring[1].cq),
+                                  .depth = RIG_DEPTH,
+                                  .queue = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &queue, sizeof(queue), NULL), 0);
     CU_ASSERT_EQUAL(rig_map(&rig, RIG_GM, 1 << 20, false), 0);
     write_store_kernel(&rig);
@@ -392,7 +424,8 @@ static void creation_is_quick(void)
 
 static void creation_survives_failing_allocations(void)
 {
-    struct leo_sim_opts opts = {.size = sizeof(opts), .soc_text = leo_isa_soc_text("ascend910a"), .host_threads = 2};
+    struct leo_sim_opts opts = {
+        .size = sizeof(opts), .soc_text = leo_isa_soc_text("ascend910a"), .host_threads = 2};
     struct leo_sim_chip *chip;
     char error[100];
     int n = 1;

@@ -40,7 +40,8 @@ static void built_in_files_are_good(void)
     for (size_t i = 0; (name = leo_isa_soc_name(i)) != NULL; i++) {
         struct sim_config config;
         char error[200];
-        leo_status status = sim_config_parse(leo_isa_soc_text(name), name, &config, error, sizeof(error));
+        leo_status status =
+            sim_config_parse(leo_isa_soc_text(name), name, &config, error, sizeof(error));
         if (status) {
             printf("\n  %s\n", error);
         }
@@ -82,8 +83,10 @@ static void errors_name_line_and_key(void)
     expect_error("arch = 1001", "", "key 'arch' is missing from section [soc]");
     expect_error("arch = 1001", "arch 1001", "x.ini:5: expected");
     expect_error("cube_cores = 32", "cube_cores = 129", "cube_cores must be between 1 and 128");
-    expect_error("vector_cores = 0", "vector_cores = 2", "vector_cores must be 0 on a coupled chip");
-    expect_error("name = ascend910a", "name = a-name-that-is-much-too-long-for-the-register", "name must have");
+    expect_error("vector_cores = 0", "vector_cores = 2",
+                 "vector_cores must be 0 on a coupled chip");
+    expect_error("name = ascend910a", "name = a-name-that-is-much-too-long-for-the-register",
+                 "name must have");
     expect_error("queue_depth = 4096", "queue_depth = 4095", "queue_depth must be a power of two");
     expect_error("[memory]", "[memories]", "unknown key 'l1_bytes' in section [memories]");
     expect_error("vadd =", "vaddd =", "there is no instruction 'vaddd'");

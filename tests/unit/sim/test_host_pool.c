@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HW-CHIP-50: every item runs once, turns come in order. Build with -DLEO_SANITIZE=thread as well. */
+/* HW-CHIP-50: every item runs once, turns come in order. Build with -DLEO_SANITIZE=thread as well.
+ */
 #include "chip/host_pool.h"
 #include "harness.h"
 

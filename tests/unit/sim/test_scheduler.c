@@ -9,22 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGE (RIG_GM + 0x8000)
+#define IMAGE        (RIG_GM + 0x8000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define AICORE LEO_CORE_KIND_AICORE
+#define AICORE       LEO_CORE_KIND_AICORE
 
-/* Spins a0 + block_idx * a1 rounds of a loop of two instructions, then stores block_idx at a2 + 8 * block_idx. */
+/* Spins a0 + block_idx * a1 rounds of a loop of two instructions, then stores block_idx at a2 + 8 *
+ * block_idx. */
 static void write_spin_kernel(struct rig *rig)
 {
     const uint32_t words[] = {
-        rv_csrr(T0, LEO_CSR_BLOCK_IDX), rv_mul(T1, T0, A1),  rv_add(A0, A0, T1), rv_addi(A0, A0, -1),
-        rv_bne(A0, ZERO, -4),           rv_slli(T1, T0, 3),  rv_add(A2, A2, T1), rv_sd(T0, A2, 0),
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX),
+        rv_mul(T1, T0, A1),
+        rv_add(A0, A0, T1),
+        rv_addi(A0, A0, -1),
+        rv_bne(A0, ZERO, -4),
+        rv_slli(T1, T0, 3),
+        rv_add(A2, A2, T1),
+        rv_sd(T0, A2, 0),
         rv_ret(),
     };
     rig_image(rig, IMAGE, words, COUNT(words));
 }
 
-static uint32_t push_spin(struct rig *rig, unsigned queue, uint32_t blocks, uint64_t rounds, uint64_t step)
+static uint32_t push_spin(struct rig *rig, unsigned queue, uint32_t blocks, uint64_t rounds,
+                          uint64_t step)
 {
     uint64_t slots[] = {rounds, step, RIG_GM};
     uint8_t *args = rig->args;
@@ -34,7 +42,8 @@ static uint32_t push_spin(struct rig *rig, unsigned queue, uint32_t blocks, uint
     return rig_push(rig, queue, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
 }
 
-static void push_event(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint32_t event, uint64_t sequence)
+static void push_event(struct rig *rig, unsigned queue, enum leo_sqe_op op, uint32_t event,
+                       uint64_t sequence)
 {
     struct leo_sqe_event body = {.event = event, .sequence = sequence};
     rig_push(rig, queue, op, 0, &body, sizeof(body));
@@ -56,7 +65,8 @@ static void times_of_a_stream_add_up(void)
         CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &cqe[i]));
     }
     uint64_t first = cqe[0].end_ns - cqe[0].start_ns;
-    // 220 before, 200 after; start 520, 1000 rounds of an add (1) and a branch (2), and some instructions around.
+    // 220 before, 200 after; start 520, 1000 rounds of an add (1) and a branch (2), and some
+    // instructions around.
     CU_ASSERT_TRUE(first > 420 + 520 + 3000 && first < 420 + 520 + 3000 + 40);
     CU_ASSERT_EQUAL(cqe[1].end_ns - cqe[1].start_ns, first);
     CU_ASSERT_EQUAL(cqe[1].start_ns - cqe[0].end_ns, 115);
@@ -108,7 +118,8 @@ static void streams_share_the_cores(void)
     for (unsigned queue = 1; queue < 4; queue++) {
         CU_ASSERT_TRUE_FATAL(rig_wait(&rig, queue, &cqe[queue]));
     }
-    // Two run side by side; the third, later by the gap after its copy, needs cores that become free.
+    // Two run side by side; the third, later by the gap after its copy, needs cores that become
+    // free.
     CU_ASSERT_EQUAL(cqe[2].start_ns, cqe[3].start_ns);
     CU_ASSERT_TRUE(cqe[1].start_ns > cqe[2].start_ns + 30000 && cqe[1].start_ns < cqe[2].end_ns);
     CU_ASSERT_TRUE(cqe[3].end_ns < cqe[2].start_ns + 32000);
@@ -163,7 +174,8 @@ static void copies_take_the_link(void)
 {
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 1);
-    struct leo_sqe_copy body = {.dst = RIG_GM, .src = rig_dma(&rig, rig.data), .width = 128000, .height = 1, .flags = 2};
+    struct leo_sqe_copy body = {
+        .dst = RIG_GM, .src = rig_dma(&rig, rig.data), .width = 128000, .height = 1, .flags = 2};
     rig_push(&rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body));
     rig_push(&rig, 2, LEO_SQE_OP_COPY, 0, &body, sizeof(body));
     rig_ring(&rig, 1);
@@ -239,7 +251,11 @@ static void profile_rings_fill_and_do_not_wrap(void)
     struct leo_task_record *tasks = (struct leo_task_record *)(void *)(rig.host + 0x40000);
     struct leo_trace_record *traces = (struct leo_trace_record *)(void *)(rig.host + 0x50000);
     uint64_t *counts = (uint64_t *)(void *)(rig.host + 0x60000);
-    struct leo_sqe_profile body = {.task_base = rig_dma(&rig, tasks), .task_depth = 2, .trace_base = rig_dma(&rig, traces), .trace_depth = 5, .counts = rig_dma(&rig, counts)};
+    struct leo_sqe_profile body = {.task_base = rig_dma(&rig, tasks),
+                                   .task_depth = 2,
+                                   .trace_base = rig_dma(&rig, traces),
+                                   .trace_depth = 5,
+                                   .counts = rig_dma(&rig, counts)};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);
     struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 4};
     const uint32_t words[] = {
@@ -291,7 +307,8 @@ static void profile_rings_fill_and_do_not_wrap(void)
     rig_close(&rig);
 }
 
-/* a0 memory, a1 copy of 64 KiB, a2 rounds, a3 where the scalar unit's time after issuing goes, 8 bytes a block. */
+/* a0 memory, a1 copy of 64 KiB, a2 rounds, a3 where the scalar unit's time after issuing goes, 8
+ * bytes a block. */
 static void write_load_kernel(struct rig *rig)
 {
     const uint32_t words[] = {
@@ -332,11 +349,13 @@ static void queue_depth_holds_the_scalar_unit(void)
     CU_ASSERT_TRUE(issued < 220 + 520 + 32 * 10);
     all = run_loads(&rig, 1, 40, &issued);
     CU_ASSERT_TRUE(all > 40 * alone && all < 40 * alone + 400);
-    CU_ASSERT_TRUE((double)issued > 220 + 520 + 7 * alone && (double)issued < 220 + 520 + 9 * alone);
+    CU_ASSERT_TRUE((double)issued > 220 + 520 + 7 * alone &&
+                   (double)issued < 220 + 520 + 9 * alone);
     rig_close(&rig);
 }
 
-/* HW-CHIP-52, HW-CHIP-54: one core has its port, all together the L2, or HBM if they do not fit the L2. */
+/* HW-CHIP-52, HW-CHIP-54: one core has its port, all together the L2, or HBM if they do not fit the
+ * L2. */
 static void bandwidth_is_shared(void)
 {
     struct rig rig;
@@ -395,7 +414,8 @@ static void run_mix(unsigned threads, struct outcome *outcome)
     }
     rig_write(&rig, RIG_GM + 0x20000, values, sizeof(values));
     struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 512};
-    uint64_t slots[] = {RIG_GM + 0x20000, leo_cfg_burst_pack(&cfg), 3, RIG_GM + 0x1000, 2, leo_cfg_burst_pack(&one)};
+    uint64_t slots[] = {RIG_GM + 0x20000,        leo_cfg_burst_pack(&cfg), 3, RIG_GM + 0x1000, 2,
+                        leo_cfg_burst_pack(&one)};
     rig.args += 0x400;
     struct leo_sqe_kernel body = rig_kernel(&rig, IMAGE + 0x1000, 75, slots, 6);
     rig.args -= 0x400;
