@@ -25,6 +25,7 @@ enum acl_kind {
 
 struct acl_handle {
     enum acl_kind kind;
+    uint32_t pins; /**< calls that use it without the user having named it */
     struct acl_handle *next;
 };
 
@@ -81,6 +82,7 @@ struct acl_device {
  */
 struct acl_process {
     pthread_mutex_t lock, device_lock;
+    pthread_cond_t unpinned;   /**< a handle lost its last pin */
     struct leo_rt *rt;
     uint64_t references;       /**< aclInit minus aclFinalizeReference */
     bool finalized;
@@ -99,12 +101,16 @@ aclError acl_runtime(const char *func, struct leo_rt **rt);
 /* Handles. add never fails; find returns NULL for anything that is not a live handle of this kind. */
 void acl_handle_add(struct acl_handle *handle, enum acl_kind kind);
 void *acl_handle_find(const void *ptr, enum acl_kind kind);
+/** Takes it out, and returns when nobody has it pinned. */
 void acl_handle_remove(struct acl_handle *handle);
 /** Any handle of this kind for which `match` is true; for clean-up at reset. */
 void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user);
-/** Writes up to `capacity` of them to `found` (may be NULL) and returns how many there are. */
-size_t acl_handle_list(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
-                       void **found, size_t capacity);
+/** How many there are. */
+size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user);
+/** Writes up to `capacity` of them to `found`, pinned: they stay until acl_handle_unpin. Returns how many. */
+size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
+                      void **found, size_t capacity);
+void acl_handle_unpin(struct acl_handle *handle);
 
 /* Errors: each sets the thread's last error and text, logs, and returns `code`. */
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

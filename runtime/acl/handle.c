@@ -43,17 +43,19 @@ void acl_handle_remove(struct acl_handle *handle)
     if (*link) {
         *link = handle->next;
     }
+    while (handle->pins) {
+        pthread_cond_wait(&process->unpinned, &process->lock);
+    }
     pthread_mutex_unlock(&process->lock);
 }
 
-size_t acl_handle_list(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
-                       void **found, size_t capacity)
+/* Counts those that match; the first `capacity` of them go to `found`. Caller holds the lock. */
+static size_t collect(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
+                      void **found, size_t capacity)
 {
-    struct acl_process *process = acl_process();
     size_t count = 0;
-    pthread_mutex_lock(&process->lock);
     for (int i = 0; i < ACL_HANDLE_BUCKETS; i++) {
-        for (struct acl_handle *handle = process->bucket[i]; handle; handle = handle->next) {
+        for (struct acl_handle *handle = acl_process()->bucket[i]; handle; handle = handle->next) {
             if (handle->kind == kind && match(handle, user)) {
                 if (count < capacity) {
                     found[count] = handle;
@@ -62,13 +64,49 @@ size_t acl_handle_list(enum acl_kind kind, bool (*match)(const void *handle, con
             }
         }
     }
+    return count;
+}
+
+size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    size_t count = collect(kind, match, user, NULL, 0);
     pthread_mutex_unlock(&process->lock);
     return count;
 }
 
 void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user)
 {
+    struct acl_process *process = acl_process();
     void *found = NULL;
-    (void)acl_handle_list(kind, match, user, &found, 1);
+    pthread_mutex_lock(&process->lock);
+    (void)collect(kind, match, user, &found, 1);
+    pthread_mutex_unlock(&process->lock);
     return found;
+}
+
+size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
+                      void **found, size_t capacity)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    size_t count = collect(kind, match, user, found, capacity);
+    count = count < capacity ? count : capacity;
+    for (size_t i = 0; i < count; i++) {
+        struct acl_handle *handle = found[i];
+        handle->pins++;
+    }
+    pthread_mutex_unlock(&process->lock);
+    return count;
+}
+
+void acl_handle_unpin(struct acl_handle *handle)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    if (--handle->pins == 0) {
+        pthread_cond_broadcast(&process->unpinned);
+    }
+    pthread_mutex_unlock(&process->lock);
 }

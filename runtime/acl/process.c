@@ -10,6 +10,7 @@
 static struct acl_process the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .device_lock = PTHREAD_MUTEX_INITIALIZER,
+    .unpinned = PTHREAD_COND_INITIALIZER,
     .default_device = -1,
 };
 

@@ -140,17 +140,19 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
     if (error) {
         return error;
     }
-    size_t count = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, NULL, 0);
+    size_t count = acl_handle_count(ACL_KIND_STREAM, is_of_device, context->rt);
     void **streams = leo_calloc(count + 1, sizeof(*streams));
     if (!streams) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
     }
-    size_t listed = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, streams, count);
+    // Pinned, since their own threads may destroy them meanwhile.
+    count = acl_handle_pin(ACL_KIND_STREAM, is_of_device, context->rt, streams, count);
     // Stream by stream, so that a fault is told with the code of its core kind; the first one is the answer.
-    for (size_t i = 0; i < listed && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct acl_stream *stream = streams[i];
         aclError next = acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
         error = error ? error : next;
+        acl_handle_unpin(&stream->handle);
     }
     leo_free(streams);
     return error;
@@ -260,7 +262,7 @@ aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
     if (error) {
         return error;
     }
-    size_t used = acl_handle_list(ACL_KIND_STREAM, is_of_device, context->rt, NULL, 0);
+    size_t used = acl_handle_count(ACL_KIND_STREAM, is_of_device, context->rt);
     leo_rt_device_get_caps(context->rt, &caps);
     // Queue 0 is the driver's own.
     *streamCount = caps.queues > used + 1 ? caps.queues - 1 - (uint32_t)used : 0;

@@ -250,6 +250,38 @@ static void acl_streams_of_several_threads_do_not_mix(void)
     CU_ASSERT_EQUAL(aclFinalize(), ACL_SUCCESS);
 }
 
+static void *work_synchronize(void *arg)
+{
+    struct worker *worker = arg;
+    void *data;
+    aclrtStream stream;
+    if (aclrtSetDevice(0) || aclrtMalloc(&data, ITEMS, ACL_MEM_MALLOC_HUGE_FIRST)) {
+        worker->step = 1;
+        return NULL;
+    }
+    for (int i = 0; i < 10 * ROUNDS && !worker->step; i++) {
+        if (aclrtCreateStream(&stream)) {
+            worker->step = 2;
+        } else if (aclrtMemsetAsync(data, ITEMS, i, ITEMS, stream)) {
+            worker->step = 3;
+        } else if (aclrtSynchronizeDevice() || aclrtDestroyStream(stream)) {
+            worker->step = 4;
+        }
+    }
+    if (aclrtFree(data) || aclrtResetDevice(0)) {
+        worker->step = 5;
+    }
+    return NULL;
+}
+
+/* A thread that waits for the device waits for streams of others, which they destroy meanwhile. */
+static void acl_streams_end_while_others_wait_for_the_device(void)
+{
+    CU_ASSERT_EQUAL_FATAL(aclInit(NULL), ACL_SUCCESS);
+    run_threads(NULL, NULL, work_synchronize);
+    CU_ASSERT_EQUAL(aclFinalize(), ACL_SUCCESS);
+}
+
 static void *work_set_reset(void *arg)
 {
     struct worker *worker = arg;
@@ -280,6 +312,8 @@ int main(int argc, char **argv)
         {"modules_come_and_go_in_several_threads", modules_come_and_go_in_several_threads},
         {"fault_of_one_thread_is_not_seen_by_another", fault_of_one_thread_is_not_seen_by_another},
         {"acl_streams_of_several_threads_do_not_mix", acl_streams_of_several_threads_do_not_mix},
+        {"acl_streams_end_while_others_wait_for_the_device",
+         acl_streams_end_while_others_wait_for_the_device},
         {"acl_devices_are_set_and_reset_in_several_threads",
          acl_devices_are_set_and_reset_in_several_threads},
     };
