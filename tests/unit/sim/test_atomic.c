@@ -6,9 +6,9 @@
 #include <leo/csr.h>
 #include <string.h>
 
-#define AICORE  LEO_CORE_KIND_AICORE
-#define IMAGE   (RIG_GM + 0x8000)
-#define TICKETS (RIG_GM + 0x100)
+#define AICORE       LEO_CORE_KIND_AICORE
+#define IMAGE        (RIG_GM + 0x8000)
+#define TICKETS      (RIG_GM + 0x100)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { CORES = 32, ROUNDS = 2000 };
@@ -23,16 +23,11 @@ static uint32_t rv_amoadd(unsigned rd, unsigned rs2, unsigned rs1)
 static void run(unsigned threads, uint64_t *count, uint64_t tickets[CORES])
 {
     const uint32_t words[] = {
-        rv_addi(T0, ZERO, 1),
-        rv_addi(T1, ZERO, ROUNDS),
-        rv_amoadd(T2, T0, A0),
-        rv_addi(T1, T1, -1),
-        rv_bne(T1, ZERO, -8),
-        rv_csrr(A2, LEO_CSR_BLOCK_IDX),
-        rv_slli(A2, A2, 3),
-        rv_add(A2, A2, A1),
-        rv_sd(T2, A2, 0),
-        rv_ret(),
+        rv_addi(T0, ZERO, 1),  rv_addi(T1, ZERO, ROUNDS),
+        rv_amoadd(T2, T0, A0), rv_addi(T1, T1, -1),
+        rv_bne(T1, ZERO, -8),  rv_csrr(A2, LEO_CSR_BLOCK_IDX),
+        rv_slli(A2, A2, 3),    rv_add(A2, A2, A1),
+        rv_sd(T2, A2, 0),      rv_ret(),
     };
     const uint64_t slots[] = {RIG_GM, TICKETS};
     struct rig rig;

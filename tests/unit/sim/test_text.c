@@ -3,10 +3,10 @@
 #include "harness.h"
 #include "rig.h"
 
-#define AICORE LEO_CORE_KIND_AICORE
-#define WRITER (RIG_GM + 0x8000)
-#define TARGET (RIG_GM + 0x9000)
-#define OUT    (RIG_GM + 0x200000) /* a mapping without code */
+#define AICORE       LEO_CORE_KIND_AICORE
+#define WRITER       (RIG_GM + 0x8000)
+#define TARGET       (RIG_GM + 0x9000)
+#define OUT          (RIG_GM + 0x200000) /* a mapping without code */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void launch(struct rig *rig, unsigned queue, const struct leo_sqe_kernel *body)
@@ -20,8 +20,8 @@ static void late_store_is_seen_too(void)
     const uint32_t target[] = {rv_addi(A1, ZERO, 1), rv_sd(A1, A0, 0), rv_ret()};
     // Stores beside the code at once, and into it when the target has long been decoded again.
     const uint32_t writer[] = {
-        rv_sd(ZERO, A1, 1024), rv_lui(T0, 16),           rv_addi(T0, T0, -1), rv_bne(T0, ZERO, -4),
-        rv_sd(A2, A1, 0),      rv_ret(),
+        rv_sd(ZERO, A1, 1024), rv_lui(T0, 16),   rv_addi(T0, T0, -1),
+        rv_bne(T0, ZERO, -4),  rv_sd(A2, A1, 0), rv_ret(),
     };
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 1);
