@@ -51,17 +51,29 @@ static void write_task(FILE *file, const struct leo_task_record *record, const c
             (unsigned long long)record->gm_write);
 }
 
+// What the record's amount of work counts.
+static const char *work_unit(const struct leo_trace_record *record, const char *name)
+{
+    if (record->insn == LEO_INSN_MMAD) {
+        return "multiply_adds";
+    }
+    return name[0] == 'v' || record->insn == LEO_INSN_COPY_MATRIX_CC_TO_GM ? "elements" : "bytes";
+}
+
+// Starts are whole nanoseconds, so durations are too: bars of one row must not overlap.
 static void write_trace(FILE *file, const struct leo_trace_record *record)
 {
     const struct leo_insn_info *info =
         record->insn < LEO_INSN_COUNT ? leo_insn_info((enum leo_insn)record->insn) : NULL;
+    const char *name = info ? info->name : "?";
     fprintf(file, ",\n{\"ph\":\"X\",\"name\":");
-    write_text(file, info ? info->name : "?");
+    write_text(file, name);
     fprintf(file,
-            ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.6f,\"args\":{\"pc\":\"0x%x\",\"bytes\":%"
-            "llu}}",
+            ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"pc\":\"0x%x\","
+            "\"%s\":%llu}}",
             PID_CORES + record->core, record->pipe, (double)record->start_ns / 1e3,
-            (double)record->dur_ps / 1e6, record->pc, (unsigned long long)record->bytes);
+            (double)(record->dur_ps / 1000) / 1e3, record->pc, work_unit(record, name),
+            (unsigned long long)record->bytes);
 }
 
 // Names the rows that are used.
