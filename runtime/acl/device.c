@@ -17,6 +17,11 @@ static aclError find_slot(const char *func, int64_t id, struct acl_device **slot
     if (error) {
         return error;
     }
+    if (process->visible_count == 0) {
+        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func,
+                        "no device %lld: ASCEND_RT_VISIBLE_DEVICES names no device that exists, so there is none",
+                        (long long)id);
+    }
     if (id < 0 || id >= process->visible_count) {
         return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "no device %lld: " COUNT_HELP, (long long)id,
                         process->visible_count - 1);

@@ -186,8 +186,9 @@ leo_status rt_kernel_check_chip(const struct rt_image *image, const struct leo_r
     if (kernel->arch && kernel->arch != caps->arch) {
         return rt_fail(
             LEO_ERR_WRONG_ARCH,
-            "%s: kernel %s is compiled for chips of architecture %u, this one (%s) is %u",
-            image->name, kernel->name, kernel->arch, caps->soc_name, caps->arch);
+            "%s: kernel %s is compiled for chips of architecture %u, this one (%s) is %u: "
+            "compile it with leo cc --soc %s, or choose another chip with LEO_SOC",
+            image->name, kernel->name, kernel->arch, caps->soc_name, caps->arch, caps->soc_name);
     }
     bool split = caps->vector_cores > 0;
     bool fits = split ? kernel->kind != LEO_CORE_KIND_AICORE : kernel->kind == LEO_CORE_KIND_AICORE;

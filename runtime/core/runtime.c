@@ -22,11 +22,16 @@ static leo_status read_soc_file(struct leo_rt *rt, const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) {
+        int error = errno;
+        char names[256] = "";
+        for (size_t i = 0, used = 0; leo_isa_soc_name(i) && used < sizeof(names); i++) {
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+                                     leo_isa_soc_name(i));
+        }
         return rt_fail(LEO_ERR_NOT_FOUND,
-                       "LEO_SOC is \"%s\": no built-in chip has this name (there are ascend910a, "
-                       "ascend910b1) and as a "
-                       "file it cannot be read: %s",
-                       path, strerror(errno));
+                       "chip \"%s\" (LEO_SOC or the program's option): no built-in chip has this "
+                       "name (there are %s) and as a file it cannot be read: %s",
+                       path, names, strerror(error));
     }
     leo_status status = LEO_OK;
     rt->soc_text = leo_alloc(SOC_FILE_MAX);
