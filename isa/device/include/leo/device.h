@@ -114,7 +114,8 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #define LEO_INTRIN                                                                                 \
     static inline LEO_DEVICE LEO_OVERLOAD __attribute__((always_inline, nodebug, unused))
 #define LEO_ABSENT(arch)                                                                           \
-    LEO_DEVICE LEO_OVERLOAD __attribute__((unavailable("not an instruction of chip " #arch)))
+    LEO_DEVICE LEO_OVERLOAD __attribute__((                                                        \
+        unavailable("not an instruction of chip " #arch " with operands of these types")))
 
 /*
  * One instruction of a unit. All registers are sources, so nothing is an output; x0 is used for a
