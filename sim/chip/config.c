@@ -267,6 +267,10 @@ static void check_whole(struct parser *parser)
         fail(parser, "cube_cores and vector_cores must be at most 255 together");
     } else if (config->queue_depth & (config->queue_depth - 1)) {
         fail(parser, "queue_depth must be a power of two");
+    } else if ((config->l1_bytes | config->l0a_bytes | config->l0b_bytes | config->l0c_bytes |
+                config->ub_bytes | config->bt_bytes | config->fb_bytes) %
+               32) {
+        fail(parser, "the sizes of on-chip buffers must be multiples of 32");
     } else if (config->hbm_bytes % 4096) {
         fail(parser, "hbm_bytes must be a multiple of 4096");
     }

@@ -88,6 +88,7 @@ static void errors_name_line_and_key(void)
     expect_error("name = ascend910a", "name = a-name-that-is-much-too-long-for-the-register",
                  "name must have");
     expect_error("queue_depth = 4096", "queue_depth = 4095", "queue_depth must be a power of two");
+    expect_error("ub_bytes = 262144", "ub_bytes = 17", "on-chip buffers must be multiples of 32");
     expect_error("[memory]", "[memories]", "unknown key 'l1_bytes' in section [memories]");
     expect_error("vadd =", "vaddd =", "there is no instruction 'vaddd'");
     expect_error("vadd =", "vadd = fast ;", "vadd must be 'head [rate16 [rate32]]'");
