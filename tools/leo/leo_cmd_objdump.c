@@ -16,6 +16,19 @@ static const char help[] =
     "\n"
     "Environment: LEO_DEVICE_OBJDUMP (another disassembler command).\n";
 
+/* The disassembler would take any machine's files. */
+static bool is_riscv(const char *path)
+{
+    unsigned char head[20] = {0};
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(head, 1, sizeof(head), file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    return bytes == sizeof(head) && memcmp(head, "\177ELF", 4) == 0 && head[18] == 243 &&
+           head[19] == 0;
+}
+
 int leo_cmd_objdump(int argc, char **argv)
 {
     const char *path = NULL;
@@ -40,6 +53,10 @@ int leo_cmd_objdump(int argc, char **argv)
     }
     if (access(path, R_OK) != 0) {
         fprintf(stderr, "leo objdump: cannot read %s: %s\n", path, strerror(errno));
+        return 1;
+    }
+    if (!is_riscv(path)) {
+        fprintf(stderr, "leo objdump: %s is not a RISC-V ELF file: make one with leo cc\n", path);
         return 1;
     }
     char error[1024];

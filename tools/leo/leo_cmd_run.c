@@ -4,11 +4,13 @@
 
 #include "golden.h"
 #include "run_args.h"
+#include <errno.h>
 #include <leo/layout.h>
 #include <leo/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GOLDENS_MAX 16
 #define TASKS       64
@@ -76,6 +78,15 @@ static int parse_blocks(const char *text, uint32_t *blocks)
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
+    static const char *const known[] = {"--kernel", "--soc", "--trace",
+                                        "--blocks", "--arg", "--golden"};
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        is_known = is_known || strcmp(option, known[i]) == 0;
+    }
+    if (!is_known) {
+        return misuse("unknown option ", option);
+    }
     if (!value) {
         return misuse("a value is missing after ", option);
     }
@@ -92,13 +103,11 @@ static int parse_option(struct request *request, const char *option, const char 
             return misuse("too many arguments: ", value);
         }
         request->args[request->arg_count++].spec = value;
-    } else if (strcmp(option, "--golden") == 0) {
+    } else { /* --golden */
         if (request->golden_count == GOLDENS_MAX) {
             return misuse("too many comparisons: ", value);
         }
         request->goldens[request->golden_count++] = value;
-    } else {
-        return misuse("unknown option ", option);
     }
     return 0;
 }
@@ -236,7 +245,7 @@ static int launch(struct request *request, struct session *session)
     }
     print_profile(session);
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {
-        return failed(request->trace);
+        return failed(NULL);
     }
     if (status == LEO_OK &&
         run_args_download(request->args, request->arg_count, session->device) != LEO_OK) {
@@ -296,7 +305,8 @@ static int compare_with(const struct run_arg *arg, unsigned index, const char *f
     return result.mismatches != 0;
 }
 
-static int compare(const struct request *request, const char *text)
+/* Compares, or with `run` false only looks whether the comparison is possible. */
+static int compare(const struct request *request, const char *text, bool run)
 {
     char spec[4096];
     unsigned index;
@@ -313,6 +323,13 @@ static int compare(const struct request *request, const char *text)
     if (index >= request->arg_count || !request->args[index].is_buffer) {
         return misuse("--golden: INDEX must be that of a buffer argument: ", text);
     }
+    if (!run) {
+        if (access(file, R_OK) == 0) {
+            return 0;
+        }
+        fprintf(stderr, "leo run: cannot read %s: %s\n", file, strerror(errno));
+        return 1;
+    }
     return compare_with(&request->args[index], index, file, type, tolerance);
 }
 
@@ -325,6 +342,9 @@ static int run(struct request *request, struct session *session)
     if (code == 0) {
         code = run_args_parse(request->args, request->arg_count, session->kernel);
     }
+    for (unsigned i = 0; i < request->golden_count && code == 0; i++) {
+        code = compare(request, request->goldens[i], false);
+    }
     if (code == 0) {
         code = launch(request, session);
     }
@@ -332,7 +352,7 @@ static int run(struct request *request, struct session *session)
         code = 1;
     }
     for (unsigned i = 0; i < request->golden_count && code != 2; i++) {
-        int one = code == 0 || i > 0 ? compare(request, request->goldens[i]) : 0;
+        int one = code == 0 || i > 0 ? compare(request, request->goldens[i], true) : 0;
         code = one > code ? one : code;
     }
     return code;

@@ -49,7 +49,8 @@ static int parse_out(struct run_arg *arg)
     uint64_t bytes;
     const char *rest;
     if (!parse_bytes(arg->spec + 4, &bytes, &rest) || bytes == 0 || bytes > (uint64_t)1 << 40) {
-        fprintf(stderr, "leo run: %s: BYTES must be a size such as 4096 or 16K\n", arg->spec);
+        fprintf(stderr, "leo run: %s: BYTES must be a size such as 4096 or 16K, at most 1024G\n",
+                arg->spec);
         return 2;
     }
     arg->output = rest[0] ? rest + 1 : NULL;

@@ -135,6 +135,7 @@ static void run_tells_what_is_wrong(void)
         {"run k.elf --kernel wild --arg in:x", 1, "k.c:18 (core 0, block 0, unit s)"},
         {"run k.elf --kernel wild --blocks 0", 2, "--blocks takes 1 to 65535"},
         {"run k.elf --wrong 3", 2, "unknown option --wrong"},
+        {"run k.elf --wrong", 2, "unknown option --wrong"},
         {"run k.elf --kernel", 2, "a value is missing after --kernel"},
         {SHIFT "--arg u16:3 --arg bytes:shape", 2,
          "argument 3 (by) is a number of 16 bits (s16:N)"},
@@ -144,6 +145,7 @@ static void run_tells_what_is_wrong(void)
         {SHIFT "--arg 1 --arg bytes:shape --golden 2:y:s32:0", 2, "must be that of a buffer"},
         {SHIFT "--arg 1 --arg bytes:shape --golden 1:y:s32", 2, "INDEX:FILE:DTYPE:TOL"},
         {SHIFT "--arg 1 --arg bytes:shape --golden 1:y:int:0", 2, "no such DTYPE: int"},
+        {SHIFT "--arg 1 --arg bytes:shape --golden 1:none:s32:0", 1, "cannot read none"},
     };
     make_files();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -191,6 +193,7 @@ static void every_command_answers_help_and_nonsense(void)
     expect("cc x.txt -o x.elf", 1, "is not a .c, .cpp, .cc or .cxx file");
     expect("objdump", 2, "usage: leo objdump");
     expect("objdump none.elf", 1, "cannot read none.elf");
+    expect("objdump /dev/null", 1, "is not a RISC-V ELF file");
     scratch_finish(&scratch);
 }
 
