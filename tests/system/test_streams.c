@@ -74,17 +74,22 @@ static void event_times_tell_how_long_a_kernel_took(void)
     fixture_close(&f);
 }
 
-static uint64_t run_script(const char *soc, unsigned threads)
+static void open_on_threads(struct fixture *f, const char *soc, unsigned threads)
 {
     const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = soc, .host_threads = threads};
-    struct fixture f = {0};
     size_t bytes;
     const unsigned char *elf = fixture_elf(soc, &bytes);
-    OK(leo_rt_create(&opts, &f.rt));
-    OK(leo_rt_device_open(f.rt, 0, &f.device));
-    OK(leo_rt_stream_create(f.device, &f.stream));
-    OK(leo_rt_module_load(f.device, elf, bytes, "system", &f.module));
-    OK(leo_rt_memory_alloc(f.device, 4096, &f.out));
+    OK(leo_rt_create(&opts, &f->rt));
+    OK(leo_rt_device_open(f->rt, 0, &f->device));
+    OK(leo_rt_stream_create(f->device, &f->stream));
+    OK(leo_rt_module_load(f->device, elf, bytes, "system", &f->module));
+    OK(leo_rt_memory_alloc(f->device, 4096, &f->out));
+}
+
+static uint64_t run_script(const char *soc, unsigned threads)
+{
+    struct fixture f;
+    open_on_threads(&f, soc, threads);
     for (int i = 0; i < 20; i++) {
         launch_step(&f, f.stream, i, i * 10);
         launch_step(&f, f.stream, i, 5);
@@ -102,6 +107,29 @@ static void simulated_time_is_the_same_every_time(void)
     CU_ASSERT(first > 0);
     CU_ASSERT_EQUAL(run_script(fixture_socs[1], 1), first);
     CU_ASSERT_EQUAL(run_script(fixture_socs[1], 2), first);
+}
+
+/* How often a program has to ask until a kernel is done. */
+static unsigned count_queries(unsigned threads)
+{
+    struct fixture f;
+    open_on_threads(&f, fixture_socs[0], threads);
+    launch_step(&f, f.stream, 1, 20000);
+    unsigned count = 1;
+    while (leo_rt_stream_query(f.stream) == LEO_ERR_NOT_READY) {
+        count++;
+    }
+    fixture_close(&f);
+    return count;
+}
+
+static void asking_gets_the_device_equally_far_every_time(void)
+{
+    unsigned first = count_queries(1);
+    CU_ASSERT(first > 1);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        CU_ASSERT_EQUAL(count_queries(threads), first);
+    }
 }
 
 static void more_launches_than_the_queue_holds_all_run(void)
@@ -334,6 +362,8 @@ int main(int argc, char **argv)
         {"event_orders_two_streams", event_orders_two_streams},
         {"event_times_tell_how_long_a_kernel_took", event_times_tell_how_long_a_kernel_took},
         {"simulated_time_is_the_same_every_time", simulated_time_is_the_same_every_time},
+        {"asking_gets_the_device_equally_far_every_time",
+         asking_gets_the_device_equally_far_every_time},
         {"more_launches_than_the_queue_holds_all_run", more_launches_than_the_queue_holds_all_run},
         {"copies_of_every_size_and_kind_arrive", copies_of_every_size_and_kind_arrive},
         {"asynchronous_copy_takes_the_data_before_it_returns",
