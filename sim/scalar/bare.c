@@ -20,6 +20,8 @@ enum {
 
 /** No program of a test needs more; a broken file must not make us reserve the host's memory. */
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 30)
+/** Decoding takes three times the text. */
+#define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
 struct segment {
     uint64_t addr, bytes, file_offset, file_bytes;
@@ -183,7 +185,7 @@ static leo_status decode_text(struct bare *bare)
         }
     }
     low = (low + 3) & ~UINT64_C(3);
-    if (low >= high) {
+    if (low >= high || high - low > TEXT_BYTES_MAX) {
         return LEO_ERR_BAD_ELF;
     }
     return sim_decoded_create(bare->image + (low - bare->low), (size_t)(high - low), low,
