@@ -54,7 +54,13 @@ static bool ecall(struct sim_scalar *scalar)
     return scalar->x[17] != 93;
 }
 
-static const struct sim_scalar_env env = {find, custom, csr_read, csr_write, ecall};
+static const struct sim_scalar_env env = {
+    .find = find,
+    .custom = custom,
+    .csr_read = csr_read,
+    .csr_write = csr_write,
+    .ecall = ecall,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
