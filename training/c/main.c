@@ -215,8 +215,11 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
     double sum = 0;
     train_random_shuffle(&run->random, run->order, run->train);
     gather(run, run->order, run->train);
-    leo_status status =
-        leo_rt_profile_start(run->device, PROFILE_TASKS, timeline ? TIMELINE_RECORDS : 0);
+    // What was launched before, while nothing kept names, is not part of the profile.
+    leo_status status = leo_rt_device_synchronize(run->device);
+    if (status == LEO_OK) {
+        status = leo_rt_profile_start(run->device, PROFILE_TASKS, timeline ? TIMELINE_RECORDS : 0);
+    }
     status = status != LEO_OK ? status : net_upload(run->net, run->pixels, run->labels, run->train);
     for (uint32_t step = 0; status == LEO_OK && step < steps; step++) {
         bool skipped = false;
