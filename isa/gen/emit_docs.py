@@ -148,6 +148,9 @@ Written by hand in `isa/device/include/leo`:
 | `set_atomic_f32()`, `set_atomic_add()`, `set_atomic_none()` | CSR ctrl bits 3:1 |
 | `get_block_idx()`, `get_block_num()`, `get_subblockid()`, `get_subblockdim()`, `get_coreid()`, `get_arch_ver()` | which block, which core |
 | `get_sys_cnt()`, `get_ctrl()`, `set_ctrl(value)` | time; control register |
+| `VALUE_INDEX INDEX_VALUE ONLY_VALUE ONLY_INDEX`, `inc dec` | order of vcmax, vcmin; mode of load_cbuf_*: the source address goes up or down |
+| `NoQuant F322F16 F322BF16 ..`, `CRMODE_NONE CRMODE_F32toF16_NONE ..` | quant of copy_matrix_cc_to_gm, mode of copy_matrix_cc_to_ubuf |
+| `mad(.., k_dir, c_src, c_init)` | k_align, c_bias, c_init of configuration mad; `init` of the short form is c_init |
 | `dcci(..)`, `dsb(..)` | keep the compiler's order; the scalar unit has no data cache |
 | `bcnt0 bcnt1 clz sff0 sff1 sbitset0 sbitset1` | bits of a 64-bit number |
 | `trap()` | stops the kernel |
