@@ -51,10 +51,10 @@ static void use_module(struct leo_rt_module *module, struct leo_rt_stream *strea
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const struct leo_rt_opts opts = {.size = sizeof(opts), .devices = 1, .open = open_null};
-    struct leo_rt *rt;
-    struct leo_rt_device *device;
-    struct leo_rt_stream *stream;
-    struct leo_rt_module *module;
+    struct leo_rt *rt = NULL;
+    struct leo_rt_device *device = NULL;
+    struct leo_rt_stream *stream = NULL;
+    struct leo_rt_module *module = NULL;
     fuzz_check(leo_rt_create(&opts, &rt) == LEO_OK &&
                    leo_rt_device_open(rt, 0, &device) == LEO_OK &&
                    leo_rt_stream_create(device, &stream) == LEO_OK,

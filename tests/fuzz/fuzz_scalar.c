@@ -65,7 +65,7 @@ static const struct sim_scalar_env env = {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct sim_scalar scalar = {0};
-    struct sim_decoded *text;
+    struct sim_decoded *text = NULL;
     uint8_t *memory = calloc(1, MEMORY_BYTES);
     size_t words = (bytes < 4096 ? bytes : 4096) / 4;
     fuzz_check(memory && sim_decoded_create(data, words * 4, TEXT_BASE, &text) == LEO_OK,
