@@ -92,6 +92,13 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
                         leo_rt_kernel_name(func->rt), count, argsSize);
     }
     for (unsigned i = 0; i < count; i++) {
+        struct leo_rt_arg_info info = leo_rt_kernel_arg(func->rt, i);
+        if (info.bytes > 8) {
+            return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                            "argument %u%s%s of kernel '%s' is a struct of %u bytes, which has no slot here: pass it "
+                            "with aclrtLaunchKernelWithArgsArray",
+                            i + 1, *info.name ? " " : "", info.name, leo_rt_kernel_name(func->rt), info.bytes);
+        }
         values[i] = (const char *)hostArgs + (size_t)i * 8;
     }
     for (size_t i = 0; i < placeHolderNum; i++) {

@@ -120,6 +120,12 @@ void launch_errors(void)
     EXPECT(aclrtLaunchKernelWithConfig(func, 0, NULL, NULL, args, NULL), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtLaunchKernelWithConfig(&wrong, 1, NULL, NULL, args, NULL), ACL_ERROR_RT_INVALID_HANDLE);
     EXPECT(aclrtSynchronizeStream(&wrong), ACL_ERROR_RT_STREAM_CONTEXT);
+    OK(aclrtBinaryGetFunction(binary, "take_struct", &func));
+    uint64_t *block = calloc(2, sizeof(*block));
+    EXPECT(aclrtLaunchKernelWithHostArgs(func, 1, NULL, NULL, block, 2 * sizeof(*block), NULL, 0),
+           ACL_ERROR_RT_PARAM_INVALID);
+    says("take_struct", "32 bytes");
+    free(block);
     acl_end(binary);
 }
 

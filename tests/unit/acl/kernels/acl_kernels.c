@@ -35,6 +35,15 @@ __global__ __vector__ void endless(void)
     }
 }
 
+struct large {
+    int32_t value[8];
+};
+
+__global__ __vector__ void take_struct(__gm__ int32_t *out, struct large large)
+{
+    *out = large.value[7];
+}
+
 __global__ __vector__ void give_up(void)
 {
     trap();
