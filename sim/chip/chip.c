@@ -12,7 +12,8 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     const struct sim_config *config = &chip->config;
     uint64_t bytes = sim_core_arena_bytes(config);
     chip->core_count = config->cube_cores + config->vector_cores;
-    chip->arena_bytes = bytes * chip->core_count;
+    chip->arena_bytes =
+        bytes * chip->core_count + sim_host_pool_threads(chip->pool) * SIM_SCRATCH_BYTES;
     chip->arena = sim_hbm_reserve(chip->arena_bytes);
     chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
     chip->trace = leo_calloc(chip->core_count, sizeof(*chip->trace));
@@ -20,6 +21,7 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     if (!chip->arena || !chip->core || !chip->trace || !chip->gm_log) {
         return LEO_ERR_NO_MEMORY;
     }
+    chip->scratch = chip->arena + bytes * chip->core_count;
     for (unsigned id = 0; id < chip->core_count; id++) {
         sim_core_init(&chip->core[id], config, chip->simd, id, chip->arena + id * bytes);
         chip->core[id].gm_log = &chip->gm_log[id];

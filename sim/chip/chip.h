@@ -29,7 +29,8 @@ struct leo_sim_chip {
     struct sim_l2 l2;
     struct sim_trace *trace;   /**< one a core */
     struct sim_gm_log *gm_log; /**< one a core */
-    uint8_t *arena;            /**< on-chip memories of all cores */
+    uint8_t *arena;            /**< on-chip memories of all cores, then the scratch */
+    uint8_t *scratch;          /**< SIM_SCRATCH_BYTES for each host thread: it stays in its cache */
     uint64_t arena_bytes;
     struct sim_function function;
     struct sim_scheduler scheduler;

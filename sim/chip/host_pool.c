@@ -21,6 +21,7 @@ struct sim_host_lock {
  */
 struct sim_host_pool {
     unsigned workers;
+    _Atomic unsigned named; /* workers that know their number */
     pthread_t thread[MAX_THREADS];
     sim_host_work_fn work;
     void *user;
@@ -57,11 +58,11 @@ static bool claim(struct sim_host_pool *pool, unsigned *index)
     }
 }
 
-static void work_all(struct sim_host_pool *pool)
+static void work_all(struct sim_host_pool *pool, unsigned thread)
 {
     unsigned index = 0;
     while (claim(pool, &index)) {
-        pool->work(pool->user, index);
+        pool->work(pool->user, index, thread);
         atomic_store(&pool->done[index], true);
         atomic_fetch_sub(&pool->left, 1);
     }
@@ -77,8 +78,9 @@ static bool has_work(struct sim_host_pool *pool)
 static void *worker_main(void *arg)
 {
     struct sim_host_pool *pool = arg;
+    unsigned thread = atomic_fetch_add(&pool->named, 1) + 1; // 0 is the caller of run
     while (!atomic_load(&pool->stop)) {
-        work_all(pool);
+        work_all(pool, thread);
         bool found = false;
         for (unsigned i = 0; i < SPIN_ROUNDS && !found; i++) {
             relax();
@@ -158,7 +160,7 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
             atomic_store_explicit(&pool->done[i], false, memory_order_relaxed);
         }
         for (unsigned i = 0; i < count; i++) {
-            work(user, i);
+            work(user, i, 0);
             atomic_store_explicit(&pool->done[i], true, memory_order_relaxed);
         }
         return;
@@ -178,7 +180,7 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
         pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->mutex);
     }
-    work_all(pool);
+    work_all(pool, 0);
     for (unsigned i = 0; atomic_load(&pool->left) != 0; i++) {
         relax();
         if (i > SPIN_ROUNDS) {

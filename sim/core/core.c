@@ -66,7 +66,7 @@ static uint64_t page_up(uint64_t bytes)
 
 uint64_t sim_core_arena_bytes(const struct sim_config *config)
 {
-    uint64_t bytes = SIM_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES + SIM_SCRATCH_BYTES;
+    uint64_t bytes = SIM_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES;
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
     }
@@ -99,8 +99,6 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
         core->local[space] = (struct sim_local){arena, bytes};
         arena += page_up(bytes);
     }
-    core->scratch = arena;
-    arena += SIM_SCRATCH_BYTES;
     core->private_window = arena;
     arena += SIM_WINDOW_BYTES;
     core->image_private = arena;

@@ -220,7 +220,7 @@ void sim_kernel_dispatch(struct leo_sim_chip *chip)
     }
 }
 
-void sim_kernel_run_core(void *user, unsigned index)
+void sim_kernel_run_core(void *user, unsigned index, unsigned thread)
 {
     struct leo_sim_chip *chip = user;
     struct sim_scheduler *scheduler = &chip->scheduler;
@@ -230,6 +230,7 @@ void sim_kernel_run_core(void *user, unsigned index)
     double limit = scheduler->stream[scheduler->slot[id].queue].kernel.limit_cycles;
     core->turn = index;
     core->pool = chip->pool;
+    core->scratch = chip->scratch + thread * SIM_SCRATCH_BYTES;
     scheduler->slot[id].stop = sim_core_run(core, until < limit ? until : limit);
 }
 

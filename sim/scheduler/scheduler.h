@@ -106,7 +106,7 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue);
 /** Hands blocks of waiting kernels to free cores, oldest task first. */
 void sim_kernel_dispatch(struct leo_sim_chip *chip);
 /** Work item of the pool: runs the index-th core of this step. */
-void sim_kernel_run_core(void *chip, unsigned index);
+void sim_kernel_run_core(void *chip, unsigned index, unsigned thread);
 /** Looks at what stopped core `id`. */
 void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id);
 /** Gives core `id`, which has finished a block, the next one of its task at once; false if there is

@@ -12,11 +12,13 @@ struct load {
     unsigned ran[64];
     unsigned order[64], count;
     bool turns;
+    _Atomic bool bad_thread;
 };
 
-static void work(void *user, unsigned index)
+static void work(void *user, unsigned index, unsigned thread)
 {
     struct load *load = user;
+    load->bad_thread |= thread >= sim_host_pool_threads(load->pool);
     for (volatile unsigned i = 0; i < (index * 7 % 5) * 200; i++) {
     }
     load->ran[index]++;
@@ -45,6 +47,7 @@ static void run_rounds(unsigned threads, unsigned rounds)
             good -= load.order[i] != i;
         }
         CU_ASSERT_EQUAL(good, 64);
+        CU_ASSERT_FALSE(load.bad_thread);
         CU_ASSERT_EQUAL(load.count, load.turns ? items : 0);
     }
     sim_host_pool_destroy(load.pool);
