@@ -435,12 +435,24 @@ static void run_cores(struct leo_sim_chip *chip)
     }
 }
 
+static bool is_idle(const struct leo_sim_chip *chip)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        if (chip->scheduler.slot[id].state != SIM_CORE_FREE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void start_quantum(struct leo_sim_chip *chip, unsigned running)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
     if (!running) {
         scheduler->quantum_end_ps = 0;
-        scheduler->gm_used_bytes = scheduler->gm_hbm_ns = 0;
+        if (is_idle(chip)) {
+            sim_share_rest(chip);
+        }
         return;
     }
     uint64_t quantum = sim_ps_from_ns(chip->config.quantum_ns);

@@ -119,6 +119,8 @@ void sim_kernel_core_free(struct leo_sim_chip *chip, unsigned id);
 void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue);
 /** Divides the bandwidth of global memory among the cores for the next quantum. */
 void sim_share_update(struct leo_sim_chip *chip);
+/** No core has work: what was moved before counts no more, except for what the L2 holds. */
+void sim_share_rest(struct leo_sim_chip *chip);
 /** Counts what core `id` moved since the last count; before its counters are reset. */
 void sim_share_count(struct leo_sim_chip *chip, unsigned id);
 

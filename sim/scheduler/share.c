@@ -63,6 +63,16 @@ static double take(double *backlog, double quantum)
     return cycles / quantum;
 }
 
+void sim_share_rest(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    (void)chip_bandwidth(chip); // the L2 keeps what it was told last
+    scheduler->gm_used_bytes = scheduler->gm_hbm_ns = scheduler->active_transfers = 0;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        scheduler->slot[id].read_backlog = scheduler->slot[id].write_backlog = 0;
+    }
+}
+
 void sim_share_update(struct leo_sim_chip *chip)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;

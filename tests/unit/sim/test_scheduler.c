@@ -382,6 +382,27 @@ static void bandwidth_is_shared(void)
     free(copy);
 }
 
+/* HW-CHIP-52: what ran before has no part in it once the cores are idle (what the L2 holds has). */
+static void bandwidth_does_not_remember(void)
+{
+    char *text = strdup(leo_isa_soc_text("ascend910a"));
+    char *at = strstr(text, "l2_bytes = 33554432");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    memcpy(at, "l2_bytes = 0       ", 19);
+    struct rig rig;
+    rig_open(&rig, "ascend910a", text, 2);
+    write_load_kernel(&rig);
+    uint64_t issued;
+    double few = run_loads(&rig, 12, 2, &issued);
+    double all = run_loads(&rig, 32, 20, &issued);
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(run_loads(&rig, 12, 2, &issued), few, 2);
+        CU_ASSERT_DOUBLE_EQUAL(run_loads(&rig, 32, 20, &issued), all, 2);
+    }
+    rig_close(&rig);
+    free(text);
+}
+
 struct outcome {
     struct leo_cqe cqe[3][2];
     uint8_t memory[32768];
@@ -467,6 +488,7 @@ static const struct leo_test tests[] = {
     {"deleted_queue_stops_its_kernel", deleted_queue_stops_its_kernel},
     {"queue_depth_holds_the_scalar_unit", queue_depth_holds_the_scalar_unit},
     {"bandwidth_is_shared", bandwidth_is_shared},
+    {"bandwidth_does_not_remember", bandwidth_does_not_remember},
     {"destroying_a_running_chip_is_clean", destroying_a_running_chip_is_clean},
     {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
     {"threads_change_nothing", threads_change_nothing},
