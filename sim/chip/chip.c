@@ -3,6 +3,7 @@
 
 #include "../simd/simd.h"
 #include "host_pool.h"
+#include <fenv.h>
 #include <leo/alloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,13 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     return status;
 }
 
+/* Rounding, flushing and traps of the calling program must not reach simulated numbers or times. */
+static void take_floats(fenv_t *callers)
+{
+    fegetenv(callers);
+    fesetenv(FE_DFL_ENV);
+}
+
 leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip_out,
                                char *error, size_t error_bytes)
 {
@@ -92,7 +100,10 @@ leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_c
     }
     chip->log = opts->log;
     chip->log_user = opts->log_user;
+    fenv_t callers;
+    take_floats(&callers);
     leo_status status = create(chip, opts, error, error_bytes);
+    fesetenv(&callers);
     if (status) {
         leo_sim_chip_destroy(chip);
         return status;
@@ -167,7 +178,10 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
     sim_host_lock_take(chip->run_lock);
+    fenv_t callers;
+    take_floats(&callers);
     leo_status status = run(chip, timeout_ns);
+    fesetenv(&callers);
     sim_host_lock_give(chip->run_lock);
     return status;
 }

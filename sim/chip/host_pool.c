@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_pool.h"
 
+#include <fenv.h>
 #include <leo/alloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -78,6 +79,7 @@ static bool has_work(struct sim_host_pool *pool)
 static void *worker_main(void *arg)
 {
     struct sim_host_pool *pool = arg;
+    fesetenv(FE_DFL_ENV); // a thread starts with the floating-point modes of its maker
     unsigned thread = atomic_fetch_add(&pool->named, 1) + 1; // 0 is the caller of run
     while (!atomic_load(&pool->stop)) {
         work_all(pool, thread);
