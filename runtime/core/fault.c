@@ -3,6 +3,7 @@
  * which memory. */
 #include "image.h"
 
+#include <leo/insn.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,6 +27,9 @@ static void append(struct text *text, const char *format, ...)
     text->used = text->used < text->bytes ? text->used : text->bytes - 1;
 }
 
+// No allocation lies here: an address this small comes from a null pointer.
+enum { NULL_PAGE = 4096 };
+
 static bool has_address(enum leo_fault code)
 {
     return code == LEO_FAULT_GM_OUT_OF_RANGE || code == LEO_FAULT_GM_READ_ONLY ||
@@ -38,6 +42,10 @@ static void append_nearest(struct text *text, struct leo_rt_device *device, uint
                            uint64_t bytes)
 {
     uint64_t base, size;
+    if (addr < NULL_PAGE) {
+        append(text, ", a null pointer");
+        return;
+    }
     if (leo_drv_memory_nearest(device->drv, addr, &base, &size)) {
         append(text, "; there are no allocations");
         return;
@@ -92,6 +100,12 @@ void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task,
     if (done->has_record && has_address(code)) {
         append_address(&text, device, record);
     } else if (done->has_record && code == LEO_FAULT_ILLEGAL_INSTRUCTION) {
+        struct leo_insn_word word;
         append(&text, ": word 0x%08x", record->insn);
+        if (leo_insn_decode(record->insn, &word)) {
+            append(&text, ", %s", leo_insn_name(word.insn));
+        }
+    } else if (code == LEO_FAULT_WATCHDOG) {
+        append(&text, " (LEO_KERNEL_LIMIT_US sets another)");
     }
 }
