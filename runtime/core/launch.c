@@ -42,11 +42,15 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
     *place = (struct place){0};
     uint32_t size = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
     uint32_t at;
-    while (!find_place(stream, size, &at)) {
-        leo_status status = rt_stream_wait(stream, stream->completed + 1, -1);
-        if (status) {
-            return status;
-        }
+    // Room in the queue first: places are given back in the order of submission, so from here to
+    // the submission no other thread may get in.
+    leo_status status = rt_stream_wait_room(stream);
+    while (!status && !find_place(stream, size, &at)) {
+        status = rt_stream_wait(stream, stream->completed + 1, -1);
+        status = status ? status : rt_stream_wait_room(stream);
+    }
+    if (status) {
+        return status;
     }
     place->ptr = stream->args + at;
     place->addr = stream->args_addr + at;
@@ -99,14 +103,13 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
     };
     uint32_t head = stream->args_head;
     if (place->args_end) {
-        // Before the submission, which may wait for room in the queue and let others launch.
         stream->args_head = place->args_end;
         stream->args_tasks++;
     }
     leo_status status = rt_stream_submit(stream, &entry, &task);
     if (status && place->args_end) {
         stream->args_tasks--;
-        stream->args_head = stream->args_head == place->args_end ? head : stream->args_head;
+        stream->args_head = head;
     }
     return status;
 }

@@ -172,6 +172,9 @@ void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
 /* stream.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,
                                            struct leo_rt_stream **out);
+/** Waits until the queue takes another entry. If it need not wait, no other thread gets in between.
+ */
+LEO_MUST_CHECK leo_status rt_stream_wait_room(struct leo_rt_stream *stream);
 /** Submits an entry (waits for room). On failure the task's resources stay the caller's. */
 LEO_MUST_CHECK leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
                                            const struct rt_task *task);

@@ -92,19 +92,26 @@ leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int time
     return status;
 }
 
+leo_status rt_stream_wait_room(struct leo_rt_stream *stream)
+{
+    leo_status status = LEO_OK;
+    while (!status && stream->submitted - stream->completed >= stream->depth - 1) {
+        status = rt_stream_wait(stream, stream->completed + 1, -1);
+    }
+    return status;
+}
+
 leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
                             const struct rt_task *task)
 {
     struct leo_rt_device *device = stream->device;
-    while (stream->submitted - stream->completed >= stream->depth - 1) {
-        leo_status status = rt_stream_wait(stream, stream->completed + 1, -1);
-        if (status) {
-            return status;
-        }
+    leo_status status = rt_stream_wait_room(stream);
+    if (status) {
+        return status;
     }
     entry->host_ns = atomic_load(&device->host_ns);
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
-    leo_status status = leo_drv_queue_submit(stream->queue, entry, NULL);
+    status = leo_drv_queue_submit(stream->queue, entry, NULL);
     if (status) {
         return rt_fail(status, "device %d does not take the %s: %s", device->index, task->what,
                        leo_status_text(status));

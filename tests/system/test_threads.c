@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, ROUNDS = 6, BLOCKS = 24, TILE = 64, ITEMS = BLOCKS * TILE };
+enum { THREADS = 4, ROUNDS = 6, LAUNCHES = 1500, BLOCKS = 24, TILE = 64, ITEMS = BLOCKS * TILE };
 
 struct worker {
     struct fixture *f;
@@ -113,6 +113,51 @@ static void streams_of_several_threads_do_not_mix(void)
         run_threads(&f, NULL, work_runtime);
         fixture_close(&f);
     }
+}
+
+/* One launch after the other into the stream all threads share, each with data and a result of its
+ * own. */
+static void *work_shared(void *arg)
+{
+    struct worker *worker = arg;
+    struct leo_rt_kernel *kernel;
+    int32_t data[32], count = 32;
+    if (leo_rt_module_find(worker->f->module, "sum_data", &kernel)) {
+        worker->step = 1;
+        return NULL;
+    }
+    for (int i = 0; i < LAUNCHES && !worker->step; i++) {
+        int number = worker->number * LAUNCHES + i;
+        uint64_t out = worker->f->out + (uint64_t)number * 8;
+        const void *args[] = {&out, NULL, &count};
+        const struct leo_rt_arg_data sent = {1, data, sizeof(data)};
+        for (int k = 0; k < count; k++) {
+            data[k] = number;
+        }
+        if (leo_rt_launch_with_data(kernel, 1, worker->f->stream, args, 3, &sent, 1, NULL)) {
+            worker->step = 2;
+        }
+    }
+    return NULL;
+}
+
+static void arguments_of_threads_in_one_stream_do_not_mix(void)
+{
+    struct fixture f;
+    int64_t *sums = malloc(THREADS * LAUNCHES * sizeof(*sums));
+    fixture_open(&f, fixture_socs[0]);
+    OK(leo_rt_memory_free(f.device, f.out));
+    OK(leo_rt_memory_alloc(f.device, THREADS * LAUNCHES * sizeof(*sums), &f.out));
+    run_threads(&f, NULL, work_shared);
+    OK(leo_rt_stream_synchronize(f.stream, -1));
+    fixture_read(&f, sums, THREADS * LAUNCHES);
+    int wrong = 0;
+    for (int i = 0; i < THREADS * LAUNCHES; i++) {
+        wrong += sums[i] != 32 * (int64_t)i;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    fixture_close(&f);
+    free(sums);
 }
 
 static void *work_modules(void *arg)
@@ -309,6 +354,8 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"streams_of_several_threads_do_not_mix", streams_of_several_threads_do_not_mix},
+        {"arguments_of_threads_in_one_stream_do_not_mix",
+         arguments_of_threads_in_one_stream_do_not_mix},
         {"modules_come_and_go_in_several_threads", modules_come_and_go_in_several_threads},
         {"fault_of_one_thread_is_not_seen_by_another", fault_of_one_thread_is_not_seen_by_another},
         {"acl_streams_of_several_threads_do_not_mix", acl_streams_of_several_threads_do_not_mix},
