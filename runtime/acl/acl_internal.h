@@ -97,6 +97,8 @@ struct acl_process {
 struct acl_process *acl_process(void);
 /** The runtime, made on first use. */
 aclError acl_runtime(const char *func, struct leo_rt **rt);
+/** Frees the runtime if the process is finalized and no device is open; after a reset. */
+void acl_runtime_end(void);
 
 /* Handles. add never fails; find returns NULL for anything that is not a live handle of this kind. */
 void acl_handle_add(struct acl_handle *handle, enum acl_kind kind);

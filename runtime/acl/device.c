@@ -110,6 +110,7 @@ static aclError drop_device(const char *func, int32_t id, bool force)
     slot->references = force ? 0 : slot->references - 1;
     if (slot->references == 0) {
         close_slot(slot);
+        acl_runtime_end();
     }
     return ACL_SUCCESS;
 }

@@ -161,6 +161,16 @@ static void drop_runtime(struct acl_process *process)
     }
 }
 
+void acl_runtime_end(void)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    if (process->finalized) {
+        drop_runtime(process);
+    }
+    pthread_mutex_unlock(&process->lock);
+}
+
 aclError aclFinalize(void)
 {
     struct acl_process *process = acl_process();

@@ -15,9 +15,9 @@ enum { SIM_L2_LINE_BYTES = 512 };
 struct sim_l2 {
     uint32_t *place; /**< by line of device memory: place in `line` + 1, 0 = not held; reserved, not
                         committed */
-    uint32_t *line;  /**< by place: line + 1, with the two marks below in the high bits of `mark` */
-    uint8_t *mark;
-    uint64_t lines; /**< of device memory */
+    uint32_t *line;  /**< by place: line + 1, 0 = free */
+    uint8_t *mark;   /**< by place: used since its turn last came; written */
+    uint64_t lines;  /**< of device memory */
     uint32_t places, hand;
     /* Since last asked. */
     uint64_t used_bytes, read_bytes, written_bytes; /**< by cores; from HBM; to HBM */

@@ -123,6 +123,20 @@ static void init_and_finalize_count(void)
     EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
 }
 
+static void reset_after_finalize_ends_the_runtime(void)
+{
+    setenv("LEO_SOC", "ascend910a", 1);
+    OK(aclInit(NULL));
+    OK(aclrtSetDevice(0));
+    OK(aclFinalize());
+    OK(aclrtResetDevice(0));
+    // What is made next looks at the environment anew.
+    setenv("LEO_SOC", "ascend910b1", 1);
+    OK(aclInit(NULL));
+    CU_ASSERT_STRING_EQUAL(aclrtGetSocName(), "Ascend910B1");
+    OK(aclFinalize());
+}
+
 static void config_file_is_read(void)
 {
     char path[] = "/tmp/leo-acl-XXXXXX";
@@ -326,6 +340,7 @@ static void last_error_is_kept_and_cleared(void)
 
 static const struct leo_test tests[] = {
     {"init_and_finalize_count", init_and_finalize_count},
+    {"reset_after_finalize_ends_the_runtime", reset_after_finalize_ends_the_runtime},
     {"config_file_is_read", config_file_is_read},
     {"device_info_tells_the_chip", device_info_tells_the_chip},
     {"launch_forms_agree_on_910a", launch_forms_agree_on_910a},
