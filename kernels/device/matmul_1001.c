@@ -15,7 +15,7 @@
 enum {
     SLAB_ROWS = 128,
     SLAB_BLOCKS = 4,
-    STAGE_BYTES = 65536, /* of a matrix on its way in, two slots */
+    STAGE_BYTES = 32768, /* of a matrix on its way in, two slots */
     UB_STAGE = 0,
     UB_NZ = UB_STAGE + 2 * STAGE_BYTES, /* a slab as it comes from L0C */
     UB_NZ_BYTES = SLAB_ROWS * SLAB_BLOCKS * 64,
