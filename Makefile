@@ -61,7 +61,7 @@ docs: setup
 	cmake --build build --target docs
 
 format:
-	clang-format-19 -i $(SOURCES)
+	@clang-format-19 -i $(SOURCES)
 
 clean:
 	rm -rf build build-asan build-tsan build-fuzz

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One SoC file as a struct: chip shape, sizes, rates, latencies. Every number the simulator's time depends on is here. */
+/* One SoC file as a struct: chip shape, sizes, rates, latencies. Every number the simulator's time
+ * depends on is here. */
 #pragma once
 
-#include <leo/isa_enums.h>
 #include <leo/insn.h>
+#include <leo/isa_enums.h>
 #include <leo/status.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/** Time of one unit instruction: head + ceil(elements / rate). Rates by element size; 0 = same as the other. */
+/** Time of one unit instruction: head + ceil(elements / rate). Rates by element size; 0 = same as
+ * the other. */
 struct sim_insn_time {
     double head;   /**< cycles before the first element */
     double rate16; /**< elements per cycle, 8- and 16-bit types (bytes per cycle for moves) */
@@ -31,33 +33,33 @@ struct sim_config {
     double block_spread_ns;    /**< extra start delay of each further core */
     double stream_gap_ns;      /**< end of a task to start of the next in one stream */
     uint32_t default_limit_us; /**< watchdog */
-    double quantum_ns;         /**< simulated time between boundaries where cores learn of each other */
+    double quantum_ns; /**< simulated time between boundaries where cores learn of each other */
     /* [copy] SDMA and host link */
     double host_latency_ns, host_gb_per_s, device_latency_ns, device_gb_per_s;
     /* [scalar] cycles */
-    double start_cycles;       /**< cold start of a block: instruction fetch, stack, arguments */
+    double start_cycles; /**< cold start of a block: instruction fetch, stack, arguments */
     double scalar_alu, scalar_mul, scalar_div, scalar_branch, scalar_float, scalar_float_div;
     double scalar_load_ub, scalar_store_ub, scalar_load_gm, scalar_store_gm, scalar_load_private;
-    double scalar_issue;       /**< handing one instruction to a unit */
+    double scalar_issue; /**< handing one instruction to a unit */
     /* [sync] cycles */
     double flag_set, flag_wait, barrier;
     uint32_t queue_depth_pipe[LEO_PIPE_COUNT];
     /* [gm] one core's view of global memory */
-    double gm_read_latency, gm_read_rate;   /**< cycles; bytes per cycle of one core */
+    double gm_read_latency, gm_read_rate; /**< cycles; bytes per cycle of one core */
     double gm_write_latency, gm_write_rate;
-    double gm_small_interval;               /**< least cycles between two DMA instructions of one pipe */
-    double nd2nz_row;                             /**< cycles a row costs the layout change besides its bytes */
-    double l2_gb_per_s;                           /**< L2 to all cores */
+    double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
+    double nd2nz_row;         /**< cycles a row costs the layout change besides its bytes */
+    double l2_gb_per_s;       /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     /* [cube] */
-    double mmad_head;          /**< cycles before the first tile when the pipe was idle */
-    double mmad_gap;           /**< cycles between back-to-back mmads */
+    double mmad_head; /**< cycles before the first tile when the pipe was idle */
+    double mmad_gap;  /**< cycles between back-to-back mmads */
     /* [vector] */
-    double ub_bank_wait;       /**< extra cycles of a repeat that reads a bank being written */
+    double ub_bank_wait; /**< extra cycles of a repeat that reads a bank being written */
     /* [insn] by name */
     struct sim_insn_time insn[LEO_INSN_COUNT];
 };
 
 /** Parses and checks a SoC file (inih). On failure `error` names line, key and what is expected. */
-leo_status sim_config_parse(const char *text, const char *text_name, struct sim_config *config, char *error,
-                            size_t error_bytes);
+leo_status sim_config_parse(const char *text, const char *text_name, struct sim_config *config,
+                            char *error, size_t error_bytes);

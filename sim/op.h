@@ -11,10 +11,10 @@
 /** One unit instruction with its register values, as issued. */
 struct sim_op {
     enum leo_insn insn;
-    uint8_t sub;       /**< u4 form: the rs2 field */
-    uint16_t imm;      /**< i form: 12 bits */
+    uint8_t sub;         /**< u4 form: the rs2 field */
+    uint16_t imm;        /**< i form: 12 bits */
     uint64_t a, b, c, d; /**< x[rd], x[rs1], x[rs2] (0 in u4 form), x[rs3] */
-    uint64_t pc;       /**< link address */
+    uint64_t pc;         /**< link address */
     uint32_t word;
 };
 
@@ -29,13 +29,16 @@ struct sim_fault {
 
 /** What one instruction costs its unit. */
 struct sim_cost {
-    double head_cycles;   /**< from start to the first result */
-    double busy_cycles;   /**< whole occupancy of the pipe, head included */
-    double overlap_cycles; /**< part of busy that hides behind the pipe's previous instruction; shrinks by any idle gap
-                                between the two: busy - max(0, overlap - (start - free_at)); 0 = none */
-    bool flag_drains;     /**< nothing hides if the pipe set a flag since its previous instruction (DMA pipes) */
+    double head_cycles;    /**< from start to the first result */
+    double busy_cycles;    /**< whole occupancy of the pipe, head included */
+    double overlap_cycles; /**< part of busy that hides behind the pipe's previous instruction;
+                              shrinks by any idle gap between the two: busy - max(0, overlap -
+                              (start - free_at)); 0 = none */
+    bool flag_drains; /**< nothing hides if the pipe set a flag since its previous instruction (DMA
+                         pipes) */
     uint64_t gm_read_bytes, gm_write_bytes;
-    /** Where in global memory: `gm_count` pieces of `gm_piece` bytes, `gm_step` apart from `gm_addr`; 0 = not said. */
+    /** Where in global memory: `gm_count` pieces of `gm_piece` bytes, `gm_step` apart from
+     * `gm_addr`; 0 = not said. */
     uint64_t gm_addr, gm_count, gm_piece, gm_step;
-    uint64_t work;        /**< bytes moved or elements computed, for traces */
+    uint64_t work; /**< bytes moved or elements computed, for traces */
 };

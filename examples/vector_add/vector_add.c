@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ACL program: loads vector_add_kernel.elf, adds two vectors on the device, checks, prints the simulated time.
- * usage: vector_add KERNEL.elf */
+/* An ACL program: loads vector_add_kernel.elf, adds two vectors on the device, checks, prints the
+ * simulated time. usage: vector_add KERNEL.elf */
 #include <acl/acl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COUNT 65536u
+#define COUNT  65536u
 #define BLOCKS 8u
 
 static void must(aclError error, const char *what)
@@ -52,7 +52,8 @@ int main(int argc, char **argv)
 
     void *args[] = {&dev_a, &dev_b, &dev_c, &count};
     must(aclrtRecordEvent(start, stream), "aclrtRecordEvent");
-    must(aclrtLaunchKernelWithArgsArray(kernel, BLOCKS, stream, NULL, args), "aclrtLaunchKernelWithArgsArray");
+    must(aclrtLaunchKernelWithArgsArray(kernel, BLOCKS, stream, NULL, args),
+         "aclrtLaunchKernelWithArgsArray");
     must(aclrtRecordEvent(end, stream), "aclrtRecordEvent");
     must(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     must(aclrtEventElapsedTime(&ms, start, end), "aclrtEventElapsedTime");
@@ -65,8 +66,8 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("%s: added %u halves on %u cores in %.2f us of simulated time: correct\n", aclrtGetSocName(), COUNT, BLOCKS,
-           ms * 1000);
+    printf("%s: added %u halves on %u cores in %.2f us of simulated time: correct\n",
+           aclrtGetSocName(), COUNT, BLOCKS, ms * 1000);
     must(aclrtDestroyEvent(start), "aclrtDestroyEvent");
     must(aclrtDestroyEvent(end), "aclrtDestroyEvent");
     must(aclrtBinaryUnLoad(binary), "aclrtBinaryUnLoad");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* c = a + b in half precision: each block adds its share, tile by tile, through the unified buffer. */
+/* c = a + b in half precision: each block adds its share, tile by tile, through the unified buffer.
+ */
 #include <leo/device.h>
 
 #define TILE 2048 /* elements a tile: three buffers of 4 KB */
@@ -9,7 +10,8 @@ __ubuf_array__ half ub_b[TILE];
 __ubuf_array__ half ub_c[TILE];
 
 /* `count` is a multiple of 16: copies move whole blocks of 32 bytes. */
-__global__ __vector__ void vector_add(__gm__ const half *a, __gm__ const half *b, __gm__ half *c, uint32_t count)
+__global__ __vector__ void vector_add(__gm__ const half *a, __gm__ const half *b, __gm__ half *c,
+                                      uint32_t count)
 {
     uint32_t tiles = (count + TILE - 1) / TILE;
 
@@ -18,7 +20,7 @@ __global__ __vector__ void vector_add(__gm__ const half *a, __gm__ const half *b
     for (uint32_t tile = get_block_idx(); tile < tiles; tile += get_block_num()) {
         uint32_t first = tile * TILE;
         uint32_t elems = count - first < TILE ? count - first : TILE;
-        uint32_t blocks = elems / 16;          /* of 32 bytes */
+        uint32_t blocks = elems / 16;           /* of 32 bytes */
         uint32_t repeats = (elems + 127) / 128; /* of 128 elements */
 
         copy_gm_to_ubuf(ub_a, a + first, 0, 1, blocks, 0, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the AscendCL facade: process state, handles, errors. The facade only translates. */
+/* Shared by the files of the AscendCL facade: process state, handles, errors. The facade only
+ * translates. */
 #pragma once
 
 #include <acl/acl.h>
@@ -8,10 +9,11 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#define ACL_MAX_DEVICES 8
+#define ACL_MAX_DEVICES    8
 #define ACL_HANDLE_BUCKETS 256
 
-/** What a handle given to the user is; its first member, so that a foreign or stale pointer can be refused. */
+/** What a handle given to the user is; its first member, so that a foreign or stale pointer can be
+ * refused. */
 enum acl_kind {
     ACL_KIND_CONTEXT,
     ACL_KIND_STREAM,
@@ -40,7 +42,7 @@ struct acl_stream {
 
 struct acl_context {
     struct acl_handle handle;
-    int32_t device;            /**< as the user counts */
+    int32_t device; /**< as the user counts */
     struct leo_rt_device *rt;
     struct acl_stream *default_stream;
     bool primary;
@@ -53,7 +55,7 @@ struct acl_event {
     struct leo_rt_device *device;
     uint32_t id, flags;
     bool recorded;
-    bool extended;             /**< made by CreateEventExWithFlag */
+    bool extended; /**< made by CreateEventExWithFlag */
 };
 
 struct acl_module {
@@ -76,17 +78,17 @@ struct acl_device {
 };
 
 /**
- * The state of the process behind a C API without a handle of its own. This is the one writable global of the project;
- * the API's shape leaves no other place. `lock` protects every field
- * but those of the devices, which belong to `device_lock` (taken first) while they are set and reset.
+ * The state of the process behind a C API without a handle of its own. This is the one writable
+ * global of the project; the API's shape leaves no other place. `lock` protects every field but
+ * those of the devices, which belong to `device_lock` (taken first) while they are set and reset.
  */
 struct acl_process {
     pthread_mutex_t lock, device_lock;
-    pthread_cond_t unpinned;   /**< a handle lost its last pin */
+    pthread_cond_t unpinned; /**< a handle lost its last pin */
     struct leo_rt *rt;
-    uint64_t references;       /**< aclInit minus aclFinalizeReference */
+    uint64_t references; /**< aclInit minus aclFinalizeReference */
     bool finalized;
-    int default_device;        /**< from the JSON file, -1 = none */
+    int default_device; /**< from the JSON file, -1 = none */
     int visible[ACL_MAX_DEVICES], visible_count;
     struct acl_device device[ACL_MAX_DEVICES];
     struct acl_handle *bucket[ACL_HANDLE_BUCKETS];
@@ -100,50 +102,60 @@ aclError acl_runtime(const char *func, struct leo_rt **rt);
 /** Frees the runtime if the process is finalized and no device is open; after a reset. */
 void acl_runtime_end(void);
 
-/* Handles. add never fails; find returns NULL for anything that is not a live handle of this kind. */
+/* Handles. add never fails; find returns NULL for anything that is not a live handle of this kind.
+ */
 void acl_handle_add(struct acl_handle *handle, enum acl_kind kind);
 void *acl_handle_find(const void *ptr, enum acl_kind kind);
 /** Takes it out, and returns when nobody has it pinned. */
 void acl_handle_remove(struct acl_handle *handle);
 /** Any handle of this kind for which `match` is true; for clean-up at reset. */
-void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user);
+void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                       const void *user);
 /** How many there are. */
-size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user);
-/** Writes up to `capacity` of them to `found`, pinned: they stay until acl_handle_unpin. Returns how many. */
-size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
-                      void **found, size_t capacity);
+size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                        const void *user);
+/** Writes up to `capacity` of them to `found`, pinned: they stay until acl_handle_unpin. Returns
+ * how many. */
+size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                      const void *user, void **found, size_t capacity);
 void acl_handle_unpin(struct acl_handle *handle);
 
 /* Errors: each sets the thread's last error and text, logs, and returns `code`. */
-aclError acl_fail(aclError code, const char *func, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /** Translates a status of the runtime core (0 stays 0); the text is the core's. */
 aclError acl_status(const char *func, leo_status status);
 /** The same after a synchronize: a fault becomes the code of its unit and kind. */
 aclError acl_sync_status(const char *func, struct acl_stream *stream, leo_status status);
 aclError acl_timeout_check(const char *func, int32_t timeout);
 
-void acl_log(int level, const char *func, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt, va_list args);
+void acl_log(int level, const char *func, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
+                  va_list args);
 
 /* Context and stream in force. */
 aclError acl_current_context(const char *func, struct acl_context **context);
 void acl_set_current_context(struct acl_context *context);
 /** The stream behind a user's handle (NULL = default stream of the current context). */
 aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream **stream);
-aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority, uint32_t flags,
-                         struct acl_stream **stream);
+aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority,
+                         uint32_t flags, struct acl_stream **stream);
 void acl_stream_free(struct acl_stream *stream);
-aclError acl_context_make(const char *func, int32_t device, bool primary, struct acl_context **context);
+aclError acl_context_make(const char *func, int32_t device, bool primary,
+                          struct acl_context **context);
 /** Ends everything that lives in the context, then the context. */
 void acl_context_free(struct acl_context *context);
 void acl_event_free(struct acl_event *event);
 void acl_module_free(struct acl_module *module);
-/** Frees the argument handles made for a function, and the pinned memory of a device, when those end. */
+/** Frees the argument handles made for a function, and the pinned memory of a device, when those
+ * end. */
 void acl_args_end(const struct acl_func *func);
 void acl_host_memory_end(struct leo_rt_device *device);
 /** Launch checks shared by all forms; gives the stream. */
-aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks, aclrtStream stream,
-                          struct acl_func **out_func, struct acl_stream **out_stream);
+aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks,
+                          aclrtStream stream, struct acl_func **out_func,
+                          struct acl_stream **out_stream);
 /** An argument handle's launch (args.c). */
-aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel, uint32_t blocks,
-                         struct acl_stream *stream);
+aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
+                         uint32_t blocks, struct acl_stream *stream);

@@ -9,7 +9,7 @@
 
 /** One appended argument; its handle for the user is its address. */
 struct acl_param {
-    void *value;           /**< owned copy of the value, or of a placeholder's data */
+    void *value; /**< owned copy of the value, or of a placeholder's data */
     size_t bytes;
     bool placeholder;
 };
@@ -29,7 +29,8 @@ static void free_params(struct acl_args *args)
     }
 }
 
-// Argument handles have no destroy call: they end with their function's next Init or the process's bookkeeping.
+// Argument handles have no destroy call: they end with their function's next Init or the process's
+// bookkeeping.
 static bool args_are_of(const void *handle, const void *user)
 {
     const struct acl_args *args = handle;
@@ -74,31 +75,35 @@ static aclError get_args(const char *name, aclrtArgsHandle handle, struct acl_ar
 }
 
 // The declared argument at `index`, or an error that says how many there are.
-static aclError declared(const char *name, const struct acl_args *args, unsigned index, struct leo_rt_arg_info *info)
+static aclError declared(const char *name, const struct acl_args *args, unsigned index,
+                         struct leo_rt_arg_info *info)
 {
     unsigned count = leo_rt_kernel_arg_count(args->func->rt);
     if (index >= count) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "kernel '%s' takes %u arguments: this would be number %u",
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                        "kernel '%s' takes %u arguments: this would be number %u",
                         leo_rt_kernel_name(args->func->rt), count, index + 1);
     }
     *info = leo_rt_kernel_arg(args->func->rt, index);
     return ACL_SUCCESS;
 }
 
-static aclError check_size(const char *name, const struct acl_args *args, unsigned index, size_t bytes)
+static aclError check_size(const char *name, const struct acl_args *args, unsigned index,
+                           size_t bytes)
 {
     struct leo_rt_arg_info info;
     aclError error = declared(name, args, index, &info);
     if (!error && info.bytes != bytes) {
-        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "argument %u%s%s of kernel '%s' has %u bytes, %zu were given",
-                         index + 1, *info.name ? " " : "", info.name, leo_rt_kernel_name(args->func->rt), info.bytes,
-                         bytes);
+        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                         "argument %u%s%s of kernel '%s' has %u bytes, %zu were given", index + 1,
+                         *info.name ? " " : "", info.name, leo_rt_kernel_name(args->func->rt),
+                         info.bytes, bytes);
     }
     return error;
 }
 
-static aclError append(const char *name, struct acl_args *args, const void *value, size_t bytes, bool placeholder,
-                       aclrtParamHandle *handle)
+static aclError append(const char *name, struct acl_args *args, const void *value, size_t bytes,
+                       bool placeholder, aclrtParamHandle *handle)
 {
     struct acl_param *param = &args->param[args->count];
     void *copy = NULL;
@@ -129,8 +134,9 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t p
     if (!error) {
         error = check_size(name, args, args->count, paramSize);
     }
-    return error ? error
-                 : append(name, args, param, paramSize, false, paramHandle ? paramHandle : &ignored);
+    return error
+               ? error
+               : append(name, args, param, paramSize, false, paramHandle ? paramHandle : &ignored);
 }
 
 aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle)
@@ -146,8 +152,9 @@ aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParam
         error = declared(name, args, args->count, &info);
     }
     if (!error && info.kind != 'p') {
-        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "argument %u of kernel '%s' is not a pointer",
-                         args->count + 1, leo_rt_kernel_name(args->func->rt));
+        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                         "argument %u of kernel '%s' is not a pointer", args->count + 1,
+                         leo_rt_kernel_name(args->func->rt));
     }
     return error ? error : append(name, args, NULL, 0, true, paramHandle);
 }
@@ -162,7 +169,8 @@ static struct acl_param *find_param(struct acl_args *args, aclrtParamHandle hand
     return NULL;
 }
 
-aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize,
+aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle,
+                                             aclrtParamHandle paramHandle, size_t dataSize,
                                              void **bufferAddr)
 {
     const char *name = "aclrtKernelArgsGetPlaceHolderBuffer";
@@ -174,8 +182,9 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     struct acl_param *param = find_param(args, paramHandle);
     if (!param || !param->placeholder || !bufferAddr || dataSize == 0) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
-                        !param || !param->placeholder ? "paramHandle is no placeholder of these arguments"
-                                                      : "bufferAddr is NULL or dataSize is 0");
+                        !param || !param->placeholder
+                            ? "paramHandle is no placeholder of these arguments"
+                            : "bufferAddr is NULL or dataSize is 0");
     }
     void *buffer = leo_calloc(1, dataSize);
     if (!buffer) {
@@ -188,8 +197,8 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     return ACL_SUCCESS;
 }
 
-aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *value,
-                                   size_t paramSize)
+aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle,
+                                   void *value, size_t paramSize)
 {
     const char *name = "aclrtKernelArgsParaUpdate";
     struct acl_args *args;
@@ -200,7 +209,8 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
     struct acl_param *param = find_param(args, paramHandle);
     if (!param || param->placeholder || !value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
-                        value ? "paramHandle is no appended value of these arguments" : "param is NULL");
+                        value ? "paramHandle is no appended value of these arguments"
+                              : "param is NULL");
     }
     error = check_size(name, args, (unsigned)(param - args->param), paramSize);
     if (!error) {
@@ -220,15 +230,16 @@ aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
     }
     unsigned count = leo_rt_kernel_arg_count(args->func->rt);
     if (args->count != count) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "kernel '%s' takes %u arguments, %u were appended",
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                        "kernel '%s' takes %u arguments, %u were appended",
                         leo_rt_kernel_name(args->func->rt), count, args->count);
     }
     args->finalized = true;
     return ACL_SUCCESS;
 }
 
-aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel, uint32_t blocks,
-                         struct acl_stream *stream)
+aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
+                         uint32_t blocks, struct acl_stream *stream)
 {
     struct acl_args *args = NULL;
     const void *values[ACL_MAX_PARAMS];
@@ -244,8 +255,9 @@ aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_fu
     unsigned count = args ? args->count : 0;
     if (args && (args->func != kernel || !args->finalized)) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "%s",
-                        args->func == kernel ? "call aclrtKernelArgsFinalize after the last change of the arguments"
-                                             : "the arguments were made for another function");
+                        args->func == kernel
+                            ? "call aclrtKernelArgsFinalize after the last change of the arguments"
+                            : "the arguments were made for another function");
     }
     for (unsigned i = 0; i < count; i++) {
         const struct acl_param *param = &args->param[i];
@@ -257,6 +269,6 @@ aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_fu
             }
         }
     }
-    return acl_status(func, leo_rt_launch_with_data(kernel->rt, blocks, stream->rt, values, count, data, data_count,
-                                                    NULL));
+    return acl_status(func, leo_rt_launch_with_data(kernel->rt, blocks, stream->rt, values, count,
+                                                    data, data_count, NULL));
 }

@@ -14,7 +14,8 @@ void acl_set_current_context(struct acl_context *context)
 aclError acl_current_context(const char *func, struct acl_context **context)
 {
     struct acl_process *process = acl_process();
-    // The context may have died in another thread; the JSON file's default device stands in where none was set.
+    // The context may have died in another thread; the JSON file's default device stands in where
+    // none was set.
     if (current && !acl_handle_find(current, ACL_KIND_CONTEXT)) {
         current = NULL;
     }
@@ -25,8 +26,9 @@ aclError acl_current_context(const char *func, struct acl_context **context)
         }
     }
     if (!current) {
-        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, func,
-                        "this thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first");
+        return acl_fail(
+            ACL_ERROR_RT_CONTEXT_NULL, func,
+            "this thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first");
     }
     *context = current;
     return ACL_SUCCESS;
@@ -88,7 +90,8 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
     if (!context) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext", "context is NULL");
     }
-    // Opening the device counts as a use of it only as long as SetDevice does: it must have been set, or is set now.
+    // Opening the device counts as a use of it only as long as SetDevice does: it must have been
+    // set, or is set now.
     if (deviceId < 0 || deviceId >= ACL_MAX_DEVICES || !process->device[deviceId].rt) {
         aclError error = aclrtSetDevice(deviceId);
         if (error) {
@@ -111,7 +114,8 @@ aclError aclrtDestroyContext(aclrtContext context)
     }
     struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
     if (!found) {
-        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext", "%p is no live context", context);
+        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext", "%p is no live context",
+                        context);
     }
     if (found->primary) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyContext",
@@ -125,8 +129,8 @@ aclError aclrtSetCurrentContext(aclrtContext context)
 {
     struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
     if (!found) {
-        return acl_fail(context ? ACL_ERROR_RT_CONTEXT_NULL : ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext",
-                        "%p is no live context", context);
+        return acl_fail(context ? ACL_ERROR_RT_CONTEXT_NULL : ACL_ERROR_INVALID_PARAM,
+                        "aclrtSetCurrentContext", "%p is no live context", context);
     }
     acl_set_current_context(found);
     return ACL_SUCCESS;
@@ -149,7 +153,8 @@ aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream)
 {
     struct acl_context *context;
     if (!stream) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetCurrentDefaultStream", "stream is NULL");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetCurrentDefaultStream",
+                        "stream is NULL");
     }
     aclError error = acl_current_context("aclrtCtxGetCurrentDefaultStream", &context);
     if (!error) {
@@ -165,7 +170,8 @@ aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *act
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetPrimaryCtxState", "active is NULL");
     }
     if (deviceId < 0 || deviceId >= ACL_MAX_DEVICES) {
-        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetPrimaryCtxState", "no device %d", deviceId);
+        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetPrimaryCtxState", "no device %d",
+                        deviceId);
     }
     if (flags) {
         *flags = 0;

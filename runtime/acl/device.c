@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT_HELP "ids go from 0 to %d (ASCEND_RT_VISIBLE_DEVICES and LEO_DEVICES say how many there are)"
+#define COUNT_HELP                                                                                 \
+    "ids go from 0 to %d (ASCEND_RT_VISIBLE_DEVICES and LEO_DEVICES say how many there are)"
 
 // Checks a user's device id and gives its slot; the runtime exists afterwards.
 static aclError find_slot(const char *func, int64_t id, struct acl_device **slot, int *physical)
@@ -19,12 +20,13 @@ static aclError find_slot(const char *func, int64_t id, struct acl_device **slot
     }
     if (process->visible_count == 0) {
         return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func,
-                        "no device %lld: ASCEND_RT_VISIBLE_DEVICES names no device that exists, so there is none",
+                        "no device %lld: ASCEND_RT_VISIBLE_DEVICES names no device that exists, so "
+                        "there is none",
                         (long long)id);
     }
     if (id < 0 || id >= process->visible_count) {
-        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "no device %lld: " COUNT_HELP, (long long)id,
-                        process->visible_count - 1);
+        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "no device %lld: " COUNT_HELP,
+                        (long long)id, process->visible_count - 1);
     }
     *slot = &process->device[id];
     *physical = process->visible[id];
@@ -105,7 +107,8 @@ static aclError drop_device(const char *func, int32_t id, bool force)
         return error;
     }
     if (slot->references == 0) {
-        return acl_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, func, "device %d was not set, or was already reset", id);
+        return acl_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, func,
+                        "device %d was not set, or was already reset", id);
     }
     slot->references = force ? 0 : slot->references - 1;
     if (slot->references == 0) {
@@ -159,7 +162,8 @@ aclError aclrtGetRunMode(aclrtRunMode *runMode)
 aclError aclrtSetTsDevice(aclrtTsId tsId)
 {
     if (tsId != ACL_TS_ID_AICORE && tsId != ACL_TS_ID_AIVECTOR) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetTsDevice", "tsId %d is neither 0 nor 1", (int)tsId);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetTsDevice", "tsId %d is neither 0 nor 1",
+                        (int)tsId);
     }
     return ACL_SUCCESS;
 }
@@ -182,7 +186,8 @@ aclError aclrtGetDeviceCount(uint32_t *count)
     return ACL_SUCCESS;
 }
 
-// Capabilities can be asked for without the device being set: opens it for the moment of the question.
+// Capabilities can be asked for without the device being set: opens it for the moment of the
+// question.
 static aclError get_caps(const char *func, int64_t id, struct leo_drv_caps *caps)
 {
     struct acl_device *slot;
@@ -238,8 +243,8 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value
     case ACL_DEV_ATTR_AICPU_CORE_NUM:
         break;
     }
-    return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo", "attribute %d is not known here",
-                    (int)attr);
+    return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo",
+                    "attribute %d is not known here", (int)attr);
 }
 
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value)
@@ -249,8 +254,10 @@ aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int
         [ACL_DEVICE_INFO_VECTOR_CORE_NUM] = ACL_DEV_ATTR_VECTOR_CORE_NUM,
         [ACL_DEVICE_INFO_L2_SIZE] = ACL_DEV_ATTR_L2_CACHE_SIZE,
     };
-    if (!value || deviceInfo < ACL_DEVICE_INFO_AI_CORE_NUM || deviceInfo > ACL_DEVICE_INFO_L2_SIZE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability", "value is NULL or deviceInfo is unknown");
+    if (!value || deviceInfo < ACL_DEVICE_INFO_AI_CORE_NUM ||
+        deviceInfo > ACL_DEVICE_INFO_L2_SIZE) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability",
+                        "value is NULL or deviceInfo is unknown");
     }
     return aclrtGetDeviceInfo(deviceId, attrs[deviceInfo], value);
 }

@@ -58,7 +58,8 @@ static aclError code_of(leo_status status)
     case LEO_ERR_NOT_READY:
         return ACL_ERROR_RT_STREAM_NOT_COMPLETE;
     default:
-        return status < 0 && status >= LEO_ERR_MISMATCH ? ACL_ERROR_RT_PARAM_INVALID : ACL_ERROR_RT_INTERNAL_ERROR;
+        return status < 0 && status >= LEO_ERR_MISMATCH ? ACL_ERROR_RT_PARAM_INVALID
+                                                        : ACL_ERROR_RT_INTERNAL_ERROR;
     }
 }
 
@@ -86,7 +87,8 @@ aclError acl_sync_status(const char *func, struct acl_stream *stream, leo_status
         code = vector ? ACL_ERROR_RT_VECTOR_CORE_TIMEOUT : ACL_ERROR_RT_AICORE_TIMEOUT;
         break;
     case LEO_FAULT_KERNEL_TRAP:
-        code = vector ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_AICORE_TRAP_EXCEPTION;
+        code =
+            vector ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_AICORE_TRAP_EXCEPTION;
         break;
     case LEO_FAULT_DMA_OUT_OF_RANGE:
     case LEO_FAULT_BAD_ENTRY:

@@ -22,8 +22,9 @@ static aclError make_event(const char *func, aclrtEvent *event, uint32_t flags, 
     leo_status status = leo_rt_event_create(context->rt, &made->rt);
     if (status != LEO_OK) {
         leo_free(made);
-        return status == LEO_ERR_FULL ? acl_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, func, "%s", leo_rt_last_error())
-                                      : acl_status(func, status);
+        return status == LEO_ERR_FULL
+                   ? acl_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, func, "%s", leo_rt_last_error())
+                   : acl_status(func, status);
     }
     made->device = context->rt;
     made->flags = flags;
@@ -53,8 +54,9 @@ static aclError check_flags(const char *func, uint32_t flag)
     uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE |
                      ACL_EVENT_DEVICE_USE_ONLY;
     if (flag & ~known) {
-        return acl_fail(flag & (ACL_EVENT_EXTERNAL | ACL_EVENT_IPC) ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT
-                                                                    : ACL_ERROR_RT_PARAM_INVALID,
+        return acl_fail(flag & (ACL_EVENT_EXTERNAL | ACL_EVENT_IPC)
+                            ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+                            : ACL_ERROR_RT_PARAM_INVALID,
                         func, "event flags 0x%x are not supported", flag);
     }
     return ACL_SUCCESS;
@@ -119,7 +121,8 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
     if (!error) {
         error = acl_stream_get("aclrtStreamWaitEvent", stream, &where);
     }
-    return error ? error : acl_status("aclrtStreamWaitEvent", leo_rt_event_wait(found->rt, where->rt));
+    return error ? error
+                 : acl_status("aclrtStreamWaitEvent", leo_rt_event_wait(found->rt, where->rt));
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
@@ -132,9 +135,11 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
         error = acl_stream_get(func, stream, &where);
     }
     if (!error && (found->extended || !(found->flags & ACL_EVENT_SYNC))) {
-        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "the event was not made with ACL_EVENT_SYNC");
+        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                         "the event was not made with ACL_EVENT_SYNC");
     }
-    // Records carry sequence numbers, so a new record never meets an old mark: there is nothing to clear.
+    // Records carry sequence numbers, so a new record never meets an old mark: there is nothing to
+    // clear.
     return error;
 }
 
@@ -207,7 +212,8 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
     }
     leo_status status = leo_rt_event_synchronize(found->rt, timeout);
     if (status == LEO_ERR_TIMEOUT) {
-        return acl_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, func, "the event did not complete in %d ms", timeout);
+        return acl_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, func,
+                        "the event did not complete in %d ms", timeout);
     }
     return acl_status(func, status);
 }
@@ -224,7 +230,8 @@ static aclError get_time(const char *func, aclrtEvent handle, uint64_t *ns)
     if (error) {
         return error;
     }
-    if (!event->recorded || is_complete(event) != 1 || leo_rt_event_time_ns(event->rt, ns) != LEO_OK) {
+    if (!event->recorded || is_complete(event) != 1 ||
+        leo_rt_event_time_ns(event->rt, ns) != LEO_OK) {
         return acl_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, func,
                         "the event has no time yet: record it and synchronize first");
     }
@@ -246,7 +253,8 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
         return error;
     }
     if (end < start) {
-        return acl_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL, func, "the end event was reached before the start event");
+        return acl_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL, func,
+                        "the end event was reached before the start event");
     }
     *ms = (float)((double)(end - start) / 1e6);
     return ACL_SUCCESS;

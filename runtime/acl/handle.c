@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Live handles of the process in a hash of their addresses, so that a stale pointer is an error and not a crash. */
+/* Live handles of the process in a hash of their addresses, so that a stale pointer is an error and
+ * not a crash. */
 #include "acl_internal.h"
 
 static struct acl_handle **bucket_of(const void *ptr)
@@ -50,8 +51,8 @@ void acl_handle_remove(struct acl_handle *handle)
 }
 
 /* Counts those that match; the first `capacity` of them go to `found`. Caller holds the lock. */
-static size_t collect(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
-                      void **found, size_t capacity)
+static size_t collect(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                      const void *user, void **found, size_t capacity)
 {
     size_t count = 0;
     for (int i = 0; i < ACL_HANDLE_BUCKETS; i++) {
@@ -67,7 +68,8 @@ static size_t collect(enum acl_kind kind, bool (*match)(const void *handle, cons
     return count;
 }
 
-size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user)
+size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                        const void *user)
 {
     struct acl_process *process = acl_process();
     pthread_mutex_lock(&process->lock);
@@ -76,7 +78,8 @@ size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, co
     return count;
 }
 
-void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user)
+void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                       const void *user)
 {
     struct acl_process *process = acl_process();
     void *found = NULL;
@@ -86,8 +89,8 @@ void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, con
     return found;
 }
 
-size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user), const void *user,
-                      void **found, size_t capacity)
+size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                      const void *user, void **found, size_t capacity)
 {
     struct acl_process *process = acl_process();
     pthread_mutex_lock(&process->lock);

@@ -5,8 +5,9 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks, aclrtStream stream,
-                          struct acl_func **out_func, struct acl_stream **out_stream)
+aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks,
+                          aclrtStream stream, struct acl_func **out_func,
+                          struct acl_stream **out_stream)
 {
     struct acl_func *found = acl_handle_find(handle, ACL_KIND_FUNC);
     if (!found) {
@@ -25,14 +26,16 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
                         "a kernel of this context faulted and its streams stop on failure");
     }
     if (found->module->context->rt != (*out_stream)->context->rt) {
-        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func, "the function was loaded on another device");
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
+                        "the function was loaded on another device");
     }
     *out_func = found;
     return ACL_SUCCESS;
 }
 
-aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
-                                     aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve)
+aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks,
+                                     aclrtStream stream, aclrtLaunchKernelCfg *cfg,
+                                     aclrtArgsHandle argsHandle, void *reserve)
 {
     const char *name = "aclrtLaunchKernelWithConfig";
     struct acl_func *func;
@@ -45,8 +48,8 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
     return error ? error : acl_args_launch(name, argsHandle, func, numBlocks, where);
 }
 
-aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize,
-                             aclrtLaunchKernelCfg *cfg, aclrtStream stream)
+aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
+                             size_t argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
 {
     const char *name = "aclrtLaunchKernel";
     struct acl_func *func;
@@ -57,19 +60,21 @@ aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, con
         error = acl_fail(ACL_ERROR_INVALID_PARAM, name, "argsData is NULL");
     }
     return error ? error
-                 : acl_status(name, leo_rt_launch_packed(func->rt, numBlocks, where->rt, argsData, argsSize, true,
-                                                         NULL));
+                 : acl_status(name, leo_rt_launch_packed(func->rt, numBlocks, where->rt, argsData,
+                                                         argsSize, true, NULL));
 }
 
-aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize,
-                           aclrtStream stream)
+aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
+                           size_t argsSize, aclrtStream stream)
 {
     return aclrtLaunchKernelV2(funcHandle, numBlocks, argsData, argsSize, NULL, stream);
 }
 
-aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
-                                       aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize,
-                                       aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
+aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks,
+                                       aclrtStream stream, aclrtLaunchKernelCfg *cfg,
+                                       void *hostArgs, size_t argsSize,
+                                       aclrtPlaceHolderInfo *placeHolderArray,
+                                       size_t placeHolderNum)
 {
     const char *name = "aclrtLaunchKernelWithHostArgs";
     struct acl_func *func;
@@ -86,36 +91,42 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "hostArgs or placeHolderArray is NULL");
     }
     if (count > 64 || argsSize < (size_t)count * 8 || placeHolderNum > 16) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
-                        "kernel '%s' takes %u arguments of 8 bytes each, the block has %zu bytes (at most 64 "
-                        "arguments and 16 placeholders here)",
-                        leo_rt_kernel_name(func->rt), count, argsSize);
+        return acl_fail(
+            ACL_ERROR_RT_PARAM_INVALID, name,
+            "kernel '%s' takes %u arguments of 8 bytes each, the block has %zu bytes (at most 64 "
+            "arguments and 16 placeholders here)",
+            leo_rt_kernel_name(func->rt), count, argsSize);
     }
     for (unsigned i = 0; i < count; i++) {
         struct leo_rt_arg_info info = leo_rt_kernel_arg(func->rt, i);
         if (info.bytes > 8) {
             return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
-                            "argument %u%s%s of kernel '%s' is a struct of %u bytes, which has no slot here: pass it "
+                            "argument %u%s%s of kernel '%s' is a struct of %u bytes, which has no "
+                            "slot here: pass it "
                             "with aclrtLaunchKernelWithArgsArray",
-                            i + 1, *info.name ? " " : "", info.name, leo_rt_kernel_name(func->rt), info.bytes);
+                            i + 1, *info.name ? " " : "", info.name, leo_rt_kernel_name(func->rt),
+                            info.bytes);
         }
         values[i] = (const char *)hostArgs + (size_t)i * 8;
     }
     for (size_t i = 0; i < placeHolderNum; i++) {
         const aclrtPlaceHolderInfo *place = &placeHolderArray[i];
-        if (place->addrOffset % 8 || place->addrOffset / 8 >= count || place->dataOffset >= argsSize) {
-            return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "placeholder %zu (%u, %u) lies outside the block", i,
-                            place->addrOffset, place->dataOffset);
+        if (place->addrOffset % 8 || place->addrOffset / 8 >= count ||
+            place->dataOffset >= argsSize) {
+            return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                            "placeholder %zu (%u, %u) lies outside the block", i, place->addrOffset,
+                            place->dataOffset);
         }
-        data[i] = (struct leo_rt_arg_data){place->addrOffset / 8, (const char *)hostArgs + place->dataOffset,
+        data[i] = (struct leo_rt_arg_data){place->addrOffset / 8,
+                                           (const char *)hostArgs + place->dataOffset,
                                            argsSize - place->dataOffset};
     }
-    return acl_status(name, leo_rt_launch_with_data(func->rt, numBlocks, where->rt, values, count, data,
-                                                    (unsigned)placeHolderNum, NULL));
+    return acl_status(name, leo_rt_launch_with_data(func->rt, numBlocks, where->rt, values, count,
+                                                    data, (unsigned)placeHolderNum, NULL));
 }
 
-aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg,
-                                        void **args)
+aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream,
+                                        aclrtLaunchKernelCfg *cfg, void **args)
 {
     const char *name = "aclrtLaunchKernelWithArgsArray";
     struct acl_func *found;
@@ -129,15 +140,16 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
     if (count && !args) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "args is NULL");
     }
-    return acl_status(name, leo_rt_launch(found->rt, numBlocks, where->rt, (const void *const *)args, count, NULL));
+    return acl_status(name, leo_rt_launch(found->rt, numBlocks, where->rt,
+                                          (const void *const *)args, count, NULL));
 }
 
 static aclError set_limit(const char *name, uint64_t us)
 {
     struct leo_rt *rt;
     if (us == 0 || us > UINT32_MAX) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "the timeout must lie between 1 ms and %u s",
-                        UINT32_MAX / 1000000);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
+                        "the timeout must lie between 1 ms and %u s", UINT32_MAX / 1000000);
     }
     aclError error = acl_runtime(name, &rt);
     if (!error) {

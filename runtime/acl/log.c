@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The AscendCL log: level from ASCEND_GLOBAL_LOG_LEVEL, to standard output or to a file a process. */
+/* The AscendCL log: level from ASCEND_GLOBAL_LOG_LEVEL, to standard output or to a file a process.
+ */
 #include "acl_internal.h"
 
 #include <errno.h>
@@ -53,7 +54,8 @@ static FILE *open_file(void)
     if (base) {
         used = snprintf(path, sizeof(path), "%s/plog/plog-%d.log", base, (int)getpid());
     } else if (home) {
-        used = snprintf(path, sizeof(path), "%s/ascend/log/debug/plog/plog-%d.log", home, (int)getpid());
+        used = snprintf(path, sizeof(path), "%s/ascend/log/debug/plog/plog-%d.log", home,
+                        (int)getpid());
     } else {
         return NULL;
     }
@@ -63,7 +65,8 @@ static FILE *open_file(void)
     return fopen(path, "ae");
 }
 
-void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt, va_list args)
+void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
+                  va_list args)
 {
     static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
     char text[ACL_LOG_LINE_BYTES];
@@ -75,8 +78,8 @@ void acl_log_line(int level, const char *func, const char *file, uint32_t line, 
     char stamp[32];
     localtime_r(&now, &when);
     strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H:%M:%S", &when);
-    int used = snprintf(text, sizeof(text), "[%s] ACL(%d):%s [%s:%u][%s] ", names[level], (int)getpid(), stamp, file,
-                        line, func);
+    int used = snprintf(text, sizeof(text), "[%s] ACL(%d):%s [%s:%u][%s] ", names[level],
+                        (int)getpid(), stamp, file, line, func);
     if (used > 0 && (size_t)used < sizeof(text)) {
         vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, args);
     }
@@ -100,7 +103,8 @@ void acl_log(int level, const char *func, const char *fmt, ...)
     va_end(args);
 }
 
-void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
+void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
+               const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills. The direction follows from the pointers; the kind is only checked to be one of the enum. */
+/* Copies and fills. The direction follows from the pointers; the kind is only checked to be one of
+ * the enum. */
 #include "acl_internal.h"
 
 #include <string.h>
 
-#define MEMCPY2D_MAX_WIDTH 5000000u
+#define MEMCPY2D_MAX_WIDTH  5000000u
 #define MEMCPY2D_MAX_HEIGHT 5242880u
 
 // Checks shared by the plain copies. *skip: nothing to do, success.
-static aclError check_copy(const char *func, const void *dst, size_t max, const void *src, size_t count,
-                           aclrtMemcpyKind kind, bool *skip)
+static aclError check_copy(const char *func, const void *dst, size_t max, const void *src,
+                           size_t count, aclrtMemcpyKind kind, bool *skip)
 {
     *skip = true;
     if (count == 0) {
@@ -19,10 +20,12 @@ static aclError check_copy(const char *func, const void *dst, size_t max, const 
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", dst ? "src" : "dst");
     }
     if ((int)kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "kind %d is not an aclrtMemcpyKind", (int)kind);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "kind %d is not an aclrtMemcpyKind",
+                        (int)kind);
     }
     if (count > max) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than destMax %zu", count, max);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than destMax %zu",
+                        count, max);
     }
     *skip = dst == src;
     return ACL_SUCCESS;
@@ -34,19 +37,20 @@ static bool is_device(const struct acl_context *context, const void *ptr)
     return leo_rt_memory_find(context->rt, (uintptr_t)ptr, &base, &bytes) == LEO_OK;
 }
 
-// A pointer said to be device memory that no allocation holds would be taken for host memory: refuse it here.
-static aclError check_kind(const char *func, const struct acl_context *context, const void *dst, const void *src,
-                           aclrtMemcpyKind kind)
+// A pointer said to be device memory that no allocation holds would be taken for host memory:
+// refuse it here.
+static aclError check_kind(const char *func, const struct acl_context *context, const void *dst,
+                           const void *src, aclrtMemcpyKind kind)
 {
     bool dst_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     bool src_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     if (dst_device && !is_device(context, dst)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "dst %p is not memory of this device (kind %d)", dst,
-                        (int)kind);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                        "dst %p is not memory of this device (kind %d)", dst, (int)kind);
     }
     if (src_device && !is_device(context, src)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "src %p is not memory of this device (kind %d)", src,
-                        (int)kind);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                        "src %p is not memory of this device (kind %d)", src, (int)kind);
     }
     return ACL_SUCCESS;
 }
@@ -67,8 +71,8 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
     return error ? error : acl_status(func, leo_rt_memcpy(context->rt, dst, src, count));
 }
 
-aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
-                          aclrtStream stream)
+aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream)
 {
     struct acl_stream *where;
     bool skip;
@@ -82,14 +86,15 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
         return error;
     }
     if (!is_device(where->context, dst) && !is_device(where->context, src)) {
-        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func, "neither pointer is memory of this device");
+        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
+                        "neither pointer is memory of this device");
     }
     error = check_kind(func, where->context, dst, src, kind);
     return error ? error : acl_status(func, leo_rt_memcpy_async(where->rt, dst, src, count));
 }
 
-static aclError check_2d(const char *func, const void *dst, size_t dpitch, const void *src, size_t spitch,
-                         size_t width, size_t height, bool *skip)
+static aclError check_2d(const char *func, const void *dst, size_t dpitch, const void *src,
+                         size_t spitch, size_t width, size_t height, bool *skip)
 {
     *skip = width == 0 || height == 0;
     if (*skip) {
@@ -99,18 +104,19 @@ static aclError check_2d(const char *func, const void *dst, size_t dpitch, const
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", dst ? "src" : "dst");
     }
     if (width > dpitch || width > spitch) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "width %zu is more than a pitch (%zu, %zu)", width, dpitch,
-                        spitch);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "width %zu is more than a pitch (%zu, %zu)",
+                        width, dpitch, spitch);
     }
     if (width > MEMCPY2D_MAX_WIDTH || height > MEMCPY2D_MAX_HEIGHT) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "width %zu or height %zu is above the limit of %u, %u", width,
-                        height, MEMCPY2D_MAX_WIDTH, MEMCPY2D_MAX_HEIGHT);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                        "width %zu or height %zu is above the limit of %u, %u", width, height,
+                        MEMCPY2D_MAX_WIDTH, MEMCPY2D_MAX_HEIGHT);
     }
     return ACL_SUCCESS;
 }
 
-aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                            aclrtMemcpyKind kind, aclrtStream stream)
+aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
     struct acl_stream *where;
     bool skip;
@@ -127,20 +133,23 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
         error = check_kind(func, where->context, dst, src, kind);
     }
     return error ? error
-                 : acl_status(func, leo_rt_memcpy2d_async(where->rt, dst, dpitch, src, spitch, width, height));
+                 : acl_status(func, leo_rt_memcpy2d_async(where->rt, dst, dpitch, src, spitch,
+                                                          width, height));
 }
 
-aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                       aclrtMemcpyKind kind)
+aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                       size_t height, aclrtMemcpyKind kind)
 {
     if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy2d", "device to device: use aclrtMemcpy2dAsync");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy2d",
+                        "device to device: use aclrtMemcpy2dAsync");
     }
     aclError error = aclrtMemcpy2dAsync(dst, dpitch, src, spitch, width, height, kind, NULL);
     return error || width == 0 || height == 0 ? error : aclrtSynchronizeStream(NULL);
 }
 
-aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
+aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
+                          aclrtStream stream)
 {
     struct acl_stream *where;
     const char *func = "aclrtMemsetAsync";
@@ -151,22 +160,26 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "devPtr is NULL");
     }
     if (count > maxCount) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than maxCount %zu", count, maxCount);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than maxCount %zu",
+                        count, maxCount);
     }
     aclError error = acl_stream_get(func, stream, &where);
     if (error) {
         return error;
     }
     if (!is_device(where->context, devPtr)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "%p is not memory of this device", devPtr);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "%p is not memory of this device",
+                        devPtr);
     }
-    return acl_status(func, leo_rt_memset_async(where->rt, (uintptr_t)devPtr, (uint8_t)value, count));
+    return acl_status(func,
+                      leo_rt_memset_async(where->rt, (uintptr_t)devPtr, (uint8_t)value, count));
 }
 
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
     aclrtPtrAttributes attributes;
-    if (count > 0 && devPtr && count <= maxCount && aclrtPointerGetAttributes(devPtr, &attributes) == ACL_SUCCESS &&
+    if (count > 0 && devPtr && count <= maxCount &&
+        aclrtPointerGetAttributes(devPtr, &attributes) == ACL_SUCCESS &&
         attributes.location.type == ACL_MEM_LOCATION_TYPE_HOST) {
         memset(devPtr, value, count);
         return ACL_SUCCESS;

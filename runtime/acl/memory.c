@@ -15,26 +15,32 @@ struct host_memory {
 
 static bool policy_is_known(aclrtMemMallocPolicy policy)
 {
-    unsigned extra = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+    unsigned extra = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH |
+                     ACL_MEM_ACCESS_USER_SPACE_READONLY;
     return ((unsigned)policy & ~extra) <= ACL_MEM_MALLOC_HUGE1G_ONLY_P2P;
 }
 
-static aclError allocate(const char *func, void **ptr, size_t size, aclrtMemMallocPolicy policy, size_t extra)
+static aclError allocate(const char *func, void **ptr, size_t size, aclrtMemMallocPolicy policy,
+                         size_t extra)
 {
     struct acl_context *context;
     if (!ptr || size == 0 || !policy_is_known(policy)) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s",
-                        !ptr ? "devPtr is NULL" : size == 0 ? "size is 0" : "the policy is unknown");
+                        !ptr        ? "devPtr is NULL"
+                        : size == 0 ? "size is 0"
+                                    : "the policy is unknown");
     }
     aclError error = acl_current_context(func, &context);
     if (error) {
         return error;
     }
     if (size > SIZE_MAX - 64) {
-        return acl_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, func, "%zu bytes are more than any device has", size);
+        return acl_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, func,
+                        "%zu bytes are more than any device has", size);
     }
     uint64_t addr;
-    error = acl_status(func, leo_rt_memory_alloc(context->rt, (size + 31) / 32 * 32 + extra, &addr));
+    error =
+        acl_status(func, leo_rt_memory_alloc(context->rt, (size + 31) / 32 * 32 + extra, &addr));
     if (!error) {
         *ptr = (void *)(uintptr_t)addr;
     }
@@ -56,7 +62,8 @@ aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy pol
     return allocate("aclrtMallocAlign32", devPtr, size, policy, 0);
 }
 
-aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                            aclrtMallocConfig *cfg)
 {
     (void)cfg; // module and device ids serve statistics only
     return allocate("aclrtMallocWithCfg", devPtr, size, policy, 32);
@@ -76,7 +83,8 @@ aclError aclrtFree(void *devPtr)
     uint64_t addr = (uintptr_t)devPtr;
     if (leo_rt_memory_find(context->rt, addr, &base, &bytes) != LEO_OK || base != addr) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFree",
-                        "%p was not returned by aclrtMalloc on this device, or was already freed", devPtr);
+                        "%p was not returned by aclrtMalloc on this device, or was already freed",
+                        devPtr);
     }
     return acl_status("aclrtFree", leo_rt_memory_free(context->rt, addr));
 }
@@ -86,7 +94,8 @@ aclError aclrtMallocHost(void **hostPtr, size_t size)
     struct acl_context *context;
     const char *func = "aclrtMallocHost";
     if (!hostPtr || size == 0) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s", hostPtr ? "size is 0" : "hostPtr is NULL");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s",
+                        hostPtr ? "size is 0" : "hostPtr is NULL");
     }
     aclError error = acl_current_context(func, &context);
     if (error) {
@@ -161,7 +170,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
     uint64_t free_bytes, total_bytes;
     const char *func = "aclrtGetMemInfo";
     if (!free_out || !total_out || (int)attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or the attribute is unknown");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                        "an argument is NULL or the attribute is unknown");
     }
     aclError error = acl_current_context(func, &context);
     if (!error) {
@@ -170,7 +180,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
     if (error) {
         return error;
     }
-    // The chips modelled have HBM and no DDR of their own; both questions are answered, DDR with nothing.
+    // The chips modelled have HBM and no DDR of their own; both questions are answered, DDR with
+    // nothing.
     bool ddr = attr == ACL_DDR_MEM || (attr >= ACL_DDR_MEM_HUGE && attr <= ACL_DDR_MEM_NORMAL) ||
                attr == ACL_DDR_MEM_P2P_HUGE || attr == ACL_DDR_MEM_P2P_NORMAL;
     *free_out = ddr ? 0 : free_bytes;

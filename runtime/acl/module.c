@@ -13,7 +13,8 @@ struct acl_binary {
     unsigned char data[];
 };
 
-static aclError load(const char *func, const void *data, size_t length, const char *path, aclrtBinHandle *out)
+static aclError load(const char *func, const void *data, size_t length, const char *path,
+                     aclrtBinHandle *out)
 {
     struct acl_context *context;
     aclError error = acl_current_context(func, &context);
@@ -36,7 +37,8 @@ static aclError load(const char *func, const void *data, size_t length, const ch
     return ACL_SUCCESS;
 }
 
-aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
+aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options,
+                                 aclrtBinHandle *binHandle)
 {
     (void)options; // the kernel file says itself what it is; lazy loading would change no result
     if (!binPath || !binHandle) {
@@ -46,12 +48,13 @@ aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *op
     return load("aclrtBinaryLoadFromFile", NULL, 0, binPath, binHandle);
 }
 
-aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
-                                 aclrtBinHandle *binHandle)
+aclError aclrtBinaryLoadFromData(const void *data, size_t length,
+                                 const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
 {
     (void)options;
     if (!data || !binHandle || length == 0) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtBinaryLoadFromData", "an argument is NULL or length is 0");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtBinaryLoadFromData",
+                        "an argument is NULL or length is 0");
     }
     return load("aclrtBinaryLoadFromData", data, length, NULL, binHandle);
 }
@@ -77,7 +80,8 @@ aclError aclrtDestroyBinary(aclrtBinary binary)
 {
     struct acl_binary *found = acl_handle_find(binary, ACL_KIND_BINARY);
     if (!found) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyBinary", "%p is no live binary", binary);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyBinary", "%p is no live binary",
+                        binary);
     }
     acl_handle_remove(&found->handle);
     leo_free(found);
@@ -117,8 +121,8 @@ aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle)
 {
     struct acl_module *module = acl_handle_find(binHandle, ACL_KIND_MODULE);
     if (!module) {
-        return acl_fail(binHandle ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_INVALID_PARAM, "aclrtBinaryUnLoad",
-                        "%p is no loaded binary", binHandle);
+        return acl_fail(binHandle ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_INVALID_PARAM,
+                        "aclrtBinaryUnLoad", "%p is no loaded binary", binHandle);
     }
     acl_module_free(module);
     return ACL_SUCCESS;
@@ -136,12 +140,14 @@ static bool func_is(const void *handle, const void *user)
     return func->module == key->module && func->rt == key->kernel;
 }
 
-aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle)
+aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName,
+                                aclrtFuncHandle *funcHandle)
 {
     const char *func = "aclrtBinaryGetFunction";
     struct leo_rt_kernel *kernel;
     if (!kernelName || !funcHandle) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", kernelName ? "funcHandle" : "kernelName");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL",
+                        kernelName ? "funcHandle" : "kernelName");
     }
     struct acl_module *module = acl_handle_find(binHandle, ACL_KIND_MODULE);
     if (!module) {

@@ -74,12 +74,14 @@ static int json_depth(const json_t *node)
     size_t index;
     if (json_is_object(node)) {
         // jansson's macro walks the object; it does not change it.
-        json_object_foreach((json_t *)(uintptr_t)node, key, value) {
+        json_object_foreach((json_t *)(uintptr_t)node, key, value)
+        {
             int depth = json_depth(value);
             deepest = depth > deepest ? depth : deepest;
         }
     } else if (json_is_array(node)) {
-        json_array_foreach(node, index, value) {
+        json_array_foreach(node, index, value)
+        {
             int depth = json_depth(value);
             deepest = depth > deepest ? depth : deepest;
         }
@@ -93,8 +95,9 @@ static aclError read_config(const char *path, int *default_device)
 {
     json_error_t error;
     if (access(path, R_OK) != 0) {
-        return acl_fail(ACL_ERROR_INVALID_FILE, "aclInit",
-                        "cannot read the configuration file '%s': pass NULL or the path of a JSON file", path);
+        return acl_fail(
+            ACL_ERROR_INVALID_FILE, "aclInit",
+            "cannot read the configuration file '%s': pass NULL or the path of a JSON file", path);
     }
     json_t *root = json_load_file(path, 0, &error);
     if (!root) {
@@ -105,7 +108,8 @@ static aclError read_config(const char *path, int *default_device)
         result = acl_fail(ACL_ERROR_PARSE_FILE, "aclInit",
                           "%s: expected an object nested at most 10 deep", path);
     } else {
-        const json_t *id = json_object_get(json_object_get(root, "defaultDevice"), "default_device");
+        const json_t *id =
+            json_object_get(json_object_get(root, "defaultDevice"), "default_device");
         if (json_is_string(id)) {
             *default_device = atoi(json_string_value(id));
         } else if (json_is_integer(id)) {

@@ -4,8 +4,8 @@
 
 #include <leo/alloc.h>
 
-aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority, uint32_t flags,
-                         struct acl_stream **out)
+aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority,
+                         uint32_t flags, struct acl_stream **out)
 {
     struct acl_process *process = acl_process();
     struct acl_stream *stream = leo_calloc(1, sizeof(*stream));
@@ -45,9 +45,11 @@ aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream 
     if (error) {
         return error;
     }
-    struct acl_stream *stream = handle ? acl_handle_find(handle, ACL_KIND_STREAM) : context->default_stream;
+    struct acl_stream *stream =
+        handle ? acl_handle_find(handle, ACL_KIND_STREAM) : context->default_stream;
     if (!stream || stream->context->rt != context->rt) {
-        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func, "%p is no live stream of this thread's context", handle);
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
+                        "%p is no live stream of this thread's context", handle);
     }
     if (stream->context != context) {
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
@@ -86,7 +88,8 @@ static aclError destroy_stream(const char *func, aclrtStream handle)
     }
     struct acl_stream *stream = acl_handle_find(handle, ACL_KIND_STREAM);
     if (!stream || stream == stream->context->default_stream) {
-        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func, "%p is no live stream made by aclrtCreateStream", handle);
+        return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
+                        "%p is no live stream made by aclrtCreateStream", handle);
     }
     acl_stream_free(stream);
     return ACL_SUCCESS;
@@ -147,10 +150,12 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
     }
     // Pinned, since their own threads may destroy them meanwhile.
     count = acl_handle_pin(ACL_KIND_STREAM, is_of_device, context->rt, streams, count);
-    // Stream by stream, so that a fault is told with the code of its core kind; the first one is the answer.
+    // Stream by stream, so that a fault is told with the code of its core kind; the first one is
+    // the answer.
     for (size_t i = 0; i < count; i++) {
         struct acl_stream *stream = streams[i];
-        aclError next = acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
+        aclError next =
+            acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
         error = error ? error : next;
         acl_handle_unpin(&stream->handle);
     }
@@ -223,7 +228,8 @@ aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
 aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority)
 {
     if (!leastPriority || !greatestPriority) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceGetStreamPriorityRange", "an argument is NULL");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceGetStreamPriorityRange",
+                        "an argument is NULL");
     }
     *leastPriority = 7;
     *greatestPriority = 0;
@@ -235,7 +241,8 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
     struct acl_stream *found;
     const char *func = "aclrtSetStreamFailureMode";
     if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "mode %llu is neither 0 nor 1", (unsigned long long)mode);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "mode %llu is neither 0 nor 1",
+                        (unsigned long long)mode);
     }
     aclError error = acl_stream_get(func, stream, &found);
     if (error) {
@@ -256,7 +263,8 @@ aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
     struct acl_context *context;
     struct leo_drv_caps caps;
     if (!streamCount) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAvailableNum", "streamCount is NULL");
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAvailableNum",
+                        "streamCount is NULL");
     }
     aclError error = acl_current_context("aclrtGetStreamAvailableNum", &context);
     if (error) {

@@ -10,15 +10,16 @@
 struct sim_host_pool;
 struct sim_host_lock;
 
-/** `thread` is below sim_host_pool_threads and tells which one calls: for memory that stays warm. */
+/** `thread` is below sim_host_pool_threads and tells which one calls: for memory that stays warm.
+ */
 typedef void (*sim_host_work_fn)(void *user, unsigned index, unsigned thread);
 
 /** `threads` counts the caller of run: 1 makes no thread, 0 means all the host has. */
 leo_status sim_host_pool_create(unsigned threads, struct sim_host_pool **pool);
 void sim_host_pool_destroy(struct sim_host_pool *pool);
 unsigned sim_host_pool_threads(const struct sim_host_pool *pool);
-/** Calls work(user, i, thread) for each i < count, in any order on any thread, and returns when all are
- * done. */
+/** Calls work(user, i, thread) for each i < count, in any order on any thread, and returns when all
+ * are done. */
 void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
                        unsigned count);
 /**

@@ -54,7 +54,8 @@ struct sim_core {
     struct sim_local
         local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
     struct sim_space *space;        /**< mappings of the owner; read-only while cores run */
-    uint8_t *scratch;               /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs the core */
+    uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
+                         the core */
     /* Time. */
     struct sim_pipe pipe[LEO_PIPE_COUNT];
     double gm_read_rate, gm_write_rate; /**< this quantum's share, bytes per cycle */

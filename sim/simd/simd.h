@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host arithmetic behind one const table a path. Every path gives the same bits; generic C is the truth. */
+/* Host arithmetic behind one const table a path. Every path gives the same bits; generic C is the
+ * truth. */
 #pragma once
 
 #include <leo/status.h>
@@ -13,5 +14,6 @@ struct sim_simd {
     const struct sim_simd_cube *cube;
 };
 
-/** The named path, or the best this host has (name NULL). LEO_ERR_UNSUPPORTED: the host cannot run it. */
+/** The named path, or the best this host has (name NULL). LEO_ERR_UNSUPPORTED: the host cannot run
+ * it. */
 leo_status sim_simd_select(const char *name, const struct sim_simd **simd);

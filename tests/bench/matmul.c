@@ -139,8 +139,9 @@ int main(int argc, char **argv)
     openblas_set_num_threads((int)threads);
     simulated_init(&simulated, threads);
     double peak = 0, ours = 0, blas = 0;
-    // In turn, best of each: what else runs on the host meets all three. Several runs a turn, since the threads of the
-    // library stay awake for a while after the last one and would take turns with ours: the pause lets them sleep.
+    // In turn, best of each: what else runs on the host meets all three. Several runs a turn, since
+    // the threads of the library stay awake for a while after the last one and would take turns
+    // with ours: the pause lets them sleep.
     for (int round = 0; round < ROUNDS; round++) {
         peak = most(peak, bench_fma_peak(threads));
         for (int run = 0; run < RUNS; run++) {
@@ -151,7 +152,8 @@ int main(int argc, char **argv)
         }
         nanosleep(&(const struct timespec){.tv_nsec = 300000000}, NULL);
     }
-    printf("matmul %d x %d x %d, %u host threads, best of %d\n", SIZE, SIZE, SIZE, threads, ROUNDS * RUNS);
+    printf("matmul %d x %d x %d, %u host threads, best of %d\n", SIZE, SIZE, SIZE, threads,
+           ROUNDS * RUNS);
     printf("  host FMA peak f32      %9.1f GFLOP/s\n", peak);
     printf("  simulated ascend910a   %9.1f GFLOP/s  simulated time %.1f us\n", ours,
            simulated.simulated_us);

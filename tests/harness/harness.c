@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc, char **argv)
+int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc,
+                  char **argv)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return 2;

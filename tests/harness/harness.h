@@ -12,4 +12,5 @@ struct leo_test {
 };
 
 /** Runs all tests (or the one named by argv[1]) and returns the exit code of main. */
-int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc, char **argv);
+int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc,
+                  char **argv);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the whole stack, simulator included, fails once between creation and a finished kernel. */
+/* Every allocation of the whole stack, simulator included, fails once between creation and a
+ * finished kernel. */
 #include "fixture.h"
 
 #include <leo/alloc.h>
@@ -28,7 +29,8 @@ static leo_status run_all(const char *soc)
     const void *args[] = {&out, &x, &spins};
     status = status ? status : leo_rt_launch(kernel, 3, stream, args, 3, NULL);
     status = status ? status : leo_rt_stream_synchronize(stream, -1);
-    status = status ? status : leo_rt_memcpy(device, &value, (const void *)(uintptr_t)out, sizeof(value));
+    status = status ? status
+                    : leo_rt_memcpy(device, &value, (const void *)(uintptr_t)out, sizeof(value));
     leo_rt_destroy(rt);
     CU_ASSERT(status != LEO_OK || value != 1);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulated time against published measurements: rows of a CSV file, each a workload with parameters and a metric. */
+/* Simulated time against published measurements: rows of a CSV file, each a workload with
+ * parameters and a metric. */
 #pragma once
 
 #include <leo/op.h>
@@ -22,11 +23,14 @@ struct accuracy_file {
     size_t count;
 };
 
-/** Reads a file with the header id,soc,workload,params,metric,value,unit,source. On failure `error` names the line. */
-leo_status accuracy_file_read(const char *path, struct accuracy_file *file, char *error, size_t error_bytes);
+/** Reads a file with the header id,soc,workload,params,metric,value,unit,source. On failure `error`
+ * names the line. */
+leo_status accuracy_file_read(const char *path, struct accuracy_file *file, char *error,
+                              size_t error_bytes);
 void accuracy_file_finish(struct accuracy_file *file);
 
-/** key=value words of a row's params. `used` marks what a workload asked for, so that a typo does not go unseen. */
+/** key=value words of a row's params. `used` marks what a workload asked for, so that a typo does
+ * not go unseen. */
 struct accuracy_params {
     char text[512];
     const char *key[ACCURACY_MAX_PARAMS], *value[ACCURACY_MAX_PARAMS];
@@ -36,12 +40,14 @@ struct accuracy_params {
 };
 void accuracy_params_parse(const char *text, struct accuracy_params *params);
 /** A whole number (0x.. allowed) in [least, most]; `missing` if the key is absent. */
-uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing, uint64_t least,
-                                uint64_t most);
+uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing,
+                                uint64_t least, uint64_t most);
 /** `count` numbers joined by 'x': base=128x256x64. Every value becomes 0 on error. */
-void accuracy_params_shape(struct accuracy_params *params, const char *key, uint32_t *out, unsigned count);
+void accuracy_params_shape(struct accuracy_params *params, const char *key, uint32_t *out,
+                           unsigned count);
 /** A word out of a list, or NULL and an error. */
-const char *accuracy_params_word(struct accuracy_params *params, const char *key, const char *const *words);
+const char *accuracy_params_word(struct accuracy_params *params, const char *key,
+                                 const char *const *words);
 /** Asserts that every given key was used; false with `error` set otherwise. */
 bool accuracy_params_end(struct accuracy_params *params);
 
@@ -61,17 +67,20 @@ void accuracy_chip_close(struct accuracy_chip *chip);
 struct accuracy_result {
     struct leo_task_record record; /**< of the task measured */
     double gap_us;                 /**< task_gap: end of one task to start of the next */
-    double operations;             /**< instructions counted (cycles_per_op), or multiplications and additions (tflops) */
+    double operations; /**< instructions counted (cycles_per_op), or multiplications and additions
+                          (tflops) */
 };
 
 /** Runs a workload. On failure `error` says why; LEO_ERR_UNSUPPORTED: not modelled. */
-leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload, struct accuracy_params *params,
-                                 struct accuracy_result *result, char *error, size_t error_bytes);
+leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload,
+                                 struct accuracy_params *params, struct accuracy_result *result,
+                                 char *error, size_t error_bytes);
 /** The metric's value; false if the metric is unknown. */
-bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result, const char *metric,
-                     double *value);
+bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result,
+                     const char *metric, double *value);
 
-/* Workloads on their own device programs (workload_kernel.c) and on library operators (workload_op.c). */
+/* Workloads on their own device programs (workload_kernel.c) and on library operators
+ * (workload_op.c). */
 leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_params *params,
                                    struct accuracy_result *result);
 leo_status accuracy_run_ub_vadd(struct accuracy_chip *chip, struct accuracy_params *params,

@@ -56,27 +56,36 @@ static unsigned split(char *line, char *column[COLUMNS])
     return count;
 }
 
-static leo_status read_row(char *line, struct accuracy_row *row, const char *path, int number, char *error,
-                           size_t error_bytes)
+static leo_status read_row(char *line, struct accuracy_row *row, const char *path, int number,
+                           char *error, size_t error_bytes)
 {
     char *column[COLUMNS];
     char *end;
     unsigned count = split(line, column);
     if (count != COLUMNS) {
-        snprintf(error, error_bytes, "%s:%d: %u columns, expected %d (%s)", path, number, count, COLUMNS, header);
+        snprintf(error, error_bytes, "%s:%d: %u columns, expected %d (%s)", path, number, count,
+                 COLUMNS, header);
         return LEO_ERR_PARSE;
     }
     double published = strtod(column[5], &end);
     if (end == column[5] || *end) {
-        snprintf(error, error_bytes, "%s:%d: column 6: '%s' is not a number", path, number, column[5]);
+        snprintf(error, error_bytes, "%s:%d: column 6: '%s' is not a number", path, number,
+                 column[5]);
         return LEO_ERR_PARSE;
     }
-    *row = (struct accuracy_row){.id = column[0], .soc = column[1], .workload = column[2], .params = column[3],
-                                 .metric = column[4], .published = published, .unit = column[6], .source = column[7]};
+    *row = (struct accuracy_row){.id = column[0],
+                                 .soc = column[1],
+                                 .workload = column[2],
+                                 .params = column[3],
+                                 .metric = column[4],
+                                 .published = published,
+                                 .unit = column[6],
+                                 .source = column[7]};
     return LEO_OK;
 }
 
-leo_status accuracy_file_read(const char *path, struct accuracy_file *file, char *error, size_t error_bytes)
+leo_status accuracy_file_read(const char *path, struct accuracy_file *file, char *error,
+                              size_t error_bytes)
 {
     memset(file, 0, sizeof(*file));
     file->text = read_all(path, error, error_bytes);

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void complain(struct accuracy_params *params, const char *what, const char *key, const char *value)
+static void complain(struct accuracy_params *params, const char *what, const char *key,
+                     const char *value)
 {
     if (!params->error[0]) {
-        snprintf(params->error, sizeof(params->error), "parameter %s%s%s: %s", key, value ? "=" : "",
-                 value ? value : "", what);
+        snprintf(params->error, sizeof(params->error), "parameter %s%s%s: %s", key,
+                 value ? "=" : "", value ? value : "", what);
     }
 }
 
@@ -40,8 +41,8 @@ static const char *find(struct accuracy_params *params, const char *key)
     return NULL;
 }
 
-uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing, uint64_t least,
-                                uint64_t most)
+uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing,
+                                uint64_t least, uint64_t most)
 {
     const char *value = find(params, key);
     char *end;
@@ -51,15 +52,16 @@ uint64_t accuracy_params_number(struct accuracy_params *params, const char *key,
     uint64_t number = strtoull(value, &end, 0);
     if (end == value || *end || number < least || number > most) {
         char what[96];
-        snprintf(what, sizeof(what), "expected a whole number from %llu to %llu", (unsigned long long)least,
-                 (unsigned long long)most);
+        snprintf(what, sizeof(what), "expected a whole number from %llu to %llu",
+                 (unsigned long long)least, (unsigned long long)most);
         complain(params, what, key, value);
         return missing;
     }
     return number;
 }
 
-void accuracy_params_shape(struct accuracy_params *params, const char *key, uint32_t *out, unsigned count)
+void accuracy_params_shape(struct accuracy_params *params, const char *key, uint32_t *out,
+                           unsigned count)
 {
     const char *value = find(params, key);
     const char *at = value;
@@ -81,7 +83,8 @@ void accuracy_params_shape(struct accuracy_params *params, const char *key, uint
     }
 }
 
-const char *accuracy_params_word(struct accuracy_params *params, const char *key, const char *const *words)
+const char *accuracy_params_word(struct accuracy_params *params, const char *key,
+                                 const char *const *words)
 {
     const char *value = find(params, key);
     for (unsigned i = 0; value && words[i]; i++) {
@@ -97,7 +100,8 @@ bool accuracy_params_end(struct accuracy_params *params)
 {
     for (unsigned i = 0; i < params->count; i++) {
         if (!params->used[i]) {
-            complain(params, "this workload has no such parameter", params->key[i], params->value[i]);
+            complain(params, "this workload has no such parameter", params->key[i],
+                     params->value[i]);
         }
     }
     return params->error[0] == '\0';

@@ -6,7 +6,8 @@
 
 static const struct {
     const char *name;
-    leo_status (*run)(struct accuracy_chip *chip, struct accuracy_params *params, struct accuracy_result *result);
+    leo_status (*run)(struct accuracy_chip *chip, struct accuracy_params *params,
+                      struct accuracy_result *result);
 } workloads[] = {
     {"stream_add", accuracy_run_stream_add},
     {"ub_vadd", accuracy_run_ub_vadd},
@@ -20,8 +21,9 @@ static const struct {
     {"task_gap", accuracy_run_task_gap},
 };
 
-leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload, struct accuracy_params *params,
-                                 struct accuracy_result *result, char *error, size_t error_bytes)
+leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload,
+                                 struct accuracy_params *params, struct accuracy_result *result,
+                                 char *error, size_t error_bytes)
 {
     memset(result, 0, sizeof(*result));
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
@@ -39,15 +41,16 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
     return LEO_ERR_UNSUPPORTED;
 }
 
-bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result, const char *metric,
-                     double *value)
+bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result,
+                     const char *metric, double *value)
 {
     static const struct {
         const char *name;
         enum leo_pipe pipe;
     } busy[] = {
-        {"vec_busy_us", LEO_PIPE_V},       {"mac_busy_us", LEO_PIPE_M},       {"mte1_busy_us", LEO_PIPE_MTE1},
-        {"mte2_busy_us", LEO_PIPE_MTE2},   {"mte3_busy_us", LEO_PIPE_MTE3},   {"fixpipe_busy_us", LEO_PIPE_FIX},
+        {"vec_busy_us", LEO_PIPE_V},     {"mac_busy_us", LEO_PIPE_M},
+        {"mte1_busy_us", LEO_PIPE_MTE1}, {"mte2_busy_us", LEO_PIPE_MTE2},
+        {"mte3_busy_us", LEO_PIPE_MTE3}, {"fixpipe_busy_us", LEO_PIPE_FIX},
         {"scalar_busy_us", LEO_PIPE_S},
     };
     const struct leo_task_record *record = &result->record;

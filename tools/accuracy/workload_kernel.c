@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads that are device programs of their own (device/), for the split chip the published examples ran on. */
+/* Workloads that are device programs of their own (device/), for the split chip the published
+ * examples ran on. */
 #include "accuracy.h"
 
 extern const unsigned char accuracy_vector_elf[];
@@ -16,17 +17,18 @@ struct matmul_shape {
     uint32_t m, n, k, base_m, base_n, base_k, depth, l1_buffers, l0_buffers, split_m, split_n;
 };
 
-static leo_status launch(struct accuracy_chip *chip, bool cube, const char *kernel_name, uint32_t blocks,
-                         const void *const *args, unsigned count, struct leo_task_record *record)
+static leo_status launch(struct accuracy_chip *chip, bool cube, const char *kernel_name,
+                         uint32_t blocks, const void *const *args, unsigned count,
+                         struct leo_task_record *record)
 {
     struct leo_rt_module *module = NULL;
     struct leo_rt_kernel *kernel;
     struct leo_rt_profile_task task;
     size_t tasks = 0;
     uint64_t lost;
-    leo_status status = leo_rt_module_load(chip->device, cube ? accuracy_cube_elf : accuracy_vector_elf,
-                                           cube ? accuracy_cube_elf_bytes : accuracy_vector_elf_bytes, "accuracy",
-                                           &module);
+    leo_status status = leo_rt_module_load(
+        chip->device, cube ? accuracy_cube_elf : accuracy_vector_elf,
+        cube ? accuracy_cube_elf_bytes : accuracy_vector_elf_bytes, "accuracy", &module);
     if (status == LEO_OK) {
         status = leo_rt_module_find(module, kernel_name, &kernel);
     }
@@ -53,7 +55,8 @@ static leo_status launch(struct accuracy_chip *chip, bool cube, const char *kern
 }
 
 // Up to three tensors of `bytes` each, zeroed.
-static leo_status make_buffers(struct accuracy_chip *chip, const uint64_t *bytes, unsigned count, uint64_t *addr)
+static leo_status make_buffers(struct accuracy_chip *chip, const uint64_t *bytes, unsigned count,
+                               uint64_t *addr)
 {
     for (unsigned i = 0; i < count; i++) {
         leo_status status = leo_rt_memory_alloc(chip->device, bytes[i] + 32, &addr[i]);
@@ -85,11 +88,14 @@ leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_p
     uint64_t cols = accuracy_params_number(params, "cols", 1, 1, 1u << 20);
     uint32_t tile_elems = (uint32_t)accuracy_params_number(params, "tile_elems", 4096, 16, 98304);
     uint32_t buffers = (uint32_t)accuracy_params_number(params, "buffers", 1, 1, 4);
-    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
-    if (params->error[0] == '\0' && (rows * cols % tile_elems || tile_elems % 16 ||
-                                     (uint64_t)tile_elems * 2 * 3 * buffers > chip->caps.ub_bytes)) {
+    uint32_t cores =
+        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    if (params->error[0] == '\0' &&
+        (rows * cols % tile_elems || tile_elems % 16 ||
+         (uint64_t)tile_elems * 2 * 3 * buffers > chip->caps.ub_bytes)) {
         snprintf(params->error, sizeof(params->error),
-                 "tile_elems must divide rows x cols, be a multiple of 16, and three tiles a buffer must fit UB");
+                 "tile_elems must divide rows x cols, be a multiple of 16, and three tiles a "
+                 "buffer must fit UB");
     }
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
@@ -111,8 +117,10 @@ leo_status accuracy_run_ub_vadd(struct accuracy_chip *chip, struct accuracy_para
     (void)accuracy_params_word(params, "dtype", f32_only);
     uint32_t elems = (uint32_t)accuracy_params_number(params, "elems", 64, 64, 64 * 255);
     uint32_t count = (uint32_t)accuracy_params_number(params, "count", 1, 1, 1u << 20);
-    uint32_t src0 = (uint32_t)accuracy_params_number(params, "src0", 0, 0, chip->caps.ub_bytes - 32);
-    uint32_t src1 = (uint32_t)accuracy_params_number(params, "src1", 0, 0, chip->caps.ub_bytes - 32);
+    uint32_t src0 =
+        (uint32_t)accuracy_params_number(params, "src0", 0, 0, chip->caps.ub_bytes - 32);
+    uint32_t src1 =
+        (uint32_t)accuracy_params_number(params, "src1", 0, 0, chip->caps.ub_bytes - 32);
     uint32_t dst = (uint32_t)accuracy_params_number(params, "dst", 0, 0, chip->caps.ub_bytes - 32);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
@@ -131,7 +139,8 @@ leo_status accuracy_run_gm_to_ub(struct accuracy_chip *chip, struct accuracy_par
     uint32_t cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 16);
     uint32_t tile_rows = (uint32_t)accuracy_params_number(params, "tile_rows", 1, 1, 4095);
     uint32_t tile_cols = (uint32_t)accuracy_params_number(params, "tile_cols", 16, 16, 65535);
-    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    uint32_t cores =
+        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
     uint32_t passes = (uint32_t)accuracy_params_number(params, "passes", 1, 1, 64);
     if (passes > 1) {
         (void)accuracy_params_word(params, "order", orders);

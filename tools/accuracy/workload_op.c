@@ -17,8 +17,8 @@ struct tensors {
     unsigned count;
 };
 
-static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype, uint32_t rows,
-                             uint32_t cols)
+static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
+                             uint32_t rows, uint32_t cols)
 {
     struct leo_op_tensor *tensor = &all->tensor[all->count];
     size_t bytes = (size_t)rows * cols * (dtype == LEO_DTYPE_F16 ? 2 : 4) + 32;
@@ -38,14 +38,16 @@ static void free_tensors(struct accuracy_chip *chip, struct tensors *all)
     }
 }
 
-// Starts recording once the inputs are there; `finish` takes the records of everything launched between.
+// Starts recording once the inputs are there; `finish` takes the records of everything launched
+// between.
 static leo_status begin(struct accuracy_chip *chip)
 {
     leo_status status = leo_rt_stream_synchronize(chip->stream, -1);
     return status == LEO_OK ? leo_rt_profile_start(chip->device, 64, 0) : status;
 }
 
-static leo_status finish(struct accuracy_chip *chip, struct leo_rt_profile_task *tasks, size_t room, size_t *count)
+static leo_status finish(struct accuracy_chip *chip, struct leo_rt_profile_task *tasks, size_t room,
+                         size_t *count)
 {
     uint64_t lost;
     leo_status status = leo_rt_stream_synchronize(chip->stream, -1);
@@ -64,7 +66,8 @@ static leo_status finish(struct accuracy_chip *chip, struct leo_rt_profile_task 
     return status == LEO_OK ? stopped : status;
 }
 
-// One operator may be several tasks: the record tells their sum from the first start to the last end.
+// One operator may be several tasks: the record tells their sum from the first start to the last
+// end.
 static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record *sum)
 {
     struct leo_rt_profile_task tasks[64];
@@ -119,8 +122,9 @@ leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_para
         status = status == LEO_OK ? end : status;
     }
     if (status == LEO_OK && cores && result->record.cores != cores) {
-        snprintf(params->error, sizeof(params->error), "the operator used %u cores, the row says %llu",
-                 result->record.cores, (unsigned long long)cores);
+        snprintf(params->error, sizeof(params->error),
+                 "the operator used %u cores, the row says %llu", result->record.cores,
+                 (unsigned long long)cores);
         status = LEO_ERR_MISMATCH;
     }
     free_tensors(chip, &all);
@@ -145,8 +149,8 @@ leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_
         status = begin(chip);
     }
     if (status == LEO_OK) {
-        status = leo_op_momentum_sgd(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], &all.tensor[2], 1, 0.1f,
-                                     0.9f);
+        status = leo_op_momentum_sgd(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1],
+                                     &all.tensor[2], 1, 0.1f, 0.9f);
         leo_status end = finish_sum(chip, &result->record);
         status = status == LEO_OK ? end : status;
     }
@@ -181,7 +185,8 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
         status = begin(chip);
     }
     if (status == LEO_OK) {
-        status = leo_op_matmul(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], &opts, &all.tensor[2]);
+        status = leo_op_matmul(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], &opts,
+                               &all.tensor[2]);
         leo_status end = finish_sum(chip, &result->record);
         status = status == LEO_OK ? end : status;
     }

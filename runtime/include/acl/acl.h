@@ -13,13 +13,15 @@ extern "C" {
 #define ACL_MINOR_VERSION 17
 #define ACL_PATCH_VERSION 0
 
-/** Starts the library. `configPath`: NULL or a JSON file (`{}` will do). A repeat returns 100002 and counts. */
+/** Starts the library. `configPath`: NULL or a JSON file (`{}` will do). A repeat returns 100002
+ * and counts. */
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 /** Ends the library whatever the count; a second one returns 100037. */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 /** Lowers the count by one; `refCount` (may be NULL) receives what remains. */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
-ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion);
+ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion,
+                                             int32_t *patchVersion);
 /** Text of the calling thread's newest error; reading clears it; NULL when there is none. */
 ACL_FUNC_VISIBILITY const char *aclGetRecentErrMsg(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AscendCL names: data types, data buffers, half floats, log, error codes. Written from documented names and values. */
+/* AscendCL names: data types, data buffers, half floats, log, error codes. Written from documented
+ * names and values. */
 #pragma once
 
 #include <stddef.h>
@@ -21,75 +22,75 @@ typedef void *aclrtEvent;
 typedef void *aclrtContext;
 typedef struct aclDataBuffer aclDataBuffer;
 
-#define ACL_SUCCESS 0
-#define ACL_ERROR_NONE 0
-#define ACL_ERROR_INVALID_PARAM                       100000
-#define ACL_ERROR_UNINITIALIZE                        100001
-#define ACL_ERROR_REPEAT_INITIALIZE                   100002
-#define ACL_ERROR_INVALID_FILE                        100003
-#define ACL_ERROR_WRITE_FILE                          100004
-#define ACL_ERROR_INVALID_FILE_SIZE                   100005
-#define ACL_ERROR_PARSE_FILE                          100006
-#define ACL_ERROR_FILE_MISSING_ATTR                   100007
-#define ACL_ERROR_FILE_ATTR_INVALID                   100008
-#define ACL_ERROR_INVALID_DUMP_CONFIG                 100009
-#define ACL_ERROR_INVALID_PROFILING_CONFIG            100010
-#define ACL_ERROR_INVALID_MODEL_ID                    100011
-#define ACL_ERROR_DESERIALIZE_MODEL                   100012
-#define ACL_ERROR_PARSE_MODEL                         100013
-#define ACL_ERROR_READ_MODEL_FAILURE                  100014
-#define ACL_ERROR_MODEL_SIZE_INVALID                  100015
-#define ACL_ERROR_MODEL_MISSING_ATTR                  100016
-#define ACL_ERROR_MODEL_INPUT_NOT_MATCH               100017
-#define ACL_ERROR_MODEL_OUTPUT_NOT_MATCH              100018
-#define ACL_ERROR_MODEL_NOT_DYNAMIC                   100019
-#define ACL_ERROR_OP_TYPE_NOT_MATCH                   100020
-#define ACL_ERROR_OP_INPUT_NOT_MATCH                  100021
-#define ACL_ERROR_OP_OUTPUT_NOT_MATCH                 100022
-#define ACL_ERROR_OP_ATTR_NOT_MATCH                   100023
-#define ACL_ERROR_OP_NOT_FOUND                        100024
-#define ACL_ERROR_OP_LOAD_FAILED                      100025
-#define ACL_ERROR_UNSUPPORTED_DATA_TYPE               100026
-#define ACL_ERROR_FORMAT_NOT_MATCH                    100027
-#define ACL_ERROR_BIN_SELECTOR_NOT_REGISTERED         100028
-#define ACL_ERROR_KERNEL_NOT_FOUND                    100029
-#define ACL_ERROR_BIN_SELECTOR_ALREADY_REGISTERED     100030
-#define ACL_ERROR_KERNEL_ALREADY_REGISTERED           100031
-#define ACL_ERROR_INVALID_QUEUE_ID                    100032
-#define ACL_ERROR_REPEAT_SUBSCRIBE                    100033
-#define ACL_ERROR_STREAM_NOT_SUBSCRIBE                100034
-#define ACL_ERROR_THREAD_NOT_SUBSCRIBE                100035
-#define ACL_ERROR_WAIT_CALLBACK_TIMEOUT               100036
-#define ACL_ERROR_REPEAT_FINALIZE                     100037
-#define ACL_ERROR_NOT_STATIC_AIPP                     100038
-#define ACL_ERROR_COMPILING_STUB_MODE                 100039
-#define ACL_ERROR_GROUP_NOT_SET                       100040
-#define ACL_ERROR_GROUP_NOT_CREATE                    100041
-#define ACL_ERROR_PROF_ALREADY_RUN                    100042
-#define ACL_ERROR_PROF_NOT_RUN                        100043
-#define ACL_ERROR_DUMP_ALREADY_RUN                    100044
-#define ACL_ERROR_DUMP_NOT_RUN                        100045
-#define ACL_ERROR_PROF_REPEAT_SUBSCRIBE               148046
-#define ACL_ERROR_PROF_API_CONFLICT                   148047
-#define ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG      148048
-#define ACL_ERROR_INVALID_OPP_PATH                    148049
-#define ACL_ERROR_OP_UNSUPPORTED_DYNAMIC              148050
-#define ACL_ERROR_RELATIVE_RESOURCE_NOT_CLEARED       148051
-#define ACL_ERROR_UNSUPPORTED_JPEG                    148052
-#define ACL_ERROR_INVALID_BUNDLE_MODEL_ID             148053
-#define ACL_ERROR_BAD_ALLOC                           200000
-#define ACL_ERROR_API_NOT_SUPPORT                     200001
-#define ACL_ERROR_INVALID_DEVICE                      200002
-#define ACL_ERROR_MEMORY_ADDRESS_UNALIGNED            200003
-#define ACL_ERROR_RESOURCE_NOT_MATCH                  200004
-#define ACL_ERROR_INVALID_RESOURCE_HANDLE             200005
-#define ACL_ERROR_FEATURE_UNSUPPORTED                 200006
-#define ACL_ERROR_PROF_MODULES_UNSUPPORTED            200007
-#define ACL_ERROR_STORAGE_OVER_LIMIT                  300000
-#define ACL_ERROR_INTERNAL_ERROR                      500000
-#define ACL_ERROR_FAILURE                             500001
-#define ACL_ERROR_DRV_FAILURE                         500004
-#define ACL_ERROR_PROFILING_FAILURE                   500005
+#define ACL_SUCCESS                               0
+#define ACL_ERROR_NONE                            0
+#define ACL_ERROR_INVALID_PARAM                   100000
+#define ACL_ERROR_UNINITIALIZE                    100001
+#define ACL_ERROR_REPEAT_INITIALIZE               100002
+#define ACL_ERROR_INVALID_FILE                    100003
+#define ACL_ERROR_WRITE_FILE                      100004
+#define ACL_ERROR_INVALID_FILE_SIZE               100005
+#define ACL_ERROR_PARSE_FILE                      100006
+#define ACL_ERROR_FILE_MISSING_ATTR               100007
+#define ACL_ERROR_FILE_ATTR_INVALID               100008
+#define ACL_ERROR_INVALID_DUMP_CONFIG             100009
+#define ACL_ERROR_INVALID_PROFILING_CONFIG        100010
+#define ACL_ERROR_INVALID_MODEL_ID                100011
+#define ACL_ERROR_DESERIALIZE_MODEL               100012
+#define ACL_ERROR_PARSE_MODEL                     100013
+#define ACL_ERROR_READ_MODEL_FAILURE              100014
+#define ACL_ERROR_MODEL_SIZE_INVALID              100015
+#define ACL_ERROR_MODEL_MISSING_ATTR              100016
+#define ACL_ERROR_MODEL_INPUT_NOT_MATCH           100017
+#define ACL_ERROR_MODEL_OUTPUT_NOT_MATCH          100018
+#define ACL_ERROR_MODEL_NOT_DYNAMIC               100019
+#define ACL_ERROR_OP_TYPE_NOT_MATCH               100020
+#define ACL_ERROR_OP_INPUT_NOT_MATCH              100021
+#define ACL_ERROR_OP_OUTPUT_NOT_MATCH             100022
+#define ACL_ERROR_OP_ATTR_NOT_MATCH               100023
+#define ACL_ERROR_OP_NOT_FOUND                    100024
+#define ACL_ERROR_OP_LOAD_FAILED                  100025
+#define ACL_ERROR_UNSUPPORTED_DATA_TYPE           100026
+#define ACL_ERROR_FORMAT_NOT_MATCH                100027
+#define ACL_ERROR_BIN_SELECTOR_NOT_REGISTERED     100028
+#define ACL_ERROR_KERNEL_NOT_FOUND                100029
+#define ACL_ERROR_BIN_SELECTOR_ALREADY_REGISTERED 100030
+#define ACL_ERROR_KERNEL_ALREADY_REGISTERED       100031
+#define ACL_ERROR_INVALID_QUEUE_ID                100032
+#define ACL_ERROR_REPEAT_SUBSCRIBE                100033
+#define ACL_ERROR_STREAM_NOT_SUBSCRIBE            100034
+#define ACL_ERROR_THREAD_NOT_SUBSCRIBE            100035
+#define ACL_ERROR_WAIT_CALLBACK_TIMEOUT           100036
+#define ACL_ERROR_REPEAT_FINALIZE                 100037
+#define ACL_ERROR_NOT_STATIC_AIPP                 100038
+#define ACL_ERROR_COMPILING_STUB_MODE             100039
+#define ACL_ERROR_GROUP_NOT_SET                   100040
+#define ACL_ERROR_GROUP_NOT_CREATE                100041
+#define ACL_ERROR_PROF_ALREADY_RUN                100042
+#define ACL_ERROR_PROF_NOT_RUN                    100043
+#define ACL_ERROR_DUMP_ALREADY_RUN                100044
+#define ACL_ERROR_DUMP_NOT_RUN                    100045
+#define ACL_ERROR_PROF_REPEAT_SUBSCRIBE           148046
+#define ACL_ERROR_PROF_API_CONFLICT               148047
+#define ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG  148048
+#define ACL_ERROR_INVALID_OPP_PATH                148049
+#define ACL_ERROR_OP_UNSUPPORTED_DYNAMIC          148050
+#define ACL_ERROR_RELATIVE_RESOURCE_NOT_CLEARED   148051
+#define ACL_ERROR_UNSUPPORTED_JPEG                148052
+#define ACL_ERROR_INVALID_BUNDLE_MODEL_ID         148053
+#define ACL_ERROR_BAD_ALLOC                       200000
+#define ACL_ERROR_API_NOT_SUPPORT                 200001
+#define ACL_ERROR_INVALID_DEVICE                  200002
+#define ACL_ERROR_MEMORY_ADDRESS_UNALIGNED        200003
+#define ACL_ERROR_RESOURCE_NOT_MATCH              200004
+#define ACL_ERROR_INVALID_RESOURCE_HANDLE         200005
+#define ACL_ERROR_FEATURE_UNSUPPORTED             200006
+#define ACL_ERROR_PROF_MODULES_UNSUPPORTED        200007
+#define ACL_ERROR_STORAGE_OVER_LIMIT              300000
+#define ACL_ERROR_INTERNAL_ERROR                  500000
+#define ACL_ERROR_FAILURE                         500001
+#define ACL_ERROR_DRV_FAILURE                     500004
+#define ACL_ERROR_PROFILING_FAILURE               500005
 
 typedef enum {
     ACL_DT_UNDEFINED = -1,
@@ -158,28 +159,36 @@ typedef enum {
     ACL_DEVICE_INFO_L2_SIZE = 2
 } aclDeviceInfo;
 
-/** Bytes of one element; 0 for string and undefined, 8 for unknown values (as the original answers). */
+/** Bytes of one element; 0 for string and undefined, 8 for unknown values (as the original
+ * answers). */
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
-/** As the original: no infinities; 0x7c00 is 65536 and values beyond the range saturate to 0x7bff. */
+/** As the original: no infinities; 0x7c00 is 65536 and values beyond the range saturate to 0x7bff.
+ */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
 /** A data buffer describes memory, it does not own it. */
 ACL_FUNC_VISIBILITY aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
-ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size);
+ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data,
+                                                 size_t size);
 ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
 
-/** Writes one line to the log if ASCEND_GLOBAL_LOG_LEVEL lets the level through; at most 1024 bytes. */
-ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
-                                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-#define ACL_APP_LOG(level, fmt, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
+/** Writes one line to the log if ASCEND_GLOBAL_LOG_LEVEL lets the level through; at most 1024
+ * bytes. */
+ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const char *file,
+                                   uint32_t line, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+#define ACL_APP_LOG(level, fmt, ...)                                                               \
+    aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
-/** Name of the chip ("Ascend910A"), also before a device is set; NULL if the chip description cannot be read. */
+/** Name of the chip ("Ascend910A"), also before a device is set; NULL if the chip description
+ * cannot be read. */
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
-ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value);
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t *value);
 
 #ifdef __cplusplus
 }

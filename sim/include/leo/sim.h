@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated chip as the world outside sees it: a function with registers, DMA and an interrupt. */
+/* The simulated chip as the world outside sees it: a function with registers, DMA and an interrupt.
+ */
 #pragma once
 
 #include <leo/status.h>
@@ -13,10 +14,11 @@ extern "C" {
 
 struct leo_sim_chip;
 
-/** Options of a chip. Set `size` to sizeof(struct leo_sim_opts); zero elsewhere means the default. */
+/** Options of a chip. Set `size` to sizeof(struct leo_sim_opts); zero elsewhere means the default.
+ */
 struct leo_sim_opts {
     size_t size;
-    const char *soc_text;      /**< Text of a SoC file (isa/soc); required. Borrowed during create. */
+    const char *soc_text; /**< Text of a SoC file (isa/soc); required. Borrowed during create. */
     const char *soc_text_name; /**< For messages; may be NULL. */
     unsigned host_threads;     /**< Host threads that simulate cores; 0 = all the host has. */
     const char *simd;          /**< Host path "generic", "avx2" or "avx512"; NULL = best. */
@@ -25,11 +27,12 @@ struct leo_sim_opts {
 };
 
 /**
- * Makes a chip. On failure `*chip` is NULL and `error` (if not NULL, `error_bytes` long) says what is wrong.
- * The chip runs only while a thread is inside leo_sim_chip_run: host speed never reaches simulated time.
+ * Makes a chip. On failure `*chip` is NULL and `error` (if not NULL, `error_bytes` long) says what
+ * is wrong. The chip runs only while a thread is inside leo_sim_chip_run: host speed never reaches
+ * simulated time.
  */
-leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip, char *error,
-                               size_t error_bytes);
+leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_chip **chip,
+                               char *error, size_t error_bytes);
 /** Frees the chip and all its memory. NULL is allowed. */
 void leo_sim_chip_destroy(struct leo_sim_chip *chip);
 
@@ -37,14 +40,16 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip);
 uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes);
 void leo_sim_reg_write(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes, uint64_t value);
 
-/** Host memory the chip may reach at `dma_addr`. Ranges must not overlap. Unmap names the first address. */
-leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr, size_t bytes);
+/** Host memory the chip may reach at `dma_addr`. Ranges must not overlap. Unmap names the first
+ * address. */
+leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr,
+                           size_t bytes);
 void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr);
 
 /**
- * Lets simulated time go on until an unmasked interrupt is pending (LEO_OK), the chip has nothing to do
- * (LEO_ERR_NOT_READY), or about `timeout_ns` of wall time have passed (LEO_ERR_TIMEOUT). Thread-safe: a second
- * caller waits for the first.
+ * Lets simulated time go on until an unmasked interrupt is pending (LEO_OK), the chip has nothing
+ * to do (LEO_ERR_NOT_READY), or about `timeout_ns` of wall time have passed (LEO_ERR_TIMEOUT).
+ * Thread-safe: a second caller waits for the first.
  */
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);
 
@@ -58,12 +63,14 @@ struct leo_sim_bare_result {
 };
 
 /**
- * Runs a static RV64 ELF on one scalar unit: the Linux calls write (64) and exit (93), nothing else, so that the same
- * file runs under qemu-riscv64. `write_fn` receives what the program writes. `max_instructions` 0 = no limit.
+ * Runs a static RV64 ELF on one scalar unit: the Linux calls write (64) and exit (93), nothing
+ * else, so that the same file runs under qemu-riscv64. `write_fn` receives what the program writes.
+ * `max_instructions` 0 = no limit.
  */
 leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
-                            void (*write_fn)(void *user, int fd, const void *data, size_t bytes), void *user,
-                            uint64_t max_instructions, struct leo_sim_bare_result *result);
+                            void (*write_fn)(void *user, int fd, const void *data, size_t bytes),
+                            void *user, uint64_t max_instructions,
+                            struct leo_sim_bare_result *result);
 
 #ifdef __cplusplus
 }

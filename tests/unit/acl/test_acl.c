@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AscendCL used rightly: life cycle, streams, events, memory, every form of launch, on both chips. */
+/* AscendCL used rightly: life cycle, streams, events, memory, every form of launch, on both chips.
+ */
 #include "test_acl_common.h"
 
 #include "harness.h"
@@ -24,7 +25,8 @@ static void check_ramp(const int32_t *out, int blocks, int base, int step, int a
     CU_PASS("ramp");
 }
 
-// Every launch form must hand over the same arguments, a negative int8 and a struct by value among them.
+// Every launch form must hand over the same arguments, a negative int8 and a struct by value among
+// them.
 static void launch_forms(const char *soc)
 {
     aclrtBinHandle binary;
@@ -41,7 +43,8 @@ static void launch_forms(const char *soc)
     OK(aclrtBinaryGetFunction(binary, "fill_ramp", &func));
     OK(aclrtMalloc(&out, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMalloc(&offsets, sizeof(host_offsets), ACL_MEM_MALLOC_NORMAL_ONLY));
-    OK(aclrtMemcpy(offsets, sizeof(host_offsets), host_offsets, sizeof(host_offsets), ACL_MEMCPY_HOST_TO_DEVICE));
+    OK(aclrtMemcpy(offsets, sizeof(host_offsets), host_offsets, sizeof(host_offsets),
+                   ACL_MEMCPY_HOST_TO_DEVICE));
 
     void *args[] = {&out, &base, &step, &offsets};
     OK(aclrtLaunchKernelWithArgsArray(func, 3, stream, NULL, args));
@@ -61,10 +64,12 @@ static void launch_forms(const char *soc)
     memcpy(buffer, host_offsets, sizeof(host_offsets));
     int8_t other = 9;
     OK(aclrtKernelArgsParaUpdate(handle, base_param, &other, sizeof(other)));
-    EXPECT(aclrtLaunchKernelWithConfig(func, 2, stream, NULL, handle, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtLaunchKernelWithConfig(func, 2, stream, NULL, handle, NULL),
+           ACL_ERROR_RT_PARAM_INVALID);
     OK(aclrtKernelArgsFinalize(handle));
     OK(aclrtLaunchKernelWithConfig(func, 2, stream, NULL, handle, NULL));
-    OK(aclrtLaunchKernelWithConfig(func, 2, stream, NULL, handle, NULL)); // a handle serves many launches
+    OK(aclrtLaunchKernelWithConfig(func, 2, stream, NULL, handle,
+                                   NULL)); // a handle serves many launches
     OK(aclrtSynchronizeStream(stream));
     OK(aclrtMemcpy(host, sizeof(host), out, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST));
     check_ramp(host, 2, 9, 3, 7);
@@ -84,7 +89,8 @@ static void launch_forms(const char *soc)
     int64_t with_data[8] = {slots[0], 4, slots[2], 0};
     memcpy(&with_data[4], host_offsets, sizeof(host_offsets));
     aclrtPlaceHolderInfo place = {24, 32};
-    OK(aclrtLaunchKernelWithHostArgs(func, 1, stream, NULL, with_data, sizeof(with_data), &place, 1));
+    OK(aclrtLaunchKernelWithHostArgs(func, 1, stream, NULL, with_data, sizeof(with_data), &place,
+                                     1));
     OK(aclrtSynchronizeStream(stream));
     OK(aclrtMemcpy(host, 256, out, 256, ACL_MEMCPY_DEVICE_TO_HOST));
     check_ramp(host, 1, 4, 2, 1);
@@ -199,7 +205,8 @@ static void events_order_streams_and_measure(void)
     OK(aclrtRecordEvent(end, first));
     OK(aclrtStreamWaitEvent(second, end));
     OK(aclrtMemsetAsync(memory, sizeof(host), 0x22, sizeof(host) / 2, second));
-    OK(aclrtMemcpyAsync(host, sizeof(host), memory, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST, second));
+    OK(aclrtMemcpyAsync(host, sizeof(host), memory, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST,
+                        second));
     OK(aclrtSynchronizeStream(second));
     CU_ASSERT_EQUAL(host[0], 0x22);
     CU_ASSERT_EQUAL(host[2047], 0x22);

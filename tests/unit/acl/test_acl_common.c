@@ -16,7 +16,8 @@ void acl_expect(aclError got, aclError expected, const char *call, int line)
 {
     if (got != expected) {
         const char *text = aclGetRecentErrMsg();
-        fprintf(stderr, "line %d: %s gave %d, expected %d: %s\n", line, call, got, expected, text ? text : "");
+        fprintf(stderr, "line %d: %s gave %d, expected %d: %s\n", line, call, got, expected,
+                text ? text : "");
     }
     CU_ASSERT_EQUAL(got, expected);
 }

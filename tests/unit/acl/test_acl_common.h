@@ -7,7 +7,7 @@
 /** Asserts that a call answers `expected`, printing the library's text when it does not. */
 void acl_expect(aclError got, aclError expected, const char *call, int line);
 #define EXPECT(call, code) acl_expect((call), (code), #call, __LINE__)
-#define OK(call) acl_expect((call), ACL_SUCCESS, #call, __LINE__)
+#define OK(call)           acl_expect((call), ACL_SUCCESS, #call, __LINE__)
 
 /** Starts on a chip ("ascend910a"), loads the test kernels; ends everything. */
 void acl_begin(const char *soc, aclrtBinHandle *binary);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AscendCL used wrongly: each mistake gives its documented code and a text, and everything works on afterwards. */
+/* AscendCL used wrongly: each mistake gives its documented code and a text, and everything works on
+ * afterwards. */
 #include "test_acl_common.h"
 
 #include "harness.h"
@@ -49,7 +50,8 @@ void memory_errors(void)
     EXPECT(aclrtMalloc(NULL, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
     void *same = memory;
     EXPECT(aclrtMalloc(&same, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
-    EXPECT(aclrtMalloc(&same, (size_t)1 << 45, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_MEMORY_ALLOCATION);
+    EXPECT(aclrtMalloc(&same, (size_t)1 << 45, ACL_MEM_MALLOC_HUGE_FIRST),
+           ACL_ERROR_RT_MEMORY_ALLOCATION);
     EXPECT(aclrtMalloc(&same, SIZE_MAX, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_MEMORY_ALLOCATION);
     CU_ASSERT_PTR_EQUAL(same, memory); // a failed call changes nothing
     EXPECT(aclrtFree(NULL), ACL_ERROR_INVALID_PARAM);
@@ -57,15 +59,20 @@ void memory_errors(void)
     says("aclrtFree", "aclrtMalloc");
     EXPECT(aclrtFree((char *)memory + 64), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtFreeHost(host), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtMemcpy(memory, 4096, host, 8192, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMemcpy(memory, 4096, host, 8192, ACL_MEMCPY_HOST_TO_DEVICE),
+           ACL_ERROR_RT_PARAM_INVALID);
     // The size is within destMax but past the allocation's end.
-    EXPECT(aclrtMemcpy((char *)memory + 4160, 4096, host, 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtMemcpy((char *)memory + 4096, 4096, host, 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMemcpy((char *)memory + 4160, 4096, host, 64, ACL_MEMCPY_HOST_TO_DEVICE),
+           ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMemcpy((char *)memory + 4096, 4096, host, 64, ACL_MEMCPY_HOST_TO_DEVICE),
+           ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtMemcpy(NULL, 64, host, 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtMemcpy(memory, 64, host, 64, (aclrtMemcpyKind)99), ACL_ERROR_INVALID_PARAM);
-    EXPECT(aclrtMemcpyAsync(host, 64, host + 1, 8, ACL_MEMCPY_HOST_TO_HOST, NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclrtMemcpyAsync(host, 64, host + 1, 8, ACL_MEMCPY_HOST_TO_HOST, NULL),
+           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclrtMemset(host, 64, 0, 64), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtMemcpy2d(memory, 4, host, 8, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtMemcpy2d(memory, 4, host, 8, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE),
+           ACL_ERROR_INVALID_PARAM);
     OK(aclrtGetMemInfo(ACL_HBM_MEM, &free_after, &total));
     CU_ASSERT_EQUAL(free_before, free_after);
     OK(aclrtMemset(memory, 4096, 0, 4096));
@@ -84,7 +91,8 @@ void binary_errors(void)
     EXPECT(aclrtBinaryLoadFromFile("/nonexistent/kernel.o", NULL, &bad), ACL_ERROR_RT_FILE_OPEN);
     says("/nonexistent/kernel.o", "");
     EXPECT(aclrtBinaryLoadFromData(elf, 40, NULL, &bad), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtBinaryLoadFromData("not an ELF at all", 17, NULL, &bad), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtBinaryLoadFromData("not an ELF at all", 17, NULL, &bad),
+           ACL_ERROR_RT_PARAM_INVALID);
     unsigned char *copy = malloc(bytes);
     memcpy(copy, elf, bytes);
     copy[18] = 62; // e_machine: x86-64
@@ -116,9 +124,12 @@ void launch_errors(void)
     EXPECT(aclrtKernelArgsAppendPlaceHolder(args, &param), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtKernelArgsFinalize(args), ACL_ERROR_RT_PARAM_INVALID);
     says("4 arguments", "1 were");
-    EXPECT(aclrtLaunchKernelWithConfig(func, 1, NULL, NULL, args, NULL), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtLaunchKernelWithConfig(func, 0, NULL, NULL, args, NULL), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtLaunchKernelWithConfig(&wrong, 1, NULL, NULL, args, NULL), ACL_ERROR_RT_INVALID_HANDLE);
+    EXPECT(aclrtLaunchKernelWithConfig(func, 1, NULL, NULL, args, NULL),
+           ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtLaunchKernelWithConfig(func, 0, NULL, NULL, args, NULL),
+           ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtLaunchKernelWithConfig(&wrong, 1, NULL, NULL, args, NULL),
+           ACL_ERROR_RT_INVALID_HANDLE);
     EXPECT(aclrtSynchronizeStream(&wrong), ACL_ERROR_RT_STREAM_CONTEXT);
     OK(aclrtBinaryGetFunction(binary, "take_struct", &func));
     uint64_t *block = calloc(2, sizeof(*block));
@@ -183,8 +194,8 @@ void kernel_faults_910a(void)
 
 void kernel_faults_910b1(void)
 {
-    kernel_faults("ascend910b1", ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
-                  ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION);
+    kernel_faults("ascend910b1", ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+                  ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION);
 }
 
 void stop_on_failure(void)

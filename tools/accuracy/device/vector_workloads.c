@@ -14,8 +14,8 @@ static uint32_t share_end(uint32_t tiles)
 }
 
 /* z = x + y, tile by tile; `buffers` tiles of each tensor in UB, one behind the other. */
-__global__ __vector__ void stream_add(__gm__ const half *x, __gm__ const half *y, __gm__ half *z, uint32_t tiles,
-                                      uint32_t tile_elems, uint32_t buffers)
+__global__ __vector__ void stream_add(__gm__ const half *x, __gm__ const half *y, __gm__ half *z,
+                                      uint32_t tiles, uint32_t tile_elems, uint32_t buffers)
 {
     uint64_t bytes = (uint64_t)tile_elems * 2;
     uint16_t blocks = (uint16_t)(bytes / 32);
@@ -54,23 +54,24 @@ __global__ __vector__ void stream_add(__gm__ const half *x, __gm__ const half *y
 }
 
 /* `count` additions of f32 at given UB addresses. */
-__global__ __vector__ void ub_vadd(uint32_t elems, uint32_t count, uint32_t src0, uint32_t src1, uint32_t dst)
+__global__ __vector__ void ub_vadd(uint32_t elems, uint32_t count, uint32_t src0, uint32_t src1,
+                                   uint32_t dst)
 {
     uint8_t repeats = (uint8_t)(elems / 64);
 
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     for (uint32_t i = 0; i < count; i++) {
-        vadd((__ubuf__ float *)(uint64_t)dst, (__ubuf__ float *)(uint64_t)src0, (__ubuf__ float *)(uint64_t)src1,
-             repeats, 1, 1, 1, 8, 8, 8);
+        vadd((__ubuf__ float *)(uint64_t)dst, (__ubuf__ float *)(uint64_t)src0,
+             (__ubuf__ float *)(uint64_t)src1, repeats, 1, 1, 1, 8, 8, 8);
         pipe_barrier(PIPE_V);
     }
 }
 
-/* Loads a row-major f16 matrix tile by tile and drops it; a row pitch that is no multiple of 32 bytes takes the byte-wise
- * copy. */
-__global__ __vector__ void gm_to_ub(__gm__ const half *x, uint32_t rows, uint32_t cols, uint32_t tile_rows,
-                                    uint32_t tile_cols, uint32_t passes)
+/* Loads a row-major f16 matrix tile by tile and drops it; a row pitch that is no multiple of 32
+ * bytes takes the byte-wise copy. */
+__global__ __vector__ void gm_to_ub(__gm__ const half *x, uint32_t rows, uint32_t cols,
+                                    uint32_t tile_rows, uint32_t tile_cols, uint32_t passes)
 {
     uint32_t across = (cols + tile_cols - 1) / tile_cols;
     uint32_t tiles = (rows + tile_rows - 1) / tile_rows * across;
@@ -87,8 +88,8 @@ __global__ __vector__ void gm_to_ub(__gm__ const half *x, uint32_t rows, uint32_
                 copy_gm_to_ubuf((__ubuf__ half *)0, from, 0, (uint16_t)high, (uint16_t)(wide / 16),
                                 (uint16_t)((cols - wide) / 16), 0);
             } else {
-                copy_gm_to_ubuf_align_b16((__ubuf__ half *)0, from, 0, (uint16_t)high, wide * 2, 0, 0,
-                                          (cols - wide) * 2, 0);
+                copy_gm_to_ubuf_align_b16((__ubuf__ half *)0, from, 0, (uint16_t)high, wide * 2, 0,
+                                          0, (cols - wide) * 2, 0);
             }
             col += tile_cols;
             if (col >= cols) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes of the runtime: 107xxx the caller, 207xxx resources, 507xxx the device or this library. */
+/* Error codes of the runtime: 107xxx the caller, 207xxx resources, 507xxx the device or this
+ * library. */
 #pragma once
 
 #define ACL_RT_SUCCESS 0

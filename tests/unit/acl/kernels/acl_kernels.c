@@ -4,12 +4,14 @@
 
 __ubuf_array__ int32_t ub[256];
 
-/* out[i] = base + i * step.x + offsets[i % 8], by the scalar unit through UB; one block writes 64 values. */
+/* out[i] = base + i * step.x + offsets[i % 8], by the scalar unit through UB; one block writes 64
+ * values. */
 struct step {
     int32_t x, y;
 };
 
-__global__ __vector__ void fill_ramp(__gm__ int32_t *out, int8_t base, struct step step, __gm__ const int32_t *offsets)
+__global__ __vector__ void fill_ramp(__gm__ int32_t *out, int8_t base, struct step step,
+                                     __gm__ const int32_t *offsets)
 {
     for (int i = 0; i < 64; i++) {
         ub[i] = base + i * step.x + step.y + offsets[i % 8];
