@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE // strtod_l
 #include "../config.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -95,6 +97,7 @@ struct parser {
     const char *next;
     const char *text_name;
     unsigned line, failed_line;
+    locale_t c_locale;
     struct sim_config *config;
     bool seen[KEY_COUNT];
     bool seen_insn[LEO_INSN_COUNT];
@@ -143,16 +146,15 @@ static char *read_line(char *line, int bytes, void *stream)
     return line;
 }
 
-/* Locale-free enough for numbers without a decimal comma; strtod of the "C" locale is what
- * libraries start in. */
-static bool read_number(const char **text, double *value)
+/* The program may have set a locale with a decimal comma: files do not follow it. */
+static bool read_number(const struct parser *parser, const char **text, double *value)
 {
     char *end = NULL;
     if (!isdigit((unsigned char)(*text)[0])) {
         return false;
     }
     errno = 0;
-    *value = strtod(*text, &end);
+    *value = strtod_l(*text, &end, parser->c_locale);
     if (end == *text || errno == ERANGE || !isfinite(*value)) {
         return false;
     }
@@ -177,7 +179,7 @@ static int set_key(struct parser *parser, size_t index, const char *value)
         return 1;
     }
     double number = 0;
-    if (!read_number(&value, &number) || value[0] != '\0') {
+    if (!read_number(parser, &value, &number) || value[0] != '\0') {
         return fail(parser, "%s must be a number", key->name);
     }
     if (key->kind != KIND_REAL && number != floor(number)) {
@@ -217,7 +219,7 @@ static int set_insn(struct parser *parser, const char *name, const char *value)
     double number[3] = {0, 0, 0};
     size_t count = 0;
     while (value[0] != '\0') {
-        if (count == 3 || !read_number(&value, &number[count]) || number[count] > 1e9) {
+        if (count == 3 || !read_number(parser, &value, &number[count]) || number[count] > 1e9) {
             return fail(parser, "%s must be 'head [rate16 [rate32]]'", name);
         }
         count++;
@@ -293,6 +295,11 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
         fail(&parser, "no text");
         return LEO_ERR_INVALID_ARG;
     }
+    parser.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!parser.c_locale) {
+        fail(&parser, "out of host memory");
+        return LEO_ERR_NO_MEMORY;
+    }
     memset(config, 0, sizeof(*config));
     int line = ini_parse_stream(read_line, &parser, handle, &parser);
     // The library goes on after a line it cannot read, so what it reports may come before what we
@@ -305,5 +312,6 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
     if (!parser.failed) {
         check_whole(&parser);
     }
+    freelocale(parser.c_locale);
     return parser.failed ? LEO_ERR_PARSE : LEO_OK;
 }

@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include <leo/soc.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +104,33 @@ static void long_line_is_refused(void)
     expect_error("[soc]", line, "x.ini:3: the line is longer");
 }
 
+/* A program may have a locale with a decimal comma. The test makes one: few hosts have it. */
+static void numbers_do_not_follow_the_locale(void)
+{
+    char dir[] = "/tmp/leo-locale-XXXXXX", command[200];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    snprintf(command, sizeof(command), "localedef -c -i de_DE -f ISO-8859-1 %s/de_DE >%s/log 2>&1",
+             dir, dir);
+    int made = system(command);
+    setenv("LOCPATH", dir, 1);
+    if (made == 0 && setlocale(LC_ALL, "de_DE")) {
+        CU_ASSERT_EQUAL(strtod("1,5", NULL), 1.5);
+        values_arrive();
+        setlocale(LC_ALL, "C");
+    } else {
+        printf("\n  skipped: this host cannot make a locale\n");
+    }
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof(command), "rm -r %s", dir);
+    CU_ASSERT_EQUAL(system(command), 0);
+}
+
 static const struct leo_test tests[] = {
     {"built_in_files_are_good", built_in_files_are_good},
     {"values_arrive", values_arrive},
     {"errors_name_line_and_key", errors_name_line_and_key},
     {"long_line_is_refused", long_line_is_refused},
+    {"numbers_do_not_follow_the_locale", numbers_do_not_follow_the_locale},
 };
 
 int main(int argc, char **argv)
