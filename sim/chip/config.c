@@ -92,6 +92,9 @@ static const struct key keys[] = {
 
 #define KEY_COUNT      (sizeof(keys) / sizeof(keys[0]))
 #define LINE_MAX_BYTES 190
+#define HEAD_MAX       1e6
+#define RATE_MIN       0.01
+#define RATE_MAX       1e6
 
 struct parser {
     const char *next;
@@ -218,15 +221,17 @@ static int set_insn(struct parser *parser, const char *name, const char *value)
     parser->seen_insn[insn] = true;
     double number[3] = {0, 0, 0};
     size_t count = 0;
-    while (value[0] != '\0') {
-        if (count == 3 || !read_number(parser, &value, &number[count]) || number[count] > 1e9) {
-            return fail(parser, "%s must be 'head [rate16 [rate32]]'", name);
-        }
+    while (value[0] != '\0' && count < 3 && read_number(parser, &value, &number[count])) {
         count++;
         value += strspn(value, " \t,");
     }
-    if (count == 0) {
-        return fail(parser, "%s must be 'head [rate16 [rate32]]'", name);
+    if (value[0] != '\0' || count < 2) {
+        return fail(parser, "%s must be 'head rate16 [rate32]'", name);
+    }
+    if (number[0] > HEAD_MAX || number[1] < RATE_MIN || number[1] > RATE_MAX ||
+        (count == 3 && (number[2] < RATE_MIN || number[2] > RATE_MAX))) {
+        return fail(parser, "%s: head must be at most %.12g, rates between %.12g and %.12g", name,
+                    HEAD_MAX, RATE_MIN, RATE_MAX);
     }
     parser->config->insn[insn] = (struct sim_insn_time){number[0], number[1], number[2]};
     return 1;
@@ -244,6 +249,18 @@ static int handle(void *user, const char *section, const char *name, const char 
         }
     }
     return fail(parser, "unknown key '%s' in section [%s]", name, section);
+}
+
+/* An instruction of a unit that the chip executes must have its time: without, it would be free. */
+static void check_insns(struct parser *parser)
+{
+    for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
+        const struct leo_insn_info *info = leo_insn_info((enum leo_insn)i);
+        if (leo_insn_has_arch((enum leo_insn)i, parser->config->arch) && info->pipe != LEO_PIPE_S &&
+            !parser->seen_insn[i]) {
+            fail(parser, "instruction '%s' is missing from the [insn] sections", info->name);
+        }
+    }
 }
 
 /* What no single key can say. */
@@ -275,6 +292,8 @@ static void check_whole(struct parser *parser)
         fail(parser, "the sizes of on-chip buffers must be multiples of 32");
     } else if (config->hbm_bytes % 4096) {
         fail(parser, "hbm_bytes must be a multiple of 4096");
+    } else {
+        check_insns(parser);
     }
 }
 

@@ -92,8 +92,29 @@ static void errors_name_line_and_key(void)
     expect_error("ub_bytes = 262144", "ub_bytes = 17", "on-chip buffers must be multiples of 32");
     expect_error("[memory]", "[memories]", "unknown key 'l1_bytes' in section [memories]");
     expect_error("vadd =", "vaddd =", "there is no instruction 'vaddd'");
-    expect_error("vadd =", "vadd = fast ;", "vadd must be 'head [rate16 [rate32]]'");
+    expect_error("vadd =", "vadd = fast ;", "vadd must be 'head rate16 [rate32]'");
+    expect_error("vadd = 23 128 64", "vadd = 23 128 64 1", "vadd must be 'head rate16 [rate32]'");
     expect_error("[soc]", "[soc", "x.ini:3: expected");
+}
+
+/* Nothing an architecture executes may be free, on any built-in chip. */
+static void every_instruction_has_its_time(void)
+{
+    expect_error("vadd = 23 128 64", "", "instruction 'vadd' is missing");
+    expect_error("mmad = 0 1", "", "instruction 'mmad' is missing");
+    expect_error("vadd = 23 128 64", "vadd = 23", "x.ini:78: vadd must be 'head rate16 [rate32]'");
+    expect_error("vadd = 23 128 64", "vadd = 23 0 64", "x.ini:78: vadd: head must be at most");
+    expect_error("vadd = 23 128 64", "vadd = 23 128 0", "rates between 0.01 and 1000000");
+    expect_error("copy_gm_to_ubuf = 0 128", "copy_gm_to_ubuf = 0 0", "copy_gm_to_ubuf: head must");
+    // Each architecture is asked for its own instructions.
+    struct sim_config config;
+    char error[200], *text = edited("arch = 1001", "arch = 2201");
+    char *cores = strstr(text, "vector_cores = 0");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cores);
+    memcpy(cores, "vector_cores = 32", 17);
+    CU_ASSERT_EQUAL(sim_config_parse(text, "x.ini", &config, error, sizeof(error)), LEO_ERR_PARSE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "instruction 'copy_"));
+    free(text);
 }
 
 static void long_line_is_refused(void)
@@ -129,6 +150,7 @@ static const struct leo_test tests[] = {
     {"built_in_files_are_good", built_in_files_are_good},
     {"values_arrive", values_arrive},
     {"errors_name_line_and_key", errors_name_line_and_key},
+    {"every_instruction_has_its_time", every_instruction_has_its_time},
     {"long_line_is_refused", long_line_is_refused},
     {"numbers_do_not_follow_the_locale", numbers_do_not_follow_the_locale},
 };
