@@ -40,5 +40,6 @@ struct sim_cost {
     /** Where in global memory: `gm_count` pieces of `gm_piece` bytes, `gm_step` apart from
      * `gm_addr`; 0 = not said. */
     uint64_t gm_addr, gm_count, gm_piece, gm_step;
-    uint64_t work; /**< bytes moved or elements computed, for traces */
+    uint64_t gm_more, gm_more_step; /**< so many times the same again, each gm_more_step further */
+    uint64_t work;                  /**< bytes moved or elements computed, for traces */
 };

@@ -102,10 +102,13 @@ static void cost_nd2nz(const struct sim_core *core, const struct sim_op *op, str
     const struct leo_cfg_nz0 cfg0 = leo_cfg_nz0_unpack(op->c);
     const struct leo_cfg_nz1 cfg1 = leo_cfg_nz1_unpack(op->d);
     unsigned element = mte_dtype_bytes(cfg0.dtype);
-    // Matrices of one instruction are alike, so the first one's rows stand for all.
+    // Matrices of one instruction are alike: the first one's lines count for each.
     struct pieces pieces = {op->b, cfg0.n_value, (uint64_t)cfg0.d_value * element,
                             (uint64_t)cfg1.src_d * element};
     cost_gm(core, op, memory_bytes(&pieces) * cfg0.nd_num, &pieces, false, cost);
+    cost->gm_count = cfg0.nd_num ? pieces.count : 0;
+    cost->gm_more = cfg0.nd_num ? cfg0.nd_num - 1u : 0;
+    cost->gm_more_step = (uint64_t)cfg0.src_nd_stride * element;
     cost->busy_cycles += core->config->nd2nz_row * (double)pieces.count * cfg0.nd_num;
     cost->work = pieces.count * pieces.bytes * cfg0.nd_num;
 }

@@ -29,15 +29,7 @@ static double chip_bandwidth(struct leo_sim_chip *chip)
     const struct sim_config *config = &chip->config;
     struct sim_l2 *l2 = &chip->l2;
     for (unsigned id = 0; id < chip->core_count; id++) {
-        struct sim_gm_log *log = &chip->gm_log[id];
-        for (size_t i = 0; i < log->count; i++) {
-            const struct sim_gm_piece *piece = &log->piece[i];
-            for (uint64_t row = 0; row < piece->count; row++) {
-                sim_l2_use(l2, piece->addr + row * piece->step - SIM_GM_BASE, piece->bytes,
-                           piece->write);
-            }
-        }
-        log->count = 0;
+        sim_gm_log_tell(&chip->gm_log[id], l2);
     }
     // Sums that forget: a core reads in one quantum and writes in the next, and the memory works
     // for both.

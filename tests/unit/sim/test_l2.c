@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HW-CHIP-54: what the L2 holds decides what HBM must move. */
 #include "harness.h"
+#include "memory/gm_log.h"
+#include "memory/hbm.h"
 #include "memory/l2.h"
 
 enum { LINE = SIM_L2_LINE_BYTES };
@@ -75,11 +77,40 @@ static void chip_without_l2_and_wild_ranges(void)
     sim_l2_destroy(&l2);
 }
 
+/* Rows of several matrices in one instruction: every matrix comes from HBM. */
+static void every_matrix_is_seen(void)
+{
+    struct sim_l2 l2;
+    struct sim_gm_log log = {0};
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, 1 << 20, 64 * LINE), LEO_OK);
+    struct sim_cost cost = {.gm_read_bytes = 3 * 4 * LINE,
+                            .gm_addr = SIM_GM_BASE,
+                            .gm_count = 4,
+                            .gm_piece = LINE,
+                            .gm_step = 2 * LINE,
+                            .gm_more = 2,
+                            .gm_more_step = 32 * LINE};
+    sim_gm_log_push(&log, &cost);
+    sim_gm_log_tell(&log, &l2);
+    CU_ASSERT_EQUAL(l2.used_bytes, 12 * LINE);
+    CU_ASSERT_EQUAL(l2.read_bytes, 12 * LINE);
+    cost.gm_step = LINE; // rows side by side become one piece
+    sim_gm_log_push(&log, &cost);
+    sim_gm_log_tell(&log, &l2);
+    CU_ASSERT_EQUAL(l2.used_bytes, 24 * LINE);
+    CU_ASSERT_EQUAL(l2.read_bytes, (12 + 3 * 2) * LINE); // every other row is there
+    sim_gm_log_tell(&log, &l2);
+    CU_ASSERT_EQUAL(l2.used_bytes, 24 * LINE);
+    sim_gm_log_finish(&log);
+    sim_l2_destroy(&l2);
+}
+
 static const struct leo_test tests[] = {
     {"second_use_is_free", second_use_is_free},
     {"written_lines_go_out_when_they_are_replaced", written_lines_go_out_when_they_are_replaced},
     {"used_lines_stay_longer", used_lines_stay_longer},
     {"larger_than_it_is_no_use", larger_than_it_is_no_use},
+    {"every_matrix_is_seen", every_matrix_is_seen},
     {"chip_without_l2_and_wild_ranges", chip_without_l2_and_wild_ranges},
 };
 

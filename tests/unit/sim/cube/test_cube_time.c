@@ -119,11 +119,13 @@ static void memory_moves_whole_lines_and_windows(void)
                                        leo_cfg_align1_pack(&cfg1));
         CU_ASSERT_EQUAL(cost.gm_read_bytes, cases[i].moved);
     }
-    const struct leo_cfg_nz0 nz0 = {2, LEO_DTYPE_F16, 64, 64, 0};
+    const struct leo_cfg_nz0 nz0 = {2, LEO_DTYPE_F16, 64, 64, 64};
     const struct leo_cfg_nz1 nz1 = {8192, 64, 1, 0};
     struct sim_cost cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_CBUF_ND2NZ, 0, FAKE_GM,
                                    leo_cfg_nz0_pack(&nz0), leo_cfg_nz1_pack(&nz1));
     CU_ASSERT_EQUAL(cost.gm_read_bytes, 2 * 64 * 128);
+    CU_ASSERT_EQUAL((1 + cost.gm_more) * cost.gm_count * cost.gm_piece, 2 * 64 * 128);
+    CU_ASSERT_EQUAL(cost.gm_more_step, 128);
     CU_ASSERT_FALSE(cost.flag_drains);
     fake_destroy(fake);
 }
