@@ -27,7 +27,8 @@ enum acl_kind {
 
 struct acl_handle {
     enum acl_kind kind;
-    uint32_t pins; /**< calls that use it without the user having named it */
+    uint32_t pins; /**< calls that use it */
+    bool ending;   /**< one thread ends it: nobody finds it any more */
     struct acl_handle *next;
 };
 
@@ -84,7 +85,7 @@ struct acl_device {
  */
 struct acl_process {
     pthread_mutex_t lock, device_lock;
-    pthread_cond_t unpinned; /**< a handle lost its last pin */
+    pthread_cond_t unpinned; /**< a handle lost its last pin, or is gone */
     struct leo_rt *rt;
     uint64_t references; /**< aclInit minus aclFinalizeReference */
     bool finalized;
@@ -102,13 +103,25 @@ aclError acl_runtime(const char *func, struct leo_rt **rt);
 /** Frees the runtime if the process is finalized and no device is open; after a reset. */
 void acl_runtime_end(void);
 
-/* Handles. add never fails; find returns NULL for anything that is not a live handle of this kind.
- */
+/* Handles. Who uses one has it pinned; who ends one first makes it its own (claim or take), which
+ * waits for the pins, and removes it last. A thread with a pin must not take the device lock. */
 void acl_handle_add(struct acl_handle *handle, enum acl_kind kind);
+/** Pins it; NULL for anything that is not a live handle of this kind. */
 void *acl_handle_find(const void *ptr, enum acl_kind kind);
-/** Takes it out, and returns when nobody has it pinned. */
+void acl_handle_unpin(struct acl_handle *handle);
+/** Unpins what a variable points at, if anything, at the end of its scope. */
+void acl_handle_unpin_variable(void *variable);
+#define ACL_PINNED __attribute__((cleanup(acl_handle_unpin_variable)))
+/** Gives up the caller's pin and makes the handle the caller's to end; false if it is another
+ * thread's already. */
+bool acl_handle_claim(struct acl_handle *handle);
+/** Any handle of this kind for which `match` is true, made the caller's to end. NULL: none is left,
+ * and none is being ended. */
+void *acl_handle_take(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
+                      const void *user);
+/** Takes out a handle that is the caller's. */
 void acl_handle_remove(struct acl_handle *handle);
-/** Any handle of this kind for which `match` is true; for clean-up at reset. */
+/** Any live handle of this kind for which `match` is true, not pinned. */
 void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
                        const void *user);
 /** How many there are. */
@@ -118,7 +131,6 @@ size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, co
  * how many. */
 size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
                       const void *user, void **found, size_t capacity);
-void acl_handle_unpin(struct acl_handle *handle);
 
 /* Errors: each sets the thread's last error and text, logs, and returns `code`. */
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
@@ -134,13 +146,14 @@ void acl_log(int level, const char *func, const char *fmt, ...)
 void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
                   va_list args);
 
-/* Context and stream in force. */
+/* Context and stream in force; what they give is pinned. */
 aclError acl_current_context(const char *func, struct acl_context **context);
 void acl_set_current_context(struct acl_context *context);
 /** The stream behind a user's handle (NULL = default stream of the current context). */
 aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream **stream);
 aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority,
                          uint32_t flags, struct acl_stream **stream);
+/* Each free ends a handle that is the caller's. */
 void acl_stream_free(struct acl_stream *stream);
 aclError acl_context_make(const char *func, int32_t device, bool primary,
                           struct acl_context **context);
@@ -152,7 +165,7 @@ void acl_module_free(struct acl_module *module);
  * end. */
 void acl_args_end(const struct acl_func *func);
 void acl_host_memory_end(struct leo_rt_device *device);
-/** Launch checks shared by all forms; gives the stream. */
+/** Launch checks shared by all forms; gives function and stream, pinned. */
 aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks,
                           aclrtStream stream, struct acl_func **out_func,
                           struct acl_stream **out_stream);

@@ -40,7 +40,7 @@ static bool args_are_of(const void *handle, const void *user)
 void acl_args_end(const struct acl_func *func)
 {
     struct acl_args *args;
-    while ((args = acl_handle_first(ACL_KIND_ARGS, args_are_of, func)) != NULL) {
+    while ((args = acl_handle_take(ACL_KIND_ARGS, args_are_of, func)) != NULL) {
         acl_handle_remove(&args->handle);
         free_params(args);
         leo_free(args);
@@ -50,7 +50,7 @@ void acl_args_end(const struct acl_func *func)
 aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHandle)
 {
     const char *name = "aclrtKernelArgsInit";
-    struct acl_func *func = acl_handle_find(funcHandle, ACL_KIND_FUNC);
+    ACL_PINNED struct acl_func *func = acl_handle_find(funcHandle, ACL_KIND_FUNC);
     if (!func || !argsHandle) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
                         func ? "argsHandle is NULL" : "funcHandle is no live function");
@@ -65,6 +65,7 @@ aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHa
     return ACL_SUCCESS;
 }
 
+// Gives it pinned.
 static aclError get_args(const char *name, aclrtArgsHandle handle, struct acl_args **args)
 {
     *args = acl_handle_find(handle, ACL_KIND_ARGS);
@@ -125,7 +126,7 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t p
                                aclrtParamHandle *paramHandle)
 {
     const char *name = "aclrtKernelArgsAppend";
-    struct acl_args *args;
+    ACL_PINNED struct acl_args *args = NULL;
     aclrtParamHandle ignored;
     aclError error = get_args(name, argsHandle, &args);
     if (!error && (!param || paramSize == 0)) {
@@ -142,7 +143,7 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t p
 aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle)
 {
     const char *name = "aclrtKernelArgsAppendPlaceHolder";
-    struct acl_args *args;
+    ACL_PINNED struct acl_args *args = NULL;
     struct leo_rt_arg_info info;
     aclError error = get_args(name, argsHandle, &args);
     if (!error && !paramHandle) {
@@ -174,7 +175,7 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle,
                                              void **bufferAddr)
 {
     const char *name = "aclrtKernelArgsGetPlaceHolderBuffer";
-    struct acl_args *args;
+    ACL_PINNED struct acl_args *args = NULL;
     aclError error = get_args(name, argsHandle, &args);
     if (error) {
         return error;
@@ -201,7 +202,7 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
                                    void *value, size_t paramSize)
 {
     const char *name = "aclrtKernelArgsParaUpdate";
-    struct acl_args *args;
+    ACL_PINNED struct acl_args *args = NULL;
     aclError error = get_args(name, argsHandle, &args);
     if (error) {
         return error;
@@ -223,7 +224,7 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
 aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 {
     const char *name = "aclrtKernelArgsFinalize";
-    struct acl_args *args;
+    ACL_PINNED struct acl_args *args = NULL;
     aclError error = get_args(name, argsHandle, &args);
     if (error) {
         return error;
@@ -241,7 +242,7 @@ aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
                          uint32_t blocks, struct acl_stream *stream)
 {
-    struct acl_args *args = NULL;
+    ACL_PINNED struct acl_args *args = NULL;
     const void *values[ACL_MAX_PARAMS];
     struct leo_rt_arg_data data[ACL_MAX_PARAMS];
     unsigned data_count = 0;

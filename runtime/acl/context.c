@@ -16,21 +16,21 @@ aclError acl_current_context(const char *func, struct acl_context **context)
     struct acl_process *process = acl_process();
     // The context may have died in another thread; the JSON file's default device stands in where
     // none was set.
-    if (current && !acl_handle_find(current, ACL_KIND_CONTEXT)) {
-        current = NULL;
-    }
-    if (!current && process->default_device >= 0) {
+    struct acl_context *found = current ? acl_handle_find(current, ACL_KIND_CONTEXT) : NULL;
+    if (!found && process->default_device >= 0) {
         aclError error = aclrtSetDevice(process->default_device);
         if (error) {
             return error;
         }
+        found = acl_handle_find(current, ACL_KIND_CONTEXT);
     }
-    if (!current) {
+    if (!found) {
+        current = NULL;
         return acl_fail(
             ACL_ERROR_RT_CONTEXT_NULL, func,
             "this thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first");
     }
-    *context = current;
+    *context = found;
     return ACL_SUCCESS;
 }
 
@@ -70,10 +70,10 @@ void acl_context_free(struct acl_context *context)
 {
     struct acl_stream *stream;
     struct acl_module *module;
-    while ((stream = acl_handle_first(ACL_KIND_STREAM, stream_is_in, context)) != NULL) {
+    while ((stream = acl_handle_take(ACL_KIND_STREAM, stream_is_in, context)) != NULL) {
         acl_stream_free(stream);
     }
-    while ((module = acl_handle_first(ACL_KIND_MODULE, module_is_in, context)) != NULL) {
+    while ((module = acl_handle_take(ACL_KIND_MODULE, module_is_in, context)) != NULL) {
         acl_module_free(module);
     }
     acl_handle_remove(&context->handle);
@@ -113,13 +113,14 @@ aclError aclrtDestroyContext(aclrtContext context)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyContext", "context is NULL");
     }
     struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
-    if (!found) {
-        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext", "%p is no live context",
-                        context);
-    }
-    if (found->primary) {
+    if (found && found->primary) {
+        acl_handle_unpin(&found->handle);
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyContext",
                         "the default context ends with aclrtResetDevice");
+    }
+    if (!found || !acl_handle_claim(&found->handle)) {
+        return acl_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext", "%p is no live context",
+                        context);
     }
     acl_context_free(found);
     return ACL_SUCCESS;
@@ -127,7 +128,7 @@ aclError aclrtDestroyContext(aclrtContext context)
 
 aclError aclrtSetCurrentContext(aclrtContext context)
 {
-    struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
+    ACL_PINNED struct acl_context *found = acl_handle_find(context, ACL_KIND_CONTEXT);
     if (!found) {
         return acl_fail(context ? ACL_ERROR_RT_CONTEXT_NULL : ACL_ERROR_INVALID_PARAM,
                         "aclrtSetCurrentContext", "%p is no live context", context);
@@ -138,7 +139,7 @@ aclError aclrtSetCurrentContext(aclrtContext context)
 
 aclError aclrtGetCurrentContext(aclrtContext *context)
 {
-    struct acl_context *found;
+    ACL_PINNED struct acl_context *found = NULL;
     if (!context) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext", "context is NULL");
     }
@@ -151,7 +152,7 @@ aclError aclrtGetCurrentContext(aclrtContext *context)
 
 aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     if (!stream) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetCurrentDefaultStream",
                         "stream is NULL");

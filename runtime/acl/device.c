@@ -87,11 +87,12 @@ static void close_slot(struct acl_device *slot)
 {
     struct acl_event *event;
     struct acl_context *context;
-    while ((event = acl_handle_first(ACL_KIND_EVENT, event_is_of, slot->rt)) != NULL) {
-        acl_event_free(event);
-    }
-    while ((context = acl_handle_first(ACL_KIND_CONTEXT, context_is_of, slot->rt)) != NULL) {
+    // Contexts first: without one nothing new is made.
+    while ((context = acl_handle_take(ACL_KIND_CONTEXT, context_is_of, slot->rt)) != NULL) {
         acl_context_free(context);
+    }
+    while ((event = acl_handle_take(ACL_KIND_EVENT, event_is_of, slot->rt)) != NULL) {
+        acl_event_free(event);
     }
     acl_host_memory_end(slot->rt);
     leo_rt_device_close(slot->rt);
@@ -139,7 +140,7 @@ aclError aclrtResetDeviceForce(int32_t deviceId)
 
 aclError aclrtGetDevice(int32_t *deviceId)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     if (!deviceId) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice", "deviceId is NULL");
     }

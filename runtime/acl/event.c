@@ -6,7 +6,7 @@
 
 static aclError make_event(const char *func, aclrtEvent *event, uint32_t flags, bool extended)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     struct acl_process *process = acl_process();
     if (!event) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "event is NULL");
@@ -29,18 +29,18 @@ static aclError make_event(const char *func, aclrtEvent *event, uint32_t flags, 
     made->device = context->rt;
     made->flags = flags;
     made->extended = extended;
-    acl_handle_add(&made->handle, ACL_KIND_EVENT);
     pthread_mutex_lock(&process->lock);
     made->id = process->next_event_id++;
     pthread_mutex_unlock(&process->lock);
+    acl_handle_add(&made->handle, ACL_KIND_EVENT);
     *event = made;
     return ACL_SUCCESS;
 }
 
 void acl_event_free(struct acl_event *event)
 {
-    acl_handle_remove(&event->handle);
     leo_rt_event_destroy(event->rt);
+    acl_handle_remove(&event->handle);
     leo_free(event);
 }
 
@@ -74,6 +74,7 @@ aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
     return error ? error : make_event("aclrtCreateEventExWithFlag", event, flag, true);
 }
 
+// Gives it pinned.
 static aclError get_event(const char *func, aclrtEvent handle, struct acl_event **event)
 {
     if (!handle) {
@@ -89,20 +90,25 @@ static aclError get_event(const char *func, aclrtEvent handle, struct acl_event 
 aclError aclrtDestroyEvent(aclrtEvent event)
 {
     struct acl_event *found;
-    aclError error = get_event("aclrtDestroyEvent", event, &found);
-    if (!error) {
-        acl_event_free(found);
+    const char *func = "aclrtDestroyEvent";
+    aclError error = get_event(func, event, &found);
+    if (error) {
+        return error;
     }
-    return error;
+    if (!acl_handle_claim(&found->handle)) {
+        return acl_fail(ACL_ERROR_RT_INVALID_HANDLE, func, "%p is no live event", event);
+    }
+    acl_event_free(found);
+    return ACL_SUCCESS;
 }
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 {
-    struct acl_event *found;
-    struct acl_stream *where;
-    aclError error = get_event("aclrtRecordEvent", event, &found);
+    ACL_PINNED struct acl_event *found = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
+    aclError error = acl_stream_get("aclrtRecordEvent", stream, &where);
     if (!error) {
-        error = acl_stream_get("aclrtRecordEvent", stream, &where);
+        error = get_event("aclrtRecordEvent", event, &found);
     }
     if (!error) {
         error = acl_status("aclrtRecordEvent", leo_rt_event_record(found->rt, where->rt));
@@ -115,11 +121,11 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
-    struct acl_event *found;
-    struct acl_stream *where;
-    aclError error = get_event("aclrtStreamWaitEvent", event, &found);
+    ACL_PINNED struct acl_event *found = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
+    aclError error = acl_stream_get("aclrtStreamWaitEvent", stream, &where);
     if (!error) {
-        error = acl_stream_get("aclrtStreamWaitEvent", stream, &where);
+        error = get_event("aclrtStreamWaitEvent", event, &found);
     }
     return error ? error
                  : acl_status("aclrtStreamWaitEvent", leo_rt_event_wait(found->rt, where->rt));
@@ -127,12 +133,12 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 {
-    struct acl_event *found;
-    struct acl_stream *where;
+    ACL_PINNED struct acl_event *found = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
     const char *func = "aclrtResetEvent";
-    aclError error = get_event(func, event, &found);
+    aclError error = acl_stream_get(func, stream, &where);
     if (!error) {
-        error = acl_stream_get(func, stream, &where);
+        error = get_event(func, event, &found);
     }
     if (!error && (found->extended || !(found->flags & ACL_EVENT_SYNC))) {
         error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
@@ -155,7 +161,7 @@ static int is_complete(const struct acl_event *event)
 
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status)
 {
-    struct acl_event *found;
+    ACL_PINNED struct acl_event *found = NULL;
     if (!status) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventStatus", "status is NULL");
     }
@@ -201,7 +207,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
 {
-    struct acl_event *found;
+    ACL_PINNED struct acl_event *found = NULL;
     const char *func = "aclrtSynchronizeEvent";
     aclError error = acl_timeout_check(func, timeout);
     if (!error) {
@@ -225,7 +231,7 @@ aclError aclrtSynchronizeEvent(aclrtEvent event)
 
 static aclError get_time(const char *func, aclrtEvent handle, uint64_t *ns)
 {
-    struct acl_event *event;
+    ACL_PINNED struct acl_event *event = NULL;
     aclError error = get_event(func, handle, &event);
     if (error) {
         return error;
@@ -275,7 +281,7 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
 
 aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId)
 {
-    struct acl_event *found;
+    ACL_PINNED struct acl_event *found = NULL;
     if (!eventId) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetEventId", "eventId is NULL");
     }

@@ -9,17 +9,17 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
                           aclrtStream stream, struct acl_func **out_func,
                           struct acl_stream **out_stream)
 {
-    struct acl_func *found = acl_handle_find(handle, ACL_KIND_FUNC);
+    aclError error = acl_stream_get(func, stream, out_stream);
+    if (error) {
+        return error;
+    }
+    struct acl_func *found = *out_func = acl_handle_find(handle, ACL_KIND_FUNC);
     if (!found) {
         return acl_fail(handle ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_INVALID_PARAM, func,
                         "%p is no live function", handle);
     }
     if (blocks == 0) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "numBlocks is 0");
-    }
-    aclError error = acl_stream_get(func, stream, out_stream);
-    if (error) {
-        return error;
     }
     if ((*out_stream)->context->failed) {
         return acl_fail(ACL_ERROR_RT_TASK_ABORT_STOP, func,
@@ -29,7 +29,6 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
                         "the function was loaded on another device");
     }
-    *out_func = found;
     return ACL_SUCCESS;
 }
 
@@ -38,8 +37,8 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
                                      aclrtArgsHandle argsHandle, void *reserve)
 {
     const char *name = "aclrtLaunchKernelWithConfig";
-    struct acl_func *func;
-    struct acl_stream *where;
+    ACL_PINNED struct acl_func *func = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
     (void)cfg; // scheduling hints: nothing here changes a result
     if (reserve) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "reserve must be NULL");
@@ -52,8 +51,8 @@ aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, con
                              size_t argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
 {
     const char *name = "aclrtLaunchKernel";
-    struct acl_func *func;
-    struct acl_stream *where;
+    ACL_PINNED struct acl_func *func = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
     (void)cfg;
     aclError error = acl_launch_check(name, funcHandle, numBlocks, stream, &func, &where);
     if (!error && argsSize > 0 && !argsData) {
@@ -77,8 +76,8 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
                                        size_t placeHolderNum)
 {
     const char *name = "aclrtLaunchKernelWithHostArgs";
-    struct acl_func *func;
-    struct acl_stream *where;
+    ACL_PINNED struct acl_func *func = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
     struct leo_rt_arg_data data[16];
     const void *values[64];
     (void)cfg;
@@ -129,8 +128,8 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
                                         aclrtLaunchKernelCfg *cfg, void **args)
 {
     const char *name = "aclrtLaunchKernelWithArgsArray";
-    struct acl_func *found;
-    struct acl_stream *where;
+    ACL_PINNED struct acl_func *found = NULL;
+    ACL_PINNED struct acl_stream *where = NULL;
     (void)cfg;
     aclError error = acl_launch_check(name, func, numBlocks, stream, &found, &where);
     if (error) {

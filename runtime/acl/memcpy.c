@@ -57,7 +57,7 @@ static aclError check_kind(const char *func, const struct acl_context *context, 
 
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     bool skip;
     const char *func = "aclrtMemcpy";
     aclError error = check_copy(func, dst, destMax, src, count, kind, &skip);
@@ -74,7 +74,7 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
 aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream)
 {
-    struct acl_stream *where;
+    ACL_PINNED struct acl_stream *where = NULL;
     bool skip;
     const char *func = "aclrtMemcpyAsync";
     aclError error = check_copy(func, dst, destMax, src, count, kind, &skip);
@@ -118,7 +118,7 @@ static aclError check_2d(const char *func, const void *dst, size_t dpitch, const
 aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
-    struct acl_stream *where;
+    ACL_PINNED struct acl_stream *where = NULL;
     bool skip;
     const char *func = "aclrtMemcpy2dAsync";
     aclError error = check_2d(func, dst, dpitch, src, spitch, width, height, &skip);
@@ -151,7 +151,7 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
 aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream)
 {
-    struct acl_stream *where;
+    ACL_PINNED struct acl_stream *where = NULL;
     const char *func = "aclrtMemsetAsync";
     if (count == 0) {
         return ACL_SUCCESS;

@@ -23,7 +23,7 @@ static bool policy_is_known(aclrtMemMallocPolicy policy)
 static aclError allocate(const char *func, void **ptr, size_t size, aclrtMemMallocPolicy policy,
                          size_t extra)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     if (!ptr || size == 0 || !policy_is_known(policy)) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s",
                         !ptr        ? "devPtr is NULL"
@@ -71,7 +71,7 @@ aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy pol
 
 aclError aclrtFree(void *devPtr)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     uint64_t base, bytes;
     if (!devPtr) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree", "devPtr is NULL");
@@ -91,7 +91,7 @@ aclError aclrtFree(void *devPtr)
 
 aclError aclrtMallocHost(void **hostPtr, size_t size)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     const char *func = "aclrtMallocHost";
     if (!hostPtr || size == 0) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s",
@@ -137,8 +137,8 @@ static bool is_of_device(const void *handle, const void *user)
 
 static aclError free_host(struct host_memory *memory)
 {
-    acl_handle_remove(&memory->handle);
     aclError error = acl_status("aclrtFreeHost", leo_rt_host_free(memory->device, memory->ptr));
+    acl_handle_remove(&memory->handle);
     leo_free(memory);
     return error;
 }
@@ -148,7 +148,7 @@ aclError aclrtFreeHost(void *hostPtr)
     if (!hostPtr) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost", "hostPtr is NULL");
     }
-    struct host_memory *memory = acl_handle_first(ACL_KIND_HOST_MEMORY, starts_at, hostPtr);
+    struct host_memory *memory = acl_handle_take(ACL_KIND_HOST_MEMORY, starts_at, hostPtr);
     if (!memory) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFreeHost",
                         "%p was not returned by aclrtMallocHost, or was already freed", hostPtr);
@@ -159,14 +159,14 @@ aclError aclrtFreeHost(void *hostPtr)
 void acl_host_memory_end(struct leo_rt_device *device)
 {
     struct host_memory *memory;
-    while ((memory = acl_handle_first(ACL_KIND_HOST_MEMORY, is_of_device, device)) != NULL) {
+    while ((memory = acl_handle_take(ACL_KIND_HOST_MEMORY, is_of_device, device)) != NULL) {
         (void)free_host(memory);
     }
 }
 
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     uint64_t free_bytes, total_bytes;
     const char *func = "aclrtGetMemInfo";
     if (!free_out || !total_out || (int)attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) {
@@ -191,7 +191,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
 
 aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     uint64_t base, bytes;
     const char *func = "aclrtPointerGetAttributes";
     if (!ptr || !attributes) {

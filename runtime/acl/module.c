@@ -16,7 +16,7 @@ struct acl_binary {
 static aclError load(const char *func, const void *data, size_t length, const char *path,
                      aclrtBinHandle *out)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     aclError error = acl_current_context(func, &context);
     if (error) {
         return error;
@@ -79,7 +79,7 @@ aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen)
 aclError aclrtDestroyBinary(aclrtBinary binary)
 {
     struct acl_binary *found = acl_handle_find(binary, ACL_KIND_BINARY);
-    if (!found) {
+    if (!found || !acl_handle_claim(&found->handle)) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyBinary", "%p is no live binary",
                         binary);
     }
@@ -90,7 +90,7 @@ aclError aclrtDestroyBinary(aclrtBinary binary)
 
 aclError aclrtBinaryLoad(const aclrtBinary binary, aclrtBinHandle *binHandle)
 {
-    const struct acl_binary *found = acl_handle_find(binary, ACL_KIND_BINARY);
+    ACL_PINNED const struct acl_binary *found = acl_handle_find(binary, ACL_KIND_BINARY);
     if (!found || !binHandle) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtBinaryLoad", "%s",
                         found ? "binHandle is NULL" : "binary is no live binary");
@@ -107,20 +107,20 @@ static bool func_is_in(const void *handle, const void *user)
 void acl_module_free(struct acl_module *module)
 {
     struct acl_func *func;
-    while ((func = acl_handle_first(ACL_KIND_FUNC, func_is_in, module)) != NULL) {
+    while ((func = acl_handle_take(ACL_KIND_FUNC, func_is_in, module)) != NULL) {
         acl_args_end(func);
         acl_handle_remove(&func->handle);
         leo_free(func);
     }
-    acl_handle_remove(&module->handle);
     leo_rt_module_unload(module->rt);
+    acl_handle_remove(&module->handle);
     leo_free(module);
 }
 
 aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle)
 {
     struct acl_module *module = acl_handle_find(binHandle, ACL_KIND_MODULE);
-    if (!module) {
+    if (!module || !acl_handle_claim(&module->handle)) {
         return acl_fail(binHandle ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_INVALID_PARAM,
                         "aclrtBinaryUnLoad", "%p is no loaded binary", binHandle);
     }
@@ -149,7 +149,7 @@ aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kern
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL",
                         kernelName ? "funcHandle" : "kernelName");
     }
-    struct acl_module *module = acl_handle_find(binHandle, ACL_KIND_MODULE);
+    ACL_PINNED struct acl_module *module = acl_handle_find(binHandle, ACL_KIND_MODULE);
     if (!module) {
         return acl_fail(ACL_ERROR_RT_INVALID_HANDLE, func, "%p is no loaded binary", binHandle);
     }
@@ -174,7 +174,7 @@ aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kern
 
 aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char *name)
 {
-    const struct acl_func *func = acl_handle_find(funcHandle, ACL_KIND_FUNC);
+    ACL_PINNED const struct acl_func *func = acl_handle_find(funcHandle, ACL_KIND_FUNC);
     if (!func || !name || maxLen == 0) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetFunctionName", "%s",
                         func ? "name is NULL or maxLen is 0" : "the handle is no live function");
@@ -185,7 +185,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
 
 aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount)
 {
-    const struct acl_func *found = acl_handle_find(func, ACL_KIND_FUNC);
+    ACL_PINNED const struct acl_func *found = acl_handle_find(func, ACL_KIND_FUNC);
     if (!found || !paramCount) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFunctionGetParamCount", "%s",
                         found ? "paramCount is NULL" : "the handle is no live function");

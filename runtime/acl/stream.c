@@ -23,30 +23,31 @@ aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t
     stream->context = context;
     stream->priority = priority;
     stream->flags = flags;
-    acl_handle_add(&stream->handle, ACL_KIND_STREAM);
     pthread_mutex_lock(&process->lock);
     stream->id = process->next_stream_id++;
     pthread_mutex_unlock(&process->lock);
+    acl_handle_add(&stream->handle, ACL_KIND_STREAM);
     *out = stream;
     return ACL_SUCCESS;
 }
 
 void acl_stream_free(struct acl_stream *stream)
 {
-    acl_handle_remove(&stream->handle);
     leo_rt_stream_destroy(stream->rt);
+    acl_handle_remove(&stream->handle);
     leo_free(stream);
 }
 
 aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream **out)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     aclError error = acl_current_context(func, &context);
     if (error) {
         return error;
     }
-    struct acl_stream *stream =
-        handle ? acl_handle_find(handle, ACL_KIND_STREAM) : context->default_stream;
+    // A pinned stream keeps its context, which is freed after its streams.
+    ACL_PINNED struct acl_stream *stream =
+        acl_handle_find(handle ? handle : context->default_stream, ACL_KIND_STREAM);
     if (!stream || stream->context->rt != context->rt) {
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
                         "%p is no live stream of this thread's context", handle);
@@ -56,12 +57,13 @@ aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream 
                         "the stream belongs to another context: make that one current first");
     }
     *out = stream;
+    stream = NULL;
     return ACL_SUCCESS;
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     struct acl_stream *made;
     if (!stream) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream", "stream is NULL");
@@ -87,7 +89,11 @@ static aclError destroy_stream(const char *func, aclrtStream handle)
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "stream is NULL");
     }
     struct acl_stream *stream = acl_handle_find(handle, ACL_KIND_STREAM);
-    if (!stream || stream == stream->context->default_stream) {
+    bool made_for_context = stream && stream == stream->context->default_stream;
+    if (made_for_context) {
+        acl_handle_unpin(&stream->handle);
+    }
+    if (!stream || made_for_context || !acl_handle_claim(&stream->handle)) {
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
                         "%p is no live stream made by aclrtCreateStream", handle);
     }
@@ -107,7 +113,7 @@ aclError aclrtDestroyStreamForce(aclrtStream stream)
 
 static aclError synchronize(const char *func, aclrtStream handle, int timeout)
 {
-    struct acl_stream *stream;
+    ACL_PINNED struct acl_stream *stream = NULL;
     aclError error = acl_stream_get(func, handle, &stream);
     if (error) {
         return error;
@@ -134,7 +140,7 @@ static bool is_of_device(const void *handle, const void *user)
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     const char *func = "aclrtSynchronizeDevice";
     aclError error = acl_timeout_check(func, timeout);
     if (!error) {
@@ -170,7 +176,7 @@ aclError aclrtSynchronizeDevice(void)
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
 {
-    struct acl_stream *found;
+    ACL_PINNED struct acl_stream *found = NULL;
     if (!status) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamQuery", "status is NULL");
     }
@@ -188,7 +194,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
 
 aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
 {
-    struct acl_stream *found;
+    ACL_PINNED struct acl_stream *found = NULL;
     if (!streamId) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetId", "streamId is NULL");
     }
@@ -201,7 +207,7 @@ aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
 
 aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
 {
-    struct acl_stream *found;
+    ACL_PINNED struct acl_stream *found = NULL;
     if (!priority) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetPriority", "priority is NULL");
     }
@@ -214,7 +220,7 @@ aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
 
 aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
 {
-    struct acl_stream *found;
+    ACL_PINNED struct acl_stream *found = NULL;
     if (!flags) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetFlags", "flags is NULL");
     }
@@ -238,7 +244,7 @@ aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *grea
 
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 {
-    struct acl_stream *found;
+    ACL_PINNED struct acl_stream *found = NULL;
     const char *func = "aclrtSetStreamFailureMode";
     if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "mode %llu is neither 0 nor 1",
@@ -260,7 +266,7 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
 {
-    struct acl_context *context;
+    ACL_PINNED struct acl_context *context = NULL;
     struct leo_drv_caps caps;
     if (!streamCount) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAvailableNum",
