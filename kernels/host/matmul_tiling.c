@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "matmul_tiling.h"
 
+/* What the choice of tiles reckons with; marked as the numbers in isa/soc/*.ini. Only time
+ * depends on it. */
 enum {
-    CUBE = 16 * 16 * 16, /* multiply-adds a cycle */
-    TILE_CYCLES = 1000,  /* what a tile costs beside its work: first loads, last stores */
-    STORE_BYTES_A_CYCLE = 64,
-    L0_HALF = 32768,
+    CUBE = 16 * 16 * 16,      /* multiply-adds a cycle: [P] both architectures */
+    TILE_CYCLES = 1000,       /* what a tile costs beside its work, first loads and last stores:
+                                 [A] a few latencies of global memory */
+    STORE_BYTES_A_CYCLE = 64, /* [P] 910A, UB to L2; [A] for 910B1, whose path stores 70 to 112 */
+    L0_HALF = 32768,          /* [P] half of 64 KiB: the other half is being loaded */
     K_STEP_MAX = 512,
 };
 

@@ -5,8 +5,10 @@
 
 #include <math.h>
 
-#define LINE_BYTES   128u /* least piece global memory moves */
-#define WINDOW_BYTES 512u /* largest piece of one DMA request */
+// Of both architectures, marked as the numbers in isa/soc/*.ini. Which unit a piece is rounded to
+// (HW-DMA-31) is [A].
+#define LINE_BYTES   128u /* least piece global memory moves: [P] line the L2 reads */
+#define WINDOW_BYTES 512u /* largest piece of one DMA request: [P] longest burst of the DMA */
 
 /* `count` pieces of `bytes`, `step` bytes apart, in global memory. */
 struct pieces {

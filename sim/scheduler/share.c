@@ -7,8 +7,12 @@
  */
 #include "../chip/chip.h"
 
-/* How much of the past counts again in the next quantum. */
+/* Neither number is a property of a chip: they say how fast the model forgets, and the rates of the
+ * SoC files were fitted with them. How much of the bytes and HBM time of the past counts again in
+ * the next quantum: [A] about eight quanta are remembered. */
 #define KEPT 0.875
+/* How much of the transfers under way in the past counts again: [A] half. */
+#define ACTIVE_KEPT 0.5
 
 void sim_share_count(struct leo_sim_chip *chip, unsigned id)
 {
@@ -87,7 +91,7 @@ void sim_share_update(struct leo_sim_chip *chip)
         active += part;
     }
     if (!fresh) {
-        active = (active + scheduler->active_transfers) / 2;
+        active = active * (1 - ACTIVE_KEPT) + scheduler->active_transfers * ACTIVE_KEPT;
     }
     scheduler->active_transfers = active;
     double share = chip_bandwidth(chip) * 1e6 / config->clock_khz / (active > 1 ? active : 1);

@@ -5,10 +5,11 @@
 
 #include <string.h>
 
+// Of both architectures, marked as the numbers in isa/soc/*.ini.
 /** Bank groups of the unified buffer (HW-VEC-41): block addresses take turns, each serves one row a
- * cycle. */
+ * cycle. [P] */
 #define BANK_GROUPS 16u
-/** Bytes after which a group moves on to its next bank. */
+/** Bytes after which a group moves on to its next bank: [P] 16 groups of banks of 4 KiB. */
 #define BANK_STEP_BYTES 0x10000u
 enum form {
     FORM_NONE,
