@@ -5,7 +5,6 @@
 #include "rig.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define IMAGE (RIG_GM + 0x8000)
@@ -17,27 +16,14 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-static long resident_kib(void)
-{
-    long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file) {
-        if (fscanf(file, "%ld %ld", &pages, &resident) != 2) {
-            resident = 0;
-        }
-        fclose(file);
-    }
-    return resident * 4;
-}
-
 static void bench(const char *soc, uint8_t kind, unsigned threads)
 {
     struct rig rig;
-    long before = resident_kib();
+    long before = rig_resident_kib();
     double from = now_us();
     rig_open(&rig, soc, NULL, threads);
     printf("%s, %u threads: create %.0f us, %ld KiB resident\n", soc, threads, now_us() - from,
-           resident_kib() - before);
+           rig_resident_kib() - before);
     const uint32_t empty[] = {rv_ret()};
     rig_image(&rig, IMAGE, empty, 1);
     double best = 1e9;

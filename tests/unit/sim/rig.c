@@ -3,6 +3,7 @@
 
 #include <CUnit/CUnit.h>
 #include <leo/soc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,4 +177,17 @@ unsigned rig_run(struct rig *rig, uint8_t kind, uint64_t addr, uint32_t blocks,
 {
     struct leo_sqe_kernel body = rig_kernel(rig, addr, blocks, slots, count);
     return rig_do(rig, 1, LEO_SQE_OP_KERNEL, kind, &body, sizeof(body), cqe);
+}
+
+long rig_resident_kib(void)
+{
+    long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%ld %ld", &pages, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(file);
+    }
+    return resident * 4;
 }

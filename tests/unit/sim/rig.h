@@ -56,3 +56,5 @@ struct leo_sqe_kernel rig_kernel(struct rig *rig, uint64_t addr, uint32_t blocks
 /** Launches and waits. */
 unsigned rig_run(struct rig *rig, uint8_t kind, uint64_t addr, uint32_t blocks,
                  const uint64_t *slots, unsigned count, struct leo_cqe *cqe);
+/** Memory of this process that the host really keeps. */
+long rig_resident_kib(void);

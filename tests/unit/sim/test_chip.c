@@ -8,7 +8,6 @@
 #include <leo/soc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define IMAGE        (RIG_GM + 0x8000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -411,14 +410,13 @@ static void lost_ring_memory_breaks_one_queue(void)
 }
 
 /* HW-CHIP-02: device memory costs what is touched. */
-static void creation_is_quick(void)
+static void chip_costs_what_is_touched(void)
 {
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    long before = rig_resident_kib();
     struct rig rig;
     rig_open(&rig, "ascend910b1", NULL, 1);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    CU_ASSERT_TRUE((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000 < 50);
+    // 64 GiB of device memory and 72 cores; the rig's own memory is in it.
+    CU_ASSERT_TRUE(rig_resident_kib() - before < 64 << 10);
     rig_close(&rig);
 }
 
@@ -463,7 +461,7 @@ static const struct leo_test tests[] = {
     {"interrupts_can_be_masked", interrupts_can_be_masked},
     {"reset_takes_everything_back", reset_takes_everything_back},
     {"lost_ring_memory_breaks_one_queue", lost_ring_memory_breaks_one_queue},
-    {"creation_is_quick", creation_is_quick},
+    {"chip_costs_what_is_touched", chip_costs_what_is_touched},
     {"creation_survives_failing_allocations", creation_survives_failing_allocations},
 };
 
