@@ -15,7 +15,8 @@ struct copy {
     uint64_t dst, src; /**< addresses as the user gave them */
     size_t dst_pitch, src_pitch, width, height;
     bool dst_device, src_device;
-    bool waits; /**< the caller waits for it */
+    bool waits;                 /**< the caller waits for it */
+    struct rt_outcome *outcome; /**< its own, if all wait on this stream; else NULL */
 };
 
 static void copy_rows(char *dst, size_t dst_pitch, const char *src, size_t src_pitch, size_t width,
@@ -46,6 +47,12 @@ static leo_status submit_copy(struct leo_rt_stream *stream, const struct leo_sqe
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_COPY};
     memcpy(entry.body, body, sizeof(*body));
     return rt_stream_submit(stream, &entry, task);
+}
+
+static leo_status wait_copy(struct leo_rt_stream *stream, const struct copy *copy)
+{
+    return copy->outcome ? rt_stream_wait_outcome(stream, copy->outcome)
+                         : rt_stream_wait(stream, stream->submitted, -1);
 }
 
 // The host side of a copy, made reachable: a DMA address and pitch, and what holds it there.
@@ -136,6 +143,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .what = "copy",
         .staging = copies_out ? NULL : side.staging,
         .mapped = side.mapped,
+        .outcome = copy->outcome,
     };
     status = submit_copy(stream, &body, &task);
     if (status) {
@@ -143,7 +151,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         return status;
     }
     if (copy->waits) {
-        status = rt_stream_wait(stream, stream->submitted, -1);
+        status = wait_copy(stream, copy);
     }
     if (copies_out) {
         if (!status) {
@@ -195,8 +203,9 @@ static leo_status run_copy(struct leo_rt_stream *stream, struct copy *copy)
             .dst_pitch = copy->dst_pitch,
             .src_pitch = copy->src_pitch,
         };
-        status = submit_copy(stream, &body, &(struct rt_task){.what = "copy"});
-        return status || !copy->waits ? status : rt_stream_wait(stream, stream->submitted, -1);
+        const struct rt_task task = {.what = "copy", .outcome = copy->outcome};
+        status = submit_copy(stream, &body, &task);
+        return status || !copy->waits ? status : wait_copy(stream, copy);
     }
     // Host to host, in the stream's order.
     status = rt_stream_wait(stream, stream->submitted, -1);
@@ -222,12 +231,11 @@ static struct copy plain_copy(void *dst, const void *src, size_t bytes, bool wai
 
 leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes)
 {
+    struct rt_outcome outcome = {0};
     struct copy copy = plain_copy(dst, src, bytes, true);
+    copy.outcome = &outcome;
     pthread_mutex_lock(&device->lock);
     leo_status status = run_copy(device->copy_stream, &copy);
-    if (!status) {
-        status = rt_stream_take_fault(device->copy_stream);
-    }
     pthread_mutex_unlock(&device->lock);
     return status;
 }

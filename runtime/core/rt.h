@@ -74,6 +74,12 @@ struct leo_rt_device {
     struct rt_profile *profile;
 };
 
+/** How a task ended whose caller waits for it. */
+struct rt_outcome {
+    struct leo_drv_completion done;
+    char text[768]; /**< if it failed */
+};
+
 /** One entry under way, and what to give back when it is done. */
 struct rt_task {
     const struct leo_rt_kernel *kernel; /**< NULL: not a kernel */
@@ -84,6 +90,7 @@ struct rt_task {
     uint32_t event_slot; /**< slot + 1, 0 = no record */
     uint32_t args_end;   /**< end of its place in the argument ring, 0 = none */
     uint64_t end_ns;
+    struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
 };
 
 struct leo_rt_stream {
@@ -181,6 +188,9 @@ LEO_MUST_CHECK leo_status rt_stream_submit(struct leo_rt_stream *stream, struct 
 /** Waits until `count` tasks since creation are done; timeout_ms < 0: for ever. Sees the time. */
 LEO_MUST_CHECK leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count,
                                          int timeout_ms);
+/** Waits for the task submitted last, with this outcome; nothing points at it afterwards. */
+LEO_MUST_CHECK leo_status rt_stream_wait_outcome(struct leo_rt_stream *stream,
+                                                 const struct rt_outcome *outcome);
 /** Takes completions that are there and gives back what their tasks held. */
 LEO_MUST_CHECK leo_status rt_stream_poll(struct leo_rt_stream *stream);
 /** Reports the failure of a task since the last call, if any, as LEO_ERR_FAULT. */

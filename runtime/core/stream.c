@@ -10,7 +10,9 @@ static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_comp
     struct rt_task *task = &stream->tasks[stream->completed++ & (stream->depth - 1)];
     (void)cmd_id;
     task->end_ns = done->end_ns;
-    if (done->status && !stream->has_failure && !stream->fault) {
+    if (task->outcome) {
+        task->outcome->done = *done;
+    } else if (done->status && !stream->has_failure && !stream->fault) {
         stream->has_failure = true;
         stream->failed_task = *task;
         stream->failure = *done;
@@ -45,6 +47,11 @@ static void settle_tasks(struct leo_rt_stream *stream)
                 slot->done = task->event_sequence;
                 slot->time_ns = task->end_ns;
             }
+        }
+        struct rt_outcome *outcome = task->outcome;
+        if (outcome && outcome->done.status) {
+            rt_fault_text(device, task, &outcome->done, outcome->text, sizeof(outcome->text));
+            rt_log(device->rt, 3, "%s", outcome->text);
         }
         release_task(stream, task);
     }
@@ -88,6 +95,19 @@ leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int time
         rt_device_wait(stream->device, is_goal_reached, &goal, timeout_ms, "the stream's tasks");
     if (!status) {
         rt_device_see_time(stream->device, stream->end_ns);
+    }
+    return status;
+}
+
+leo_status rt_stream_wait_outcome(struct leo_rt_stream *stream, const struct rt_outcome *outcome)
+{
+    uint64_t count = stream->submitted;
+    leo_status status = rt_stream_wait(stream, count, -1);
+    if (stream->completed < count) {
+        // Given up, but still under way.
+        stream->tasks[(count - 1) & (stream->depth - 1)].outcome = NULL;
+    } else if (!status && outcome->done.status) {
+        status = rt_fail(LEO_ERR_FAULT, "%s", outcome->text);
     }
     return status;
 }

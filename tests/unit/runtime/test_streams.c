@@ -2,6 +2,7 @@
 /* Streams over a device that completes only when told to. */
 #include "null_runtime.h"
 
+#include <leo/transport.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,56 @@ static void first_fault_is_reported_once(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "fill faulted"));
     OK(leo_rt_stream_synchronize(stream, -1));
     null_runtime_close(&null);
+}
+
+// Stands in for a device that goes on while it is waited for: entries of the copy queue end with
+// these codes.
+static struct {
+    struct null_runtime *null;
+    uint16_t fault[2];
+    unsigned count; /**< 0: it stands still */
+} while_waiting;
+
+static leo_status complete_while_waiting(struct leo_transport *transport, uint64_t timeout_ns)
+{
+    (void)timeout_ns;
+    for (unsigned i = 0; i < while_waiting.count; i++) {
+        leo_drv_transport_null_complete(transport, COPY_QUEUE, 1, while_waiting.fault[i]);
+    }
+    return while_waiting.count ? LEO_OK : LEO_ERR_NOT_READY;
+}
+
+// A first copy is given up by its caller; then a second is waited for, and both end.
+static leo_status copy_after_a_copy(uint16_t first_fault, uint16_t second_fault)
+{
+    struct null_runtime null;
+    uint64_t addr;
+    char data[64] = {0};
+    null_runtime_open(&null, false);
+    struct leo_transport_ops ops = *null.transport->ops;
+    ops.irq_wait = complete_while_waiting;
+    null.transport->ops = &ops;
+    OK(leo_rt_memory_alloc(null.device, sizeof(data), &addr));
+    while_waiting.count = 0;
+    CU_ASSERT_EQUAL(leo_rt_memcpy(null.device, (void *)(uintptr_t)addr, data, sizeof(data)),
+                    LEO_ERR_DEAD);
+    while_waiting.fault[0] = first_fault;
+    while_waiting.fault[1] = second_fault;
+    while_waiting.count = 2;
+    leo_status status = leo_rt_memcpy(null.device, (void *)(uintptr_t)addr, data, sizeof(data));
+    null_runtime_close(&null);
+    return status;
+}
+
+static void a_copy_answers_for_itself_alone(void)
+{
+    CU_ASSERT_EQUAL(copy_after_a_copy(0, 0), LEO_OK);
+    CU_ASSERT_EQUAL(copy_after_a_copy(0, LEO_FAULT_DMA_OUT_OF_RANGE), LEO_ERR_FAULT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "copy faulted"));
+    CU_ASSERT_EQUAL(copy_after_a_copy(LEO_FAULT_DMA_OUT_OF_RANGE, 0), LEO_OK);
+    CU_ASSERT_EQUAL(copy_after_a_copy(LEO_FAULT_WATCHDOG, LEO_FAULT_DMA_OUT_OF_RANGE),
+                    LEO_ERR_FAULT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), leo_fault_name(LEO_FAULT_DMA_OUT_OF_RANGE)));
 }
 
 static void destroyed_event_slot_is_used_again_safely(void)
@@ -184,6 +235,7 @@ int main(int argc, char **argv)
          clock_of_the_host_follows_what_it_waits_for},
         {"clock_of_the_host_never_goes_back", clock_of_the_host_never_goes_back},
         {"first_fault_is_reported_once", first_fault_is_reported_once},
+        {"a_copy_answers_for_itself_alone", a_copy_answers_for_itself_alone},
         {"destroyed_event_slot_is_used_again_safely", destroyed_event_slot_is_used_again_safely},
         {"event_recorded_twice_counts_the_later_record",
          event_recorded_twice_counts_the_later_record},
