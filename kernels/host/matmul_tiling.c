@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "matmul_tiling.h"
 
-/* What the choice of tiles reckons with; marked as the numbers in isa/soc/*.ini. Only time
+/* What the choice of tiles reckons with; marked as the numbers of the SoC files. Only time
  * depends on it. */
 enum {
     CUBE = 16 * 16 * 16,      /* multiply-adds a cycle: [P] both architectures */
