@@ -9,7 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPIN_ROUNDS = 2000, MAX_THREADS = 64, MAX_ITEMS = 256 };
+// A worker spins through the single-threaded work between two quanta (about a tenth of a
+// millisecond for a big kernel): waking a sleeper costs as much again.
+enum { SPIN_ROUNDS = 20000, MAX_THREADS = 64, MAX_ITEMS = 256 };
 
 struct sim_host_lock {
     pthread_mutex_t mutex;
