@@ -139,7 +139,7 @@ static void a_copy_answers_for_itself_alone(void)
     CU_ASSERT_EQUAL(copy_after_a_copy(LEO_FAULT_DMA_OUT_OF_RANGE, 0), LEO_OK);
     CU_ASSERT_EQUAL(copy_after_a_copy(LEO_FAULT_WATCHDOG, LEO_FAULT_DMA_OUT_OF_RANGE),
                     LEO_ERR_FAULT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), leo_fault_name(LEO_FAULT_DMA_OUT_OF_RANGE)));
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), leo_fault_text(LEO_FAULT_DMA_OUT_OF_RANGE)));
 }
 
 static void destroyed_event_slot_is_used_again_safely(void)
