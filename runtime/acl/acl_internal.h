@@ -27,8 +27,9 @@ enum acl_kind {
 
 struct acl_handle {
     enum acl_kind kind;
-    uint32_t pins; /**< calls that use it */
-    bool ending;   /**< one thread ends it: nobody finds it any more */
+    uint32_t pins;   /**< calls that use it */
+    bool ending;     /**< one thread ends it: nobody finds it any more */
+    uint64_t serial; /**< tells it from a later one at the same address */
     struct acl_handle *next;
 };
 
@@ -82,6 +83,7 @@ struct acl_device {
  * The state of the process behind a C API without a handle of its own. This is the one writable
  * global of the project; the API's shape leaves no other place. `lock` protects every field but
  * those of the devices, which belong to `device_lock` (taken first) while they are set and reset.
+ * The runtime ends under both, so that either keeps it.
  */
 struct acl_process {
     pthread_mutex_t lock, device_lock;
@@ -93,6 +95,7 @@ struct acl_process {
     int visible[ACL_MAX_DEVICES], visible_count;
     struct acl_device device[ACL_MAX_DEVICES];
     struct acl_handle *bucket[ACL_HANDLE_BUCKETS];
+    uint64_t next_serial;
     int32_t next_stream_id;
     uint32_t next_event_id;
 };

@@ -5,24 +5,36 @@
 #include <leo/alloc.h>
 
 static _Thread_local struct acl_context *current;
+static _Thread_local uint64_t current_serial;
 
 void acl_set_current_context(struct acl_context *context)
 {
     current = context;
+    current_serial = context->handle.serial;
+}
+
+// NULL if it has ended, in this thread or another; else pinned.
+static struct acl_context *find_current(void)
+{
+    struct acl_context *found = current ? acl_handle_find(current, ACL_KIND_CONTEXT) : NULL;
+    if (found && found->handle.serial != current_serial) {
+        acl_handle_unpin(&found->handle);
+        found = NULL;
+    }
+    return found;
 }
 
 aclError acl_current_context(const char *func, struct acl_context **context)
 {
     struct acl_process *process = acl_process();
-    // The context may have died in another thread; the JSON file's default device stands in where
-    // none was set.
-    struct acl_context *found = current ? acl_handle_find(current, ACL_KIND_CONTEXT) : NULL;
+    // The JSON file's default device stands in where none was set.
+    struct acl_context *found = find_current();
     if (!found && process->default_device >= 0) {
         aclError error = aclrtSetDevice(process->default_device);
         if (error) {
             return error;
         }
-        found = acl_handle_find(current, ACL_KIND_CONTEXT);
+        found = find_current();
     }
     if (!found) {
         current = NULL;
@@ -92,19 +104,30 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
     }
     // Opening the device counts as a use of it only as long as SetDevice does: it must have been
     // set, or is set now.
-    if (deviceId < 0 || deviceId >= ACL_MAX_DEVICES || !process->device[deviceId].rt) {
+    bool open = false;
+    if (deviceId >= 0 && deviceId < ACL_MAX_DEVICES) {
+        pthread_mutex_lock(&process->device_lock);
+        open = process->device[deviceId].rt != NULL;
+        pthread_mutex_unlock(&process->device_lock);
+    }
+    if (!open) {
         aclError error = aclrtSetDevice(deviceId);
         if (error) {
             return error;
         }
     }
-    aclError error = acl_context_make("aclrtCreateContext", deviceId, false, &made);
-    if (error) {
-        return error;
+    // Another thread may have reset the device.
+    pthread_mutex_lock(&process->device_lock);
+    aclError error = process->device[deviceId].rt
+                         ? acl_context_make("aclrtCreateContext", deviceId, false, &made)
+                         : acl_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, "aclrtCreateContext",
+                                    "device %d was reset meanwhile", deviceId);
+    if (!error) {
+        acl_set_current_context(made);
+        *context = made;
     }
-    acl_set_current_context(made);
-    *context = made;
-    return ACL_SUCCESS;
+    pthread_mutex_unlock(&process->device_lock);
+    return error;
 }
 
 aclError aclrtDestroyContext(aclrtContext context)
@@ -177,6 +200,8 @@ aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *act
     if (flags) {
         *flags = 0;
     }
+    pthread_mutex_lock(&process->device_lock);
     *active = process->device[deviceId].primary != NULL;
+    pthread_mutex_unlock(&process->device_lock);
     return ACL_SUCCESS;
 }

@@ -187,9 +187,7 @@ aclError aclrtGetDeviceCount(uint32_t *count)
     return ACL_SUCCESS;
 }
 
-// Capabilities can be asked for without the device being set: opens it for the moment of the
-// question.
-static aclError get_caps(const char *func, int64_t id, struct leo_drv_caps *caps)
+static aclError ask_caps(const char *func, int64_t id, struct leo_drv_caps *caps)
 {
     struct acl_device *slot;
     int physical;
@@ -203,6 +201,17 @@ static aclError get_caps(const char *func, int64_t id, struct leo_drv_caps *caps
         leo_rt_device_get_caps(device, caps);
         leo_rt_device_close(device);
     }
+    return error;
+}
+
+// Capabilities can be asked for without the device being set: opens it for the moment of the
+// question.
+static aclError get_caps(const char *func, int64_t id, struct leo_drv_caps *caps)
+{
+    pthread_mutex_t *lock = &acl_process()->device_lock;
+    pthread_mutex_lock(lock);
+    aclError error = ask_caps(func, id, caps);
+    pthread_mutex_unlock(lock);
     return error;
 }
 

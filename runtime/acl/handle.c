@@ -14,10 +14,13 @@ static struct acl_handle **bucket_of(const void *ptr)
 void acl_handle_add(struct acl_handle *handle, enum acl_kind kind)
 {
     struct acl_process *process = acl_process();
-    *handle = (struct acl_handle){.kind = kind};
     pthread_mutex_lock(&process->lock);
     struct acl_handle **bucket = bucket_of(handle);
-    handle->next = *bucket;
+    *handle = (struct acl_handle){
+        .kind = kind,
+        .serial = process->next_serial++,
+        .next = *bucket,
+    };
     *bucket = handle;
     pthread_mutex_unlock(&process->lock);
 }

@@ -146,14 +146,17 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
 static aclError set_limit(const char *name, uint64_t us)
 {
     struct leo_rt *rt;
+    pthread_mutex_t *lock = &acl_process()->device_lock;
     if (us == 0 || us > UINT32_MAX) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name,
                         "the timeout must lie between 1 ms and %u s", UINT32_MAX / 1000000);
     }
+    pthread_mutex_lock(lock);
     aclError error = acl_runtime(name, &rt);
     if (!error) {
         leo_rt_set_limit_us(rt, (uint32_t)us);
     }
+    pthread_mutex_unlock(lock);
     return error;
 }
 

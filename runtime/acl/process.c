@@ -152,7 +152,8 @@ aclError aclInit(const char *configPath)
     return error;
 }
 
-// Frees the runtime once no device is open; devices still open keep it until they are reset.
+// Frees the runtime once no device is open; devices still open keep it until they are reset. Caller
+// holds both locks.
 static void drop_runtime(struct acl_process *process)
 {
     bool open = false;
@@ -178,6 +179,7 @@ void acl_runtime_end(void)
 aclError aclFinalize(void)
 {
     struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->device_lock);
     pthread_mutex_lock(&process->lock);
     bool again = process->finalized;
     process->references = 0;
@@ -186,6 +188,7 @@ aclError aclFinalize(void)
         drop_runtime(process);
     }
     pthread_mutex_unlock(&process->lock);
+    pthread_mutex_unlock(&process->device_lock);
     if (again) {
         return acl_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize", "already finalized");
     }
@@ -195,6 +198,7 @@ aclError aclFinalize(void)
 aclError aclFinalizeReference(uint64_t *refCount)
 {
     struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->device_lock);
     pthread_mutex_lock(&process->lock);
     bool none = process->references == 0;
     if (!none && --process->references == 0) {
@@ -203,6 +207,7 @@ aclError aclFinalizeReference(uint64_t *refCount)
     }
     uint64_t left = process->references;
     pthread_mutex_unlock(&process->lock);
+    pthread_mutex_unlock(&process->device_lock);
     if (refCount) {
         *refCount = left;
     }

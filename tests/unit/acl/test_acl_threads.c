@@ -151,11 +151,90 @@ static void one_thread_uses_what_another_ends(void)
     acl_end(binary);
 }
 
+/** A thread whose context ended while it slept. */
+struct sleeper {
+    pthread_barrier_t barrier;
+    aclrtContext context;
+    aclError answer;
+};
+
+static void *sleeper_thread(void *user)
+{
+    struct sleeper *sleeper = user;
+    aclrtContext found;
+    (void)aclrtSetCurrentContext(sleeper->context);
+    pthread_barrier_wait(&sleeper->barrier);
+    pthread_barrier_wait(&sleeper->barrier);
+    sleeper->answer = aclrtGetCurrentContext(&found);
+    return NULL;
+}
+
+/* Most allocators give the new context the old one's address. */
+static void a_new_context_is_not_an_old_threads(void)
+{
+    aclrtBinHandle binary;
+    struct sleeper sleeper = {.answer = ACL_SUCCESS};
+    aclrtContext made;
+    pthread_t thread;
+    acl_begin("ascend910a", &binary);
+    OK(make_context(&sleeper.context));
+    pthread_barrier_init(&sleeper.barrier, NULL, 2);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, sleeper_thread, &sleeper), 0);
+    pthread_barrier_wait(&sleeper.barrier);
+    OK(aclrtDestroyContext(sleeper.context));
+    for (int i = 0; i < ROUNDS; i++) {
+        OK(make_context(&made));
+        if (made == sleeper.context) {
+            break;
+        }
+        OK(aclrtDestroyContext(made));
+    }
+    pthread_barrier_wait(&sleeper.barrier);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&sleeper.barrier);
+    CU_ASSERT_EQUAL(sleeper.answer, ACL_ERROR_RT_CONTEXT_NULL);
+    acl_end(binary);
+}
+
+static void *finalize_thread(void *user)
+{
+    pthread_barrier_t *barrier = user;
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(barrier);
+        (void)aclInit(NULL);
+        (void)aclFinalize();
+    }
+    return NULL;
+}
+
+/* Questions that need no device set go on while another thread ends the runtime. */
+static void capabilities_meet_finalize(void)
+{
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    aclrtDeviceStatus status;
+    int wrong = 0;
+    pthread_barrier_init(&barrier, NULL, 2);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, finalize_thread, &barrier), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&barrier);
+        wrong += aclrtQueryDeviceStatus(0, &status) != ACL_SUCCESS;
+        wrong += aclrtSetOpExecuteTimeOut(1) != ACL_SUCCESS;
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    CU_ASSERT_EQUAL(wrong, 0);
+    (void)aclInit(NULL);
+    OK(aclFinalize());
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"two_threads_end_one_handle", two_threads_end_one_handle},
         {"one_thread_uses_what_another_ends", one_thread_uses_what_another_ends},
+        {"a_new_context_is_not_an_old_threads", a_new_context_is_not_an_old_threads},
+        {"capabilities_meet_finalize", capabilities_meet_finalize},
     };
     return leo_test_main("acl_threads", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
