@@ -19,8 +19,14 @@ struct place {
 static leo_status fail_at(const struct place *place, int column, const char *found,
                           const char *expected)
 {
-    snprintf(place->error, place->error_bytes, "%s:%u: column %d: found '%.20s', expected %s",
-             place->path, place->line, column, found, expected);
+    // The file may be anything: only printable characters reach the terminal.
+    char shown[21];
+    snprintf(shown, sizeof(shown), "%s", found);
+    for (char *c = shown; *c; c++) {
+        *c = (char)(*c >= ' ' && *c <= '~' ? *c : '.');
+    }
+    snprintf(place->error, place->error_bytes, "%s:%u: column %d: found '%s', expected %s",
+             place->path, place->line, column, shown, expected);
     return LEO_ERR_PARSE;
 }
 

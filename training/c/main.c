@@ -161,17 +161,23 @@ static void gather(struct run *run, const uint32_t *order, uint32_t count)
     }
 }
 
+/* A fifth is held out; false, with a message, if the rest fills no batch. */
+static bool split(struct run *run)
+{
+    const uint32_t count = run->digits.count;
+    run->train = count - count / 5;
+    run->held_out = count / 5;
+    if (run->train < BATCH) {
+        fprintf(stderr, "leo-train: %s: %u digits are too few, training takes at least %d\n",
+                run->options->data, count, (BATCH - 1) * 5 / 4 + 1);
+    }
+    return run->train >= BATCH;
+}
+
 static leo_status prepare(struct run *run)
 {
     const struct options *options = run->options;
     const uint32_t count = run->digits.count;
-    run->train = count - count / 5;
-    run->held_out = count / 5;
-    if (run->train < BATCH || run->held_out == 0) {
-        return leo_rt_fail(LEO_ERR_INVALID_ARG,
-                           "%s: %u digits are too few, training takes at least %d", options->data,
-                           count, BATCH * 5 / 4 + 1);
-    }
     run->order = calloc(count, sizeof(*run->order));
     run->pixels = calloc((size_t)count * DIGITS_PIXELS, sizeof(*run->pixels));
     run->labels = calloc(count, sizeof(*run->labels));
@@ -183,8 +189,8 @@ static leo_status prepare(struct run *run)
     for (uint32_t i = 0; i < count; i++) {
         run->order[i] = i;
     }
-    struct train_random split = {SPLIT_SEED};
-    train_random_shuffle(&split, run->order, count);
+    struct train_random random = {SPLIT_SEED};
+    train_random_shuffle(&random, run->order, count);
 
     const struct leo_rt_opts opts = {.size = sizeof(opts),
                                      .soc = options->soc,
@@ -310,6 +316,10 @@ int main(int argc, char **argv)
     }
     if (digits_read(options.data, &run.digits, error, sizeof(error)) != LEO_OK) {
         fprintf(stderr, "leo-train: %s\n", error);
+        return EXIT_FAILED;
+    }
+    if (!split(&run)) {
+        digits_finish(&run.digits);
         return EXIT_FAILED;
     }
     leo_status status = train(&run);

@@ -75,6 +75,8 @@ static void digits_read_names_line_and_column(void)
     expect_error(bad, ":1: column 65:", "line's end");
     expect_error("1,2,x,4\n", ":1: column 3:", "'x'");
     expect_error("1,2\n", ":1: column 2:", "comma");
+    expect_error("1,\x7f\x45LF\x02\x80\xff,3\n", ":1: column 2:", "'.ELF...'");
+    expect_error("\x1b[31m,3\n", ":1: column 1:", "'.[31m'");
     expect_error("\n", ":1: column 1:", "a number of 0..16");
     expect_error("", "empty", "one image a line");
 }

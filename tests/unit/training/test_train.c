@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { OUTPUT_BYTES = 65536 };
 
@@ -83,6 +84,44 @@ static void train_skips_steps_that_overflow(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(output, " 22 steps skipped"));
 }
 
+static void write_digit(FILE *file)
+{
+    for (int pixel = 0; pixel < 64; pixel++) {
+        fputs("0,", file);
+    }
+    fputs("1\n", file);
+}
+
+/* With a file of `count` digits: one line that names it and says `message`; one digit more is
+ * enough. */
+static void expect_too_few(int count, const char *message)
+{
+    static char output[OUTPUT_BYTES];
+    char path[] = "/tmp/leo-train-XXXXXX", options[64], expected[128];
+    int fd = mkstemp(path);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) {
+        CU_FAIL_FATAL("no temporary file");
+    }
+    for (int i = 0; i < count; i++) {
+        write_digit(file);
+    }
+    fclose(file);
+    snprintf(options, sizeof(options), "--data %s", path);
+    snprintf(expected, sizeof(expected), "leo-train: %s: %s", path, message);
+    CU_ASSERT_EQUAL(run("A=b", options, output), 1);
+    CU_ASSERT_STRING_EQUAL(output, expected);
+    snprintf(options, sizeof(options), "--epochs 1 --data %s", path);
+    file = fopen(path, "a");
+    if (!file) {
+        CU_FAIL_FATAL("no temporary file");
+    }
+    write_digit(file);
+    fclose(file);
+    CU_ASSERT_EQUAL(run("A=b", options, output), 0);
+    unlink(path);
+}
+
 static void train_tells_mistakes(void)
 {
     static char output[OUTPUT_BYTES];
@@ -93,6 +132,7 @@ static void train_tells_mistakes(void)
     CU_ASSERT_EQUAL(run("A=b", "more", output), 2);
     CU_ASSERT_EQUAL(run("A=b", "--data /nowhere.csv", output), 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(output, "cannot open /nowhere.csv"));
+    expect_too_few(78, "78 digits are too few, training takes at least 79\n");
     CU_ASSERT_EQUAL(run("A=b", "--soc nonesuch", output), 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(output, "nonesuch"));
 }
