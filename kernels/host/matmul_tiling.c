@@ -9,7 +9,7 @@ enum {
                                  [A] a few latencies of global memory */
     STORE_BYTES_A_CYCLE = 64, /* [P] 910A, UB to L2; [A] for 910B1, whose path stores 70 to 112 */
     L0_HALF = 32768,          /* [P] half of 64 KiB: the other half is being loaded */
-    K_STEP_MAX = 512,
+    K_STEP_MAX = 512,         /* [A] deeper steps only add to what the first one waits for */
 };
 
 static uint32_t up16(uint32_t n)

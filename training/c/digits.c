@@ -21,7 +21,7 @@ static leo_status fail_at(const struct place *place, int column, const char *fou
 {
     // The file may be anything: only printable characters reach the terminal.
     char shown[21];
-    snprintf(shown, sizeof(shown), "%s", found);
+    snprintf(shown, sizeof(shown), "%.*s", (int)sizeof(shown) - 1, found);
     for (char *c = shown; *c; c++) {
         *c = (char)(*c >= ' ' && *c <= '~' ? *c : '.');
     }
