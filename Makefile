@@ -49,7 +49,7 @@ bench: build
 tsan: setup
 	cmake --preset tsan
 	cmake --build build-tsan --parallel $(JOBS)
-	cd build-tsan && $(CTEST) --label-exclude '^(release|bench|qemu)$$' --exclude-regex '^test_(cc|checks|setup)$$'
+	cd build-tsan && TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp $(CTEST) --label-exclude '^(release|bench|qemu)$$' --exclude-regex '^test_(cc|checks|setup)$$'
 
 fuzz: setup
 	cmake --preset fuzz
