@@ -42,6 +42,8 @@ void accuracy_params_parse(const char *text, struct accuracy_params *params);
 /** A whole number (0x.. allowed) in [least, most]; `missing` if the key is absent. */
 uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing,
                                 uint64_t least, uint64_t most);
+/** Whether the row gives the key at all. */
+bool accuracy_params_has(const struct accuracy_params *params, const char *key);
 /** `count` numbers joined by 'x': base=128x256x64. Every value becomes 0 on error. */
 void accuracy_params_shape(struct accuracy_params *params, const char *key, uint32_t *out,
                            unsigned count);

@@ -41,6 +41,16 @@ static const char *find(struct accuracy_params *params, const char *key)
     return NULL;
 }
 
+bool accuracy_params_has(const struct accuracy_params *params, const char *key)
+{
+    for (unsigned i = 0; i < params->count; i++) {
+        if (strcmp(params->key[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t accuracy_params_number(struct accuracy_params *params, const char *key, uint64_t missing,
                                 uint64_t least, uint64_t most)
 {

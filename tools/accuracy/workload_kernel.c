@@ -174,6 +174,10 @@ leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy
     uint64_t addr[3] = {0};
     uint32_t base[3], split[2] = {1, 1};
     struct matmul_shape s = {0};
+    if (!accuracy_params_has(params, "base")) {
+        snprintf(params->error, sizeof(params->error), "the row does not say its tiles (base=..)");
+        return LEO_ERR_UNSUPPORTED;
+    }
     (void)accuracy_params_word(params, "dtype", f16_only);
     s.m = (uint32_t)accuracy_params_number(params, "m", 16, 16, 65520);
     s.n = (uint32_t)accuracy_params_number(params, "n", 16, 16, 65520);
