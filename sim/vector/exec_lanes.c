@@ -125,14 +125,17 @@ bool sim_vec_binary(struct sim_core *core, const struct sim_op *op, unsigned mem
     return true;
 }
 
-/** Operands of the vec2 form, type checked; vec->repeats 0 = nothing to do. */
+/** Operands of the vec2 form, type checked and mapped; vec.repeats 0 = nothing to do, no address
+ * looked at. */
 struct vec2_call {
     struct leo_cfg_vec2 cfg;
     struct sim_vec vec;
     struct sim_vec_array dst, src;
 };
 
-static bool begin_vec2(struct vec2_call *call, struct sim_core *core, const struct sim_op *op)
+/* `has_src`: the b operand is an address too. */
+static bool begin_vec2(struct vec2_call *call, struct sim_core *core, const struct sim_op *op,
+                       bool has_src)
 {
     call->cfg = leo_cfg_vec2_unpack(op->d);
     const struct leo_cfg_vec2 *cfg = &call->cfg;
@@ -145,20 +148,21 @@ static bool begin_vec2(struct vec2_call *call, struct sim_core *core, const stru
     const uint32_t bytes = sim_vec_type_bytes(cfg->dtype);
     call->dst = sim_vec_array_of(op->a, cfg->dst_blk, cfg->dst_rep, bytes);
     call->src = sim_vec_array_of(op->b, cfg->src_blk, cfg->src_rep, bytes);
-    return sim_vec_begin(&call->vec, core, bytes, cfg->repeat);
+    if (!sim_vec_begin(&call->vec, core, bytes, cfg->repeat)) {
+        return false;
+    }
+    return call->vec.repeats == 0 || ((!has_src || sim_vec_map(&call->vec, &call->src)) &&
+                                      sim_vec_map(&call->vec, &call->dst));
 }
 
 bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op, unsigned member)
 {
     struct vec2_call call;
-    if (!begin_vec2(&call, core, op)) {
+    if (!begin_vec2(&call, core, op, true)) {
         return false;
     }
     if (call.vec.repeats == 0) {
         return true;
-    }
-    if (!sim_vec_map(&call.vec, &call.src) || !sim_vec_map(&call.vec, &call.dst)) {
-        return false;
     }
     struct lanes_context lanes;
     lanes.lane_bytes = call.dst.lane_bytes;
@@ -172,14 +176,11 @@ bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op, unsigned mem
 bool sim_vec_unary(struct sim_core *core, const struct sim_op *op, unsigned member)
 {
     struct vec2_call call;
-    if (!begin_vec2(&call, core, op)) {
+    if (!begin_vec2(&call, core, op, true)) {
         return false;
     }
     if (call.vec.repeats == 0) {
         return true;
-    }
-    if (!sim_vec_map(&call.vec, &call.src) || !sim_vec_map(&call.vec, &call.dst)) {
-        return false;
     }
     struct lanes_context lanes;
     lanes.unary = call.vec.simd->unary[member][sim_vec_lane_of(call.cfg.dtype)];
@@ -191,14 +192,11 @@ bool sim_vec_copy(struct sim_core *core, const struct sim_op *op, unsigned membe
 {
     (void)member;
     struct vec2_call call;
-    if (!begin_vec2(&call, core, op)) {
+    if (!begin_vec2(&call, core, op, true)) {
         return false;
     }
     if (call.vec.repeats == 0) {
         return true;
-    }
-    if (!sim_vec_map(&call.vec, &call.src) || !sim_vec_map(&call.vec, &call.dst)) {
-        return false;
     }
     struct lanes_context lanes;
     lanes.lane_bytes = call.dst.lane_bytes;
@@ -210,14 +208,11 @@ bool sim_vec_dup(struct sim_core *core, const struct sim_op *op, unsigned member
 {
     (void)member;
     struct vec2_call call;
-    if (!begin_vec2(&call, core, op)) {
+    if (!begin_vec2(&call, core, op, false)) {
         return false;
     }
     if (call.vec.repeats == 0) {
         return true;
-    }
-    if (!sim_vec_map(&call.vec, &call.dst)) {
-        return false;
     }
     struct lanes_context lanes;
     lanes.lane_bytes = call.dst.lane_bytes;
