@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// The only writable global of the libraries: a test must reach allocations deep inside them.
+// A writable global all the same: a test must reach allocations deep inside the libraries.
 static atomic_int fail_after;
 
 void leo_alloc_fail_after(int n)

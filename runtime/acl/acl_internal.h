@@ -80,8 +80,8 @@ struct acl_device {
 };
 
 /**
- * The state of the process behind a C API without a handle of its own. This is the one writable
- * global of the project; the API's shape leaves no other place. `lock` protects every field but
+ * The state of the process behind a C API without a handle of its own: the API's shape leaves no
+ * other place than a global (decision 8). `lock` protects every field but
  * those of the devices, which belong to `device_lock` (taken first) while they are set and reset.
  * The runtime ends under both, so that either keeps it.
  */
