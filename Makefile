@@ -5,10 +5,11 @@ JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
-.PHONY: help setup demo build build-asan test bench tsan fuzz docs format clean
+.PHONY: help setup demo toolkit build build-asan test bench tsan fuzz docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
+	@echo "make toolkit lay out libraries, headers and commands in build/toolkit, for PyTorch and other programs"
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make tsan    run the tests under the thread sanitizer"
@@ -29,6 +30,11 @@ demo: setup
 build: setup
 	cmake --preset release
 	cmake --build build --parallel $(JOBS)
+
+# The folder programs for the chip look for: build/toolkit/set_env.sh, or build/toolkit/cann/bin/leo exec -- COMMAND.
+toolkit: setup
+	cmake --preset release
+	cmake --build build --parallel $(JOBS) --target toolkit
 
 build-asan: setup
 	cmake --preset debug

@@ -58,14 +58,19 @@ def symbols(build):
                 yield library, fields[0], fields[2].isupper(), fields[6]
 
 
+# A library's facades: the folders of headers it answers, and how their functions' names begin.
+FACADES = {"acl": (("acl", "hal"), "acl|hal|drv"), "hccl": (("hccl",), "Hccl")}
+
+
 def check_shared(root, build):
     """Exports of <build>/<folder>/<facade>/lib*.so against <folder>/include/<facade>/*.h."""
     for library in sorted(Path(build).glob("*/*/lib*.so")):
         folder, facade = library.parts[-3:-1]
-        headers = sorted((Path(root) / folder / "include" / facade).glob("*.h"))
+        offered, prefix = FACADES.get(facade, ((facade,), facade))
+        headers = [h for name in offered for h in sorted((Path(root) / folder / "include" / name).glob("*.h"))]
         text = "".join(tree.without_comments(header.read_text(encoding="utf-8")) for header in headers)
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
-        promised = set(re.findall(rf"\b({facade}\w+)\s*\(", text))
+        promised = set(re.findall(rf"\b((?:{prefix})\w+)\s*\(", text))
         listing = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False)
         exported = {line.split()[-1] for line in listing.stdout.split("\n") if line}
         for name in sorted(exported - promised):

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings of the process and of communicators, names of results and types. */
+#include "hccl_internal.h"
+
+#include <acl/acl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+// The API has no handle to keep it in: HcclSetConfig is for the process (decision 8).
+static _Atomic int32_t deterministic;
+
+HcclResult hccl_fail(HcclResult code, const char *func, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    aclAppLog(ACL_ERROR, func, __FILE__, __LINE__, "%s (%s)", text, HcclGetErrorString(code));
+    return code;
+}
+
+const char *HcclGetErrorString(HcclResult code)
+{
+    static const char *const text[] = {
+        [HCCL_SUCCESS] = "no error",
+        [HCCL_E_PARA] = "wrong parameter",
+        [HCCL_E_PTR] = "NULL or unknown pointer",
+        [HCCL_E_MEMORY] = "memory error",
+        [HCCL_E_INTERNAL] = "internal error",
+        [HCCL_E_NOT_SUPPORT] = "not supported",
+        [HCCL_E_NOT_FOUND] = "not found",
+        [HCCL_E_UNAVAIL] = "not available",
+        [HCCL_E_SYSCALL] = "a system call failed",
+        [HCCL_E_TIMEOUT] = "timeout",
+        [HCCL_E_OPEN_FILE_FAILURE] = "cannot open a file",
+        [HCCL_E_TCP_CONNECT] = "TCP connection failed",
+        [HCCL_E_ROCE_CONNECT] = "RoCE connection failed",
+        [HCCL_E_TCP_TRANSFER] = "TCP transfer failed",
+        [HCCL_E_ROCE_TRANSFER] = "RoCE transfer failed",
+        [HCCL_E_RUNTIME] = "a call of the runtime failed",
+        [HCCL_E_DRV] = "a call of the driver failed",
+        [HCCL_E_PROFILING] = "a profiling call failed",
+        [HCCL_E_CCE] = "compute error",
+        [HCCL_E_NETWORK] = "network error",
+        [HCCL_E_AGAIN] = "try again",
+        [HCCL_E_REMOTE] = "error of another rank",
+        [HCCL_E_SUSPENDING] = "communicator is suspended",
+        [HCCL_E_OPRETRY_FAIL] = "repeating the operation failed",
+        [HCCL_E_OOM] = "out of memory",
+    };
+    size_t count = sizeof(text) / sizeof(text[0]);
+    return (size_t)code < count && text[code] ? text[code] : "unknown result";
+}
+
+size_t hccl_type_bytes(HcclDataType type)
+{
+    switch (type) {
+    case HCCL_DATA_TYPE_INT8:
+    case HCCL_DATA_TYPE_UINT8:
+    case HCCL_DATA_TYPE_HIF8:
+    case HCCL_DATA_TYPE_FP8E4M3:
+    case HCCL_DATA_TYPE_FP8E5M2:
+    case HCCL_DATA_TYPE_FP8E8M0:
+        return 1;
+    case HCCL_DATA_TYPE_INT16:
+    case HCCL_DATA_TYPE_UINT16:
+    case HCCL_DATA_TYPE_FP16:
+    case HCCL_DATA_TYPE_BFP16:
+        return 2;
+    case HCCL_DATA_TYPE_INT32:
+    case HCCL_DATA_TYPE_UINT32:
+    case HCCL_DATA_TYPE_FP32:
+        return 4;
+    case HCCL_DATA_TYPE_INT64:
+    case HCCL_DATA_TYPE_UINT64:
+    case HCCL_DATA_TYPE_FP64:
+        return 8;
+    case HCCL_DATA_TYPE_INT128:
+        return 16;
+    case HCCL_DATA_TYPE_RESERVED:
+        break;
+    }
+    return 0;
+}
+
+HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue)
+{
+    if (config != HCCL_DETERMINISTIC || configValue.value < 0 || configValue.value > 2) {
+        return hccl_fail(HCCL_E_PARA, "HcclSetConfig",
+                         "setting %d, value %d: known is HCCL_DETERMINISTIC (0) with 0, 1 or 2",
+                         (int)config, configValue.value);
+    }
+    atomic_store(&deterministic, configValue.value);
+    return HCCL_SUCCESS;
+}
+
+HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue)
+{
+    if (!configValue) {
+        return hccl_fail(HCCL_E_PTR, "HcclGetConfig", "configValue is NULL");
+    }
+    if (config != HCCL_DETERMINISTIC) {
+        return hccl_fail(HCCL_E_PARA, "HcclGetConfig", "setting %d is not known", (int)config);
+    }
+    configValue->value = atomic_load(&deterministic);
+    return HCCL_SUCCESS;
+}
+
+uint32_t HcclGetCommConfigCapability(void)
+{
+    return HCCL_COMM_CONFIG_OP_EXPANSION_MODE;
+}
+
+void HcclCommConfigInit(HcclCommConfig *config)
+{
+    const struct {
+        size_t size;
+        uint32_t magic, version;
+    } head = {sizeof(*config), HCCL_COMM_CONFIG_MAGIC_WORD, HCCL_COMM_CONFIG_VERSION};
+    if (!config) {
+        hccl_fail(HCCL_E_PTR, "HcclCommConfigInit", "config is NULL");
+        return;
+    }
+    memset(config, 0, sizeof(*config));
+    memcpy(config->reserved, &head, sizeof(head));
+    config->hcclBufferSize = 200; // MB, the documented default
+    config->hcclDeterministic = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+    config->hcclRdmaTrafficClass = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+    config->hcclRdmaServiceLevel = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+    config->hcclWorldRankID = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HCCL: collectives between devices. Operations are queued on a stream and return at once. Counts
+ * are elements; those of AllGather, ReduceScatter and AlltoAll are per rank.
+ */
+#pragma once
+
+#include <acl/acl_base.h>
+#include <hccl/hccl_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HCCL_FUNC_VISIBILITY __attribute__((visibility("default")))
+
+HCCL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo,
+                                                     uint32_t rank, HcclComm *comm);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks,
+                                                           const HcclRootInfo *rootInfo,
+                                                           uint32_t rank,
+                                                           const HcclCommConfig *config,
+                                                           HcclComm *comm);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
+HCCL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize);
+HCCL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
+/** `commName` has room for HCCL_COMM_NAME_MAX_LENGTH characters. */
+HCCL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char *commName);
+HCCL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError);
+HCCL_FUNC_VISIBILITY const char *HcclGetErrorString(HcclResult code);
+
+HCCL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue);
+HCCL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue);
+HCCL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
+HCCL_FUNC_VISIBILITY void HcclCommConfigInit(HcclCommConfig *config);
+
+HCCL_FUNC_VISIBILITY HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count,
+                                              HcclDataType dataType, HcclReduceOp op, HcclComm comm,
+                                              aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count,
+                                           HcclDataType dataType, HcclReduceOp op, uint32_t root,
+                                           HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclBroadcast(void *buf, uint64_t count, HcclDataType dataType,
+                                              uint32_t root, HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclReduceScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
+                                                  HcclDataType dataType, HcclReduceOp op,
+                                                  HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
+                                            HcclDataType dataType, uint32_t root, HcclComm comm,
+                                            aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount,
+                                              HcclDataType dataType, HcclComm comm,
+                                              aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount,
+                                             HcclDataType sendType, const void *recvBuf,
+                                             uint64_t recvCount, HcclDataType recvType,
+                                             HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts,
+                                              const void *sdispls, HcclDataType sendType,
+                                              const void *recvBuf, const void *recvCounts,
+                                              const void *rdispls, HcclDataType recvType,
+                                              HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclBarrier(HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclSend(void *sendBuf, uint64_t count, HcclDataType dataType,
+                                         uint32_t destRank, HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclDataType dataType,
+                                         uint32_t srcRank, HcclComm comm, aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
+                                                  HcclComm comm, aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif
