@@ -37,6 +37,7 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->rt = rt;
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->print_lock, NULL);
     struct leo_transport *transport;
     leo_status status = open_transport(rt, index, &transport);
     if (!status) {
@@ -88,6 +89,7 @@ void rt_device_destroy(struct leo_rt_device *device)
     leo_free(device->slots);
     leo_drv_device_destroy(device->drv);
     pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->print_lock);
     leo_free(device);
 }
 
@@ -180,6 +182,11 @@ static struct leo_rt_stream *find_busy(const struct leo_rt_device *device)
     return stream;
 }
 
+bool rt_device_is_busy(const struct leo_rt_device *device)
+{
+    return find_busy(device) != NULL;
+}
+
 static bool is_idle(const void *arg)
 {
     return find_busy(arg) == NULL;
@@ -202,6 +209,11 @@ leo_status leo_rt_device_synchronize(struct leo_rt_device *device)
 {
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_device_wait_idle(device);
+    if (!status) {
+        pthread_mutex_unlock(&device->lock);
+        rt_print_drain(device);
+        pthread_mutex_lock(&device->lock);
+    }
     for (struct leo_rt_stream *stream = device->streams; !status && stream; stream = stream->next) {
         rt_device_see_time(device, stream->end_ns);
         status = rt_stream_take_fault(stream);

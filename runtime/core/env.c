@@ -46,6 +46,24 @@ static leo_status resolve_simd(struct leo_rt_opts *opts)
     return LEO_OK;
 }
 
+static leo_status resolve_print(struct leo_rt_opts *opts)
+{
+    unsigned long bytes = opts->print_bytes, prefix = 0;
+    leo_status status = LEO_OK;
+    if (bytes == 0) {
+        status = read_number("LEO_PRINT_BYTES", 4096, 64 << 20, &bytes);
+    }
+    if (!status && !opts->print_prefix) {
+        status = read_number("LEO_PRINT_PREFIX", 0, 1, &prefix);
+        opts->print_prefix = prefix == 1;
+    }
+    if (!status && (bytes & (bytes - 1))) {
+        status = rt_fail(LEO_ERR_RANGE, "LEO_PRINT_BYTES is %lu: it must be a power of two", bytes);
+    }
+    opts->print_bytes = (uint32_t)bytes;
+    return status;
+}
+
 leo_status rt_env_resolve(struct leo_rt_opts *opts)
 {
     if (!opts->soc) {
@@ -70,6 +88,9 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
     if (!status && opts->limit_us == 0) {
         status = read_number("LEO_KERNEL_LIMIT_US", 1, UINT32_MAX, &limit);
         opts->limit_us = (uint32_t)limit;
+    }
+    if (!status) {
+        status = resolve_print(opts);
     }
     return status ? status : resolve_simd(opts);
 }

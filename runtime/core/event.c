@@ -170,6 +170,9 @@ leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms)
         see_event(event);
     }
     pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        rt_print_drain(device);
+    }
     return status;
 }
 

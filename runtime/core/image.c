@@ -238,7 +238,7 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_d
 }
 
 // Looks a symbol up in .symtab, or in .dynsym if the file is stripped.
-static bool find_symbol(const struct rt_image *image, const char *name, uint64_t *value)
+bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value)
 {
     for (int pass = 0; pass < 2; pass++) {
         Elf_Scn *section = NULL;
@@ -282,7 +282,7 @@ static leo_status add_kernel(struct rt_image *image, const char *note, size_t by
         return status;
     }
     uint64_t entry;
-    if (!find_symbol(image, kernel->name, &entry)) {
+    if (!rt_image_symbol(image, kernel->name, &entry)) {
         return rt_fail(LEO_ERR_BAD_ELF, "%s: a note names kernel %s, but there is no such symbol",
                        image->name, kernel->name);
     }

@@ -42,5 +42,7 @@ LEO_MUST_CHECK leo_status rt_kernel_check_chip(const struct rt_image *image,
                                                const struct leo_drv_caps *caps);
 void rt_kernel_finish(struct leo_rt_kernel *kernel);
 
+/** Link address of a symbol. */
+bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value);
 /** Source line of a link address (line.c). The device's lock is held. */
 bool rt_image_line(struct rt_image *image, uint64_t pc, char *file, size_t file_bytes, int *line);

@@ -107,6 +107,7 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
         stream->args_tasks++;
     }
     leo_status status = rt_stream_submit(stream, &entry, &task);
+    rt_print_launched(kernel->module);
     if (status && place->args_end) {
         stream->args_tasks--;
         stream->args_head = head;

@@ -36,6 +36,7 @@ static void free_module(struct leo_rt_module *module)
                    leo_status_text(status));
         }
     }
+    rt_print_release(module);
     rt_image_destroy(module->image);
     leo_free(module->name);
     leo_free(module);
@@ -58,6 +59,9 @@ leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, siz
     } else {
         strcpy(module->name, name);
         status = rt_image_create(elf, bytes, module->name, &device->caps, &module->image);
+    }
+    if (!status) {
+        status = rt_print_prepare(module);
     }
     if (!status) {
         status = load_image(module);
@@ -139,11 +143,20 @@ void leo_rt_module_unload(struct leo_rt_module *module)
     pthread_mutex_lock(&device->lock);
     // Its kernels may be under way; their faults still want names and lines.
     leo_status status = rt_device_wait_idle(device);
+    pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        rt_print_drain(device);
+    }
+    pthread_mutex_lock(&device->print_lock);
+    pthread_mutex_lock(&device->lock);
+    status =
+        status ? status : rt_device_wait_idle(device); // what another thread launched meanwhile
     if (status) {
         rt_log(device->rt, 2, "%s: unloaded although the device is not idle", module->name);
     }
     rt_module_destroy(module);
     pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->print_lock);
 }
 
 leo_status leo_rt_module_find(struct leo_rt_module *module, const char *kernel,

@@ -17,6 +17,7 @@ enum {
 
 struct rt_profile;
 struct rt_image;
+struct rt_print;
 
 struct leo_rt {
     struct leo_rt_opts opts; /**< resolved: env and defaults filled in */
@@ -72,6 +73,8 @@ struct leo_rt_device {
     struct rt_pinned *pinned;
     size_t pinned_count, pinned_capacity;
     struct rt_profile *profile;
+    pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
+    _Atomic bool prints_pending; /**< a kernel that may print was launched since */
 };
 
 /** How a task ended whose caller waits for it. */
@@ -143,6 +146,7 @@ struct leo_rt_module {
     struct leo_rt_module *next;
     char *name;
     struct rt_image *image;
+    struct rt_print *print; /**< NULL: its kernels print nothing */
     uint64_t image_addr;
 };
 
@@ -171,6 +175,8 @@ LEO_MUST_CHECK leo_status rt_device_poll(struct leo_rt_device *device);
 LEO_MUST_CHECK leo_status rt_device_wait(struct leo_rt_device *device,
                                          bool (*is_done)(const void *arg), const void *arg,
                                          int timeout_ms, const char *what);
+/** Whether a stream has work under way. Caller holds lock. */
+bool rt_device_is_busy(const struct leo_rt_device *device);
 /** Waits until no stream has work under way. Caller holds lock. */
 LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 /** The host has seen a time: its clock is no earlier. */
@@ -196,6 +202,15 @@ LEO_MUST_CHECK leo_status rt_stream_poll(struct leo_rt_stream *stream);
 /** Reports the failure of a task since the last call, if any, as LEO_ERR_FAULT. */
 LEO_MUST_CHECK leo_status rt_stream_take_fault(struct leo_rt_stream *stream);
 void rt_stream_destroy(struct leo_rt_stream *stream);
+
+/* print.c */
+/** Gives a module that prints its rings; its image is not on the device yet. */
+LEO_MUST_CHECK leo_status rt_print_prepare(struct leo_rt_module *module);
+void rt_print_release(struct leo_rt_module *module);
+/** A kernel of the module is submitted. Caller holds lock. */
+void rt_print_launched(struct leo_rt_module *module);
+/** Writes what kernels have printed to standard output. Caller holds no lock. */
+void rt_print_drain(struct leo_rt_device *device);
 
 /* staging.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_staging_get(struct leo_rt_device *device, size_t bytes,

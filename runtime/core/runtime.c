@@ -135,6 +135,7 @@ void leo_rt_device_close(struct leo_rt_device *device)
         return;
     }
     struct leo_rt *rt = device->rt;
+    rt_print_drain(device); // what nobody waited for is lost with the device
     pthread_mutex_lock(&rt->lock);
     if (--device->refs == 0) {
         rt->devices[device->index] = NULL;

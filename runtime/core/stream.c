@@ -242,6 +242,9 @@ leo_status leo_rt_stream_synchronize(struct leo_rt_stream *stream, int timeout_m
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_stream_wait(stream, stream->submitted, timeout_ms);
     if (!status) {
+        pthread_mutex_unlock(&device->lock);
+        rt_print_drain(device);
+        pthread_mutex_lock(&device->lock);
         status = rt_stream_take_fault(stream);
     }
     pthread_mutex_unlock(&device->lock);

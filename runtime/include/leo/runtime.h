@@ -41,6 +41,10 @@ struct leo_rt_opts {
     void *log_user;
     leo_rt_open_fn open; /**< How a device is reached; NULL: a simulated chip in this process. */
     void *open_user;
+    /** LEO_PRINT_BYTES: what a core may print until the host synchronises (docs/kernel_output.md).
+     */
+    uint32_t print_bytes;
+    bool print_prefix; /**< LEO_PRINT_PREFIX=1: each printed line tells its core and block. */
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
 void leo_rt_destroy(struct leo_rt *rt);

@@ -161,6 +161,7 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #define LEO_CSR_CLEAR(number, bits)          ((void)0)
 #endif
 
+#include <leo/device_print.h>
 #include <leo/device_scalar.h>
 #include <leo/device_sync.h>
 #include <leo/intrin.h>
