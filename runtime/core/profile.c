@@ -158,6 +158,7 @@ leo_status rt_profile_read(struct leo_rt_device *device, struct rt_profile_recor
     records->task_count = tasks < profile->tasks ? tasks : profile->tasks;
     records->trace_count = traces < profile->traces ? traces : profile->traces;
     records->tasks_lost = tasks - records->task_count;
+    records->traces_lost = traces - records->trace_count;
     return LEO_OK;
 }
 
@@ -176,6 +177,27 @@ leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_prof
         for (size_t i = 0; i < records.task_count && i < capacity; i++) {
             tasks[i].record = records.tasks[i];
             tasks[i].tag = rt_profile_tag_text(device, &records.tasks[i]);
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_profile_traces(struct leo_rt_device *device, struct leo_trace_record *traces,
+                                 size_t capacity, size_t *count, uint64_t *lost)
+{
+    *count = 0;
+    struct rt_profile_records records;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_profile_read(device, &records);
+    if (!status) {
+        *count = records.trace_count;
+        if (lost) {
+            *lost = records.traces_lost;
+        }
+        size_t some = records.trace_count < capacity ? records.trace_count : capacity;
+        if (some) {
+            memcpy(traces, records.traces, some * sizeof(*traces));
         }
     }
     pthread_mutex_unlock(&device->lock);

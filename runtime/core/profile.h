@@ -18,7 +18,7 @@ struct rt_profile_records {
     const struct leo_task_record *tasks;
     const struct leo_trace_record *traces;
     size_t task_count, trace_count;
-    uint64_t tasks_lost;
+    uint64_t tasks_lost, traces_lost;
 };
 /** Caller holds the device's lock. */
 LEO_MUST_CHECK leo_status rt_profile_read(struct leo_rt_device *device,

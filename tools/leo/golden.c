@@ -80,25 +80,28 @@ double golden_element(const void *data, size_t index, enum leo_dtype type)
     }
 }
 
-static double error_of(double got, double expected)
+static double error_of(double got, double expected, const struct golden_tolerance *tolerance)
 {
     if (got == expected || (isnan(got) && isnan(expected))) {
         return 0;
     }
-    double error = fabs(got - expected) / fmax(1, fabs(expected));
+    double scale = tolerance->close ? tolerance->absolute + tolerance->relative * fabs(expected)
+                                    : fmax(1, fabs(expected));
+    double error = fabs(got - expected) / scale;
     return isnan(error) ? INFINITY : error;
 }
 
 struct golden_result golden_compare(const void *got, const void *expected, size_t bytes,
-                                    enum leo_dtype type, double tolerance)
+                                    enum leo_dtype type, const struct golden_tolerance *tolerance)
 {
+    double limit = tolerance->close ? 1 : tolerance->relative;
     struct golden_result result = {.count = bytes / golden_type_bytes(type)};
     for (size_t i = 0; i < result.count; i++) {
         double a = golden_element(got, i, type);
         double b = golden_element(expected, i, type);
-        double error = error_of(a, b);
+        double error = error_of(a, b, tolerance);
         // !(<=): an error that is not a number is a mismatch.
-        bool mismatch = !(error <= tolerance);
+        bool mismatch = !(error <= limit);
         if (mismatch ? result.mismatches == 0
                      : result.mismatches == 0 && error > result.max_error) {
             result.first = i;

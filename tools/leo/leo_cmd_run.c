@@ -4,6 +4,7 @@
 
 #include "golden.h"
 #include "run_args.h"
+#include "run_report.h"
 #include <errno.h>
 #include <leo/layout.h>
 #include <leo/runtime.h>
@@ -13,13 +14,15 @@
 #include <unistd.h>
 
 #define GOLDENS_MAX 16
-#define TASKS       64
-#define TRACES      (1u << 20)
+#define REPEATS_MAX 1000
+#define TRACES      (1u << 20) /* of the trace, unless asked for more: 32 MiB */
+#define TRACES_MAX  (1u << 28)
 
 /* What the command line asks for. */
 struct request {
     const char *path, *kernel, *soc, *trace;
-    uint32_t blocks;
+    uint32_t blocks, repeat, traces;
+    bool cores; /* the table by core */
     struct run_arg args[RUN_ARGS_MAX];
     unsigned arg_count;
     const char *goldens[GOLDENS_MAX];
@@ -44,12 +47,17 @@ static const char help[] =
     "  --soc NAME|FILE  the chip (default: LEO_SOC, else ascend910a)\n"
     "  --blocks N       blocks to launch (default 1)\n"
     "  --arg SPEC       an argument, see below\n"
+    "  --repeat N       launch N times, the buffers as at first each time; tells all times\n"
     "  --golden INDEX:FILE:DTYPE:TOL  compare the buffer of argument INDEX (from 0) with the "
     "file;\n"
     "                   DTYPE f16 f32 bf16 s8 u8 s16 u16 s32 u32 s64 u64; the error of an element "
     "is\n"
     "                   |got - expected| / max(1, |expected|); TOL 0 asks for equal values\n"
+    "  --golden INDEX:FILE:DTYPE:RTOL:ATOL  the same with\n"
+    "                   |got - expected| <= ATOL + RTOL * |expected|\n"
+    "  --cores          a table of what the units of each core did\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
+    "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
     "  --bare           run a static RV64 Linux program on one scalar unit (calls: write, exit); "
     "the\n"
     "                   exit code is the program's\n"
@@ -65,21 +73,22 @@ static int misuse(const char *what, const char *which)
     return 2;
 }
 
-static int parse_blocks(const char *text, uint32_t *blocks)
+static int parse_count(const char *option, const char *text, uint32_t most, uint32_t *count)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 0);
-    if (end == text || *end || value < 1 || value > 65535) {
-        return misuse("--blocks takes 1 to 65535, not ", text);
+    if (end == text || *end || value < 1 || value > most) {
+        fprintf(stderr, "leo run: %s takes 1 to %u, not %s\n", option, most, text);
+        return 2;
     }
-    *blocks = (uint32_t)value;
+    *count = (uint32_t)value;
     return 0;
 }
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
-    static const char *const known[] = {"--kernel", "--soc", "--trace",
-                                        "--blocks", "--arg", "--golden"};
+    static const char *const known[] = {"--kernel", "--soc",    "--trace",  "--trace-records",
+                                        "--blocks", "--repeat", "--golden", "--arg"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -97,7 +106,11 @@ static int parse_option(struct request *request, const char *option, const char 
     } else if (strcmp(option, "--trace") == 0) {
         request->trace = value;
     } else if (strcmp(option, "--blocks") == 0) {
-        return parse_blocks(value, &request->blocks);
+        return parse_count(option, value, 65535, &request->blocks);
+    } else if (strcmp(option, "--repeat") == 0) {
+        return parse_count(option, value, REPEATS_MAX, &request->repeat);
+    } else if (strcmp(option, "--trace-records") == 0) {
+        return parse_count(option, value, TRACES_MAX, &request->traces);
     } else if (strcmp(option, "--arg") == 0) {
         if (request->arg_count == RUN_ARGS_MAX) {
             return misuse("too many arguments: ", value);
@@ -115,7 +128,9 @@ static int parse_option(struct request *request, const char *option, const char 
 static int parse(int argc, char **argv, struct request *request)
 {
     for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-') {
+        if (strcmp(argv[i], "--cores") == 0) {
+            request->cores = true;
+        } else if (argv[i][0] == '-') {
             int code = parse_option(request, argv[i], argv[i + 1]);
             if (code != 0) {
                 return code;
@@ -190,60 +205,48 @@ static int choose_kernel(const struct request *request, struct session *session)
     return 2;
 }
 
-static void print_record(const struct session *session, const struct leo_task_record *record)
+static leo_status launch_all(struct request *request, struct session *session,
+                             const void *const *values)
 {
-    struct leo_drv_caps caps;
-    leo_rt_device_get_caps(session->device, &caps);
-    double cycles = (double)record->core_cycles;
-    printf("%s on %s: %u block%s on %u core%s, %.3f us simulated\n",
-           leo_rt_kernel_name(session->kernel), caps.soc_name, record->block_num,
-           record->block_num == 1 ? "" : "s", record->cores, record->cores == 1 ? "" : "s",
-           (double)(record->end_ns - record->start_ns) / 1e3);
-    printf("  %-6s %14s %8s\n", "unit", "busy cycles", "share");
-    for (int pipe = 0; pipe < LEO_PIPE_ALL; pipe++) {
-        if (record->busy[pipe] > 0) {
-            printf("  %-6s %14llu %7.1f%%\n", leo_pipe_name((enum leo_pipe)pipe),
-                   (unsigned long long)record->busy[pipe],
-                   cycles > 0 ? 100 * (double)record->busy[pipe] / cycles : 0);
+    const char *name = leo_rt_kernel_name(session->kernel);
+    leo_status status = LEO_OK;
+    for (uint32_t i = 0; i < request->repeat && status == LEO_OK; i++) {
+        // Each launch finds the same buffers, so that results do not depend on their number.
+        if (i > 0) {
+            status = run_args_refill(request->args, request->arg_count, session->device);
+        }
+        if (status == LEO_OK) {
+            status = leo_rt_launch(session->kernel, request->blocks, session->stream, values,
+                                   request->arg_count, name);
+        }
+        if (status == LEO_OK) {
+            status = leo_rt_stream_synchronize(session->stream, -1);
         }
     }
-    printf("  core cycles %llu, global memory %llu bytes read, %llu written\n",
-           (unsigned long long)record->core_cycles, (unsigned long long)record->gm_read,
-           (unsigned long long)record->gm_write);
-}
-
-static void print_profile(const struct session *session)
-{
-    struct leo_rt_profile_task tasks[TASKS];
-    size_t count = 0;
-    if (leo_rt_profile_tasks(session->device, tasks, TASKS, &count, NULL) != LEO_OK) {
-        return;
-    }
-    for (size_t i = 0; i < count && i < TASKS; i++) {
-        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL) {
-            print_record(session, &tasks[i].record);
-        }
-    }
+    return status;
 }
 
 static int launch(struct request *request, struct session *session)
 {
     const void *values[RUN_ARGS_MAX];
+    struct run_report report = {
+        .device = session->device,
+        .kernel = leo_rt_kernel_name(session->kernel),
+        // Of a launch: itself, the buffers' copies, reading what it prints.
+        .tasks = request->repeat * (8 + request->arg_count) + 64,
+        .traces = request->trace || request->cores ? request->traces : 0,
+        .cores = request->cores,
+    };
     if (run_args_upload(request->args, request->arg_count, session->device) != LEO_OK ||
-        leo_rt_profile_start(session->device, TASKS, request->trace ? TRACES : 0) != LEO_OK) {
+        leo_rt_profile_start(session->device, report.tasks, report.traces) != LEO_OK) {
         return failed("preparing the launch");
     }
     run_args_values(request->args, request->arg_count, values);
-    const char *name = leo_rt_kernel_name(session->kernel);
-    if (leo_rt_launch(session->kernel, request->blocks, session->stream, values, request->arg_count,
-                      name) != LEO_OK) {
-        return failed(name);
-    }
-    leo_status status = leo_rt_stream_synchronize(session->stream, -1);
+    leo_status status = launch_all(request, session, values);
     if (status != LEO_OK) {
         failed(NULL);
     }
-    print_profile(session);
+    run_report_print(&report);
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {
         return failed(NULL);
     }
@@ -254,22 +257,42 @@ static int launch(struct request *request, struct session *session)
     return status != LEO_OK;
 }
 
-/* Takes INDEX:FILE:DTYPE:TOL apart; the file name may hold colons. */
-static int parse_golden(char *spec, unsigned *index, char **file, enum leo_dtype *type,
-                        double *tolerance)
+/* Cuts the text behind the last colon off and reads it as a number. */
+static bool cut_number(char *spec, double *value)
 {
-    char *end;
-    char *tol = strrchr(spec, ':');
-    *index = (unsigned)strtoul(spec, file, 10);
-    if (!tol || *file == spec || **file != ':' || tol <= *file) {
-        return misuse("--golden takes INDEX:FILE:DTYPE:TOL, not ", spec);
+    char *end, *colon = strrchr(spec, ':');
+    *value = colon ? strtod(colon + 1, &end) : 0;
+    if (!colon || end == colon + 1 || *end || !(*value >= 0)) {
+        return false;
     }
-    *tol++ = '\0';
+    *colon = '\0';
+    return true;
+}
+
+/* Takes INDEX:FILE:DTYPE:TOL or INDEX:FILE:DTYPE:RTOL:ATOL apart; the file name may hold colons. */
+static int parse_golden(char *spec, const char *text, unsigned *index, char **file,
+                        enum leo_dtype *type, struct golden_tolerance *tolerance)
+{
+    static const char form[] = "--golden takes INDEX:FILE:DTYPE:TOL or INDEX:FILE:DTYPE:RTOL:ATOL";
+    *tolerance = (struct golden_tolerance){0};
+    *index = (unsigned)strtoul(spec, file, 10);
+    if (*file == spec || **file != ':') {
+        fprintf(stderr, "leo run: %s, not %s\n", form, text);
+        return 2;
+    }
     ++*file;
+    if (!cut_number(*file, &tolerance->relative)) {
+        fprintf(stderr, "leo run: %s; bad tolerance: %s\n", form, text);
+        return 2;
+    }
+    double first;
+    if (cut_number(*file, &first)) {
+        *tolerance = (struct golden_tolerance){first, tolerance->relative, true};
+    }
     char *dtype = strrchr(*file, ':');
-    *tolerance = strtod(tol, &end);
-    if (!dtype || end == tol || *end || !(*tolerance >= 0)) {
-        return misuse("--golden takes INDEX:FILE:DTYPE:TOL; bad tolerance: ", tol);
+    if (!dtype) {
+        fprintf(stderr, "leo run: %s, not %s\n", form, text);
+        return 2;
     }
     *dtype++ = '\0';
     if (!golden_type(dtype, type)) {
@@ -279,7 +302,7 @@ static int parse_golden(char *spec, unsigned *index, char **file, enum leo_dtype
 }
 
 static int compare_with(const struct run_arg *arg, unsigned index, const char *file,
-                        enum leo_dtype type, double tolerance)
+                        enum leo_dtype type, const struct golden_tolerance *tolerance)
 {
     struct file_bytes expected;
     if (!file_read("run", file, &expected)) {
@@ -293,13 +316,14 @@ static int compare_with(const struct run_arg *arg, unsigned index, const char *f
     }
     struct golden_result result =
         golden_compare(arg->content.data, expected.data, expected.bytes, type, tolerance);
-    printf("argument %u against %s: %zu elements, largest error %.6g: ", index, file, result.count,
-           result.max_error);
+    printf("argument %u against %s: %zu elements, largest error %.6g%s: ", index, file,
+           result.count, result.max_error, tolerance->close ? " of what is allowed" : "");
     if (result.mismatches == 0) {
         printf("good\n");
     } else {
         printf("%zu above %g, first at element %zu (got %.9g, expected %.9g)\n", result.mismatches,
-               tolerance, result.first, result.got, result.expected);
+               tolerance->close ? 1 : tolerance->relative, result.first, result.got,
+               result.expected);
     }
     file_finish(&expected);
     return result.mismatches != 0;
@@ -312,11 +336,11 @@ static int compare(const struct request *request, const char *text, bool run)
     unsigned index;
     char *file;
     enum leo_dtype type;
-    double tolerance;
+    struct golden_tolerance tolerance;
     if ((size_t)snprintf(spec, sizeof(spec), "%s", text) >= sizeof(spec)) {
         return misuse("--golden is too long: ", text);
     }
-    int code = parse_golden(spec, &index, &file, &type, &tolerance);
+    int code = parse_golden(spec, text, &index, &file, &type, &tolerance);
     if (code != 0) {
         return code;
     }
@@ -330,7 +354,7 @@ static int compare(const struct request *request, const char *text, bool run)
         fprintf(stderr, "leo run: cannot read %s: %s\n", file, strerror(errno));
         return 1;
     }
-    return compare_with(&request->args[index], index, file, type, tolerance);
+    return compare_with(&request->args[index], index, file, type, &tolerance);
 }
 
 static int run(struct request *request, struct session *session)
@@ -360,7 +384,7 @@ static int run(struct request *request, struct session *session)
 
 int leo_cmd_run(int argc, char **argv)
 {
-    struct request request = {.blocks = 1};
+    struct request request = {.blocks = 1, .repeat = 1, .traces = TRACES};
     struct session session = {0};
     if (argc > 1 && strcmp(argv[1], "--bare") == 0) {
         return leo_cmd_run_bare(argc - 1, argv + 1);

@@ -231,21 +231,31 @@ int run_args_parse(struct run_arg *args, unsigned count, const struct leo_rt_ker
     return 0;
 }
 
-leo_status run_args_upload(struct run_arg *args, unsigned count, struct leo_rt_device *device)
+leo_status run_args_refill(struct run_arg *args, unsigned count, struct leo_rt_device *device)
 {
     leo_status status = LEO_OK;
     for (unsigned i = 0; i < count && status == LEO_OK; i++) {
-        if (!args[i].is_buffer) {
-            continue;
-        }
-        status = leo_rt_memory_alloc(device, args[i].content.bytes, &args[i].addr);
-        if (status == LEO_OK && args[i].content.bytes > 0) {
+        if (args[i].is_buffer && args[i].content.bytes > 0) {
             status = leo_rt_memcpy(device, (void *)(uintptr_t)args[i].addr, args[i].content.data,
                                    args[i].content.bytes);
         }
-        memcpy(args[i].value, &args[i].addr, sizeof(args[i].addr));
     }
     return status;
+}
+
+leo_status run_args_upload(struct run_arg *args, unsigned count, struct leo_rt_device *device)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!args[i].is_buffer) {
+            continue;
+        }
+        leo_status status = leo_rt_memory_alloc(device, args[i].content.bytes, &args[i].addr);
+        if (status != LEO_OK) {
+            return status;
+        }
+        memcpy(args[i].value, &args[i].addr, sizeof(args[i].addr));
+    }
+    return run_args_refill(args, count, device);
 }
 
 leo_status run_args_download(struct run_arg *args, unsigned count, struct leo_rt_device *device)

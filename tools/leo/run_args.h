@@ -25,6 +25,8 @@ extern const char run_arg_help[];
 int run_args_parse(struct run_arg *args, unsigned count, const struct leo_rt_kernel *kernel);
 /** Makes the device buffers and fills them. */
 leo_status run_args_upload(struct run_arg *args, unsigned count, struct leo_rt_device *device);
+/** Fills the buffers again as upload did. */
+leo_status run_args_refill(struct run_arg *args, unsigned count, struct leo_rt_device *device);
 /** Reads the buffers back. */
 leo_status run_args_download(struct run_arg *args, unsigned count, struct leo_rt_device *device);
 /** Writes the output files. Returns false, with a message, if one cannot be written. */

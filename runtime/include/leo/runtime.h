@@ -175,6 +175,10 @@ leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, ui
 leo_status leo_rt_profile_stop(struct leo_rt_device *device);
 leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_profile_task *tasks,
                                 size_t capacity, size_t *count, uint64_t *lost);
+/** Instructions of units, in the order in which they were written; `count` those that are there,
+ * `lost` those for which there was no room. */
+leo_status leo_rt_profile_traces(struct leo_rt_device *device, struct leo_trace_record *traces,
+                                 size_t capacity, size_t *count, uint64_t *lost);
 /** Writes a timeline for Perfetto / chrome://tracing (JSON): streams, cores, units. */
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path);
 

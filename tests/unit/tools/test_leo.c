@@ -102,6 +102,58 @@ static void run_compares_with_golden_values(void)
     scratch_finish(&scratch);
 }
 
+static void run_takes_two_tolerances(void)
+{
+    make_files();
+    // 10 + n against 9 + n: 1 <= ATOL + RTOL * (9 + n)
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:y:s32:0:1", 0,
+           "5 elements, largest error 1 of what is allowed: good");
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:y:s32:0.1:0", 1,
+           "1 above 1, first at element 0 (got 10, expected 9)");
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:y:s32:0.05:0.55", 0, "good");
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:y:s32:-1:1", 2, "no such DTYPE: -1");
+    expect(SHIFT "--arg 0 --arg bytes:shape --golden 1:y:s32:1:x", 2, "RTOL:ATOL; bad tolerance");
+    scratch_finish(&scratch);
+}
+
+static void run_repeats_with_the_same_buffers(void)
+{
+    make_files();
+    scratch_write(&scratch, "r.c",
+                  "#include <leo/device.h>\n"
+                  "__ubuf_array__ int32_t ub[65536 / 4];\n"
+                  "__global__ __aicore__ void twice(__gm__ int32_t *x)\n"
+                  "{\n"
+                  "    x[0] += 1;\n"
+                  "    for (int i = 0; i <= get_block_idx(); i++) {\n"
+                  "        copy_gm_to_ubuf(ub, x, 0, 1, 2048, 0, 0);\n"
+                  "    }\n"
+                  "    pipe_barrier(PIPE_ALL);\n"
+                  "}\n");
+    char out[4096];
+    CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), "cc r.c -o r.elf"), 0);
+    CU_ASSERT_EQUAL_FATAL(scratch_run(&scratch, out, sizeof(out), "head -c 65536 /dev/zero > zero"),
+                          0);
+    expect("run r.elf --arg inout:zero:one --repeat 3", 0, "  3 launches: first ");
+    scratch_read(&scratch, "one", out, 2);
+    CU_ASSERT_EQUAL(out[0], 1);
+    // From the L2 the same bytes come faster.
+    double first = 0, last = 0;
+    CU_ASSERT_EQUAL(leo(out, sizeof(out), "run r.elf --arg in:zero --repeat 3"), 0);
+    const char *line = strstr(out, "  3 launches:");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(line);
+    CU_ASSERT_EQUAL(sscanf(line, "  3 launches: first %lf us, last %lf us", &first, &last), 2);
+    CU_ASSERT(last > 0 && last <= first);
+    expect("run r.elf --arg in:zero --repeat 0", 2, "--repeat takes 1 to 1000, not 0");
+    // Core 2 copies three times as much as core 0.
+    expect("run r.elf --arg in:zero --blocks 3 --cores", 0, "\n     2             3 ");
+    expect("run r.elf --arg in:zero --blocks 3 --cores", 0, " times the mean work of 3 cores");
+    expect("run r.elf --arg in:zero --blocks 3 --cores --trace-records 4", 0,
+           "2 instruction records were dropped: the trace and the table by core hold the first 4 "
+           "of 6");
+    scratch_finish(&scratch);
+}
+
 static void run_passes_floats(void)
 {
     char bytes[9];
@@ -209,6 +261,8 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"run_compares_with_golden_values", run_compares_with_golden_values},
+        {"run_takes_two_tolerances", run_takes_two_tolerances},
+        {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
         {"run_passes_floats", run_passes_floats},
         {"run_tells_what_is_wrong", run_tells_what_is_wrong},
         {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},

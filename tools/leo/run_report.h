@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leo run tells about its launches. */
+#pragma once
+
+#include <leo/runtime.h>
+
+struct run_report {
+    struct leo_rt_device *device;
+    const char *kernel;
+    uint32_t tasks, traces; /**< room in the profile */
+    bool cores;             /**< a table by core is wanted */
+};
+
+/** Prints the times of all launches and the units of the last; tells records that were dropped. */
+void run_report_print(const struct run_report *report);
