@@ -145,7 +145,8 @@ Written by hand in `isa/device/include/leo`:
 | `pipe_barrier(pipe)` | order within a pipe, or of all |
 | `set_vector_mask(high, low)`, `set_mask_count()`, `set_mask_norm()` | CSRs vmask1, vmask0, ctrl bit 0 |
 | `set_cmpmask(ub)`, `set_selmask_addr(ub)` | where vsel takes its bits from |
-| `set_atomic_f32()`, `set_atomic_add()`, `set_atomic_none()` | CSR ctrl bits 3:1 |
+| `set_atomic_none()`, `set_atomic_add()`, `_max()`, `_min()`; `set_atomic_f32()`, `_f16 _bf16 _s8 _s16 _s32` | operation and type of writes to global memory (CSR ctrl); 910A: add f32 |
+| `leo_set_hf32(on)`, `leo_set_hf32_to_zero(on)` | mad of f32 rounds its operands to hf32; ties go to zero |
 | `get_block_idx()`, `get_block_num()`, `get_subblockid()`, `get_subblockdim()`, `get_coreid()`, `get_arch_ver()` | which block, which core |
 | `get_sys_cnt()`, `get_ctrl()`, `set_ctrl(value)` | time; control register |
 | `VALUE_INDEX INDEX_VALUE ONLY_VALUE ONLY_INDEX`, `inc dec` | order of vcmax, vcmin; mode of load_cbuf_*: the source address goes up or down |

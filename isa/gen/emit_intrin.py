@@ -12,7 +12,7 @@ C_TYPES = {"f16": "half", "f32": "float", "bf16": "bfloat16_t", "s8": "int8_t", 
 MAD_TYPES = {"f16f32": ("float", "half", "half"), "f16f16": ("half", "half", "half"),
              "bf16f32": ("float", "bfloat16_t", "bfloat16_t"), "f32f32": ("float", "float", "float"),
              "s8s32": ("int32_t", "int8_t", "int8_t"), "u8u32": ("uint32_t", "uint8_t", "uint8_t"),
-             "u8s32": ("int32_t", "uint8_t", "int8_t")}
+             "u8s32": ("int32_t", "uint8_t", "int8_t"), "s4s32": ("int32_t", "void", "void")}
 CONDITIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 UB = "__ubuf__"
 STRIDES3 = [("uint8_t", name) for name in ("repeat", "dst_blk", "src0_blk", "src1_blk", "dst_rep", "src0_rep", "src1_rep")]
@@ -107,7 +107,7 @@ def named(params):
 
 
 def emit_packs(writer):
-    used = {name for insn in writer.isa.insns if not insn.planned for name in insn.configs}
+    used = {name for insn in writer.isa.insns if not insn.planned for name in insn.configs} | {"ctrl"}
     for config in writer.isa.configs.values():
         if config.name not in used:
             continue
@@ -315,16 +315,19 @@ def emit_mad(writer):
                   (pointer("__cb__", right, True), "cb")]
         kind_ref = enum_ref("mad", kind)
         short = writer.pack("mad", m="m", k="k", n="n", c_init="init", type=kind_ref)
-        writer.function(archs, "mad", params + shape + [("bool", "init")], [writer.asm(insn, "cc", "ca", "cb", short)])
+        name = "mad_s4" if kind == "s4s32" else "mad"
+        writer.function(archs, name, params + shape + [("bool", "init")], [writer.asm(insn, "cc", "ca", "cb", short)])
         cfg = writer.pack("mad", m="m", k="k", n="n", unit_flag="unit_flag", k_align="k_dir", c_bias="c_src",
                           c_init="c_init", type=kind_ref)
         split = [arch for arch in archs if arch != 1001]
-        writer.function(split, "mad", params + shape + flags, [writer.asm(insn, "cc", "ca", "cb", cfg)])
+        if split:
+            writer.function(split, name, params + shape + flags, [writer.asm(insn, "cc", "ca", "cb", cfg)])
         with_bias = "((uint64_t)cc & 0xffffffffu) | bias << 32"
-        writer.function(split, "mad", params + [("uint64_t", "bias")] + shape + flags,
-                        [writer.asm(insn, with_bias, "ca", "cb", cfg)])
+        if split:
+            writer.function(split, name, params + [("uint64_t", "bias")] + shape + flags,
+                            [writer.asm(insn, with_bias, "ca", "cb", cfg)])
         packed = f"(config & ~(UINT64_C(0xff) << 56)) | (uint64_t){kind_ref} << 56"
-        writer.function(archs, "mad", params + [("uint64_t", "config")], [writer.asm(insn, "cc", "ca", "cb", packed)])
+        writer.function(archs, name, params + [("uint64_t", "config")], [writer.asm(insn, "cc", "ca", "cb", packed)])
 
 
 def emit_cube_out(writer):

@@ -72,8 +72,8 @@ OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, 
                                bool bias)
 {
     (void)bias; // added on the way out: this generation has no bias table
-    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m,
-        (uint16_t)k, (uint16_t)n, first);
+    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
+        op_mad_f16(m, k, n, false, first));
 }
 
 /* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all.

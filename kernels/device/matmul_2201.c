@@ -63,8 +63,8 @@ OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, 
                                bool bias)
 {
     const bool from_table = first && bias;
-    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, (uint16_t)m,
-        (uint16_t)k, (uint16_t)n, 0, false, from_table, first && !bias);
+    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
+        op_mad_f16(m, k, n, from_table, first && !bias));
     if (from_table) {
         set_flag(PIPE_M, PIPE_MTE1, BT_FREE);
     }

@@ -4,8 +4,6 @@
 
 #include <leo/csr.h>
 
-#define CTRL_BITS UINT64_C(0xf)
-
 /* System counter: the first generation counts nanoseconds, the second 20 ns ticks. */
 static uint64_t system_count(const struct sim_core *core)
 {
@@ -61,6 +59,18 @@ bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
     }
 }
 
+/* The first generation adds f32 and nothing else (HW-DMA-06). */
+static bool is_legal_ctrl(const struct sim_core *core, uint64_t value)
+{
+    const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(value);
+    if (value & LEO_CFG_CTRL_RESERVED || ctrl.atomic >= LEO_ATOMIC_COUNT ||
+        ctrl.atomic_type >= LEO_ATOMIC_TYPE_COUNT) {
+        return false;
+    }
+    return core->config->arch != 1001 ||
+           (ctrl.atomic <= LEO_ATOMIC_ADD && ctrl.atomic_type == LEO_ATOMIC_TYPE_F32 && !ctrl.hf32);
+}
+
 bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value)
 {
     struct sim_core *core = scalar->owner;
@@ -72,7 +82,7 @@ bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value)
         core->vmask[1] = value;
         return true;
     case LEO_CSR_CTRL:
-        if (value & ~CTRL_BITS || (value >> 1 & 7) > 1) {
+        if (!is_legal_ctrl(core, value)) {
             return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, csr, 8);
         }
         core->ctrl = value;

@@ -23,8 +23,6 @@ static const struct unit unit_mte = {sim_exec_mte, sim_unit_mte};
 static const struct unit unit_cube = {sim_exec_cube, sim_unit_cube};
 static const struct unit unit_fixpipe = {sim_exec_fixpipe, sim_unit_fixpipe};
 
-#define ATOMIC_MODE(ctrl) ((ctrl) >> 1 & 7)
-
 static const struct unit *unit_of(enum leo_insn insn, const struct leo_insn_info *info)
 {
     if (insn == LEO_INSN_COPY_MATRIX_CC_TO_UBUF || info->pipe == LEO_PIPE_FIX) {
@@ -129,7 +127,8 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op,
     }
     core->scalar.cycle = issued;
     core->stall += issued - asked;
-    if (ATOMIC_MODE(core->ctrl) && info->operand[0] == LEO_INSN_OPERAND_GM) {
+    if (leo_cfg_ctrl_unpack(core->ctrl).atomic != LEO_ATOMIC_NONE &&
+        info->operand[0] == LEO_INSN_OPERAND_GM) {
         // Float additions do not commute: cores that add to global memory do it in the order of
         // their numbers.
         sim_host_pool_wait_turn(core->pool, core->turn);

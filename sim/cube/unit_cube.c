@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of mmad: one 16 x 16 x 16 step a cycle behind the fill of the pipeline (HW-CUBE-08). */
+/* Time of mmad: one step of 16 x 16 x (16 of f16) a cycle behind the fill of the pipeline
+ * (HW-CUBE-08). */
 #include "core/core.h"
+
+/** Elements along k of one step. [P] vendor's table of the cube's throughput, both architectures */
+static const uint8_t step_k[LEO_MAD_COUNT] = {
+    [LEO_MAD_F16F32] = 16, [LEO_MAD_F16F16] = 16, [LEO_MAD_BF16F32] = 16,
+    [LEO_MAD_F32F32] = 4,  [LEO_MAD_HF32F32] = 8, [LEO_MAD_S8S32] = 32,
+    [LEO_MAD_U8U32] = 32,  [LEO_MAD_U8S32] = 32,  [LEO_MAD_S4S32] = 64,
+};
 
 void sim_unit_cube(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
     const struct sim_config *config = core->config;
     double rate = config->insn[LEO_INSN_MMAD].rate16;
-    double steps = (double)((cfg.m + 15u) / 16) * ((cfg.k + 15u) / 16) * ((cfg.n + 15u) / 16);
+    const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(core->ctrl);
+    unsigned type = cfg.type == LEO_MAD_F32F32 && ctrl.hf32 ? LEO_MAD_HF32F32 : cfg.type;
+    unsigned k = type < LEO_MAD_COUNT && step_k[type] ? step_k[type] : 16;
+    double steps = (double)((cfg.m + 15u) / 16) * ((cfg.k + k - 1u) / k) * ((cfg.n + 15u) / 16);
     *cost = (struct sim_cost){
         .head_cycles = config->mmad_head,
         .busy_cycles = config->mmad_head + (rate > 0 ? steps / rate : steps),

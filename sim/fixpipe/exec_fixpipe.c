@@ -19,7 +19,8 @@ struct fix {
     uint32_t width;   /* columns a destination piece holds: 16, or 8 with channel split */
     uint32_t element; /* bytes */
     enum sim_cube_out out;
-    bool relu, add;
+    bool relu;
+    struct mte_atomic atomic;
 };
 
 /* HW-CUBE-13: what the output path knows of quantisation. */
@@ -71,27 +72,27 @@ static bool unpack(struct sim_core *core, const struct sim_op *op, struct fix *f
         fix->dst_row = fix->width * fix->element;
         fix->dst_column = (uint64_t)cfg0.dst_stride * MTE_BLOCK_BYTES;
     }
-    bool add;
-    if (!mte_atomic_mode(core, 4, &add)) {
+    if (!mte_atomic_open(core, fix->element, &fix->atomic)) {
         return false;
     }
-    fix->add = add;
-    return !add || fix->out == SIM_CUBE_OUT_F32 || mte_bad_config(core, core->ctrl);
+    return !fix->atomic.combine || fix->element == fix->atomic.bytes ||
+           mte_bad_config(core, core->ctrl);
 }
 
 /* Writes rows x columns (columns <= fix->width) of one piece. */
 static void write_piece(struct sim_core *core, const struct fix *fix, uint8_t *dst,
                         const float *src, uint32_t rows, uint32_t columns)
 {
-    if (!fix->add) {
+    if (!fix->atomic.combine) {
         core->simd->cube->convert(dst, fix->dst_row, src, rows, columns, fix->out, fix->relu);
         return;
     }
     for (uint32_t row = 0; row < rows; row++) {
-        float line[L0C_ROW_FLOATS];
-        core->simd->cube->convert((uint8_t *)line, sizeof(line), src + row * L0C_ROW_FLOATS, 1,
-                                  columns, SIM_CUBE_OUT_F32, fix->relu);
-        core->simd->cube->add_f32(dst + row * fix->dst_row, (const uint8_t *)line, columns);
+        _Alignas(64) uint8_t line[L0C_ROW_FLOATS * 4];
+        core->simd->cube->convert(line, sizeof(line), src + row * L0C_ROW_FLOATS, 1, columns,
+                                  fix->out, fix->relu);
+        mte_atomic_write(&fix->atomic, dst + row * fix->dst_row, line,
+                         (uint64_t)columns * fix->element);
     }
 }
 

@@ -2,9 +2,6 @@
 /* Copies of byte-length bursts between global memory and UB. */
 #include "mte.h"
 
-#include "simd/simd.h"
-#include "simd/simd_cube.h"
-
 #define MAX_LEN_BYTES 2097151u
 
 static uint64_t round_up(uint64_t bytes)
@@ -47,8 +44,8 @@ static bool store_packed(struct sim_core *core, const struct sim_op *op, uint64_
     const struct leo_cfg_align1 gaps = leo_cfg_align1_unpack(op->d);
     uint64_t src_step = round_up(length) + (uint64_t)gaps.src_gap * MTE_BLOCK_BYTES;
     uint64_t dst_step = length + gaps.dst_gap;
-    bool add;
-    if (!mte_atomic_mode(core, length, &add)) {
+    struct mte_atomic atomic;
+    if (!mte_atomic_open(core, length, &atomic)) {
         return false;
     }
     const uint8_t *src =
@@ -63,8 +60,8 @@ static bool store_packed(struct sim_core *core, const struct sim_op *op, uint64_
         if (!dst) {
             return false;
         }
-        if (add) {
-            core->simd->cube->add_f32(dst, src, length / 4);
+        if (atomic.combine) {
+            mte_atomic_write(&atomic, dst, src, length);
         } else {
             memcpy(dst, src, length);
         }

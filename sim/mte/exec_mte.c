@@ -2,9 +2,6 @@
 /* Burst copies between global memory, UB, L1 and BT, and the dispatch of all data movers. */
 #include "mte.h"
 
-#include "simd/simd.h"
-#include "simd/simd_cube.h"
-
 void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes,
                  bool write)
 {
@@ -30,16 +27,6 @@ unsigned mte_dtype_bytes(unsigned dtype)
         [LEO_DTYPE_B16] = 2, [LEO_DTYPE_B32] = 4,
     };
     return dtype < LEO_DTYPE_COUNT ? bytes[dtype] : 0;
-}
-
-bool mte_atomic_mode(struct sim_core *core, uint64_t bytes, bool *add)
-{
-    unsigned mode = core->ctrl >> 1 & 7u;
-    *add = mode == 1;
-    if (mode > 1 || (*add && bytes % 4 != 0)) {
-        return mte_bad_config(core, core->ctrl);
-    }
-    return true;
 }
 
 #define AHEAD 24 /* pieces */
@@ -116,8 +103,8 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
 static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8_t *src,
                      const struct mte_burst *burst)
 {
-    bool add;
-    if (!mte_atomic_mode(core, burst->length, &add)) {
+    struct mte_atomic atomic;
+    if (!mte_atomic_open(core, burst->length, &atomic)) {
         return false;
     }
     struct mte_gm gm;
@@ -127,8 +114,8 @@ static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8
         if (!dst) {
             return false;
         }
-        if (add) {
-            core->simd->cube->add_f32(dst, src, burst->length / 4);
+        if (atomic.combine) {
+            mte_atomic_write(&atomic, dst, src, burst->length);
         } else {
             copy_blocks(dst, src, burst->length);
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "simd/simd_vector.h"
 
 #include <string.h>
 
@@ -34,9 +35,17 @@ static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint6
 bool mte_bad_config(struct sim_core *core, uint64_t word);
 /** Bytes of an element, 0 for s4 and values outside the enum. */
 unsigned mte_dtype_bytes(unsigned dtype);
-/** Atomic mode of the control register (HW-DMA-06): false = fault set. `add` says whether writes
- * add f32. */
-bool mte_atomic_mode(struct sim_core *core, uint64_t bytes, bool *add);
+/** How a write to global memory combines with what is there; combine NULL = it replaces it. */
+struct mte_atomic {
+    sim_binary_fn combine;
+    unsigned bytes; /**< of an element */
+};
+
+/** Atomic mode of the control register for pieces of so many bytes (HW-DMA-06); false = fault. */
+bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *atomic);
+/** dst = combine(dst, src); any alignment. */
+void mte_atomic_write(const struct mte_atomic *atomic, uint8_t *dst, const uint8_t *src,
+                      uint64_t bytes);
 /** Bytes from the first to the last byte of `count` pieces of `length` with `gap` between end and
  * start. */
 static inline uint64_t mte_span(uint64_t count, uint64_t length, uint64_t gap)

@@ -77,6 +77,11 @@ static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
+static void transpose_one(uint8_t *dst, const uint8_t *src)
+{
+    transpose_b16(dst, 0, src, 0, 1);
+}
+
 static void widen(float *dst, const uint16_t *src, size_t count)
 {
     for (size_t i = 0; i < count; i += 8) {
@@ -112,16 +117,17 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
                                                              const struct sim_cube_block *block)
 {
     __m256 acc[MAX_ROWS][2];
-    const float *a = block->a, *b = block->b;
+    const float *a = block->a, *b = block->b, *init = block->init;
+    float *c = block->c;
 #pragma GCC unroll 6
     for (unsigned r = 0; r < rows; r++) {
-        acc[r][0] = _mm256_loadu_ps(block->init + r * block->init_row);
-        acc[r][1] = _mm256_loadu_ps(block->init + r * block->init_row + 8);
+        acc[r][0] = _mm256_loadu_ps(init + r * block->init_row);
+        acc[r][1] = _mm256_loadu_ps(init + r * block->init_row + 8);
         // The block below comes next and follows in memory: it is here by the time this one is
         // done.
-        _mm_prefetch((const char *)(block->c + (rows + r) * 16), _MM_HINT_T0);
+        _mm_prefetch((const char *)(c + (rows + r) * 16), _MM_HINT_T0);
     }
-    for (uint32_t left = block->k; left >= 16; left -= 16) {
+    for (uint32_t left = block->depth; left >= 16; left -= 16) {
 #pragma GCC unroll 16
         for (unsigned p = 0; p < 16; p++) {
             __m256 low = _mm256_load_ps(b + p * 16), high = _mm256_load_ps(b + p * 16 + 8);
@@ -135,7 +141,7 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
         a += 256;
         b += 256;
     }
-    for (uint32_t p = 0; p < block->k % 16; p++) {
+    for (uint32_t p = 0; p < block->depth % 16; p++) {
         __m256 low = _mm256_load_ps(b + p * 16), high = _mm256_load_ps(b + p * 16 + 8);
 #pragma GCC unroll 6
         for (unsigned r = 0; r < rows; r++) {
@@ -146,12 +152,47 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
     }
 #pragma GCC unroll 6
     for (unsigned r = 0; r < rows; r++) {
-        _mm256_storeu_ps(block->c + r * 16, canonical(acc[r][0]));
-        _mm256_storeu_ps(block->c + r * 16 + 8, canonical(acc[r][1]));
+        _mm256_storeu_ps(c + r * 16, canonical(acc[r][0]));
+        _mm256_storeu_ps(c + r * 16 + 8, canonical(acc[r][1]));
     }
 }
 
-static void run_block(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static inline __attribute__((always_inline)) __m256i pair_sums(__m256i sum, __m256i a, __m256i b)
+{
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+
+/* As block_body; a word is a pair of s16, whose products are added at once. */
+static inline __attribute__((always_inline)) void block_pairs(const unsigned rows,
+                                                              const struct sim_cube_block *block)
+{
+    __m256i acc[MAX_ROWS][2];
+    const int32_t *a = block->a, *init = block->init;
+    const int32_t *b = block->b;
+    int32_t *c = block->c;
+#pragma GCC unroll 6
+    for (unsigned r = 0; r < rows; r++) {
+        acc[r][0] = load256(init + r * block->init_row);
+        acc[r][1] = load256(init + r * block->init_row + 8);
+    }
+    for (uint32_t p = 0; p < block->depth; p++) {
+        __m256i low = load256(b + p * 16), high = load256(b + p * 16 + 8);
+        const int32_t *row = a + (p / 16) * 256 + p % 16;
+#pragma GCC unroll 6
+        for (unsigned r = 0; r < rows; r++) {
+            __m256i value = _mm256_set1_epi32(row[r * 16]);
+            acc[r][0] = pair_sums(acc[r][0], value, low);
+            acc[r][1] = pair_sums(acc[r][1], value, high);
+        }
+    }
+#pragma GCC unroll 6
+    for (unsigned r = 0; r < rows; r++) {
+        store256(c + r * 16, acc[r][0]);
+        store256(c + r * 16 + 8, acc[r][1]);
+    }
+}
+
+static void run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     (void)width;
     switch (rows) {
@@ -176,15 +217,42 @@ static void run_block(unsigned rows, unsigned width, const struct sim_cube_block
     }
 }
 
+static void run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
+{
+    (void)width;
+    switch (rows) {
+    case 1:
+        block_pairs(1, block);
+        break;
+    case 2:
+        block_pairs(2, block);
+        break;
+    case 3:
+        block_pairs(3, block);
+        break;
+    case 4:
+        block_pairs(4, block);
+        break;
+    case 5:
+        block_pairs(5, block);
+        break;
+    default:
+        block_pairs(6, block);
+        break;
+    }
+}
+
 static const struct sim_cube_kernel kernel = {
     .max_rows = MAX_ROWS,
     .max_width = 1,
-    .block = run_block,
-    .widen = widen,
-    .widen_transposed = widen_transposed,
+    .block_f32 = run_f32,
+    .block_s16 = run_pairs,
+    .widen_f16 = widen,
+    .transpose = transpose_one,
+    .widen_transposed_f16 = widen_transposed,
 };
 
-static void mmad_f16(const struct sim_mmad *mmad)
+static void mmad(const struct sim_mmad *mmad)
 {
     sim_cube_blocked_mmad(&kernel, mmad);
 }
@@ -240,22 +308,10 @@ static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t r
     }
 }
 
-static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
-{
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(load256(dst + i * 4)),
-                                   _mm256_castsi256_ps(load256(src + i * 4)));
-        store256(dst + i * 4, _mm256_castps_si256(canonical(sum)));
-    }
-    sim_simd_cube_generic.add_f32(dst + i * 4, src + i * 4, count - i);
-}
-
 const struct sim_simd_cube sim_simd_cube_avx2 = {
-    .mmad_f16 = mmad_f16,
+    .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
     .nd2nz = nd2nz,
     .convert = convert,
-    .add_f32 = add_f32,
 };

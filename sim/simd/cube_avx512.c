@@ -92,6 +92,11 @@ static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
+static void transpose_one(uint8_t *dst, const uint8_t *src)
+{
+    transpose_b16(dst, 0, src, 0, 1);
+}
+
 static void widen(float *dst, const uint16_t *src, size_t count)
 {
     for (size_t i = 0; i < count; i += 16) {
@@ -124,19 +129,19 @@ static inline __attribute__((always_inline)) void
 block_body(const unsigned rows, const unsigned width, const struct sim_cube_block *block)
 {
     __m512 acc[MAX_ROWS][MAX_WIDTH];
-    const float *a = block->a, *b = block->b;
+    const float *a = block->a, *b = block->b, *init = block->init;
+    float *c = block->c;
 #pragma GCC unroll 8
     for (unsigned r = 0; r < rows; r++) {
 #pragma GCC unroll 2
         for (unsigned w = 0; w < width; w++) {
-            acc[r][w] = _mm512_loadu_ps(block->init + r * block->init_row + w * block->init_column);
+            acc[r][w] = _mm512_loadu_ps(init + r * block->init_row + w * block->init_column);
             // The block below comes next and follows in memory: it is here by the time this one is
             // done.
-            _mm_prefetch((const char *)(block->c + (rows + r) * 16 + w * block->c_column),
-                         _MM_HINT_T0);
+            _mm_prefetch((const char *)(c + (rows + r) * 16 + w * block->c_column), _MM_HINT_T0);
         }
     }
-    for (uint32_t left = block->k; left >= 16; left -= 16) {
+    for (uint32_t left = block->depth; left >= 16; left -= 16) {
 #pragma GCC unroll 16
         for (unsigned p = 0; p < 16; p++) {
             __m512 panel[MAX_WIDTH];
@@ -156,7 +161,7 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
         a += 256;
         b += 256 * width;
     }
-    for (uint32_t p = 0; p < block->k % 16; p++) {
+    for (uint32_t p = 0; p < block->depth % 16; p++) {
 #pragma GCC unroll 8
         for (unsigned r = 0; r < rows; r++) {
             __m512 value = _mm512_set1_ps(a[r * 16 + p]);
@@ -171,13 +176,52 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
     for (unsigned r = 0; r < rows; r++) {
 #pragma GCC unroll 2
         for (unsigned w = 0; w < width; w++) {
-            _mm512_storeu_ps(block->c + r * 16 + w * block->c_column, canonical(acc[r][w]));
+            _mm512_storeu_ps(c + r * 16 + w * block->c_column, canonical(acc[r][w]));
         }
     }
 }
 
-static inline __attribute__((always_inline)) void block_rows(unsigned rows, const unsigned width,
-                                                             const struct sim_cube_block *block)
+/* As block_body; a word is a pair of s16, whose products are added at once. */
+static inline __attribute__((always_inline)) void
+block_pairs(const unsigned rows, const unsigned width, const struct sim_cube_block *block)
+{
+    __m512i acc[MAX_ROWS][MAX_WIDTH];
+    const int32_t *a = block->a, *b = block->b, *init = block->init;
+    int32_t *c = block->c;
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            acc[r][w] = _mm512_loadu_si512(init + r * block->init_row + w * block->init_column);
+        }
+    }
+    for (uint32_t p = 0; p < block->depth; p++) {
+        __m512i panel[MAX_WIDTH];
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            panel[w] = _mm512_loadu_si512(b + (p * width + w) * 16);
+        }
+        const int32_t *row = a + (p / 16) * 256 + p % 16;
+#pragma GCC unroll 8
+        for (unsigned r = 0; r < rows; r++) {
+            __m512i value = _mm512_set1_epi32(row[r * 16]);
+#pragma GCC unroll 2
+            for (unsigned w = 0; w < width; w++) {
+                acc[r][w] = _mm512_add_epi32(acc[r][w], _mm512_madd_epi16(value, panel[w]));
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            _mm512_storeu_si512(c + r * 16 + w * block->c_column, acc[r][w]);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void rows_f32(unsigned rows, const unsigned width,
+                                                           const struct sim_cube_block *block)
 {
     switch (rows) {
     case 1:
@@ -207,24 +251,66 @@ static inline __attribute__((always_inline)) void block_rows(unsigned rows, cons
     }
 }
 
-static void run_block(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static inline __attribute__((always_inline)) void rows_pairs(unsigned rows, const unsigned width,
+                                                             const struct sim_cube_block *block)
+{
+    switch (rows) {
+    case 1:
+        block_pairs(1, width, block);
+        break;
+    case 2:
+        block_pairs(2, width, block);
+        break;
+    case 3:
+        block_pairs(3, width, block);
+        break;
+    case 4:
+        block_pairs(4, width, block);
+        break;
+    case 5:
+        block_pairs(5, width, block);
+        break;
+    case 6:
+        block_pairs(6, width, block);
+        break;
+    case 7:
+        block_pairs(7, width, block);
+        break;
+    default:
+        block_pairs(8, width, block);
+        break;
+    }
+}
+
+static void run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     if (width == 2) {
-        block_rows(rows, 2, block);
+        rows_f32(rows, 2, block);
     } else {
-        block_rows(rows, 1, block);
+        rows_f32(rows, 1, block);
+    }
+}
+
+static void run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
+{
+    if (width == 2) {
+        rows_pairs(rows, 2, block);
+    } else {
+        rows_pairs(rows, 1, block);
     }
 }
 
 static const struct sim_cube_kernel kernel = {
     .max_rows = MAX_ROWS,
     .max_width = MAX_WIDTH,
-    .block = run_block,
-    .widen = widen,
-    .widen_transposed = widen_transposed,
+    .block_f32 = run_f32,
+    .block_s16 = run_pairs,
+    .widen_f16 = widen,
+    .transpose = transpose_one,
+    .widen_transposed_f16 = widen_transposed,
 };
 
-static void mmad_f16(const struct sim_mmad *mmad)
+static void mmad(const struct sim_mmad *mmad)
 {
     sim_cube_blocked_mmad(&kernel, mmad);
 }
@@ -243,21 +329,10 @@ static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t r
     sim_simd_cube_avx2.convert(dst, dst_pitch, src, rows, cols, out, relu);
 }
 
-static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
-{
-    size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        __m512 sum = _mm512_add_ps(_mm512_loadu_ps(dst + i * 4), _mm512_loadu_ps(src + i * 4));
-        _mm512_storeu_ps(dst + i * 4, canonical(sum));
-    }
-    sim_simd_cube_generic.add_f32(dst + i * 4, src + i * 4, count - i);
-}
-
 const struct sim_simd_cube sim_simd_cube_avx512 = {
-    .mmad_f16 = mmad_f16,
+    .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
     .nd2nz = nd2nz,
     .convert = convert,
-    .add_f32 = add_f32,
 };

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cube_blocked.h"
 
+#include "cube_pack.h"
 #include <string.h>
 
-/* Scratch: one panel of B (k <= 4096 rows of 32 floats), the bias padded to whole fractals, then
+/* Scratch: one panel of B (depth <= 4096 rows of 32 words), the bias padded to whole fractals, then
  * rows of A. */
-#define PANEL_FLOATS 131072u
-#define BIAS_FLOATS  4096u
-#define A_FLOATS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_FLOATS - BIAS_FLOATS)
+#define PANEL_WORDS 131072u
+#define BIAS_WORDS  4096u
+#define A_WORDS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_WORDS - BIAS_WORDS)
+#define MOST_WIDTH  2u
 
-static const float zeros[32];
+static const uint32_t zeros[32];
 
 struct walk {
     const struct sim_cube_kernel *kernel;
     const struct sim_mmad *mmad;
-    uint32_t m1, k1, n1;
-    float *panel, *bias, *a;
+    void (*block)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    uint32_t m1, n1;
+    uint32_t tiles, depth; /**< of k: tiles of 16 words; words */
+    bool half;             /**< results are f16 */
+    uint32_t *panel, *bias, *a;
 };
 
 static void pack_panel(const struct walk *walk, uint32_t column, unsigned width)
 {
-    for (uint32_t p = 0; p < walk->k1; p++) {
+    for (uint32_t p = 0; p < walk->tiles; p++) {
         for (unsigned w = 0; w < width; w++) {
-            walk->kernel->widen_transposed(
-                walk->panel + (size_t)p * 256 * width + w * 16, width * 16,
-                walk->mmad->b + ((size_t)p * walk->n1 + column + w) * 256);
+            sim_cube_pack_b(walk->kernel, walk->mmad, p, column + w,
+                            walk->panel + (size_t)p * 256 * width + w * 16, width * 16);
         }
     }
 }
@@ -34,12 +38,12 @@ static void pack_panel(const struct walk *walk, uint32_t column, unsigned width)
 static void store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows,
                           unsigned width)
 {
-    _Alignas(64) float tile[2 * 256];
-    float *c = block->c;
+    _Alignas(64) uint32_t tile[MOST_WIDTH * 256];
+    uint32_t *c = block->c;
     size_t c_column = block->c_column, last = walk->mmad->n % 16;
     block->c = tile;
     block->c_column = 256;
-    walk->kernel->block(rows, width, block);
+    walk->block(rows, width, block);
     for (unsigned w = 0; w < width; w++) {
         for (unsigned row = 0; row < rows; row++) {
             memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16,
@@ -48,63 +52,105 @@ static void store_partial(const struct walk *walk, struct sim_cube_block *block,
     }
 }
 
+/* f16 results: widened before, rounded after. `c` counts f16. */
+static void run_half(const struct walk *walk, struct sim_cube_block *block, uint32_t column,
+                     unsigned rows, unsigned width, uint8_t *c)
+{
+    _Alignas(64) float in[MOST_WIDTH * 256], out[MOST_WIDTH * 256];
+    const size_t c_column = (size_t)walk->m1 * 256;
+    if (!walk->mmad->zero) {
+        _Alignas(64) uint16_t old[256] = {0};
+        for (unsigned w = 0; w < width; w++) {
+            memcpy(old, c + w * c_column * 2, rows * 32);
+            walk->kernel->widen_f16(in + w * 256, old, 256);
+        }
+        block->init = in;
+        block->init_row = 16;
+        block->init_column = 256;
+    }
+    block->c = out;
+    block->c_column = 256;
+    walk->block(rows, width, block);
+    for (unsigned w = 0; w < width; w++) {
+        const uint32_t left = walk->mmad->n - (column + w) * 16;
+        sim_cube_convert_generic(c + w * c_column * 2, 32, out + w * 256, rows,
+                                 left < 16 ? left : 16, SIM_CUBE_OUT_F16, false);
+    }
+}
+
+static void run_block(const struct walk *walk, uint32_t column, unsigned width, size_t at,
+                      const uint32_t *a, unsigned rows)
+{
+    const struct sim_mmad *mmad = walk->mmad;
+    struct sim_cube_block block = {
+        .a = a,
+        .b = walk->panel,
+        .depth = walk->depth,
+        .init = zeros,
+        .c = (uint32_t *)mmad->c + at,
+        .c_column = (size_t)walk->m1 * 256,
+    };
+    if (walk->half) {
+        run_half(walk, &block, column, rows, width, (uint8_t *)mmad->c + at * 2);
+        return;
+    }
+    if (!mmad->zero && mmad->bias) {
+        block.init = walk->bias + column * 16;
+        block.init_column = 16;
+    } else if (!mmad->zero) {
+        block.init = block.c;
+        block.init_row = 16;
+        block.init_column = block.c_column;
+    }
+    if (mmad->n % 16 != 0 && column + width == walk->n1) {
+        store_partial(walk, &block, rows, width);
+    } else {
+        walk->block(rows, width, &block);
+    }
+}
+
 /* All blocks of one panel for the fractal rows [top, end), whose A is converted. */
 static void run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top,
                       uint32_t end)
 {
     const struct sim_mmad *mmad = walk->mmad;
-    bool partial = mmad->n % 16 != 0 && column + width == walk->n1;
     for (uint32_t i = top; i < end; i++) {
         uint32_t height = mmad->m - i * 16 < 16 ? mmad->m - i * 16 : 16;
         // Blocks of equal height: a low one would not fill the pipes.
         uint32_t blocks = (height + walk->kernel->max_rows - 1) / walk->kernel->max_rows;
         for (uint32_t row = 0, rows; row < height; row += rows, blocks--) {
             rows = (height - row + blocks - 1) / blocks;
-            struct sim_cube_block block = {
-                .a = walk->a + (size_t)(i - top) * walk->k1 * 256 + row * 16,
-                .b = walk->panel,
-                .k = mmad->k,
-                .c = mmad->c + ((size_t)column * walk->m1 + i) * 256 + row * 16,
-                .c_column = (size_t)walk->m1 * 256,
-            };
-            if (mmad->zero) {
-                block.init = zeros;
-            } else if (mmad->bias) {
-                block.init = walk->bias + column * 16;
-                block.init_column = 16;
-            } else {
-                block.init = block.c;
-                block.init_row = 16;
-                block.init_column = block.c_column;
-            }
-            if (partial) {
-                store_partial(walk, &block, rows, width);
-            } else {
-                walk->kernel->block(rows, width, &block);
-            }
+            run_block(walk, column, width, ((size_t)column * walk->m1 + i) * 256 + row * 16,
+                      walk->a + (size_t)(i - top) * walk->tiles * 256 + row * 16, rows);
         }
     }
 }
 
 void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad)
 {
-    struct walk walk = {.kernel = kernel, .mmad = mmad};
-    walk.m1 = (mmad->m + 15) / 16;
-    walk.k1 = (mmad->k + 15) / 16;
-    walk.n1 = (mmad->n + 15) / 16;
+    const bool is_integer = sim_cube_types_of(mmad->type).is_integer;
+    const uint32_t tile_k = sim_cube_tile_k(is_integer);
+    struct walk walk = {
+        .kernel = kernel,
+        .mmad = mmad,
+        .block = is_integer ? kernel->block_s16 : kernel->block_f32,
+        .m1 = (mmad->m + 15) / 16,
+        .n1 = (mmad->n + 15) / 16,
+        .tiles = (mmad->k + tile_k - 1) / tile_k,
+        .depth = is_integer ? (mmad->k + 1) / 2 : mmad->k,
+        .half = mmad->type == LEO_MAD_F16F16,
+    };
     walk.panel = mmad->scratch;
-    walk.bias = walk.panel + PANEL_FLOATS;
-    walk.a = walk.bias + BIAS_FLOATS;
+    walk.bias = walk.panel + PANEL_WORDS;
+    walk.a = walk.bias + BIAS_WORDS;
     if (mmad->bias && !mmad->zero) {
-        memcpy(walk.bias, mmad->bias, mmad->n * sizeof(float));
-        memset(walk.bias + mmad->n, 0, (walk.n1 * 16 - mmad->n) * sizeof(float));
+        memcpy(walk.bias, mmad->bias, mmad->n * sizeof(uint32_t));
+        memset(walk.bias + mmad->n, 0, (walk.n1 * 16 - mmad->n) * sizeof(uint32_t));
     }
-    uint32_t most =
-        A_FLOATS / (walk.k1 * 256); // fractal rows of A that fit; at least 1 as k1 <= 256
+    uint32_t most = A_WORDS / (walk.tiles * 256); // rows of tiles that fit; at least 1
     for (uint32_t top = 0; top < walk.m1; top += most) {
         uint32_t end = walk.m1 - top < most ? walk.m1 : top + most;
-        kernel->widen(walk.a, mmad->a + (size_t)top * walk.k1 * 256,
-                      (size_t)(end - top) * walk.k1 * 256);
+        sim_cube_pack_a(kernel, mmad, top, end - top, walk.a);
         for (uint32_t column = 0; column < walk.n1;) {
             unsigned width =
                 walk.n1 - column < kernel->max_width ? walk.n1 - column : kernel->max_width;

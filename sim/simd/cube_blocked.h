@@ -2,29 +2,36 @@
 /* The loop around a register-blocked micro-kernel, shared by the vector paths of the cube. */
 #pragma once
 
-#include "simd_cube.h"
+#include "cube_element.h"
 
-/** One block of C: up to max_rows rows of 1..max_width fractals, for the whole k of the
- * instruction. */
+/**
+ * One block of C: up to max_rows rows of 1..max_width fractals, for the whole k of the instruction.
+ * Operands are words of 32 bits: an f32, or a pair of s16 that are neighbours along k. `depth`
+ * counts words.
+ */
 struct sim_cube_block {
-    const float *a; /**< f32 fractals of one row of fractals: element (row, p) at p / 16 * 256 + row
-                     * 16 + p % 16 */
-    const float *b; /**< panel: [k][width * 16] */
-    uint32_t k;
-    const float *init;            /**< initial values */
-    size_t init_row, init_column; /**< floats between rows and between fractal columns of init, 0 =
+    const void *a; /**< tiles of one row of fractals: word (row, p) at p / 16 * 256 + row * 16 + p %
+                    * 16 */
+    const void *b; /**< panel: [depth][width * 16] words */
+    uint32_t depth;
+    const void *init;             /**< initial values */
+    size_t init_row, init_column; /**< words between rows and between fractal columns of init, 0 =
                                      the same for all */
-    float *c;                     /**< rows 16 floats apart */
-    size_t c_column;              /**< floats between fractal columns of c */
+    void *c;                      /**< rows 16 words apart */
+    size_t c_column;              /**< words between fractal columns of c */
 };
 
 struct sim_cube_kernel {
     unsigned max_rows, max_width;
-    void (*block)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    void (*block_f32)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    /** Sums of products of s16 pairs; wraps around. */
+    void (*block_s16)(unsigned rows, unsigned width, const struct sim_cube_block *block);
     /** count f16 -> f32; count is a multiple of 256. */
-    void (*widen)(float *dst, const uint16_t *src, size_t count);
-    /** One transposed fractal to f32: dst row p (row_floats apart) = column p of src. */
-    void (*widen_transposed)(float *dst, size_t row_floats, const uint16_t *src);
+    void (*widen_f16)(float *dst, const uint16_t *src, size_t count);
+    /** One transposed fractal of 16 x 16 b16: dst row p (32 bytes each) = column p of src. */
+    void (*transpose)(uint8_t *dst, const uint8_t *src);
+    /** One transposed f16 fractal to f32: dst row p (row_words apart) = column p of src. */
+    void (*widen_transposed_f16)(float *dst, size_t row_words, const uint16_t *src);
 };
 
 void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The truth the other paths are tested against: one element at a time. */
+#include "cube_element.h"
 #include "simd_cube.h"
 
 #include <math.h>
@@ -70,19 +71,91 @@ static uint16_t f32_to_bf16(float value)
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-static void mmad_f16(const struct sim_mmad *mmad)
+static float load_real(const void *from, size_t at, enum sim_cube_in in,
+                       const struct sim_mmad *mmad)
 {
-    uint32_t m1 = (mmad->m + 15) / 16, k1 = (mmad->k + 15) / 16, n1 = (mmad->n + 15) / 16;
+    if (in == SIM_CUBE_IN_F16) {
+        return f16_to_f32(((const uint16_t *)from)[at]);
+    }
+    if (in == SIM_CUBE_IN_BF16) {
+        return bits_f32((uint32_t)((const uint16_t *)from)[at] << 16);
+    }
+    uint32_t bits = ((const uint32_t *)from)[at];
+    return bits_f32(mmad->type == LEO_MAD_HF32F32 ? sim_cube_hf32(bits, mmad->to_zero) : bits);
+}
+
+static int32_t load_integer(const void *from, size_t at, enum sim_cube_in in)
+{
+    if (in == SIM_CUBE_IN_U8) {
+        return ((const uint8_t *)from)[at];
+    }
+    if (in == SIM_CUBE_IN_S8) {
+        return ((const int8_t *)from)[at];
+    }
+    int32_t value = ((const uint8_t *)from)[at / 2] >> at % 2 * 4 & 15; // the first one lies low
+    return value < 8 ? value : value - 16;
+}
+
+/* Index of element (i, p) of A. */
+static size_t a_index(const struct sim_mmad *mmad, uint32_t k0, uint32_t i, uint32_t p)
+{
+    return mmad->vector ? p : (((size_t)(i / 16) * mmad->k1 + p / k0) * 16 + i % 16) * k0 + p % k0;
+}
+
+/* Index of element (p, j) of B. */
+static size_t b_index(const struct sim_mmad *mmad, uint32_t k0, uint32_t p, uint32_t j)
+{
+    return (((size_t)(p / k0) * ((mmad->n + 15) / 16) + j / 16) * 16 + j % 16) * k0 + p % k0;
+}
+
+static void multiply_real(const struct sim_mmad *mmad, struct sim_cube_types types, uint32_t i,
+                          uint32_t j, void *c)
+{
+    const uint32_t k0 = sim_cube_k0(types.a);
+    const bool half = mmad->type == LEO_MAD_F16F16;
+    float sum = 0;
+    if (!mmad->zero && mmad->bias) {
+        sum = ((const float *)mmad->bias)[j];
+    } else if (!mmad->zero) {
+        sum = half ? f16_to_f32(*(const uint16_t *)c) : *(const float *)c;
+    }
+    for (uint32_t p = 0; p < mmad->k; p++) {
+        sum = fmaf(load_real(mmad->a, a_index(mmad, k0, i, p), types.a, mmad),
+                   load_real(mmad->b, b_index(mmad, k0, p, j), types.b, mmad), sum);
+    }
+    if (half) {
+        *(uint16_t *)c = f32_to_f16(sum);
+    } else {
+        *(float *)c = canonical(sum);
+    }
+}
+
+static void multiply_integer(const struct sim_mmad *mmad, struct sim_cube_types types, uint32_t i,
+                             uint32_t j, uint32_t *c)
+{
+    const uint32_t k0 = sim_cube_k0(types.a);
+    uint32_t sum = mmad->zero ? 0 : mmad->bias ? ((const uint32_t *)mmad->bias)[j] : *c;
+    for (uint32_t p = 0; p < mmad->k; p++) {
+        sum += (uint32_t)(load_integer(mmad->a, a_index(mmad, k0, i, p), types.a) *
+                          load_integer(mmad->b, b_index(mmad, k0, p, j), types.b));
+    }
+    *c = sum;
+}
+
+static void mmad(const struct sim_mmad *mmad)
+{
+    const struct sim_cube_types types = sim_cube_types_of(mmad->type);
+    const uint32_t m1 = (mmad->m + 15) / 16;
+    const size_t bytes = mmad->type == LEO_MAD_F16F16 ? 2 : 4;
     for (uint32_t i = 0; i < mmad->m; i++) {
         for (uint32_t j = 0; j < mmad->n; j++) {
-            float *c = mmad->c + ((size_t)(j / 16) * m1 + i / 16) * 256 + i % 16 * 16 + j % 16;
-            float sum = mmad->zero ? 0.0f : mmad->bias ? mmad->bias[j] : *c;
-            for (uint32_t p = 0; p < mmad->k; p++) {
-                uint16_t a = mmad->a[((size_t)(i / 16) * k1 + p / 16) * 256 + i % 16 * 16 + p % 16];
-                uint16_t b = mmad->b[((size_t)(p / 16) * n1 + j / 16) * 256 + j % 16 * 16 + p % 16];
-                sum = fmaf(f16_to_f32(a), f16_to_f32(b), sum);
+            size_t at = ((size_t)(j / 16) * m1 + i / 16) * 256 + i % 16 * 16 + j % 16;
+            void *c = (uint8_t *)mmad->c + at * bytes;
+            if (types.is_integer) {
+                multiply_integer(mmad, types, i, j, c);
+            } else {
+                multiply_real(mmad, types, i, j, c);
             }
-            *c = canonical(sum);
         }
     }
 }
@@ -149,22 +222,10 @@ void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, 
     }
 }
 
-static void add_f32(uint8_t *dst, const uint8_t *src, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        float a, b;
-        memcpy(&a, dst + i * 4, 4);
-        memcpy(&b, src + i * 4, 4);
-        a = canonical(a + b);
-        memcpy(dst + i * 4, &a, 4);
-    }
-}
-
 const struct sim_simd_cube sim_simd_cube_generic = {
-    .mmad_f16 = mmad_f16,
+    .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
     .nd2nz = nd2nz,
     .convert = sim_cube_convert_generic,
-    .add_f32 = add_f32,
 };

@@ -3,19 +3,24 @@
  * docs/hw/dma.md. */
 #pragma once
 
+#include <leo/isa_enums.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/** One mmad f16 x f16 -> f32 on validated host memory (HW-CUBE-01..). */
+/** One mmad on validated host memory (HW-CUBE-01..). */
 struct sim_mmad {
-    float *c;          /**< L0C, NZ fractals of 16 x 16 f32 */
-    const uint16_t *a; /**< L0A, ZZ fractals */
-    const uint16_t *b; /**< L0B, ZN fractals */
-    const float *bias; /**< initial value of each column, n values; NULL = none */
-    bool zero;         /**< initial value 0 (wins over bias and C) */
-    uint32_t m, k, n;  /**< 1..4095 each */
-    void *scratch;     /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
+    void *c;          /**< L0C, NZ fractals of 16 x 16 results */
+    const void *a;    /**< L0A, ZZ fractals; a plain vector of k elements if `vector` */
+    const void *b;    /**< L0B, ZN fractals */
+    const void *bias; /**< initial value of each column, n 32-bit values; NULL = none */
+    bool zero;        /**< initial value 0 (wins over bias and C) */
+    bool vector;      /**< m is 1 and A lies as a vector */
+    bool to_zero;     /**< hf32: ties of the operands' rounding go to zero instead of to even */
+    enum leo_mad type;
+    uint32_t m, k, n; /**< 1..4095 each */
+    uint32_t k1;      /**< fractals of A from one row of fractals to the next */
+    void *scratch;    /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
 };
 
 #define SIM_CUBE_SCRATCH_BYTES (1u << 20)
@@ -24,7 +29,7 @@ struct sim_mmad {
 enum sim_cube_out { SIM_CUBE_OUT_F32, SIM_CUBE_OUT_F16, SIM_CUBE_OUT_BF16 };
 
 struct sim_simd_cube {
-    void (*mmad_f16)(const struct sim_mmad *mmad);
+    void (*mmad)(const struct sim_mmad *mmad);
     /** Transposes `count` fractals of 16 x 16 b16; sources and destinations lie a byte step apart,
      * never overlap. */
     void (*transpose_b16)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
@@ -39,8 +44,6 @@ struct sim_simd_cube {
      * apart. */
     void (*convert)(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t rows, uint32_t cols,
                     enum sim_cube_out out, bool relu);
-    /** dst[i] += src[i]; any alignment. */
-    void (*add_f32)(uint8_t *dst, const uint8_t *src, size_t count);
 };
 
 extern const struct sim_simd_cube sim_simd_cube_generic;

@@ -92,22 +92,23 @@ struct buffers {
 static double measure_mmad(const struct sim_simd_cube *cube, const struct buffers *at,
                            struct peak *peak, uint32_t m, uint32_t n, uint32_t k)
 {
-    struct sim_mmad mmad = {.c = (float *)at->l0c,
-                            .a = (uint16_t *)at->l0a,
-                            .b = (uint16_t *)at->l0b,
+    struct sim_mmad mmad = {.c = at->l0c,
+                            .a = at->l0a,
+                            .b = at->l0b,
                             .zero = true,
                             .m = m,
                             .n = n,
                             .k = k,
+                            .k1 = k / 16,
                             .scratch = at->scratch};
     double best = 0;
-    cube->mmad_f16(&mmad);
+    cube->mmad(&mmad);
     mmad.zero = false;
     for (int round = 0; round < ROUNDS; round++) {
         measure_peak(peak);
         double start = now();
         for (int i = 0; i < 20; i++) {
-            cube->mmad_f16(&mmad);
+            cube->mmad(&mmad);
         }
         double rate = 20.0 * m * n * k / (now() - start) * 1e-9;
         best = rate > best ? rate : best;

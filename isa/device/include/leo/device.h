@@ -165,3 +165,5 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #include <leo/device_scalar.h>
 #include <leo/device_sync.h>
 #include <leo/intrin.h>
+// After the functions it uses.
+#include <leo/device_state.h>

@@ -45,24 +45,6 @@ LEO_INTRIN void set_selmask_addr(__ubuf__ const void *mask)
     LEO_CSR_WRITE(LEO_CSR_SELMASK_ADDR, (uint64_t)mask);
 }
 
-/* What writes to global memory do with the value there: replace it, or add (f32). */
-LEO_INTRIN void set_atomic_none(void)
-{
-    LEO_CSR_CLEAR(LEO_CSR_CTRL, 14);
-}
-
-LEO_INTRIN void set_atomic_f32(void)
-{
-    LEO_CSR_CLEAR(LEO_CSR_CTRL, 14);
-    LEO_CSR_SET(LEO_CSR_CTRL, 2);
-}
-
-/* Type and operation are set apart; add is the one operation there is. */
-LEO_INTRIN void set_atomic_add(void)
-{
-    set_atomic_f32();
-}
-
 /* The scalar unit has no data cache: nothing to do but to keep the order of the program. */
 typedef enum { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE } cache_line_t;
 typedef enum { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC } dcci_dst_t;

@@ -38,6 +38,7 @@ struct fake *fake_create(const char *path)
         return NULL;
     }
     fake->random = 88172645463325252u;
+    fake->config.arch = 2201;
     fake->core.config = &fake->config;
     for (unsigned space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         if (local_bytes[space]) {

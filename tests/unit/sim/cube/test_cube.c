@@ -28,33 +28,156 @@ struct shape {
     uint16_t m, k, n;
 };
 
+/* What the types mean, from the definition. `half` results are f16, `whole` ones s32. */
+static const struct format {
+    unsigned a_bits, b_bits; /* of an element */
+    bool is_integer, a_signed, b_signed, half;
+    uint32_t arch;
+} formats[LEO_MAD_COUNT] = {
+    [LEO_MAD_F16F32] = {16, 16, false, false, false, false, 2201},
+    [LEO_MAD_F16F16] = {16, 16, false, false, false, true, 1001},
+    [LEO_MAD_BF16F32] = {16, 16, false, false, false, false, 2201},
+    [LEO_MAD_F32F32] = {32, 32, false, false, false, false, 2201},
+    [LEO_MAD_HF32F32] = {32, 32, false, false, false, false, 2201},
+    [LEO_MAD_S8S32] = {8, 8, true, true, true, false, 2201},
+    [LEO_MAD_U8U32] = {8, 8, true, false, false, false, 1001},
+    [LEO_MAD_U8S32] = {8, 8, true, false, true, false, 1001},
+    [LEO_MAD_S4S32] = {4, 4, true, true, true, false, 2201},
+};
+
+static unsigned k0_of(unsigned type)
+{
+    return 256 / formats[type].a_bits;
+}
+
+static bool is_vector(const struct leo_cfg_mad *cfg)
+{
+    return cfg->m == 1 && !cfg->gemv_off;
+}
+
+static unsigned k1_of(const struct leo_cfg_mad *cfg)
+{
+    unsigned k0 = k0_of(cfg->type), k1 = (cfg->k + k0 - 1) / k0;
+    return cfg->k_align && k0 == 8 ? (k1 + 1) / 2 * 2 : k1;
+}
+
 /* Places of elements, from the definition of ZZ, ZN and NZ. */
-static size_t at_a(const struct shape *s, unsigned i, unsigned p)
+static size_t at_a(const struct leo_cfg_mad *s, unsigned i, unsigned p)
 {
-    return ((i / 16) * ((s->k + 15u) / 16) + p / 16) * 256 + i % 16 * 16 + p % 16;
+    unsigned k0 = k0_of(s->type);
+    return is_vector(s) ? p : ((i / 16) * k1_of(s) + p / k0) * 16 * k0 + i % 16 * k0 + p % k0;
 }
 
-static size_t at_b(const struct shape *s, unsigned p, unsigned j)
+static size_t at_b(const struct leo_cfg_mad *s, unsigned p, unsigned j)
 {
-    return ((p / 16) * ((s->n + 15u) / 16) + j / 16) * 256 + j % 16 * 16 + p % 16;
+    unsigned k0 = k0_of(s->type);
+    return ((p / k0) * ((s->n + 15u) / 16) + j / 16) * 16 * k0 + j % 16 * k0 + p % k0;
 }
 
-static size_t at_c(const struct shape *s, unsigned i, unsigned j)
+static size_t at_c(const struct leo_cfg_mad *s, unsigned i, unsigned j)
 {
     return ((j / 16) * ((s->m + 15u) / 16) + i / 16) * 256 + i % 16 * 16 + j % 16;
 }
 
-static void fill_operands(struct fake *fake, bool special)
+static float word_value(uint32_t bits)
 {
-    for (unsigned i = 0; i < 0x8000; i++) {
-        uint16_t a = random_half(fake, special), b = random_half(fake, special);
-        memcpy(fake->core.local[LEO_MEM_SPACE_L0A].data + i * 2, &a, 2);
-        memcpy(fake->core.local[LEO_MEM_SPACE_L0B].data + i * 2, &b, 2);
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* hf32 keeps 11 bits of the fraction; computed in double, where nothing is lost. */
+static float to_hf32(float value, bool to_zero)
+{
+    if (value != value || isinf(value) || value == 0) {
+        return value;
+    }
+    int exponent;
+    frexp((double)value, &exponent);
+    exponent = exponent < -125 ? -125 : exponent; // denormals share the least exponent
+    double scaled = ldexp(fabs((double)value), 12 - exponent), down = floor(scaled);
+    bool up = scaled - down > 0.5 || (scaled - down == 0.5 && !to_zero && fmod(down, 2) != 0);
+    return (float)copysign(ldexp(down + up, exponent - 12), (double)value);
+}
+
+static float real_at(const uint8_t *from, size_t at, unsigned type, bool to_zero)
+{
+    uint32_t bits = 0;
+    unsigned bytes = formats[type].a_bits / 8;
+    memcpy(&bits, from + at * bytes, bytes);
+    if (type == LEO_MAD_BF16F32) {
+        return word_value(bits << 16);
+    }
+    if (bytes == 2) {
+        return half_value((uint16_t)bits);
+    }
+    return type == LEO_MAD_HF32F32 ? to_hf32(word_value(bits), to_zero) : word_value(bits);
+}
+
+static int64_t integer_at(const uint8_t *from, size_t at, unsigned bits, bool is_signed)
+{
+    if (bits == 8) {
+        return is_signed ? (int64_t)(int8_t)from[at] : from[at];
+    }
+    int64_t value = at % 2 ? from[at / 2] >> 4 : from[at / 2] & 15;
+    return value > 7 ? value - 16 : value;
+}
+
+/* The f16 numbers of one sign in order; the one after the largest counts as 65536. */
+static double half_size(unsigned bits)
+{
+    return bits >= 0x7c00 ? 65536.0 : (double)half_value((uint16_t)bits);
+}
+
+/* Nearest, even on ties. */
+static uint16_t to_half(float value)
+{
+    double size = fabs((double)value);
+    unsigned low = 0, high = 0x7c00;
+    while (low < high) { // the last one that is not above
+        unsigned middle = (low + high + 1) / 2;
+        if (half_size(middle) <= size) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    double between = (half_size(low) + half_size(low + 1)) / 2;
+    if (low < 0x7c00 && (size > between || (size == between && low % 2))) {
+        low++;
+    }
+    return (uint16_t)(low | (signbit(value) ? 0x8000u : 0));
+}
+
+static void fill_operands(struct fake *fake, unsigned type, bool special)
+{
+    uint8_t *l0a = fake->core.local[LEO_MEM_SPACE_L0A].data;
+    uint8_t *l0b = fake->core.local[LEO_MEM_SPACE_L0B].data;
+    fake_fill(fake, l0a, 0x10000); // integers take any bits
+    fake_fill(fake, l0b, 0x10000);
+    for (unsigned i = 0; i < 0x8000 && !formats[type].is_integer; i++) {
+        if (formats[type].a_bits == 16 && type != LEO_MAD_BF16F32) {
+            uint16_t a = random_half(fake, special), b = random_half(fake, special);
+            memcpy(l0a + i * 2, &a, 2);
+            memcpy(l0b + i * 2, &b, 2);
+        } else if (!special) { // upper halves of everyday numbers, lower ones any bits
+            uint16_t a = (uint16_t)(0x3e00 + (fake_random(fake) & 0x81ff));
+            uint16_t b = (uint16_t)(0x3e00 + (fake_random(fake) & 0x81ff));
+            unsigned step = formats[type].a_bits == 32 ? 4 : 2, at = i * step + step - 2;
+            if (at < 0x10000) {
+                memcpy(l0a + at, &a, 2);
+                memcpy(l0b + at, &b, 2);
+            }
+        }
     }
     for (unsigned i = 0; i < 0x8000; i++) {
         float c = special && i % 7 == 0 ? (i % 14 ? -0.0f : INFINITY)
                                         : (float)(int32_t)fake_random(fake) * 1e-7f;
+        uint16_t half = random_half(fake, special);
         memcpy(fake->core.local[LEO_MEM_SPACE_L0C].data + i * 4, &c, 4);
+        if (formats[type].half) {
+            memcpy(fake->core.local[LEO_MEM_SPACE_L0C].data + i * 2, &half, 2);
+        }
     }
     for (unsigned i = 0; i < 256; i++) {
         float bias = (float)(int32_t)fake_random(fake) * 1e-8f;
@@ -62,23 +185,59 @@ static void fill_operands(struct fake *fake, bool special)
     }
 }
 
-/* What L0C must hold afterwards. */
-static void expect(struct fake *fake, const struct leo_cfg_mad *cfg, float *c, const float *bias)
+static void expect_integer(const struct fake *fake, const struct leo_cfg_mad *cfg, unsigned i,
+                           unsigned j, uint32_t *c, const uint32_t *bias)
 {
-    const struct shape s = {cfg->m, cfg->k, cfg->n};
-    const uint16_t *a = (const void *)fake->core.local[LEO_MEM_SPACE_L0A].data;
-    const uint16_t *b = (const void *)fake->core.local[LEO_MEM_SPACE_L0B].data;
-    for (unsigned i = 0; i < s.m; i++) {
-        for (unsigned j = 0; j < s.n; j++) {
-            float sum = cfg->c_init ? 0.0f : cfg->c_bias ? bias[j] : c[at_c(&s, i, j)];
-            for (unsigned p = 0; p < s.k; p++) {
-                sum = fmaf(half_value(a[at_a(&s, i, p)]), half_value(b[at_b(&s, p, j)]), sum);
+    const struct format *format = &formats[cfg->type];
+    const uint8_t *a = fake->core.local[LEO_MEM_SPACE_L0A].data;
+    const uint8_t *b = fake->core.local[LEO_MEM_SPACE_L0B].data;
+    int64_t sum = cfg->c_init ? 0 : cfg->c_bias ? bias[j] : *c;
+    for (unsigned p = 0; p < cfg->k; p++) {
+        sum += integer_at(a, at_a(cfg, i, p), format->a_bits, format->a_signed) *
+               integer_at(b, at_b(cfg, p, j), format->b_bits, format->b_signed);
+    }
+    *c = (uint32_t)(uint64_t)sum;
+}
+
+static void expect_real(const struct fake *fake, const struct leo_cfg_mad *cfg, unsigned i,
+                        unsigned j, uint8_t *c, const float *bias)
+{
+    const uint8_t *a = fake->core.local[LEO_MEM_SPACE_L0A].data;
+    const uint8_t *b = fake->core.local[LEO_MEM_SPACE_L0B].data;
+    const bool to_zero = fake->core.ctrl >> 47 & 1;
+    float sum = 0;
+    uint16_t half;
+    if (formats[cfg->type].half && !cfg->c_init) {
+        memcpy(&half, c, 2);
+        sum = half_value(half);
+    } else if (!cfg->c_init) {
+        memcpy(&sum, cfg->c_bias ? (const void *)&bias[j] : (const void *)c, 4);
+    }
+    for (unsigned p = 0; p < cfg->k; p++) {
+        sum = fmaf(real_at(a, at_a(cfg, i, p), cfg->type, to_zero),
+                   real_at(b, at_b(cfg, p, j), cfg->type, to_zero), sum);
+    }
+    const uint32_t nan = 0x7fc00000u;
+    if (formats[cfg->type].half) {
+        half = sum != sum ? 0x7e00 : to_half(sum);
+        memcpy(c, &half, 2);
+    } else {
+        memcpy(c, sum != sum ? (const void *)&nan : (const void *)&sum, 4);
+    }
+}
+
+/* What L0C must hold afterwards. */
+static void expect(struct fake *fake, const struct leo_cfg_mad *cfg, uint8_t *c, const void *bias)
+{
+    const unsigned bytes = formats[cfg->type].half ? 2 : 4;
+    for (unsigned i = 0; i < cfg->m; i++) {
+        for (unsigned j = 0; j < cfg->n; j++) {
+            uint8_t *to = c + at_c(cfg, i, j) * bytes;
+            if (formats[cfg->type].is_integer) {
+                expect_integer(fake, cfg, i, j, (void *)to, bias);
+            } else {
+                expect_real(fake, cfg, i, j, to, bias);
             }
-            uint32_t nan = 0x7fc00000u;
-            if (sum != sum) {
-                memcpy(&sum, &nan, 4);
-            }
-            c[at_c(&s, i, j)] = sum;
         }
     }
 }
@@ -87,36 +246,45 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
 {
     uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data, *want = fake_copy(l0c, 0x20000);
     uint64_t bias_at = 64;
-    expect(fake, cfg, (void *)want,
-           (const void *)(fake->core.local[LEO_MEM_SPACE_BT].data + bias_at));
+    expect(fake, cfg, want, fake->core.local[LEO_MEM_SPACE_BT].data + bias_at);
     uint64_t a = cfg->c_bias ? bias_at << 32 : 0;
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)),
                     LEO_FAULT_NONE);
     if (memcmp(l0c, want, 0x20000) != 0) { // rows >= m and columns >= n must keep their value too
-        fprintf(stderr, "%s: m %u k %u n %u differs\n", fake->core.simd->name, cfg->m, cfg->k,
-                cfg->n);
+        fprintf(stderr, "%s: type %u m %u k %u n %u differs\n", fake->core.simd->name, cfg->type,
+                cfg->m, cfg->k, cfg->n);
         CU_FAIL("mmad differs from the reference");
     }
     free(want);
 }
 
-static void check_shapes(struct fake *fake, bool special)
+static void check_shapes(struct fake *fake, unsigned type, bool special)
 {
     static const struct shape shapes[] = {
-        {1, 1, 1},      {1, 16, 16},  {16, 1, 1},   {15, 15, 15}, {16, 16, 16},  {17, 17, 17},
-        {31, 33, 47},   {33, 31, 17}, {2, 7, 130},  {7, 64, 32},  {13, 100, 61}, {64, 64, 64},
-        {128, 64, 256}, {101, 3, 97}, {5, 257, 19}, {22, 48, 33}, {27, 16, 31},  {40, 500, 9},
+        {1, 1, 1},     {1, 16, 16},  {16, 1, 1},     {15, 15, 15}, {16, 16, 16},
+        {17, 17, 17},  {31, 33, 47}, {33, 31, 17},   {2, 7, 130},  {7, 64, 32},
+        {13, 100, 61}, {64, 64, 64}, {128, 64, 256}, {101, 3, 97}, {5, 257, 19},
+        {22, 48, 33},  {27, 16, 31}, {40, 500, 9},   {1, 300, 70}, {1, 45, 33},
     };
-    fill_operands(fake, special);
+    fake->config.arch = formats[type].arch;
+    fill_operands(fake, type, special);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         struct leo_cfg_mad cfg = {
-            .m = shapes[i].m, .k = shapes[i].k, .n = shapes[i].n, .type = LEO_MAD_F16F32};
-        if (cfg.m * cfg.k * cfg.n > 1000000 && special) {
+            .m = shapes[i].m, .k = shapes[i].k, .n = shapes[i].n, .type = (uint8_t)type};
+        cfg.gemv_off = i % 2;
+        cfg.k_align = i % 3 == 0;
+        const bool large = cfg.m * cfg.k * cfg.n > 1000000;
+        const unsigned bytes = k1_of(&cfg) * 512;
+        if ((large && (special || type != LEO_MAD_F16F32)) ||
+            bytes * ((cfg.m + 15u) / 16) > 65536 || bytes * ((cfg.n + 15u) / 16) > 65536) {
             continue;
         }
         check_mmad(fake, &cfg);
         cfg.c_init = 1;
         check_mmad(fake, &cfg);
+        if (formats[type].half) {
+            continue; // has no bias
+        }
         cfg.c_bias = 1; // zero wins (HW-CUBE-03)
         check_mmad(fake, &cfg);
         cfg.c_init = 0;
@@ -126,17 +294,46 @@ static void check_shapes(struct fake *fake, bool special)
     }
 }
 
-/* HW-CUBE-01 .. HW-CUBE-05 */
+/* HW-CUBE-01 .. HW-CUBE-05, HW-CUBE-09, HW-CUBE-20 .. HW-CUBE-22 */
 static void mmad_is_a_chain_of_fused_multiply_adds(void)
 {
     for (size_t i = 0; i < 3; i++) {
         struct fake *fake = fake_create(fake_paths[i]);
+        for (unsigned type = 0; fake && type < LEO_MAD_COUNT; type++) {
+            if (formats[type].arch == 0) {
+                continue; // f16u2: no chip here has it
+            }
+            fake->core.ctrl = type % 2 ? 0 : UINT64_C(1) << 47;
+            check_shapes(fake, type, false);
+            check_shapes(fake, type, true);
+        }
         if (fake) {
-            check_shapes(fake, false);
-            check_shapes(fake, true);
             fake_destroy(fake);
         }
     }
+}
+
+/* The control register turns f32f32 into hf32f32. */
+static void ctrl_selects_hf32(void)
+{
+    struct fake *fake = fake_create(NULL);
+    fill_operands(fake, LEO_MAD_HF32F32, false);
+    const struct leo_cfg_mad f32 = {.m = 20, .k = 30, .n = 40, .c_init = 1, .type = LEO_MAD_F32F32};
+    struct leo_cfg_mad hf32 = f32;
+    hf32.type = LEO_MAD_HF32F32;
+    uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data;
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&hf32)),
+                    LEO_FAULT_NONE);
+    uint8_t *want = fake_copy(l0c, 0x20000);
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)),
+                    LEO_FAULT_NONE);
+    CU_ASSERT(memcmp(l0c, want, 0x20000) != 0);
+    fake->core.ctrl = UINT64_C(1) << 46;
+    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)),
+                    LEO_FAULT_NONE);
+    CU_ASSERT(memcmp(l0c, want, 0x20000) == 0);
+    free(want);
+    fake_destroy(fake);
 }
 
 /* HW-CUBE-04: what lies beyond m, k, n is never read: a NaN there changes nothing. */
@@ -147,7 +344,7 @@ static void mmad_does_not_read_padding(void)
         if (!fake) {
             continue;
         }
-        const struct shape s = {18, 21, 20};
+        const struct leo_cfg_mad s = {.m = 18, .k = 21, .n = 20};
         memset(fake->core.local[LEO_MEM_SPACE_L0A].data, 0x7e, 0x10000);
         memset(fake->core.local[LEO_MEM_SPACE_L0B].data, 0x7e, 0x10000);
         const uint16_t one = 0x3c00;
@@ -198,7 +395,9 @@ static void mmad_faults(void)
     const struct leo_cfg_mad good = {.m = 32, .k = 32, .n = 32},
                              biased = {.m = 16, .k = 16, .n = 16, .c_bias = 1};
     const struct leo_cfg_mad flag = {.m = 16, .k = 16, .n = 16, .unit_flag = 1};
-    const struct leo_cfg_mad type = {.m = 16, .k = 16, .n = 16, .type = LEO_MAD_S8S32};
+    const struct leo_cfg_mad type = {.m = 16, .k = 16, .n = 16, .type = LEO_MAD_F16F16};
+    const struct leo_cfg_mad half = {
+        .m = 16, .k = 16, .n = 16, .type = LEO_MAD_F16F16, .c_bias = 1};
     const struct leo_cfg_mad none = {.m = 16, .k = 16, .n = 16, .type = LEO_MAD_COUNT};
     uint64_t d = leo_cfg_mad_pack(&good);
     const struct {
@@ -216,6 +415,7 @@ static void mmad_faults(void)
         {0, 0, 0, leo_cfg_mad_pack(&flag), LEO_FAULT_ILLEGAL_CONFIG},
         {0, 0, 0, leo_cfg_mad_pack(&none), LEO_FAULT_ILLEGAL_CONFIG},
         {0, 0, 0, leo_cfg_mad_pack(&type), LEO_FAULT_ILLEGAL_INSTRUCTION},
+        {0, 0, 0, leo_cfg_mad_pack(&half), LEO_FAULT_ILLEGAL_CONFIG},
         {UINT64_C(0x3c0) << 32, 0, 0, leo_cfg_mad_pack(&biased), LEO_FAULT_NONE},
         {UINT64_C(0x400) << 32, 0, 0, leo_cfg_mad_pack(&biased), LEO_FAULT_LOCAL_OUT_OF_RANGE},
         {UINT64_C(0x20) << 32, 0, 0, leo_cfg_mad_pack(&biased), LEO_FAULT_MISALIGNED_LOCAL},
@@ -233,6 +433,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"mmad_is_a_chain_of_fused_multiply_adds", mmad_is_a_chain_of_fused_multiply_adds},
+        {"ctrl_selects_hf32", ctrl_selects_hf32},
         {"mmad_does_not_read_padding", mmad_does_not_read_padding},
         {"mmad_of_nothing_changes_nothing", mmad_of_nothing_changes_nothing},
         {"mmad_faults", mmad_faults},

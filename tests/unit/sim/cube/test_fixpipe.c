@@ -153,7 +153,7 @@ static void fixpipe_adds_when_atomic(void)
             CU_ASSERT(gm[i * 20 + j] == (j < 19 ? 0.5f + (value > 0 ? value : 0) : 0.5f));
         }
     }
-    cfg1.quant = LEO_QUANT_F32_F16;
+    cfg1.quant = LEO_QUANT_F32_F16; // f16 results into sums of f32
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
                              leo_cfg_fix0_pack(&cfg0), leo_cfg_fix1_pack(&cfg1)),
                     LEO_FAULT_ILLEGAL_CONFIG);

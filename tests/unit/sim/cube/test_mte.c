@@ -121,7 +121,7 @@ static void atomic(struct fake *fake)
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM_ALIGN, FAKE_GM, 0,
                              leo_cfg_align0_pack(&odd), 0),
                     LEO_FAULT_ILLEGAL_CONFIG);
-    fake->core.ctrl = 2 << 1;
+    fake->core.ctrl = 1 << 1 | 9 << 4; // no such type
     CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0,
                              leo_cfg_burst_pack(&cfg)),
                     LEO_FAULT_ILLEGAL_CONFIG);
