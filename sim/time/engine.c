@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine.h"
+
+#include "replay.h"
+#include <leo/alloc.h>
+#include <math.h>
+#include <string.h>
+
+leo_status sim_time_engine_create(const struct sim_time_config *config, struct sim_l2 *l2,
+                                  struct sim_time_engine **engine_out)
+{
+    *engine_out = NULL;
+    struct sim_time_engine *engine = leo_calloc(1, sizeof(*engine));
+    if (!engine) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    engine->config = *config;
+    engine->l2 = l2;
+    unsigned slots = config->cores * LEO_PIPE_COUNT;
+    engine->core = leo_calloc(config->cores, sizeof(*engine->core));
+    // At most one beginning a pipe and one end a core are ahead; those of abandoned blocks are
+    // taken out.
+    engine->event = leo_calloc(slots + config->cores, sizeof(*engine->event));
+    leo_status status =
+        engine->core && engine->event
+            ? sim_share_create(slots, config->l2_rate, config->hbm_read_rate, &engine->share)
+            : LEO_ERR_NO_MEMORY;
+    if (status != LEO_OK) {
+        sim_time_engine_destroy(engine);
+        return status;
+    }
+    sim_time_engine_reset(engine);
+    *engine_out = engine;
+    return LEO_OK;
+}
+
+void sim_time_engine_destroy(struct sim_time_engine *engine)
+{
+    if (engine) {
+        sim_share_destroy(engine->share);
+        leo_free(engine->core);
+        leo_free(engine->event);
+        leo_free(engine);
+    }
+}
+
+void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn trace, void *user)
+{
+    engine->trace = trace;
+    engine->trace_user = user;
+}
+
+void sim_time_engine_reset(struct sim_time_engine *engine)
+{
+    for (unsigned id = 0; id < engine->config.cores; id++) {
+        engine->core[id].front = SIM_TIME_FREE;
+        engine->core[id].is_marked = false;
+    }
+    sim_share_clear(engine->share);
+    engine->events = 0;
+    engine->now = 0;
+    engine->horizon = INFINITY;
+}
+
+double sim_time_engine_now(const struct sim_time_engine *engine)
+{
+    return engine->now;
+}
+
+/* ---- events ---- */
+
+static bool is_before(const struct sim_time_event *left, const struct sim_time_event *right)
+{
+    if (left->at != right->at) {
+        return left->at < right->at;
+    }
+    return left->core != right->core ? left->core < right->core : left->pipe < right->pipe;
+}
+
+static void sift_down(struct sim_time_engine *engine, unsigned at, struct sim_time_event event)
+{
+    for (;;) {
+        unsigned child = 2 * at + 1;
+        if (child >= engine->events) {
+            break;
+        }
+        if (child + 1 < engine->events &&
+            is_before(&engine->event[child + 1], &engine->event[child])) {
+            child++;
+        }
+        if (is_before(&event, &engine->event[child])) {
+            break;
+        }
+        engine->event[at] = engine->event[child];
+        at = child;
+    }
+    engine->event[at] = event;
+}
+
+void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe)
+{
+    struct sim_time_event event = {at, core, pipe};
+    unsigned place = engine->events++;
+    while (place > 0 && is_before(&event, &engine->event[(place - 1) / 2])) {
+        engine->event[place] = engine->event[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    engine->event[place] = event;
+}
+
+static struct sim_time_event pop_event(struct sim_time_engine *engine)
+{
+    struct sim_time_event first = engine->event[0];
+    engine->events--;
+    if (engine->events) {
+        sift_down(engine, 0, engine->event[engine->events]);
+    }
+    return first;
+}
+
+/* Takes the events of a core out. */
+static void drop_events(struct sim_time_engine *engine, unsigned core)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < engine->events; i++) {
+        if (engine->event[i].core != core) {
+            engine->event[kept++] = engine->event[i];
+        }
+    }
+    engine->events = kept;
+    for (unsigned at = kept / 2; at-- > 0;) {
+        sift_down(engine, at, engine->event[at]);
+    }
+}
+
+/* ---- blocks ---- */
+
+void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
+                           double start, double limit)
+{
+    sim_time_core_begin(engine, core, log, sim_time_max(start, engine->now), limit);
+    sim_time_core_advance(engine, core);
+}
+
+void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned id)
+{
+    struct sim_time_core *core = &engine->core[id];
+    if (core->front == SIM_TIME_FREE) {
+        return;
+    }
+    drop_events(engine, id);
+    for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+        sim_share_cancel(engine->share, id * LEO_PIPE_COUNT + pipe, engine->now);
+    }
+    core->front = SIM_TIME_FREE;
+    core->is_marked = false;
+}
+
+/* Tries cores again whose logs ended: more may have been published. */
+static void feed(struct sim_time_engine *engine)
+{
+    engine->horizon = INFINITY;
+    for (unsigned id = 0; id < engine->config.cores; id++) {
+        if (engine->core[id].front == SIM_TIME_HUNGRY) {
+            const struct sim_time_gm *gm;
+            if (sim_time_log_peek(engine->core[id].log, &gm)) {
+                engine->core[id].is_marked = false;
+            }
+            sim_time_core_advance(engine, id);
+        }
+    }
+}
+
+/* What is not published yet cannot begin before the horizon: up to there all is known. */
+enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double until, unsigned *core)
+{
+    feed(engine);
+    for (;;) {
+        double ends = sim_share_next(engine->share);
+        double begins = engine->events ? engine->event[0].at : INFINITY;
+        double next = sim_time_min(ends, begins);
+        if (engine->horizon < INFINITY && engine->horizon <= next && engine->horizon <= until) {
+            return SIM_TIME_STARVED;
+        }
+        if (next > until || next == INFINITY) {
+            engine->now = until > engine->now && until < INFINITY ? until : engine->now;
+            return SIM_TIME_REACHED;
+        }
+        engine->now = sim_time_max(engine->now, next);
+        if (ends <= begins) {
+            unsigned slot;
+            if (sim_share_step(engine->share, &slot)) {
+                sim_time_move_end(engine, slot / LEO_PIPE_COUNT, slot % LEO_PIPE_COUNT);
+            }
+            continue;
+        }
+        struct sim_time_event event = pop_event(engine);
+        if (event.pipe < LEO_PIPE_COUNT) {
+            sim_time_move_begin(engine, event.core, event.pipe);
+            continue;
+        }
+        *core = event.core;
+        if (engine->core[event.core].stats.timed_out) {
+            sim_time_engine_abandon(engine, event.core);
+        }
+        engine->core[event.core].front = SIM_TIME_FREE;
+        return SIM_TIME_ENDED;
+    }
+}
+
+bool sim_time_engine_wants(const struct sim_time_engine *engine, unsigned core)
+{
+    return engine->core[core].front == SIM_TIME_HUNGRY;
+}
+
+bool sim_time_engine_mark(const struct sim_time_engine *engine, unsigned core, double *cycle)
+{
+    *cycle = engine->core[core].cycle;
+    return engine->core[core].front == SIM_TIME_HUNGRY && engine->core[core].is_marked;
+}
+
+const struct sim_time_stats *sim_time_engine_stats(const struct sim_time_engine *engine,
+                                                   unsigned core)
+{
+    return &engine->core[core].stats;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event engine: from the logs of blocks to the times of everything in them. Each core has a
+ * scalar unit that hands records to in-order pipes, flags and barriers between them, and transfers
+ * that share global memory with those of the other cores. Only the beginnings and ends of transfers
+ * are events; what lies between is worked out as soon as its inputs are known. The L2 sees
+ * transfers in the order of simulated time. Times are core cycles since a moment the caller chose.
+ */
+#pragma once
+
+#include "log.h"
+#include <leo/insn.h>
+#include <leo/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_l2;
+
+/** What times depend on; rates in bytes per cycle, times in cycles. */
+struct sim_time_config {
+    unsigned cores;
+    double l2_rate, hbm_read_rate, hbm_write_rate;
+    double read_hit_latency, read_miss_latency, write_latency;
+    double read_port, write_port; /**< of one core */
+    double read_requests;         /**< most a core has in flight */
+    double gm_interval;           /**< least time between two transfers of one pipe */
+    double flag_set, flag_wait, barrier;
+    uint32_t queue_depth[LEO_PIPE_COUNT];
+};
+
+/** Told of every unit instruction when its times are known. */
+typedef void (*sim_time_trace_fn)(void *user, unsigned core, const struct sim_time_record *record,
+                                  double start, double end);
+
+/** What a block needed. */
+struct sim_time_stats {
+    double begin, end;
+    double scalar, stall; /**< cycles of the scalar unit; those it waited for the others */
+    double busy[LEO_PIPE_COUNT];
+    uint64_t gm_read, gm_write; /**< bytes */
+    bool timed_out;             /**< stopped for its limit */
+};
+
+enum sim_time_stop {
+    SIM_TIME_REACHED, /**< `until` */
+    SIM_TIME_STARVED, /**< a block's log ends too early to go on */
+    SIM_TIME_ENDED    /**< a block has ended now: its core is free */
+};
+
+struct sim_time_engine;
+
+/** `l2` is the caller's; the engine updates it. */
+leo_status sim_time_engine_create(const struct sim_time_config *config, struct sim_l2 *l2,
+                                  struct sim_time_engine **engine);
+void sim_time_engine_destroy(struct sim_time_engine *engine);
+void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn trace, void *user);
+/** Forgets all blocks and begins to count from 0 again. */
+void sim_time_engine_reset(struct sim_time_engine *engine);
+double sim_time_engine_now(const struct sim_time_engine *engine);
+/** A block begins on a free core at `start`, not before now. It ends by force `limit` cycles later.
+ */
+void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
+                           double start, double limit);
+/** The block of a core is of no more interest. */
+void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned core);
+/** Lets time pass to `until`, or to what happens before. `core`: ENDED: which one. */
+enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double until,
+                                       unsigned *core);
+/** STARVED: whether it is for want of this core's log. */
+bool sim_time_engine_wants(const struct sim_time_engine *engine, unsigned core);
+/** Whether all that was published of the core's log has been read and ended in a MARK; its time. */
+bool sim_time_engine_mark(const struct sim_time_engine *engine, unsigned core, double *cycle);
+/** Of the block that runs or has just ended. */
+const struct sim_time_stats *sim_time_engine_stats(const struct sim_time_engine *engine,
+                                                   unsigned core);

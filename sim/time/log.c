@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "log.h"
+
+#include "../chip/host_pool.h"
+#include <leo/alloc.h>
+#include <stddef.h>
+
+leo_status sim_time_pool_create(struct sim_time_pool *pool)
+{
+    pool->free = NULL;
+    return sim_host_lock_create(&pool->lock);
+}
+
+void sim_time_pool_destroy(struct sim_time_pool *pool)
+{
+    while (pool->free) {
+        struct sim_time_chunk *next = pool->free->next;
+        leo_free(pool->free);
+        pool->free = next;
+    }
+    sim_host_lock_destroy(pool->lock);
+    pool->lock = NULL;
+}
+
+static struct sim_time_chunk *take_chunk(struct sim_time_pool *pool)
+{
+    sim_host_lock_take(pool->lock);
+    struct sim_time_chunk *chunk = pool->free;
+    if (chunk) {
+        pool->free = chunk->next;
+    }
+    sim_host_lock_give(pool->lock);
+    if (!chunk) {
+        chunk = leo_alloc(sizeof(*chunk));
+    }
+    if (chunk) {
+        chunk->next = NULL;
+    }
+    return chunk;
+}
+
+static void give_chunk(struct sim_time_pool *pool, struct sim_time_chunk *chunk)
+{
+    sim_host_lock_take(pool->lock);
+    chunk->next = pool->free;
+    pool->free = chunk;
+    sim_host_lock_give(pool->lock);
+}
+
+void sim_time_log_init(struct sim_time_log *log, struct sim_time_pool *pool)
+{
+    *log = (struct sim_time_log){.pool = pool};
+}
+
+void sim_time_log_finish(struct sim_time_log *log)
+{
+    while (log->first) {
+        struct sim_time_chunk *next = log->first->next;
+        give_chunk(log->pool, log->first);
+        log->first = next;
+    }
+    sim_time_log_init(log, log->pool);
+}
+
+/* A record and what follows it stay together: a chunk is left when two places are no longer free.
+ */
+static bool is_used_up(uint32_t at)
+{
+    return at + 2 > SIM_TIME_CHUNK_PLACES;
+}
+
+bool sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
+                       const struct sim_time_gm *gm)
+{
+    if (!log->last || is_used_up(log->write_at)) {
+        struct sim_time_chunk *chunk = take_chunk(log->pool);
+        if (!chunk) {
+            return false;
+        }
+        if (log->last) {
+            log->last->next = chunk;
+        } else {
+            log->first = chunk;
+        }
+        log->last = chunk;
+        log->write_at = 0;
+    }
+    uint32_t places = gm ? 2 : 1;
+    log->last->place[log->write_at].record = *record;
+    if (gm) {
+        log->last->place[log->write_at + 1].gm = *gm;
+    }
+    log->write_at += places;
+    log->written += places;
+    return true;
+}
+
+const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,
+                                                const struct sim_time_gm **gm)
+{
+    if (log->read >= log->published) {
+        return NULL;
+    }
+    if (is_used_up(log->read_at)) {
+        struct sim_time_chunk *old = log->first;
+        log->first = old->next;
+        log->read_at = 0;
+        give_chunk(log->pool, old);
+    }
+    const struct sim_time_record *record = &log->first->place[log->read_at].record;
+    *gm = record->kind == SIM_TIME_OP_GM ? &log->first->place[log->read_at + 1].gm : NULL;
+    return record;
+}
+
+void sim_time_log_pop(struct sim_time_log *log)
+{
+    uint32_t places = log->first->place[log->read_at].record.kind == SIM_TIME_OP_GM ? 2 : 1;
+    log->read_at += places;
+    log->read += places;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a block did that takes time, in program order. The core that computes the values writes it;
+ * the event engine reads it, at the same time but only as far as it has been published. Chunks go
+ * round through one pool.
+ */
+#pragma once
+
+#include <leo/insn.h>
+#include <leo/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_host_lock;
+
+enum sim_time_kind {
+    SIM_TIME_OP,      /**< an instruction of a unit */
+    SIM_TIME_OP_GM,   /**< one that moves global memory: a struct sim_time_gm follows */
+    SIM_TIME_SET,     /**< set_flag(pipe, dst, id) */
+    SIM_TIME_WAIT,    /**< wait_flag(pipe, dst, id) */
+    SIM_TIME_BARRIER, /**< of one pipe, `busy` cycles; LEO_PIPE_ALL = of all */
+    SIM_TIME_SCALAR,  /**< only scalar work since the last record */
+    SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
+    SIM_TIME_END      /**< the block returned or faulted */
+};
+
+/** One timed operation. Cycles are the core's. */
+struct sim_time_record {
+    double scalar; /**< cycles of the scalar unit since the record before, issue included */
+    double busy;   /**< OP: start to result; OP_GM: least time from start to last byte */
+    float overlap; /**< OP: so much before its end the next one may start */
+    float head;    /**< OP_GM: cycles the core needs before the transfer begins */
+    uint64_t work; /**< for traces */
+    uint32_t pc;   /**< link address */
+    uint16_t insn;
+    uint8_t kind, pipe, dst, id;
+    uint8_t is_write;
+    uint8_t unused[5];
+};
+
+/** Where in global memory: `count` pieces of `piece` bytes, `step` apart, and `more` times the same
+ * again `more_step` further. */
+struct sim_time_gm {
+    uint64_t addr, step, more_step; /**< addr: offset into device memory */
+    uint64_t bytes;                 /**< the memory moves, whole lines */
+    uint32_t piece, count, more;
+    uint16_t request; /**< bytes of one request to the memory */
+    uint16_t path;    /**< most bytes per cycle of the path */
+};
+
+_Static_assert(sizeof(struct sim_time_record) == 48 && sizeof(struct sim_time_gm) == 48,
+               "both fill one place of a chunk");
+
+enum { SIM_TIME_CHUNK_PLACES = 340 }; /* 16 KB */
+
+struct sim_time_chunk {
+    struct sim_time_chunk *next;
+    union {
+        struct sim_time_record record;
+        struct sim_time_gm gm;
+    } place[SIM_TIME_CHUNK_PLACES];
+};
+
+/** Empty chunks, for all logs of a chip. Its calls may come from any thread. */
+struct sim_time_pool {
+    struct sim_host_lock *lock;
+    struct sim_time_chunk *free;
+};
+
+leo_status sim_time_pool_create(struct sim_time_pool *pool);
+void sim_time_pool_destroy(struct sim_time_pool *pool);
+
+/** The log of one block. Zeroed = empty. */
+struct sim_time_log {
+    struct sim_time_pool *pool;
+    struct sim_time_chunk *first, *last; /**< of the reader; of the writer */
+    uint32_t read_at, write_at;          /**< places in those chunks */
+    uint64_t written, read;              /**< places in all */
+    uint64_t published;                  /**< the reader may go so far */
+    double scalar;                       /**< cycles not yet in a record */
+};
+
+void sim_time_log_init(struct sim_time_log *log, struct sim_time_pool *pool);
+/** Gives all chunks back. */
+void sim_time_log_finish(struct sim_time_log *log);
+/** Appends a record, and `gm` behind it if it has one. False: no memory. */
+bool sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
+                       const struct sim_time_gm *gm);
+/** Lets the reader see everything. Neither side may be at work. */
+static inline void sim_time_log_publish(struct sim_time_log *log)
+{
+    log->published = log->written;
+}
+/** The next record, and what follows it; NULL = nothing more is published. Valid until
+ * sim_time_log_pop. */
+const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,
+                                                const struct sim_time_gm **gm);
+void sim_time_log_pop(struct sim_time_log *log);

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay.h"
+
+#include "../memory/l2.h"
+#include <math.h>
+#include <string.h>
+
+void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim_time_log *log,
+                         double start, double limit)
+{
+    struct sim_time_core *core = &engine->core[id];
+    for (uint64_t used = core->flags_used; used; used &= used - 1) {
+        unsigned pair = (unsigned)__builtin_ctzll(used);
+        memset(core->flag[pair / LEO_PIPE_COUNT][pair % LEO_PIPE_COUNT], 0,
+               sizeof(core->flag[0][0]));
+    }
+    for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
+        struct sim_time_pipe *pipe = &core->pipe[i];
+        pipe->free_at = pipe->send_free = pipe->done = pipe->not_before = start;
+        pipe->issued = pipe->started = pipe->first = pipe->count = 0;
+        pipe->moving = false;
+    }
+    core->front = SIM_TIME_RUNNING;
+    core->log = log;
+    core->cycle = start;
+    core->limit = limit;
+    core->is_counted = core->is_marked = false;
+    core->ready = 0;
+    core->flags_used = 0;
+    core->stats = (struct sim_time_stats){.begin = start};
+}
+
+/* ---- pipes ---- */
+
+static void note_start(struct sim_time_pipe *pipe, double start)
+{
+    pipe->start[pipe->started++ % SIM_TIME_DEPTH] = start;
+}
+
+/* The pipe is busy from `start` to `end`; what earlier work covers counts once. */
+static void note_busy(struct sim_time_core *core, unsigned index, double start, double end)
+{
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    double from = sim_time_max(start, pipe->done);
+    core->stats.busy[index] += end > from ? end - from : 0;
+    pipe->done = sim_time_max(pipe->done, end);
+}
+
+static void start_local(struct sim_time_engine *engine, unsigned id, unsigned index,
+                        const struct sim_time_record *record, double issued)
+{
+    struct sim_time_core *core = &engine->core[id];
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    double start = sim_time_max(issued, sim_time_max(pipe->free_at, pipe->not_before));
+    note_start(pipe, start);
+    note_busy(core, index, start, start + record->busy);
+    pipe->free_at = pipe->send_free = start + record->busy - record->overlap;
+    if (engine->trace) {
+        engine->trace(engine->trace_user, id, record, start, start + record->busy);
+    }
+}
+
+/* A transfer asks for its first byte when the one before has sent its last request, and moves bytes
+ * behind it. */
+static void start_move(struct sim_time_engine *engine, unsigned id, unsigned index,
+                       const struct sim_time_record *record, const struct sim_time_gm *gm,
+                       double issued)
+{
+    struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
+    pipe->move.record = *record;
+    pipe->move.gm = *gm;
+    pipe->move_send = sim_time_max(issued, sim_time_max(pipe->send_free, pipe->not_before));
+    pipe->move_begin = sim_time_max(pipe->move_send + record->head, pipe->free_at);
+    pipe->moving = true;
+    note_start(pipe, pipe->move_begin);
+    sim_time_event_push(engine, pipe->move_begin, id, index);
+}
+
+static struct sim_time_flag *flag_of(struct sim_time_core *core,
+                                     const struct sim_time_record *record)
+{
+    return &core->flag[record->pipe][record->dst][record->id % SIM_TIME_FLAGS];
+}
+
+static bool flag_set(struct sim_time_core *core, const struct sim_time_record *record, double at)
+{
+    struct sim_time_flag *flag = flag_of(core, record);
+    if (flag->sets - flag->waits == SIM_TIME_FLAG_SETS) {
+        return false;
+    }
+    flag->at[flag->sets++ % SIM_TIME_FLAG_SETS] = at;
+    core->flags_used |= UINT64_C(1) << (record->pipe * LEO_PIPE_COUNT + record->dst);
+    core->ready |= UINT32_C(1) << record->dst;
+    return true;
+}
+
+static bool flag_wait(struct sim_time_core *core, const struct sim_time_record *record, double *at)
+{
+    struct sim_time_flag *flag = flag_of(core, record);
+    if (flag->sets == flag->waits) {
+        return false;
+    }
+    *at = flag->at[flag->waits++ % SIM_TIME_FLAG_SETS];
+    core->ready |= UINT32_C(1) << record->pipe;
+    return true;
+}
+
+/* The pipe takes a record; false: it cannot yet. */
+static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
+                 const struct sim_time_record *record, const struct sim_time_gm *gm, double issued)
+{
+    struct sim_time_core *core = &engine->core[id];
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    double drained = sim_time_max(issued, sim_time_max(pipe->done, pipe->not_before));
+    double at;
+    if (pipe->moving) {
+        return false;
+    }
+    switch ((enum sim_time_kind)record->kind) {
+    case SIM_TIME_OP:
+        start_local(engine, id, index, record, issued);
+        return true;
+    case SIM_TIME_OP_GM:
+        start_move(engine, id, index, record, gm, issued);
+        return true;
+    case SIM_TIME_SET:
+        return flag_set(core, record, drained + engine->config.flag_set);
+    case SIM_TIME_WAIT:
+        if (!flag_wait(core, record, &at)) {
+            return false;
+        }
+        pipe->not_before = sim_time_max(pipe->not_before, at + engine->config.flag_wait);
+        return true;
+    case SIM_TIME_BARRIER:
+        pipe->not_before = drained + record->busy;
+        return true;
+    case SIM_TIME_SCALAR:
+    case SIM_TIME_MARK:
+    case SIM_TIME_END:
+        break;
+    }
+    return true;
+}
+
+static void run_pipe(struct sim_time_engine *engine, unsigned id, unsigned index)
+{
+    struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
+    while (pipe->count) {
+        const struct sim_time_entry *entry = &pipe->entry[pipe->first];
+        if (!take(engine, id, index, &entry->record, &entry->gm, entry->issued)) {
+            return;
+        }
+        pipe->first = (pipe->first + 1) % SIM_TIME_WAITING;
+        pipe->count--;
+    }
+}
+
+/* Hands a record to a pipe, which may take it at once; false: the pipe holds too many. */
+static bool hand_over(struct sim_time_engine *engine, unsigned id, unsigned index,
+                      const struct sim_time_record *record, const struct sim_time_gm *gm)
+{
+    struct sim_time_core *core = &engine->core[id];
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    if (pipe->count == 0 && take(engine, id, index, record, gm, core->cycle)) {
+        return true;
+    }
+    if (pipe->count == SIM_TIME_WAITING) {
+        return false;
+    }
+    struct sim_time_entry *entry = &pipe->entry[(pipe->first + pipe->count++) % SIM_TIME_WAITING];
+    entry->record = *record;
+    entry->issued = core->cycle;
+    if (gm) {
+        entry->gm = *gm;
+    }
+    return true;
+}
+
+/* ---- the scalar unit ---- */
+
+static void stall(struct sim_time_core *core, double until)
+{
+    if (until > core->cycle) {
+        core->stats.stall += until - core->cycle;
+        core->cycle = until;
+    }
+}
+
+/* A place in the pipe's queue is free again when the instruction in it starts; false: that is not
+ * known yet. */
+static bool wait_for_place(struct sim_time_engine *engine, struct sim_time_core *core,
+                           unsigned index)
+{
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    uint32_t depth = engine->config.queue_depth[index];
+    if (pipe->count == SIM_TIME_WAITING) {
+        return false;
+    }
+    if (pipe->issued >= depth) {
+        unsigned before = pipe->issued - depth;
+        if (before >= pipe->started) {
+            return false;
+        }
+        stall(core, pipe->start[before % SIM_TIME_DEPTH]);
+    }
+    return true;
+}
+
+/* Everything issued to the pipes is done and when; false: not known yet. */
+static bool all_done(const struct sim_time_core *core, double *when)
+{
+    double end = core->cycle;
+    for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
+        const struct sim_time_pipe *pipe = &core->pipe[i];
+        if (pipe->count || pipe->moving) {
+            return false;
+        }
+        end = sim_time_max(end, pipe->done);
+    }
+    *when = end;
+    return true;
+}
+
+static bool barrier_all(struct sim_time_engine *engine, struct sim_time_core *core)
+{
+    double end;
+    if (!all_done(core, &end)) {
+        return false;
+    }
+    for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
+        end = sim_time_max(end, core->pipe[i].not_before);
+    }
+    stall(core, end + engine->config.barrier);
+    for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
+        core->pipe[i].not_before = core->cycle;
+    }
+    return true;
+}
+
+static void end_block(struct sim_time_engine *engine, unsigned id, double end)
+{
+    struct sim_time_core *core = &engine->core[id];
+    core->front = SIM_TIME_OVER;
+    core->stats.end = end;
+    sim_time_event_push(engine, sim_time_max(end, engine->now), id, LEO_PIPE_COUNT);
+}
+
+static void time_out(struct sim_time_engine *engine, unsigned id)
+{
+    struct sim_time_core *core = &engine->core[id];
+    core->stats.timed_out = true;
+    end_block(engine, id, core->stats.begin + core->limit);
+}
+
+/* Takes the next record of the program; false: it must wait. */
+static bool read_record(struct sim_time_engine *engine, unsigned id)
+{
+    struct sim_time_core *core = &engine->core[id];
+    const struct sim_time_gm *gm = NULL;
+    const struct sim_time_record *record = sim_time_log_peek(core->log, &gm);
+    double at;
+    if (!record) {
+        core->front = SIM_TIME_HUNGRY;
+        engine->horizon = sim_time_min(engine->horizon, core->cycle);
+        return false;
+    }
+    if (!core->is_counted) {
+        core->cycle += record->scalar;
+        core->stats.scalar += record->scalar;
+        core->is_counted = true;
+    }
+    if (core->cycle - core->stats.begin >= core->limit) {
+        time_out(engine, id);
+        return false;
+    }
+    switch ((enum sim_time_kind)record->kind) {
+    case SIM_TIME_OP:
+    case SIM_TIME_OP_GM:
+        if (!wait_for_place(engine, core, record->pipe)) {
+            return false;
+        }
+        core->pipe[record->pipe].issued++;
+        (void)hand_over(engine, id, record->pipe, record, gm);
+        break;
+    case SIM_TIME_SET:
+        if (record->pipe == LEO_PIPE_S
+                ? !flag_set(core, record, core->cycle + engine->config.flag_set)
+                : !hand_over(engine, id, record->pipe, record, NULL)) {
+            return false;
+        }
+        break;
+    case SIM_TIME_WAIT:
+        if (record->dst == LEO_PIPE_S) {
+            if (!flag_wait(core, record, &at)) {
+                return false;
+            }
+            stall(core, at + engine->config.flag_wait);
+        } else if (!hand_over(engine, id, record->dst, record, NULL)) {
+            return false;
+        }
+        break;
+    case SIM_TIME_BARRIER:
+        if (record->pipe == LEO_PIPE_ALL ? !barrier_all(engine, core)
+                                         : !hand_over(engine, id, record->pipe, record, NULL)) {
+            return false;
+        }
+        break;
+    case SIM_TIME_SCALAR:
+        break;
+    case SIM_TIME_MARK:
+        core->is_marked = true;
+        break;
+    case SIM_TIME_END:
+        if (!all_done(core, &at)) {
+            return false;
+        }
+        if (at - core->stats.begin >= core->limit) {
+            time_out(engine, id);
+        } else {
+            end_block(engine, id, at);
+        }
+        break;
+    }
+    core->is_counted = false;
+    sim_time_log_pop(core->log);
+    return core->front == SIM_TIME_RUNNING;
+}
+
+void sim_time_core_advance(struct sim_time_engine *engine, unsigned id)
+{
+    struct sim_time_core *core = &engine->core[id];
+    if (core->front == SIM_TIME_HUNGRY) {
+        core->front = SIM_TIME_RUNNING;
+    }
+    do {
+        while (core->ready) {
+            unsigned index = (unsigned)__builtin_ctz(core->ready);
+            core->ready &= core->ready - 1;
+            run_pipe(engine, id, index);
+        }
+        while (core->front == SIM_TIME_RUNNING && read_record(engine, id)) {
+        }
+    } while (core->ready);
+}
+
+/* ---- transfers ---- */
+
+static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
+{
+    uint64_t piece = gm->piece, count = gm->count;
+    if (gm->step == piece) {
+        piece *= count;
+        count = 1;
+    }
+    for (uint64_t again = 0; again <= gm->more; again++) {
+        uint64_t addr = gm->addr + again * gm->more_step;
+        for (uint64_t i = 0; i < count; i++) {
+            sim_l2_use(l2, addr + i * gm->step, piece, write);
+        }
+    }
+}
+
+void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned index)
+{
+    const struct sim_time_config *config = &engine->config;
+    struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
+    struct sim_time_stats *stats = &engine->core[id].stats;
+    const struct sim_time_gm *gm = &pipe->move.gm;
+    struct sim_l2 *l2 = engine->l2;
+    bool write = pipe->move.record.is_write;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = 0;
+    tell_l2(l2, gm, write);
+    double bytes = (double)gm->bytes, fetched = (double)l2->read_bytes;
+    double missed = sim_time_min(bytes, fetched);
+    double port = sim_time_min(write ? config->write_port : config->read_port,
+                               gm->path ? gm->path : INFINITY);
+    // No more requests are in flight than a core may have: the answer's latency limits the rate.
+    double window = write ? INFINITY : config->read_requests * gm->request;
+    struct sim_flow flow = {
+        .bytes = {bytes - missed, missed,
+                  fetched - missed +
+                      (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate},
+        .cap = {sim_time_min(port, window / config->read_hit_latency),
+                sim_time_min(port, window / config->read_miss_latency), INFINITY},
+    };
+    pipe->move_latency = write        ? config->write_latency
+                         : missed > 0 ? config->read_miss_latency
+                                      : config->read_hit_latency;
+    *(write ? &stats->gm_write : &stats->gm_read) += gm->bytes;
+    sim_share_begin(engine->share, id * LEO_PIPE_COUNT + index, engine->now, &flow);
+}
+
+/* When the transfer's result is there and when the next one may begin. */
+void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned index)
+{
+    const struct sim_time_config *config = &engine->config;
+    struct sim_time_core *core = &engine->core[id];
+    struct sim_time_pipe *pipe = &core->pipe[index];
+    const struct sim_time_record *record = &pipe->move.record;
+    const struct sim_time_gm *gm = &pipe->move.gm;
+    double end = engine->now, asked = pipe->move_send + record->head;
+    double least = sim_time_max(end, pipe->move_begin + record->busy);
+    double done = least + pipe->move_latency;
+    pipe->free_at = pipe->send_free = sim_time_max(least, pipe->move_begin + config->gm_interval);
+    if (!record->is_write) {
+        double port = sim_time_min(config->read_port, gm->path ? gm->path : INFINITY);
+        double in_flight = sim_time_min((double)gm->bytes, config->read_requests * gm->request);
+        // The first answers take the latency, the others follow at the rate of the flow.
+        done = sim_time_max(least + in_flight / port,
+                            asked + pipe->move_latency + (double)gm->bytes / port);
+        pipe->send_free =
+            sim_time_max(asked + sim_time_max((double)gm->bytes / port, config->gm_interval),
+                         least - pipe->move_latency);
+        pipe->send_free = sim_time_min(pipe->send_free, pipe->free_at);
+    }
+    note_busy(core, index, pipe->move_send, done);
+    if (engine->trace) {
+        engine->trace(engine->trace_user, id, record, pipe->move_send, done);
+    }
+    pipe->moving = false;
+    core->ready |= UINT32_C(1) << index;
+    sim_time_core_advance(engine, id);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timelines of one core inside the event engine. */
+#pragma once
+
+#include "engine.h"
+#include "share.h"
+
+enum {
+    SIM_TIME_WAITING = 64, /* entries a pipe may hold that have not started */
+    SIM_TIME_DEPTH = 64,   /* most a queue depth may be */
+    SIM_TIME_FLAGS = 8,    /* ids of one pair of pipes */
+    SIM_TIME_FLAG_SETS = 4 /* sets of one flag the waiting pipe has not come to */
+};
+
+/** A record on its way through a pipe. */
+struct sim_time_entry {
+    struct sim_time_record record;
+    struct sim_time_gm gm;
+    double issued;
+};
+
+struct sim_time_pipe {
+    double free_at;               /**< the next instruction may start */
+    double send_free;             /**< the next transfer may ask for its first byte */
+    double done;                  /**< end of everything so far */
+    double not_before;            /**< waits and barriers so far */
+    double start[SIM_TIME_DEPTH]; /**< of the last instructions, a ring */
+    unsigned issued, started;
+    struct sim_time_entry entry[SIM_TIME_WAITING]; /**< a ring */
+    unsigned first, count;
+    bool moving; /**< a transfer waits for its time or is under way: `move` */
+    struct sim_time_entry move;
+    double move_send, move_begin, move_latency;
+};
+
+/** Set times of one flag that were not waited for yet, a ring. */
+struct sim_time_flag {
+    double at[SIM_TIME_FLAG_SETS];
+    uint32_t sets, waits;
+};
+
+enum sim_time_front {
+    SIM_TIME_FREE,    /**< no block */
+    SIM_TIME_RUNNING, /**< waits for a pipe or a flag */
+    SIM_TIME_HUNGRY,  /**< has read all of its log */
+    SIM_TIME_OVER     /**< its end is known */
+};
+
+struct sim_time_core {
+    enum sim_time_front front;
+    struct sim_time_log *log;
+    double cycle, limit; /**< of the scalar unit */
+    bool is_counted;     /**< the scalar cycles of the next record are in `cycle` */
+    bool is_marked;
+    uint32_t ready;      /**< bit set: the pipe may get on */
+    uint64_t flags_used; /**< bit source * LEO_PIPE_COUNT + destination: has been set */
+    struct sim_time_stats stats;
+    struct sim_time_pipe pipe[LEO_PIPE_COUNT];
+    struct sim_time_flag flag[LEO_PIPE_COUNT][LEO_PIPE_COUNT][SIM_TIME_FLAGS];
+};
+
+/** Something that happens at a known time. */
+struct sim_time_event {
+    double at;
+    uint32_t core, pipe; /**< pipe LEO_PIPE_COUNT: the block ends */
+};
+
+struct sim_time_engine {
+    struct sim_time_config config;
+    struct sim_l2 *l2;
+    struct sim_share *share; /**< slot: core * LEO_PIPE_COUNT + pipe */
+    struct sim_time_core *core;
+    struct sim_time_event *event; /**< a heap, the earliest first */
+    unsigned events;
+    double now;
+    double horizon; /**< what is not published yet may matter from here on */
+    sim_time_trace_fn trace;
+    void *trace_user;
+};
+
+/** Resets a core for a block. */
+void sim_time_core_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
+                         double start, double limit);
+/** Works out all that can be known of a core now; makes events. */
+void sim_time_core_advance(struct sim_time_engine *engine, unsigned core);
+/** The transfer of a pipe begins now: tells the L2 and shares the memory. */
+void sim_time_move_begin(struct sim_time_engine *engine, unsigned core, unsigned pipe);
+/** The last byte of the transfer of a pipe has been sent now. */
+void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
+void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);

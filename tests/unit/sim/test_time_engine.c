@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The event engine on made-up logs, against times worked out by hand. */
+#include "harness.h"
+#include "memory/l2.h"
+#include "time/engine.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CORES = 4, MEGA = 1 << 20, LINE = SIM_L2_LINE_BYTES };
+
+#define FOREVER 1e12
+
+static const struct sim_time_config config = {
+    .cores = CORES,
+    .l2_rate = 200,
+    .hbm_read_rate = 50,
+    .hbm_write_rate = 25,
+    .read_hit_latency = 100,
+    .read_miss_latency = 200,
+    .write_latency = 150,
+    .read_port = 100,
+    .write_port = 50,
+    .read_requests = 64,
+    .gm_interval = 20,
+    .flag_set = 1,
+    .flag_wait = 2,
+    .barrier = 3,
+    .queue_depth = {1, 2, 4, 4, 4, 4, 4},
+};
+
+struct rig {
+    struct sim_l2 l2;
+    struct sim_time_pool pool;
+    struct sim_time_engine *engine;
+    struct sim_time_log log[CORES];
+};
+
+static void open_rig(struct rig *rig)
+{
+    memset(rig, 0, sizeof(*rig));
+    CU_ASSERT_EQUAL_FATAL(sim_l2_create(&rig->l2, 64 * MEGA, MEGA), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(sim_time_pool_create(&rig->pool), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(sim_time_engine_create(&config, &rig->l2, &rig->engine), LEO_OK);
+    for (unsigned i = 0; i < CORES; i++) {
+        sim_time_log_init(&rig->log[i], &rig->pool);
+    }
+}
+
+static void close_rig(struct rig *rig)
+{
+    for (unsigned i = 0; i < CORES; i++) {
+        sim_time_log_finish(&rig->log[i]);
+    }
+    sim_time_engine_destroy(rig->engine);
+    sim_time_pool_destroy(&rig->pool);
+    sim_l2_destroy(&rig->l2);
+}
+
+static void push(struct sim_time_log *log, struct sim_time_record record)
+{
+    CU_ASSERT_FATAL(sim_time_log_push(log, &record, NULL));
+}
+
+static void op(struct sim_time_log *log, enum leo_pipe pipe, double scalar, double busy,
+               float overlap)
+{
+    push(log, (struct sim_time_record){.kind = SIM_TIME_OP,
+                                       .pipe = (uint8_t)pipe,
+                                       .scalar = scalar,
+                                       .busy = busy,
+                                       .overlap = overlap});
+}
+
+static void set(struct sim_time_log *log, enum leo_pipe src, enum leo_pipe dst, unsigned id)
+{
+    push(log,
+         (struct sim_time_record){
+             .kind = SIM_TIME_SET, .pipe = (uint8_t)src, .dst = (uint8_t)dst, .id = (uint8_t)id});
+}
+
+static void wait(struct sim_time_log *log, enum leo_pipe src, enum leo_pipe dst, unsigned id)
+{
+    push(log,
+         (struct sim_time_record){
+             .kind = SIM_TIME_WAIT, .pipe = (uint8_t)src, .dst = (uint8_t)dst, .id = (uint8_t)id});
+}
+
+static void barrier(struct sim_time_log *log, enum leo_pipe pipe)
+{
+    push(log, (struct sim_time_record){
+                  .kind = SIM_TIME_BARRIER, .pipe = (uint8_t)pipe, .busy = config.barrier});
+}
+
+static void move(struct sim_time_log *log, bool write, uint64_t addr, uint64_t bytes)
+{
+    struct sim_time_record record = {
+        .kind = SIM_TIME_OP_GM, .pipe = write ? LEO_PIPE_MTE3 : LEO_PIPE_MTE2, .is_write = write};
+    struct sim_time_gm gm = {
+        .addr = addr, .piece = (uint32_t)bytes, .count = 1, .bytes = bytes, .request = 128};
+    CU_ASSERT_FATAL(sim_time_log_push(log, &record, &gm));
+}
+
+static void end(struct sim_time_log *log)
+{
+    push(log, (struct sim_time_record){.kind = SIM_TIME_END});
+    sim_time_log_publish(log);
+}
+
+/* Runs the blocks of all logs that have records, from 0; their ends. */
+static void run_all(struct rig *rig, double *ends)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < CORES; i++) {
+        if (rig->log[i].written) {
+            sim_time_engine_begin(rig->engine, i, &rig->log[i], 0, FOREVER);
+            running++;
+        }
+    }
+    while (running--) {
+        unsigned core = CORES;
+        CU_ASSERT_EQUAL_FATAL(sim_time_engine_run(rig->engine, INFINITY, &core), SIM_TIME_ENDED);
+        ends[core] = sim_time_engine_stats(rig->engine, core)->end;
+        CU_ASSERT_DOUBLE_EQUAL(ends[core], sim_time_engine_now(rig->engine), 1e-9);
+    }
+}
+
+static void pipes_run_side_by_side(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    op(&rig.log[0], LEO_PIPE_V, 10, 100, 0);
+    op(&rig.log[0], LEO_PIPE_M, 5, 60, 0);
+    op(&rig.log[0], LEO_PIPE_V, 5, 100, 30);
+    op(&rig.log[0], LEO_PIPE_V, 5, 100, 30);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    // V: 10..110, 110..210, the third hides 30 cycles behind the second.
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 280, 1e-9);
+    const struct sim_time_stats *stats = sim_time_engine_stats(rig.engine, 0);
+    CU_ASSERT_DOUBLE_EQUAL(stats->busy[LEO_PIPE_V], 270, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->busy[LEO_PIPE_M], 60, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->scalar, 25, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stall, 0, 1e-9);
+    close_rig(&rig);
+}
+
+/* V takes two instructions: the third is handed over when the first starts, the fourth when the
+ * second does. */
+static void a_full_queue_stops_the_scalar_unit(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    for (unsigned i = 0; i < 4; i++) {
+        op(&rig.log[0], LEO_PIPE_V, 1, 100, 0);
+    }
+    op(&rig.log[0], LEO_PIPE_M, 1, 1, 0);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 401, 1e-9);
+    const struct sim_time_stats *stats = sim_time_engine_stats(rig.engine, 0);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stall, 101 - 4, 1e-9);
+    close_rig(&rig);
+}
+
+static void flags_and_barriers_order_pipes(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    struct sim_time_log *log = &rig.log[1];
+    op(log, LEO_PIPE_V, 0, 100, 0);
+    set(log, LEO_PIPE_V, LEO_PIPE_M, 3);  // at 101
+    wait(log, LEO_PIPE_V, LEO_PIPE_M, 3); // 103
+    op(log, LEO_PIPE_M, 0, 50, 0);        // 103..153
+    barrier(log, LEO_PIPE_M);             // 156
+    op(log, LEO_PIPE_M, 0, 10, 5);        // 156..166
+    set(log, LEO_PIPE_M, LEO_PIPE_S, 0);  // 167
+    wait(log, LEO_PIPE_M, LEO_PIPE_S, 0); // 169
+    op(log, LEO_PIPE_V, 1, 10, 0);        // 170..180
+    barrier(log, LEO_PIPE_ALL);           // 183
+    set(log, LEO_PIPE_S, LEO_PIPE_V, 7);  // 184
+    wait(log, LEO_PIPE_S, LEO_PIPE_V, 7); // 186
+    op(log, LEO_PIPE_V, 0, 4, 0);         // 186..190
+    end(log);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[1], 190, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_stats(rig.engine, 1)->stall, 169 + 13 - 0, 1e-9);
+    close_rig(&rig);
+}
+
+/* 64 requests of 128 bytes in flight: 8192 bytes each 100 cycles from the L2, each 200 from HBM.
+ * 8192 bytes that miss: one latency and the port's 81.92 cycles; HBM allows 50 bytes a cycle, more
+ * than the window's 40.96. */
+static void a_load_waits_for_the_latency(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    move(&rig.log[0], false, 0, 8192);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 200 + 81.92, 1e-6);
+    sim_time_engine_reset(rig.engine);
+    sim_time_log_finish(&rig.log[0]);
+    move(&rig.log[0], false, 0, 8192); // now it hits
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 100 + 81.92, 1e-6);
+    close_rig(&rig);
+}
+
+/* Behind one another only bytes count: 3 x 8192 at 40.96, and the last window through the port. */
+static void loads_in_a_row_hide_the_latency(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    for (unsigned i = 0; i < 3; i++) {
+        move(&rig.log[0], false, i * 8192u, 8192);
+    }
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 3 * 200 + 81.92, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_stats(rig.engine, 0)->busy[LEO_PIPE_MTE2], ends[0],
+                           1e-6);
+    CU_ASSERT_EQUAL(sim_time_engine_stats(rig.engine, 0)->gm_read, 3 * 8192);
+    close_rig(&rig);
+}
+
+/* A store goes at the port's rate and is known to have arrived a latency later; the next one does
+ * not wait for that. */
+static void stores_are_posted(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    move(&rig.log[0], true, 0, 5000);
+    move(&rig.log[0], true, 8192, 5000);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 200 + 150, 1e-6);
+    CU_ASSERT_EQUAL(sim_time_engine_stats(rig.engine, 0)->gm_write, 10000);
+    close_rig(&rig);
+}
+
+static void small_transfers_keep_their_distance(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    move(&rig.log[0], false, 0, LINE);
+    for (unsigned i = 0; i < 10; i++) {
+        move(&rig.log[0], false, 0, 128);
+    }
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    // Even the 512 bytes that miss are under way for less than the interval.
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 10 * 20 + 100 + 1.28, 1e-6);
+    close_rig(&rig);
+}
+
+/* Four cores that miss: 12.5 bytes a cycle each, below what their windows allow. */
+static void cores_share_hbm(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    for (unsigned i = 0; i < CORES; i++) {
+        move(&rig.log[i], false, i * 65536u, 32768);
+        end(&rig.log[i]);
+    }
+    run_all(&rig, ends);
+    for (unsigned i = 0; i < CORES; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(ends[i], 32768 / 12.5 + 81.92, 1e-6);
+    }
+    close_rig(&rig);
+}
+
+/* Dirty lines that make room go to HBM first, at half of its reading rate. */
+static void dirty_lines_cost_their_way_back(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    sim_l2_use(&rig.l2, 0, MEGA, true);
+    move(&rig.log[0], false, 8 * MEGA, 8192);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 200 + 8192 * 2 / 50. + 81.92, 1e-6);
+    close_rig(&rig);
+}
+
+/* The same log in pieces of any size gives the same times. */
+static double ends_in_pieces(unsigned piece)
+{
+    struct rig rig;
+    unsigned core = CORES, ended = 0;
+    double last = 0, sum = 0;
+    open_rig(&rig);
+    for (unsigned i = 0; i < CORES; i++) {
+        sim_time_engine_begin(rig.engine, i, &rig.log[i], i * 10., FOREVER);
+    }
+    for (unsigned at = 0; at < 400; at++) {
+        for (unsigned i = 0; i < CORES; i++) {
+            struct sim_time_log *log = &rig.log[i];
+            uint64_t addr = (at * 7919 + i * 104729) % 4096 * 512;
+            move(log, false, addr, 512 + at % 5 * 2048);
+            set(log, LEO_PIPE_MTE2, LEO_PIPE_V, at % 2);
+            wait(log, LEO_PIPE_MTE2, LEO_PIPE_V, at % 2);
+            op(log, LEO_PIPE_V, at % 3, 50 + (at + i) % 7 * 30, 20);
+            set(log, LEO_PIPE_V, LEO_PIPE_MTE3, at % 2);
+            wait(log, LEO_PIPE_V, LEO_PIPE_MTE3, at % 2);
+            move(log, true, addr + 8 * MEGA, 2048);
+            if (at == 399) {
+                end(log);
+            } else if (at % piece == piece - 1) {
+                sim_time_log_publish(log);
+            }
+        }
+        while (sim_time_engine_run(rig.engine, INFINITY, &core) == SIM_TIME_ENDED && ended < 4) {
+            last = sim_time_engine_stats(rig.engine, core)->end;
+            sum = sum * 3 + last;
+            if (++ended == CORES) {
+                break;
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(ended, CORES);
+    CU_ASSERT(last > 10000);
+    close_rig(&rig);
+    return sum;
+}
+
+static void pieces_of_a_log_do_not_matter(void)
+{
+    double whole = ends_in_pieces(1000);
+    for (unsigned piece = 1; piece < 50; piece += 6) {
+        CU_ASSERT_EQUAL(ends_in_pieces(piece), whole);
+    }
+}
+
+static void a_core_without_log_holds_the_others(void)
+{
+    struct rig rig;
+    unsigned core;
+    double cycle;
+    open_rig(&rig);
+    op(&rig.log[0], LEO_PIPE_V, 0, 500, 0);
+    end(&rig.log[0]);
+    push(&rig.log[1], (struct sim_time_record){.kind = SIM_TIME_MARK, .scalar = 300});
+    sim_time_log_publish(&rig.log[1]);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, FOREVER);
+    sim_time_engine_begin(rig.engine, 1, &rig.log[1], 0, FOREVER);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_STARVED);
+    CU_ASSERT(sim_time_engine_wants(rig.engine, 1) && !sim_time_engine_wants(rig.engine, 0));
+    CU_ASSERT(sim_time_engine_mark(rig.engine, 1, &cycle));
+    CU_ASSERT_DOUBLE_EQUAL(cycle, 300, 1e-9);
+    CU_ASSERT(!sim_time_engine_mark(rig.engine, 0, &cycle));
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 200, &core), SIM_TIME_REACHED);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 200, 1e-9);
+    push(&rig.log[1], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 300});
+    end(&rig.log[1]);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT_EQUAL(core, 0);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT_EQUAL(core, 1);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 600, 1e-9);
+    close_rig(&rig);
+}
+
+static void a_block_past_its_limit_ends(void)
+{
+    struct rig rig;
+    unsigned core;
+    open_rig(&rig);
+    move(&rig.log[0], false, 0, MEGA); // still under way at the end
+    push(&rig.log[0], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 5000});
+    push(&rig.log[0], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 5000});
+    sim_time_log_publish(&rig.log[0]);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 100, 7000);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT(sim_time_engine_stats(rig.engine, 0)->timed_out);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 7100, 1e-9);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 8000, &core), SIM_TIME_REACHED);
+    // The core takes another block.
+    sim_time_log_finish(&rig.log[0]);
+    move(&rig.log[0], true, 0, 500);
+    end(&rig.log[0]);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, 1000);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 8160, 1e-9);
+    close_rig(&rig);
+}
+
+static void an_abandoned_block_leaves_nothing(void)
+{
+    struct rig rig;
+    unsigned core;
+    open_rig(&rig);
+    for (unsigned i = 0; i < 3; i++) {
+        move(&rig.log[i], false, i * 65536u, 32768);
+        end(&rig.log[i]);
+        sim_time_engine_begin(rig.engine, i, &rig.log[i], 0, FOREVER);
+    }
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 100, &core), SIM_TIME_REACHED);
+    sim_time_engine_abandon(rig.engine, 0);
+    sim_time_engine_abandon(rig.engine, 2);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT_EQUAL(core, 1);
+    double moved = 100 * 50 / 3.;
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 100 + (32768 - moved) / 40.96 + 81.92,
+                           1e-6);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_REACHED);
+    close_rig(&rig);
+}
+
+static const struct leo_test tests[] = {
+    {"pipes_run_side_by_side", pipes_run_side_by_side},
+    {"a_full_queue_stops_the_scalar_unit", a_full_queue_stops_the_scalar_unit},
+    {"flags_and_barriers_order_pipes", flags_and_barriers_order_pipes},
+    {"a_load_waits_for_the_latency", a_load_waits_for_the_latency},
+    {"loads_in_a_row_hide_the_latency", loads_in_a_row_hide_the_latency},
+    {"stores_are_posted", stores_are_posted},
+    {"small_transfers_keep_their_distance", small_transfers_keep_their_distance},
+    {"cores_share_hbm", cores_share_hbm},
+    {"dirty_lines_cost_their_way_back", dirty_lines_cost_their_way_back},
+    {"pieces_of_a_log_do_not_matter", pieces_of_a_log_do_not_matter},
+    {"a_core_without_log_holds_the_others", a_core_without_log_holds_the_others},
+    {"a_block_past_its_limit_ends", a_block_past_its_limit_ends},
+    {"an_abandoned_block_leaves_nothing", an_abandoned_block_leaves_nothing},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("sim_time_engine", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
