@@ -24,7 +24,7 @@ struct sim_fault {
     enum leo_pipe unit;
     enum leo_mem_space space;
     uint64_t pc, addr, bytes;
-    uint32_t word;
+    uint32_t word, align; /**< align: what LEO_FAULT_MISALIGNED_LOCAL asks for, else 0 */
 };
 
 /** What one instruction costs its unit. */

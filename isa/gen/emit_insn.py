@@ -68,6 +68,16 @@ bool leo_insn_has_type(enum leo_insn insn, uint32_t arch, unsigned type);
 bool leo_insn_has_convert(uint32_t arch, enum leo_dtype from, enum leo_dtype to);
 /** Name of a sub-operation that has one ("rint" of vconv); NULL otherwise. */
 const char *leo_insn_sub_name(enum leo_insn insn, unsigned sub);
+/** One field of a configuration word. */
+struct leo_insn_field {
+    const char *name;
+    uint8_t low, bits;
+    uint8_t values; /**< which enum its values are of, for leo_insn_field_text; 0 = a number */
+};
+/** Fields of a configuration word by its name ("vec3"), in the order of the tables; NULL if there is no such word. */
+const struct leo_insn_field *leo_insn_config_fields(const char *config, size_t *count);
+/** Name of a field's value; NULL: it is a number; "?": the enum has no such value. */
+const char *leo_insn_field_text(const struct leo_insn_field *field, unsigned value);
 /** Decodes a word of the custom opcodes. False: not an instruction of ours; `out->insn` is LEO_INSN_NONE. */
 bool leo_insn_decode(uint32_t word, struct leo_insn_word *out);
 /** Prints a word such as "vadd (a0), (a1), (a2), cfg=a3". False (and an empty text): not an instruction of ours. */
@@ -157,7 +167,22 @@ def convert_masks(isa, arch):
     return masks.items()
 
 
+def config_tables(isa):
+    """Rows of fields, of words, and the switch over the enums that fields use."""
+    enums = sorted({item.enum for config in isa.configs.values() for item in config.fields if item.enum})
+    fields, words, at = "", "", 0
+    for config in isa.configs.values():
+        fields += "".join(f"    {{{quote(item.name)}, {item.lo}, {item.bits}, {enums.index(item.enum) + 1 if item.enum else 0}}},\n"
+                          for item in config.fields)
+        words += f"    {{{quote(config.name)}, {at}, {len(config.fields)}}},\n"
+        at += len(config.fields)
+    cases = "".join(f"    case {index + 1}:\n        return leo_{name}_name((enum leo_{name})value);\n"
+                    for index, name in enumerate(enums))
+    return fields, words, cases
+
+
 def emit_insn_source(isa):
+    fields, words, field_cases = config_tables(isa)
     infos = "".join(info_row(isa, insn) for insn in isa.insns)
     groups, subs, sub_count = decode_tables(isa)
     names = "".join(f"    if (insn == LEO_INSN_{insn.name.upper()}) {{\n"
@@ -167,7 +192,7 @@ def emit_insn_source(isa):
         f"            [LEO_DTYPE_{name.upper()}] = 0x{mask:x},\n" for name, mask in convert_masks(isa, arch)) + "        },\n"
         for arch in ARCHS)
     archs = "".join(f"    case {arch}:\n        return {index};\n" for index, arch in enumerate(ARCHS))
-    yield "src/insn.c", source("isa/insn", ["leo/insn.h"], f"""
+    yield "src/insn.c", source("isa/insn", ["leo/insn.h", "string.h"], f"""
 static const struct leo_insn_info infos[LEO_INSN_COUNT] = {{
 {infos}}};
 
@@ -180,6 +205,35 @@ static const struct {{
 
 static const uint16_t sub_insns[{sub_count}][32] = {{
 {subs}}};
+
+static const struct leo_insn_field fields[] = {{
+{fields}}};
+
+static const struct {{
+    const char *name;
+    uint16_t first, count;
+}} configs[] = {{
+{words}}};
+
+const struct leo_insn_field *leo_insn_config_fields(const char *config, size_t *count)
+{{
+    for (size_t i = 0; config && i < sizeof(configs) / sizeof(configs[0]); i++) {{
+        if (strcmp(configs[i].name, config) == 0) {{
+            *count = configs[i].count;
+            return &fields[configs[i].first];
+        }}
+    }}
+    *count = 0;
+    return NULL;
+}}
+
+const char *leo_insn_field_text(const struct leo_insn_field *field, unsigned value)
+{{
+    switch (field->values) {{
+{field_cases}    default:
+        return NULL;
+    }}
+}}
 
 int leo_arch_index(uint32_t arch)
 {{

@@ -44,5 +44,7 @@ void rt_kernel_finish(struct leo_rt_kernel *kernel);
 
 /** Link address of a symbol. */
 bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value);
+/** Compilation unit of a link address (line.c). The device's lock is held. */
+bool rt_image_unit(struct rt_image *image, uint64_t pc, Dwarf_Die *unit);
 /** Source line of a link address (line.c). The device's lock is held. */
 bool rt_image_line(struct rt_image *image, uint64_t pc, char *file, size_t file_bytes, int *line);

@@ -10,7 +10,7 @@ enum { ARGS_ALIGN = 64, ARGS_BYTES_MAX = 65536, BLOCKS_MAX = 65535 };
 struct place {
     char *ptr;
     uint64_t addr;
-    uint32_t args_end; /**< end of its place in the ring, 0 = not there */
+    uint32_t args_at, args_end; /**< its place in the ring; end 0 = not there */
 };
 
 // Room a piece of data takes behind the argument block.
@@ -54,6 +54,7 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
     }
     place->ptr = stream->args + at;
     place->addr = stream->args_addr + at;
+    place->args_at = at;
     place->args_end = at + size;
     return LEO_OK;
 }
@@ -99,6 +100,7 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
     const struct rt_task task = {
         .what = kernel->name,
         .kernel = kernel,
+        .args_at = place->args_at,
         .args_end = place->args_end,
     };
     uint32_t head = stream->args_head;

@@ -18,14 +18,19 @@ static bool find_unit(Dwarf *dwarf, uint64_t pc, Dwarf_Die *unit)
     return false;
 }
 
-bool rt_image_line(struct rt_image *image, uint64_t pc, char *file, size_t file_bytes, int *line)
+bool rt_image_unit(struct rt_image *image, uint64_t pc, Dwarf_Die *unit)
 {
     if (!image->dwarf_tried) {
         image->dwarf_tried = true;
         image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     }
+    return image->dwarf && find_unit(image->dwarf, pc, unit);
+}
+
+bool rt_image_line(struct rt_image *image, uint64_t pc, char *file, size_t file_bytes, int *line)
+{
     Dwarf_Die unit;
-    if (!image->dwarf || !find_unit(image->dwarf, pc, &unit)) {
+    if (!rt_image_unit(image, pc, &unit)) {
         return false;
     }
     Dwarf_Line *source = dwarf_getsrc_die(&unit, pc);

@@ -80,7 +80,7 @@ struct leo_rt_device {
 /** How a task ended whose caller waits for it. */
 struct rt_outcome {
     struct leo_drv_completion done;
-    char text[768]; /**< if it failed */
+    char text[1536]; /**< if it failed */
 };
 
 /** One entry under way, and what to give back when it is done. */
@@ -90,8 +90,8 @@ struct rt_task {
     struct rt_staging *staging;         /**< given back at the end */
     uint64_t mapped;                    /**< DMA address to unmap, 0 = none */
     uint64_t event_sequence;
-    uint32_t event_slot; /**< slot + 1, 0 = no record */
-    uint32_t args_end;   /**< end of its place in the argument ring, 0 = none */
+    uint32_t event_slot;        /**< slot + 1, 0 = no record */
+    uint32_t args_at, args_end; /**< its place in the argument ring; end 0 = none */
     uint64_t end_ns;
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
 };
@@ -113,7 +113,7 @@ struct leo_rt_stream {
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
     enum leo_core_kind fault_kind, last_fault_kind;
-    char fault_text[768];
+    char fault_text[1536];
 };
 
 struct leo_rt_event {
@@ -231,8 +231,9 @@ void rt_module_destroy(struct leo_rt_module *module);
 
 /* fault.c */
 /** What a failed completion means, in words. Caller holds the device's lock. */
-void rt_fault_text(struct leo_rt_device *device, const struct rt_task *task,
-                   const struct leo_drv_completion *done, char *text, size_t bytes);
+void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *stream,
+                   const struct rt_task *task, const struct leo_drv_completion *done, char *text,
+                   size_t bytes);
 
 /* profile.c: callers hold the device's lock */
 /** Number of a tag for the submission; 0 while profiles are off. */

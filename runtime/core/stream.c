@@ -50,7 +50,8 @@ static void settle_tasks(struct leo_rt_stream *stream)
         }
         struct rt_outcome *outcome = task->outcome;
         if (outcome && outcome->done.status) {
-            rt_fault_text(device, task, &outcome->done, outcome->text, sizeof(outcome->text));
+            rt_fault_text(device, stream, task, &outcome->done, outcome->text,
+                          sizeof(outcome->text));
             rt_log(device->rt, 3, "%s", outcome->text);
         }
         release_task(stream, task);
@@ -60,7 +61,7 @@ static void settle_tasks(struct leo_rt_stream *stream)
         stream->fault = (enum leo_fault)stream->failure.status;
         stream->fault_kind =
             stream->failed_task.kernel ? stream->failed_task.kernel->kind : LEO_CORE_KIND_ANY;
-        rt_fault_text(device, &stream->failed_task, &stream->failure, stream->fault_text,
+        rt_fault_text(device, stream, &stream->failed_task, &stream->failure, stream->fault_text,
                       sizeof(stream->fault_text));
         rt_log(device->rt, 3, "%s", stream->fault_text);
     }

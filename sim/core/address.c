@@ -13,6 +13,7 @@ bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_spa
     fault->space = space;
     fault->addr = addr;
     fault->bytes = bytes;
+    fault->align = 0;
     return false;
 }
 
@@ -33,6 +34,7 @@ uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_
     }
     if (align > 1 && offset % align) {
         sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, space, addr, bytes);
+        core->scalar.fault.align = align;
         return NULL;
     }
     return local->data + offset;

@@ -66,6 +66,30 @@ static bool is_known(const struct sim_core *core, const struct sim_op *op)
     return kind == 0 || (kinds_of(leo_insn_info(op->insn)) & kind) != 0;
 }
 
+/* What was wrong is in the configuration words: the record gets them as address and length. */
+static void tell_config(struct sim_core *core, const struct sim_op *op,
+                        const struct leo_insn_info *info)
+{
+    struct sim_fault *fault = &core->scalar.fault;
+    if (fault->code != LEO_FAULT_ILLEGAL_CONFIG && fault->code != LEO_FAULT_ILLEGAL_INSTRUCTION) {
+        return;
+    }
+    const uint64_t value[] = {op->a, op->b, op->c, op->d};
+    uint64_t words[2] = {0, 0};
+    unsigned count = 0;
+    for (unsigned i = 0; i < 4 && count < 2; i++) {
+        if (info->operand[i] == LEO_INSN_OPERAND_CFG) {
+            words[count++] = value[i];
+        }
+    }
+    bool other =
+        fault->addr != 0 && fault->addr != words[0] && fault->addr != words[1]; // a CSR's value
+    if (count && !other) {
+        fault->addr = words[0];
+        fault->bytes = words[1];
+    }
+}
+
 /* When the pipe's queue takes another instruction: a slot is free again when the instruction in it
  * starts. */
 static double slot_free(const struct sim_pipe *pipe, unsigned depth)
@@ -134,6 +158,7 @@ static bool issue_unit(struct sim_core *core, const struct sim_op *op,
         sim_host_pool_wait_turn(core->pool, core->turn);
     }
     if (!unit->exec(core, op)) {
+        tell_config(core, op, info);
         core->scalar.fault.unit = (enum leo_pipe)info->pipe;
         return false;
     }

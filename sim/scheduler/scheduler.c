@@ -278,7 +278,8 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
         .addr = stream->fault.addr,
         .bytes = stream->fault.bytes,
         .insn = stream->fault.word,
-        .space = (uint32_t)stream->fault.space,
+        .space = (uint16_t)stream->fault.space,
+        .align = (uint16_t)stream->fault.align,
         .image_addr = kernel ? stream->kernel.body.image_addr : 0,
         .cycle = stream->fault_cycle,
     };

@@ -9,15 +9,23 @@
  */
 #pragma once
 
+/* A pass for the host gets nothing, nor does CUDA, whose device code has no variadic functions. */
+#if defined(__riscv) && !defined(__CUDA__)
+#define LEO_PRINTS 1
+#else
+#define LEO_PRINTS 0
+#endif
+
+#if LEO_PRINTS
 #ifdef __cplusplus
 extern "C" {
 #endif
-LEO_DEVICE void leo_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void leo_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns where the text stands, for the trap that follows. */
-LEO_DEVICE uint64_t leo_print_assert(const char *format, ...)
-    __attribute__((format(printf, 1, 2), cold));
+uint64_t leo_print_assert(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* What a value is passed as: only half and bfloat16_t are not what C makes of them. */
@@ -60,7 +68,7 @@ LEO_PRINT_ARG(const volatile void *, const volatile void *)
 #define LEO_PRINT_FIRST(first, ...) first
 #define LEO_PRINT_REST(first, ...)  __VA_OPT__(LEO_PRINT_1(__VA_ARGS__))
 
-#ifdef __riscv
+#if LEO_PRINTS
 #define leo_printf(format, ...) leo_print(format __VA_OPT__(LEO_PRINT_1(__VA_ARGS__)))
 /* The trap stands in the user's own line. */
 #define leo_assert(condition, ...)                                                                 \

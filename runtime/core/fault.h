@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a fault's text (fault.c puts them together). The device's lock is held. */
+#pragma once
+
+#include "image.h"
+
+/* The address map of a core (isa/layout/kernel_note.layout). */
+#define RT_WINDOW_BASE                                                                             \
+    UINT64_C(0x20000000) /* UB, L1, ... of 16 MiB each, in the order of enum leo_mem_space */
+#define RT_WINDOW_END UINT64_C(0x27000000)
+#define RT_GM_BASE    UINT64_C(0x100000000)
+
+/** A text that grows; cut at its end. */
+struct rt_text {
+    char *out;
+    size_t bytes, used;
+};
+void rt_text_append(struct rt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct rt_fault {
+    struct leo_rt_device *device;
+    const struct leo_rt_kernel *kernel;
+    const char *args; /**< the argument block, NULL if it is not at hand */
+    enum leo_fault code;
+    const struct leo_fault_record *record;
+};
+
+/* fault_where.c */
+/** " (ub_x + 64)": the on-chip array that holds the address, or the one before it. */
+void rt_fault_array(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space);
+/** ", argument 1 (y)": the argument that points into the nearest allocation. */
+void rt_fault_argument(struct rt_text *text, const struct rt_fault *fault);
+/** "; UB has 262144 bytes". */
+void rt_fault_limit(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space);
+/** ", inlined from axpy.c:30": where the function at `pc` was put in. */
+void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc);
+
+/* fault_insn.c */
+/** The instruction, why this core does not execute it, and what its configuration words hold. */
+void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instruction of a fault in words. */
+#include "fault.h"
+
+#include <leo/insn.h>
+#include <string.h>
+
+typedef unsigned long long ull; // for printf
+
+// One configuration word with its fields; those that cannot be are named as such.
+static void append_config(struct rt_text *text, const char *config, uint64_t word)
+{
+    size_t count;
+    const struct leo_insn_field *fields = leo_insn_config_fields(config, &count);
+    uint64_t reserved = ~UINT64_C(0);
+    rt_text_append(text, "; %s = 0x%llx:", config, (ull)word);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t mask = fields[i].bits < 64 ? (UINT64_C(1) << fields[i].bits) - 1 : ~UINT64_C(0);
+        unsigned value = (unsigned)(word >> fields[i].low & mask);
+        const char *name = leo_insn_field_text(&fields[i], value);
+        reserved &= ~(mask << fields[i].low);
+        if (name && strcmp(name, "?") == 0) {
+            rt_text_append(text, " %s=%u (no such value)", fields[i].name, value);
+        } else if (name) {
+            rt_text_append(text, " %s=%s", fields[i].name, name);
+        } else {
+            rt_text_append(text, " %s=%u", fields[i].name, value);
+        }
+    }
+    if (word & reserved) {
+        rt_text_append(text, ", reserved bits 0x%llx are set", (ull)(word & reserved));
+    }
+}
+
+static void append_configs(struct rt_text *text, const struct leo_insn_info *info,
+                           const struct leo_fault_record *record)
+{
+    const uint64_t words[2] = {record->addr, record->bytes};
+    for (int i = 0; i < 2; i++) {
+        if (info->config[i]) {
+            append_config(text, info->config[i], words[i]);
+        }
+    }
+}
+
+// Buffers an instruction names that this kind of core does not have.
+static bool is_for_other_kind(const struct leo_insn_info *info, enum leo_core_kind kind)
+{
+    bool cube_pipe =
+        info->pipe == LEO_PIPE_M || info->pipe == LEO_PIPE_MTE1 || info->pipe == LEO_PIPE_FIX;
+    bool uses_ub = false, uses_cube = cube_pipe;
+    for (int i = 0; i < 4; i++) {
+        uses_ub = uses_ub || info->operand[i] == LEO_INSN_OPERAND_UB;
+        uses_cube = uses_cube || info->operand[i] >= LEO_INSN_OPERAND_L1;
+    }
+    return (kind == LEO_CORE_KIND_VECTOR && uses_cube) || (kind == LEO_CORE_KIND_CUBE && uses_ub);
+}
+
+static void append_illegal(struct rt_text *text, const struct rt_fault *fault, enum leo_insn insn)
+{
+    const struct leo_insn_info *info = leo_insn_info(insn);
+    uint32_t arch = fault->device->caps.arch;
+    if (info->planned) {
+        rt_text_append(text, ", which has an encoding but is not simulated yet");
+    } else if (!leo_insn_has_arch(insn, arch)) {
+        rt_text_append(text, ", which chips of architecture %u do not have", arch);
+    } else if (fault->device->caps.vector_cores && is_for_other_kind(info, fault->kernel->kind)) {
+        rt_text_append(text, ", which a %s core does not have",
+                       leo_core_kind_name(fault->kernel->kind));
+    } else {
+        rt_text_append(text, ", which does not take these types on this chip");
+        append_configs(text, info, fault->record);
+    }
+}
+
+void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
+{
+    const struct leo_fault_record *record = fault->record;
+    bool illegal = fault->code == LEO_FAULT_ILLEGAL_INSTRUCTION;
+    struct leo_insn_word word;
+    if (illegal) {
+        rt_text_append(text, ": word 0x%08x", record->insn);
+    }
+    if (fault->code == LEO_FAULT_BAD_FETCH || fault->code == LEO_FAULT_WATCHDOG ||
+        fault->code == LEO_FAULT_KERNEL_TRAP) {
+        return; // no instruction of a unit
+    }
+    if (!leo_insn_decode(record->insn, &word)) {
+        uint32_t opcode = record->insn & 0x7f;
+        bool ours = opcode == 0x0b || opcode == 0x2b || opcode == 0x5b || opcode == 0x7b;
+        if (illegal) {
+            rt_text_append(text, ours ? ": an opcode of the units with a type or operation that no "
+                                        "instruction has"
+                                      : ": no instruction of the scalar unit");
+        }
+        return;
+    }
+    rt_text_append(text, illegal ? ", %s" : "; instruction %s", leo_insn_name(word.insn));
+    if (illegal) {
+        append_illegal(text, fault, word.insn);
+    } else if (fault->code == LEO_FAULT_ILLEGAL_CONFIG) {
+        append_configs(text, leo_insn_info(word.insn), record);
+    }
+}
