@@ -57,11 +57,14 @@ leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_drv_caps *caps)
     if (!status) {
         status = drv_mmio_read64(mmio, LEO_REG_HBM_BYTES, &caps->hbm_bytes);
     }
+    if (!status) {
+        status = drv_mmio_read64(mmio, LEO_REG_GM_BYTES, &caps->gm_bytes);
+    }
     if (status) {
         return status;
     }
     bool sane = caps->queues >= 2 && caps->queues <= DRV_QUEUE_MAX &&
                 caps->queue_depth >= DRV_ADMIN_DEPTH && caps->hbm_bytes >= DRV_HEAP_ALIGN &&
-                caps->hbm_base % DRV_HEAP_ALIGN == 0;
+                caps->hbm_base % DRV_HEAP_ALIGN == 0 && caps->gm_bytes >= caps->hbm_bytes;
     return sane ? LEO_OK : LEO_ERR_UNSUPPORTED;
 }

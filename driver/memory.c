@@ -121,6 +121,12 @@ void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dm
     transport->ops->dma_free(transport, host_ptr, dma_addr);
 }
 
+void *leo_drv_memory_window(struct leo_drv_device *device, uint64_t addr, uint64_t bytes)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->window ? transport->ops->window(transport, addr, bytes) : NULL;
+}
+
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr)
 {

@@ -260,6 +260,7 @@ static void fill_registers(struct null_transport *null)
         {LEO_REG_VEC_UB_BYTES, 262144},  {LEO_REG_L1_BYTES, 1048576},
         {LEO_REG_L0A_BYTES, 65536},      {LEO_REG_L0B_BYTES, 65536},
         {LEO_REG_L0C_BYTES, 262144},     {LEO_REG_L2_BYTES, 33554432},
+        {LEO_REG_GM_BYTES, 0x40000000},
     };
     for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
         set_reg(null, regs[i].offset, regs[i].value >> 32 ? 8 : 4, regs[i].value);

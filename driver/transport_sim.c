@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator inside this process. The only file of the driver that knows it. */
+#include "range.h"
+
 #include <leo/alloc.h>
 #include <leo/driver.h>
 #include <leo/sim.h>
@@ -12,6 +14,7 @@ enum { DMA_ALIGN = 64, DMA_PAGE = 4096 };
 struct sim_transport {
     struct leo_transport base;
     struct leo_sim_chip *chip;
+    struct drv_range range;
     _Atomic uint64_t next_addr; /**< DMA addresses are never used twice: a stale one faults. */
 };
 
@@ -23,6 +26,7 @@ static struct sim_transport *sim_of(struct leo_transport *transport)
 static void sim_close(struct leo_transport *transport)
 {
     leo_sim_chip_destroy(sim_of(transport)->chip);
+    drv_range_release(&sim_of(transport)->range);
     leo_free(transport);
 }
 
@@ -84,6 +88,11 @@ static void sim_dma_free(struct leo_transport *transport, void *host_ptr, uint64
     leo_free(((void **)host_ptr)[-1]);
 }
 
+static void *sim_window(struct leo_transport *transport, uint64_t addr, uint64_t bytes)
+{
+    return leo_sim_window(sim_of(transport)->chip, addr, bytes);
+}
+
 static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout_ns)
 {
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
@@ -98,6 +107,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .dma_free = sim_dma_free,
     .dma_map = sim_dma_map,
     .dma_unmap = sim_dma_unmap,
+    .window = sim_window,
     .irq_wait = sim_irq_wait,
 };
 
@@ -118,15 +128,19 @@ leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
     }
     sim->base.ops = &sim_transport_ops;
     atomic_init(&sim->next_addr, 16 * DMA_PAGE);
+    drv_range_take(&sim->range, opts->index);
     const struct leo_sim_opts sim_opts = {
         .size = sizeof(sim_opts),
         .soc_text = opts->soc_text,
         .soc_text_name = opts->soc_text_name,
         .host_threads = opts->host_threads,
         .simd = opts->simd,
+        .gm_base = sim->range.base,
+        .gm_bytes = sim->range.bytes,
     };
     leo_status status = leo_sim_chip_create(&sim_opts, &sim->chip, error, error_bytes);
     if (status) {
+        drv_range_release(&sim->range);
         leo_free(sim);
         return status;
     }

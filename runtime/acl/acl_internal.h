@@ -4,12 +4,15 @@
 #pragma once
 
 #include <acl/acl.h>
+#include <acl/acl_op_compiler.h>
 #include <leo/runtime.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define ACL_MAX_DEVICES    8
+#define ACL_ARCH_COUPLED   1001 /* generation whose cores compute matrices and vectors alike */
 #define ACL_HANDLE_BUCKETS 256
 
 /** What a handle given to the user is; its first member, so that a foreign or stale pointer can be
@@ -33,6 +36,19 @@ struct acl_handle {
     struct acl_handle *next;
 };
 
+enum {
+    ACL_COMPILE_OPTIONS = ACL_OP_DEBUG_OPTION + 1,
+    ACL_SYS_PARAMS = ACL_OPT_ENABLE_KERNEL_EARLY_START + 1,
+    ACL_OPTION_BYTES = 256,
+};
+
+/** Options of the process; the texts are protected by the process's lock. */
+struct acl_options {
+    char compile[ACL_COMPILE_OPTIONS][ACL_OPTION_BYTES];
+    bool compile_set[ACL_COMPILE_OPTIONS];
+    _Atomic int64_t sys_param[ACL_SYS_PARAMS];
+};
+
 struct acl_stream {
     struct acl_handle handle;
     struct acl_context *context;
@@ -40,6 +56,7 @@ struct acl_stream {
     int32_t id;
     uint32_t priority, flags;
     bool failure_mode_set;
+    _Atomic uint32_t overflow_switch;
 };
 
 struct acl_context {
@@ -49,6 +66,8 @@ struct acl_context {
     struct acl_stream *default_stream;
     bool primary;
     bool stop_on_failure, failed;
+    _Atomic int64_t sys_param[ACL_SYS_PARAMS];
+    _Atomic uint32_t sys_param_set; /**< bit i: option i was set */
 };
 
 struct acl_event {
@@ -94,8 +113,13 @@ struct acl_process {
     int default_device; /**< from the JSON file, -1 = none */
     int visible[ACL_MAX_DEVICES], visible_count;
     struct acl_device device[ACL_MAX_DEVICES];
+    /** By number of the runtime; bit i: it may reach the memory of device i. */
+    _Atomic uint32_t peers[ACL_MAX_DEVICES];
     struct acl_handle *bucket[ACL_HANDLE_BUCKETS];
     uint64_t next_serial;
+    struct acl_options options;
+    _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
+    atomic_bool dump_is_on;
     int32_t next_stream_id;
     uint32_t next_event_id;
 };
@@ -148,6 +172,16 @@ void acl_log(int level, const char *func, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
                   va_list args);
+
+/* Devices and memory (device.c, memory.c). */
+/** The open device whose memory `ptr` is; NULL: host memory. */
+struct leo_rt_device *acl_memory_owner(const struct acl_context *context, const void *ptr);
+/** The number the user knows it by; -1: it is not open. */
+int32_t acl_device_id(const struct leo_rt_device *device);
+/** Whether one of them may reach the other's memory. */
+bool acl_peer_is_enabled(const struct leo_rt_device *one, const struct leo_rt_device *other);
+/** Pinned host memory allocated by us that holds `ptr`. */
+bool acl_host_memory_holds(const void *ptr);
 
 /* Context and stream in force; what they give is pinned. */
 aclError acl_current_context(const char *func, struct acl_context **context);

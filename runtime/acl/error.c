@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct thread_error {
     aclError code;
@@ -14,15 +16,48 @@ struct thread_error {
 
 static _Thread_local struct thread_error thread_error;
 
+// Adapters sort errors by this code: memory, the caller's, resources, the device's.
+static const char *class_of(aclError code)
+{
+    if (code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC) {
+        return "EL0004";
+    }
+    return code < 200000 ? "EZ1001" : code < 500000 ? "EZ2001" : "EZ5001";
+}
+
+// The form that adapters look for: class, process, time to the microsecond, text.
+static int write_head(char *text, size_t bytes, aclError code, const char *func)
+{
+    struct timespec now;
+    struct tm when;
+    char stamp[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &when);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H:%M:%S", &when);
+    return snprintf(text, bytes, "%s: [PID: %d] %s.%03ld.%03ld %s%s: error %d: ", class_of(code),
+                    (int)getpid(), stamp, now.tv_nsec / 1000000, now.tv_nsec / 1000 % 1000,
+                    code == ACL_ERROR_RT_MEMORY_ALLOCATION ? "Failed to allocate memory. " : "",
+                    func, code);
+}
+
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
 {
     struct thread_error *error = &thread_error;
     va_list args;
-    int used = snprintf(error->text, sizeof(error->text), "E%d: [%s] ", code, func);
+    int used = write_head(error->text, sizeof(error->text), code, func);
     va_start(args, fmt);
-    vsnprintf(error->text + used, sizeof(error->text) - (size_t)used, fmt, args);
+    int length = vsnprintf(error->text + used, sizeof(error->text) - (size_t)used, fmt, args);
     va_end(args);
-    error->code = code;
+    used += length > 0 ? length : 0;
+    if ((size_t)used < sizeof(error->text)) {
+        snprintf(error->text + used, sizeof(error->text) - (size_t)used,
+                 "\n        TraceBack (most recent call last):\n        %s", func);
+    }
+    // What was refused as not there is the caller's to cope with: it must not stand in for a later
+    // error (programs ask for the last error when a call of another library fails).
+    if (code != ACL_ERROR_RT_FEATURE_NOT_SUPPORT) {
+        error->code = code;
+    }
     error->unread = true;
     acl_log(ACL_ERROR, func, "%s", error->text);
     return code;

@@ -169,3 +169,50 @@ aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout)
 {
     return set_limit("aclrtSetOpExecuteTimeOutWithMs", (uint64_t)timeout * 1000);
 }
+
+// A timeout is any number of these.
+enum { TIMEOUT_STEP_US = 1 };
+
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout)
+{
+    const char *name = "aclrtSetOpExecuteTimeOutV2";
+    if (!actualTimeout) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, name, "actualTimeout is NULL");
+    }
+    aclError error = set_limit(name, timeout);
+    if (!error) {
+        *actualTimeout = timeout;
+    }
+    return error;
+}
+
+aclError aclrtGetOpTimeOutInterval(uint64_t *interval)
+{
+    if (!interval) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpTimeOutInterval", "interval is NULL");
+    }
+    *interval = TIMEOUT_STEP_US;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
+{
+    struct leo_rt *rt;
+    const char *name = "aclrtGetOpExecuteTimeout";
+    if (!timeoutMs) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, name, "timeoutMs is NULL");
+    }
+    aclError error = acl_runtime(name, &rt);
+    if (!error) {
+        *timeoutMs = leo_rt_get_limit_us(rt) / 1000;
+    }
+    return error;
+}
+
+aclError aclrtSetOpWaitTimeout(uint32_t timeout)
+{
+    return timeout == 0
+               ? ACL_SUCCESS
+               : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtSetOpWaitTimeout",
+                          "streams wait for events as long as it takes: only 0 is possible");
+}

@@ -34,7 +34,23 @@ static aclError check_copy(const char *func, const void *dst, size_t max, const 
 static bool is_device(const struct acl_context *context, const void *ptr)
 {
     uint64_t base, bytes;
-    return leo_rt_memory_find(context->rt, (uintptr_t)ptr, &base, &bytes) == LEO_OK;
+    struct leo_rt_device *owner = acl_memory_owner(context, ptr);
+    return owner && leo_rt_memory_find(owner, (uintptr_t)ptr, &base, &bytes) == LEO_OK;
+}
+
+// Memory of two devices: one must have been let at the other's.
+static aclError check_peers(const char *func, const struct acl_context *context, const void *dst,
+                            const void *src)
+{
+    const struct leo_rt_device *to = acl_memory_owner(context, dst);
+    const struct leo_rt_device *from = acl_memory_owner(context, src);
+    if (to && from && to != from && !acl_peer_is_enabled(to, from)) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                        "dst %p and src %p are memory of two devices: call "
+                        "aclrtDeviceEnablePeerAccess first",
+                        dst, src);
+    }
+    return ACL_SUCCESS;
 }
 
 // A pointer said to be device memory that no allocation holds would be taken for host memory:
@@ -45,14 +61,14 @@ static aclError check_kind(const char *func, const struct acl_context *context, 
     bool dst_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     bool src_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     if (dst_device && !is_device(context, dst)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
-                        "dst %p is not memory of this device (kind %d)", dst, (int)kind);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "dst %p is no device memory (kind %d)",
+                        dst, (int)kind);
     }
     if (src_device && !is_device(context, src)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
-                        "src %p is not memory of this device (kind %d)", src, (int)kind);
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "src %p is no device memory (kind %d)",
+                        src, (int)kind);
     }
-    return ACL_SUCCESS;
+    return check_peers(func, context, dst, src);
 }
 
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
@@ -91,6 +107,13 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
     }
     error = check_kind(func, where->context, dst, src, kind);
     return error ? error : acl_status(func, leo_rt_memcpy_async(where->rt, dst, src, count));
+}
+
+aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream)
+{
+    // Memory the device cannot reach is copied through memory it can: no condition is left.
+    return aclrtMemcpyAsync(dst, destMax, src, count, kind, stream);
 }
 
 static aclError check_2d(const char *func, const void *dst, size_t dpitch, const void *src,

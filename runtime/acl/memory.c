@@ -13,6 +13,12 @@ struct host_memory {
     size_t bytes;
 };
 
+struct leo_rt_device *acl_memory_owner(const struct acl_context *context, const void *ptr)
+{
+    (void)context; // whoever has one pinned keeps the runtime
+    return leo_rt_memory_owner(acl_process()->rt, (uintptr_t)ptr);
+}
+
 static bool policy_is_known(aclrtMemMallocPolicy policy)
 {
     unsigned extra = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH |
@@ -81,12 +87,12 @@ aclError aclrtFree(void *devPtr)
         return error;
     }
     uint64_t addr = (uintptr_t)devPtr;
-    if (leo_rt_memory_find(context->rt, addr, &base, &bytes) != LEO_OK || base != addr) {
+    struct leo_rt_device *owner = acl_memory_owner(context, devPtr);
+    if (!owner || leo_rt_memory_find(owner, addr, &base, &bytes) != LEO_OK || base != addr) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFree",
-                        "%p was not returned by aclrtMalloc on this device, or was already freed",
-                        devPtr);
+                        "%p was not returned by aclrtMalloc, or was already freed", devPtr);
     }
-    return acl_status("aclrtFree", leo_rt_memory_free(context->rt, addr));
+    return acl_status("aclrtFree", leo_rt_memory_free(owner, addr));
 }
 
 aclError aclrtMallocHost(void **hostPtr, size_t size)
@@ -164,6 +170,24 @@ void acl_host_memory_end(struct leo_rt_device *device)
     }
 }
 
+aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
+{
+    (void)cfg; // module and device ids serve statistics only
+    return aclrtMallocHost(ptr, size);
+}
+
+aclError aclrtFreeWithDevSync(void *devPtr)
+{
+    aclError error = aclrtSynchronizeDevice();
+    return error ? error : aclrtFree(devPtr);
+}
+
+aclError aclrtFreeHostWithDevSync(void *hostPtr)
+{
+    aclError error = aclrtSynchronizeDevice();
+    return error ? error : aclrtFreeHost(hostPtr);
+}
+
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
 {
     ACL_PINNED struct acl_context *context = NULL;
@@ -192,7 +216,6 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_out, size_t *total_out)
 aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
 {
     ACL_PINNED struct acl_context *context = NULL;
-    uint64_t base, bytes;
     const char *func = "aclrtPointerGetAttributes";
     if (!ptr || !attributes) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL");
@@ -203,9 +226,10 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     }
     memset(attributes, 0, sizeof(*attributes));
     attributes->pageSize = 4096;
-    if (leo_rt_memory_find(context->rt, (uintptr_t)ptr, &base, &bytes) == LEO_OK) {
+    const struct leo_rt_device *owner = acl_memory_owner(context, ptr);
+    if (owner) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-        attributes->location.id = (uint32_t)context->device;
+        attributes->location.id = (uint32_t)acl_device_id(owner);
     } else if (acl_handle_first(ACL_KIND_HOST_MEMORY, holds, ptr)) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
     } else {

@@ -183,6 +183,21 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
     return ACL_SUCCESS;
 }
 
+aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void **aivAddr)
+{
+    const char *name = "aclrtGetFunctionAddr";
+    ACL_PINNED const struct acl_func *func = acl_handle_find(funcHandle, ACL_KIND_FUNC);
+    if (!func || !aicAddr || !aivAddr) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
+                        func ? "an address is NULL" : "the handle is no live function");
+    }
+    enum leo_core_kind kind = leo_rt_kernel_kind(func->rt);
+    void *addr = (void *)(uintptr_t)leo_rt_kernel_addr(func->rt);
+    *aicAddr = kind == LEO_CORE_KIND_VECTOR ? NULL : addr;
+    *aivAddr = kind == LEO_CORE_KIND_VECTOR || kind == LEO_CORE_KIND_ANY ? addr : NULL;
+    return ACL_SUCCESS;
+}
+
 aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount)
 {
     ACL_PINNED const struct acl_func *found = acl_handle_find(func, ACL_KIND_FUNC);

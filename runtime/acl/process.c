@@ -216,14 +216,3 @@ aclError aclFinalizeReference(uint64_t *refCount)
     }
     return ACL_SUCCESS;
 }
-
-aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion)
-{
-    if (!majorVersion || !minorVersion || !patchVersion) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetVersion", "an argument is NULL");
-    }
-    *majorVersion = ACL_MAJOR_VERSION;
-    *minorVersion = ACL_MINOR_VERSION;
-    *patchVersion = ACL_PATCH_VERSION;
-    return ACL_SUCCESS;
-}

@@ -264,6 +264,34 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
     return ACL_SUCCESS;
 }
 
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
+{
+    ACL_PINNED struct acl_stream *found = NULL;
+    const char *func = "aclrtSetStreamOverflowSwitch";
+    if (flag > 1) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "flag %u is neither 0 nor 1", flag);
+    }
+    aclError error = acl_stream_get(func, stream, &found);
+    if (!error) {
+        atomic_store(&found->overflow_switch, flag);
+    }
+    return error;
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
+{
+    ACL_PINNED struct acl_stream *found = NULL;
+    const char *func = "aclrtGetStreamOverflowSwitch";
+    if (!flag) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "flag is NULL");
+    }
+    aclError error = acl_stream_get(func, stream, &found);
+    if (!error) {
+        *flag = atomic_load(&found->overflow_switch);
+    }
+    return error;
+}
+
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
 {
     ACL_PINNED struct acl_context *context = NULL;

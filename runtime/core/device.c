@@ -21,6 +21,7 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .soc_text_name = rt->soc_name,
         .host_threads = rt->opts.host_threads,
         .simd = rt->opts.simd,
+        .index = (unsigned)index,
     };
     leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
     return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index,
@@ -55,6 +56,14 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     if (status) {
         rt_device_destroy(device);
         return status;
+    }
+    if (device->caps.gm_bytes < LEO_DRV_GM_BYTES && !rt->opts.open) {
+        rt_log(
+            rt, 2,
+            "device %d: the process may use little address space (ulimit -v): the device has %llu "
+            "bytes of memory, in %llu bytes of addresses",
+            index, (unsigned long long)device->caps.hbm_bytes,
+            (unsigned long long)device->caps.gm_bytes);
     }
     rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name,
            device->caps.cube_cores, device->caps.vector_cores);
@@ -96,6 +105,11 @@ void rt_device_destroy(struct leo_rt_device *device)
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps)
 {
     *caps = device->caps;
+}
+
+int leo_rt_device_index(const struct leo_rt_device *device)
+{
+    return device->index;
 }
 
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device)

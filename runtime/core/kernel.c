@@ -212,6 +212,11 @@ const char *leo_rt_kernel_name(const struct leo_rt_kernel *kernel)
     return kernel->name;
 }
 
+enum leo_core_kind leo_rt_kernel_kind(const struct leo_rt_kernel *kernel)
+{
+    return kernel->kind;
+}
+
 unsigned leo_rt_kernel_arg_count(const struct leo_rt_kernel *kernel)
 {
     return kernel->arg_count;

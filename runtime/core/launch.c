@@ -288,12 +288,12 @@ leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num
     struct place place = {0};
     pthread_mutex_lock(&device->lock);
     if (on_device && bytes) {
-        bool there;
-        status = rt_memory_side(device, (uintptr_t)block, bytes, "argument block", &there);
-        if (!status && !there) {
+        struct leo_rt_device *owner;
+        status = rt_memory_side(device, (uintptr_t)block, bytes, "argument block", &owner);
+        if (!status && owner != device) {
             status = rt_fail(LEO_ERR_BAD_POINTER,
-                             "kernel %s: the argument block at %p is not in device memory",
-                             kernel->name, block);
+                             "kernel %s: the argument block at %p is not memory of device %d",
+                             kernel->name, block, device->index);
         }
         place.addr = (uintptr_t)block;
     } else if (bytes) {

@@ -14,8 +14,9 @@ enum {
 struct copy {
     uint64_t dst, src; /**< addresses as the user gave them */
     size_t dst_pitch, src_pitch, width, height;
-    bool dst_device, src_device;
-    bool waits;                 /**< the caller waits for it */
+    bool dst_device, src_device;               /**< of the copying device */
+    struct leo_rt_device *dst_peer, *src_peer; /**< memory of another device */
+    bool waits;                                /**< the caller waits for it */
     struct rt_outcome *outcome; /**< its own, if all wait on this stream; else NULL */
 };
 
@@ -78,6 +79,22 @@ static leo_status stage_side(struct leo_rt_device *device, const struct copy *co
     return status;
 }
 
+// The other device's memory, through a window in the bus.
+static leo_status reach_peer(struct leo_rt_device *device, struct leo_rt_device *peer,
+                             uint64_t addr, size_t bytes, struct host_side *side)
+{
+    void *window = leo_drv_memory_window(peer->drv, addr, bytes);
+    device->peer_copies = true;
+    leo_status status = LEO_ERR_UNSUPPORTED;
+    if (window) {
+        status = leo_drv_dma_map(device->drv, window, bytes, &side->addr);
+        side->mapped = side->addr;
+    }
+    return status ? rt_fail(status, "device %d cannot reach memory of device %d: %s", device->index,
+                            peer->index, leo_status_text(status))
+                  : LEO_OK;
+}
+
 static leo_status reach_host(struct leo_rt_device *device, struct copy *copy,
                              struct host_side *side)
 {
@@ -86,6 +103,10 @@ static leo_status reach_host(struct leo_rt_device *device, struct copy *copy,
     size_t pitch = to_device ? copy->src_pitch : copy->dst_pitch;
     size_t bytes = copy->width * copy->height;
     *side = (struct host_side){.pitch = pitch};
+    struct leo_rt_device *peer = to_device ? copy->src_peer : copy->dst_peer;
+    if (peer) {
+        return reach_peer(device, peer, addr, extent(pitch, copy), side);
+    }
     side->addr = rt_memory_pinned(device, host_ptr(addr), extent(pitch, copy));
     if (side->addr) {
         return LEO_OK;
@@ -174,11 +195,27 @@ static leo_status check_copy(struct leo_rt_device *device, struct copy *copy)
         copy->src_pitch > SIZE_MAX / 2 / copy->height) {
         return rt_fail(LEO_ERR_RANGE, "copy: %zu rows are too many", copy->height);
     }
-    leo_status status = rt_memory_side(device, copy->dst, extent(copy->dst_pitch, copy), "copy to",
-                                       &copy->dst_device);
-    return status ? status
-                  : rt_memory_side(device, copy->src, extent(copy->src_pitch, copy), "copy from",
-                                   &copy->src_device);
+    struct leo_rt_device *dst, *src;
+    leo_status status =
+        rt_memory_side(device, copy->dst, extent(copy->dst_pitch, copy), "copy to", &dst);
+    if (!status) {
+        status =
+            rt_memory_side(device, copy->src, extent(copy->src_pitch, copy), "copy from", &src);
+    }
+    if (status) {
+        return status;
+    }
+    copy->dst_device = dst == device;
+    copy->src_device = src == device;
+    copy->dst_peer = copy->dst_device ? NULL : dst;
+    copy->src_peer = copy->src_device ? NULL : src;
+    if (!copy->dst_device && !copy->src_device && (dst || src)) {
+        return rt_fail(LEO_ERR_UNSUPPORTED,
+                       "copy: device %d cannot copy memory of device %d to or from elsewhere: use "
+                       "a stream of that device",
+                       device->index, dst ? dst->index : src->index);
+    }
+    return LEO_OK;
 }
 
 // Caller holds the device's lock.
@@ -232,6 +269,12 @@ static struct copy plain_copy(void *dst, const void *src, size_t bytes, bool wai
 leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes)
 {
     struct rt_outcome outcome = {0};
+    // Who has the memory copies it: the caller need not be on that device.
+    struct leo_rt_device *to = leo_rt_memory_owner(device->rt, (uintptr_t)dst);
+    struct leo_rt_device *from = leo_rt_memory_owner(device->rt, (uintptr_t)src);
+    if (to != device && from != device && (to || from)) {
+        device = to ? to : from;
+    }
     struct copy copy = plain_copy(dst, src, bytes, true);
     copy.outcome = &outcome;
     pthread_mutex_lock(&device->lock);
@@ -283,12 +326,12 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
         .dst_pitch = bytes,
     };
     memcpy(entry.body, &body, sizeof(body));
-    bool on_device;
+    struct leo_rt_device *owner;
     pthread_mutex_lock(&device->lock);
-    leo_status status = rt_memory_side(device, addr, bytes, "fill", &on_device);
-    if (!status && !on_device) {
-        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not device memory",
-                         (unsigned long long)addr);
+    leo_status status = rt_memory_side(device, addr, bytes, "fill", &owner);
+    if (!status && owner != device) {
+        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not memory of device %d",
+                         (unsigned long long)addr, device->index);
     }
     if (!status) {
         status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "fill"});

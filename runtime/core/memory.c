@@ -141,13 +141,26 @@ uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, s
     return 0;
 }
 
+struct leo_rt_device *leo_rt_memory_owner(struct leo_rt *rt, uint64_t addr)
+{
+    struct leo_rt_device *owner = NULL;
+    pthread_mutex_lock(&rt->range_lock);
+    for (int i = 0; i < RT_DEVICES_MAX && !owner; i++) {
+        owner = addr - rt->range[i].base < rt->range[i].bytes ? rt->range[i].device : NULL;
+    }
+    pthread_mutex_unlock(&rt->range_lock);
+    return owner;
+}
+
 leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t bytes,
-                          const char *what, bool *on_device)
+                          const char *what, struct leo_rt_device **out)
 {
     uint64_t base, size;
-    *on_device = false;
-    if (!leo_drv_memory_find(device->drv, addr, &base, &size)) {
-        *on_device = true;
+    struct leo_rt_device *owner = addr - device->caps.hbm_base < device->caps.gm_bytes
+                                      ? device
+                                      : leo_rt_memory_owner(device->rt, addr);
+    *out = owner;
+    if (owner && !leo_drv_memory_find(owner->drv, addr, &base, &size)) {
         uint64_t left = size - (addr - base);
         if (bytes > left) {
             return rt_fail(
@@ -158,11 +171,11 @@ leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t 
         }
         return LEO_OK;
     }
-    if (addr - device->caps.hbm_base < device->caps.hbm_bytes) {
+    if (owner) {
         return rt_fail(LEO_ERR_BAD_POINTER,
                        "%s: the device address 0x%llx is in no allocation of device %d (freed "
                        "already?)",
-                       what, (ull)addr, device->index);
+                       what, (ull)addr, owner->index);
     }
     if (addr == 0) {
         return rt_fail(LEO_ERR_INVALID_ARG, "%s: the address is NULL", what);

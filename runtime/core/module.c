@@ -189,6 +189,11 @@ uint64_t leo_rt_module_addr(const struct leo_rt_module *module)
     return module->image_addr;
 }
 
+uint64_t leo_rt_kernel_addr(const struct leo_rt_kernel *kernel)
+{
+    return kernel->module->image_addr + sizeof(struct leo_image_desc) + kernel->entry;
+}
+
 const char *leo_rt_module_name(const struct leo_rt_module *module)
 {
     return module->name;

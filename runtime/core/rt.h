@@ -19,12 +19,21 @@ struct rt_profile;
 struct rt_image;
 struct rt_print;
 
+/** The addresses of an open device. */
+struct rt_range {
+    uint64_t base, bytes;
+    struct leo_rt_device *device;
+};
+
 struct leo_rt {
     struct leo_rt_opts opts; /**< resolved: env and defaults filled in */
     char *soc_text;          /**< if read from a file */
     char *soc_name, *simd;   /**< copies of the options' text */
     pthread_mutex_t lock;    /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
+    /** Protects `range`; taken last. */
+    pthread_mutex_t range_lock;
+    struct rt_range range[RT_DEVICES_MAX];
 };
 
 /** Host memory the device reaches, lent to copies and large argument blocks. */
@@ -72,6 +81,7 @@ struct leo_rt_device {
     size_t staging_bytes; /**< cached in the lists above */
     struct rt_pinned *pinned;
     size_t pinned_count, pinned_capacity;
+    bool peer_copies; /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
@@ -221,10 +231,11 @@ void rt_staging_finish(struct leo_rt_device *device);
 /* memory.c: caller holds the device's lock */
 /** DMA address of pinned host memory; 0 if [ptr, ptr + bytes) is not pinned. */
 uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, size_t bytes);
-/** Whether `addr` is device memory; an error if it is and [addr, addr + bytes) is not inside one
- * allocation. */
+/** Whose memory `addr` is: a device's, NULL = the host's. An error if it is a device's and [addr,
+ * addr + bytes) is not inside one allocation. */
 LEO_MUST_CHECK leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr,
-                                         uint64_t bytes, const char *what, bool *on_device);
+                                         uint64_t bytes, const char *what,
+                                         struct leo_rt_device **owner);
 
 /* module.c */
 void rt_module_destroy(struct leo_rt_module *module);

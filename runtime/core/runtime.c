@@ -81,6 +81,7 @@ leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **out)
         return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory creating the runtime");
     }
     pthread_mutex_init(&rt->lock, NULL);
+    pthread_mutex_init(&rt->range_lock, NULL);
     leo_status status = init_runtime(rt, opts);
     if (status) {
         leo_rt_destroy(rt);
@@ -90,14 +91,45 @@ leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **out)
     return LEO_OK;
 }
 
+static void set_range(struct leo_rt *rt, int index, struct leo_rt_device *device)
+{
+    struct rt_range range = {.device = device};
+    if (device) {
+        range.base = device->caps.hbm_base;
+        range.bytes = device->caps.gm_bytes;
+    }
+    pthread_mutex_lock(&rt->range_lock);
+    rt->range[index] = range;
+    pthread_mutex_unlock(&rt->range_lock);
+}
+
+// Copies of the other devices may still be using the memory of one that is about to go.
+static void wait_for_peers(struct leo_rt *rt)
+{
+    for (int i = 0; i < RT_DEVICES_MAX; i++) {
+        struct leo_rt_device *device = rt->devices[i];
+        if (device) {
+            pthread_mutex_lock(&device->lock);
+            leo_status status = device->peer_copies ? rt_device_wait_idle(device) : LEO_OK;
+            if (status) {
+                rt_log(rt, 2, "device %d: not idle while another is closed", i);
+            }
+            pthread_mutex_unlock(&device->lock);
+        }
+    }
+}
+
 void leo_rt_destroy(struct leo_rt *rt)
 {
     if (!rt) {
         return;
     }
+    wait_for_peers(rt);
     for (int i = 0; i < RT_DEVICES_MAX; i++) {
+        set_range(rt, i, NULL);
         rt_device_destroy(rt->devices[i]);
     }
+    pthread_mutex_destroy(&rt->range_lock);
     pthread_mutex_destroy(&rt->lock);
     leo_free(rt->soc_text);
     leo_free(rt->soc_name);
@@ -123,6 +155,7 @@ leo_status leo_rt_device_open(struct leo_rt *rt, int index, struct leo_rt_device
         rt->devices[index] ? LEO_OK : rt_device_create(rt, index, &rt->devices[index]);
     if (!status) {
         *out = rt->devices[index];
+        set_range(rt, index, *out);
         (*out)->refs++;
     }
     pthread_mutex_unlock(&rt->lock);
@@ -139,9 +172,16 @@ void leo_rt_device_close(struct leo_rt_device *device)
     pthread_mutex_lock(&rt->lock);
     if (--device->refs == 0) {
         rt->devices[device->index] = NULL;
+        set_range(rt, device->index, NULL);
+        wait_for_peers(rt);
         rt_device_destroy(device);
     }
     pthread_mutex_unlock(&rt->lock);
+}
+
+uint32_t leo_rt_get_limit_us(const struct leo_rt *rt)
+{
+    return __atomic_load_n(&rt->opts.limit_us, __ATOMIC_RELAXED);
 }
 
 void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us)

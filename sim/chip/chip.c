@@ -30,6 +30,19 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     return LEO_OK;
 }
 
+// Device memory at the addresses asked for; less of it if those are few.
+static leo_status create_memory(struct leo_sim_chip *chip, const struct leo_sim_opts *opts)
+{
+    struct sim_config *config = &chip->config;
+    uint64_t base = opts->gm_base ? opts->gm_base : SIM_GM_BASE;
+    uint64_t bytes = opts->gm_bytes ? opts->gm_bytes : config->hbm_bytes;
+    if (base < SIM_GM_BASE || base % 4096 || bytes % 4096 || base + bytes < base) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    config->hbm_bytes = config->hbm_bytes < bytes ? config->hbm_bytes : bytes;
+    return sim_hbm_create(&chip->hbm, base, bytes);
+}
+
 static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error,
                          size_t error_bytes)
 {
@@ -49,10 +62,10 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_host_pool_create(opts->host_threads, &chip->pool);
     }
     if (!status) {
-        status = sim_hbm_create(&chip->hbm, chip->config.hbm_bytes);
+        status = create_memory(chip, opts);
     }
     if (!status) {
-        status = sim_l2_create(&chip->l2, chip->config.hbm_bytes, chip->config.l2_bytes);
+        status = sim_l2_create(&chip->l2, chip->hbm.base, chip->hbm.bytes, chip->config.l2_bytes);
     }
     if (!status) {
         status = create_cores(chip);
@@ -64,9 +77,19 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_scheduler_init(chip);
     }
     if (status) {
-        snprintf(error, error_bytes, "out of host memory");
+        snprintf(error, error_bytes, "%s",
+                 status == LEO_ERR_INVALID_ARG ? "its device addresses are out of range"
+                                               : "out of host memory");
     }
     return status;
+}
+
+void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
+{
+    uint64_t offset = addr - chip->hbm.base;
+    bool inside =
+        addr >= chip->hbm.base && offset <= chip->hbm.bytes && bytes <= chip->hbm.bytes - offset;
+    return inside ? chip->hbm.data + offset : NULL;
 }
 
 /* Rounding, flushing and traps of the calling program must not reach simulated numbers or times. */

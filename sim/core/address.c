@@ -131,7 +131,7 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
     if (write && extent->has_text) {
         core->wrote_text = true;
     }
-    return core->gm + (addr - SIM_GM_BASE);
+    return core->gm + (addr - core->gm_base);
 }
 
 static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)
@@ -165,7 +165,7 @@ static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum s
     }
     *region = (struct sim_region){.base = extent->base,
                                   .bytes = extent->bytes,
-                                  .host = core->gm + (extent->base - SIM_GM_BASE),
+                                  .host = core->gm + (extent->base - core->gm_base),
                                   .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u),
                                   .load_cycles = (float)core->config->scalar_load_gm,
                                   .store_cycles = (float)core->config->scalar_store_gm};

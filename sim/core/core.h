@@ -65,7 +65,8 @@ struct sim_core {
     double stall;      /**< cycles the scalar unit waited for the others */
     uint64_t start_ps; /**< chip time of the block's cycle 0 */
     /* Memory of the block (address.c). */
-    uint8_t *gm;                             /**< host address of SIM_GM_BASE */
+    uint64_t gm_base;                        /**< first device address */
+    uint8_t *gm;                             /**< its host address */
     const struct sim_extent *last_extent;    /**< of `space`, may be NULL */
     uint8_t *image;                          /**< link address 0, in global memory */
     uint64_t image_read_only, image_bytes;   /**< sizes: shared part; everything with .bss */

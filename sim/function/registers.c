@@ -87,7 +87,7 @@ static void reset(struct leo_sim_chip *chip)
     for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
         sim_space_finish(&chip->space[i]);
     }
-    sim_hbm_zero(&chip->hbm, SIM_GM_BASE, chip->hbm.bytes);
+    sim_hbm_zero(&chip->hbm, chip->hbm.base, chip->hbm.bytes);
     sim_l2_clear(&chip->l2);
     sim_chip_forget(chip);
 }
@@ -153,9 +153,11 @@ static uint64_t read_whole(struct leo_sim_chip *chip, uint32_t reg)
     case LEO_REG_CAP_QUEUE_DEPTH:
         return config->queue_depth;
     case LEO_REG_HBM_BASE:
-        return SIM_GM_BASE;
+        return chip->hbm.base;
     case LEO_REG_HBM_BYTES:
         return config->hbm_bytes;
+    case LEO_REG_GM_BYTES:
+        return chip->hbm.bytes;
     case LEO_REG_CLOCK_KHZ:
         return config->clock_khz;
     case LEO_REG_CONTROL:

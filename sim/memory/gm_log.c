@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gm_log.h"
-#include "hbm.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -37,7 +36,7 @@ void sim_gm_log_tell(struct sim_gm_log *log, struct sim_l2 *l2)
     for (size_t i = 0; i < log->count; i++) {
         const struct sim_gm_piece *piece = &log->piece[i];
         for (uint64_t again = 0; again <= piece->more; again++) {
-            uint64_t addr = piece->addr + again * piece->more_step - SIM_GM_BASE;
+            uint64_t addr = piece->addr + again * piece->more_step - l2->base;
             for (uint64_t row = 0; row < piece->count; row++) {
                 sim_l2_use(l2, addr + row * piece->step, piece->bytes, piece->write);
             }

@@ -28,14 +28,17 @@ void sim_hbm_release(uint8_t *data, uint64_t bytes)
     }
 }
 
-leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes)
+leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes)
 {
+    hbm->base = base;
     hbm->data = sim_hbm_reserve(bytes);
     hbm->bytes = hbm->data ? bytes : 0;
     if (hbm->data) {
         // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row.
         // Refused is as good.
         (void)madvise(hbm->data, bytes, MADV_HUGEPAGE);
+        // A forked child has no business with the chip, and fork need not look at its pages.
+        (void)madvise(hbm->data, bytes, MADV_DONTFORK);
     }
     return hbm->data ? LEO_OK : LEO_ERR_NO_MEMORY;
 }
@@ -48,7 +51,7 @@ void sim_hbm_destroy(struct sim_hbm *hbm)
 
 void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes)
 {
-    uint64_t begin = addr - SIM_GM_BASE;
+    uint64_t begin = addr - hbm->base;
     uint64_t end = begin + bytes;
     uint64_t page_begin = (begin + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
     uint64_t page_end = end & ~(uint64_t)(PAGE_BYTES - 1);

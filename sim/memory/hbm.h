@@ -6,15 +6,15 @@
 #include <leo/status.h>
 #include <stdint.h>
 
-/** Device address of the first byte. */
+/** Device memory begins here at the earliest: below are the core's own windows. */
 #define SIM_GM_BASE UINT64_C(0x100000000)
 
 struct sim_hbm {
-    uint8_t *data; /**< host address of SIM_GM_BASE */
-    uint64_t bytes;
+    uint8_t *data; /**< host address of `base` */
+    uint64_t base, bytes;
 };
 
-leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t bytes);
+leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes);
 void sim_hbm_destroy(struct sim_hbm *hbm);
 /** Makes [addr, addr + bytes) read zero again; whole pages go back to the host. The range must lie
  * inside. */

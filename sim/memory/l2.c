@@ -6,10 +6,11 @@
 
 enum { MARK_USED = 1, MARK_DIRTY = 2 };
 
-leo_status sim_l2_create(struct sim_l2 *l2, uint64_t hbm_bytes, uint64_t bytes)
+leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes)
 {
     memset(l2, 0, sizeof(*l2));
-    l2->lines = hbm_bytes / SIM_L2_LINE_BYTES;
+    l2->base = base;
+    l2->lines = gm_bytes / SIM_L2_LINE_BYTES;
     l2->places = (uint32_t)(bytes / SIM_L2_LINE_BYTES);
     if (!l2->places) {
         return LEO_OK;

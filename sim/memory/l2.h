@@ -17,6 +17,7 @@ struct sim_l2 {
                         committed */
     uint32_t *line;  /**< by place: line + 1, 0 = free */
     uint8_t *mark;   /**< by place: used since its turn last came; written */
+    uint64_t base;   /**< first address of device memory */
     uint64_t lines;  /**< of device memory */
     uint32_t places, hand;
     /* Since last asked. */
@@ -24,7 +25,7 @@ struct sim_l2 {
 };
 
 /** A chip without L2 (`bytes` 0) sends everything to HBM. */
-leo_status sim_l2_create(struct sim_l2 *l2, uint64_t hbm_bytes, uint64_t bytes);
+leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes);
 void sim_l2_destroy(struct sim_l2 *l2);
 /** Forgets everything it holds. */
 void sim_l2_clear(struct sim_l2 *l2);

@@ -38,11 +38,12 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
 {
     struct sim_dma *dma = &chip->function.dma;
     uint8_t *memory = chip->hbm.data;
+    uint64_t base = chip->hbm.base;
     if (is_fill) {
         if (body->flags & DST_HOST) {
             return sim_dma_fill(dma, dst, (uint32_t)body->src, bytes);
         }
-        uint8_t *to = memory + (dst - SIM_GM_BASE);
+        uint8_t *to = memory + (dst - base);
         uint32_t pattern = (uint32_t)body->src;
         if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
             memset(to, (int)(pattern & 0xff), bytes);
@@ -54,12 +55,12 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
         return true;
     }
     if (body->flags & DST_HOST) {
-        return sim_dma_write(dma, dst, memory + (src - SIM_GM_BASE), bytes);
+        return sim_dma_write(dma, dst, memory + (src - base), bytes);
     }
     if (body->flags & SRC_HOST) {
-        return sim_dma_read(dma, src, memory + (dst - SIM_GM_BASE), bytes);
+        return sim_dma_read(dma, src, memory + (dst - base), bytes);
     }
-    memmove(memory + (dst - SIM_GM_BASE), memory + (src - SIM_GM_BASE), bytes);
+    memmove(memory + (dst - base), memory + (src - base), bytes);
     return true;
 }
 

@@ -112,7 +112,7 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     if (addr % 64 || !sim_space_find(&chip->space[space], addr, sizeof(desc))) {
         return NULL;
     }
-    const uint8_t *host = chip->hbm.data + (addr - SIM_GM_BASE);
+    const uint8_t *host = chip->hbm.data + (addr - chip->hbm.base);
     memcpy(&desc, host, sizeof(desc));
     struct sim_extent *extent =
         is_sound(&desc, chip->config.arch)

@@ -46,7 +46,7 @@ static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
             return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr,
                                     body->args_bytes);
         }
-        memcpy(stream->args, chip->hbm.data + (body->args_addr - SIM_GM_BASE), body->args_bytes);
+        memcpy(stream->args, chip->hbm.data + (body->args_addr - chip->hbm.base), body->args_bytes);
         return true;
     }
     return sim_dma_read(&chip->function.dma, body->args_addr, stream->args, body->args_bytes) ||
@@ -120,7 +120,8 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
     uint64_t args_addr = SIM_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
     core->space = &chip->space[chip->function.ring[queue].space];
     core->gm = chip->hbm.data;
-    core->image = chip->hbm.data + (stream->kernel.image->addr + sizeof(*desc) - SIM_GM_BASE);
+    core->gm_base = chip->hbm.base;
+    core->image = chip->hbm.data + (stream->kernel.image->addr + sizeof(*desc) - chip->hbm.base);
     core->image_read_only = desc->rw_offset;
     core->image_bytes = desc->rw_offset + desc->rw_bytes + desc->bss_bytes;
     core->stack_end = args_addr - desc->stack_bytes;

@@ -197,7 +197,8 @@ static void start_event(struct leo_sim_chip *chip, unsigned queue)
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
         sim_stream_end(stream, stream->start_ps);
     } else if (stream->entry.opcode == LEO_SQE_OP_EVENT_RECORD) {
-        *value = body.sequence;
+        // An older record may be reached later than a newer one in another stream.
+        *value = later(*value, body.sequence);
         sim_stream_end(stream, stream->start_ps);
     } else if (*value >= body.sequence) {
         sim_stream_end(stream, chip->scheduler.now_ps);

@@ -19,12 +19,17 @@ struct leo_transport;
 struct leo_drv_device;
 struct leo_drv_queue;
 
+/** Addresses a simulated device has unless the process's address space is limited: 1 TiB, far more
+ * than memory, so that they can be reserved ahead of it. */
+#define LEO_DRV_GM_BYTES UINT64_C(0x10000000000)
+
 /** What the registers say of a device. */
 struct leo_drv_caps {
     char soc_name[32];
     uint32_t arch, cube_cores, vector_cores, queues, queue_depth, clock_khz;
     uint32_t ub_bytes, l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, l2_bytes;
     uint64_t hbm_base, hbm_bytes;
+    uint64_t gm_bytes; /**< addresses from hbm_base on that memory can be mapped to */
 };
 
 /** How a submitted entry ended. */
@@ -46,6 +51,9 @@ struct leo_drv_sim_opts {
     const char *soc_text, *soc_text_name;
     unsigned host_threads;
     const char *simd;
+    /** Number of the device: its addresses are those of place `index` among the process's chips if
+     * that is free, else of the next free place. */
+    unsigned index;
 };
 leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
                                       struct leo_transport **transport, char *error,
@@ -95,6 +103,9 @@ leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, 
 leo_status leo_drv_dma_alloc(struct leo_drv_device *device, size_t bytes, void **host_ptr,
                              uint64_t *dma_addr);
 void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dma_addr);
+/** Host address behind device memory, for leo_drv_dma_map on another device; NULL: there is none.
+ */
+void *leo_drv_memory_window(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);

@@ -35,6 +35,9 @@ struct leo_transport_ops {
     leo_status (*dma_map)(struct leo_transport *transport, void *host_ptr, size_t bytes,
                           uint64_t *dma_addr);
     void (*dma_unmap)(struct leo_transport *transport, uint64_t dma_addr);
+    /** Host address behind [addr, addr + bytes) of device memory, for another device's dma_map;
+     * NULL: there is none. May itself be NULL. */
+    void *(*window)(struct leo_transport *transport, uint64_t addr, uint64_t bytes);
     /**
      * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.

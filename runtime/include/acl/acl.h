@@ -3,6 +3,7 @@
 #pragma once
 
 #include <acl/acl_base.h>
+#include <acl/acl_op_compiler.h>
 #include <acl/acl_rt.h>
 
 #ifdef __cplusplus
@@ -13,6 +14,28 @@ extern "C" {
 #define ACL_MINOR_VERSION 17
 #define ACL_PATCH_VERSION 0
 
+#define ACL_PKG_VERSION_MAX_SIZE       128
+#define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
+
+typedef enum {
+    ACL_PKG_NAME_CANN = 0,
+    ACL_PKG_NAME_RUNTIME = 1,
+    ACL_PKG_NAME_COMPILER = 2,
+    ACL_PKG_NAME_HCCL = 3,
+    ACL_PKG_NAME_TOOLKIT = 4,
+    ACL_PKG_NAME_OPP = 5,
+    ACL_PKG_NAME_OPP_KERNEL = 6,
+    ACL_PKG_NAME_DRIVER = 7
+} aclCANNPackageName;
+typedef struct aclCANNPackageVersion {
+    char version[ACL_PKG_VERSION_MAX_SIZE];
+    char majorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char minorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char releaseVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char patchVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char reserved[ACL_PKG_VERSION_MAX_SIZE];
+} aclCANNPackageVersion;
+
 /** Starts the library. `configPath`: NULL or a JSON file (`{}` will do). A repeat returns 100002
  * and counts. */
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
@@ -20,10 +43,22 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 /** Lowers the count by one; `refCount` (may be NULL) receives what remains. */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
+/** Versions of the toolkit these libraries follow. */
+ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name,
+                                                  aclCANNPackageVersion *version);
+/** `versionStr` receives up to 128 bytes. */
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr);
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion,
                                              int32_t *patchVersion);
 /** Text of the calling thread's newest error; reading clears it; NULL when there is none. */
 ACL_FUNC_VISIBILITY const char *aclGetRecentErrMsg(void);
+
+/* Dump of operators' tensors: InitDump, SetDump, FinalizeDump in this order. Nothing is written by
+ * this library: SetDump returns 207000. */
+ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
+ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
+ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
 
 #ifdef __cplusplus
 }

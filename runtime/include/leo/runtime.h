@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default) // libascendcl.so shows the core to the libraries on top
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -60,6 +62,8 @@ leo_status leo_rt_device_open(struct leo_rt *rt, int index,
 /** The last close destroys the device with all streams, events, modules and memory that are left on
  * it. */
 void leo_rt_device_close(struct leo_rt_device *device);
+/** The number it was opened by. */
+int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps);
@@ -72,6 +76,8 @@ leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uin
 leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes,
                               uint64_t *total_bytes);
+/** The open device whose addresses hold `addr`; NULL: host memory. */
+struct leo_rt_device *leo_rt_memory_owner(struct leo_rt *rt, uint64_t addr);
 /** Finds the allocation that holds `addr`; LEO_ERR_BAD_POINTER (without error text) if none does.
  */
 leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base,
@@ -92,8 +98,8 @@ enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream);
 /** Kind of core it happened on. */
 enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream);
 
-/** kind is found from the addresses: an address inside a device allocation is device memory, any
- * other host memory. */
+/** The direction is found from the addresses: an address of an open device is that device's memory,
+ * any other host memory. Memory of another device of the runtime is reached by DMA. */
 leo_status leo_rt_memcpy(struct leo_rt_device *device, void *dst, const void *src, size_t bytes);
 leo_status leo_rt_memcpy_async(struct leo_rt_stream *stream, void *dst, const void *src,
                                size_t bytes);
@@ -125,6 +131,9 @@ struct leo_rt_kernel *leo_rt_module_kernel(struct leo_rt_module *module, unsigne
 uint64_t leo_rt_module_addr(const struct leo_rt_module *module);
 const char *leo_rt_module_name(const struct leo_rt_module *module);
 const char *leo_rt_kernel_name(const struct leo_rt_kernel *kernel);
+enum leo_core_kind leo_rt_kernel_kind(const struct leo_rt_kernel *kernel);
+/** Device address of its first instruction. */
+uint64_t leo_rt_kernel_addr(const struct leo_rt_kernel *kernel);
 /** Source file and line of a link address; false if the ELF has no such line. */
 bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes,
                         int *line);
@@ -160,6 +169,7 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
                                    unsigned data_count, const char *tag);
 /** Watchdog of later launches on all devices, simulated microseconds; 0 = the chip's default. */
 void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us);
+uint32_t leo_rt_get_limit_us(const struct leo_rt *rt);
 /** The same with a ready argument block (8-byte slots) in host memory, or in device memory if
  * `on_device`. */
 leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num,
@@ -185,3 +195,5 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

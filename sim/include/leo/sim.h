@@ -24,6 +24,9 @@ struct leo_sim_opts {
     const char *simd;          /**< Host path "generic", "avx2" or "avx512"; NULL = best. */
     void (*log)(void *user, int level, const char *text); /**< 0 error .. 3 debug; may be NULL. */
     void *log_user;
+    /** First device address, and how many of them memory may be mapped to; both multiples of 4096.
+     * Default: 4 GiB, and as many as the chip has bytes. Fewer make the chip's memory smaller. */
+    uint64_t gm_base, gm_bytes;
 };
 
 /**
@@ -45,6 +48,10 @@ void leo_sim_reg_write(struct leo_sim_chip *chip, uint32_t offset, unsigned byte
 leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr,
                            size_t bytes);
 void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr);
+
+/** Host memory behind device addresses, for another chip's DMA (a PCIe window); NULL: not all of
+ * the range is device memory. Valid as long as the chip. */
+void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes);
 
 /**
  * Lets simulated time go on until an unmasked interrupt is pending (LEO_OK), the chip has nothing

@@ -68,7 +68,7 @@ static void failing_allocation_changes_nothing(void)
 static void hbm_zero_is_exact(void)
 {
     struct sim_hbm hbm;
-    CU_ASSERT_EQUAL(sim_hbm_create(&hbm, 1 << 20), LEO_OK);
+    CU_ASSERT_EQUAL(sim_hbm_create(&hbm, SIM_GM_BASE, 1 << 20), LEO_OK);
     for (uint64_t i = 0; i < 1 << 20; i++) {
         hbm.data[i] = 1;
     }

@@ -109,7 +109,7 @@ class Checks(unittest.TestCase):
                                "aclHidden is exported but in no header of acl"),
                               ("int aclOther(int x) { return x; }\n", "aclOpen is declared but not exported")):
             tree = self.symbols("int leo_isa_soc(void) { return 1; }\n")[2]
-            tree["files"].update({"runtime/include/acl/acl.h": "int aclOpen(int x);\n", "runtime/acl.c": code})
+            tree["files"].update({"runtime/include/acl/acl.h": "ACL_FUNC_VISIBILITY int aclOpen(int x);\n", "runtime/acl.c": code})
             tree["commands"] += [["mkdir", "-p", "build/runtime/acl"],
                                  ["gcc", "-shared", "-fPIC", "runtime/acl.c", "-o", "build/runtime/acl/libx.so"]]
             self.expect_bad(message, "symbols.py", "build", **tree)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AscendCL: operators called by name. They are run by the operator library, which must be loaded.
+ */
+#pragma once
+
+#include <acl/acl_base.h>
+#include <acl/acl_rt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct aclopAttr aclopAttr;
+typedef enum { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
+
+ACL_FUNC_VISIBILITY aclopAttr *aclopCreateAttr(void);
+ACL_FUNC_VISIBILITY void aclopDestroyAttr(const aclopAttr *attr);
+/* Values are copied. A name set again gets the new value. */
+ACL_FUNC_VISIBILITY aclError aclopSetAttrBool(aclopAttr *attr, const char *attrName,
+                                              uint8_t attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrInt(aclopAttr *attr, const char *attrName,
+                                             int64_t attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrFloat(aclopAttr *attr, const char *attrName,
+                                               float attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrString(aclopAttr *attr, const char *attrName,
+                                                const char *attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrDataType(aclopAttr *attr, const char *attrName,
+                                                  aclDataType attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListBool(aclopAttr *attr, const char *attrName,
+                                                  int numValues, const uint8_t *values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListInt(aclopAttr *attr, const char *attrName,
+                                                 int numValues, const int64_t *values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListFloat(aclopAttr *attr, const char *attrName,
+                                                   int numValues, const float *values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(aclopAttr *attr, const char *attrName,
+                                                      int numValues, const aclDataType values[]);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName,
+                                                    int numValues, const char **values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName,
+                                                     int numLists, const int *numValues,
+                                                     const int64_t *const values[]);
+/** Asynchronous on the stream; 100024 if no library has the operator. */
+ACL_FUNC_VISIBILITY aclError aclopExecuteV2(const char *opType, int numInputs,
+                                            aclTensorDesc *inputDesc[], aclDataBuffer *inputs[],
+                                            int numOutputs, aclTensorDesc *outputDesc[],
+                                            aclDataBuffer *outputs[], aclopAttr *attr,
+                                            aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif

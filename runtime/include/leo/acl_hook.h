@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For libraries that stand on libascendcl (operators, collectives, profiling): from its handles to
+ * the runtime's objects, its descriptions as plain data, and its error channel. Not for programs.
+ */
+#pragma once
+
+#include <acl/acl.h>
+#include <leo/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LEO_ACL_MAX_DIMS = 25 };
+#define LEO_ACL_NO_DIMS SIZE_MAX
+
+/** A tensor as aclCreateTensorDesc and the setters described it. */
+struct aclTensorDesc {
+    aclDataType type;
+    aclFormat format, storage_format, origin_format; /**< ACL_FORMAT_UNDEFINED = not set */
+    aclMemType placement; /**< other than device: a constant, its value in the buffer (host) */
+    size_t dim_count, storage_dim_count, origin_dim_count; /**< LEO_ACL_NO_DIMS = not set */
+    int64_t dims[LEO_ACL_MAX_DIMS], storage_dims[LEO_ACL_MAX_DIMS], origin_dims[LEO_ACL_MAX_DIMS];
+    char name[128];
+    void *constant; /**< owned */
+    size_t constant_bytes;
+};
+
+enum leo_acl_attr_kind {
+    LEO_ACL_ATTR_BOOL,
+    LEO_ACL_ATTR_INT,
+    LEO_ACL_ATTR_FLOAT,
+    LEO_ACL_ATTR_STRING,
+    LEO_ACL_ATTR_DATA_TYPE,
+    LEO_ACL_ATTR_BOOLS,
+    LEO_ACL_ATTR_INTS,
+    LEO_ACL_ATTR_FLOATS,
+    LEO_ACL_ATTR_DATA_TYPES,
+    LEO_ACL_ATTR_STRINGS,
+    LEO_ACL_ATTR_INT_LISTS,
+};
+
+/** One attribute of an operator call by name. Scalars are lists of one. */
+struct leo_acl_attr {
+    struct leo_acl_attr *next;
+    char *name;
+    enum leo_acl_attr_kind kind;
+    size_t count; /**< values; of INT_LISTS: of all lists together */
+    union {
+        uint8_t *bools;
+        int64_t *ints;
+        float *floats;
+        aclDataType *types;
+        char *text; /**< STRING; STRINGS: one after the other, each with its NUL */
+    } value;
+    size_t list_count; /**< INT_LISTS */
+    int *list_sizes;
+};
+
+struct aclopAttr {
+    struct leo_acl_attr *first;
+};
+
+/** One operator call by name, as aclopCompileAndExecute and its relatives were given it. */
+struct leo_acl_op {
+    const char *type;
+    int input_count, output_count;
+    const aclTensorDesc *const *input_descs;
+    const aclDataBuffer *const *inputs;
+    const aclTensorDesc *const *output_descs;
+    aclDataBuffer *const *outputs;
+    const aclopAttr *attr; /**< may be NULL */
+    aclrtStream stream;
+};
+
+/** Runs operators called by name; the library that has them registers it when it is loaded. */
+typedef aclError (*leo_acl_op_fn)(const struct leo_acl_op *op);
+ACL_FUNC_VISIBILITY void leo_acl_set_op_executor(leo_acl_op_fn run);
+
+/** The runtime's stream and device behind a handle (NULL: the current context's default stream).
+ * They live as long as the handle: it must not be destroyed meanwhile. 0 or the code to return,
+ * error text set. */
+ACL_FUNC_VISIBILITY aclError leo_acl_stream_get(aclrtStream stream, struct leo_rt_stream **rt,
+                                                struct leo_rt_device **device);
+/** The device of the calling thread's context. */
+ACL_FUNC_VISIBILITY aclError leo_acl_device_get(struct leo_rt_device **device);
+/** Sets the calling thread's error code and text as a failing call of the library does; returns
+ * `code`. */
+ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** The same with the code and text of a failed call of the runtime (0 stays 0). */
+ACL_FUNC_VISIBILITY aclError leo_acl_status(const char *func, leo_status status);
+
+#ifdef __cplusplus
+}
+#endif
