@@ -104,9 +104,37 @@ static struct sim_scalar_op decode_custom(uint32_t word)
     struct leo_insn_word insn;
     if (leo_insn_decode(word, &insn) && !leo_insn_info(insn.insn)->planned) {
         op.code = SIM_CODE_CUSTOM;
-        op.insn = (uint32_t)insn.insn;
+        op.rd = insn.rd;
+        op.rs1 = insn.rs1;
+        op.rs2 = insn.rs2;
+        op.custom = (struct sim_custom_fields){(uint32_t)insn.insn & 511, insn.rs3 & 31u,
+                                               insn.sub & 31u, insn.imm & 4095u};
     }
     return op;
+}
+
+/** The code of an instruction that the host may do, else `code`. */
+static uint8_t find_host_code(const struct pattern *p, unsigned rm, uint8_t code)
+{
+    enum { ROUNDING_ANY, ROUNDING_NEAREST, ROUNDING_ZERO };
+    static const struct {
+        uint8_t code, kind, format, source, rounding;
+    } rows[] = {
+#define HOST_FLOAT(kind, format, source, rounding)                                                 \
+    {SIM_CODE_F_##kind##_##format##source, SIM_FLOAT_##kind, SIM_FLOAT_##format,                   \
+     SIM_FLOAT_##source, ROUNDING_##rounding},
+#include "host_floats.def"
+#undef HOST_FLOAT
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].kind == p->kind && rows[i].format == p->format && rows[i].source == p->source) {
+            bool nearest = rm == SIM_RM_RNE || rm == SIM_RM_DYN;
+            bool fits = rows[i].rounding == ROUNDING_ANY ||
+                        (rows[i].rounding == ROUNDING_NEAREST ? nearest : rm == SIM_RM_RTZ);
+            return fits ? rows[i].code : code;
+        }
+    }
+    return code;
 }
 
 static struct sim_scalar_op decode_word(const struct chains *chains, uint32_t word)
@@ -135,6 +163,7 @@ static struct sim_scalar_op decode_word(const struct chains *chains, uint32_t wo
         if (p->kind == SIM_FLOAT_DIV || p->kind == SIM_FLOAT_SQRT) {
             op.code = SIM_CODE_FLOAT_DIV;
         }
+        op.code = find_host_code(p, rm, (uint8_t)op.code);
         if (rm >= SIM_RM_COUNT && rm != SIM_RM_DYN) {
             op.code = SIM_CODE_ILLEGAL;
         }
@@ -178,6 +207,7 @@ leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
         d->ops[i] = decode_word(&chains, d->words[i]);
     }
     d->ops[count].code = SIM_CODE_END;
+    sim_scalar_link(d);
     *decoded = d;
     return LEO_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoded scalar instructions: eight bytes each, ready to dispatch. */
+/* Decoded scalar instructions: sixteen bytes each, ready to dispatch. */
 #pragma once
 
 #include "scalar.h"
@@ -9,7 +9,8 @@
 #error "memory of the core is little-endian; the host must be too"
 #endif
 
-/** What the run loop switches on. */
+/** What the run loop dispatches on. Decoding gives the codes up to SIM_CODE_PLAIN; linking may
+ * replace them by the later ones. */
 enum sim_scalar_code {
     SIM_CODE_ILLEGAL,
     SIM_CODE_END, /**< one past the last instruction: the fetch that left the text */
@@ -21,7 +22,18 @@ enum sim_scalar_code {
 #include "insns.def"
 #undef SCALAR_INSN
 #undef SCALAR_FLOAT
+/* Floating point that the host may do (float_host.h). */
+#define HOST_FLOAT(kind, format, source, rounding) SIM_CODE_F_##kind##_##format##source,
+#include "host_floats.def"
+#undef HOST_FLOAT
+    SIM_CODE_J,          /**< jal x0 */
+    SIM_CODE_JAL_OUT,    /**< to a place outside of the text */
+    SIM_CODE_BRANCH_OUT, /**< if taken, to a place outside of the text */
+    SIM_CODE_PLAIN,
+    SIM_CODE_CHECK = SIM_CODE_PLAIN, /**< `plain`, after looking at the time limit */
+    SIM_CODE_COUNT
 };
+_Static_assert(SIM_CODE_PLAIN <= UINT8_MAX, "plain has 8 bits");
 
 /** What a floating-point instruction does, in any format. */
 enum sim_float_kind {
@@ -65,15 +77,29 @@ struct sim_float_fields {
     uint8_t rs3;
 };
 
+/** The rest of an instruction of the other units; its registers that the form lacks are x0. */
+struct sim_custom_fields {
+    uint32_t insn : 9; /**< enum leo_insn */
+    uint32_t rs3 : 5;
+    uint32_t sub : 5;  /**< u4 form */
+    uint32_t imm : 12; /**< i form */
+};
+_Static_assert(LEO_INSN_COUNT <= 512, "insn has 9 bits");
+
 struct sim_scalar_op {
-    uint8_t code; /**< enum sim_scalar_code */
+    uint16_t code; /**< enum sim_scalar_code */
     uint8_t rd, rs1, rs2;
+    uint8_t plain; /**< the code without looking at time */
+    uint8_t run;   /**< instructions from here to one that looks at time, inclusive */
     union {
-        int32_t imm; /**< sign-extended; shift amount; CSR number */
+        /** Sign-extended; shift amount; CSR number. Linked: what auipc gives; of a jump inside the
+         * text the distance in bytes of these structs. */
+        int64_t imm;
         struct sim_float_fields flt;
-        uint32_t insn; /**< custom: enum leo_insn */
+        struct sim_custom_fields custom;
     };
 };
+_Static_assert(sizeof(struct sim_scalar_op) == 16, "one tick a byte (reach.h)");
 
 struct sim_decoded {
     uint64_t base, bytes;      /**< bytes: whole instructions only */
@@ -83,6 +109,10 @@ struct sim_decoded {
 
 /** Decodes one instruction word. Never fails: what is unknown becomes SIM_CODE_ILLEGAL. */
 struct sim_scalar_op sim_scalar_decode(uint32_t word);
+
+/** Prepares decoded instructions for the run loop: where jumps go, where time is
+ * looked at. */
+void sim_scalar_link(struct sim_decoded *decoded);
 
 /** Executes a floating-point instruction; false = its rounding mode is not valid (nothing changed).
  */

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The run loop. sim_scalar_run is one long switch on purpose: program counter, time and count stay
- * in host registers and an instruction costs a few host cycles; a function per instruction was
- * several times slower.
+ * The run loop. An instruction ends with a jump to the next one's label (labels as values), and a
+ * program counter is a pointer to the decoded instruction.
+ *
+ * Time and count cost nothing on the way: a decoded instruction is sixteen bytes and an ALU
+ * instruction sixteen ticks, so the distance run through the text is both. `spent` is what the
+ * pointer has to be moved by to be the ticks of all instructions since the start; jumps correct it;
+ * what an instruction costs more than an ALU instruction is taken from `limit`.
+ *
+ * The limit is looked at after jumps, where `run` tells how many instructions may follow before the
+ * next look, each as slow as the slowest. When they might not fit, `table` becomes one that looks
+ * before every instruction, so that a run stops at exactly the same one.
  */
 #include "decode.h"
+#include "float_host_all.h"
+#include "reach.h"
 
 #include <string.h>
-
-#define LEO_INLINE static inline __attribute__((always_inline))
 
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
-void sim_scalar_forget(struct sim_scalar *scalar)
-{
-    memset(scalar->region_cache, 0, sizeof(scalar->region_cache));
-}
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+/** Further than any run goes. */
+#define TICKS_FOREVER (INT64_MAX / 2)
 
 void sim_scalar_reset(struct sim_scalar *scalar)
 {
@@ -24,7 +31,8 @@ void sim_scalar_reset(struct sim_scalar *scalar)
     memset(scalar->f, 0, sizeof(scalar->f));
     scalar->pc = 0;
     scalar->fcsr = 0;
-    scalar->cycle = 0;
+    scalar->cycle = scalar->anchor = 0;
+    scalar->anchor_ticks = 0;
     scalar->instructions = 0;
     scalar->reservation = 0;
     scalar->fault = (struct sim_fault){0};
@@ -36,78 +44,7 @@ static void set_fault(struct sim_scalar *scalar, enum leo_fault code, uint64_t a
     scalar->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};
 }
 
-LEO_INLINE bool has_range(const struct sim_region *region, uint64_t addr, unsigned bytes,
-                          unsigned access)
-{
-    uint64_t offset = addr - region->base;
-    return offset < region->bytes && region->bytes - offset >= bytes &&
-           (region->access & access) == access;
-}
-
-/** Any region but the first cached one. */
-static __attribute__((noinline)) const struct sim_region *
-find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access)
-{
-    struct sim_region *cache = scalar->region_cache;
-    const size_t count = sizeof(scalar->region_cache) / sizeof(cache[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (has_range(&cache[i], addr, bytes, access)) {
-            return &cache[i];
-        }
-    }
-    struct sim_region region;
-    if (!scalar->env->find(scalar, addr, bytes, access, &region)) {
-        return NULL;
-    }
-    memmove(&cache[1], &cache[0], (count - 1) * sizeof(cache[0]));
-    cache[0] = region;
-    return &cache[0];
-}
-
-/** The region of an aligned (or allowed to be misaligned) access; NULL = fault set or to be tried
- * again. */
-LEO_INLINE const struct sim_region *reach(struct sim_scalar *scalar, uint64_t addr, unsigned bytes,
-                                          enum sim_access access)
-{
-    const struct sim_region *region = &scalar->region_cache[0];
-    if (!has_range(region, addr, bytes, access)) {
-        region = find_region(scalar, addr, bytes, access);
-    }
-    if (addr % bytes != 0 && region && !(region->access & SIM_ACCESS_MISALIGNED)) {
-        set_fault(scalar, LEO_FAULT_MISALIGNED_SCALAR, addr, bytes);
-        return NULL;
-    }
-    return region;
-}
-
-LEO_INLINE bool load(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes,
-                     uint64_t *value, double *cost)
-{
-    uint64_t addr = scalar->x[op->rs1] + (uint64_t)(int64_t)op->imm;
-    const struct sim_region *region = reach(scalar, addr, bytes, SIM_ACCESS_READ);
-    if (!region) {
-        return false;
-    }
-    *value = 0;
-    memcpy(value, region->host + (addr - region->base), bytes);
-    *cost = (double)region->load_cycles;
-    return true;
-}
-
-LEO_INLINE bool store(struct sim_scalar *scalar, const struct sim_scalar_op *op, unsigned bytes,
-                      uint64_t value, double *cost)
-{
-    uint64_t addr = scalar->x[op->rs1] + (uint64_t)(int64_t)op->imm;
-    const struct sim_region *region = reach(scalar, addr, bytes, SIM_ACCESS_WRITE);
-    if (!region) {
-        return false;
-    }
-    memcpy(region->host + (addr - region->base), &value, bytes);
-    *cost = (double)region->store_cycles;
-    return true;
-}
-
-static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, double *cost)
+static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, int64_t *ticks)
 {
     uint64_t addr = scalar->x[op->rs1];
     unsigned bytes = op->code < SIM_CODE_LR_D ? 4 : 8;
@@ -117,7 +54,7 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
         return false;
     }
     const struct sim_region *region =
-        reach(scalar, addr, bytes, is_load ? SIM_ACCESS_READ : SIM_ACCESS_WRITE);
+        sim_scalar_reach(scalar, addr, bytes, is_load ? SIM_ACCESS_READ : SIM_ACCESS_WRITE);
     if (!region) {
         return false;
     }
@@ -125,454 +62,505 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
         scalar->env->order(scalar, addr);
     }
     scalar->x[op->rd] = sim_scalar_atomic(scalar, op, addr, region->host + (addr - region->base));
-    *cost = (double)region->load_cycles + (is_load ? 0 : (double)region->store_cycles);
+    scalar->x[0] = 0;
+    double cycles = (double)region->load_cycles + (is_load ? 0 : (double)region->store_cycles);
+    *ticks = sim_scalar_ticks(scalar, cycles) - SIM_TICKS;
     return true;
 }
 
-static bool run_custom(struct sim_scalar *scalar, enum leo_insn insn, uint32_t word)
+static bool run_custom(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint32_t word)
 {
-    struct leo_insn_word fields;
-    (void)leo_insn_decode(word, &fields); // known to succeed since decoding
-    bool has_c = leo_insn_info(insn)->form == LEO_INSN_FORM_R4;
-    bool has_d = leo_insn_info(insn)->form != LEO_INSN_FORM_I;
-    struct sim_op op = {
-        .insn = insn,
-        .sub = fields.sub,
-        .imm = (uint16_t)fields.imm,
-        .a = scalar->x[fields.rd],
-        .b = scalar->x[fields.rs1],
-        .c = has_c ? scalar->x[fields.rs2] : 0,
-        .d = has_d ? scalar->x[fields.rs3] : 0,
+    struct sim_op custom = {
+        .insn = (enum leo_insn)op->custom.insn,
+        .sub = (uint8_t)op->custom.sub,
+        .imm = (uint16_t)op->custom.imm,
+        .a = scalar->x[op->rd],
+        .b = scalar->x[op->rs1],
+        .c = scalar->x[op->rs2],
+        .d = scalar->x[op->custom.rs3],
         .pc = scalar->pc,
         .word = word,
     };
-    return scalar->env->custom(scalar, &op);
+    return scalar->env->custom(scalar, &custom);
 }
 
-static uint64_t sext(uint64_t value, unsigned bits)
+LEO_INLINE uint64_t sext(uint64_t value, unsigned bits)
 {
     return (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
 }
 
-static uint64_t divide(int64_t a, int64_t b)
+LEO_INLINE uint64_t divide(int64_t a, int64_t b)
 {
     return b == 0 ? UINT64_MAX : b == -1 ? 0 - (uint64_t)a : (uint64_t)(a / b);
 }
 
-static uint64_t remainder_of(int64_t a, int64_t b)
+LEO_INLINE uint64_t remainder_of(int64_t a, int64_t b)
 {
     return b == 0 ? (uint64_t)a : b == -1 ? 0 : (uint64_t)(a % b);
 }
 
-/** Multiplications, divisions and remainders. */
-static uint64_t multiply_divide(enum sim_scalar_code code, uint64_t a, uint64_t b)
+/* What each instruction of alu.def computes. */
+#define EVALUATE(code, result)                                                                     \
+    LEO_INLINE uint64_t eval_##code(uint64_t a, uint64_t b, uint64_t imm)                          \
+    {                                                                                              \
+        (void)a, (void)b, (void)imm;                                                               \
+        return result;                                                                             \
+    }
+#define ALU(code, result)      EVALUATE(code, result)
+#define MULTIPLY(code, result) EVALUATE(code, result)
+#define DIVIDE(code, result)   EVALUATE(code, result)
+#define BRANCH(code, taken)    EVALUATE(code, taken)
+#define LOAD(code, bytes, result)                                                                  \
+    LEO_INLINE uint64_t extend_##code(uint64_t value)                                              \
+    {                                                                                              \
+        return result;                                                                             \
+    }
+#define STORE(code, bytes)
+#include "alu.def"
+#undef ALU
+#undef MULTIPLY
+#undef DIVIDE
+#undef BRANCH
+#undef LOAD
+#undef STORE
+
+static bool takes_branch(uint32_t word, uint64_t a, uint64_t b)
 {
-    uint32_t aw = (uint32_t)a, bw = (uint32_t)b;
-    switch ((int)code) {
-    case SIM_CODE_MUL:
-        return a * b;
-    case SIM_CODE_MULH:
-        return (uint64_t)(((i128)(int64_t)a * (int64_t)b) >> 64);
-    case SIM_CODE_MULHSU:
-        return (uint64_t)(((i128)(int64_t)a * (i128)(u128)b) >> 64);
-    case SIM_CODE_MULHU:
-        return (uint64_t)(((u128)a * b) >> 64);
-    case SIM_CODE_DIV:
-        return divide((int64_t)a, (int64_t)b);
-    case SIM_CODE_DIVU:
-        return b ? a / b : UINT64_MAX;
-    case SIM_CODE_REM:
-        return remainder_of((int64_t)a, (int64_t)b);
-    case SIM_CODE_REMU:
-        return b ? a % b : a;
-    case SIM_CODE_MULW:
-        return sext(a * b, 32);
-    case SIM_CODE_DIVW:
-        return sext(divide((int32_t)aw, (int32_t)bw), 32);
-    case SIM_CODE_DIVUW:
-        return bw ? sext(aw / bw, 32) : UINT64_MAX;
-    case SIM_CODE_REMW:
-        return sext(remainder_of((int32_t)aw, (int32_t)bw), 32);
-    default: // remuw
-        return sext(bw ? aw % bw : aw, 32);
+    switch (word >> 12 & 7) {
+    case 0:
+        return eval_BEQ(a, b, 0);
+    case 1:
+        return eval_BNE(a, b, 0);
+    case 4:
+        return eval_BLT(a, b, 0);
+    case 5:
+        return eval_BGE(a, b, 0);
+    case 6:
+        return eval_BLTU(a, b, 0);
+    default:
+        return eval_BGEU(a, b, 0);
     }
 }
 
+/** Costs beyond an ALU instruction. */
+struct extra {
+    int64_t mul, div, branch, float_op, float_div;
+};
+
+static struct extra get_extra(struct sim_scalar *scalar)
+{
+    const struct sim_scalar_time *time = &scalar->time;
+    struct extra extra = {
+        .mul = sim_scalar_ticks(scalar, time->mul) - SIM_TICKS,
+        .div = sim_scalar_ticks(scalar, time->div) - SIM_TICKS,
+        .branch = sim_scalar_ticks(scalar, time->branch) - SIM_TICKS,
+        .float_op = sim_scalar_ticks(scalar, time->float_op) - SIM_TICKS,
+        .float_div = sim_scalar_ticks(scalar, time->float_div) - SIM_TICKS,
+    };
+    const int64_t all[] = {0, extra.mul, extra.div, extra.branch, extra.float_op, extra.float_div};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        int64_t ticks = all[i] + SIM_TICKS;
+        scalar->slowest = ticks > scalar->slowest ? ticks : scalar->slowest;
+    }
+    return extra;
+}
+
+static double tick_of(const struct sim_scalar *scalar)
+{
+    return scalar->time.alu / SIM_TICKS;
+}
+
+/** Makes anchor and anchor_ticks say the time of `cycle`. */
+static void set_anchor(struct sim_scalar *scalar)
+{
+    double expected = scalar->anchor + (double)scalar->anchor_ticks * tick_of(scalar);
+    if (scalar->cycle < expected || scalar->cycle > expected) {
+        scalar->anchor = scalar->cycle;
+        scalar->anchor_ticks = 0;
+    }
+}
+
+/** The first tick after now at which `until` is reached. */
+static int64_t ticks_until(const struct sim_scalar *scalar, double until)
+{
+    double tick = tick_of(scalar);
+    double ticks = ceil((until - scalar->anchor) / tick);
+    if (!(ticks < (double)TICKS_FOREVER)) {
+        return TICKS_FOREVER;
+    }
+    if (ticks < (double)scalar->anchor_ticks) {
+        return 0;
+    }
+    // The division may have rounded: what counts is the cycle that a tick is.
+    int64_t n = (int64_t)ticks;
+    while (scalar->anchor + (double)n * tick < until) {
+        n++;
+    }
+    while (n > 0 && scalar->anchor + (double)(n - 1) * tick >= until) {
+        n--;
+    }
+    return n - scalar->anchor_ticks;
+}
+
+/* gcc and clang know labels as values; ISO C does not. */
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+#define X          (scalar->x)
+#define IMM        ((uint64_t)op->imm)
+#define DISPATCH() goto *table[op->code]
+#define NEXT()                                                                                     \
+    do {                                                                                           \
+        op++;                                                                                      \
+        DISPATCH();                                                                                \
+    } while (0)
+/** Ticks of the instructions before op, all taken as ALU instructions. */
+#define TICKS_AT(op) (spent + (int64_t)(intptr_t)(op))
+/** Goes on at the place `to`, this instruction done. */
+#define JUMP(to)                                                                                   \
+    do {                                                                                           \
+        int64_t ticks_ = TICKS_AT(op) + SIM_TICKS;                                                 \
+        op = (to);                                                                                 \
+        spent = ticks_ - (int64_t)(intptr_t)op;                                                    \
+        if (!LIKELY(ticks_ + op->run * slowest < limit)) {                                         \
+            table = careful;                                                                       \
+        }                                                                                          \
+        DISPATCH();                                                                                \
+    } while (0)
+/* A value of `bytes` bytes; a memcpy into the low part of a wider variable would go through the
+ * host's memory. */
+#define FETCH(bytes, type)                                                                         \
+    LEO_INLINE uint64_t fetch_##bytes(const uint8_t *host)                                         \
+    {                                                                                              \
+        type value;                                                                                \
+        memcpy(&value, host, bytes);                                                               \
+        return value;                                                                              \
+    }
+FETCH(1, uint8_t)
+FETCH(2, uint16_t)
+FETCH(4, uint32_t)
+FETCH(8, uint64_t)
+
+#define NEAR(distance) ((const struct sim_scalar_op *)((const char *)op + (distance)))
+/** scalar->pc, cycle and instructions as before op. */
+#define SETTLE()                                                                                   \
+    do {                                                                                           \
+        int64_t plain_ = TICKS_AT(op);                                                             \
+        scalar->pc = base + (uint64_t)(op - ops) * 4;                                              \
+        scalar->instructions = instructions + (uint64_t)plain_ / SIM_TICKS;                        \
+        scalar->anchor_ticks += plain_ + (start - limit);                                          \
+        scalar->cycle = scalar->anchor + (double)scalar->anchor_ticks * tick_of(scalar);           \
+    } while (0)
+/** Starts over after SETTLE, the next instruction being `next`. */
+#define RESTART(next)                                                                              \
+    do {                                                                                           \
+        op = (next);                                                                               \
+        spent = -(int64_t)(intptr_t)op;                                                            \
+        instructions = scalar->instructions;                                                       \
+        set_anchor(scalar);                                                                        \
+        limit = start = ticks_until(scalar, until_cycle);                                          \
+        table = careful;                                                                           \
+    } while (0)
+#define DO_LOAD(bytes, a, result)                                                                  \
+    do {                                                                                           \
+        uint64_t addr_ = (a) + IMM, value = 0;                                                     \
+        const struct sim_reach *reach_ = &scalar->load_reach[op->rs1];                             \
+        uint64_t offset_ = addr_ - reach_->base;                                                   \
+        if (LIKELY(offset_ < reach_->span && !(addr_ & ((bytes) - 1) & reach_->align))) {          \
+            value = fetch_##bytes(reach_->host + offset_);                                         \
+            limit -= reach_->ticks;                                                                \
+        } else {                                                                                   \
+            int64_t ticks_ = 0;                                                                    \
+            if (!sim_scalar_load(scalar, op->rs1, addr_, bytes, &value, &ticks_)) {                \
+                goto stopped;                                                                      \
+            }                                                                                      \
+            limit -= ticks_;                                                                       \
+            table = careful; /* `slowest` may have grown */                                        \
+        }                                                                                          \
+        result;                                                                                    \
+    } while (0)
+#define DO_STORE(bytes, a, value)                                                                  \
+    do {                                                                                           \
+        uint64_t addr_ = (a) + IMM, value_ = (value);                                              \
+        const struct sim_reach *reach_ = &scalar->store_reach[op->rs1];                            \
+        uint64_t offset_ = addr_ - reach_->base;                                                   \
+        if (LIKELY(offset_ < reach_->span && !(addr_ & ((bytes) - 1) & reach_->align))) {          \
+            memcpy(reach_->host + offset_, &value_, bytes);                                        \
+            limit -= reach_->ticks;                                                                \
+        } else {                                                                                   \
+            int64_t ticks_ = 0;                                                                    \
+            if (!sim_scalar_store(scalar, op->rs1, addr_, bytes, value_, &ticks_)) {               \
+                goto stopped;                                                                      \
+            }                                                                                      \
+            limit -= ticks_;                                                                       \
+            table = careful;                                                                       \
+        }                                                                                          \
+    } while (0)
+
 enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycle)
 {
+    static const void *const quick[SIM_CODE_COUNT] = {
+        [SIM_CODE_ILLEGAL] = &&do_illegal,
+        [SIM_CODE_END] = &&do_end,
+        [SIM_CODE_CUSTOM] = &&do_custom,
+        [SIM_CODE_FLOAT] = &&do_float,
+        [SIM_CODE_FLOAT_DIV] = &&do_float_div,
+#define ALU(code, result)         [SIM_CODE_##code] = &&do_##code,
+#define MULTIPLY(code, result)    [SIM_CODE_##code] = &&do_##code,
+#define DIVIDE(code, result)      [SIM_CODE_##code] = &&do_##code,
+#define BRANCH(code, taken)       [SIM_CODE_##code] = &&do_##code,
+#define LOAD(code, bytes, result) [SIM_CODE_##code] = &&do_##code,
+#define STORE(code, bytes)        [SIM_CODE_##code] = &&do_##code,
+#include "alu.def"
+#undef ALU
+#undef MULTIPLY
+#undef DIVIDE
+#undef BRANCH
+#undef LOAD
+#undef STORE
+        [SIM_CODE_AUIPC] = &&do_LUI,
+        [SIM_CODE_JAL] = &&do_jal,
+        [SIM_CODE_J] = &&do_j,
+        [SIM_CODE_JAL_OUT] = &&do_jal_out,
+        [SIM_CODE_JALR] = &&do_jalr,
+        [SIM_CODE_BRANCH_OUT] = &&do_branch_out,
+        [SIM_CODE_FENCE] = &&do_fence,
+        [SIM_CODE_ECALL] = &&do_ecall,
+        [SIM_CODE_EBREAK] = &&do_trap,
+        [SIM_CODE_UNIMP] = &&do_trap,
+        [SIM_CODE_CSRRW... SIM_CODE_CSRRCI] = &&do_csr,
+        [SIM_CODE_LR_W... SIM_CODE_AMOMAXU_D] = &&do_atomic,
+        [SIM_CODE_FLH] = &&do_flh,
+        [SIM_CODE_FLW] = &&do_flw,
+        [SIM_CODE_FLD] = &&do_fld,
+        [SIM_CODE_FSH] = &&do_fsh,
+        [SIM_CODE_FSW] = &&do_fsw,
+        [SIM_CODE_FSD] = &&do_fsd,
+#define HOST_FLOAT(kind, format, source, rounding)                                                 \
+    [SIM_CODE_F_##kind##_##format##source] = &&do_F_##kind##_##format##source,
+#include "host_floats.def"
+#undef HOST_FLOAT
+        [SIM_CODE_CHECK] = &&do_check,
+    };
+    static const void *const careful[SIM_CODE_COUNT] = {
+        [0 ... SIM_CODE_COUNT - 1] = &&take_care,
+    };
+    const void *const *table;
     const struct sim_decoded *text = scalar->text;
-    const struct sim_scalar_op *ops = text->ops;
-    const struct sim_scalar_time time = scalar->time;
+    const struct sim_scalar_op *const ops = text->ops;
+    const struct sim_scalar_op *op = ops;
+    const struct extra extra = get_extra(scalar);
     const uint64_t base = text->base, bytes = text->bytes;
-    uint64_t *x = scalar->x;
-    uint64_t offset = scalar->pc - base; // of the current instruction in the text
-    uint64_t count = scalar->instructions, value = 0;
-    double cycle = scalar->cycle;
+    int64_t slowest = scalar->slowest;
+    int64_t spent, limit, start;
+    uint64_t instructions;
+    uint64_t target = scalar->pc - base; // offset in the text
     enum sim_scalar_stop stop = SIM_SCALAR_BLOCKED;
 
-    if (offset >= bytes || offset % 4 != 0) {
+    RESTART(ops);
+    if (target >= bytes || target % 4 != 0) {
         goto left_text;
     }
-    for (;;) {
-        if (cycle >= until_cycle) {
-            stop = SIM_SCALAR_TIME;
-            goto done;
-        }
-        const struct sim_scalar_op *op = &ops[offset / 4];
-        const uint64_t a = x[op->rs1], b = x[op->rs2], imm = (uint64_t)(int64_t)op->imm;
-        uint64_t *rd = &x[op->rd];
-        double cost = time.alu;
-        switch ((enum sim_scalar_code)op->code) {
-        case SIM_CODE_LUI:
-            *rd = imm;
-            break;
-        case SIM_CODE_AUIPC:
-            *rd = base + offset + imm;
-            break;
-        case SIM_CODE_JAL:
-            *rd = base + offset + 4;
-            offset += imm;
-            goto jumped;
-        case SIM_CODE_JALR:
-            *rd = base + offset + 4;
-            offset = ((a + imm) & ~UINT64_C(1)) - base;
-            goto jumped;
-        case SIM_CODE_BEQ:
-            offset += a == b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_BNE:
-            offset += a != b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_BLT:
-            offset += (int64_t)a < (int64_t)b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_BGE:
-            offset += (int64_t)a >= (int64_t)b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_BLTU:
-            offset += a < b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_BGEU:
-            offset += a >= b ? imm : 4;
-            goto jumped;
-        case SIM_CODE_LB:
-            if (!load(scalar, op, 1, &value, &cost)) {
-                goto stopped;
-            }
-            *rd = sext(value, 8);
-            break;
-        case SIM_CODE_LH:
-            if (!load(scalar, op, 2, &value, &cost)) {
-                goto stopped;
-            }
-            *rd = sext(value, 16);
-            break;
-        case SIM_CODE_LW:
-            if (!load(scalar, op, 4, &value, &cost)) {
-                goto stopped;
-            }
-            *rd = sext(value, 32);
-            break;
-        case SIM_CODE_LD:
-            if (!load(scalar, op, 8, rd, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_LBU:
-            if (!load(scalar, op, 1, rd, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_LHU:
-            if (!load(scalar, op, 2, rd, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_LWU:
-            if (!load(scalar, op, 4, rd, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_SB:
-            if (!store(scalar, op, 1, b, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_SH:
-            if (!store(scalar, op, 2, b, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_SW:
-            if (!store(scalar, op, 4, b, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_SD:
-            if (!store(scalar, op, 8, b, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_FLH:
-            if (!load(scalar, op, 2, &value, &cost)) {
-                goto stopped;
-            }
-            scalar->f[op->rd] = value | UINT64_MAX << 16;
-            break;
-        case SIM_CODE_FLW:
-            if (!load(scalar, op, 4, &value, &cost)) {
-                goto stopped;
-            }
-            scalar->f[op->rd] = value | UINT64_MAX << 32;
-            break;
-        case SIM_CODE_FLD:
-            if (!load(scalar, op, 8, &scalar->f[op->rd], &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_FSH:
-            if (!store(scalar, op, 2, scalar->f[op->rs2], &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_FSW:
-            if (!store(scalar, op, 4, scalar->f[op->rs2], &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_FSD:
-            if (!store(scalar, op, 8, scalar->f[op->rs2], &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_ADDI:
-            *rd = a + imm;
-            break;
-        case SIM_CODE_SLTI:
-            *rd = (int64_t)a < (int64_t)imm;
-            break;
-        case SIM_CODE_SLTIU:
-            *rd = a < imm;
-            break;
-        case SIM_CODE_XORI:
-            *rd = a ^ imm;
-            break;
-        case SIM_CODE_ORI:
-            *rd = a | imm;
-            break;
-        case SIM_CODE_ANDI:
-            *rd = a & imm;
-            break;
-        case SIM_CODE_SLLI:
-            *rd = a << imm;
-            break;
-        case SIM_CODE_SRLI:
-            *rd = a >> imm;
-            break;
-        case SIM_CODE_SRAI:
-            *rd = (uint64_t)((int64_t)a >> imm);
-            break;
-        case SIM_CODE_ADDIW:
-            *rd = sext(a + imm, 32);
-            break;
-        case SIM_CODE_SLLIW:
-            *rd = sext(a << imm, 32);
-            break;
-        case SIM_CODE_SRLIW:
-            *rd = sext((uint32_t)a >> imm, 32);
-            break;
-        case SIM_CODE_SRAIW:
-            *rd = (uint64_t)(int64_t)((int32_t)(uint32_t)a >> imm);
-            break;
-        case SIM_CODE_ADD:
-            *rd = a + b;
-            break;
-        case SIM_CODE_SUB:
-            *rd = a - b;
-            break;
-        case SIM_CODE_SLL:
-            *rd = a << (b & 63);
-            break;
-        case SIM_CODE_SLT:
-            *rd = (int64_t)a < (int64_t)b;
-            break;
-        case SIM_CODE_SLTU:
-            *rd = a < b;
-            break;
-        case SIM_CODE_XOR:
-            *rd = a ^ b;
-            break;
-        case SIM_CODE_SRL:
-            *rd = a >> (b & 63);
-            break;
-        case SIM_CODE_SRA:
-            *rd = (uint64_t)((int64_t)a >> (b & 63));
-            break;
-        case SIM_CODE_OR:
-            *rd = a | b;
-            break;
-        case SIM_CODE_AND:
-            *rd = a & b;
-            break;
-        case SIM_CODE_ADDW:
-            *rd = sext(a + b, 32);
-            break;
-        case SIM_CODE_SUBW:
-            *rd = sext(a - b, 32);
-            break;
-        case SIM_CODE_SLLW:
-            *rd = sext(a << (b & 31), 32);
-            break;
-        case SIM_CODE_SRLW:
-            *rd = sext((uint32_t)a >> (b & 31), 32);
-            break;
-        case SIM_CODE_SRAW:
-            *rd = (uint64_t)(int64_t)((int32_t)(uint32_t)a >> (b & 31));
-            break;
-        case SIM_CODE_MUL:
-        case SIM_CODE_MULW:
-        case SIM_CODE_MULH:
-        case SIM_CODE_MULHSU:
-        case SIM_CODE_MULHU:
-            *rd = multiply_divide((enum sim_scalar_code)op->code, a, b);
-            cost = time.mul;
-            break;
-        case SIM_CODE_DIV:
-        case SIM_CODE_DIVU:
-        case SIM_CODE_REM:
-        case SIM_CODE_REMU:
-        case SIM_CODE_DIVW:
-        case SIM_CODE_DIVUW:
-        case SIM_CODE_REMW:
-        case SIM_CODE_REMUW:
-            *rd = multiply_divide((enum sim_scalar_code)op->code, a, b);
-            cost = time.div;
-            break;
-        case SIM_CODE_FENCE:
-            break;
-        case SIM_CODE_FLOAT:
-        case SIM_CODE_FLOAT_DIV:
-            if (!sim_scalar_float(scalar, op)) {
-                set_fault(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);
-                goto stopped;
-            }
-            cost = op->code == SIM_CODE_FLOAT ? time.float_op : time.float_div;
-            break;
-        case SIM_CODE_LR_W:
-        case SIM_CODE_SC_W:
-        case SIM_CODE_AMOSWAP_W:
-        case SIM_CODE_AMOADD_W:
-        case SIM_CODE_AMOXOR_W:
-        case SIM_CODE_AMOAND_W:
-        case SIM_CODE_AMOOR_W:
-        case SIM_CODE_AMOMIN_W:
-        case SIM_CODE_AMOMAX_W:
-        case SIM_CODE_AMOMINU_W:
-        case SIM_CODE_AMOMAXU_W:
-        case SIM_CODE_LR_D:
-        case SIM_CODE_SC_D:
-        case SIM_CODE_AMOSWAP_D:
-        case SIM_CODE_AMOADD_D:
-        case SIM_CODE_AMOXOR_D:
-        case SIM_CODE_AMOAND_D:
-        case SIM_CODE_AMOOR_D:
-        case SIM_CODE_AMOMIN_D:
-        case SIM_CODE_AMOMAX_D:
-        case SIM_CODE_AMOMINU_D:
-        case SIM_CODE_AMOMAXU_D:
-            if (!run_atomic(scalar, op, &cost)) {
-                goto stopped;
-            }
-            break;
-        case SIM_CODE_CUSTOM:
-            cost = 0; // handing over is part of what the environment charges
-            scalar->pc = base + offset;
-            scalar->cycle = cycle;
-            scalar->instructions = count;
-            if (!run_custom(scalar, (enum leo_insn)op->insn, text->words[offset / 4])) {
-                cycle = scalar->cycle;
-                goto stopped;
-            }
-            cycle = scalar->cycle;
-            break;
-        case SIM_CODE_CSRRW:
-        case SIM_CODE_CSRRS:
-        case SIM_CODE_CSRRC:
-        case SIM_CODE_CSRRWI:
-        case SIM_CODE_CSRRSI:
-        case SIM_CODE_CSRRCI:
-            scalar->pc = base + offset;
-            scalar->cycle = cycle;
-            scalar->instructions = count;
-            if (!sim_scalar_csr(scalar, op)) {
-                cycle = scalar->cycle;
-                goto stopped;
-            }
-            cycle = scalar->cycle;
-            break;
-        case SIM_CODE_ECALL:
-            scalar->pc = base + offset;
-            scalar->cycle = cycle;
-            scalar->instructions = count;
-            if (!scalar->env->ecall) {
-                set_fault(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);
-                goto stopped;
-            }
-            if (!scalar->env->ecall(scalar)) {
-                cycle = scalar->cycle;
-                if (scalar->fault.code == LEO_FAULT_NONE) {
-                    count++;
-                    stop = SIM_SCALAR_EXITED;
-                    goto done;
-                }
-                goto stopped;
-            }
-            cycle = scalar->cycle;
-            break;
-        case SIM_CODE_EBREAK:
-        case SIM_CODE_UNIMP:
-            set_fault(scalar, LEO_FAULT_KERNEL_TRAP, 0, 0);
-            goto stopped;
-        case SIM_CODE_ILLEGAL:
-            set_fault(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);
-            goto stopped;
-        case SIM_CODE_END:
-            goto left_text;
-        }
-        x[0] = 0;
-        cycle += cost;
-        count++;
-        offset += 4;
-        continue;
+    RESTART(&ops[target / 4]);
+    DISPATCH();
 
-    jumped:
-        x[0] = 0;
-        cycle += time.branch;
-        count++;
-        if (offset >= bytes || offset % 4 != 0) {
-            goto left_text;
-        }
+take_care:
+    slowest = scalar->slowest;
+    if (TICKS_AT(op) >= limit) {
+        SETTLE();
+        return SIM_SCALAR_TIME;
     }
+    if (TICKS_AT(op) + op->run * slowest < limit) {
+        table = quick;
+        DISPATCH();
+    }
+    goto *quick[op->plain];
 
-left_text:
-    stop = SIM_SCALAR_RETURNED;
-    if (base + offset != SIM_RETURN_ADDR) {
-        set_fault(scalar, LEO_FAULT_BAD_FETCH, base + offset, 4);
-        stop = SIM_SCALAR_FAULT;
-        scalar->fault.pc = base + offset;
+do_check: // reached from the instruction before, or by a jump
+    if (!LIKELY(TICKS_AT(op) + op->run * slowest < limit)) {
+        table = careful;
+        DISPATCH();
     }
-    goto done;
+    goto *quick[op->plain];
+
+#define ALU(code, result)                                                                          \
+    do_##code : X[op->rd] = eval_##code(X[op->rs1], X[op->rs2], IMM);                              \
+    NEXT();
+#define MULTIPLY(code, result)                                                                     \
+    do_##code : X[op->rd] = eval_##code(X[op->rs1], X[op->rs2], IMM);                              \
+    limit -= extra.mul;                                                                            \
+    NEXT();
+#define DIVIDE(code, result)                                                                       \
+    do_##code : X[op->rd] = eval_##code(X[op->rs1], X[op->rs2], IMM);                              \
+    limit -= extra.div;                                                                            \
+    NEXT();
+#define BRANCH(code, taken)                                                                        \
+    do_##code : limit -= extra.branch;                                                             \
+    if (eval_##code(X[op->rs1], X[op->rs2], IMM)) {                                                \
+        JUMP(NEAR(op->imm));                                                                       \
+    }                                                                                              \
+    NEXT();
+#define LOAD(code, bytes, result)                                                                  \
+    do_##code : DO_LOAD(bytes, X[op->rs1], X[op->rd] = extend_##code(value));                      \
+    NEXT();
+#define STORE(code, bytes)                                                                         \
+    do_##code : DO_STORE(bytes, X[op->rs1], X[op->rs2]);                                           \
+    NEXT();
+#include "alu.def"
+#undef ALU
+#undef MULTIPLY
+#undef DIVIDE
+#undef BRANCH
+#undef LOAD
+#undef STORE
+
+do_flh:
+    DO_LOAD(2, X[op->rs1], scalar->f[op->rd] = value | UINT64_MAX << 16);
+    NEXT();
+do_flw:
+    DO_LOAD(4, X[op->rs1], scalar->f[op->rd] = value | UINT64_MAX << 32);
+    NEXT();
+do_fld:
+    DO_LOAD(8, X[op->rs1], scalar->f[op->rd] = value);
+    NEXT();
+do_fsh:
+    DO_STORE(2, X[op->rs1], scalar->f[op->rs2]);
+    NEXT();
+do_fsw:
+    DO_STORE(4, X[op->rs1], scalar->f[op->rs2]);
+    NEXT();
+do_fsd:
+    DO_STORE(8, X[op->rs1], scalar->f[op->rs2]);
+    NEXT();
+
+#define HOST_FLOAT(kind, format, source, rounding)                                                 \
+    do_F_##kind##_##format##source : if (LIKELY(host_##kind##_##format##source(scalar, op)))       \
+    {                                                                                              \
+        limit -= SIM_FLOAT_##kind == SIM_FLOAT_DIV || SIM_FLOAT_##kind == SIM_FLOAT_SQRT           \
+                     ? extra.float_div                                                             \
+                     : extra.float_op;                                                             \
+        NEXT();                                                                                    \
+    }                                                                                              \
+    goto do_any_float;
+#include "host_floats.def"
+#undef HOST_FLOAT
+
+do_any_float:
+    if (op->flt.kind == SIM_FLOAT_DIV || op->flt.kind == SIM_FLOAT_SQRT) {
+        goto do_float_div;
+    }
+do_float:
+    if (!sim_scalar_float(scalar, op)) {
+        goto illegal;
+    }
+    limit -= extra.float_op;
+    NEXT();
+do_float_div:
+    if (!sim_scalar_float(scalar, op)) {
+        goto illegal;
+    }
+    limit -= extra.float_div;
+    NEXT();
+
+do_j:
+    limit -= extra.branch;
+    JUMP(NEAR(op->imm));
+do_jal:
+    limit -= extra.branch;
+    X[op->rd] = base + (uint64_t)(op - ops + 1) * 4;
+    JUMP(NEAR(op->imm));
+do_jalr:
+    target = ((X[op->rs1] + IMM) & ~UINT64_C(1)) - base;
+    X[op->rd] = base + (uint64_t)(op - ops + 1) * 4;
+    limit -= extra.branch;
+    if (LIKELY(target < bytes && target % 4 == 0)) {
+        JUMP(&ops[target / 4]);
+    }
+    op++;
+    goto left_text;
+do_jal_out:
+    X[op->rd] = base + (uint64_t)(op - ops + 1) * 4;
+    goto jumped_out;
+do_branch_out:
+    if (!takes_branch(text->words[op - ops], X[op->rs1], X[op->rs2])) {
+        limit -= extra.branch;
+        NEXT();
+    }
+jumped_out:
+    target = (uint64_t)(op - ops) * 4 + IMM;
+    limit -= extra.branch;
+    op++;
+    goto left_text;
+
+do_fence:
+    NEXT();
+do_atomic: {
+    int64_t ticks = 0;
+    if (!run_atomic(scalar, op, &ticks)) {
+        goto stopped;
+    }
+    limit -= ticks;
+    table = careful;
+    NEXT();
+}
+do_custom:
+    SETTLE();
+    if (!run_custom(scalar, op, text->words[op - ops])) {
+        goto stopped_settled;
+    }
+    scalar->instructions++; // handing over is part of what the environment charges
+    RESTART(op + 1);
+    DISPATCH();
+do_csr:
+    SETTLE();
+    if (!sim_scalar_csr(scalar, op)) {
+        goto stopped_settled;
+    }
+    goto system_done;
+do_ecall:
+    SETTLE();
+    if (!scalar->env->ecall) {
+        set_fault(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);
+        goto stopped_settled;
+    }
+    if (!scalar->env->ecall(scalar)) {
+        if (scalar->fault.code != LEO_FAULT_NONE) {
+            goto stopped_settled;
+        }
+        scalar->instructions++;
+        return SIM_SCALAR_EXITED;
+    }
+system_done:
+    scalar->instructions++;
+    RESTART(op + 1);
+    limit -= SIM_TICKS; // of the instruction itself
+    DISPATCH();
+do_trap:
+    set_fault(scalar, LEO_FAULT_KERNEL_TRAP, 0, 0);
+    goto stopped;
+do_illegal:
+illegal:
+    set_fault(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);
+    goto stopped;
+do_end:
+    target = bytes;
+
+left_text: // op is where the count stands, target the place
+    SETTLE();
+    scalar->pc = base + target;
+    if (scalar->pc == SIM_RETURN_ADDR) {
+        return SIM_SCALAR_RETURNED;
+    }
+    set_fault(scalar, LEO_FAULT_BAD_FETCH, scalar->pc, 4);
+    scalar->fault.pc = scalar->pc;
+    return SIM_SCALAR_FAULT;
 
 stopped: // at this instruction, which has had no effect: a fault, or to be tried again
+    SETTLE();
+stopped_settled:
     if (scalar->fault.code != LEO_FAULT_NONE) {
-        scalar->fault.pc = base + offset;
-        scalar->fault.word = text->words[offset / 4];
+        scalar->fault.pc = scalar->pc;
+        scalar->fault.word = text->words[op - ops];
         stop = SIM_SCALAR_FAULT;
     }
-
-done:
-    scalar->pc = base + offset;
-    scalar->cycle = cycle;
-    scalar->instructions = count;
     return stop;
 }

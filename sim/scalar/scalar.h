@@ -47,13 +47,24 @@ struct sim_scalar_env {
     bool (*ecall)(struct sim_scalar *scalar);
 };
 
+/** A region as loads, or stores, with one base register last met it: the loop asks here first. */
+struct sim_reach {
+    uint64_t base, span; /**< eight bytes at base + n lie in the region for each n < span */
+    uint8_t *host;
+    int32_t ticks;  /**< what an access costs beyond an ALU instruction */
+    uint32_t align; /**< 7 = aligned accesses only, else 0 */
+};
+
 /** Costs in cycles, copied from the SoC file so that this unit needs no other struct. */
 struct sim_scalar_time {
     double alu, mul, div, branch, float_op, float_div;
 };
 
+/** Registers and one place more, where instructions write whose rd is x0. */
+enum { SIM_X_NOWHERE = 32, SIM_X_COUNT };
+
 struct sim_scalar {
-    uint64_t x[32];
+    uint64_t x[SIM_X_COUNT];
     uint64_t f[32]; /**< NaN-boxed */
     uint64_t pc;
     uint32_t fcsr;
@@ -67,6 +78,12 @@ struct sim_scalar {
     struct sim_scalar_time time;
     void *owner; /**< the core, for env functions */
     struct sim_region region_cache[4];
+    struct sim_reach load_reach[32], store_reach[32]; /**< by base register */
+    int64_t slowest; /**< most ticks of one instruction, as far as known; 0 = to be computed */
+    /* cycle is anchor + anchor_ticks ticks until the environment moves it: where runs are stopped
+     * does not change how times are rounded. */
+    double anchor;
+    int64_t anchor_ticks;
 };
 
 enum sim_scalar_stop {

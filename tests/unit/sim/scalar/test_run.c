@@ -285,6 +285,57 @@ static void time_stop_executes_nothing(void)
     world_finish(&w);
 }
 
+/** The loop looks at time after jumps and once in a while in a long run; it stops in between all
+ * the same. */
+static void time_stops_at_the_exact_instruction(void)
+{
+    enum { LONG = 700 };
+    static uint32_t words[LONG + 1];
+    for (int i = 0; i < LONG; i++) {
+        words[i] = i % 7 == 3 ? load_double(5, 6 + (unsigned)i % 2, 0) : addi(7, 7, 0);
+    }
+    words[LONG] = RET;
+    for (double until = 0.25; until < 990; until += 3.5) {
+        struct world w;
+        world_init(&w, words, LONG + 1);
+        w.scalar.x[6] = WORLD_MEMORY;
+        w.scalar.x[7] = WORLD_ALIGNED;
+        CU_ASSERT_EQUAL(sim_scalar_run(&w.scalar, until), SIM_SCALAR_TIME);
+        CU_ASSERT(w.scalar.cycle >= until);
+        CU_ASSERT_EQUAL(w.scalar.pc, WORLD_TEXT + 4 * w.scalar.instructions);
+        double cycle = 0;
+        uint64_t count = 0;
+        while (cycle < until) { // a load of x6 costs 3, of x7 5
+            cycle += count % 7 != 3 ? 1 : count % 2 ? 5 : 3;
+            count++;
+        }
+        CU_ASSERT_EQUAL(w.scalar.instructions, count);
+        CU_ASSERT_DOUBLE_EQUAL(w.scalar.cycle, cycle, 0);
+        world_finish(&w);
+    }
+}
+
+static void jumps_out_of_the_text_fault_when_taken(void)
+{
+    const uint32_t jal = 0x8000006f | 5 << 7, beq = 0x80000063 | 6 << 15; // j, beq x6, x0
+    for (int taken = 0; taken < 3; taken++) {
+        const uint32_t words[] = {addi(9, 0, 1), taken == 2 ? jal : beq, RET};
+        struct world w;
+        world_init(&w, words, COUNT_OF(words));
+        w.scalar.x[6] = taken == 0;
+        enum sim_scalar_stop stop = sim_scalar_run(&w.scalar, HUGE_VAL);
+        CU_ASSERT_EQUAL(stop, taken ? SIM_SCALAR_FAULT : SIM_SCALAR_RETURNED);
+        CU_ASSERT_EQUAL(w.scalar.instructions, taken ? 2 : 3);
+        CU_ASSERT_DOUBLE_EQUAL(w.scalar.cycle, taken ? 2.5 : 4, 0);
+        if (taken) {
+            CU_ASSERT_EQUAL(w.scalar.fault.code, LEO_FAULT_BAD_FETCH);
+            CU_ASSERT_EQUAL(w.scalar.fault.addr, WORLD_TEXT + 4 - (taken == 2 ? 1048576u : 4096u));
+            CU_ASSERT_EQUAL(w.scalar.x[5], taken == 2 ? WORLD_TEXT + 8 : 0);
+        }
+        world_finish(&w);
+    }
+}
+
 static void custom_forms_carry_their_operands(void)
 {
     const uint32_t r4 =
@@ -436,6 +487,8 @@ static const struct leo_test tests[] = {
     {"stop_and_resume_gives_the_same_as_one_run", stop_and_resume_gives_the_same_as_one_run},
     {"run_charges_each_class", run_charges_each_class},
     {"time_stop_executes_nothing", time_stop_executes_nothing},
+    {"time_stops_at_the_exact_instruction", time_stops_at_the_exact_instruction},
+    {"jumps_out_of_the_text_fault_when_taken", jumps_out_of_the_text_fault_when_taken},
     {"custom_forms_carry_their_operands", custom_forms_carry_their_operands},
     {"blocked_instruction_is_tried_again", blocked_instruction_is_tried_again},
     {"csr_access_reaches_the_environment", csr_access_reaches_the_environment},
