@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sim_core;
+struct sim_footprint;
+struct sim_insn;
+
 /** One unit instruction with its register values, as issued. */
 struct sim_op {
     enum leo_insn insn;
@@ -16,6 +20,9 @@ struct sim_op {
     uint64_t a, b, c, d; /**< x[rd], x[rs1], x[rs2] (0 in u4 form), x[rs3] */
     uint64_t pc;         /**< link address */
     uint32_t word;
+    /* Set by the core before an exec, foot or cost function sees it. */
+    const struct sim_insn *row;       /**< its line of the table */
+    const struct sim_footprint *foot; /**< what it touches; being filled in foot functions */
 };
 
 /** Why a core stopped. `code` LEO_FAULT_NONE = it did not. */
@@ -36,10 +43,43 @@ struct sim_cost {
                               (start - free_at)); 0 = none */
     bool flag_drains; /**< nothing hides if the pipe set a flag since its previous instruction (DMA
                          pipes) */
-    uint64_t gm_read_bytes, gm_write_bytes;
-    /** Where in global memory: `gm_count` pieces of `gm_piece` bytes, `gm_step` apart from
-     * `gm_addr`; 0 = not said. */
-    uint64_t gm_addr, gm_count, gm_piece, gm_step;
-    uint64_t gm_more, gm_more_step; /**< so many times the same again, each gm_more_step further */
-    uint64_t work;                  /**< bytes moved or elements computed, for traces */
+    uint64_t gm_read_bytes, gm_write_bytes; /**< as global memory moves them: whole lines */
+    uint64_t work;                          /**< bytes moved or elements computed, for traces */
 };
+
+/** Executes one instruction whose footprint is mapped. False: fault set, nothing after it runs. */
+typedef bool (*sim_exec_fn)(struct sim_core *core, const struct sim_op *op);
+/** What it costs. */
+typedef void (*sim_cost_fn)(const struct sim_core *core, const struct sim_op *op,
+                            struct sim_cost *cost);
+/** Reads the configuration words and fills in what the instruction touches (core/footprint.h).
+ * False: fault set, the words are not legal. */
+typedef bool (*sim_foot_fn)(struct sim_core *core, const struct sim_op *op,
+                            struct sim_footprint *foot);
+
+/** traits= of a line of isa/insn: what its footprint has besides its form. */
+enum sim_trait {
+    SIM_TRAIT_ACCUMULATE = 1, /**< reads the destination too */
+    SIM_TRAIT_BITS = 2,       /**< the destination is packed bits, one a lane */
+    SIM_TRAIT_MIXED = 4,      /**< mod 1: destination f32, sources f16 */
+    SIM_TRAIT_NARROW = 8,     /**< the destination has half the width of the sources */
+    SIM_TRAIT_SELECT = 16     /**< mod 1, 2: reads bits at CSR selmask_addr; mod 1: c is a scalar */
+};
+
+/** What the simulator knows of an instruction: generated from exec=, foot=, mode=, traits= and the
+ * operands of its line. */
+struct sim_insn {
+    sim_exec_fn exec;   /**< NULL: planned */
+    sim_cost_fn cost;   /**< NULL: done by the scalar unit */
+    sim_foot_fn foot;   /**< NULL: touches no memory */
+    uint8_t member;     /**< what of its family exec computes */
+    uint8_t mode;       /**< highest legal value of the mod or order field */
+    uint8_t traits;     /**< enum sim_trait bits */
+    uint8_t operand[4]; /**< a b c d: enum leo_insn_operand */
+    uint8_t pipe;       /**< enum leo_pipe */
+    bool moves_gm, writes_gm;
+    uint8_t cores[2]; /**< by leo_arch_index(): bit n = kind n of enum leo_core_kind has it */
+};
+
+/** By enum leo_insn. */
+extern const struct sim_insn sim_insns[LEO_INSN_COUNT];

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refuses tables that contradict themselves. Every message starts with file:line."""
 
-from model import ARCHS, OPERANDS, SUFFIXES, TableError
+import re
+
+from model import ARCHS, OPERANDS, SUFFIXES, TRAITS, TableError
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FORMS = {"r4": "abcd", "u4": "abd", "i": "b"}
@@ -76,6 +78,15 @@ def check_insn_operands(isa, insn):
         configs += kind == "cfg"
     require(configs == len(insn.configs), insn.where,
             f"{configs} cfg operands but {len(insn.configs)} config words")
+
+
+def check_insn_exec(isa, insn):
+    require(insn.planned == (not insn.exec), insn.where, "an instruction is either planned or has exec=")
+    require(not insn.exec or re.match(r"[a-z0-9_]+(:[a-z0-9_]+)?$", insn.exec), insn.where,
+            "exec= is FUNCTION or FUNCTION:MEMBER")
+    require(isinstance(insn.mode, int) or insn.mode in isa.enums, insn.where, f"unknown enum '{insn.mode}'")
+    for trait in insn.traits:
+        require(trait in TRAITS, insn.where, f"unknown trait '{trait}'")
 
 
 def check_insn(isa, insn):
@@ -172,6 +183,8 @@ def check_tables(isa):
     for config in isa.configs.values():
         check_config(isa, config)
     check_insns(isa)
+    for insn in isa.insns:
+        check_insn_exec(isa, insn)
     check_converts(isa)
     check_unique(isa.status, "status")
     check_unique(isa.faults, "fault")

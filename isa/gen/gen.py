@@ -14,6 +14,7 @@ from emit_insn import emit_insn
 from emit_intrin import emit_intrin
 from emit_layout import emit_layout
 from emit_regs import emit_csr, emit_regs
+from emit_sim import emit_sim
 from emit_soc import emit_soc
 from model import TableError
 from parse import parse_tables
@@ -21,6 +22,7 @@ from parse import parse_tables
 GROUPS = {
     "host": [emit_isa_enums, emit_status, emit_faults, emit_insn, emit_layout, emit_regs, emit_csr],
     "soc": [emit_soc],
+    "sim": [emit_sim],
     "device": [emit_intrin],
     "golden": [emit_golden],
     "vectors": [emit_vectors],

@@ -8,6 +8,8 @@ ARCHS = (1001, 2201)
 SUFFIXES = {"": "none", "a": "round", "c": "ceil", "f": "floor", "o": "odd", "r": "rint", "z": "trunc"}
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "gm", "bt", "fb")
 OPERANDS = SPACES + ("val", "cfg", "none")
+# What a footprint has besides its form (sim/core/footprint.h).
+TRAITS = ("accumulate", "bits", "mixed", "narrow", "select")
 
 
 class TableError(Exception):
@@ -65,6 +67,10 @@ class Insn:
     planned: bool
     operands: dict  # a b c d -> one of OPERANDS
     doc: str
+    exec: str = ""  # FUNCTION[:MEMBER] of the simulator; "" = planned
+    foot: str = ""  # form of the footprint; "" = as the first configuration word
+    mode: object = 0  # highest value of the mod or order field: a number, or an enum's name
+    traits: list = field(default_factory=list)
 
 
 @dataclass

@@ -87,6 +87,10 @@ def parse_operands(where, text):
     return operands
 
 
+def number_or_name(text):
+    return int(text) if text and text.isdigit() else text
+
+
 def parse_insn(isa, where, text):
     head, colon, tail = text.partition(" : ")
     words = head.split()
@@ -95,7 +99,7 @@ def parse_insn(isa, where, text):
     options = {}
     for item in words[7:]:
         key, _, value = item.partition("=")
-        if key not in ("sub", "config", "types", "soc", "status", "imm"):
+        if key not in ("sub", "config", "types", "soc", "status", "imm", "exec", "foot", "mode", "traits"):
             raise TableError(where, f"unknown option '{item}'")
         add_unique(where, options, key, value, "option")
     operand_text, doc = split_doc(tail)
@@ -109,9 +113,11 @@ def parse_insn(isa, where, text):
     isa.insns.append(Insn(
         where, check_name(where, words[1]), words[2], to_int(where, words[3], "f3"),
         -1 if words[4] == "-" else to_int(where, words[4], "f2"), words[5], words[6],
-        int(sub) if sub and sub.isdigit() else sub,
+        number_or_name(sub),
         [x for x in options.get("config", "").split(",") if x], options.get("imm", ""), types,
-        archs or sorted(types) or list(ARCHS), "status" in options, parse_operands(where, operand_text), doc))
+        archs or sorted(types) or list(ARCHS), "status" in options, parse_operands(where, operand_text), doc,
+        options.get("exec", ""), options.get("foot", ""), number_or_name(options.get("mode", "0")),
+        [x for x in options.get("traits", "").split(",") if x]))
 
 
 def parse_convert(isa, where, text):

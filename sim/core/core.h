@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../config.h"
+#include "../footprint.h"
 #include "../op.h"
 #include "../scalar/scalar.h"
 #include <leo/isa_enums.h>
@@ -54,6 +55,7 @@ struct sim_core {
     struct sim_local
         local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
     struct sim_space *space;        /**< mappings of the owner; read-only while cores run */
+    struct sim_footprint foot;      /**< of the instruction being executed */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
     /* Time. */
@@ -131,19 +133,18 @@ bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enu
 bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op);
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
 bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value);
-bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op);
-bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op);
-bool sim_core_barrier(struct sim_core *core, const struct sim_op *op);
 
-/* Meaning and time of the units, one pair a unit. exec: false = fault set, nothing after it is
- * executed. */
-bool sim_exec_vector(struct sim_core *core, const struct sim_op *op);
-void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
-bool sim_exec_mte(struct sim_core *core,
-                  const struct sim_op *op); /* pipes MTE1 MTE2 MTE3 and UB->UB */
-void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
-bool sim_exec_cube(struct sim_core *core, const struct sim_op *op);
-void sim_unit_cube(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
-bool sim_exec_fixpipe(struct sim_core *core,
-                      const struct sim_op *op); /* also copy_matrix_cc_to_ubuf (pipe V) */
-void sim_unit_fixpipe(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);
+/* execute.c: the effect of one instruction without its time. */
+/** Whether this core has the instruction. */
+bool sim_core_has(const struct sim_core *core, enum leo_insn insn);
+/** What it touches (op->row is set). False: fault set, not legal. Nothing is mapped or checked yet.
+ */
+bool sim_core_outline(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot);
+/** Checks bounds and alignment of all local spans and finds their host memory: sources first. False
+ * = fault set. Global memory is checked as it is accessed. */
+bool sim_footprint_map(struct sim_core *core, struct sim_footprint *foot);
+/** Sets row and foot of the instruction (which core has it is sim_core_has), outlines it to
+ * core->foot, checks bounds and executes. */
+bool sim_core_execute(struct sim_core *core, struct sim_op *op);
+/** What an instruction costs its unit; row and foot are set. */
+void sim_core_price(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost);

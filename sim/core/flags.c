@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order between the pipes of one core: flags by (source, destination, id), and barriers. */
 #include "core.h"
+#include <sim_units.h>
 
 struct flag_name {
     enum leo_pipe src, dst;

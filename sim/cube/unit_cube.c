@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of mmad: one step of 16 x 16 x (16 of f16) a cycle behind the fill of the pipeline
  * (HW-CUBE-08). */
-#include "core/core.h"
+#include "mad.h"
 
 /** Elements along k of one step. [P] vendor's table of the cube's throughput, both architectures */
 static const uint8_t step_k[LEO_MAD_COUNT] = {

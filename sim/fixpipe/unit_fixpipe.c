@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of the output path: elements at the conversion's rate or bytes at the core's write share,
  * the slower. */
-#include "core/core.h"
+#include "fix.h"
 
 #include <math.h>
 
@@ -19,19 +19,15 @@ static void cost_to_gm(const struct sim_core *core, const struct sim_op *op, str
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + fmax(convert, write);
     cost->gm_write_bytes = bytes;
-    cost->gm_addr = op->a;
-    cost->gm_count = cfg1.nz2nd ? cfg0.m : 1;
-    cost->gm_piece = cfg1.nz2nd && cfg0.m ? bytes / cfg0.m : bytes;
-    cost->gm_step = cfg1.nz2nd ? (uint64_t)cfg0.dst_stride * (wide ? 4 : 2) : bytes;
     cost->work = elements;
 }
 
 static void cost_to_ubuf(const struct sim_core *core, const struct sim_op *op,
                          struct sim_cost *cost)
 {
-    const struct leo_cfg_burst cfg = leo_cfg_burst_unpack(op->d);
+    const struct sim_span *src = &op->foot->span[SIM_OPERAND_B];
     const struct sim_insn_time *time = &core->config->insn[op->insn];
-    uint64_t bytes = (uint64_t)cfg.n_burst * cfg.len_burst * 1024;
+    uint64_t bytes = (uint64_t)src->level[0].count * src->bytes;
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + (time->rate16 > 0 ? ceil((double)bytes / time->rate16) : 0);
     cost->work = bytes;
@@ -39,10 +35,9 @@ static void cost_to_ubuf(const struct sim_core *core, const struct sim_op *op,
 
 void sim_unit_fixpipe(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
-    *cost = (struct sim_cost){0};
-    if (op->insn == LEO_INSN_COPY_MATRIX_CC_TO_UBUF) {
-        cost_to_ubuf(core, op, cost);
-    } else {
+    if (op->foot->span[SIM_OPERAND_A].space == LEO_MEM_SPACE_GM) {
         cost_to_gm(core, op, cost);
+    } else {
+        cost_to_ubuf(core, op, cost);
     }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Burst copies between global memory, UB, L1 and BT, and the dispatch of all data movers. */
+/* Burst copies between global memory, UB, L1 and BT, and what all data movers share. */
 #include "mte.h"
 
-void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes,
-                 bool write)
+void mte_gm_open(struct mte_gm *gm, struct sim_core *core, const struct sim_span *span)
 {
     struct sim_fault before = core->scalar.fault;
-    *gm = (struct mte_gm){.core = core, .addr = addr, .write = write};
-    gm->base = sim_core_gm(core, addr, bytes, write);
+    bool write = span->touch & SIM_TOUCH_WRITE;
+    *gm = (struct mte_gm){.core = core, .addr = span->low, .write = write};
+    gm->base = sim_core_gm(core, span->low, span->extent, write);
     if (!gm->base) {
         core->scalar.fault = before; // a gap may cross what is not mapped: the pieces decide
     }
@@ -31,6 +31,11 @@ unsigned mte_dtype_bytes(unsigned dtype)
 
 #define AHEAD 24 /* pieces */
 
+/* Shape of a burst copy in bytes. */
+struct mte_burst {
+    uint64_t count, length, src_step, dst_step;
+};
+
 /* A few blocks: a loop of fixed moves beats a call. */
 static void copy_blocks(uint8_t *dst, const uint8_t *src, uint64_t bytes)
 {
@@ -49,7 +54,7 @@ typedef uint64_t block_half __attribute__((vector_size(16), aligned(1), may_alia
 /* Source and destination both on chip; one buffer may overlap itself (HW-DMA-07). */
 static void copy_local(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
 {
-    uint64_t src_step = burst->length + burst->src_gap, dst_step = burst->length + burst->dst_gap;
+    uint64_t src_step = burst->src_step, dst_step = burst->dst_step;
     for (uint64_t i = 0; i < burst->count; i++) {
         if (burst->length == MTE_BLOCK_BYTES) {
             // Both may be one place: read whole, then write.
@@ -67,7 +72,7 @@ static void copy_local(uint8_t *dst, const uint8_t *src, const struct mte_burst 
 /* Pieces of one mapping; far apart they miss the host's caches, so they are asked for ahead. */
 static void copy_strided(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
 {
-    uint64_t src_step = burst->length + burst->src_gap, dst_step = burst->length + burst->dst_gap;
+    uint64_t src_step = burst->src_step, dst_step = burst->dst_step;
     for (uint64_t i = 0; i < burst->count; i++) {
         __builtin_prefetch(src + AHEAD * src_step);
         copy_blocks(dst, src, burst->length);
@@ -80,8 +85,8 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
                     const struct mte_burst *burst)
 {
     struct mte_gm gm;
-    mte_gm_open(&gm, core, op->b, mte_span(burst->count, burst->length, burst->src_gap), false);
-    if (gm.base && burst->src_gap == 0 && burst->dst_gap == 0) {
+    mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_B]);
+    if (gm.base && burst->src_step == burst->length && burst->dst_step == burst->length) {
         memcpy(dst, gm.base, burst->count * burst->length);
         return true;
     }
@@ -90,12 +95,12 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
         return true;
     }
     for (uint64_t i = 0; i < burst->count; i++) {
-        const uint8_t *src = mte_gm_at(&gm, i * (burst->length + burst->src_gap), burst->length);
+        const uint8_t *src = mte_gm_at(&gm, i * burst->src_step, burst->length);
         if (!src) {
             return false;
         }
         copy_blocks(dst, src, burst->length);
-        dst += burst->length + burst->dst_gap;
+        dst += burst->dst_step;
     }
     return true;
 }
@@ -108,9 +113,9 @@ static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8
         return false;
     }
     struct mte_gm gm;
-    mte_gm_open(&gm, core, op->a, mte_span(burst->count, burst->length, burst->dst_gap), true);
+    mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_A]);
     for (uint64_t i = 0; i < burst->count; i++) {
-        uint8_t *dst = mte_gm_at(&gm, i * (burst->length + burst->dst_gap), burst->length);
+        uint8_t *dst = mte_gm_at(&gm, i * burst->dst_step, burst->length);
         if (!dst) {
             return false;
         }
@@ -119,103 +124,27 @@ static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8
         } else {
             copy_blocks(dst, src, burst->length);
         }
-        src += burst->length + burst->src_gap;
+        src += burst->src_step;
     }
     return true;
 }
 
-/* Where a burst copy reads and writes, and its units. */
-struct route {
-    enum leo_mem_space src, dst;
-    uint16_t length_unit, src_unit, dst_unit, src_align, dst_align;
-};
-
-#define GM LEO_MEM_SPACE_GM
-#define UB LEO_MEM_SPACE_UB
-#define L1 LEO_MEM_SPACE_L1
-
-static const struct route *find_route(enum leo_insn insn)
+bool sim_mte_burst(struct sim_core *core, const struct sim_op *op)
 {
-    static const struct route routes[] = {
-        {GM, UB, 32, 32, 32, 1, 32},  {GM, L1, 32, 32, 32, 1, 32},
-        {UB, GM, 32, 32, 32, 32, 1},  {UB, UB, 32, 32, 32, 32, 32},
-        {UB, L1, 32, 32, 32, 32, 32}, {L1, UB, 32, 32, 32, 32, 32},
-        {L1, GM, 32, 32, 32, 32, 1},  {L1, LEO_MEM_SPACE_BT, 64, 32, 64, 32, 64},
-    };
-    switch ((int)insn) {
-    case LEO_INSN_COPY_GM_TO_UBUF:
-        return &routes[0];
-    case LEO_INSN_COPY_GM_TO_CBUF:
-        return &routes[1];
-    case LEO_INSN_COPY_UBUF_TO_GM:
-        return &routes[2];
-    case LEO_INSN_COPY_UBUF_TO_UBUF:
-        return &routes[3];
-    case LEO_INSN_COPY_UBUF_TO_CBUF:
-        return &routes[4];
-    case LEO_INSN_COPY_CBUF_TO_UBUF:
-        return &routes[5];
-    case LEO_INSN_COPY_CBUF_TO_GM:
-        return &routes[6];
-    case LEO_INSN_COPY_CBUF_TO_BT:
-        return &routes[7];
-    default:
-        return NULL;
-    }
-}
-
-static bool exec_burst(struct sim_core *core, const struct sim_op *op, const struct route *route)
-{
-    const struct leo_cfg_burst cfg = leo_cfg_burst_unpack(op->d);
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A],
+                          *src = &op->foot->span[SIM_OPERAND_B];
     const struct mte_burst burst = {
-        .count = cfg.n_burst,
-        .length = (uint64_t)cfg.len_burst * route->length_unit,
-        .src_gap = (uint64_t)cfg.src_gap * route->src_unit,
-        .dst_gap = (uint64_t)cfg.dst_gap * route->dst_unit,
+        .count = src->level[0].count,
+        .length = src->bytes,
+        .src_step = (uint64_t)src->level[0].step,
+        .dst_step = (uint64_t)dst->level[0].step,
     };
-    if (op->d & LEO_CFG_BURST_RESERVED) {
-        return mte_bad_config(core, op->d);
+    if (!src->host) {
+        return copy_in(core, op, dst->host, &burst);
     }
-    if (burst.count == 0 || burst.length == 0) {
-        return true;
+    if (!dst->host) {
+        return copy_out(core, op, src->host, &burst);
     }
-    uint8_t *src = NULL, *dst = NULL;
-    uint64_t src_bytes = mte_span(burst.count, burst.length, burst.src_gap);
-    uint64_t dst_bytes = mte_span(burst.count, burst.length, burst.dst_gap);
-    if (route->src != GM &&
-        !(src = sim_core_local(core, route->src, op->b, src_bytes, route->src_align))) {
-        return false;
-    }
-    if (route->dst != GM &&
-        !(dst = sim_core_local(core, route->dst, op->a, dst_bytes, route->dst_align))) {
-        return false;
-    }
-    if (!src) {
-        return copy_in(core, op, dst, &burst);
-    }
-    if (!dst) {
-        return copy_out(core, op, src, &burst);
-    }
-    copy_local(dst, src, &burst);
+    copy_local(dst->host, src->host, &burst);
     return true;
-}
-
-bool sim_exec_mte(struct sim_core *core, const struct sim_op *op)
-{
-    switch ((int)op->insn) {
-    case LEO_INSN_COPY_GM_TO_UBUF_ALIGN:
-    case LEO_INSN_COPY_UBUF_TO_GM_ALIGN:
-        return mte_exec_align(core, op);
-    case LEO_INSN_COPY_GM_TO_CBUF_ND2NZ:
-        return mte_exec_nd2nz(core, op);
-    case LEO_INSN_LOAD_CBUF_TO_CA:
-    case LEO_INSN_LOAD_CBUF_TO_CB:
-        return mte_exec_load2d(core, op);
-    default:
-        break;
-    }
-    const struct route *route = find_route(op->insn);
-    return route
-               ? exec_burst(core, op, route)
-               : sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_GM, op->word, 0);
 }

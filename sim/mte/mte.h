@@ -4,11 +4,13 @@
 
 #include "core/core.h"
 #include "simd/simd_vector.h"
+#include <sim_units.h>
 
 #include <string.h>
 
 #define MTE_BLOCK_BYTES   32u  /* unit of bursts and gaps */
 #define MTE_FRACTAL_BYTES 512u /* unit of load2d */
+#define MTE_BT_BYTES      64u  /* unit of the bias table */
 
 /**
  * Global memory touched by one instruction. If the bounding range lies in one mapping it is checked
@@ -22,8 +24,7 @@ struct mte_gm {
     bool write;
 };
 
-void mte_gm_open(struct mte_gm *gm, struct sim_core *core, uint64_t addr, uint64_t bytes,
-                 bool write);
+void mte_gm_open(struct mte_gm *gm, struct sim_core *core, const struct sim_span *span);
 /** Host pointer to [addr + offset, + bytes), or NULL with the fault set. */
 static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint64_t bytes)
 {
@@ -35,6 +36,12 @@ static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint6
 bool mte_bad_config(struct sim_core *core, uint64_t word);
 /** Bytes of an element, 0 for s4 and values outside the enum. */
 unsigned mte_dtype_bytes(unsigned dtype);
+/** Whether writes to global memory combine with what is there. */
+static inline bool mte_is_atomic(const struct sim_core *core)
+{
+    return leo_cfg_ctrl_unpack(core->ctrl).atomic != LEO_ATOMIC_NONE;
+}
+
 /** How a write to global memory combines with what is there; combine NULL = it replaces it. */
 struct mte_atomic {
     sim_binary_fn combine;
@@ -46,18 +53,3 @@ bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *a
 /** dst = combine(dst, src); any alignment. */
 void mte_atomic_write(const struct mte_atomic *atomic, uint8_t *dst, const uint8_t *src,
                       uint64_t bytes);
-/** Bytes from the first to the last byte of `count` pieces of `length` with `gap` between end and
- * start. */
-static inline uint64_t mte_span(uint64_t count, uint64_t length, uint64_t gap)
-{
-    return count * length + (count - 1) * gap;
-}
-
-/** Shape of a burst copy in bytes. */
-struct mte_burst {
-    uint64_t count, length, src_gap, dst_gap;
-};
-
-bool mte_exec_align(struct sim_core *core, const struct sim_op *op);
-bool mte_exec_nd2nz(struct sim_core *core, const struct sim_op *op);
-bool mte_exec_load2d(struct sim_core *core, const struct sim_op *op);

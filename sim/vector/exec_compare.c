@@ -18,7 +18,7 @@ static void run_select(void *context, void *dst, const void *a, const void *b, u
                        size_t count)
 {
     const struct select_context *select = context;
-    const uint32_t lanes = select->vec->lanes;
+    const uint32_t lanes = select->vec->lanes.count;
     for (size_t done = 0; done < count;) {
         const size_t part = count - done < lanes ? count - done : lanes;
         const size_t offset = done * select->lane_bytes;
@@ -29,54 +29,23 @@ static void run_select(void *context, void *dst, const void *a, const void *b, u
     }
 }
 
-/** Bytes of continuous bits from the first lane to the last active one. */
-static uint64_t bit_bytes(const struct sim_vec *vec)
+bool sim_vec_select(struct sim_core *core, const struct sim_op *op)
 {
-    return ((uint64_t)(vec->repeats - 1) * vec->lanes + vec->used_last + 7) / 8;
-}
-
-bool sim_vec_select(struct sim_core *core, const struct sim_op *op, unsigned member)
-{
-    (void)member;
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    if (!sim_vec_check_type(core, op, cfg.dtype)) {
-        return false;
-    }
-    if (cfg.mod > 2) {
-        return sim_vec_bad_config(core);
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    struct sim_vec vec;
-    if (!sim_vec_begin(&vec, core, bytes, cfg.repeat)) {
-        return false;
-    }
-    if (vec.repeats == 0) {
-        return true;
-    }
+    const struct sim_vec vec = sim_vec_of(core, op);
+    const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
+                               a = sim_vec_array_of(op, SIM_OPERAND_B),
+                               b = sim_vec_array_of(op, SIM_OPERAND_C);
     struct select_context context;
     context.vec = &vec;
-    context.select = bytes == 2 ? vec.simd->select16 : vec.simd->select32;
-    context.lane_bytes = bytes;
+    context.select = dst.lane_bytes == 2 ? vec.simd->select16 : vec.simd->select32;
+    context.lane_bytes = dst.lane_bytes;
     context.same_bits = cfg.mod == 0;
     context.with_scalar = cfg.mod == 1;
-    context.bits = (const uint8_t *)core->cmpmask;
-    if (cfg.mod != 0) {
-        context.bits = sim_core_local(core, LEO_MEM_SPACE_UB, core->selmask_addr, bit_bytes(&vec),
-                                      SIM_VEC_BLOCK_BYTES);
-        if (context.bits == NULL) {
-            return false;
-        }
-    }
-    struct sim_vec_array dst = sim_vec_array_of(op->a, cfg.dst_blk, cfg.dst_rep, bytes);
-    struct sim_vec_array a = sim_vec_array_of(op->b, cfg.src0_blk, cfg.src0_rep, bytes);
-    struct sim_vec_array b = sim_vec_array_of(op->c, cfg.src1_blk, cfg.src1_rep, bytes);
+    context.bits =
+        cfg.mod == 0 ? (const uint8_t *)core->cmpmask : op->foot->span[SIM_OPERAND_EXTRA].host;
     if (context.with_scalar) {
-        sim_vec_splat_fill(&context.splat, op->c, bytes, vec.lanes);
-    } else if (!sim_vec_map(&vec, &b)) {
-        return false;
-    }
-    if (!sim_vec_map(&vec, &a) || !sim_vec_map(&vec, &dst)) {
-        return false;
+        sim_vec_splat_fill(&context.splat, op->c, dst.lane_bytes, vec.lanes.count);
     }
     sim_vec_run(&vec, &dst, &a, context.with_scalar ? NULL : &b, run_select, &context);
     return true;
@@ -94,7 +63,7 @@ static void compare_repeat(const struct compare_call *call, uint32_t repeat, uin
 {
     _Alignas(64) uint8_t buffer[2][SIM_VEC_REPEAT_BYTES];
     const struct sim_vec *vec = &call->vec;
-    const uint32_t used = repeat == vec->repeats - 1 ? vec->used_last : vec->used;
+    const uint32_t used = repeat == vec->lanes.repeats - 1 ? vec->lanes.used_last : vec->lanes.used;
     const uint8_t *a = sim_vec_lanes(&call->a, repeat, used, buffer[0]);
     const uint8_t *b =
         call->splat != NULL ? call->splat->bytes : sim_vec_lanes(&call->b, repeat, used, buffer[1]);
@@ -111,14 +80,14 @@ static void merge_masked(uint64_t *word, uint64_t bits, uint64_t mask)
 static void compare_to_memory(const struct compare_call *call, uint8_t *dst)
 {
     const struct sim_vec *vec = &call->vec;
-    const uint32_t step = vec->lanes / 8;
-    for (uint32_t repeat = 0; repeat < vec->repeats; repeat++) {
-        const bool last = repeat == vec->repeats - 1;
-        const uint64_t *mask = last ? vec->mask_last : vec->mask;
+    const uint32_t step = vec->lanes.count / 8;
+    for (uint32_t repeat = 0; repeat < vec->lanes.repeats; repeat++) {
+        const bool last = repeat == vec->lanes.repeats - 1;
+        const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
         uint64_t bits[2], old[2] = {0};
         compare_repeat(call, repeat, bits);
         uint8_t *to = dst + (uint64_t)repeat * step;
-        const size_t bytes = ((last ? vec->used_last : vec->used) + 7) / 8;
+        const size_t bytes = ((last ? vec->lanes.used_last : vec->lanes.used) + 7) / 8;
         memcpy(old, to, bytes);
         merge_masked(&old[0], bits[0], mask[0]);
         merge_masked(&old[1], bits[1], mask[1]);
@@ -126,98 +95,58 @@ static void compare_to_memory(const struct compare_call *call, uint8_t *dst)
     }
 }
 
-static bool run_compare(struct compare_call *call, uint64_t dst_addr)
+static bool run_compare(struct compare_call *call, const struct sim_op *op)
 {
     struct sim_vec *vec = &call->vec;
-    const uint64_t bytes = bit_bytes(vec);
-    uint8_t *dst =
-        sim_core_local(vec->core, LEO_MEM_SPACE_UB, dst_addr, bytes, SIM_VEC_BLOCK_BYTES);
-    if (dst == NULL || !sim_vec_map(vec, &call->a) ||
-        (call->splat == NULL && !sim_vec_map(vec, &call->b))) {
-        return false;
-    }
-    const bool at_once = vec->dense && call->splat == NULL && vec->total % 8 == 0 &&
+    const struct sim_span *bits = &op->foot->span[SIM_OPERAND_A];
+    const bool at_once = vec->lanes.dense && call->splat == NULL && vec->lanes.total % 8 == 0 &&
                          sim_vec_is_contiguous(vec, &call->a) &&
                          sim_vec_is_contiguous(vec, &call->b) &&
-                         !sim_vec_overlap(dst, bytes, call->a.data, call->a.bytes) &&
-                         !sim_vec_overlap(dst, bytes, call->b.data, call->b.bytes);
+                         !sim_vec_overlap(bits->host, bits->bytes, call->a.data, call->a.bytes) &&
+                         !sim_vec_overlap(bits->host, bits->bytes, call->b.data, call->b.bytes);
     if (at_once) {
-        call->compare(dst, call->a.data, call->b.data, vec->total);
+        call->compare(bits->host, call->a.data, call->b.data, vec->lanes.total);
     } else {
-        compare_to_memory(call, dst);
+        compare_to_memory(call, bits->host);
     }
     return true;
 }
 
-static bool begin_compare(struct compare_call *call, struct sim_core *core, const struct sim_op *op,
-                          unsigned dtype, unsigned condition, uint32_t repeat)
+static struct compare_call compare_of(struct sim_core *core, const struct sim_op *op,
+                                      unsigned dtype, unsigned condition)
 {
-    if (!sim_vec_check_type(core, op, dtype)) {
-        return false;
-    }
-    if (condition >= LEO_COND_COUNT) {
-        return sim_vec_bad_config(core);
-    }
-    call->splat = NULL;
-    call->compare = core->simd->vector->compare[condition][sim_vec_lane_of(dtype)];
-    return sim_vec_begin(&call->vec, core, sim_vec_type_bytes(dtype), repeat);
+    return (struct compare_call){
+        .vec = sim_vec_of(core, op),
+        .a = sim_vec_array_of(op, SIM_OPERAND_B),
+        .b = sim_vec_array_of(op, SIM_OPERAND_C),
+        .compare = core->simd->vector->compare[condition][sim_vec_lane_of(dtype)],
+    };
 }
 
-bool sim_vec_compare(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_compare(struct sim_core *core, const struct sim_op *op)
 {
-    (void)member;
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    struct compare_call call;
-    if (!begin_compare(&call, core, op, cfg.dtype, cfg.mod, cfg.repeat)) {
-        return false;
-    }
-    if (call.vec.repeats == 0) {
-        return true;
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    call.a = sim_vec_array_of(op->b, cfg.src0_blk, cfg.src0_rep, bytes);
-    call.b = sim_vec_array_of(op->c, cfg.src1_blk, cfg.src1_rep, bytes);
-    return run_compare(&call, op->a);
+    struct compare_call call = compare_of(core, op, cfg.dtype, cfg.mod);
+    return run_compare(&call, op);
 }
 
-bool sim_vec_compare_scalar(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_compare_scalar(struct sim_core *core, const struct sim_op *op)
 {
-    (void)member;
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    struct compare_call call;
-    if (!begin_compare(&call, core, op, cfg.dtype, cfg.mod, cfg.repeat)) {
-        return false;
-    }
-    if (call.vec.repeats == 0) {
-        return true;
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
+    struct compare_call call = compare_of(core, op, cfg.dtype, cfg.mod);
     struct sim_vec_splat splat;
-    sim_vec_splat_fill(&splat, op->c, bytes, call.vec.lanes);
+    sim_vec_splat_fill(&splat, op->c, call.a.lane_bytes, call.vec.lanes.count);
     call.splat = &splat;
-    call.a = sim_vec_array_of(op->b, cfg.src_blk, cfg.src_rep, bytes);
-    return run_compare(&call, op->a);
+    return run_compare(&call, op);
 }
 
-bool sim_vec_compare_to_csr(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_compare_to_csr(struct sim_core *core, const struct sim_op *op)
 {
-    (void)member;
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    struct compare_call call;
-    if (!begin_compare(&call, core, op, cfg.dtype, cfg.mod, cfg.repeat)) {
-        return false;
-    }
-    if (call.vec.repeats == 0) {
-        return true;
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    call.a = sim_vec_array_of(op->b, cfg.src0_blk, cfg.src0_rep, bytes);
-    call.b = sim_vec_array_of(op->c, cfg.src1_blk, cfg.src1_rep, bytes);
-    if (!sim_vec_map(&call.vec, &call.a) || !sim_vec_map(&call.vec, &call.b)) {
-        return false;
-    }
-    for (uint32_t repeat = 0; repeat < call.vec.repeats; repeat++) { // the last one stays
-        const uint64_t *mask = repeat == call.vec.repeats - 1 ? call.vec.mask_last : call.vec.mask;
+    const struct compare_call call = compare_of(core, op, cfg.dtype, cfg.mod);
+    const struct sim_lanes *lanes = &call.vec.lanes;
+    for (uint32_t repeat = 0; repeat < lanes->repeats; repeat++) { // the last one stays
+        const uint64_t *mask = repeat == lanes->repeats - 1 ? lanes->mask_last : lanes->mask;
         uint64_t bits[2];
         compare_repeat(&call, repeat, bits);
         merge_masked(&core->cmpmask[0], bits[0], mask[0]);

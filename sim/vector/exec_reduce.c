@@ -55,19 +55,20 @@ static uint32_t neutral_of(unsigned member, enum sim_lane lane)
 static const uint8_t *load_repeats(const struct reduce_call *call, uint32_t first, uint32_t count)
 {
     const struct sim_vec *vec = &call->vec;
-    if (vec->dense && vec->used_last == vec->lanes && sim_vec_is_contiguous(vec, &call->src)) {
+    if (vec->lanes.dense && vec->lanes.used_last == vec->lanes.count &&
+        sim_vec_is_contiguous(vec, &call->src)) {
         return call->src.data + (uint64_t)first * SIM_VEC_REPEAT_BYTES;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const bool last = first + i == vec->repeats - 1;
-        const uint64_t *mask = last ? vec->mask_last : vec->mask;
-        const uint32_t used = last ? vec->used_last : vec->used;
+        const bool last = first + i == vec->lanes.repeats - 1;
+        const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
+        const uint32_t used = last ? vec->lanes.used_last : vec->lanes.used;
         uint8_t *to = call->tree.lanes + i * SIM_VEC_REPEAT_BYTES;
         const uint8_t *from = sim_vec_lanes(&call->src, first + i, used, to);
         if (from != to) {
             memcpy(to, from, used * call->lane_bytes);
         }
-        for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        for (uint32_t lane = 0; lane < vec->lanes.count; lane++) {
             if (!sim_vec_is_active(mask, lane)) {
                 memcpy(to + lane * call->lane_bytes, &call->neutral, call->lane_bytes);
             }
@@ -106,7 +107,7 @@ static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2]
     const uint32_t magnitude = half ? 0x7fff : 0x7fffffff;
     const uint32_t infinity = half ? 0x7c00 : 0x7f800000;
     if ((extreme & magnitude) - 1 < infinity) { // not NaN, not zero: one pattern only
-        for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
+        for (uint32_t lane = 0; lane < call->vec.lanes.count; lane++) {
             const uint32_t bits =
                 half ? ((const uint16_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
             if (bits == extreme && sim_vec_is_active(mask, lane)) {
@@ -116,7 +117,7 @@ static uint32_t find_lane(const struct reduce_call *call, const uint64_t mask[2]
         return 0;
     }
     const bool is_nan = (extreme & magnitude) != 0;
-    for (uint32_t lane = 0; lane < call->vec.lanes; lane++) {
+    for (uint32_t lane = 0; lane < call->vec.lanes.count; lane++) {
         const uint32_t size = load_lane(lanes, lane, call->lane_bytes) & magnitude;
         if ((is_nan ? size > infinity : size == 0) && sim_vec_is_active(mask, lane)) {
             return lane;
@@ -162,7 +163,8 @@ static void write_repeat(const struct reduce_call *call, uint32_t repeat, const 
                          const uint8_t *results)
 {
     const struct sim_vec *vec = &call->vec;
-    const uint64_t *mask = repeat == vec->repeats - 1 ? vec->mask_last : vec->mask;
+    const uint64_t *mask =
+        repeat == vec->lanes.repeats - 1 ? vec->lanes.mask_last : vec->lanes.mask;
     uint8_t *to = call->dst + (uint64_t)repeat * call->dst_step;
     const uint32_t bytes = call->lane_bytes;
     if (call->wants_index) {
@@ -172,7 +174,7 @@ static void write_repeat(const struct reduce_call *call, uint32_t repeat, const 
         write_extreme(call, to, value, index);
         return;
     }
-    const uint32_t count = vec->lanes / call->lanes_each;
+    const uint32_t count = vec->lanes.count / call->lanes_each;
     for (uint32_t i = 0; i < count; i++) {
         if (has_active(mask, i * call->lanes_each, call->lanes_each)) {
             memcpy(to + i * bytes, results + i * bytes, bytes);
@@ -185,14 +187,15 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
     const struct sim_vec *vec = &call->vec;
     const bool apart = !sim_vec_overlap(call->dst, dst_bytes, call->src.data, call->src.bytes);
     const uint32_t batch = apart ? BATCH_REPEATS : 1;
-    const uint32_t results_each = vec->lanes / call->lanes_each;
-    const bool whole = vec->dense && vec->used_last == vec->lanes &&
+    const uint32_t results_each = vec->lanes.count / call->lanes_each;
+    const bool whole = vec->lanes.dense && vec->lanes.used_last == vec->lanes.count &&
                        (!call->wants_index || call->order == LEO_ORDER_ONLY_VALUE);
     const uint64_t result_bytes = (uint64_t)results_each * call->lane_bytes;
-    for (uint32_t first = 0; first < vec->repeats; first += batch) {
-        const uint32_t count = vec->repeats - first < batch ? vec->repeats - first : batch;
+    for (uint32_t first = 0; first < vec->lanes.repeats; first += batch) {
+        const uint32_t count =
+            vec->lanes.repeats - first < batch ? vec->lanes.repeats - first : batch;
         const uint8_t *lanes = load_repeats(call, first, count);
-        const uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes);
+        const uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes.count);
         if (whole && call->dst_step == result_bytes) {
             memcpy(call->dst + first * result_bytes, results, count * result_bytes);
             continue;
@@ -204,87 +207,41 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
     }
 }
 
-/** dst_unit: bytes of one step of dst_rep; dst_align: what the destination asks for. */
-static bool reduce(struct sim_core *core, const struct sim_op *op, unsigned member,
-                   struct reduce_call *call, const struct leo_cfg_vred *cfg, uint32_t dst_unit,
-                   uint32_t dst_align)
+static bool reduce(struct sim_core *core, const struct sim_op *op, struct reduce_call *call)
 {
-    struct sim_vec *vec = &call->vec;
-    const enum sim_lane lane = sim_vec_lane_of(cfg->dtype);
-    call->lane_bytes = sim_vec_type_bytes(cfg->dtype);
-    if (!sim_vec_begin(vec, core, call->lane_bytes, cfg->repeat)) {
-        return false;
-    }
-    if (vec->repeats == 0) {
-        return true;
-    }
-    call->src = sim_vec_array_of(op->b, cfg->src_blk, cfg->src_rep, call->lane_bytes);
-    call->dst_step = (uint64_t)cfg->dst_rep * dst_unit;
+    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
+    const enum sim_lane lane = sim_vec_lane_of(cfg.dtype);
+    const unsigned member = op->row->member;
+    call->vec = sim_vec_of(core, op);
+    call->src = sim_vec_array_of(op, SIM_OPERAND_B);
+    call->lane_bytes = call->src.lane_bytes;
+    call->order = cfg.order;
+    call->dst = dst->host;
+    call->dst_step = (uint64_t)dst->level[0].step;
     call->neutral = neutral_of(member, lane);
-    call->tree = tree_of(vec, member, lane);
-    const bool pair = call->wants_index && call->order <= LEO_ORDER_INDEX_VALUE;
-    const uint64_t last =
-        (pair ? 2u : (vec->used_last + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
-    const uint64_t other =
-        (pair ? 2u : (vec->used + call->lanes_each - 1) / call->lanes_each) * call->lane_bytes;
-    uint64_t bytes = (vec->repeats - 1) * call->dst_step + last;
-    if (vec->repeats > 1 && (vec->repeats - 2) * call->dst_step + other > bytes) {
-        bytes = (vec->repeats - 2) * call->dst_step + other;
-    }
-    if (!sim_vec_map(vec, &call->src)) {
-        return false;
-    }
-    call->dst = sim_core_local(core, LEO_MEM_SPACE_UB, op->a, bytes, dst_align);
-    if (call->dst == NULL) {
-        return false;
-    }
-    run_reduce(call, bytes);
+    call->tree = tree_of(&call->vec, member, lane);
+    run_reduce(call, (call->vec.lanes.repeats - 1) * call->dst_step + dst->bytes);
     return true;
 }
 
-bool sim_vec_reduce_repeat(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_reduce_repeat(struct sim_core *core, const struct sim_op *op)
 {
-    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!sim_vec_check_type(core, op, cfg.dtype)) {
-        return false;
-    }
-    const bool wants_index = member != SIM_BINARY_ADD;
-    if (cfg.order > (wants_index ? LEO_ORDER_ONLY_INDEX : 0)) {
-        return sim_vec_bad_config(core);
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
     struct reduce_call call = {
-        .lanes_each = SIM_VEC_REPEAT_BYTES / bytes,
-        .wants_index = wants_index,
-        .order = cfg.order,
+        .lanes_each = op->foot->lanes.count,
+        .wants_index = op->row->mode != 0,
     };
-    const bool pair = wants_index && cfg.order <= LEO_ORDER_INDEX_VALUE;
-    return reduce(core, op, member, &call, &cfg, pair ? 2 * bytes : bytes, bytes);
+    return reduce(core, op, &call);
 }
 
-bool sim_vec_reduce_block(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_reduce_block(struct sim_core *core, const struct sim_op *op)
 {
-    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!sim_vec_check_type(core, op, cfg.dtype)) {
-        return false;
-    }
-    if (cfg.order != 0) {
-        return sim_vec_bad_config(core);
-    }
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    struct reduce_call call = {.lanes_each = SIM_VEC_BLOCK_BYTES / bytes};
-    return reduce(core, op, member, &call, &cfg, 8 * bytes, 8 * bytes);
+    struct reduce_call call = {.lanes_each = op->foot->lanes.count / 8}; // 8 blocks a repeat
+    return reduce(core, op, &call);
 }
 
-bool sim_vec_reduce_pair(struct sim_core *core, const struct sim_op *op, unsigned member)
+bool sim_vec_reduce_pair(struct sim_core *core, const struct sim_op *op)
 {
-    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!sim_vec_check_type(core, op, cfg.dtype)) {
-        return false;
-    }
-    if (cfg.order != 0) {
-        return sim_vec_bad_config(core);
-    }
     struct reduce_call call = {.lanes_each = 2};
-    return reduce(core, op, member, &call, &cfg, SIM_VEC_REPEAT_BYTES / 2, SIM_VEC_BLOCK_BYTES);
+    return reduce(core, op, &call);
 }

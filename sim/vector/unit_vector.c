@@ -11,37 +11,6 @@
 #define BANK_GROUPS 16u
 /** Bytes after which a group moves on to its next bank: [P] 16 groups of banks of 4 KiB. */
 #define BANK_STEP_BYTES 0x10000u
-enum form {
-    FORM_NONE,
-    FORM_BINARY,
-    FORM_TO_BITS,
-    FORM_UNARY,
-    FORM_BITS_SCALAR,
-    FORM_AXPY,
-    FORM_DUP,
-    FORM_CONVERT,
-    FORM_REDUCE
-};
-
-static const uint8_t forms[LEO_INSN_COUNT] = {
-    [LEO_INSN_VADD] = FORM_BINARY,        [LEO_INSN_VSUB] = FORM_BINARY,
-    [LEO_INSN_VMUL] = FORM_BINARY,        [LEO_INSN_VDIV] = FORM_BINARY,
-    [LEO_INSN_VMAX] = FORM_BINARY,        [LEO_INSN_VMIN] = FORM_BINARY,
-    [LEO_INSN_VSEL] = FORM_BINARY,        [LEO_INSN_VCMPV] = FORM_TO_BITS,
-    [LEO_INSN_VCMP] = FORM_TO_BITS,       [LEO_INSN_VADDS] = FORM_UNARY,
-    [LEO_INSN_VMULS] = FORM_UNARY,        [LEO_INSN_VMAXS] = FORM_UNARY,
-    [LEO_INSN_VMINS] = FORM_UNARY,        [LEO_INSN_VAXPY] = FORM_AXPY,
-    [LEO_INSN_VCMPVS] = FORM_BITS_SCALAR, [LEO_INSN_VDUP] = FORM_DUP,
-    [LEO_INSN_VCOPY] = FORM_UNARY,        [LEO_INSN_VABS] = FORM_UNARY,
-    [LEO_INSN_VRELU] = FORM_UNARY,        [LEO_INSN_VEXP] = FORM_UNARY,
-    [LEO_INSN_VLN] = FORM_UNARY,          [LEO_INSN_VSQRT] = FORM_UNARY,
-    [LEO_INSN_VRSQRT] = FORM_UNARY,       [LEO_INSN_VREC] = FORM_UNARY,
-    [LEO_INSN_VCONV] = FORM_CONVERT,      [LEO_INSN_VCADD] = FORM_REDUCE,
-    [LEO_INSN_VCMAX] = FORM_REDUCE,       [LEO_INSN_VCMIN] = FORM_REDUCE,
-    [LEO_INSN_VCGADD] = FORM_REDUCE,      [LEO_INSN_VCGMAX] = FORM_REDUCE,
-    [LEO_INSN_VCGMIN] = FORM_REDUCE,      [LEO_INSN_VCPADD] = FORM_REDUCE,
-};
-
 /** One operand as block numbers. */
 struct stream {
     uint32_t block, blk, rep; /**< first block; steps in blocks */
@@ -50,76 +19,40 @@ struct stream {
 
 /** The traffic of one instruction with the unified buffer. */
 struct traffic {
-    struct stream read[2], write;
+    struct stream read[3], write;
     unsigned reads, writes;
-    uint32_t repeat;     /**< the field */
-    uint32_t wide_bytes; /**< lane of the widest operand */
 };
 
-static struct stream stream_of(uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes,
-                               uint32_t wide_bytes)
+static struct stream stream_of(const struct sim_span *span)
 {
-    const uint32_t lanes = SIM_VEC_REPEAT_BYTES / wide_bytes;
+    const uint32_t blk = (uint32_t)span->level[1].step / SIM_VEC_BLOCK_BYTES;
     return (struct stream){
-        .block = (uint32_t)(addr / SIM_VEC_BLOCK_BYTES),
+        .block = (uint32_t)(span->addr / SIM_VEC_BLOCK_BYTES),
         .blk = blk,
-        .rep = rep,
+        .rep = (uint32_t)span->level[0].step / SIM_VEC_BLOCK_BYTES,
         // a block stride of 0 reads its block once
-        .blocks = blk == 0 ? 1 : lanes * lane_bytes / SIM_VEC_BLOCK_BYTES,
+        .blocks = blk == 0 ? 1 : span->level[1].count,
     };
 }
 
-static void read_vec3(const struct sim_op *op, enum form form, struct traffic *traffic)
+/** Operands of lanes. What else is written (bits, results of reductions) is one block or less a
+ * repeat. */
+static struct traffic traffic_of(const struct sim_footprint *foot)
 {
-    const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    const bool scalar_select = op->insn == LEO_INSN_VSEL && cfg.mod == 1;
-    traffic->repeat = cfg.repeat;
-    traffic->wide_bytes = bytes;
-    traffic->reads = scalar_select ? 1 : 2;
-    traffic->writes = form == FORM_BINARY;
-    traffic->read[0] = stream_of(op->b, cfg.src0_blk, cfg.src0_rep, bytes, bytes);
-    traffic->read[1] = stream_of(op->c, cfg.src1_blk, cfg.src1_rep, bytes, bytes);
-    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, bytes, bytes);
-}
-
-static void read_vec2(const struct sim_op *op, enum form form, struct traffic *traffic)
-{
-    const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    const bool mixed = form == FORM_AXPY && cfg.mod == 1;
-    const uint32_t bytes = mixed ? 4 : sim_vec_type_bytes(cfg.dtype);
-    traffic->repeat = cfg.repeat;
-    traffic->wide_bytes = bytes;
-    traffic->reads = form == FORM_DUP ? 0 : form == FORM_AXPY ? 2 : 1;
-    traffic->writes = form != FORM_BITS_SCALAR;
-    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, mixed ? 2 : bytes, bytes);
-    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, bytes, bytes);
-    traffic->read[1] = traffic->write;
-}
-
-static void read_vcvt(const struct sim_op *op, struct traffic *traffic)
-{
-    const struct leo_cfg_vcvt cfg = leo_cfg_vcvt_unpack(op->d);
-    const uint32_t dst_bytes = sim_vec_type_bytes(cfg.dst_type);
-    const uint32_t src_bytes = sim_vec_type_bytes(cfg.src_type);
-    const uint32_t wide = dst_bytes > src_bytes ? dst_bytes : src_bytes;
-    traffic->repeat = cfg.repeat;
-    traffic->wide_bytes = wide;
-    traffic->reads = 1;
-    traffic->writes = 1;
-    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, src_bytes, wide);
-    traffic->write = stream_of(op->a, cfg.dst_blk, cfg.dst_rep, dst_bytes, wide);
-}
-
-static void read_vred(const struct sim_op *op, struct traffic *traffic)
-{
-    const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
-    traffic->repeat = cfg.repeat;
-    traffic->wide_bytes = bytes;
-    traffic->reads = 1;
-    traffic->writes = 0; // one block or less a repeat
-    traffic->read[0] = stream_of(op->b, cfg.src_blk, cfg.src_rep, bytes, bytes);
+    struct traffic traffic = {.read = {{.blk = 1}, {.blk = 1}, {.blk = 1}}, .write = {.blk = 1}};
+    const enum sim_operand sources[] = {SIM_OPERAND_B, SIM_OPERAND_C, SIM_OPERAND_A};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct sim_span *span = &foot->span[sources[i]];
+        if (span->touch & SIM_TOUCH_READ && span->lane_bytes) {
+            traffic.read[traffic.reads++] = stream_of(span);
+        }
+    }
+    const struct sim_span *dst = &foot->span[SIM_OPERAND_A];
+    if (dst->touch & SIM_TOUCH_WRITE && dst->lane_bytes) {
+        traffic.write = stream_of(dst);
+        traffic.writes = 1;
+    }
+    return traffic;
 }
 
 /** What one repeat asks of the bank groups, sources or destination. */
@@ -194,8 +127,8 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats, doubl
         period = each > period ? each : period;
     }
     const uint32_t sampled = period < repeats ? period : repeats;
-    const bool runs =
-        is_run(&traffic->read[0]) && is_run(&traffic->read[1]) && is_run(&traffic->write);
+    const bool runs = is_run(&traffic->read[0]) && is_run(&traffic->read[1]) &&
+                      is_run(&traffic->read[2]) && is_run(&traffic->write);
     double sum = 0;
     uint64_t written = 0; // banks that the repeat before writes meanwhile
     for (uint32_t repeat = 0; repeat <= sampled; repeat++) {
@@ -219,53 +152,22 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats, doubl
     return sum / sampled;
 }
 
-static uint32_t repeats_of(const struct sim_core *core, const struct traffic *traffic,
-                           uint64_t *lanes_done)
-{
-    const uint32_t lanes = SIM_VEC_REPEAT_BYTES / traffic->wide_bytes;
-    if (core->ctrl & 1) {
-        *lanes_done = core->vmask[0];
-        return (uint32_t)((core->vmask[0] + lanes - 1) / lanes);
-    }
-    *lanes_done = (uint64_t)traffic->repeat * lanes;
-    return traffic->repeat;
-}
-
 void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
-    struct traffic traffic = {.read = {{.blk = 1}, {.blk = 1}}, .write = {.blk = 1}};
-    const enum form form = forms[op->insn];
-    switch (form) {
-    case FORM_NONE:
-        return;
-    case FORM_BINARY:
-    case FORM_TO_BITS:
-        read_vec3(op, form, &traffic);
-        break;
-    case FORM_UNARY:
-    case FORM_BITS_SCALAR:
-    case FORM_AXPY:
-    case FORM_DUP:
-        read_vec2(op, form, &traffic);
-        break;
-    case FORM_CONVERT:
-        read_vcvt(op, &traffic);
-        break;
-    case FORM_REDUCE:
-        read_vred(op, &traffic);
-        break;
-    }
-    const uint32_t repeats = repeats_of(core, &traffic, &cost->work);
-    if (repeats == 0) {
+    const struct sim_lanes *lanes = &op->foot->lanes;
+    const bool counts = core->ctrl & 1;
+    cost->work = counts ? lanes->total : (uint64_t)lanes->asked * lanes->count;
+    if (lanes->asked == 0) {
         return;
     }
+    const struct traffic traffic = traffic_of(op->foot);
     const struct sim_insn_time *time = &core->config->insn[op->insn];
-    const double lanes = SIM_VEC_REPEAT_BYTES / traffic.wide_bytes;
-    const double rate = traffic.wide_bytes > 2 && time->rate32 > 0 ? time->rate32 : time->rate16;
-    const double compute = rate > 0 ? lanes / rate : 1;
-    const double banks = bank_cycles(&traffic, repeats, core->config->ub_bank_wait);
+    const bool wide = lanes->count < SIM_VEC_REPEAT_BYTES / 2; // the widest operand: over 16 bits
+    const double rate = wide && time->rate32 > 0 ? time->rate32 : time->rate16;
+    const double compute = rate > 0 ? lanes->count / rate : 1;
+    const double banks = bank_cycles(&traffic, lanes->asked, core->config->ub_bank_wait);
     cost->head_cycles = time->head;
-    cost->busy_cycles = time->head + repeats * (compute > banks ? compute : banks);
+    cost->busy_cycles = time->head + lanes->asked * (compute > banks ? compute : banks);
     // The first repeats follow the last ones of the instruction before, unless a barrier or flag
     // drains the pipe.
     cost->overlap_cycles = time->head; // HW-VEC-43

@@ -3,110 +3,43 @@
 
 #include <string.h>
 
-/** Lanes up to the last active one. */
-static uint32_t used_lanes(const uint64_t mask[2])
-{
-    if (mask[1] != 0) {
-        return 128 - (uint32_t)__builtin_clzll(mask[1]);
-    }
-    return mask[0] != 0 ? 64 - (uint32_t)__builtin_clzll(mask[0]) : 0;
-}
-
-/** The lowest `lanes` lanes, 0..128. */
-static void set_prefix(uint64_t mask[2], uint32_t lanes)
+void sim_vec_set_prefix(uint64_t mask[2], uint32_t lanes)
 {
     mask[0] = lanes >= 64 ? UINT64_MAX : (UINT64_C(1) << lanes) - 1;
     mask[1] = lanes <= 64 ? 0 : lanes >= 128 ? UINT64_MAX : (UINT64_C(1) << (lanes - 64)) - 1;
 }
 
-static bool is_prefix(const uint64_t mask[2], uint32_t used)
+bool sim_vec_is_prefix(const uint64_t mask[2], uint32_t used)
 {
     uint64_t prefix[2];
-    set_prefix(prefix, used);
+    sim_vec_set_prefix(prefix, used);
     return mask[0] == prefix[0] && mask[1] == prefix[1];
 }
 
-static bool begin_counter(struct sim_vec *vec, struct sim_core *core)
+struct sim_vec sim_vec_of(struct sim_core *core, const struct sim_op *op)
 {
-    const uint64_t count = core->vmask[0];
-    if (count > core->local[LEO_MEM_SPACE_UB].bytes) {
-        return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, LEO_MEM_SPACE_UB, 0, count);
-    }
-    vec->repeats = (uint32_t)((count + vec->lanes - 1) / vec->lanes);
-    if (vec->repeats == 0) {
-        return true;
-    }
-    vec->used = vec->lanes;
-    vec->used_last = (uint32_t)count - (vec->repeats - 1) * vec->lanes;
-    set_prefix(vec->mask, vec->lanes);
-    set_prefix(vec->mask_last, vec->used_last);
-    vec->dense = true;
-    vec->total = count;
-    return true;
+    return (struct sim_vec){.core = core, .simd = core->simd->vector, .lanes = op->foot->lanes};
 }
 
-bool sim_vec_begin(struct sim_vec *vec, struct sim_core *core, uint32_t widest, uint32_t repeat)
+struct sim_vec_array sim_vec_array_of(const struct sim_op *op, enum sim_operand at)
 {
-    vec->core = core;
-    vec->simd = core->simd->vector;
-    vec->lanes = SIM_VEC_REPEAT_BYTES / widest;
-    if (core->ctrl & 1) {
-        return begin_counter(vec, core);
-    }
-    set_prefix(vec->mask, vec->lanes);
-    vec->mask[0] &= core->vmask[0];
-    vec->mask[1] &= core->vmask[1];
-    memcpy(vec->mask_last, vec->mask, sizeof(vec->mask));
-    vec->used = vec->used_last = used_lanes(vec->mask);
-    vec->repeats = vec->used == 0 ? 0 : repeat;
-    vec->dense = (vec->used == vec->lanes || repeat == 1) && is_prefix(vec->mask, vec->used);
-    vec->total = (uint64_t)vec->used * vec->repeats;
-    return true;
-}
-
-struct sim_vec_array sim_vec_array_of(uint64_t addr, uint32_t blk, uint32_t rep,
-                                      uint32_t lane_bytes)
-{
+    const struct sim_span *span = &op->foot->span[at];
     return (struct sim_vec_array){
-        .addr = addr,
-        .blk = blk * SIM_VEC_BLOCK_BYTES,
-        .rep = rep * SIM_VEC_BLOCK_BYTES,
-        .lane_bytes = lane_bytes,
+        .rep = (uint32_t)span->level[0].step,
+        .blk = (uint32_t)span->level[1].step,
+        .lane_bytes = span->lane_bytes,
+        .data = span->host,
+        .bytes = span->extent,
     };
-}
-
-/** Bytes from the start of a repeat to the end of its last used lane. */
-static uint64_t repeat_extent(const struct sim_vec_array *array, uint32_t used)
-{
-    const uint32_t per_block = SIM_VEC_BLOCK_BYTES / array->lane_bytes;
-    const uint64_t block = (used - 1) / per_block;
-    const uint64_t partial = block * array->blk + ((used - 1) % per_block + 1) * array->lane_bytes;
-    const uint64_t whole = block > 0 ? (block - 1) * array->blk + SIM_VEC_BLOCK_BYTES : 0;
-    return partial > whole ? partial : whole;
-}
-
-bool sim_vec_map(const struct sim_vec *vec, struct sim_vec_array *array)
-{
-    const uint64_t last =
-        (uint64_t)(vec->repeats - 1) * array->rep + repeat_extent(array, vec->used_last);
-    array->bytes = last;
-    if (vec->repeats > 1) {
-        const uint64_t other =
-            (uint64_t)(vec->repeats - 2) * array->rep + repeat_extent(array, vec->used);
-        array->bytes = last > other ? last : other;
-    }
-    array->data =
-        sim_core_local(vec->core, LEO_MEM_SPACE_UB, array->addr, array->bytes, SIM_VEC_BLOCK_BYTES);
-    return array->data != NULL;
 }
 
 bool sim_vec_is_contiguous(const struct sim_vec *vec, const struct sim_vec_array *array)
 {
-    const uint32_t bytes = vec->lanes * array->lane_bytes;
-    const uint32_t used = vec->repeats == 1 ? vec->used_last : vec->lanes;
+    const uint32_t bytes = vec->lanes.count * array->lane_bytes;
+    const uint32_t used = vec->lanes.repeats == 1 ? vec->lanes.used_last : vec->lanes.count;
     const bool one_block = used * array->lane_bytes <= SIM_VEC_BLOCK_BYTES;
     return (array->blk == SIM_VEC_BLOCK_BYTES || one_block) &&
-           (array->rep == bytes || vec->repeats == 1);
+           (array->rep == bytes || vec->lanes.repeats == 1);
 }
 
 bool sim_vec_overlap(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint64_t b_bytes)
@@ -167,7 +100,7 @@ static void scatter_active(const struct sim_vec_array *array, uint32_t repeat,
 static void scatter(const struct sim_vec *vec, const struct sim_vec_array *array, uint32_t repeat,
                     const uint64_t mask[2], uint32_t used, const uint8_t *buffer)
 {
-    if (is_prefix(mask, used)) {
+    if (sim_vec_is_prefix(mask, used)) {
         scatter_all(array, repeat, used, buffer);
         return;
     }
@@ -196,19 +129,19 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
 {
     const bool a_runs = a == NULL || (sim_vec_is_contiguous(vec, a) && is_safe_at_once(dst, a));
     const bool b_runs = b == NULL || (sim_vec_is_contiguous(vec, b) && is_safe_at_once(dst, b));
-    if (vec->dense && a_runs && b_runs && sim_vec_is_contiguous(vec, dst)) {
+    if (vec->lanes.dense && a_runs && b_runs && sim_vec_is_contiguous(vec, dst)) {
         kernel(context, dst->data, a != NULL ? a->data : NULL, b != NULL ? b->data : NULL, 0,
-               vec->total);
+               vec->lanes.total);
         return;
     }
     _Alignas(64) uint8_t buffer[3][SIM_VEC_REPEAT_BYTES];
-    for (uint32_t repeat = 0; repeat < vec->repeats; repeat++) {
-        const bool last = repeat == vec->repeats - 1;
-        const uint32_t used = last ? vec->used_last : vec->used;
-        const uint64_t *mask = last ? vec->mask_last : vec->mask;
+    for (uint32_t repeat = 0; repeat < vec->lanes.repeats; repeat++) {
+        const bool last = repeat == vec->lanes.repeats - 1;
+        const uint32_t used = last ? vec->lanes.used_last : vec->lanes.used;
+        const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
         const uint8_t *left = a != NULL ? sim_vec_lanes(a, repeat, used, buffer[0]) : NULL;
         const uint8_t *right = b != NULL ? sim_vec_lanes(b, repeat, used, buffer[1]) : NULL;
-        kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes, used);
+        kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes.count, used);
         scatter(vec, dst, repeat, mask, used, buffer[2]);
     }
 }

@@ -10,27 +10,19 @@
 #define SIM_VEC_BLOCK_BYTES  32u
 #define SIM_VEC_REPEAT_BYTES 256u
 
-/** One operand in the unified buffer. */
+/** One operand in the unified buffer, checked. */
 struct sim_vec_array {
-    uint64_t addr;
     uint32_t blk, rep; /**< bytes from block to block and from repeat to repeat */
     uint32_t lane_bytes;
-    uint8_t *data;  /**< host address of `addr`, set by sim_vec_map */
-    uint64_t bytes; /**< from `addr` to the end of the last lane touched, set by sim_vec_map */
+    uint8_t *data;
+    uint64_t bytes; /**< to the end of the last lane touched */
 };
 
-/** Lanes of one instruction. */
+/** Lanes of one instruction: its footprint's, and who computes them. */
 struct sim_vec {
     struct sim_core *core;
     const struct sim_simd_vector *simd;
-    uint32_t lanes; /**< a repeat; 256 bytes of the widest operand */
-    uint32_t repeats;
-    uint32_t used;      /**< lanes up to the last active one, in all repeats but the last */
-    uint32_t used_last; /**< the same of the last repeat */
-    uint64_t mask[2];   /**< active lanes of all repeats but the last */
-    uint64_t mask_last[2];
-    bool dense; /**< the active lanes are one run of `total` from the first on */
-    uint64_t total;
+    struct sim_lanes lanes;
 };
 
 /** Computes `count` lanes; `first` counts lanes from the start of the instruction. Sources may be
@@ -38,16 +30,13 @@ struct sim_vec {
 typedef void (*sim_vec_kernel_fn)(void *context, void *dst, const void *a, const void *b,
                                   uint64_t first, size_t count);
 
-/**
- * Reads mask mode and mask (HW-VEC-02..04). `widest` is the lane size of the widest operand. No
- * active lane: repeats 0. False: an element count that no buffer holds (fault).
- */
-bool sim_vec_begin(struct sim_vec *vec, struct sim_core *core, uint32_t widest, uint32_t repeat);
-/** Checks that all active lanes lie in the unified buffer and sets data and bytes; false: fault. */
-bool sim_vec_map(const struct sim_vec *vec, struct sim_vec_array *array);
-/** An operand of vec2 / vec3 form; strides in blocks. */
-struct sim_vec_array sim_vec_array_of(uint64_t addr, uint32_t blk, uint32_t rep,
-                                      uint32_t lane_bytes);
+struct sim_vec sim_vec_of(struct sim_core *core, const struct sim_op *op);
+/** An operand of lanes. */
+struct sim_vec_array sim_vec_array_of(const struct sim_op *op, enum sim_operand at);
+/** The lowest `lanes` lanes, 0..128. */
+void sim_vec_set_prefix(uint64_t mask[2], uint32_t lanes);
+/** Whether the mask is the lowest `used` lanes. */
+bool sim_vec_is_prefix(const uint64_t mask[2], uint32_t used);
 /** Whether the operand is one contiguous run over all repeats. */
 bool sim_vec_is_contiguous(const struct sim_vec *vec, const struct sim_vec_array *array);
 /** Whether two byte ranges share a byte. */

@@ -83,19 +83,18 @@ static void every_matrix_is_seen(void)
     struct sim_l2 l2;
     struct sim_gm_log log = {0};
     CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 64 * LINE), LEO_OK);
-    struct sim_cost cost = {.gm_read_bytes = 3 * 4 * LINE,
-                            .gm_addr = SIM_GM_BASE,
-                            .gm_count = 4,
-                            .gm_piece = LINE,
-                            .gm_step = 2 * LINE,
-                            .gm_more = 2,
-                            .gm_more_step = 32 * LINE};
-    sim_gm_log_push(&log, &cost);
+    struct sim_footprint foot;
+    sim_footprint_begin(&foot);
+    struct sim_span *span = sim_footprint_add(&foot, SIM_OPERAND_B, LEO_MEM_SPACE_GM,
+                                              SIM_TOUCH_READ, SIM_GM_BASE, LINE);
+    span->level[0] = (struct sim_level){3, 32 * LINE};
+    span->level[1] = (struct sim_level){4, 2 * LINE};
+    sim_gm_log_push(&log, &foot);
     sim_gm_log_tell(&log, &l2);
     CU_ASSERT_EQUAL(l2.used_bytes, 12 * LINE);
     CU_ASSERT_EQUAL(l2.read_bytes, 12 * LINE);
-    cost.gm_step = LINE; // rows side by side become one piece
-    sim_gm_log_push(&log, &cost);
+    span->level[1].step = LINE; // rows side by side become one piece
+    sim_gm_log_push(&log, &foot);
     sim_gm_log_tell(&log, &l2);
     CU_ASSERT_EQUAL(l2.used_bytes, 24 * LINE);
     CU_ASSERT_EQUAL(l2.read_bytes, (12 + 3 * 2) * LINE); // every other row is there

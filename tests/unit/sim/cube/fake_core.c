@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_core.h"
 
+#include <sys/mman.h>
+
+#define GM_BYTES (FAKE_RO - FAKE_GM + FAKE_RO_SIZE)
+
 const char *const fake_paths[3] = {"generic", "avx2", "avx512"};
 
 static const uint32_t local_bytes[LEO_MEM_SPACE_COUNT] = {
@@ -48,8 +52,17 @@ struct fake *fake_create(const char *path)
         }
     }
     fake->core.scratch = aligned_alloc(64, 1 << 20);
-    fake->gm = aligned_alloc(64, FAKE_GM_SIZE);
-    fake->ro = aligned_alloc(64, FAKE_RO_SIZE);
+    fake->gm = mmap(NULL, GM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CU_ASSERT_FATAL(fake->gm != MAP_FAILED);
+    fake->ro = fake->gm + (FAKE_RO - FAKE_GM);
+    // A step into the hole is seen.
+    CU_ASSERT_EQUAL(mprotect(fake->gm + FAKE_GM_SIZE, FAKE_RO - FAKE_GM - FAKE_GM_SIZE, PROT_NONE),
+                    0);
+    CU_ASSERT_EQUAL(sim_space_map(&fake->space, FAKE_GM, FAKE_GM_SIZE, false), LEO_OK);
+    CU_ASSERT_EQUAL(sim_space_map(&fake->space, FAKE_RO, FAKE_RO_SIZE, true), LEO_OK);
+    fake->core.gm = fake->gm;
+    fake->core.gm_base = FAKE_GM;
+    fake->core.space = &fake->space;
     fake_fill(fake, fake->gm, FAKE_GM_SIZE);
     fake_fill(fake, fake->ro, FAKE_RO_SIZE);
     return fake;
@@ -61,59 +74,17 @@ void fake_destroy(struct fake *fake)
         free(fake->core.local[space].data);
     }
     free(fake->core.scratch);
-    free(fake->gm);
-    free(fake->ro);
+    munmap(fake->gm, GM_BYTES);
+    sim_space_finish(&fake->space);
     free(fake);
 }
 
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
-                    uint64_t addr, uint64_t bytes)
+enum leo_fault fake_run(struct fake *fake, enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c,
+                        uint64_t d)
 {
-    core->scalar.fault =
-        (struct sim_fault){.code = code, .space = space, .addr = addr, .bytes = bytes};
-    return false;
-}
-
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
-                        uint64_t bytes, unsigned align)
-{
-    const struct sim_local *local = &core->local[space];
-    if (addr > local->bytes || bytes > local->bytes - addr) {
-        sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, space, addr, bytes);
-        return NULL;
-    }
-    if (addr % align) {
-        sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, space, addr, bytes);
-        return NULL;
-    }
-    return local->data + addr;
-}
-
-uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool write)
-{
-    struct fake *fake = (struct fake *)core;
-    if (addr >= FAKE_GM && addr - FAKE_GM <= FAKE_GM_SIZE &&
-        bytes <= FAKE_GM_SIZE - (addr - FAKE_GM)) {
-        return fake->gm + (addr - FAKE_GM);
-    }
-    if (addr >= FAKE_RO && addr - FAKE_RO <= FAKE_RO_SIZE &&
-        bytes <= FAKE_RO_SIZE - (addr - FAKE_RO)) {
-        if (!write) {
-            return fake->ro + (addr - FAKE_RO);
-        }
-        sim_core_fault(core, LEO_FAULT_GM_READ_ONLY, LEO_MEM_SPACE_GM, addr, bytes);
-        return NULL;
-    }
-    sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
-    return NULL;
-}
-
-enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *),
-                        enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-    const struct sim_op op = {.insn = insn, .a = a, .b = b, .c = c, .d = d};
+    struct sim_op op = {.insn = insn, .a = a, .b = b, .c = c, .d = d};
     fake->core.scalar.fault = (struct sim_fault){.code = LEO_FAULT_NONE};
-    bool good = exec(&fake->core, &op);
+    bool good = sim_core_execute(&fake->core, &op);
     enum leo_fault code = fake->core.scalar.fault.code;
     CU_ASSERT_EQUAL(good, code == LEO_FAULT_NONE);
     fake->core.scalar.fault.code = LEO_FAULT_NONE;

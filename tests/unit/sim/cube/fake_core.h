@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "harness.h"
+#include "memory/space.h"
 #include "simd/simd.h"
 
 #include <stdlib.h>
@@ -16,8 +17,9 @@
 #define FAKE_RO_SIZE 0x8000u
 
 struct fake {
-    struct sim_core core; /* first: the core's callbacks find the rest */
+    struct sim_core core;
     struct sim_config config;
+    struct sim_space space;
     uint8_t *gm, *ro;
     uint64_t random;
 };
@@ -28,8 +30,8 @@ void fake_destroy(struct fake *fake);
 uint32_t fake_random(struct fake *fake);
 void fake_fill(struct fake *fake, uint8_t *bytes, size_t count);
 /** Runs an instruction; on fault returns its code and clears it. */
-enum leo_fault fake_run(struct fake *fake, bool (*exec)(struct sim_core *, const struct sim_op *),
-                        enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+enum leo_fault fake_run(struct fake *fake, enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c,
+                        uint64_t d);
 /** Copy of a buffer, to compare with or to compute what is expected in. */
 uint8_t *fake_copy(const uint8_t *bytes, size_t count);
 

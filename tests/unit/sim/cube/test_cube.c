@@ -248,8 +248,7 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
     uint64_t bias_at = 64;
     expect(fake, cfg, want, fake->core.local[LEO_MEM_SPACE_BT].data + bias_at);
     uint64_t a = cfg->c_bias ? bias_at << 32 : 0;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)),
-                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)), LEO_FAULT_NONE);
     if (memcmp(l0c, want, 0x20000) != 0) { // rows >= m and columns >= n must keep their value too
         fprintf(stderr, "%s: type %u m %u k %u n %u differs\n", fake->core.simd->name, cfg->type,
                 cfg->m, cfg->k, cfg->n);
@@ -322,15 +321,13 @@ static void ctrl_selects_hf32(void)
     struct leo_cfg_mad hf32 = f32;
     hf32.type = LEO_MAD_HF32F32;
     uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&hf32)),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&hf32)),
                     LEO_FAULT_NONE);
     uint8_t *want = fake_copy(l0c, 0x20000);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)),
-                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)), LEO_FAULT_NONE);
     CU_ASSERT(memcmp(l0c, want, 0x20000) != 0);
     fake->core.ctrl = UINT64_C(1) << 46;
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)),
-                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&f32)), LEO_FAULT_NONE);
     CU_ASSERT(memcmp(l0c, want, 0x20000) == 0);
     free(want);
     fake_destroy(fake);
@@ -357,9 +354,8 @@ static void mmad_does_not_read_padding(void)
             }
         }
         const struct leo_cfg_mad cfg = {.m = s.m, .k = s.k, .n = s.n, .c_init = 1};
-        CU_ASSERT_EQUAL(
-            fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
-            LEO_FAULT_NONE);
+        CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
+                        LEO_FAULT_NONE);
         const float *c = (const void *)fake->core.local[LEO_MEM_SPACE_L0C].data;
         for (unsigned i = 0; i < s.m; i++) {
             for (unsigned j = 0; j < s.n; j++) {
@@ -379,9 +375,8 @@ static void mmad_of_nothing_changes_nothing(void)
                                        {.m = 16, .k = 0, .n = 16, .c_init = 1},
                                        {.m = 16, .k = 16, .n = 0, .c_init = 1}};
     for (int i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(
-            fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfgs[i])),
-            LEO_FAULT_NONE);
+        CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&cfgs[i])),
+                        LEO_FAULT_NONE);
     }
     CU_ASSERT(memcmp(l0c, old, 0x20000) == 0);
     free(old);
@@ -422,9 +417,9 @@ static void mmad_faults(void)
         {UINT64_C(1) << 32, 0, 0, d, LEO_FAULT_LOCAL_OUT_OF_RANGE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_cube, LEO_INSN_MMAD, cases[i].a, cases[i].b,
-                                 cases[i].c, cases[i].d),
-                        cases[i].want);
+        CU_ASSERT_EQUAL(
+            fake_run(fake, LEO_INSN_MMAD, cases[i].a, cases[i].b, cases[i].c, cases[i].d),
+            cases[i].want);
     }
     fake_destroy(fake);
 }

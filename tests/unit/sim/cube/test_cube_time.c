@@ -17,15 +17,19 @@ static struct fake *create(const char *soc)
     return fake;
 }
 
-static struct sim_cost cost_of(struct fake *fake,
-                               void (*unit)(const struct sim_core *, const struct sim_op *,
-                                            struct sim_cost *),
-                               enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static struct sim_cost cost_of(struct fake *fake, enum leo_insn insn, uint64_t a, uint64_t b,
+                               uint64_t c, uint64_t d)
 {
-    const struct sim_op op = {.insn = insn, .a = a, .b = b, .c = c, .d = d};
+    struct sim_op op = {.insn = insn,
+                        .a = a,
+                        .b = b,
+                        .c = c,
+                        .d = d,
+                        .row = &sim_insns[insn],
+                        .foot = &fake->core.foot};
     struct sim_cost cost;
-    memset(&cost, 0xff, sizeof(cost));
-    unit(&fake->core, &op, &cost);
+    CU_ASSERT(sim_core_outline(&fake->core, &op, &fake->core.foot));
+    sim_core_price(&fake->core, &op, &cost);
     return cost;
 }
 
@@ -38,15 +42,14 @@ static void mmad_time_holds_the_published_figures(void)
     const struct leo_cfg_mad big = {.m = 128, .k = 64, .n = 256},
                              small = {.m = 64, .k = 64, .n = 64};
     const struct leo_cfg_mad odd = {.m = 17, .k = 1, .n = 33};
-    struct sim_cost cost =
-        cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&big));
+    struct sim_cost cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&big));
     CHECK_NEAR(cost.busy_cycles, 575.0, 0.01);                                // A19
     CHECK_NEAR(8 * cost.busy_cycles - 7 * cost.overlap_cycles, 4225.0, 0.01); // A24
     CU_ASSERT_EQUAL(cost.work, 128 * 64 * 256);
     CU_ASSERT_FALSE(cost.flag_drains);
-    cost = cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&small));
+    cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&small));
     CHECK_NEAR(cost.busy_cycles, 125.0, 0.01); // A18
-    cost = cost_of(fake, sim_unit_cube, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&odd));
+    cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, leo_cfg_mad_pack(&odd));
     CU_ASSERT_EQUAL(cost.busy_cycles - cost.head_cycles, 6); // two by one by three steps
     fake_destroy(fake);
 }
@@ -61,8 +64,8 @@ static void tile_loads_hold_the_published_figures(void)
         const struct leo_cfg_load2d load = {
             .repeat = i < 8 ? 4 : 16, .src_stride = 1, .dtype = LEO_DTYPE_F16};
         struct sim_cost cost =
-            cost_of(fake, sim_unit_mte, i < 8 ? LEO_INSN_LOAD_CBUF_TO_CA : LEO_INSN_LOAD_CBUF_TO_CB,
-                    0, 0, 0, leo_cfg_load2d_pack(&load));
+            cost_of(fake, i < 8 ? LEO_INSN_LOAD_CBUF_TO_CA : LEO_INSN_LOAD_CBUF_TO_CB, 0, 0, 0,
+                    leo_cfg_load2d_pack(&load));
         sum += cost.busy_cycles - (i ? cost.overlap_cycles : 0);
     }
     CHECK_NEAR(sum, 367.0, 0.01); // A20
@@ -75,23 +78,23 @@ static void tile_copies_hold_the_published_figures(void)
     struct fake *fake = create("ascend910b1");
     const struct leo_cfg_burst tile = {.n_burst = 1, .len_burst = 256},
                                tiny = {.n_burst = 1, .len_burst = 4};
-    struct sim_cost load = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
-                                   leo_cfg_burst_pack(&tile));
-    struct sim_cost store = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0,
-                                    leo_cfg_burst_pack(&tile));
+    struct sim_cost load =
+        cost_of(fake, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0, leo_cfg_burst_pack(&tile));
+    struct sim_cost store =
+        cost_of(fake, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0, leo_cfg_burst_pack(&tile));
     CHECK_NEAR(2 * load.busy_cycles - load.overlap_cycles, 701.0, 0.01); // A03: two of them
     CHECK_NEAR(store.busy_cycles, 295.0, 0.01);                          // A04
     CU_ASSERT(load.gm_read_bytes == 8192 && load.gm_write_bytes == 0 && load.work == 8192 &&
               load.flag_drains);
     CU_ASSERT(store.gm_write_bytes == 8192 && store.gm_read_bytes == 0);
-    struct sim_cost stream = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
-                                     leo_cfg_burst_pack(&tiny));
+    struct sim_cost stream =
+        cost_of(fake, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0, leo_cfg_burst_pack(&tiny));
     CHECK_NEAR(stream.busy_cycles - stream.overlap_cycles, 20.6, 0.01); // A10
     double path = fake->config.insn[LEO_INSN_COPY_GM_TO_UBUF].rate16;
     for (int i = 1; i < 4; i++) { // a crowded quantum: the share is less than the path could take
         fake->core.gm_read_rate = path / i;
-        struct sim_cost slow = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0,
-                                       leo_cfg_burst_pack(&tile));
+        struct sim_cost slow =
+            cost_of(fake, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0, leo_cfg_burst_pack(&tile));
         CHECK_NEAR(slow.busy_cycles - slow.head_cycles, 8192 * i / path, 1e-9);
     }
     fake_destroy(fake);
@@ -114,18 +117,19 @@ static void memory_moves_whole_lines_and_windows(void)
                                             .dtype = LEO_DTYPE_B8,
                                             .len_bytes = cases[i].bytes};
         const struct leo_cfg_align1 cfg1 = {.src_gap = cases[i].gap};
-        struct sim_cost cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_UBUF_ALIGN, 0,
-                                       FAKE_GM + cases[i].offset, leo_cfg_align0_pack(&cfg0),
-                                       leo_cfg_align1_pack(&cfg1));
+        struct sim_cost cost =
+            cost_of(fake, LEO_INSN_COPY_GM_TO_UBUF_ALIGN, 0, FAKE_GM + cases[i].offset,
+                    leo_cfg_align0_pack(&cfg0), leo_cfg_align1_pack(&cfg1));
         CU_ASSERT_EQUAL(cost.gm_read_bytes, cases[i].moved);
     }
     const struct leo_cfg_nz0 nz0 = {2, LEO_DTYPE_F16, 64, 64, 64};
     const struct leo_cfg_nz1 nz1 = {8192, 64, 1, 0};
-    struct sim_cost cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_GM_TO_CBUF_ND2NZ, 0, FAKE_GM,
+    struct sim_cost cost = cost_of(fake, LEO_INSN_COPY_GM_TO_CBUF_ND2NZ, 0, FAKE_GM,
                                    leo_cfg_nz0_pack(&nz0), leo_cfg_nz1_pack(&nz1));
     CU_ASSERT_EQUAL(cost.gm_read_bytes, 2 * 64 * 128);
-    CU_ASSERT_EQUAL((1 + cost.gm_more) * cost.gm_count * cost.gm_piece, 2 * 64 * 128);
-    CU_ASSERT_EQUAL(cost.gm_more_step, 128);
+    const struct sim_span *from = &fake->core.foot.span[SIM_OPERAND_B];
+    CU_ASSERT_EQUAL(from->level[0].count * from->level[1].count * from->bytes, 2 * 64 * 128);
+    CU_ASSERT_EQUAL(from->level[0].step, 128);
     CU_ASSERT_FALSE(cost.flag_drains);
     fake_destroy(fake);
 }
@@ -136,19 +140,17 @@ static void output_and_local_moves_cost_head_and_rate(void)
     struct fake *fake = create("ascend910b1");
     const struct leo_cfg_fix0 fix0 = {.m = 128, .n = 256, .dst_stride = 256};
     const struct leo_cfg_fix1 fix1 = {.src_stride = 128, .quant = LEO_QUANT_F32_F16, .nz2nd = 1};
-    struct sim_cost cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM,
-                                   0, leo_cfg_fix0_pack(&fix0), leo_cfg_fix1_pack(&fix1));
+    struct sim_cost cost = cost_of(fake, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
+                                   leo_cfg_fix0_pack(&fix0), leo_cfg_fix1_pack(&fix1));
     CHECK_NEAR(cost.busy_cycles, 970.0, 0.01);
     CU_ASSERT_EQUAL(cost.gm_write_bytes, 65536);
     fake_destroy(fake);
     fake = create("ascend910a");
     const struct leo_cfg_burst burst = {.n_burst = 2, .len_burst = 4};
     const struct sim_insn_time *time = fake->config.insn;
-    cost = cost_of(fake, sim_unit_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 0,
-                   leo_cfg_burst_pack(&burst));
+    cost = cost_of(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 0, leo_cfg_burst_pack(&burst));
     CHECK_NEAR(cost.busy_cycles, time[LEO_INSN_COPY_MATRIX_CC_TO_UBUF].head + 8192.0 / 256, 1e-9);
-    cost = cost_of(fake, sim_unit_mte, LEO_INSN_COPY_CBUF_TO_UBUF, 0, 0, 0,
-                   leo_cfg_burst_pack(&burst));
+    cost = cost_of(fake, LEO_INSN_COPY_CBUF_TO_UBUF, 0, 0, 0, leo_cfg_burst_pack(&burst));
     CHECK_NEAR(cost.busy_cycles, time[LEO_INSN_COPY_CBUF_TO_UBUF].head + 256.0 / 128, 1e-9);
     fake_destroy(fake);
 }

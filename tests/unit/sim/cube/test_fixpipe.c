@@ -85,8 +85,8 @@ static void check_to_gm(struct fake *fake, const struct leo_cfg_fix0 *cfg0,
             put(want + 10 + at, value, cfg1->quant, cfg1->relu);
         }
     }
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM + 10,
-                             64, leo_cfg_fix0_pack(cfg0), leo_cfg_fix1_pack(cfg1)),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM + 10, 64,
+                             leo_cfg_fix0_pack(cfg0), leo_cfg_fix1_pack(cfg1)),
                     LEO_FAULT_NONE);
     CU_ASSERT(memcmp(fake->gm, want, FAKE_GM_SIZE) == 0);
     free(want);
@@ -144,7 +144,7 @@ static void fixpipe_adds_when_atomic(void)
     fake->core.ctrl = 1 << 1;
     const struct leo_cfg_fix0 cfg0 = {.m = 5, .n = 19, .dst_stride = 20};
     struct leo_cfg_fix1 cfg1 = {.src_stride = 16, .relu = 1, .nz2nd = 1};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
                              leo_cfg_fix0_pack(&cfg0), leo_cfg_fix1_pack(&cfg1)),
                     LEO_FAULT_NONE);
     for (int i = 0; i < 5; i++) {
@@ -154,7 +154,7 @@ static void fixpipe_adds_when_atomic(void)
         }
     }
     cfg1.quant = LEO_QUANT_F32_F16; // f16 results into sums of f32
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM, 0,
                              leo_cfg_fix0_pack(&cfg0), leo_cfg_fix1_pack(&cfg1)),
                     LEO_FAULT_ILLEGAL_CONFIG);
     fake_destroy(fake);
@@ -177,8 +177,8 @@ static void check_to_ubuf(struct fake *fake, unsigned mode, const struct leo_cfg
         }
     }
     const struct leo_cfg_cr cr = {.mode = (uint8_t)mode};
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 32, 0,
-                             leo_cfg_cr_pack(&cr), leo_cfg_burst_pack(cfg)),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 32, 0, leo_cfg_cr_pack(&cr),
+                             leo_cfg_burst_pack(cfg)),
                     LEO_FAULT_NONE);
     CU_ASSERT(memcmp(ub, want, 0x8000) == 0);
     free(want);
@@ -262,23 +262,21 @@ static void ways_out_fault(void)
         {0, 0, {.m = 0, .n = 16}, {.nz2nd = 1}, LEO_FAULT_NONE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_GM, cases[i].a,
-                                 cases[i].b, leo_cfg_fix0_pack(&cases[i].cfg0),
+        CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_GM, cases[i].a, cases[i].b,
+                                 leo_cfg_fix0_pack(&cases[i].cfg0),
                                  leo_cfg_fix1_pack(&cases[i].cfg1)),
                         cases[i].want);
     }
     const struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 1};
     uint64_t d = leo_cfg_burst_pack(&one);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 4, d),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 4, d),
                     LEO_FAULT_ILLEGAL_CONFIG);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 16, d),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 16, d),
                     LEO_FAULT_ILLEGAL_CONFIG);
-    CU_ASSERT_EQUAL(
-        fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 1, d),
-        LEO_FAULT_NONE);
-    CU_ASSERT_EQUAL(
-        fake_run(fake, sim_exec_fixpipe, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 0, d),
-        LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 1, d),
+                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0x8000 - 512, 0, 0, d),
+                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
     fake_destroy(fake);
 }
 

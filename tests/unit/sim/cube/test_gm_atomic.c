@@ -98,9 +98,9 @@ static void check(struct fake *fake, unsigned op, unsigned type, unsigned offset
     const struct leo_cfg_ctrl ctrl = {.atomic = (uint8_t)op, .atomic_type = (uint8_t)type};
     const struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = (uint16_t)(ELEMENTS * bytes / 32)};
     fake->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
-    CU_ASSERT_EQUAL(fake_run(fake, sim_exec_mte, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM + offset, 0, 0,
-                             leo_cfg_burst_pack(&cfg)),
-                    LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(
+        fake_run(fake, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM + offset, 0, 0, leo_cfg_burst_pack(&cfg)),
+        LEO_FAULT_NONE);
     CU_ASSERT(memcmp(fake->gm, want, FAKE_GM_SIZE) == 0);
     free(want);
 }

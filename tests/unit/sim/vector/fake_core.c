@@ -6,31 +6,6 @@
 
 #define SCRATCH_BYTES (1u << 20)
 
-uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
-                        uint64_t bytes, unsigned align)
-{
-    const struct sim_local *local = &core->local[space];
-    if (addr % align != 0) {
-        sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, space, addr, bytes);
-        return NULL;
-    }
-    if (addr > local->bytes || bytes > local->bytes - addr) {
-        sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, space, addr, bytes);
-        return NULL;
-    }
-    return local->data + addr;
-}
-
-bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
-                    uint64_t addr, uint64_t bytes)
-{
-    core->scalar.fault.code = code;
-    core->scalar.fault.space = space;
-    core->scalar.fault.addr = addr;
-    core->scalar.fault.bytes = bytes;
-    return false;
-}
-
 struct fake_core *fake_core_create(uint32_t arch, const char *simd)
 {
     struct fake_core *fake = calloc(1, sizeof(*fake));

@@ -171,7 +171,8 @@ static void check(struct subject *subject, const struct sim_op *op, const struct
     memcpy(subject->expected, subject->before, FAKE_UB_BYTES);
     reference_exec(&ref, op);
     subject->runs++;
-    const bool good = sim_exec_vector(core, op) &&
+    struct sim_op ready = *op;
+    const bool good = sim_core_execute(core, &ready) &&
                       memcmp(ub, subject->expected, FAKE_UB_BYTES) == 0 &&
                       memcmp(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask)) == 0;
     if (!good) {

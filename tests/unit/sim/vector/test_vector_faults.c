@@ -30,7 +30,7 @@ static enum leo_fault fault_of(uint32_t arch, struct sim_op op, uint64_t ctrl, u
     memset(ub, 0x3c, FAKE_UB_BYTES);
     fake->core.ctrl = ctrl;
     fake->core.vmask[0] = vmask;
-    const bool good = sim_exec_vector(&fake->core, &op);
+    const bool good = sim_core_execute(&fake->core, &op);
     const enum leo_fault code = fake->core.scalar.fault.code;
     CU_ASSERT(good == (code == LEO_FAULT_NONE));
     for (size_t i = 0; !good && i < FAKE_UB_BYTES; i++) {

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The effect of an instruction: outlined, checked, done. Time is issue.c's. */
+#include "core.h"
+#include <sim_units.h>
+
+#include <string.h>
+
+bool sim_core_outline(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    sim_footprint_begin(foot);
+    return !op->row->foot || op->row->foot(core, op, foot);
+}
+
+bool sim_core_has(const struct sim_core *core, enum leo_insn insn)
+{
+    int arch = leo_arch_index(core->config->arch);
+    return arch >= 0 && sim_insns[insn].cores[arch] >> core->kind & 1;
+}
+
+static bool map_span(struct sim_core *core, struct sim_span *span)
+{
+    if (span->touch == 0 || span->space == LEO_MEM_SPACE_GM) {
+        span->host = NULL;
+        return true;
+    }
+    uint8_t *low =
+        sim_core_local(core, (enum leo_mem_space)span->space, span->low, span->extent, span->align);
+    span->host = low ? low + (span->addr - span->low) : NULL;
+    return low != NULL;
+}
+
+bool sim_footprint_map(struct sim_core *core, struct sim_footprint *foot)
+{
+    if (foot->empty) {
+        return true;
+    }
+    for (unsigned i = SIM_OPERAND_B; i < SIM_OPERAND_EXTRA; i++) {
+        if (!map_span(core, &foot->span[i])) {
+            return false;
+        }
+    }
+    if (!map_span(core, &foot->span[SIM_OPERAND_A])) {
+        return false;
+    }
+    for (unsigned i = SIM_OPERAND_EXTRA; i < foot->count; i++) {
+        if (!map_span(core, &foot->span[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What was wrong is in the configuration words: the record gets them as address and length. */
+static bool tell_config(struct sim_core *core, const struct sim_op *op)
+{
+    struct sim_fault *fault = &core->scalar.fault;
+    if (fault->code != LEO_FAULT_ILLEGAL_CONFIG && fault->code != LEO_FAULT_ILLEGAL_INSTRUCTION) {
+        return false;
+    }
+    const uint64_t value[] = {op->a, op->b, op->c, op->d};
+    uint64_t words[2] = {0, 0};
+    unsigned count = 0;
+    for (unsigned i = 0; i < 4 && count < 2; i++) {
+        if (op->row->operand[i] == LEO_INSN_OPERAND_CFG) {
+            words[count++] = value[i];
+        }
+    }
+    bool other =
+        fault->addr != 0 && fault->addr != words[0] && fault->addr != words[1]; // a CSR's value
+    if (count && !other) {
+        fault->addr = words[0];
+        fault->bytes = words[1];
+    }
+    return false;
+}
+
+bool sim_core_execute(struct sim_core *core, struct sim_op *op)
+{
+    op->row = &sim_insns[op->insn];
+    op->foot = &core->foot;
+    if (!op->row->exec) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
+    }
+    bool good = sim_core_outline(core, op, &core->foot) && sim_footprint_map(core, &core->foot) &&
+                (core->foot.empty || op->row->exec(core, op));
+    return good || tell_config(core, op);
+}
+
+void sim_core_price(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
+{
+    *cost = (struct sim_cost){0};
+    op->row->cost(core, op, cost);
+}
+
+/* Takes the mask bits when all earlier vector work is done; later vector work sees them. */
+bool sim_foot_cmpmask(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    (void)core;
+    struct sim_span *bits = sim_footprint_add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_UB, SIM_TOUCH_READ,
+                                              op->b, sizeof(core->cmpmask));
+    bits->align = sizeof(core->cmpmask);
+    return true;
+}
+
+bool sim_core_set_cmpmask(struct sim_core *core, const struct sim_op *op)
+{
+    memcpy(core->cmpmask, op->foot->span[SIM_OPERAND_B].host, sizeof(core->cmpmask));
+    struct sim_pipe *pipe = &core->pipe[LEO_PIPE_V];
+    double at = pipe->free_at > core->scalar.cycle ? pipe->free_at : core->scalar.cycle;
+    pipe->not_before = (pipe->not_before > at ? pipe->not_before : at) + 1;
+    return true;
+}
+
+bool sim_core_trap(struct sim_core *core, const struct sim_op *op)
+{
+    return sim_core_fault(core, LEO_FAULT_KERNEL_TRAP, LEO_MEM_SPACE_PRIVATE, op->b, 0);
+}

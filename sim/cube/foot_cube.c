@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What mmad touches: whole fractals of its operands. docs/hw/cube.md. */
+#include "mad.h"
+
+#define FRACTAL_BYTES     512u
+#define BIAS_ALIGN        64u
+#define UNIT_FLAG_UNKNOWN 1u
+
+static bool check_config(struct sim_core *core, uint64_t word, const struct leo_cfg_mad *cfg)
+{
+    if (word & LEO_CFG_MAD_RESERVED || cfg->unit_flag == UNIT_FLAG_UNKNOWN ||
+        cfg->type >= LEO_MAD_COUNT || (cfg->c_bias && cfg->type == LEO_MAD_F16F16)) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
+    }
+    if (!leo_insn_has_type(LEO_INSN_MMAD, core->config->arch, cfg->type)) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_GM, word, 0);
+    }
+    return true;
+}
+
+static void add(struct sim_footprint *foot, enum sim_operand at, enum leo_mem_space space,
+                unsigned touch, uint64_t addr, uint64_t bytes, uint16_t align)
+{
+    sim_footprint_add(foot, at, space, touch, addr, bytes)->align = align;
+}
+
+bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
+    if (!check_config(core, op->d, &cfg)) {
+        return false;
+    }
+    foot->empty = cfg.m == 0 || cfg.k == 0 || cfg.n == 0;
+    const uint64_t m1 = (cfg.m + 15u) / 16, k1 = mad_fractals_of_k(&cfg), n1 = (cfg.n + 15u) / 16;
+    const uint64_t row = (uint64_t)cfg.k * mad_operand_bits(cfg.type) / 8;
+    const uint64_t a_bytes = mad_is_vector(&cfg)
+                                 ? (row + MAD_ROW_BYTES - 1) / MAD_ROW_BYTES * MAD_ROW_BYTES
+                                 : m1 * k1 * FRACTAL_BYTES;
+    const uint16_t c_bytes = cfg.type == LEO_MAD_F16F16 ? 512 : 1024; // a fractal
+    const bool old = !cfg.c_bias && !cfg.c_init;
+    // What pads m, k and n to fractals has no effect (decision 9).
+    const unsigned padded = SIM_TOUCH_READ | SIM_TOUCH_PADDED;
+    add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L0A, padded, op->b, a_bytes, FRACTAL_BYTES);
+    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, padded, op->c, k1 * n1 * FRACTAL_BYTES,
+        FRACTAL_BYTES);
+    // With a bias the upper half of the first operand is its address, so only the lower half is
+    // L0C's.
+    add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_L0C, SIM_TOUCH_WRITE | (old ? padded : 0),
+        cfg.c_bias ? (uint32_t)op->a : op->a, m1 * n1 * c_bytes, c_bytes);
+    if (cfg.c_bias && !cfg.c_init) {
+        add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_BT, SIM_TOUCH_READ, op->a >> 32, cfg.n * 4u,
+            BIAS_ALIGN);
+    }
+    return true;
+}

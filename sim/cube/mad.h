@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shape of the operands of mmad by its type. docs/hw/cube.md. */
+#pragma once
+
+#include "core/core.h"
+#include <sim_units.h>
+
+#define MAD_ROW_BYTES 32u /* of a fractal */
+
+/** Bits of an element of A and B. */
+static inline unsigned mad_operand_bits(enum leo_mad type)
+{
+    switch (type) {
+    case LEO_MAD_F32F32:
+    case LEO_MAD_HF32F32:
+        return 32;
+    case LEO_MAD_S8S32:
+    case LEO_MAD_U8U32:
+    case LEO_MAD_U8S32:
+        return 8;
+    case LEO_MAD_S4S32:
+        return 4;
+    case LEO_MAD_F16F32:
+    case LEO_MAD_F16F16:
+    case LEO_MAD_BF16F32:
+    case LEO_MAD_F16U2:
+        break;
+    }
+    return 16;
+}
+
+/** Fractals along k: 16 rows of 32 bytes each. With k_align 32-bit operands come in pairs. */
+static inline uint32_t mad_fractals_of_k(const struct leo_cfg_mad *cfg)
+{
+    unsigned bits = mad_operand_bits(cfg->type);
+    uint32_t k0 = MAD_ROW_BYTES * 8 / bits;
+    uint32_t fractals = (cfg->k + k0 - 1) / k0;
+    return cfg->k_align && bits == 32 ? (fractals + 1) & ~1u : fractals;
+}
+
+/** A is a plain vector of k elements. */
+static inline bool mad_is_vector(const struct leo_cfg_mad *cfg)
+{
+    return cfg->m == 1 && !cfg->gemv_off;
+}
