@@ -155,7 +155,12 @@ Written by hand in `isa/device/include/leo`:
 | `dcci(..)`, `dsb(..)` | keep the compiler's order; the scalar unit has no data cache |
 | `bcnt0 bcnt1 clz sff0 sff1 sbitset0 sbitset1` | bits of a 64-bit number |
 | `trap()` | stops the kernel |
+| `leo_printf(format, ..)`, `leo_assert(condition, format, ..)` | output, and a fault with text: [../kernel_output.md](../kernel_output.md) |
 | `__ubuf_array__ __cbuf_array__ __ca_array__ __cb_array__ __cc_array__` | before an array: it lives in UB, L1, L0A, L0B, L0C |
+
+Types: `half` (IEEE binary16) and `bfloat16_t` beside those of C and `<stdint.h>`; `pipe_t`: `PIPE_S PIPE_V PIPE_M PIPE_MTE1 PIPE_MTE2
+PIPE_MTE3 PIPE_FIX PIPE_ALL`; `event_t`: `EVENT_ID0` to `EVENT_ID7`; `pad_t`, the last argument of `copy_gm_to_cbuf`: `PAD_NONE`, and
+`PAD_MODE1` to `PAD_MODE8`, which change nothing here; the memories `__gm__ __ubuf__ __cbuf__ __ca__ __cb__ __cc__` mark pointers and change nothing in the code.
 """
     yield "intrinsics.md", page("Intrinsics", "isa/insn", intro, "## Generated\n",
                                 table(["function", "first arguments", "then"], overloads(write_functions(isa).signatures))

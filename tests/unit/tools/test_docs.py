@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_docs.py BUILD: the tutorials do what they say when a reader copies them, block by block.
+
+A ```c block goes to the file named last before it in backquotes; a plain block that begins with a command of the tutorial is
+run by bash in a folder that has the build as `build`. Each command must succeed, and each --golden must be good.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(sys.argv.pop()) if len(sys.argv) > 1 else ROOT / "build"
+COMMAND = re.compile(r"^(build/tools/leo/leo|python3|head|cmake --build build --target leo )")
+BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.S)
+
+
+def steps(text):
+    """(kind, name or None, content) of each block that a reader writes or runs."""
+    end = 0
+    name = None
+    for match in BLOCK.finditer(text):
+        names = re.findall(r"`([\w.]+\.c)`", text[end:match.start()])
+        name = names[-1] if names else name
+        end = match.end()
+        language, content = match.groups()
+        if language == "c":
+            yield "file", name, content
+        elif not language and COMMAND.match(content):
+            yield "run", None, content
+
+
+class Docs(unittest.TestCase):
+    def follow(self, page, text=None, soc=None):
+        commands = goldens = 0
+        text = text if text is not None else (ROOT / page).read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "build").symlink_to(BUILD)
+            (Path(folder) / "examples").symlink_to(ROOT / "examples")
+            for kind, name, content in steps(text):
+                if kind == "file":
+                    self.assertIsNotNone(name, f"{page}: a program has no file name")
+                    (Path(folder) / name).write_text(content)
+                    continue
+                # What the reader has built already.
+                content = re.sub(r"^cmake .*\n", "", content, flags=re.M)
+                result = subprocess.run(["bash", "-e", "-c", content], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 0, f"{page}:\n{content}\n{result.stdout}{result.stderr}")
+                commands += 1
+                goldens += len(re.findall(r"largest error [\w.]+: good", result.stdout))
+        return commands, goldens
+
+    def test_write_a_kernel(self):
+        self.assertEqual(self.follow("docs/write_a_kernel.md"), (3, 1 + 3))
+
+    def test_write_a_cube_kernel(self):
+        self.assertEqual(self.follow("docs/write_a_cube_kernel.md"), (1, 1))
+
+    def test_toolchain(self):
+        self.assertEqual(self.follow("docs/toolchain.md"), (1, 1))
+
+    def test_kernel_output(self):
+        self.assertEqual(self.follow("docs/kernel_output.md"), (1, 0))
+
+    def test_readme_kernel(self):
+        text = (ROOT / "README.md").read_text()
+        section = text[text.index("## Quickstart: a kernel"):text.index("## Quickstart: an architecture study")]
+        self.assertEqual(self.follow("README.md", section), (1, 1))
+
+    def test_the_split_chip_twice(self):
+        """The first kernel of the page's tails, with the option that its comment asks for."""
+        text = (ROOT / "docs/write_a_kernel.md").read_text()
+        tails = text[text.index("## 6. Tails"):]
+        first, _, rest = tails.partition("**910A** copies")
+        run = rest[rest.rindex("```\nbuild/tools/leo/leo cc twice.c"):]
+        run = run.replace("leo cc ", "leo cc --soc ascend910b1 ").replace("leo run ", "leo run --soc ascend910b1 ")
+        self.assertEqual(self.follow("docs/write_a_kernel.md", first + run), (1, 3))
+
+    def test_broken_page_is_noticed(self):
+        with self.assertRaises(AssertionError):
+            self.follow("a page", "```\nbuild/tools/leo/leo cc none.c -o none.elf\n```\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
