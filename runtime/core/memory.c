@@ -20,6 +20,7 @@ leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uin
                        "cannot allocate %llu bytes on device %d: %s; %llu of %llu bytes are free",
                        (ull)bytes, device->index, leo_status_text(status), (ull)left, (ull)total);
     }
+    rt_profile_memory(device);
     return LEO_OK;
 }
 
@@ -57,8 +58,11 @@ leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr)
             "address",
             (ull)addr, (ull)(addr - base), (ull)base);
     }
-    return status ? rt_fail(status, "cannot free 0x%llx: %s", (ull)addr, leo_status_text(status))
-                  : LEO_OK;
+    if (status) {
+        return rt_fail(status, "cannot free 0x%llx: %s", (ull)addr, leo_status_text(status));
+    }
+    rt_profile_memory(device);
+    return LEO_OK;
 }
 
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes,

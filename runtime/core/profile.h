@@ -11,6 +11,8 @@ struct rt_profile {
     uint32_t *
         table; /**< open addressing: tag number by hash of its text, 0 = empty; at most half full */
     uint32_t table_size;
+    struct leo_rt_profile_mark *marks; /**< what the host did, in its order */
+    size_t mark_count, mark_capacity;
 };
 
 /** Records that are there (not those lost); valid until the profile stops. */

@@ -252,3 +252,8 @@ uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag);
 const char *rt_profile_tag_text(const struct leo_rt_device *device,
                                 const struct leo_task_record *record);
 void rt_profile_destroy(struct leo_rt_device *device);
+/* profile_host.c */
+/** The caller holds the device's lock. */
+void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id);
+/** Notes how much memory is in use now; takes the lock. */
+void rt_profile_memory(struct leo_rt_device *device);

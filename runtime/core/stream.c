@@ -132,12 +132,14 @@ leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
     }
     entry->host_ns = atomic_load(&device->host_ns);
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
-    status = leo_drv_queue_submit(stream->queue, entry, NULL);
+    uint32_t cmd_id;
+    status = leo_drv_queue_submit(stream->queue, entry, &cmd_id);
     if (status) {
         return rt_fail(status, "device %d does not take the %s: %s", device->index, task->what,
                        leo_status_text(status));
     }
     stream->submitted++;
+    rt_profile_submitted(device, cmd_id);
     return LEO_OK;
 }
 

@@ -189,6 +189,26 @@ leo_status leo_rt_profile_tasks(struct leo_rt_device *device, struct leo_rt_prof
  * `lost` those for which there was no room. */
 leo_status leo_rt_profile_traces(struct leo_rt_device *device, struct leo_trace_record *traces,
                                  size_t capacity, size_t *count, uint64_t *lost);
+/** What the host did while a profile ran; times are CLOCK_MONOTONIC_RAW. */
+enum leo_rt_profile_kind {
+    LEO_RT_PROFILE_LAUNCH, /**< a task was submitted; value = its cmd_id */
+    LEO_RT_PROFILE_CALL,   /**< the program called `name` */
+    LEO_RT_PROFILE_MEMORY, /**< value = bytes of device memory in use from now on */
+};
+struct leo_rt_profile_mark {
+    enum leo_rt_profile_kind kind;
+    uint32_t thread;
+    uint64_t begin_ns, end_ns, value;
+    const char *name;
+};
+uint64_t leo_rt_profile_clock_ns(void);
+/** Cheap: for callers that describe their launches only then. */
+bool leo_rt_profile_is_on(const struct leo_rt_device *device);
+/** Notes a call that began at `begin_ns` and ends now; nothing while profiles are off. */
+void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns);
+/** The marks so far, in the host's order; valid until the next call for this device. */
+leo_status leo_rt_profile_marks(struct leo_rt_device *device,
+                                const struct leo_rt_profile_mark **marks, size_t *count);
 /** Writes a timeline for Perfetto / chrome://tracing (JSON): streams, cores, units. */
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path);
 

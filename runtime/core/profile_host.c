@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's side of a profile: when tasks were submitted, calls of the program, memory in use. */
+#include "profile.h"
+
+#include <leo/alloc.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t leo_rt_profile_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+// A log entry that finds no memory is left out: a profile with a gap is better than a failed
+// launch.
+static struct leo_rt_profile_mark *add_mark(struct rt_profile *profile)
+{
+    if (profile->mark_count == profile->mark_capacity) {
+        size_t capacity = profile->mark_capacity ? profile->mark_capacity * 2 : 1024;
+        struct leo_rt_profile_mark *marks = leo_realloc(profile->marks, capacity * sizeof(*marks));
+        if (!marks) {
+            return NULL;
+        }
+        profile->marks = marks;
+        profile->mark_capacity = capacity;
+    }
+    struct leo_rt_profile_mark *mark = &profile->marks[profile->mark_count++];
+    *mark =
+        (struct leo_rt_profile_mark){.thread = thread_id(), .begin_ns = leo_rt_profile_clock_ns()};
+    return mark;
+}
+
+void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id)
+{
+    struct leo_rt_profile_mark *mark = device->profile ? add_mark(device->profile) : NULL;
+    if (mark) {
+        mark->kind = LEO_RT_PROFILE_LAUNCH;
+        mark->value = cmd_id;
+    }
+}
+
+void rt_profile_memory(struct leo_rt_device *device)
+{
+    if (!leo_rt_profile_is_on(device)) {
+        return;
+    }
+    uint64_t left, total;
+    pthread_mutex_lock(&device->lock);
+    leo_drv_memory_info(device->drv, &left, &total);
+    struct leo_rt_profile_mark *mark = device->profile ? add_mark(device->profile) : NULL;
+    if (mark) {
+        mark->kind = LEO_RT_PROFILE_MEMORY;
+        mark->value = total - left;
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+bool leo_rt_profile_is_on(const struct leo_rt_device *device)
+{
+    return __atomic_load_n(&device->profile, __ATOMIC_RELAXED) != NULL;
+}
+
+void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns)
+{
+    pthread_mutex_lock(&device->lock);
+    uint32_t tag = rt_profile_tag(device, name);
+    struct leo_rt_profile_mark *mark = tag ? add_mark(device->profile) : NULL;
+    if (mark) {
+        mark->kind = LEO_RT_PROFILE_CALL;
+        mark->name = device->profile->tags[tag - 1];
+        mark->end_ns = mark->begin_ns;
+        mark->begin_ns = begin_ns;
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+leo_status leo_rt_profile_marks(struct leo_rt_device *device,
+                                const struct leo_rt_profile_mark **marks, size_t *count)
+{
+    leo_status status = LEO_OK;
+    pthread_mutex_lock(&device->lock);
+    if (device->profile) {
+        *marks = device->profile->marks;
+        *count = device->profile->mark_count;
+    } else {
+        status = rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first",
+                         device->index);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the raw files of a profile; tools/toolkit/msprof reads them and says what is in them. */
+#include "prof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <leo/alloc.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct writer {
+    const char *folder;
+    char *error;
+    size_t error_bytes;
+};
+
+static bool fail(const struct writer *writer, const char *what, const char *path)
+{
+    snprintf(writer->error, writer->error_bytes, "cannot %s %s: %s", what, path, strerror(errno));
+    return false;
+}
+
+bool prof_make_folder(const char *path, char *error, size_t error_bytes)
+{
+    char part[PROF_PATH_BYTES];
+    const struct writer writer = {path, error, error_bytes};
+    snprintf(part, sizeof(part), "%s", path);
+    for (char *at = part + 1; *at; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            if (mkdir(part, 0750) != 0 && errno != EEXIST) {
+                return fail(&writer, "make the folder", part);
+            }
+            *at = '/';
+        }
+    }
+    return (mkdir(part, 0750) == 0 || errno == EEXIST) || fail(&writer, "make the folder", part);
+}
+
+static FILE *open_file(const struct writer *writer, const char *name, char path[PROF_PATH_BYTES])
+{
+    snprintf(path, PROF_PATH_BYTES, "%.*s/%s", PROF_PATH_BYTES - 64, writer->folder, name);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    bool good = prof_make_folder(path, writer->error, writer->error_bytes);
+    *slash = '/';
+    FILE *file = good ? fopen(path, "w") : NULL;
+    if (good && !file) {
+        fail(writer, "write", path);
+    }
+    return file;
+}
+
+// A full disk shows at the latest here.
+static bool close_file(const struct writer *writer, FILE *file, const char *path)
+{
+    bool good = fflush(file) == 0 && !ferror(file);
+    int error = errno;
+    good = fclose(file) == 0 && good;
+    if (!good) {
+        errno = error;
+        fail(writer, "write", path);
+    }
+    return good;
+}
+
+static void write_quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') {
+            fputc('"', file);
+        }
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+bool prof_write_start(const char *folder, char *error, size_t error_bytes)
+{
+    const struct writer writer = {folder, error, error_bytes};
+    char path[PROF_PATH_BYTES];
+    struct timespec real;
+    FILE *file = open_file(&writer, "host/start_info", path);
+    if (!file) {
+        return false;
+    }
+    clock_gettime(CLOCK_REALTIME, &real);
+    uint64_t raw = leo_rt_profile_clock_ns();
+    fprintf(file,
+            "{\"collectionTimeBegin\": \"%" PRIu64 "\", \"clockMonotonicRaw\": \"%" PRIu64
+            "\", \"pid\": %ld}\n",
+            (uint64_t)real.tv_sec * 1000000u + (uint64_t)real.tv_nsec / 1000u, raw, (long)getpid());
+    return close_file(&writer, file, path);
+}
+
+/** The three logs of the host, open together: marks are in one list. */
+enum { LAUNCHES, CALLS, MEMORY, LOGS };
+static const char *const log_name[LOGS] = {"host/data/launch.csv", "host/data/api.csv",
+                                           "host/data/memory.csv"};
+static const char *const log_header[LOGS] = {"device,task,thread,ns", "level,name,thread,begin,end",
+                                             "device,ns,bytes"};
+
+static void write_mark(FILE *const file[LOGS], uint32_t device,
+                       const struct leo_rt_profile_mark *mark)
+{
+    switch (mark->kind) {
+    case LEO_RT_PROFILE_LAUNCH:
+        fprintf(file[LAUNCHES], "%u,%" PRIu64 ",%u,%" PRIu64 "\n", device, mark->value,
+                mark->thread, mark->begin_ns);
+        break;
+    case LEO_RT_PROFILE_CALL:
+        fprintf(file[CALLS], "acl,");
+        write_quoted(file[CALLS], mark->name);
+        fprintf(file[CALLS], ",%u,%" PRIu64 ",%" PRIu64 "\n", mark->thread, mark->begin_ns,
+                mark->end_ns);
+        break;
+    case LEO_RT_PROFILE_MEMORY:
+        fprintf(file[MEMORY], "%u,%" PRIu64 ",%" PRIu64 "\n", device, mark->begin_ns, mark->value);
+        break;
+    }
+}
+
+static bool write_host(const struct writer *writer, const struct prof_device *devices,
+                       uint32_t count)
+{
+    FILE *file[LOGS] = {NULL};
+    char path[LOGS][PROF_PATH_BYTES];
+    bool good = true;
+    for (int i = 0; good && i < LOGS; i++) {
+        file[i] = open_file(writer, log_name[i], path[i]);
+        good = file[i] != NULL;
+        if (good) {
+            fprintf(file[i], "%s\n", log_header[i]);
+        }
+    }
+    for (uint32_t d = 0; good && d < count; d++) {
+        const struct leo_rt_profile_mark *marks;
+        size_t mark_count;
+        if (leo_rt_profile_marks(devices[d].rt, &marks, &mark_count) != LEO_OK) {
+            snprintf(writer->error, writer->error_bytes, "%s", leo_rt_last_error());
+            good = false;
+            break;
+        }
+        for (size_t i = 0; i < mark_count; i++) {
+            write_mark(file, devices[d].number, &marks[i]);
+        }
+    }
+    for (int i = 0; i < LOGS; i++) {
+        good = (!file[i] || close_file(writer, file[i], path[i])) && good;
+    }
+    return good;
+}
+
+static void write_task(FILE *file, const struct leo_rt_profile_task *task)
+{
+    static const char *const kind[] = {"any", "aicore", "cube", "vector"};
+    static const char *const opcode[] = {
+        [LEO_SQE_OP_KERNEL] = "kernel",
+        [LEO_SQE_OP_COPY] = "copy",
+        [LEO_SQE_OP_FILL] = "fill",
+        [LEO_SQE_OP_EVENT_RECORD] = "event record",
+        [LEO_SQE_OP_EVENT_WAIT] = "event wait",
+    };
+    const struct leo_task_record *r = &task->record;
+    const char *what = r->opcode < sizeof(opcode) / sizeof(opcode[0]) ? opcode[r->opcode] : NULL;
+    fprintf(file, "%u,%u,%s,%s,", r->cmd_id, r->queue, what ? what : "task",
+            r->core_kind < 4 ? kind[r->core_kind] : "any");
+    write_quoted(file, task->tag);
+    fprintf(file, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, r->block_num,
+            r->cores, r->start_ns, r->end_ns, r->core_cycles, r->gm_read, r->gm_write);
+    for (int pipe = 0; pipe < LEO_PIPE_ALL; pipe++) {
+        fprintf(file, ",%" PRIu64, r->busy[pipe]);
+    }
+    fputc('\n', file);
+}
+
+static bool write_tasks(const struct writer *writer, const struct prof_device *device,
+                        uint64_t *lost)
+{
+    char name[64], path[PROF_PATH_BYTES];
+    size_t count = 0;
+    leo_status status = leo_rt_profile_tasks(device->rt, NULL, 0, &count, lost);
+    struct leo_rt_profile_task *tasks =
+        status == LEO_OK ? leo_calloc(count + 1, sizeof(*tasks)) : NULL;
+    if (tasks) {
+        status = leo_rt_profile_tasks(device->rt, tasks, count, &count, lost);
+    }
+    if (!tasks || status != LEO_OK) {
+        snprintf(writer->error, writer->error_bytes, "%s",
+                 status == LEO_OK ? "out of host memory" : leo_rt_last_error());
+        leo_free(tasks);
+        return false;
+    }
+    snprintf(name, sizeof(name), "device_%u/data/task.csv", device->number);
+    FILE *file = open_file(writer, name, path);
+    if (file) {
+        fprintf(file, "task,stream,kind,core_kind,tag,blocks,cores,start_ns,end_ns,core_cycles,"
+                      "gm_read,gm_write,scalar,vec,mac,mte1,mte2,mte3,fixpipe\n");
+        for (size_t i = 0; i < count; i++) {
+            write_task(file, &tasks[i]);
+        }
+    }
+    leo_free(tasks);
+    return file && close_file(writer, file, path);
+}
+
+static bool write_device(const struct writer *writer, const struct prof_device *device,
+                         const struct aclprofConfig *config)
+{
+    char name[64], path[PROF_PATH_BYTES];
+    uint64_t lost = 0;
+    struct leo_drv_caps caps;
+    if (!write_tasks(writer, device, &lost)) {
+        return false;
+    }
+    leo_rt_device_get_caps(device->rt, &caps);
+    snprintf(name, sizeof(name), "device_%u/data/device.json", device->number);
+    FILE *file = open_file(writer, name, path);
+    if (!file) {
+        return false;
+    }
+    fprintf(file,
+            "{\"soc\": \"%s\", \"arch\": %u, \"clock_khz\": %u, \"cube_cores\": %u, "
+            "\"vector_cores\": %u, \"hbm_bytes\": %" PRIu64 ", \"metrics\": %d, \"lost\": %" PRIu64
+            "}\n",
+            caps.soc_name, caps.arch, caps.clock_khz, caps.cube_cores, caps.vector_cores,
+            caps.hbm_bytes, (int)config->metrics, lost);
+    return close_file(writer, file, path);
+}
+
+bool prof_write_result(const char *folder, const struct prof_device *devices, uint32_t count,
+                       const struct aclprofConfig *config, char *error, size_t error_bytes)
+{
+    const struct writer writer = {folder, error, error_bytes};
+    bool good = write_host(&writer, devices, count);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = write_device(&writer, &devices[i], config);
+    }
+    return good;
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""msprof over a small profile written by hand: every table, the timeline's joins, and what is wrong with a folder."""
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+MSPROF = Path(__file__).resolve().parents[3] / "tools" / "toolkit" / "msprof" / "msprof.py"
+REAL_US, RAW_NS = 1_700_000_000_000_000, 5_000_000_000
+HEADER = ("task,stream,kind,core_kind,tag,blocks,cores,start_ns,end_ns,core_cycles,gm_read,gm_write,"
+          "scalar,vec,mac,mte1,mte2,mte3,fixpipe")
+TASKS = [
+    '1,3,kernel,cube,"aclnnMatmul|FLOAT16[2,3];FLOAT16[3,4]|FLOAT16[2,4]",2,2,100,1100,1600,4096,1024,10,0,800,30,400,0,50',
+    '2,3,kernel,vector,"aclnnInplaceAdd|FLOAT[7]/NCHW|FLOAT[7]/NCHW",1,1,1100,1600,500,0,0,5,250,0,0,125,60,0',
+    '3,4,copy,any,"copy",0,0,2600,2700,0,0,0,0,0,0,0,0,0,0',
+    '4,3,kernel,any,"user_kernel",1,1,5000,5001,0,0,0,0,0,0,0,0,0,0',
+]
+
+
+class Msprof(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = Path(self.place.name) / "PROF_000001_20260101000000000_AAAAAAAA"
+        host, device = self.folder / "host" / "data", self.folder / "device_0" / "data"
+        host.mkdir(parents=True)
+        device.mkdir(parents=True)
+        (self.folder / "host" / "start_info").write_text(
+            json.dumps({"collectionTimeBegin": str(REAL_US), "clockMonotonicRaw": str(RAW_NS), "pid": 77}))
+        # The host is slow: task 2 is submitted long after the simulated end of task 1.
+        launches = [(1, 1000), (2, 500_000), (3, 500_100), (4, 500_200)]
+        (host / "launch.csv").write_text("device,task,thread,ns\n" + "".join(
+            f"0,{task},9,{RAW_NS + at}\n" for task, at in launches))
+        (host / "api.csv").write_text("level,name,thread,begin,end\n" + "".join(
+            f"acl,aclnnMatmul,9,{RAW_NS + at},{RAW_NS + at + took}\n" for at, took in ((900, 1000), (4000, 3000))))
+        (host / "memory.csv").write_text(f"device,ns,bytes\n0,{RAW_NS + 5},1048576\n")
+        (device / "device.json").write_text(json.dumps(
+            {"soc": "x", "clock_khz": 1_000_000, "cube_cores": 2, "vector_cores": 2, "metrics": 1, "lost": 0}))
+        (device / "task.csv").write_text("\n".join([HEADER, *TASKS, ""]))
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def msprof(self, *arguments, code=0):
+        done = subprocess.run([sys.executable, "-B", MSPROF, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout + done.stderr
+
+    def table(self, name):
+        self.msprof("--export=on", f"--output={self.folder}")
+        found = list((self.folder / "mindstudio_profiler_output").glob(f"{name}_*.csv"))
+        self.assertRegex(found[0].name, rf"^{name}_\d{{14}}\.csv$")
+        with open(found[0], newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def test_op_summary(self):
+        rows = self.table("op_summary")
+        self.assertEqual([r["Op Name"] for r in rows], ["aclnnMatmul", "aclnnInplaceAdd", "user_kernel"])
+        self.assertEqual([r["OP Type"] for r in rows], ["Matmul", "Add", "user_kernel"])
+        self.assertEqual([r["Task Type"] for r in rows], ["AI_CORE", "AI_VECTOR_CORE", "MIX_AIC"])
+        first = rows[0]
+        self.assertEqual(first["Task Start Time(us)"], f"{REAL_US + 1}.000")
+        self.assertEqual(first["Task Duration(us)"], "1.000")
+        self.assertEqual(first["Input Shapes"], '"2,3;3,4"')
+        self.assertEqual((first["Input Data Types"], first["Input Formats"]), ("FLOAT16;FLOAT16", "ND;ND"))
+        self.assertEqual(rows[1]["Output Formats"], "NCHW")
+        # 1600 cycles on 2 cores of 1 GHz; 800 of them in the Cube unit; 2 Cube units for 1000 cycles.
+        self.assertEqual((first["aicore_time(us)"], first["total_cycles"]), ("0.800", "1600"))
+        self.assertEqual((first["mac_time(us)"], first["mac_ratio"]), ("0.400", "0.5000"))
+        self.assertEqual((first["memory_bound"], first["cube_utilization(%)"]), ("0.5000", "40.00"))
+
+    def test_statistics(self):
+        rows = self.table("op_statistic")
+        self.assertEqual([(r["OP Type"], r["Count"], r["Total Time(us)"]) for r in rows],
+                         [("Matmul", "1", "1.000"), ("Add", "1", "0.500"), ("user_kernel", "1", "0.001")])
+        self.assertAlmostEqual(sum(float(r["Ratio(%)"]) for r in rows), 100, places=2)
+        api = self.table("api_statistic")
+        self.assertEqual([(r["API Name"], r["Count"], r["Time(us)"], r["Min(us)"], r["Max(us)"], r["Variance"]) for r in api],
+                         [("aclnnMatmul", "2", "4.000", "1.000", "3.000", "1.000")])
+
+    def test_other_tables(self):
+        self.assertEqual([r["kernel_type"] for r in self.table("task_time")],
+                         ["AI_CORE", "AI_VECTOR_CORE", "MEMCPY_ASYNC", "MIX_AIC"])
+        self.assertEqual(self.table("npu_module_mem")[0]["Total Reserved(KB)"], "1024.000")
+        self.assertEqual(self.table("npu_mem")[0]["memory(KB)"], "1024.000")
+
+    def events(self):
+        self.msprof("--export=on", f"--output={self.folder.parent}")
+        return json.loads(next((self.folder / "mindstudio_profiler_output").glob("msprof_*.json")).read_text())
+
+    def test_arrows_join_launch_and_task(self):
+        events = self.events()
+        spans = {f"{e['pid']}-{e['tid']}-{e['ts']}": e for e in events if e["ph"] == "X"}
+        begins = {e["id"]: e for e in events if e["ph"] == "s"}
+        ends = {e["id"]: e for e in events if e["ph"] == "f"}
+        self.assertEqual(len(begins), 4)
+        for number, end in ends.items():
+            task = spans[f"{end['pid']}-{end['tid']}-{end['ts']}"]
+            self.assertLessEqual(float(begins[number]["ts"]), float(task["ts"]))
+
+    def test_host_time_does_not_count_as_free(self):
+        events = self.events()
+        labels = {e["pid"]: e["args"]["labels"] for e in events if e["name"] == "process_labels"}
+        sums = {}
+        for event in events:
+            if event["ph"] == "X" and event["name"] in ("Computing", "Free"):
+                self.assertEqual(labels[event["pid"]], "NPU 0")
+                sums[event["name"]] = sums.get(event["name"], 0) + event["dur"]
+        # Simulated gaps: 1600 to 2600 and 2700 to 5000 ns.
+        self.assertAlmostEqual(sums["Computing"], 1.501)
+        self.assertAlmostEqual(sums["Free"], 3.3)
+
+    def test_wrong_folders_and_arguments(self):
+        self.assertIn("start_info", self.msprof("--export=on", f"--output={self.break_start()}", code=1))
+        self.assertIn("no PROF_", self.msprof("--export=on", "--output=/nowhere", code=1))
+        self.assertIn("not supported", self.msprof("--export=on", "--type=db", f"--output={self.folder}", code=1))
+        self.assertIn("--output", self.msprof(code=2))
+        self.assertNotIn("--type", self.msprof("--help"))
+
+    def break_start(self):
+        (self.folder / "host" / "start_info").write_text("")
+        return self.folder
+
+
+unittest.main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""msprof: turns what the runtime left in PROF_* folders into the tables and the timeline other tools read."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import tables
+import timeline
+from raw import Error, Profile
+
+FILES = {"op_summary": tables.op_summary, "op_statistic": tables.op_statistic, "task_time": tables.task_time,
+         "api_statistic": tables.api_statistic, "npu_module_mem": tables.module_memory, "npu_mem": tables.device_memory}
+
+
+def export(folder):
+    profile = Profile(folder)
+    output = Path(folder) / "mindstudio_profiler_output"
+    output.mkdir(exist_ok=True)
+    stamp = time.strftime("%Y%m%d%H%M%S")
+    timeline.write(output / f"msprof_{stamp}.json", profile)
+    for name, table in FILES.items():
+        table(output / f"{name}_{stamp}.csv", profile)
+    tasks = sum(len(device.tasks) for device in profile.devices)
+    print(f"msprof: {tasks} tasks of {len(profile.devices)} devices written to {output}")
+
+
+def prof_folders(place):
+    place = Path(place)
+    found = [place] if (place / "host").is_dir() else sorted(place.glob("PROF_*")) + sorted(place.glob("*/PROF_*"))
+    if not found:
+        raise Error(f"{place}: no PROF_* folder here: give the folder a profile was written to")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="msprof", description="Exports profiles of the simulated chip.")
+    parser.add_argument("--export", choices=("on", "off"), default="off", help="write the tables and the timeline")
+    parser.add_argument("--analyze", choices=("on", "off"), default="off", help="communication analysis of several devices")
+    parser.add_argument("--output", metavar="DIR", help="a PROF_* folder, or one that holds them")
+    # Not in the help text: torch_npu looks for it there to know whether it may ask for a data base.
+    parser.add_argument("--type", choices=("text", "db"), default="text", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.export == args.analyze == "off" or not args.output:
+        parser.error("nothing to do: say --export=on --output=DIR")
+    if args.type == "db":
+        raise Error("--type=db is not supported: export as text (profiler option export_type=Text)")
+    for folder in prof_folders(args.output):
+        if args.export == "on":
+            export(folder)
+        else:
+            print(f"msprof: {folder}: nothing to analyze: one device communicates with nobody")
+
+
+try:
+    main()
+except (Error, OSError) as problem:
+    print(f"msprof: {problem}", file=sys.stderr)
+    sys.exit(1)

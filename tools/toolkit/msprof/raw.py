@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What aclprofStart and aclprofStop left in a PROF folder, with simulated times laid on real time.
+
+host/start_info          the moment of the start on both clocks of the host
+host/data/launch.csv     a task's submission: device, task, thread, monotonic raw ns
+host/data/api.csv        a call of the program: level, name, thread, begin and end in monotonic raw ns
+host/data/memory.csv     device memory in use: device, monotonic raw ns, bytes
+device_N/data/device.json   chip, clock, cores, metrics asked for
+device_N/data/task.csv      finished tasks in simulated ns, with their tag and busy cycles by pipe
+"""
+
+import csv
+import json
+from pathlib import Path
+
+PIPES = ("scalar", "vec", "mac", "mte1", "mte2", "mte3", "fixpipe")
+COMPUTE = "kernel"
+
+
+class Error(Exception):
+    pass
+
+
+def read_csv(path):
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Tensor:
+    """type[dims] or type[dims]/format as the operators write it into a tag."""
+
+    def __init__(self, text):
+        body, _, layout = text.partition("/")
+        kind, _, dims = body.partition("[")
+        self.dtype, self.dims, self.layout = kind, dims.rstrip("]"), layout or "ND"
+
+
+class Task:
+    def __init__(self, row, device):
+        self.device = device
+        self.id, self.stream = int(row["task"]), int(row["stream"])
+        self.kind, self.core_kind = row["kind"], row["core_kind"]
+        self.blocks, self.cores = int(row["blocks"]), int(row["cores"])
+        self.sim_start, self.sim_end = int(row["start_ns"]), int(row["end_ns"])
+        self.cycles = int(row["core_cycles"])
+        self.read, self.written = int(row["gm_read"]), int(row["gm_write"])
+        self.busy = {pipe: int(row[pipe]) for pipe in PIPES}
+        # A tag is the name, and the tensors if an operator of ours made the launch: name|in;in|out
+        name, _, tensors = row["tag"].partition("|")
+        inputs, _, outputs = tensors.partition("|")
+        self.name = name
+        self.inputs = [Tensor(t) for t in inputs.split(";") if t]
+        self.outputs = [Tensor(t) for t in outputs.split(";") if t]
+        self.launch, self.thread = None, 0
+        self.start = 0
+
+    @property
+    def duration(self):
+        return self.sim_end - self.sim_start
+
+    @property
+    def end(self):
+        return self.start + self.duration
+
+    @property
+    def is_compute(self):
+        return self.kind == COMPUTE
+
+    @property
+    def type(self):
+        """aclnnAdd and aclnnInplaceAdd are the operator Add."""
+        name = self.name.removeprefix("aclnn")
+        short = name.removeprefix("Inplace")
+        return short or name
+
+
+class Device:
+    def __init__(self, folder):
+        self.folder = folder
+        self.number = int(folder.name.split("_")[1])
+        info = folder / "data" / "device.json"
+        try:
+            self.info = json.loads(info.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise Error(f"{info}: {error}") from error
+        self.tasks = [Task(row, self) for row in read_csv(folder / "data" / "task.csv")]
+
+    @property
+    def mhz(self):
+        return self.info["clock_khz"] / 1000.0
+
+    def core_of(self, task):
+        """Which kind of core a task ran on, in the profiler's words."""
+        if not task.is_compute:
+            return {"copy": "MEMCPY_ASYNC", "fill": "MEMSET", "event record": "EVENT_RECORD",
+                    "event wait": "EVENT_WAIT"}.get(task.kind, task.kind.upper().replace(" ", "_"))
+        return {"vector": "AI_VECTOR_CORE", "any": "MIX_AIC"}.get(task.core_kind, "AI_CORE")
+
+
+class Profile:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        start = self.folder / "host" / "start_info"
+        try:
+            info = json.loads(start.read_text(encoding="utf-8"))
+            # To real time: the two clocks were read together.
+            self.offset = int(info["collectionTimeBegin"]) * 1000 - int(info["clockMonotonicRaw"])
+        except (OSError, ValueError, KeyError) as error:
+            raise Error(f"{start}: {error}: not a PROF folder, or the profile was not stopped") from error
+        self.apis = read_csv(self.folder / "host" / "data" / "api.csv")
+        self.memory = read_csv(self.folder / "host" / "data" / "memory.csv")
+        self.process = int(info.get("pid", 0))
+        self.devices = [Device(d) for d in sorted(self.folder.glob("device_*"))]
+        launches = {}
+        for row in read_csv(self.folder / "host" / "data" / "launch.csv"):
+            launches[int(row["device"]), int(row["task"])] = row
+        for device in self.devices:
+            for task in device.tasks:
+                row = launches.get((device.number, task.id))
+                if row:
+                    task.launch, task.thread = self.real(row["ns"]), int(row["thread"])
+            lay(device.tasks, self.offset)
+
+    def real(self, ns):
+        return int(ns) + self.offset
+
+
+def lay(tasks, first):
+    """Real start times: simulated ones plus an offset that grows just so much that no task starts before its launch.
+
+    The host is slower than the chip by orders of magnitude; between two launches real time goes on and simulated time
+    does not. Durations and order stay those of the simulation.
+    """
+    tasks.sort(key=lambda task: (task.sim_start, task.id))
+    offset = first
+    for i, task in enumerate(tasks):
+        if task.launch is not None:
+            offset = max(offset, task.launch - task.sim_start) if i else task.launch - task.sim_start
+        task.start = task.sim_start + offset
+
+
+def merge(spans):
+    """Union of (start, end) pairs."""
+    out = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1][1] = max(out[-1][1], end)
+        else:
+            out.append([start, end])
+    return out

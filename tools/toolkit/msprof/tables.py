@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CSV files of mindstudio_profiler_output."""
+
+import csv
+import statistics
+
+from raw import PIPES
+
+# aclprofCreateConfig's numbers.
+METRICS_NONE, METRICS_PIPE, METRICS_MEMORY = 255, 1, 2
+NOT_MODELLED = "N/A"
+
+
+def us(ns):
+    """Whole nanoseconds as text: real time in a float would lose the last digits."""
+    return f"{ns // 1000}.{ns % 1000:03d}" if isinstance(ns, int) else f"{ns / 1000:.3f}"
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def pipe_columns():
+    columns = ["aicore_time(us)", "total_cycles"]
+    for pipe in ("mac", "vec", "scalar", "fixpipe", "mte1", "mte2", "mte3"):
+        columns += [f"{pipe}_time(us)", f"{pipe}_ratio"]
+    return columns + ["icache_miss_rate", "memory_bound", "cube_utilization(%)"]
+
+
+def pipe_values(task, device):
+    """Times are per core: cycles over all blocks by the cores that ran them."""
+    cores, cycles = max(task.cores, 1), task.cycles
+    ratio = {pipe: task.busy[pipe] / cycles if cycles else 0.0 for pipe in PIPES}
+    values = [f"{cycles / cores / device.mhz:.3f}", cycles]
+    for pipe in ("mac", "vec", "scalar", "fixpipe", "mte1", "mte2", "mte3"):
+        values += [f"{task.busy[pipe] / cores / device.mhz:.3f}", f"{ratio[pipe]:.4f}"]
+    compute = max(ratio["mac"], ratio["vec"])
+    # Of all Cube units over the task's time, waiting for other cores included.
+    total = device.info["cube_cores"] * task.duration * device.mhz / 1000.0
+    cube = 100.0 * task.busy["mac"] / total if total else 0.0
+    return values + [NOT_MODELLED, f"{ratio['mte2'] / compute:.4f}" if compute else "0", f"{cube:.2f}"]
+
+
+def memory_columns():
+    return ["aicore_time(us)", "total_cycles", "main_mem_read_bw(GB/s)", "main_mem_write_bw(GB/s)"]
+
+
+def memory_values(task, device):
+    seconds = task.duration * 1e-9
+    rates = [f"{amount / seconds / 1e9:.4f}" if seconds else "0" for amount in (task.read, task.written)]
+    return [f"{task.cycles / max(task.cores, 1) / device.mhz:.3f}", task.cycles, *rates]
+
+
+METRICS = {METRICS_PIPE: (pipe_columns, pipe_values), METRICS_MEMORY: (memory_columns, memory_values)}
+
+
+def shapes(tensors):
+    quote = '"' if tensors else ""
+    return [f"{quote}{';'.join(t.dims for t in tensors)}{quote}", ";".join(t.dtype for t in tensors),
+            ";".join(t.layout for t in tensors)]
+
+
+def op_summary(path, profile):
+    metrics = {device.info.get("metrics", METRICS_NONE) for device in profile.devices}
+    columns, values = METRICS.get(min(metrics, default=METRICS_NONE), (lambda: [], lambda *_: []))
+    header = ["Device_id", "Model ID", "Task ID", "Stream ID", "Op Name", "OP Type", "OP State", "Task Type",
+              "Task Start Time(us)", "Task Duration(us)", "Task Wait Time(us)", "Block Num", "Mix Block Num", "HF32 Eligible",
+              "Input Shapes", "Input Data Types", "Input Formats", "Output Shapes", "Output Data Types", "Output Formats",
+              *columns()]
+    rows = []
+    for device in profile.devices:
+        last_end = {}
+        for task in device.tasks:
+            wait = max(task.sim_start - last_end.get(task.stream, task.sim_start), 0)
+            last_end[task.stream] = max(task.sim_end, last_end.get(task.stream, 0))
+            if not task.is_compute:
+                continue
+            # The text is "seconds and microseconds": a float would round.
+            rows.append([device.number, 4294967295, task.id, task.stream, task.name, task.type, "dynamic",
+                         device.core_of(task), us(task.start), us(task.duration), us(wait), task.blocks, 0, "NO",
+                         *shapes(task.inputs), *shapes(task.outputs), *values(task, device)])
+    write(path, header, rows)
+
+
+def op_statistic(path, profile):
+    rows = []
+    for device in profile.devices:
+        groups = {}
+        for task in device.tasks:
+            if task.is_compute:
+                groups.setdefault((task.type, device.core_of(task)), []).append(task.duration)
+        total = sum(sum(times) for times in groups.values())
+        for (kind, core), times in sorted(groups.items(), key=lambda item: -sum(item[1])):
+            rows.append([device.number, kind, core, len(times), us(sum(times)), us(min(times)),
+                         us(sum(times) / len(times)), us(max(times)), f"{100 * sum(times) / total if total else 0:.3f}"])
+    write(path, ["Device_id", "OP Type", "Core Type", "Count", "Total Time(us)", "Min Time(us)", "Avg Time(us)",
+                 "Max Time(us)", "Ratio(%)"], rows)
+
+
+def task_time(path, profile):
+    rows = [[device.number, task.name, device.core_of(task), task.stream, task.id, us(task.duration), us(task.start),
+             us(task.end)] for device in profile.devices for task in device.tasks]
+    write(path, ["Device_id", "kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(us)",
+                 "task_stop(us)"], rows)
+
+
+def api_statistic(path, profile):
+    groups = {}
+    for row in profile.apis:
+        groups.setdefault((row["level"], row["name"]), []).append(int(row["end"]) - int(row["begin"]))
+    rows = []
+    for (level, name), times in sorted(groups.items(), key=lambda item: -sum(item[1])):
+        in_us = [t / 1000 for t in times]
+        rows.append(["host", level, name, us(sum(times)), len(times), us(sum(times) / len(times)), us(min(times)),
+                     us(max(times)), f"{statistics.pvariance(in_us):.3f}"])
+    write(path, ["Device_id", "Level", "API Name", "Time(us)", "Count", "Avg(us)", "Min(us)", "Max(us)", "Variance"], rows)
+
+
+def module_memory(path, profile):
+    rows = [[row["device"], "RUNTIME", us(profile.real(row["ns"])), f"{int(row['bytes']) / 1024:.3f}",
+             f"NPU:{row['device']}"] for row in profile.memory]
+    write(path, ["Device_id", "Component", "Timestamp(us)", "Total Reserved(KB)", "Device"], rows)
+
+
+def device_memory(path, profile):
+    rows = []
+    for row in profile.memory:
+        kib = f"{int(row['bytes']) / 1024:.3f}"
+        rows.append([row["device"], "APP", 0, kib, kib, us(profile.real(row["ns"]))])
+    write(path, ["Device_id", "event", "ddr(KB)", "hbm(KB)", "memory(KB)", "timestamp(us)"], rows)
