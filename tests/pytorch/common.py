@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the PyTorch tests share: the device, seeds, a training run, and comparison with the CPU."""
+
+import copy
+import os
+import random
+import sys
+import unittest
+
+import numpy
+import torch
+import torch_npu
+
+DEVICE = "npu:0"
+SOC = os.environ.get("LEO_TEST_SOC", "ascend910a")
+HAS_BF16 = SOC != "ascend910a"
+# Operators by aclnn alone, in plain formats, as the vendor's migration notes recommend.
+torch_npu.npu.set_compile_mode(jit_compile=False)
+torch_npu.npu.config.allow_internal_format = False
+
+
+def import_torchvision():
+    """The wheel's compiled part wants a CUDA PyTorch; models, transforms and data sets need two schemas of it only."""
+    library = torch.library.Library("torchvision", "DEF")
+    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    import_torchvision.keep = library
+    import torchvision
+    return torchvision
+
+
+def seed(number=0):
+    random.seed(number)
+    numpy.random.seed(number)
+    torch.manual_seed(number)
+
+
+def train(model, batches, loss_of, optimizer_of, device, half=None, scaler=None):
+    """Losses of one step per batch; the model is changed."""
+    model = model.to(device).train()
+    optimizer = optimizer_of(model.parameters())
+    losses = []
+    for batch in batches:
+        batch = [part.to(device) for part in batch]
+        optimizer.zero_grad()
+        with torch.autocast(torch.device(device).type, dtype=half or torch.float16, enabled=half is not None):
+            loss = loss_of(model, *batch)
+        if scaler:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            loss.backward()
+            optimizer.step()
+        losses.append(loss.detach())
+    return [float(loss) for loss in losses]
+
+
+class Case(unittest.TestCase):
+    def expect_close(self, got, want, rtol=1e-3, atol=1e-4, what=""):
+        got = got.detach().cpu() if torch.is_tensor(got) else torch.as_tensor(got)
+        want = want.detach().cpu() if torch.is_tensor(want) else torch.as_tensor(want)
+        torch.testing.assert_close(got.to(want.dtype), want, rtol=rtol, atol=atol, msg=lambda text: f"{what}: {text}")
+
+    def expect_same_training(self, model, batches, loss_of, optimizer_of, rtol=2e-3, **options):
+        """The same model on CPU in float32 and on the device: losses agree, and fall or rise together."""
+        want = train(copy.deepcopy(model), batches, loss_of, optimizer_of, "cpu")
+        got = train(copy.deepcopy(model), batches, loss_of, optimizer_of, DEVICE, **options)
+        print("  cpu", " ".join(f"{x:.5f}" for x in want), "\n  npu", " ".join(f"{x:.5f}" for x in got), flush=True)
+        self.expect_close(torch.tensor(got), torch.tensor(want), rtol=rtol, atol=rtol, what="losses")
+        return got
+
+
+def main():
+    seed()
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])
