@@ -38,6 +38,7 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->rt = rt;
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
+    pthread_cond_init(&device->host_changed, NULL);
     pthread_mutex_init(&device->print_lock, NULL);
     struct leo_transport *transport;
     leo_status status = open_transport(rt, index, &transport);
@@ -97,6 +98,7 @@ void rt_device_destroy(struct leo_rt_device *device)
     leo_free(device->pinned);
     leo_free(device->slots);
     leo_drv_device_destroy(device->drv);
+    pthread_cond_destroy(&device->host_changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->print_lock);
     leo_free(device);
@@ -157,6 +159,18 @@ static uint64_t wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The device stands still until a task of the host ends. Another thread may submit meanwhile, hence
+ * the limit. */
+static void wait_for_host(struct leo_rt_device *device)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += RT_HOST_WAIT_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&device->host_changed, &device->lock, &until);
+}
+
 leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg),
                           const void *arg, int timeout_ms, const char *what)
 {
@@ -173,8 +187,12 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
         if (is_done(arg)) {
             break;
         }
-        if (pumped == LEO_ERR_TIMEOUT && timeout_ms >= 0 && wall_ns() >= limit) {
+        const bool stalled = pumped == LEO_ERR_NOT_READY && device->host_jobs;
+        if ((pumped == LEO_ERR_TIMEOUT || stalled) && timeout_ms >= 0 && wall_ns() >= limit) {
             status = rt_fail(LEO_ERR_TIMEOUT, "%s: not done after %d ms", what, timeout_ms);
+        } else if (stalled) {
+            wait_for_host(device);
+            status = rt_device_poll(device);
         } else if (pumped == LEO_ERR_NOT_READY) {
             status = rt_fail(timeout_ms < 0 ? LEO_ERR_DEAD : LEO_ERR_TIMEOUT,
                              "%s: not done, and device %d is idle: nothing will finish it", what,

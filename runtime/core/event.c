@@ -75,7 +75,7 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
 }
 
 static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream,
-                               enum leo_sqe_op op, uint64_t sequence)
+                               enum leo_sqe_op op, uint64_t sequence, uint64_t host_ns)
 {
     struct leo_sqe entry = {.opcode = (uint8_t)op};
     const struct leo_sqe_event body = {.event = event->slot, .sequence = sequence};
@@ -85,7 +85,7 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
         task.event_slot = event->slot + 1;
         task.event_sequence = sequence;
     }
-    return rt_stream_submit(stream, &entry, &task);
+    return rt_stream_submit_at(stream, &entry, &task, host_ns);
 }
 
 static leo_status check_same_device(const struct leo_rt_event *event,
@@ -108,7 +108,7 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
     // Taken before the submission, which may wait for room and let other threads in. A number
     // nobody uses is no harm.
     uint64_t sequence = ++device->slots[event->slot].sequence;
-    status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence);
+    status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
     if (!status) {
         event->sequence = sequence;
     }
@@ -124,10 +124,24 @@ leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *s
     }
     pthread_mutex_lock(&event->device->lock);
     if (event->sequence) {
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence);
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0);
     }
     pthread_mutex_unlock(&event->device->lock);
     return status;
+}
+
+leo_status rt_event_record_at(struct leo_rt_event *event, struct leo_rt_stream *stream,
+                              uint64_t host_ns)
+{
+    uint64_t sequence = ++event->device->slots[event->slot].sequence;
+    event->sequence = sequence;
+    return submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, host_ns);
+}
+
+leo_status rt_event_wait_next(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    return submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT,
+                        event->device->slots[event->slot].sequence + 1, 0);
 }
 
 static bool is_done(const void *arg)

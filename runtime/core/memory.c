@@ -186,3 +186,26 @@ leo_status rt_memory_side(struct leo_rt_device *device, uint64_t addr, uint64_t 
     }
     return LEO_OK;
 }
+
+leo_status leo_rt_memory_window(struct leo_rt_device *device, uint64_t addr, uint64_t bytes,
+                                void **ptr)
+{
+    uint64_t base, size;
+    *ptr = NULL;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = leo_drv_memory_find(device->drv, addr, &base, &size);
+    if (status == LEO_OK && bytes > base + size - addr) {
+        status = LEO_ERR_RANGE;
+    }
+    if (status == LEO_OK) {
+        *ptr = leo_drv_memory_window(device->drv, addr, bytes);
+        status = *ptr ? LEO_OK : LEO_ERR_UNSUPPORTED;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status == LEO_OK ? LEO_OK
+                            : rt_fail(status,
+                                      "device %d: [0x%llx, +%llu) cannot be reached from the host: "
+                                      "%s",
+                                      device->index, (unsigned long long)addr,
+                                      (unsigned long long)bytes, leo_status_text(status));
+}

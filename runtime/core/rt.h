@@ -11,8 +11,9 @@ enum {
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
     RT_EVENTS_MAX = 65536,
-    RT_SLOTS_MAX = 64, /**< bits of sqe_kernel.reloc */
-    RT_QUERY_NS = 0,   /**< a query lets the device take one step, whatever the host's speed */
+    RT_SLOTS_MAX = 64,         /**< bits of sqe_kernel.reloc */
+    RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
+    RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };
 
 struct rt_profile;
@@ -81,7 +82,9 @@ struct leo_rt_device {
     size_t staging_bytes; /**< cached in the lists above */
     struct rt_pinned *pinned;
     size_t pinned_count, pinned_capacity;
-    bool peer_copies; /**< it has copied to or from memory of another device */
+    unsigned host_jobs;          /**< tasks of the host that are in streams and have not ended */
+    pthread_cond_t host_changed; /**< one of them ended */
+    bool peer_copies;            /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
@@ -124,6 +127,8 @@ struct leo_rt_stream {
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
     enum leo_core_kind fault_kind, last_fault_kind;
     char fault_text[1536];
+    leo_status host_status; /**< of the first host task that failed since synchronize, or LEO_OK */
+    char host_text[512];
 };
 
 struct leo_rt_event {
@@ -212,6 +217,19 @@ LEO_MUST_CHECK leo_status rt_stream_poll(struct leo_rt_stream *stream);
 /** Reports the failure of a task since the last call, if any, as LEO_ERR_FAULT. */
 LEO_MUST_CHECK leo_status rt_stream_take_fault(struct leo_rt_stream *stream);
 void rt_stream_destroy(struct leo_rt_stream *stream);
+/** Submits an entry that starts no earlier than `host_ns`. */
+LEO_MUST_CHECK leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                                              const struct rt_task *task, uint64_t host_ns);
+/** A task of the host failed: synchronize reports it. */
+void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const char *text);
+
+/* event.c: callers hold the device's lock */
+/** Records no earlier than `host_ns` of simulated time. */
+LEO_MUST_CHECK leo_status rt_event_record_at(struct leo_rt_event *event,
+                                             struct leo_rt_stream *stream, uint64_t host_ns);
+/** The stream waits for the event's next record, which is still to be submitted. */
+LEO_MUST_CHECK leo_status rt_event_wait_next(struct leo_rt_event *event,
+                                             struct leo_rt_stream *stream);
 
 /* print.c */
 /** Gives a module that prints its rings; its image is not on the device yet. */

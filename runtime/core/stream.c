@@ -2,6 +2,7 @@
 #include "rt.h"
 
 #include <leo/alloc.h>
+#include <stdio.h>
 
 // Runs inside the driver's poll, under both locks: only notes what happened.
 static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
@@ -125,12 +126,19 @@ leo_status rt_stream_wait_room(struct leo_rt_stream *stream)
 leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
                             const struct rt_task *task)
 {
+    return rt_stream_submit_at(stream, entry, task, 0);
+}
+
+leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                               const struct rt_task *task, uint64_t host_ns)
+{
     struct leo_rt_device *device = stream->device;
     leo_status status = rt_stream_wait_room(stream);
     if (status) {
         return status;
     }
-    entry->host_ns = atomic_load(&device->host_ns);
+    const uint64_t now_ns = atomic_load(&device->host_ns);
+    entry->host_ns = now_ns > host_ns ? now_ns : host_ns;
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
     uint32_t cmd_id;
     status = leo_drv_queue_submit(stream->queue, entry, &cmd_id);
@@ -143,8 +151,21 @@ leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
     return LEO_OK;
 }
 
+void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const char *text)
+{
+    if (stream->host_status == LEO_OK) {
+        stream->host_status = status;
+        snprintf(stream->host_text, sizeof(stream->host_text), "%s", text);
+    }
+}
+
 leo_status rt_stream_take_fault(struct leo_rt_stream *stream)
 {
+    if (stream->host_status != LEO_OK) {
+        leo_status status = stream->host_status;
+        stream->host_status = LEO_OK;
+        return rt_fail(status, "%s", stream->host_text);
+    }
     if (!stream->fault) {
         return LEO_OK;
     }

@@ -82,6 +82,10 @@ struct leo_rt_device *leo_rt_memory_owner(struct leo_rt *rt, uint64_t addr);
  */
 leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint64_t *base,
                               uint64_t *bytes);
+/** Host address of [addr, addr + bytes) of an allocation, as through a window of the bus. What
+ * streams do with the memory at the same time is the caller's to order. */
+leo_status leo_rt_memory_window(struct leo_rt_device *device, uint64_t addr, uint64_t bytes,
+                                void **ptr);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
@@ -107,6 +111,26 @@ leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t
                                  const void *src, size_t src_pitch, size_t width, size_t height);
 leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
                                size_t bytes);
+
+/** A thread of the host that does work standing in streams of one device, in order. */
+struct leo_rt_host_worker;
+leo_status leo_rt_host_worker_create(struct leo_rt_device *device,
+                                     struct leo_rt_host_worker **worker);
+/** Finishes what was given to it first. */
+void leo_rt_host_worker_destroy(struct leo_rt_host_worker *worker);
+/** Waits until it has nothing to do. */
+void leo_rt_host_worker_drain(struct leo_rt_host_worker *worker);
+/** How the work ended. */
+struct leo_rt_host_result {
+    uint64_t end_ns;   /**< simulated; as given: it took no time */
+    leo_status status; /**< as given: other than LEO_OK if the device failed before */
+    char text[512];    /**< if status is not LEO_OK; the stream's synchronize reports both */
+};
+typedef void (*leo_rt_host_fn)(void *user, uint64_t start_ns, struct leo_rt_host_result *result);
+/** Puts work of the host into a stream: `run` is called on the worker's thread when the stream
+ * reaches it, and the stream's later tasks start at its end. It must not wait for this stream. */
+leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+                            leo_rt_host_fn run, void *user);
 
 leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **event);
 void leo_rt_event_destroy(struct leo_rt_event *event);
