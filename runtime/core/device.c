@@ -77,6 +77,9 @@ void rt_device_destroy(struct leo_rt_device *device)
     if (!device) {
         return;
     }
+    if (device->attached) {
+        device->destroy_attached(device->attached);
+    }
     pthread_mutex_lock(&device->lock);
     while (device->streams) {
         rt_stream_destroy(device->streams);
@@ -102,6 +105,21 @@ void rt_device_destroy(struct leo_rt_device *device)
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->print_lock);
     leo_free(device);
+}
+
+leo_status leo_rt_device_attach(struct leo_rt_device *device,
+                                leo_status (*make)(struct leo_rt_device *device, void **object),
+                                void (*destroy)(void *object), void **object)
+{
+    leo_status status = LEO_OK;
+    pthread_mutex_lock(&device->lock);
+    if (!device->attached) {
+        status = make(device, &device->attached);
+        device->destroy_attached = destroy;
+    }
+    *object = device->attached;
+    pthread_mutex_unlock(&device->lock);
+    return status;
 }
 
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps)

@@ -88,6 +88,8 @@ struct leo_rt_device {
     struct rt_profile *profile;
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
+    void *attached;              /**< of a library on top (leo_rt_device_attach) */
+    void (*destroy_attached)(void *object);
 };
 
 /** How a task ended whose caller waits for it. */

@@ -73,7 +73,9 @@ def check_shared(root, build):
         folder, facade = library.parts[-3:-1]
         include = Path(root) / folder / "include"
         promised, below = set(), set()
-        for header in [h for name in FACADES.get(facade, (facade,)) for h in sorted((include / name).glob("*.h"))]:
+        headers = [h for name in FACADES.get(facade, (facade,)) for h in sorted((include / name).glob("*.h"))]
+        headers += sorted((Path(build) / folder / "gen" / "include").glob("*/*.h"))
+        for header in headers:
             text = tree.without_comments(header.read_text(encoding="utf-8"))
             text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
             promised |= set(re.findall(r"\b[A-Z]+_FUNC_VISIBILITY\b[^;(]*?\b(\w+)\s*\(", text))

@@ -72,6 +72,15 @@ leo_status leo_rt_device_synchronize(struct leo_rt_device *device);
  */
 uint64_t leo_rt_device_host_time_ns(const struct leo_rt_device *device);
 
+/**
+ * The one object a library on top keeps with a device (the operators: their programs and plans).
+ * The first call makes it; `destroy` runs when the device is destroyed, while its modules still
+ * exist.
+ */
+leo_status leo_rt_device_attach(struct leo_rt_device *device,
+                                leo_status (*make)(struct leo_rt_device *device, void **object),
+                                void (*destroy)(void *object), void **object);
+
 leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uint64_t *addr);
 leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr);
 leo_status leo_rt_memory_info(struct leo_rt_device *device, uint64_t *free_bytes,

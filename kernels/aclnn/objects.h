@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects behind aclTensor and its sisters. */
+#pragma once
+
+#include "../frame/value.h"
+
+#include <aclnn/acl_meta.h>
+
+struct aclTensor {
+    struct op_tensor view; /**< first: a list of aclTensor is a list of op_tensor */
+    uint64_t data;         /**< address of the storage */
+    int64_t offset;        /**< of the view, in elements */
+    aclDataType data_type;
+    unsigned storage_rank;
+    int64_t storage[OP_RANK_MAX];
+};
+
+struct aclScalar {
+    struct op_scalar value; /**< first */
+    aclDataType data_type;
+};
+
+struct aclIntArray {
+    struct op_ints value;
+    int64_t items[];
+};
+
+struct aclFloatArray {
+    struct op_floats value;
+    float items[];
+};
+
+struct aclBoolArray {
+    struct op_bools value;
+    bool items[];
+};
+
+struct aclTensorList {
+    struct op_tensor_list value;
+    const aclTensor *items[];
+};
+
+struct aclScalarList {
+    struct op_scalar_list value;
+    const aclScalar *items[];
+};
+
+/** The type of that number; OP_TYPES for one no operator has. */
+enum op_type opapi_type(aclDataType type);
+
+/* Packing of arguments. */
+static inline struct op_value opapi_tensor(const aclTensor *tensor)
+{
+    return op_value_tensor(tensor ? &tensor->view : NULL);
+}
+
+static inline struct op_value opapi_tensor_list(const aclTensorList *list)
+{
+    return op_value_tensors(list ? &list->value : NULL);
+}
+
+static inline struct op_value opapi_scalar(const aclScalar *scalar)
+{
+    return op_value_scalar(scalar ? &scalar->value : NULL);
+}
+
+static inline struct op_value opapi_scalar_list(const aclScalarList *list)
+{
+    return (struct op_value){.kind = OP_KIND_SCALAR_LIST, .scalars = list ? &list->value : NULL};
+}
+
+static inline struct op_value opapi_int_array(const aclIntArray *array)
+{
+    return op_value_ints(array ? &array->value : NULL);
+}
+
+static inline struct op_value opapi_float_array(const aclFloatArray *array)
+{
+    return (struct op_value){.kind = OP_KIND_FLOATS, .floats = array ? &array->value : NULL};
+}
+
+static inline struct op_value opapi_bool_array(const aclBoolArray *array)
+{
+    return (struct op_value){.kind = OP_KIND_BOOLS, .bools = array ? &array->value : NULL};
+}
+
+static inline struct op_value opapi_text(const char *text)
+{
+    return (struct op_value){.kind = OP_KIND_TEXT, .text = text};
+}
+
+static inline struct op_value opapi_dtype(aclDataType type)
+{
+    return op_value_type(opapi_type(type));
+}
+
+static inline struct op_value opapi_int(int64_t integer)
+{
+    return op_value_int(integer);
+}
+
+static inline struct op_value opapi_real(double real)
+{
+    return op_value_real(real);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "phase.h"
+
+#include "executor.h"
+
+#include <leo/acl_hook.h>
+#include <stdio.h>
+
+static aclnnStatus code_of(leo_status status)
+{
+    switch (status) {
+    case LEO_OK:
+        return ACLNN_SUCCESS;
+    case LEO_ERR_BAD_POINTER:
+        return ACLNN_ERR_PARAM_NULLPTR;
+    case LEO_ERR_SHAPE:
+    case LEO_ERR_DTYPE:
+    case LEO_ERR_INVALID_ARG:
+    case LEO_ERR_RANGE:
+    case LEO_ERR_UNSUPPORTED:
+        return ACLNN_ERR_PARAM_INVALID;
+    case LEO_ERR_NO_MEMORY:
+        return ACLNN_ERR_INNER;
+    default:
+        return ACLNN_ERR_RUNTIME_ERROR;
+    }
+}
+
+static aclnnStatus fail_status(const char *func, leo_status status)
+{
+    const char *text = leo_rt_last_error();
+    return leo_acl_fail(code_of(status), func, "%s", *text ? text : leo_status_text(status));
+}
+
+struct name {
+    char text[96];
+};
+
+static struct name phase_name(const struct op_row *row, const char *suffix)
+{
+    struct name name;
+    snprintf(name.text, sizeof(name.text), "aclnn%s%s", row->name, suffix);
+    return name;
+}
+
+aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
+                         uint64_t *workspace_size, aclOpExecutor **executor)
+{
+    struct leo_rt_device *device;
+    struct op_engine *engine;
+    struct op_plan *plan;
+    if (!workspace_size || !executor) {
+        return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, phase_name(row, "GetWorkspaceSize").text, "%s",
+                            executor ? "workspaceSize is NULL" : "executor is NULL");
+    }
+    if (leo_acl_device_get(&device)) {
+        return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
+    }
+    leo_status status = op_engine_get(device, &engine);
+    if (status == LEO_OK) {
+        status = op_engine_plan(engine, row, args, &plan);
+    }
+    if (status == LEO_OK) {
+        *executor = opapi_executor_make(plan, device, args);
+        if (*executor) {
+            *workspace_size = op_plan_workspace_bytes(plan);
+        } else {
+            status = leo_rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory", row->name);
+        }
+    }
+    return status == LEO_OK ? ACLNN_SUCCESS
+                            : fail_status(phase_name(row, "GetWorkspaceSize").text, status);
+}
+
+// An operator whose result size depends on data tells it: the caller reads it with aclGetViewShape.
+static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *dim)
+{
+    const aclOpExecutor *executor = user;
+    const struct op_tensor *tensor = index < executor->count ? executor->tensors[index] : NULL;
+    if (tensor) {
+        // Outputs come as aclTensor * and are only passed through the tables as const.
+        struct op_tensor *writable = (struct op_tensor *)(uintptr_t)tensor;
+        const struct op_tensor shaped = op_tensor_dense(tensor->addr, tensor->type, rank, dim);
+        const int format = tensor->format;
+        *writable = shaped;
+        writable->format = format;
+    }
+}
+
+static aclnnStatus check_run(const struct op_row *row, const char *func, const void *workspace,
+                             uint64_t workspace_size, const aclOpExecutor *executor,
+                             const struct leo_rt_device *device)
+{
+    char text[160];
+    const uint64_t needed = op_plan_workspace_bytes(executor->plan);
+    if (op_plan_row(executor->plan) != row) {
+        snprintf(text, sizeof(text), "the executor was made by aclnn%sGetWorkspaceSize",
+                 op_plan_row(executor->plan)->name);
+        return leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func, "%s", text);
+    }
+    if (needed > 0 && !workspace) {
+        snprintf(text, sizeof(text), "workspace is NULL, %llu bytes are needed",
+                 (unsigned long long)needed);
+        return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, func, "%s", text);
+    }
+    if (workspace_size < needed) {
+        snprintf(text, sizeof(text), "the workspace has %llu bytes, %llu are needed",
+                 (unsigned long long)workspace_size, (unsigned long long)needed);
+        return leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func, "%s", text);
+    }
+    if (device != executor->device) {
+        return leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func,
+                            "the stream belongs to another device than the one current in phase 1");
+    }
+    return ACLNN_SUCCESS;
+}
+
+aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t workspace_size,
+                         aclOpExecutor *executor, aclrtStream stream)
+{
+    struct leo_rt_stream *rt;
+    struct leo_rt_device *device;
+    const struct name func = phase_name(row, "");
+    if (!opapi_executor_is_live(func.text, executor)) {
+        return executor ? ACLNN_ERR_PARAM_INVALID : ACLNN_ERR_PARAM_NULLPTR;
+    }
+    if (leo_acl_stream_get(stream, &rt, &device)) {
+        return ACLNN_ERR_RUNTIME_ERROR;
+    }
+    aclnnStatus code = check_run(row, func.text, workspace, workspace_size, executor, device);
+    if (!code) {
+        const struct op_run run = {.addr = executor->addr,
+                                   .addr_count = executor->count,
+                                   .workspace = (uintptr_t)workspace,
+                                   .set_shape = set_shape,
+                                   .user = executor};
+        leo_status status = op_plan_run(executor->plan, rt, &run);
+        code = status == LEO_OK ? ACLNN_SUCCESS : fail_status(func.text, status);
+        if (!executor->repeatable) {
+            opapi_executor_free(executor);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of the pointwise family. */
+#pragma once
+
+#include "types.h"
+
+#include <stdint.h>
+
+enum { OP_POINTWISE_VARS = 6 };
+
+/**
+ * out[i] = expression of up to six variables. A variable is a tensor (an address) or a number.
+ * Block b works on elements [b * per_block, (b + 1) * per_block) of the index space, both moved on
+ * to the next line of `out`.
+ */
+struct op_pointwise_args {
+    uint64_t out, in[OP_POINTWISE_VARS]; /**< addresses; in 0 = a number */
+    uint64_t count, per_block;
+    int64_t dim[OP_RANK_MAX];
+    int64_t out_stride[OP_RANK_MAX], in_stride[OP_POINTWISE_VARS][OP_RANK_MAX]; /**< bytes */
+    double real[OP_POINTWISE_VARS];
+    int64_t integer[OP_POINTWISE_VARS];
+    uint8_t out_type, in_type[OP_POINTWISE_VARS];
+    uint8_t rank; /**< at least 1 */
+};

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pointwise family: broadcasts, merges dimensions and shares the elements over the cores. */
+#include "family.h"
+
+#include "../device/pointwise_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** A call being planned: its output and the tensor behind each variable (NULL: a number), all of
+ * the output's shape. */
+struct work {
+    const struct op_call *call;
+    const struct op_pointwise *op;
+    struct op_tensor out, tensors[OP_POINTWISE_MAX];
+    bool is_tensor[OP_POINTWISE_MAX];
+    enum op_type common; /**< what the inputs promote to */
+};
+
+static const struct op_value *value_of(const struct work *work, unsigned var)
+{
+    return &work->call->args[work->op->var[var]];
+}
+
+static const char *name_of(const struct work *work, unsigned var)
+{
+    return work->call->row->params[work->op->var[var]].name;
+}
+
+// The common type of the inputs; of the output if there is no tensor among them.
+static void find_common_type(struct work *work)
+{
+    bool have = false;
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->is_tensor[i]) {
+            const enum op_type type = work->tensors[i].type;
+            work->common = have ? op_type_promote(work->common, type) : type;
+            have = true;
+        }
+    }
+    if (!have) {
+        work->common = work->out.type;
+        return;
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const struct op_value *value = value_of(work, i);
+        if (value->kind == OP_KIND_SCALAR && value->scalar) {
+            work->common = op_type_promote_scalar(work->common, value->scalar->type);
+        } else if (value->kind == OP_KIND_REAL) {
+            work->common = op_type_promote_scalar(work->common, OP_TYPE_F64);
+        }
+    }
+}
+
+// A tensor of one element, whatever its rank, repeats over everything.
+static struct op_tensor single(const struct op_tensor *tensor)
+{
+    struct op_tensor one = *tensor;
+    one.rank = 0;
+    return one;
+}
+
+static leo_status take_tensors(struct work *work)
+{
+    const struct op_call *call = work->call;
+    const char *only_one = op_row_attr(call->row, "single");
+    unsigned rank = 0, tensors = 0;
+    int64_t dim[OP_RANK_MAX];
+    work->out = *call->args[work->op->out].tensor;
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const struct op_value *value = value_of(work, i);
+        work->is_tensor[i] = value->kind == OP_KIND_TENSOR && value->tensor;
+        if (!work->is_tensor[i]) {
+            continue;
+        }
+        tensors++;
+        work->tensors[i] = *value->tensor;
+        if (only_one && strcmp(only_one, name_of(work, i)) == 0) {
+            if (op_tensor_count(value->tensor) != 1) {
+                return op_call_fail(call, LEO_ERR_SHAPE,
+                                    "%s has shape %s, it must have one element", name_of(work, i),
+                                    op_tensor_shape_text(value->tensor).text);
+            }
+            work->tensors[i] = single(value->tensor);
+        }
+        if (!op_shape_join(&work->tensors[i], &rank, dim)) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "%s of shape %s does not broadcast with shape %s", name_of(work, i),
+                                op_tensor_shape_text(&work->tensors[i]).text,
+                                op_shape_text(rank, dim).text);
+        }
+    }
+    const char *out_name = call->row->params[work->op->out].name;
+    // A copy may repeat its source over the output; others compute exactly the shape of their
+    // inputs.
+    const bool wider = op_row_attr(call->row, "wider") || only_one || tensors == 0;
+    if (!wider &&
+        (rank != work->out.rank || memcmp(dim, work->out.dim, rank * sizeof(*dim)) != 0)) {
+        return op_call_fail(
+            call, LEO_ERR_SHAPE, "%s has shape %s, it must be %s, to which the inputs broadcast",
+            out_name, op_tensor_shape_text(&work->out).text, op_shape_text(rank, dim).text);
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        struct op_tensor narrow = work->tensors[i];
+        if (work->is_tensor[i] &&
+            !op_tensor_broadcast(&narrow, work->out.rank, work->out.dim, &work->tensors[i])) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "%s of shape %s does not broadcast to %s of shape %s",
+                                name_of(work, i), op_tensor_shape_text(&narrow).text, out_name,
+                                op_tensor_shape_text(&work->out).text);
+        }
+    }
+    return LEO_OK;
+}
+
+/** The index space: dimensions in the order of the output's memory, merged where every tensor
+ * allows it. */
+struct space {
+    unsigned rank;
+    int64_t dim[OP_RANK_MAX];
+    int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
+};
+
+static void sort_dimensions(const struct op_tensor *out, unsigned *order, unsigned *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < out->rank; i++) {
+        if (out->dim[i] == 1) {
+            continue;
+        }
+        unsigned at = (*count)++;
+        for (; at > 0 && out->stride[order[at - 1]] < out->stride[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+}
+
+static bool can_merge(const struct space *space, unsigned tensors, unsigned into,
+                      const int64_t *dim_stride, int64_t dim)
+{
+    for (unsigned t = 0; t < tensors; t++) {
+        if (space->stride[t][into] != dim_stride[t] * dim) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void make_space(const struct work *work, struct space *space)
+{
+    unsigned order[OP_RANK_MAX], count;
+    const unsigned tensors = 1 + work->op->var_count;
+    sort_dimensions(&work->out, order, &count);
+    space->rank = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned from = order[i];
+        int64_t stride[1 + OP_POINTWISE_MAX];
+        stride[0] = work->out.stride[from];
+        for (unsigned t = 1; t < tensors; t++) {
+            stride[t] = work->is_tensor[t - 1] ? work->tensors[t - 1].stride[from] : 0;
+        }
+        unsigned at = space->rank;
+        if (at > 0 && can_merge(space, tensors, at - 1, stride, work->out.dim[from])) {
+            at--;
+            space->dim[at] *= work->out.dim[from];
+        } else {
+            space->dim[at] = work->out.dim[from];
+            space->rank++;
+        }
+        for (unsigned t = 0; t < tensors; t++) {
+            space->stride[t][at] = stride[t];
+        }
+    }
+    if (space->rank == 0) {
+        space->rank = 1;
+        space->dim[0] = 1;
+        for (unsigned t = 0; t < tensors; t++) {
+            space->stride[t][0] = 0;
+        }
+    }
+}
+
+// Whether later elements of the output have higher addresses, which sharing by lines needs.
+static bool is_ascending(const struct space *space)
+{
+    int64_t span = 0;
+    for (unsigned d = space->rank; d-- > 0;) {
+        if (space->dim[d] > 1 && space->stride[0][d] <= span) {
+            return false;
+        }
+        span += (space->dim[d] - 1) * space->stride[0][d];
+    }
+    return true;
+}
+
+static char class_of(const struct work *work)
+{
+    if (work->op->compute == OP_COMPUTE_INT) {
+        return 'i';
+    }
+    if (work->common == OP_TYPE_F64) {
+        return 'd';
+    }
+    return op_type_is_float(work->common) || work->op->compute == OP_COMPUTE_FLOAT ? 'f' : 'i';
+}
+
+static void set_number(struct op_pointwise_args *args, unsigned var, const struct op_value *value)
+{
+    switch (value->kind) {
+    case OP_KIND_SCALAR:
+        args->real[var] = value->scalar ? value->scalar->real : 0;
+        args->integer[var] = value->scalar ? value->scalar->integer : 0;
+        return;
+    case OP_KIND_REAL:
+        args->real[var] = value->real;
+        args->integer[var] = (int64_t)value->real;
+        return;
+    default:
+        args->real[var] = (double)value->integer;
+        args->integer[var] = value->integer;
+        return;
+    }
+}
+
+enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
+
+static leo_status plan_scalar_unit(const struct work *work)
+{
+    struct op_pointwise_args args;
+    struct space space;
+    char kernel[80];
+    memset(&args, 0, sizeof(args));
+    make_space(work, &space);
+    args.out = work->out.addr;
+    args.out_type = (uint8_t)work->out.type;
+    args.count = (uint64_t)op_tensor_count(&work->out);
+    args.rank = (uint8_t)space.rank;
+    for (unsigned d = 0; d < space.rank; d++) {
+        args.dim[d] = space.dim[d];
+        args.out_stride[d] = space.stride[0][d] * op_type_bytes(work->out.type);
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (!work->is_tensor[i]) {
+            set_number(&args, i, value_of(work, i));
+            continue;
+        }
+        args.in[i] = work->tensors[i].addr;
+        args.in_type[i] = (uint8_t)work->tensors[i].type;
+        for (unsigned d = 0; d < space.rank; d++) {
+            args.in_stride[i][d] = space.stride[1 + i][d] * op_type_bytes(work->tensors[i].type);
+        }
+    }
+    const struct op_share share =
+        op_share_make(args.count, 1, LEAST_ELEMENTS,
+                      is_ascending(&space) ? op_plan_vector_cores(work->call->plan) : 1);
+    args.per_block = share.per_block;
+    snprintf(kernel, sizeof(kernel), "pw_%s_%c", work->op->name, class_of(work));
+    return op_plan_launch(work->call->plan, work->op->program, kernel, share.blocks, &args,
+                          sizeof(args), 1 + OP_POINTWISE_VARS);
+}
+
+leo_status op_plan_pointwise(const struct op_call *call)
+{
+    struct work work = {.call = call, .op = call->row->data};
+    leo_status status = take_tensors(&work);
+    if (status != LEO_OK || op_tensor_count(&work.out) == 0) {
+        return status;
+    }
+    find_common_type(&work);
+    return plan_scalar_unit(&work);
+}

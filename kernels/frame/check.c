@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every call is checked for, from its row alone: NULL, element types, shapes that make sense.
+ */
+#include "plan_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct types_text {
+    char text[128];
+};
+
+static struct types_text text_of_types(uint32_t types)
+{
+    struct types_text out = {""};
+    size_t at = 0;
+    for (unsigned i = 0; i < OP_TYPES; i++) {
+        if (types >> i & 1) {
+            at += (size_t)snprintf(out.text + at, sizeof(out.text) - at, "%s%s", at ? ", " : "",
+                                   op_type_name((enum op_type)i));
+        }
+    }
+    return out;
+}
+
+// No device has so many elements; keeps every later product of sizes far from 64 bits.
+static const int64_t most_elements = INT64_C(1) << 40;
+
+static leo_status check_shape(const struct op_row *row, const char *name,
+                              const struct op_tensor *tensor, bool written)
+{
+    int64_t count = 1;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (tensor->dim[i] < 0) {
+            return leo_rt_fail(LEO_ERR_SHAPE, "%s: %s has shape %s: dimension %u is negative",
+                               row->name, name, op_tensor_shape_text(tensor).text, i);
+        }
+        if (tensor->stride[i] < 0) {
+            return leo_rt_fail(LEO_ERR_SHAPE,
+                               "%s: stride %u of %s is %" PRId64 ", it must not be negative",
+                               row->name, i, name, tensor->stride[i]);
+        }
+        if (tensor->dim[i] > 0 && count > most_elements / tensor->dim[i]) {
+            return leo_rt_fail(LEO_ERR_SHAPE, "%s: %s %s is larger than any device memory",
+                               row->name, name, op_tensor_shape_text(tensor).text);
+        }
+        count *= tensor->dim[i];
+    }
+    for (unsigned i = 0; written && count > 0 && i < tensor->rank; i++) {
+        if (tensor->dim[i] > 1 && tensor->stride[i] == 0) {
+            return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                               "%s: %s of shape %s is written, but dimension %u has stride 0: its "
+                               "elements share memory",
+                               row->name, name, op_tensor_shape_text(tensor).text, i);
+        }
+    }
+    return LEO_OK;
+}
+
+static leo_status check_tensor(const struct op_engine *engine, const struct op_row *row,
+                               const struct op_param *param, const struct op_tensor *tensor,
+                               const char *name)
+{
+    const uint32_t types = param->types[op_engine_chip(engine)];
+    if (!tensor) {
+        return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s is NULL", row->name, name);
+    }
+    if ((unsigned)tensor->type >= OP_TYPES || !(types >> tensor->type & 1)) {
+        return leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has type %s, on %s it must be one of: %s",
+                           row->name, name, op_type_name(tensor->type),
+                           op_engine_caps(engine)->soc_name, text_of_types(types).text);
+    }
+    leo_status status = check_shape(row, name, tensor, param->role != OP_ROLE_IN);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (tensor->addr == 0 && op_tensor_count(tensor) > 0) {
+        return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s has no memory (its data pointer is NULL)",
+                           row->name, name);
+    }
+    return LEO_OK;
+}
+
+static leo_status check_list(const struct op_engine *engine, const struct op_row *row,
+                             const struct op_param *param, const struct op_tensor_list *list)
+{
+    for (uint64_t i = 0; i < list->count; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%s[%" PRIu64 "]", param->name, i);
+        leo_status status = check_tensor(engine, row, param, list->items[i], name);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    return LEO_OK;
+}
+
+leo_status op_check_args(const struct op_engine *engine, const struct op_row *row,
+                         const struct op_value *args)
+{
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const struct op_param *param = &row->params[i];
+        leo_status status = LEO_OK;
+        if (param->kind < OP_KIND_DTYPE && !args[i].pointer) {
+            if (!param->optional) {
+                return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s is NULL", row->name, param->name);
+            }
+        } else if (param->kind == OP_KIND_TENSOR) {
+            status = check_tensor(engine, row, param, args[i].tensor, param->name);
+        } else if (param->kind == OP_KIND_TENSOR_LIST) {
+            status = check_list(engine, row, param, args[i].tensors);
+        } else if (param->kind == OP_KIND_DTYPE && (unsigned)args[i].type >= OP_TYPES) {
+            status = leo_rt_fail(LEO_ERR_DTYPE, "%s: %s names a type that no operator has",
+                                 row->name, param->name);
+        }
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    return LEO_OK;
+}

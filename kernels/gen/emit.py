@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C texts made from the rows: the table of operators, the entry points and their headers, the table of programs."""
+
+from rows import KINDS, TYPES
+
+NOTE = "/* Generated from kernels/rows. */\n"
+
+
+def mask(types):
+    return "0x%x" % sum(1 << TYPES.index(name) for name in types)
+
+
+def c_string(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def plans_h(tables):
+    families = sorted({row.family for row in tables.rows.values()})
+    return "".join([NOTE, "#pragma once\n\n#include <leo/status.h>\n\nstruct op_call;\n\n",
+                    *(f"leo_status op_plan_{family}(const struct op_call *call);\n" for family in families)])
+
+
+def rows_c(tables, family_data):
+    parts = [NOTE, '#include <family/family.h>\n#include <frame/row.h>\n\n', "#include <stddef.h>\n\n"]
+    parts.append("\n" + family_data + "\n")
+    ordered = sorted(tables.rows.values(), key=lambda row: row.name)
+    for row in ordered:
+        parts.append(f"static const struct op_param params_{row.name}[] = {{\n")
+        for p in row.params:
+            parts.append(f'    {{"{p.name}", OP_KIND_{p.kind}, OP_ROLE_{p.role}, {str(p.optional).lower()}, '
+                         f"{{{mask(p.types[0])}, {mask(p.types[1])}}}}},\n")
+        parts.append("};\n")
+        attrs = [(key, value) for key, value in sorted(row.keys.items())
+                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test")]
+        parts.append(f"static const struct op_attr attrs_{row.name}[] = {{")
+        parts += [f"{{{c_string(key)}, {c_string(value)}}}, " for key, value in attrs]
+        parts.append("{NULL, NULL}};\n")
+    parts.append("\nconst struct op_row op_rows[] = {\n")
+    for row in ordered:
+        same = row.family == "pointwise" or row.get("same") == "yes"
+        parts.append(f'    {{"{row.name}", params_{row.name}, {len(row.params)}, op_plan_{row.family}, attrs_{row.name}, '
+                     f"{row.data}, {str(same).lower()}}},\n")
+    parts.append(f"}};\nconst unsigned op_row_count = {len(ordered)};\n")
+    return "".join(parts)
+
+
+def programs_c(programs):
+    names = sorted(name for name, _, _ in programs)
+    parts = [NOTE, "#include <frame/program.h>\n\n"]
+    for name in names:
+        for arch in ("1001", "2201"):
+            parts.append(f"extern const unsigned char op_{name}_{arch}_elf[];\n"
+                         f"extern const size_t op_{name}_{arch}_elf_bytes;\n")
+    parts.append("\nconst struct op_program op_programs[] = {\n")
+    for name in names:
+        parts.append(f'    {{"{name}", op_{name}_1001_elf, op_{name}_2201_elf, &op_{name}_1001_elf_bytes, '
+                     f"&op_{name}_2201_elf_bytes}},\n")
+    parts.append(f"}};\nconst unsigned op_program_total = {len(names)};\n")
+    return "".join(parts)
+
+
+def declaration(row, name_of=lambda param: param.name):
+    words = []
+    for p in row.params:
+        c_type = KINDS[p.code][1]
+        pointer = c_type.endswith("*")
+        const = "const " if pointer and p.role == "IN" and p.code != "str" else ""
+        words.append(f"{const}{c_type}{name_of(p)}")
+    words += ["uint64_t *workspaceSize", "aclOpExecutor **executor"]
+    return f"aclnnStatus aclnn{row.name}GetWorkspaceSize({', '.join(words)})"
+
+
+def second(row):
+    return f"aclnnStatus aclnn{row.name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)"
+
+
+def wrap(text, width=100):
+    """Breaks a declaration after commas."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        if len(line) + len(word) + 1 > width:
+            lines.append(line)
+            line = "    " + word
+        else:
+            line = f"{line} {word}" if line else word
+    return "\n".join([*lines, line])
+
+
+def headers(tables):
+    """File name -> text."""
+    files = {}
+    for row in sorted(tables.rows.values(), key=lambda row: row.name):
+        name = f"aclnn_{row.header}.h"
+        if name not in files:
+            files[name] = ["/* SPDX-License-Identifier: Apache-2.0 */\n", NOTE, "#pragma once\n\n",
+                           "#include <aclnn/acl_meta.h>\n\n", '#ifdef __cplusplus\nextern "C" {\n#endif\n']
+        files[name].append(f"\n/** {wrap(row.get('doc'), 96)} */\n".replace("\n    ", "\n * "))
+        files[name].append("ACL_FUNC_VISIBILITY " + wrap(declaration(row)) + ";\n")
+        files[name].append("ACL_FUNC_VISIBILITY " + wrap(second(row)) + ";\n")
+    return {name: "".join(parts) + '\n#ifdef __cplusplus\n}\n#endif\n' for name, parts in files.items()}
+
+
+def entries_c(tables):
+    ordered = sorted(tables.rows.values(), key=lambda row: row.name)
+    parts = [NOTE, '#include <aclnn/phase.h>\n']
+    parts += [f"#include <aclnnop/{name}>\n" for name in sorted(headers(tables))]
+    for index, row in enumerate(ordered):
+        parts.append(f"\n{wrap(declaration(row))}\n{{\n    const struct op_value args[] = {{")
+        parts += [f"opapi_{KINDS[p.code][2]}({p.name}), " for p in row.params]
+        parts.append(f"}};\n    return opapi_phase1(&op_rows[{index}], args, workspaceSize, executor);\n}}\n")
+        parts.append(f"\n{wrap(second(row))}\n{{\n"
+                     f"    return opapi_phase2(&op_rows[{index}], workspace, workspaceSize, executor, stream);\n}}\n")
+    return "".join(parts)

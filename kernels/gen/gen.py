@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gen.py --rows DIR --out DIR WHAT: from the rows of operators to C.
+
+WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs (the table of
+operators, to --out as a file).
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import docs
+import emit
+import pointwise
+import rows
+import tests
+
+
+def outputs(tables, out):
+    """Path -> text of everything generated."""
+    expressions = pointwise.collect(tables)
+    device = pointwise.device_programs(expressions)
+    programs = [*tables.programs, *((name, None, None) for name in device)]
+    texts = {f"device/{name}.c": text for name, text in device.items()}
+    data = pointwise.row_data(tables)
+    texts["family_plans.h"] = emit.plans_h(tables)
+    texts["op_rows.c"] = emit.rows_c(tables, data)
+    texts["op_programs.c"] = emit.programs_c(programs)
+    texts["aclnn_entries.c"] = emit.entries_c(tables)
+    texts["op_table.c"] = tests.table_c(tables)
+    texts["pointwise_ref.c"] = pointwise.reference(expressions)
+    texts |= {f"include/aclnnop/{name}": text for name, text in emit.headers(tables).items()}
+    return {Path(out) / name: text for name, text in texts.items()}
+
+
+def write_if_changed(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("what", choices=("all", "list", "docs"))
+    args = parser.parse_args()
+    try:
+        tables = rows.Tables(args.rows)
+        texts = outputs(tables, args.out)
+    except rows.RowError as error:
+        sys.exit(f"gen.py: {error}")
+    if args.what == "docs":
+        Path(args.out).write_text(docs.table(tables), encoding="utf-8")
+    elif args.what == "all":
+        for path, text in texts.items():
+            write_if_changed(path, text)
+        for path in (Path(args.out) / "include" / "aclnnop").glob("*.h"):
+            if path not in texts:
+                path.unlink()
+    else:
+        for source in tables.sources:
+            print("source", source)
+        for name, *sources in tables.programs:
+            print("program", name, *sources)
+        for path in texts:
+            if path.parent.name == "device":
+                print("pointwise", path.stem)
+
+
+main()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pointwise family: from the expression of a row to kernels on the scalar unit and to the reference.
+
+Variables of an expression are the names of tensors, scalars and numbers among the row's parameters (an in-place operator
+calls its tensor self). Rows with the same expression share a kernel.
+"""
+
+import re
+
+from rows import RowError
+
+PER_PROGRAM = 12
+CLASSES = {"f": "float", "d": "double", "i": "int64_t"}
+VARS_MAX = 6
+
+
+class Expression:
+    def __init__(self, text, variables, compute, name):
+        self.text, self.variables, self.compute, self.name = text, variables, compute, name
+        self.program = None
+
+    @property
+    def classes(self):
+        return {"any": "fdi", "float": "fd", "int": "i"}[self.compute]
+
+    def c_text(self, cls):
+        """Calls get the class's suffix, decimal numbers the class's type."""
+        text = re.sub(r"\b([a-z]\w*)\s*\(", lambda m: f"pw_{m[1]}_{cls}(", self.text)
+        if cls == "f":
+            text = re.sub(r"(?<![\w.])(\d+\.\d*(?:e-?\d+)?|\d+e-?\d+)(?![\w.])", r"\1f", text)
+        return text
+
+    def function(self, cls, prefix):
+        c_type = CLASSES[cls]
+        lines = [f"{prefix}{c_type} expression_{self.name}_{cls}(const {c_type} *v)", "{"]
+        for number, name in enumerate(self.variables):
+            lines.append(f"    const {c_type} {name} = v[{number}];")
+        if not self.variables:
+            lines.append("    (void)v;")
+        lines += [f"    return ({c_type})({self.c_text(cls)});", "}"]
+        return "\n".join(lines)
+
+
+def variables_of(row, text):
+    """Pairs (name in the expression, parameter index)."""
+    found = []
+    words = set(re.findall(r"\b[A-Za-z_]\w*\b", text))
+    for index, param in enumerate(row.params):
+        name = "self" if row.twin_of and param.role == "REF" else param.name
+        if param.role != "OUT" and param.kind in ("TENSOR", "SCALAR", "INT", "REAL") and name in words:
+            found.append((name, index))
+    return found
+
+
+def collect(tables):
+    """Sets row.data of the family's rows; returns the expressions, each with its program."""
+    expressions = {}
+    for row in sorted(tables.rows.values(), key=lambda row: (row.twin_of is not None, row.where)):
+        if row.family != "pointwise":
+            continue
+        text = row.get("expr")
+        if not text:
+            raise RowError(row.where, f"operator {row.name} has no expr")
+        compute = row.get("compute", "any")
+        if compute not in ("any", "float", "int"):
+            raise RowError(row.where, f"compute {compute} is not any, float or int")
+        found = variables_of(row, text)
+        if len(found) > VARS_MAX:
+            raise RowError(row.where, f"{len(found)} variables, at most {VARS_MAX} are possible")
+        key = (text, tuple(name for name, _ in found), compute)
+        if key not in expressions:
+            expressions[key] = Expression(text, key[1], compute, row.name)
+        row.expression, row.found = expressions[key], found
+    ordered = list(expressions.values())
+    for number, expression in enumerate(ordered):
+        expression.program = f"pw{number // PER_PROGRAM}"
+    return ordered
+
+
+def device_programs(expressions):
+    """Name -> source text."""
+    texts = {}
+    for expression in expressions:
+        if expression.program not in texts:
+            texts[expression.program] = ['/* Generated from kernels/rows. */\n#include "pointwise.h"\n']
+        for cls in expression.classes:
+            texts[expression.program].append(expression.function(cls, "OP_INLINE ") + "\n")
+            texts[expression.program].append(
+                f"__global__ __vector__ void pw_{expression.name}_{cls}(struct op_pointwise_args args)\n{{\n"
+                f"    const struct op_pointwise_args a = args;\n"
+                f"    pw_run_{cls}(&a, {len(expression.variables)}, expression_{expression.name}_{cls});\n}}\n")
+    return {name: "\n".join(parts) for name, parts in texts.items()}
+
+
+def row_data(tables):
+    """C text of the data of the family's rows; sets row.data."""
+    lines = []
+    for row in sorted(tables.rows.values(), key=lambda row: row.name):
+        if row.family != "pointwise":
+            continue
+        out = [i for i, p in enumerate(row.params) if p.role != "IN" and p.kind == "TENSOR"]
+        if len(out) != 1:
+            raise RowError(row.where, f"operator {row.name} has {len(out)} outputs, the family has one")
+        indices = ", ".join(str(index) for _, index in row.found)
+        lines.append(
+            f"static const struct op_pointwise data_{row.name} = {{\n"
+            f'    "{row.expression.program}", "{row.expression.name}", OP_COMPUTE_{row.expression.compute.upper()}, '
+            f"{out[0]}, {len(row.found)}, {{{indices or 0}}}}};")
+        row.data = f"&data_{row.name}"
+    return "\n".join(lines) + "\n"
+
+
+def reference(expressions):
+    parts = ['/* Generated from kernels/rows: what pointwise operators compute, by their expressions. */\n'
+             '#include <pointwise_ref.h>\n\n#include <device/pointwise_math.h>\n#include <string.h>\n']
+    entries = []
+    for expression in sorted(expressions, key=lambda e: e.name):
+        functions = []
+        for cls in CLASSES:
+            if cls in expression.classes:
+                parts.append(expression.function(cls, "static ") + "\n")
+                functions.append(f".{cls} = expression_{expression.name}_{cls}")
+        entries.append(f'    {{.name = "{expression.name}", {", ".join(functions)}}},')
+    parts.append("const struct op_pointwise_ref op_pointwise_refs[] = {\n" + "\n".join(entries) + "\n};\n"
+                 f"const unsigned op_pointwise_ref_count = {len(entries)};\n")
+    return "\n".join(parts)

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every pointwise operator against its expression on the host: types, shapes that hurt, layouts, in
+ * place. */
+#include "rig.h"
+
+#include <math.h>
+#include <pointwise_ref.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shape {
+    unsigned rank;
+    int64_t dim[8];
+};
+
+static const struct shape shapes[] = {
+    {0, {0}},    {1, {0}},        {1, {1}},      {1, {15}},       {1, {16}},
+    {1, {17}},   {2, {7, 13}},    {2, {1, 129}}, {3, {3, 1, 37}}, {8, {2, 1, 2, 1, 3, 2, 1, 5}},
+    {1, {1009}}, {2, {67, 1031}},
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static const struct op_pointwise_ref *find_ref(const char *name)
+{
+    for (unsigned i = 0; i < op_pointwise_ref_count; i++) {
+        if (strcmp(op_pointwise_refs[i].name, name) == 0) {
+            return &op_pointwise_refs[i];
+        }
+    }
+    abort();
+}
+
+static bool is_float(enum op_type type)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_BF16 ||
+           type == OP_TYPE_F64;
+}
+
+/* One call: its tensors by parameter. */
+struct call {
+    const struct op_test_row *row;
+    union op_test_arg args[16];
+    struct rig_tensor tensors[16];
+    bool is_tensor[16];
+    double real[16];
+    unsigned out;
+};
+
+static char class_of(const struct call *call)
+{
+    bool wide = false, real = false;
+    for (unsigned i = 0; i < call->row->var_count; i++) {
+        const unsigned at = call->row->var[i];
+        wide = wide || (call->is_tensor[at] && call->tensors[at].type == OP_TYPE_F64);
+        real = real || (call->is_tensor[at] && is_float(call->tensors[at].type));
+    }
+    if (strcmp(call->row->compute, "int") == 0) {
+        return 'i';
+    }
+    if (call->row->var_count == 0 || !call->is_tensor[call->row->var[0]]) {
+        const enum op_type type = call->tensors[call->out].type;
+        return type == OP_TYPE_F64 ? 'd' : is_float(type) ? 'f' : 'i';
+    }
+    return wide ? 'd' : real || strcmp(call->row->compute, "float") == 0 ? 'f' : 'i';
+}
+
+static void want_element(const struct call *call, int64_t index, void *want)
+{
+    const struct op_test_row *row = call->row;
+    const struct op_pointwise_ref *ref = find_ref(row->ref);
+    const enum op_type type = call->tensors[call->out].type;
+    const char cls = class_of(call);
+    float f[OP_TEST_VARS];
+    double d[OP_TEST_VARS];
+    int64_t v[OP_TEST_VARS];
+    for (unsigned i = 0; i < row->var_count; i++) {
+        const unsigned at = row->var[i];
+        if (!call->is_tensor[at]) {
+            f[i] = (float)call->real[at];
+            d[i] = call->real[at];
+            v[i] = (int64_t)call->real[at];
+            continue;
+        }
+        const struct rig_tensor *tensor = &call->tensors[at];
+        const void *element = rig_tensor_at(tensor, rig_tensor_count(tensor) == 1 ? 0 : index);
+        f[i] = rig_get_f(element, tensor->type);
+        d[i] = rig_get_d(element, tensor->type);
+        v[i] = rig_get_i(element, tensor->type);
+    }
+    if (cls == 'f') {
+        rig_put_f(want, type, ref->f(f));
+    } else if (cls == 'd') {
+        rig_put_d(want, type, ref->d(d));
+    } else {
+        rig_put_i(want, type, ref->i(v));
+    }
+}
+
+/* The same bits; any NaN equals any other. */
+static bool same(const void *got, const void *want, enum op_type type)
+{
+    if (is_float(type) && rig_get_d(want, type) != rig_get_d(want, type)) {
+        return rig_get_d(got, type) != rig_get_d(got, type);
+    }
+    return memcmp(got, want, rig_type_bytes(type)) == 0;
+}
+
+static void prepare(struct call *call, const struct op_test_row *row, enum op_type type,
+                    const struct shape *shape, enum rig_layout layout)
+{
+    const enum op_type scalar = is_float(type) ? OP_TYPE_F64 : OP_TYPE_I64;
+    *call = (struct call){.row = row};
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const struct op_test_param *param = &row->params[i];
+        if (strcmp(param->code, "T") == 0) {
+            const bool one = strcmp(row->name, "InplaceFillTensor") == 0 && param->role == 'I';
+            const bool written = param->role != 'I';
+            const enum rig_layout own = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
+            enum op_type own_type = type;
+            if (!(param->types[rig_chip()] >> type & 1)) {
+                own_type = OP_TYPE_BOOL; // conditions and masks
+            }
+            call->tensors[i] = rig_tensor_make(own_type, one ? 0 : shape->rank, shape->dim,
+                                               one ? RIG_DENSE : own, i + 1);
+            call->is_tensor[i] = true;
+            call->args[i].tensor = call->tensors[i].acl;
+            call->out = written ? i : call->out;
+        } else if (strcmp(param->code, "S") == 0) {
+            double real = strcmp(param->name, "alpha") == 0 ? 3 : 2;
+            int64_t integer = (int64_t)real;
+            call->args[i].scalar = scalar == OP_TYPE_F64 ? aclCreateScalar(&real, ACL_DOUBLE)
+                                                         : aclCreateScalar(&integer, ACL_INT64);
+            call->real[i] = real;
+        } else if (param->code[0] == 'f') {
+            call->args[i].real = call->real[i] = 0.5;
+        } else if (strcmp(param->code, "dtype") == 0) {
+            call->args[i].type = rig_acl_type(type);
+        } else {
+            call->args[i].integer = 1;
+            call->real[i] = 1;
+        }
+    }
+}
+
+static void finish(struct call *call)
+{
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        if (call->is_tensor[i]) {
+            rig_tensor_free(&call->tensors[i]);
+        } else if (strcmp(call->row->params[i].code, "S") == 0) {
+            aclDestroyScalar(call->args[i].scalar);
+        }
+    }
+}
+
+static void run_case(const struct op_test_row *row, enum op_type type, const struct shape *shape,
+                     enum rig_layout layout)
+{
+    struct call call;
+    prepare(&call, row, type, shape, layout);
+    struct rig_tensor *out = &call.tensors[call.out];
+    const int64_t count = rig_tensor_count(out);
+    const unsigned unit = rig_type_bytes(out->type);
+    unsigned char *want = malloc((size_t)count * unit + 1);
+    for (int64_t i = 0; i < count; i++) {
+        want_element(&call, i, want + (size_t)i * unit);
+    }
+    const aclnnStatus code = rig_run(row, call.args, true);
+    CU_ASSERT_EQUAL(code, 0);
+    rig_tensor_take(out);
+    for (int64_t i = 0; !code && i < count; i++) {
+        if (!same(rig_tensor_at(out, i), want + (size_t)i * unit, out->type)) {
+            fprintf(
+                stderr,
+                "%s, %s, shape of %u dimensions, layout %d: element %lld is %g, it must be %g\n",
+                row->name, rig_type_name(type), shape->rank, layout, (long long)i,
+                rig_get_d(rig_tensor_at(out, i), out->type),
+                rig_get_d(want + (size_t)i * unit, out->type));
+            CU_FAIL("differs");
+            break;
+        }
+    }
+    free(want);
+    finish(&call);
+}
+
+// Types of the first tensor that is read, or of the only one.
+static uint32_t types_of(const struct op_test_row *row)
+{
+    uint32_t types = 0;
+    for (unsigned i = row->param_count; i-- > 0;) {
+        if (strcmp(row->params[i].code, "T") == 0 && (types == 0 || row->params[i].role != 'O')) {
+            types = row->params[i].types[rig_chip()];
+        }
+    }
+    return types & ~(1u << OP_TYPE_C64 | 1u << OP_TYPE_C128 | 1u << OP_TYPE_U64);
+}
+
+static void run_row(const struct op_test_row *row)
+{
+    const uint32_t types = types_of(row);
+    for (unsigned type = 0; type < OP_TYPES; type++) {
+        if (!(types >> type & 1)) {
+            continue;
+        }
+        // Every type sees every shape once, with layouts in turn; the first type sees all layouts.
+        for (unsigned i = 0; i < SHAPES; i++) {
+            run_case(row, (enum op_type)type, &shapes[i],
+                     (enum rig_layout)((i + type) % RIG_LAYOUTS));
+        }
+        for (unsigned layout = 0; layout < RIG_LAYOUTS && type == 0; layout++) {
+            run_case(row, (enum op_type)type, &shapes[6], (enum rig_layout)layout);
+            run_case(row, (enum op_type)type, &shapes[9], (enum rig_layout)layout);
+        }
+    }
+}
+
+static void every_operator_is_its_expression(void)
+{
+    for (unsigned i = 0; i < op_test_row_count; i++) {
+        if (strcmp(op_test_rows[i].family, "pointwise") == 0) {
+            run_row(&op_test_rows[i]);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_pointwise", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
