@@ -139,3 +139,29 @@ void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr)
     struct leo_transport *transport = device->mmio.transport;
     transport->ops->dma_unmap(transport, dma_addr);
 }
+
+leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
+                              enum leo_mem_space space, uint64_t offset, void *out, size_t bytes)
+{
+    void *memory;
+    uint64_t addr;
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_READ_LOCAL};
+    if (bytes == 0) {
+        return LEO_OK;
+    }
+    leo_status status = leo_drv_dma_alloc(device, bytes, &memory, &addr);
+    if (status) {
+        return status;
+    }
+    struct leo_sqe_local body = {
+        .dst = addr, .offset = offset, .bytes = bytes, .core = core, .space = (uint32_t)space};
+    memcpy(entry.body, &body, sizeof(body));
+    pthread_mutex_lock(&device->admin_lock);
+    status = drv_admin_run(device, &entry);
+    pthread_mutex_unlock(&device->admin_lock);
+    if (!status) {
+        memcpy(out, memory, bytes);
+    }
+    leo_drv_dma_free(device, memory, addr);
+    return status;
+}

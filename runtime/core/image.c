@@ -238,7 +238,7 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_d
 }
 
 // Looks a symbol up in .symtab, or in .dynsym if the file is stripped.
-bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value)
+bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *found)
 {
     for (int pass = 0; pass < 2; pass++) {
         Elf_Scn *section = NULL;
@@ -253,13 +253,21 @@ bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *v
             for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
                 const char *text = elf_strptr(image->elf, header.sh_link, symbol.st_name);
                 if (text && symbol.st_shndx != SHN_UNDEF && strcmp(text, name) == 0) {
-                    *value = symbol.st_value;
+                    *found = symbol;
                     return true;
                 }
             }
         }
     }
     return false;
+}
+
+bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value)
+{
+    GElf_Sym symbol;
+    bool found = rt_image_find(image, name, &symbol);
+    *value = found ? symbol.st_value : 0;
+    return found;
 }
 
 static leo_status add_kernel(struct rt_image *image, const char *note, size_t bytes,

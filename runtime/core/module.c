@@ -207,3 +207,15 @@ bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, s
     pthread_mutex_unlock(&module->device->lock);
     return found;
 }
+
+bool leo_rt_module_symbol(struct leo_rt_module *module, const char *name, uint64_t *addr,
+                          uint64_t *bytes)
+{
+    GElf_Sym symbol;
+    pthread_mutex_lock(&module->device->lock);
+    bool found = rt_image_find(module->image, name, &symbol);
+    pthread_mutex_unlock(&module->device->lock);
+    *addr = found ? symbol.st_value + RT_IMAGE_BIAS : 0;
+    *bytes = found ? symbol.st_size : 0;
+    return found;
+}

@@ -104,7 +104,7 @@ static void advance(struct record *record, int count)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral" // made below, of known parts
 static void convert(struct record *record, const struct spec *spec)
 {
-    char format[32], width[16] = "", precision[16] = "";
+    char format[64], width[16] = "", precision[16] = "";
     char *out = record->out + record->done;
     size_t room = record->bytes - record->done;
     if (spec->width >= 0) {

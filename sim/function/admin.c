@@ -132,12 +132,28 @@ static enum leo_fault set_profile(struct leo_sim_chip *chip, const struct leo_sq
     return LEO_FAULT_NONE;
 }
 
+static enum leo_fault read_local(struct leo_sim_chip *chip, const struct leo_sqe_local *body)
+{
+    if (body->core >= chip->core_count || body->space < LEO_MEM_SPACE_UB ||
+        body->space > LEO_MEM_SPACE_FB || !is_zero(body->reserved0, sizeof(body->reserved0))) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    const struct sim_local *local = &chip->core[body->core].local[body->space];
+    if (body->offset > local->bytes || body->bytes > local->bytes - body->offset) {
+        return LEO_FAULT_LOCAL_OUT_OF_RANGE;
+    }
+    return sim_dma_write(&chip->function.dma, body->dst, local->data + body->offset, body->bytes)
+               ? LEO_FAULT_NONE
+               : LEO_FAULT_DMA_OUT_OF_RANGE;
+}
+
 enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *entry)
 {
     union {
         struct leo_sqe_queue queue;
         struct leo_sqe_map map;
         struct leo_sqe_profile profile;
+        struct leo_sqe_local local;
     } body;
     memcpy(&body, entry->body, sizeof(entry->body));
     switch (entry->opcode) {
@@ -155,6 +171,8 @@ enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *en
         return set_profile(chip, &body.profile);
     case LEO_SQE_OP_RESET_SPACE:
         return reset_space(chip, &body.map);
+    case LEO_SQE_OP_READ_LOCAL:
+        return read_local(chip, &body.local);
     default:
         return LEO_FAULT_BAD_ENTRY;
     }

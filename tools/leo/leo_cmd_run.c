@@ -4,6 +4,7 @@
 
 #include "golden.h"
 #include "run_args.h"
+#include "run_dump.h"
 #include "run_report.h"
 #include <errno.h>
 #include <leo/layout.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define GOLDENS_MAX 16
+#define DUMPS_MAX   16
 #define REPEATS_MAX 1000
 #define TRACES      (1u << 20) /* of the trace, unless asked for more: 32 MiB */
 #define TRACES_MAX  (1u << 28)
@@ -27,6 +29,9 @@ struct request {
     unsigned arg_count;
     const char *goldens[GOLDENS_MAX];
     unsigned golden_count;
+    const char *dump_specs[DUMPS_MAX];
+    struct run_dump dumps[DUMPS_MAX];
+    unsigned dump_count;
 };
 
 /* What is open. */
@@ -55,6 +60,11 @@ static const char help[] =
     "                   |got - expected| / max(1, |expected|); TOL 0 asks for equal values\n"
     "  --golden INDEX:FILE:DTYPE:RTOL:ATOL  the same with\n"
     "                   |got - expected| <= ATOL + RTOL * |expected|\n"
+    "  --dump BUFFER:ARRAY[:DTYPE], --dump BUFFER:OFFSET:BYTES[:DTYPE]  print what a buffer (ub l1 "
+    "l0a\n"
+    "                   l0b l0c bt fb) of each core that ran holds afterwards, also after a "
+    "fault;\n"
+    "                   without DTYPE hexadecimal words\n"
     "  --cores          a table of what the units of each core did\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
@@ -87,8 +97,9 @@ static int parse_count(const char *option, const char *text, uint32_t most, uint
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
-    static const char *const known[] = {"--kernel", "--soc",    "--trace",  "--trace-records",
-                                        "--blocks", "--repeat", "--golden", "--arg"};
+    static const char *const known[] = {"--kernel",        "--soc",    "--trace",
+                                        "--trace-records", "--blocks", "--repeat",
+                                        "--golden",        "--arg",    "--dump"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -116,6 +127,11 @@ static int parse_option(struct request *request, const char *option, const char 
             return misuse("too many arguments: ", value);
         }
         request->args[request->arg_count++].spec = value;
+    } else if (strcmp(option, "--dump") == 0) {
+        if (request->dump_count == DUMPS_MAX) {
+            return misuse("too many dumps: ", value);
+        }
+        request->dump_specs[request->dump_count++] = value;
     } else { /* --golden */
         if (request->golden_count == GOLDENS_MAX) {
             return misuse("too many comparisons: ", value);
@@ -247,6 +263,14 @@ static int launch(struct request *request, struct session *session)
         failed(NULL);
     }
     run_report_print(&report);
+    unsigned first = 0, cores = 0;
+    if (request->dump_count && run_report_cores(&report, &first, &cores)) {
+        for (unsigned i = 0; i < request->dump_count; i++) {
+            if (run_dump_print(&request->dumps[i], session->device, first, cores) != 0) {
+                return 1;
+            }
+        }
+    }
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {
         return failed(NULL);
     }
@@ -368,6 +392,9 @@ static int run(struct request *request, struct session *session)
     }
     for (unsigned i = 0; i < request->golden_count && code == 0; i++) {
         code = compare(request, request->goldens[i], false);
+    }
+    for (unsigned i = 0; i < request->dump_count && code == 0; i++) {
+        code = run_dump_parse(request->dump_specs[i], session->module, &request->dumps[i]);
     }
     if (code == 0) {
         code = launch(request, session);

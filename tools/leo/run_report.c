@@ -185,3 +185,25 @@ void run_report_print(const struct run_report *report)
     leo_free(us);
     leo_free(tasks);
 }
+
+bool run_report_cores(const struct run_report *report, unsigned *first, unsigned *count)
+{
+    struct leo_drv_caps caps;
+    size_t tasks_there = 0;
+    bool found = false;
+    struct leo_rt_profile_task *tasks = leo_alloc(report->tasks * sizeof(*tasks));
+    leo_rt_device_get_caps(report->device, &caps);
+    if (tasks &&
+        leo_rt_profile_tasks(report->device, tasks, report->tasks, &tasks_there, NULL) == LEO_OK) {
+        for (size_t i = 0; i < tasks_there && i < report->tasks; i++) {
+            const struct leo_task_record *record = &tasks[i].record;
+            if (record->opcode == LEO_SQE_OP_KERNEL) {
+                *first = record->core_kind == LEO_CORE_KIND_VECTOR ? caps.cube_cores : 0;
+                *count = record->cores;
+                found = true;
+            }
+        }
+    }
+    leo_free(tasks);
+    return found;
+}

@@ -11,5 +11,8 @@ struct run_report {
     bool cores;             /**< a table by core is wanted */
 };
 
+/** Cores that the last launch used, from the first of the kernel's kind on; false if it left no
+ * record. */
+bool run_report_cores(const struct run_report *report, unsigned *first, unsigned *count);
 /** Prints the times of all launches and the units of the last; tells records that were dropped. */
 void run_report_print(const struct run_report *report);

@@ -94,6 +94,10 @@ void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes,
 leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
                                uint64_t *bytes);
 
+/** Reads an on-chip buffer of a core as its last block left it: for debuggers, while no kernel
+ * runs. */
+leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
+                              enum leo_mem_space space, uint64_t offset, void *out, size_t bytes);
 /** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no
  * allocation). */
 leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base,

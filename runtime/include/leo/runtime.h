@@ -167,6 +167,10 @@ const char *leo_rt_kernel_name(const struct leo_rt_kernel *kernel);
 enum leo_core_kind leo_rt_kernel_kind(const struct leo_rt_kernel *kernel);
 /** Device address of its first instruction. */
 uint64_t leo_rt_kernel_addr(const struct leo_rt_kernel *kernel);
+/** Address (as kernels see it) and size of an object or function; false if the file has none of
+ * that name. */
+bool leo_rt_module_symbol(struct leo_rt_module *module, const char *name, uint64_t *addr,
+                          uint64_t *bytes);
 /** Source file and line of a link address; false if the ELF has no such line. */
 bool leo_rt_module_line(struct leo_rt_module *module, uint64_t pc, char *file, size_t file_bytes,
                         int *line);

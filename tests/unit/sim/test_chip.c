@@ -295,6 +295,48 @@ static void spaces_are_apart(void)
     rig_close(&rig);
 }
 
+/* HW-CHIP-72 */
+static void on_chip_buffers_can_be_read(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    uint8_t *out = rig.data;
+    memset(out, 0xff, 64);
+    struct leo_sqe_local body = {
+        .dst = rig_dma(&rig, out), .offset = 32, .bytes = 32, .space = LEO_MEM_SPACE_UB};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL), 0);
+    for (unsigned i = 0; i < 64; i++) {
+        CU_ASSERT_EQUAL(out[i], i < 32 ? 0 : 0xff);
+    }
+    const struct leo_sqe_local good = body;
+    body.core = 1000;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    body = good;
+    body.space = LEO_MEM_SPACE_GM;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    body.space = LEO_MEM_SPACE_PRIVATE;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    body = good;
+    body.offset = UINT64_MAX - 15;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    body = good;
+    body.bytes = UINT64_MAX;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_LOCAL_OUT_OF_RANGE);
+    body = good;
+    body.dst = 0;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_LOCAL, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_DMA_OUT_OF_RANGE);
+    // A queue of a process is no place for it.
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_READ_LOCAL, 0, &good, sizeof(good), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    rig_close(&rig);
+}
+
 /* HW-CHIP-03, HW-CHIP-04 */
 static void registers_say_what_the_chip_is(void)
 {
@@ -457,6 +499,7 @@ static const struct leo_test tests[] = {
     {"full_completion_ring_holds_the_stream", full_completion_ring_holds_the_stream},
     {"copies_move_rows", copies_move_rows},
     {"spaces_are_apart", spaces_are_apart},
+    {"on_chip_buffers_can_be_read", on_chip_buffers_can_be_read},
     {"registers_say_what_the_chip_is", registers_say_what_the_chip_is},
     {"interrupts_can_be_masked", interrupts_can_be_masked},
     {"reset_takes_everything_back", reset_takes_everything_back},

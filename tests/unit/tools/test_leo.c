@@ -154,6 +154,61 @@ static void run_repeats_with_the_same_buffers(void)
     scratch_finish(&scratch);
 }
 
+static void run_dumps_buffers_of_each_core(void)
+{
+    char out[4096];
+    make_files();
+    scratch_write(&scratch, "d.c",
+                  "#include <leo/device.h>\n"
+                  "__ubuf_array__ half ub_first[16];\n"
+                  "__ubuf_array__ float ub_y[64];\n"
+                  "__global__ __vector__ void fill(__gm__ half *x, float a)\n"
+                  "{\n"
+                  "    set_mask_norm();\n"
+                  "    set_vector_mask(~0ull, ~0ull);\n"
+                  "    copy_gm_to_ubuf(ub_first, x, 0, 1, 1, 0, 0);\n"
+                  "    vector_dup(ub_y, a + get_block_idx(), 1, 1, 1, 8, 8);\n"
+                  "    leo_assert(a < 3);\n"
+                  "}\n");
+    CU_ASSERT_EQUAL_FATAL(
+        scratch_run(&scratch, out, sizeof(out), "printf '\\000\\074%%30s' '' > half"), 0);
+    for (int soc = 0; soc < 2; soc++) {
+        const char *name = soc ? "ascend910b1" : "ascend910a";
+        unsigned core = soc ? 24 : 0; // the first vector core, the first core
+        char command[256], want[256];
+        snprintf(command, sizeof(command), "cc --soc %s d.c -o d.elf", name);
+        CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), command), 0);
+        snprintf(command, sizeof(command),
+                 "run --soc %s d.elf --blocks 2 --arg in:half --arg 0.5 --dump ub:ub_y:f32", name);
+        snprintf(want, sizeof(want),
+                 "      56: 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5\ncore %u ub:ub_y:f32: 256 ", core + 1);
+        expect(command, 0, want);
+        expect(command, 0, "      56: 1.5 1.5 1.5 1.5 1.5 1.5 1.5 1.5\n");
+        snprintf(command, sizeof(command),
+                 "run --soc %s d.elf --arg in:half --arg 5 --dump UB:ub_first", name);
+        expect(command, 1, "       0: 20203c00 20202020 ");
+        expect(command, 1, "assertion 'a < 3' failed");
+        snprintf(command, sizeof(command),
+                 "run --soc %s d.elf --arg in:half --arg 1 --dump ub:999936:128", name);
+        expect(command, 1, "ub of these cores has no 128 bytes from offset 999936 on");
+    }
+    static const char *const wrong[][2] = {
+        {"ub", "2 to 4 parts"},          {"l7:x", "no such buffer"},
+        {"ub:none", "no array of that"}, {"l1:ub_y", "no array of that"},
+        {"ub:0", "bytes is missing"},    {"ub:0:64:f9", "no such DTYPE"},
+        {"ub:0:2", "multiple"},          {"ub:ub_y:f32:4", "too many parts"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char command[256];
+        snprintf(command, sizeof(command),
+                 "run --soc ascend910b1 d.elf --arg in:half --arg 1 --dump %s", wrong[i][0]);
+        expect(command, 2, wrong[i][1]);
+    }
+    expect("run --soc ascend910b1 d.elf --arg in:half --arg 1 --dump l1:0:64", 1,
+           "l1 of these cores has no 64 bytes");
+    scratch_finish(&scratch);
+}
+
 static void run_passes_floats(void)
 {
     char bytes[9];
@@ -263,6 +318,7 @@ int main(int argc, char **argv)
         {"run_compares_with_golden_values", run_compares_with_golden_values},
         {"run_takes_two_tolerances", run_takes_two_tolerances},
         {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
+        {"run_dumps_buffers_of_each_core", run_dumps_buffers_of_each_core},
         {"run_passes_floats", run_passes_floats},
         {"run_tells_what_is_wrong", run_tells_what_is_wrong},
         {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},
