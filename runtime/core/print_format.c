@@ -7,6 +7,8 @@
 
 typedef unsigned long long ull; // for printf
 
+enum { WIDTH_MAX = 4000 };
+
 struct record {
     const char *at; /**< the next character of the format */
     const uint64_t *value;
@@ -52,12 +54,14 @@ static int read_number(struct record *record, int *value)
 {
     if (*record->at == '*') {
         record->at++;
-        *value = (int)next_value(record);
+        // A wild value must not make the host write gigabytes.
+        int given = (int)next_value(record);
+        *value = given > WIDTH_MAX ? WIDTH_MAX : given < -WIDTH_MAX ? -WIDTH_MAX : given;
         return 1;
     }
     int number = 0, digits = 0;
     for (; *record->at >= '0' && *record->at <= '9'; record->at++, digits++) {
-        number = number < 4096 ? number * 10 + (*record->at - '0') : number;
+        number = number < WIDTH_MAX / 10 ? number * 10 + (*record->at - '0') : number;
     }
     *value = number;
     return digits > 0;

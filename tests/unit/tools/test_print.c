@@ -23,6 +23,10 @@ static const char kernels[] =
     "3.14159, 2.5, 1e10, 48879, 8);\n"
     "    printf(\"%s %.2s %s|%u\\n\", \"\", \"abc\", none, ~0u);\n"
     "}\n"
+    "__global__ __aicore__ void wide(uint32_t n)\n"
+    "{\n"
+    "    leo_printf(\"%*d|%.*f|%*d|\\n\", (int)n, 1, (int)n, 0.5, -(int)n, 7);\n"
+    "}\n"
     "__global__ __aicore__ void order(uint32_t times)\n"
     "{\n"
     "    for (uint32_t i = 0; i < times; i++) {\n"
@@ -88,6 +92,15 @@ static void formats_are_those_of_printf(void)
     scratch_finish(&scratch);
 }
 
+static void wild_width_is_cut(void)
+{
+    start();
+    expect("", "k.elf --kernel wide --arg 3", 0, "  1|0.500|7  |\n");
+    expect("", "k.elf --kernel wide --arg 2000000000", 0, "     1|0.5000");
+    expect("", "k.elf --kernel wide --arg 0x80000000", 0, "1");
+    scratch_finish(&scratch);
+}
+
 static void cores_speak_in_their_order(void)
 {
     start();
@@ -120,13 +133,13 @@ static void assertion_is_the_text_of_the_fault(void)
 {
     start();
     expect("", "k.elf --kernel check --blocks 3 --arg 1", 0, "checked\nchecked\nchecked\n");
-    expect("", "k.elf --kernel check --blocks 3 --arg 9", 1, "k.c:22 (core 0");
+    expect("", "k.elf --kernel check --blocks 3 --arg 9", 1, "k.c:26 (core 0");
     expect("", "k.elf --kernel check --blocks 3 --arg 9", 1,
-           "trap: assertion 'n < 5' failed at k.c:22\n");
+           "trap: assertion 'n < 5' failed at k.c:26\n");
     expect("", "k.elf --kernel check --blocks 3 --arg 3", 1,
-           "trap: assertion 'n < 2' failed at k.c:24: too many\n");
+           "trap: assertion 'n < 2' failed at k.c:28: too many\n");
     expect("", "k.elf --kernel check --blocks 3 --arg 3", 1,
-           "assertion 'n < 3 || get_block_idx() != 2' failed at k.c:23: n = 3\n");
+           "assertion 'n < 3 || get_block_idx() != 2' failed at k.c:27: n = 3\n");
     scratch_finish(&scratch);
 }
 
@@ -159,6 +172,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"formats_are_those_of_printf", formats_are_those_of_printf},
+        {"wild_width_is_cut", wild_width_is_cut},
         {"cores_speak_in_their_order", cores_speak_in_their_order},
         {"lost_output_is_told", lost_output_is_told},
         {"assertion_is_the_text_of_the_fault", assertion_is_the_text_of_the_fault},
