@@ -5,12 +5,13 @@ JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
-.PHONY: help setup demo toolkit build build-asan test bench tsan fuzz docs format clean
+.PHONY: help setup demo toolkit build build-asan test test-pytorch bench tsan fuzz docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
 	@echo "make toolkit lay out libraries, headers and commands in build/toolkit, for PyTorch and other programs"
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
+	@echo "make test-pytorch   run all PyTorch scripts under the real torch_npu, the long ones too"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
@@ -48,6 +49,10 @@ test: build build-asan
 	(cd build-asan && $(CTEST) --label-exclude '^(release|bench)$$') || status=1; \
 	if [ $$status -eq 0 ]; then echo "make test: good"; else echo "make test: FAILED"; fi; \
 	exit $$status
+
+# Everything under the real torch_npu, the long parts too.
+test-pytorch: build
+	cd build && $(CTEST) --label-regex '^pytorch$$' --no-tests=error
 
 bench: build
 	cd build && ctest --label-regex '^bench$$' --verbose --no-tests=error
