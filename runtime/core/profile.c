@@ -125,6 +125,9 @@ leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, ui
         }
     }
     pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        rt_profile_memory(device); // where the log of memory starts from
+    }
     return status;
 }
 
