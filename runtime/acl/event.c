@@ -32,7 +32,7 @@ static aclError make_event(const char *func, aclrtEvent *event, uint32_t flags, 
     pthread_mutex_lock(&process->lock);
     made->id = process->next_event_id++;
     pthread_mutex_unlock(&process->lock);
-    acl_handle_add(&made->handle, ACL_KIND_EVENT);
+    acl_handle_add(&made->handle, ACL_KIND_EVENT, &context->slot->events);
     *event = made;
     return ACL_SUCCESS;
 }
