@@ -60,7 +60,7 @@ struct acl_context {
     struct acl_stream *default_stream;
     struct front_family streams, modules;
     bool primary;
-    bool stop_on_failure, failed;
+    atomic_bool stop_on_failure, failed;
     _Atomic int64_t sys_param[ACL_SYS_PARAMS];
     _Atomic uint32_t sys_param_set; /**< bit i: option i was set */
 };
@@ -70,7 +70,6 @@ struct acl_event {
     struct leo_rt_event *rt;
     struct leo_rt_device *device;
     uint32_t id, flags;
-    bool recorded;
     bool extended; /**< made by CreateEventExWithFlag */
 };
 

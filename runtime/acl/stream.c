@@ -21,6 +21,9 @@ aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t
         }
         return acl_status(func, status);
     }
+    if (atomic_load(&context->stop_on_failure)) {
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+    }
     stream->context = context;
     stream->priority = priority;
     stream->flags = flags;
@@ -62,6 +65,22 @@ aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream 
     return ACL_SUCCESS;
 }
 
+static aclError check_flags(uint32_t flag)
+{
+    // Streams that something else than a submit sets going.
+    uint32_t other = ACL_STREAM_PERSISTENT | ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
+    uint32_t hints = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_HUGE;
+    if (flag & ~(other | hints)) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtCreateStream", "flags 0x%x are unknown",
+                        flag);
+    }
+    return flag & other ? acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtCreateStream",
+                                   "flags 0x%x: streams that do not run what is submitted to them "
+                                   "are not supported",
+                                   flag)
+                        : ACL_SUCCESS;
+}
+
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
     ACL_PINNED struct acl_context *context = NULL;
@@ -69,7 +88,10 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
     if (!stream) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream", "stream is NULL");
     }
-    aclError error = acl_current_context("aclrtCreateStream", &context);
+    aclError error = check_flags(flag);
+    if (!error) {
+        error = acl_current_context("aclrtCreateStream", &context);
+    }
     if (!error) {
         error = acl_stream_make("aclrtCreateStream", context, priority, flag, &made);
     }
@@ -84,7 +106,7 @@ aclError aclrtCreateStream(aclrtStream *stream)
     return aclrtCreateStreamWithConfig(stream, 0, 0);
 }
 
-static aclError destroy_stream(const char *func, aclrtStream handle)
+static aclError destroy_stream(const char *func, aclrtStream handle, bool force)
 {
     if (!handle) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "stream is NULL");
@@ -98,18 +120,22 @@ static aclError destroy_stream(const char *func, aclrtStream handle)
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
                         "%p is no live stream made by aclrtCreateStream", handle);
     }
+    if (force) {
+        leo_rt_stream_abandon(stream->rt);
+        stream->rt = NULL;
+    }
     acl_stream_free(stream);
     return ACL_SUCCESS;
 }
 
 aclError aclrtDestroyStream(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStream", stream);
+    return destroy_stream("aclrtDestroyStream", stream, false);
 }
 
 aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStreamForce", stream);
+    return destroy_stream("aclrtDestroyStreamForce", stream, true);
 }
 
 static aclError synchronize(const char *func, aclrtStream handle, int timeout)
@@ -271,6 +297,26 @@ aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *grea
     return ACL_SUCCESS;
 }
 
+// The mode spreads to all streams of the context, those made later too.
+static aclError stop_streams(const char *func, struct acl_context *context)
+{
+    struct front_table *table = &acl_process()->handles;
+    atomic_store(&context->stop_on_failure, true);
+    size_t capacity = front_family_count(table, &context->streams);
+    void **streams = leo_calloc(capacity + 1, sizeof(*streams));
+    if (!streams) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    size_t count = front_family_pin(table, &context->streams, streams, capacity);
+    for (size_t i = 0; i < count; i++) {
+        struct acl_stream *stream = streams[i];
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+        acl_handle_unpin(&stream->handle);
+    }
+    leo_free(streams);
+    return ACL_SUCCESS;
+}
+
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 {
     ACL_PINNED struct acl_stream *found = NULL;
@@ -288,7 +334,7 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
     }
     found->failure_mode_set = true;
     if (mode == ACL_STOP_ON_FAILURE) {
-        found->context->stop_on_failure = true;
+        error = stop_streams(func, found->context);
     }
     return ACL_SUCCESS;
 }

@@ -80,6 +80,8 @@ const char *rt_profile_tag_text(const struct leo_rt_device *device,
         return "event record";
     case LEO_SQE_OP_EVENT_WAIT:
         return "event wait";
+    case LEO_SQE_OP_VALUE_WAIT:
+        return "value wait";
     default:
         return "task";
     }
