@@ -63,6 +63,7 @@ enum sim_trait {
     SIM_TRAIT_BITS = 2,       /**< the destination is packed bits, one a lane */
     SIM_TRAIT_MIXED = 4,      /**< mod 1: destination f32, sources f16 */
     SIM_TRAIT_NARROW = 8,     /**< the destination has half the width of the sources */
+    SIM_TRAIT_HALF = 32,      /**< mod 1: results in the upper half of each destination block */
     SIM_TRAIT_SELECT = 16     /**< mod 1, 2: reads bits at CSR selmask_addr; mod 1: c is a scalar */
 };
 

@@ -8,13 +8,15 @@ from model import ARCHS, SUFFIXES
 from text import HEAD
 
 C_TYPES = {"f16": "half", "f32": "float", "bf16": "bfloat16_t", "s8": "int8_t", "u8": "uint8_t", "s16": "int16_t",
-           "u16": "uint16_t", "s32": "int32_t", "u32": "uint32_t", "s64": "int64_t", "u64": "uint64_t"}
+           "s4": "void", "u16": "uint16_t", "s32": "int32_t", "u32": "uint32_t", "s64": "int64_t", "u64": "uint64_t"}
 MAD_TYPES = {"f16f32": ("float", "half", "half"), "f16f16": ("half", "half", "half"),
              "bf16f32": ("float", "bfloat16_t", "bfloat16_t"), "f32f32": ("float", "float", "float"),
              "s8s32": ("int32_t", "int8_t", "int8_t"), "u8u32": ("uint32_t", "uint8_t", "uint8_t"),
              "u8s32": ("int32_t", "uint8_t", "int8_t"), "s4s32": ("int32_t", "void", "void")}
 CONDITIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 UB = "__ubuf__"
+# Instructions of common forms whose functions differ from the form's.
+OWN = ("vsel", "vcmpv", "vcmpvs", "vmulconv", "vaddreluconv", "vsubreluconv", "vshl", "vshr", "vreduce")
 STRIDES3 = [("uint8_t", name) for name in ("repeat", "dst_blk", "src0_blk", "src1_blk", "dst_rep", "src0_rep", "src1_rep")]
 STRIDES2 = [("uint8_t", "repeat")] + [("uint16_t", name) for name in ("dst_blk", "src_blk", "dst_rep", "src_rep")]
 STRIDES_RED = [("uint8_t", "repeat")] + [("uint16_t", name) for name in ("dst_rep", "src_blk", "src_rep")]
@@ -139,6 +141,44 @@ def emit_binary(writer, name):
                         [writer.asm(insn, "dst", "src0", "src1", cfg)])
 
 
+def emit_mixed(writer):
+    """vmla of f16 into f32."""
+    insn = writer.insns["vmla"]
+    params = [(pointer(UB, "float"), "dst"), (pointer(UB, "half", True), "src0"), (pointer(UB, "half", True), "src1")]
+    cfg = writer.pack("vec3", **named(STRIDES3), dtype=enum_ref("dtype", "f32"), mod=1)
+    writer.function(insn.archs, "vmla", params + STRIDES3, [writer.asm(insn, "dst", "src0", "src1", cfg)])
+
+
+def emit_narrow(writer):
+    """Two sources, results of half the width."""
+    insn = writer.insns["vmulconv"]
+    for kind, mod in (("s8", 0), ("u8", 1)):
+        params = [(pointer(UB, C_TYPES[kind]), "dst"), (pointer(UB, "half", True), "src0"),
+                  (pointer(UB, "half", True), "src1")]
+        cfg = writer.pack("vec3", **named(STRIDES3), dtype=enum_ref("dtype", "f16"), mod=mod)
+        writer.function(insn.archs, f"vmulconv_f162{kind}", params + STRIDES3,
+                        [writer.asm(insn, "dst", "src0", "src1", cfg)])
+    for name in ("vaddreluconv", "vsubreluconv"):
+        insn = writer.insns[name]
+        for source, target in (("f16", "s8"), ("f32", "f16"), ("s16", "s8")):
+            params = [(pointer(UB, C_TYPES[target]), "dst"), (pointer(UB, C_TYPES[source], True), "src0"),
+                      (pointer(UB, C_TYPES[source], True), "src1")]
+            cfg = writer.pack("vec3", **named(STRIDES3), dtype=enum_ref("dtype", source), mod="high")
+            writer.function(archs_of_type(insn, source), f"{name}_{source}2{target}",
+                            params + STRIDES3 + [("bool", "high")], [writer.asm(insn, "dst", "src0", "src1", cfg)])
+
+
+def emit_shifts(writer):
+    for name, extra in (("vshl", []), ("vshr", [("bool", "round")])):
+        insn = writer.insns[name]
+        for kind in all_types(insn):
+            ctype = C_TYPES[kind]
+            params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src"), ("uint32_t", "distance")]
+            cfg = writer.pack("vec2", **named(STRIDES2), dtype=enum_ref("dtype", kind), mod="round" if extra else 0)
+            writer.function(archs_of_type(insn, kind), name, params + STRIDES2 + extra,
+                            [writer.asm(insn, "dst", "src", "distance", cfg)])
+
+
 def emit_select(writer):
     insn = writer.insns["vsel"]
     for kind in all_types(insn):
@@ -242,6 +282,89 @@ def emit_reduction(writer, name):
         if name == "vcadd":
             writer.function(archs, name, params + [("int32_t", "mode")],
                             writer.unused("mode") + [writer.asm(insn, "dst", "src", d=plain)])
+
+
+BIT_TYPES = ("u16", "u32")
+
+
+def emit_picks(writer):
+    """Elements and blocks that are picked, spread or transposed."""
+    insn = writer.insns["vreduce"]
+    for kind in BIT_TYPES:
+        ctype, dtype = C_TYPES[kind], enum_ref("dtype", kind)
+        to, origin = (pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src0")
+        select, offset = (pointer(UB, ctype, True), "src1"), (pointer(UB, "uint32_t", True), "offset")
+        writer.function(insn.archs, "vreduce", [to, origin, select] + STRIDES3,
+                        [writer.asm(writer.insns["vreduce"], "dst", "src0", "src1",
+                                    writer.pack("vec3", **named(STRIDES3), dtype=dtype))])
+        names = [("uint16_t", "repeat"), ("uint8_t", "src0_blk"), ("uint8_t", "pattern"), ("uint16_t", "src0_rep"),
+                 ("uint8_t", "src1_rep")]
+        writer.function(insn.archs, "vreducev2", [to, origin, select] + names,
+                        [writer.asm(writer.insns["vreducev2"], "dst", "src0", "src1",
+                                    writer.pack("gmask", **named(names), dtype=dtype))])
+        names = [("uint16_t", "dst_blk"), ("uint16_t", "dst_rep"), ("uint8_t", "repeat")]
+        writer.function(insn.archs, "vbrcb", [to, (pointer(UB, ctype, True), "src")] + names,
+                        [writer.asm(writer.insns["vbrcb"], "dst", "src",
+                                    d=writer.pack("spread", **named(names), dtype=dtype))])
+        base = [to, offset, ("uint64_t", "base"), ("uint16_t", "dst_rep")]
+        writer.function(insn.archs, "vgather", base + [("uint8_t", "repeat")],
+                        [writer.asm(writer.insns["vgather"], "dst", "offset", "base",
+                                    writer.pack("spread", repeat="repeat", dst_blk="1", dst_rep="dst_rep", dtype=dtype))])
+        writer.function(insn.archs, "vgatherb", base + [("uint8_t", "dst_blk"), ("uint8_t", "repeat")],
+                        [writer.asm(writer.insns["vgatherb"], "dst", "offset", "base",
+                                    writer.pack("spread", repeat="repeat", dst_blk="dst_blk", dst_rep="dst_rep", dtype=dtype))])
+    for kind in ("s16", "u16"):
+        params = [(pointer(UB, C_TYPES[kind]), "dst"), (pointer(UB, C_TYPES[kind], True), "src")]
+        writer.function(ARCHS, "vtranspose", params, [writer.asm(writer.insns["vtranspose"], "dst", "src")])
+    insn = writer.insns["scatter_vnchwconv"]
+    names = [("uint8_t", "repeat"), ("uint16_t", "dst_rep"), ("uint16_t", "src_rep")]
+    for kind in ("b8", "b16", "b32"):
+        high = [("bool", "dst_high"), ("bool", "src_high")] if kind == "b8" else []
+        cfg = writer.pack("nchw", **named(names + high), dtype=enum_ref("dtype", kind))
+        writer.function(archs_of_type(insn, kind), f"scatter_vnchwconv_{kind}",
+                        [("ub_addr8_t", "dst"), ("ub_addr8_t", "src")] + names + high,
+                        [writer.asm(insn, "dst", "src", d=cfg)])
+
+
+def emit_sorts(writer):
+    insn = writer.insns["vbitsort"]
+    for kind in ("f16", "f32"):
+        ctype = C_TYPES[kind]
+        params = [(pointer(UB, ctype), "dst"), (pointer(UB, ctype, True), "src")]
+        cfg = writer.pack("rep", repeat="(uint8_t)repeat", dtype=enum_ref("dtype", kind))
+        if kind == "f16":
+            writer.function([1001], "vbitsort", params + [("int32_t", "repeat")], [writer.asm(insn, "dst", "src", d=cfg)])
+        writer.function([2201], "vbitsort", params + [(pointer(UB, "uint32_t", True), "index"), ("int32_t", "repeat")],
+                        [writer.asm(insn, "dst", "src", "index", cfg)])
+        archs = archs_of_type(writer.insns["vmrgsort4"], kind)
+        lists = [(pointer(UB, ctype), "dst"), (f"{UB} {ctype} *const *", "list")]
+        names = [("uint8_t", "repeat")] + [("uint16_t", f"len{i}") for i in range(4)] + [("bool", "exhaust"), ("uint8_t", "valid")]
+        cfg = writer.pack("mrg4", **named(names), wide=int(kind == "f32"))
+        address = ("leo_ub_blocks((uint64_t)list[0], (uint64_t)list[1], (uint64_t)list[2], (uint64_t)list[3])")
+        writer.function(archs, "vmrgsort4", lists + names,
+                        [writer.asm(writer.insns["vmrgsort4"], "dst", address, d=cfg)])
+        writer.function(archs, "vmrgsort4", lists + [("uint64_t", "config")],
+                        [writer.asm(writer.insns["vmrgsort4"], "dst", address, d="config")])
+    for name in ("vconcat", "vextract"):
+        insn = writer.insns[name]
+        params = [(pointer(UB, "half"), "dst"), (pointer(UB, "half", True), "src"), ("uint8_t", "repeat"), ("uint8_t", "field")]
+        cfg = writer.pack("prop", repeat="repeat", field="field", dtype=enum_ref("dtype", "f16"))
+        writer.function(insn.archs, name, params, [writer.asm(insn, "dst", "src", d=cfg)])
+
+
+def emit_scaled(writer):
+    insn = writer.insns["vconv_deq"]
+    strides = [("uint8_t", "repeat"), ("uint16_t", "dst_blk"), ("uint16_t", "src_blk"), ("uint8_t", "dst_rep"), ("uint8_t", "src_rep")]
+    params = [(pointer(UB, "half"), "dst"), (pointer(UB, "int32_t", True), "src")]
+    writer.function(insn.archs, "vconv_deq", params + strides,
+                    [writer.asm(insn, "dst", "src", d=writer.pack("vdeq", **named(strides), dtype=enum_ref("dtype", "s32")))])
+    for name in ("vconv_deqs162b8", "vconv_vdeqs162b8"):
+        insn = writer.insns[name]
+        for suffix, high in (("h", 1), ("l", 0)):
+            for kind in ("s8", "u8"):
+                params = [(pointer(UB, C_TYPES[kind]), "dst"), (pointer(UB, "int16_t", True), "src")]
+                cfg = writer.pack("vdeq", **named(strides), dtype=enum_ref("dtype", kind), high=high)
+                writer.function(insn.archs, name + suffix, params + strides, [writer.asm(insn, "dst", "src", d=cfg)])
 
 
 def emit_bursts(writer):
@@ -370,15 +493,15 @@ def write_functions(isa):
         kinds = tuple(insn.operands.get(letter) for letter in "abc")
         if insn.planned:
             continue
-        if insn.configs == ["vec3"] and kinds == ("ub", "ub", "ub") and insn.name not in ("vsel", "vcmpv"):
+        if insn.configs == ["vec3"] and kinds == ("ub", "ub", "ub") and insn.name not in OWN:
             emit_binary(writer, insn.name)
-        elif insn.configs == ["vec2"] and kinds == ("ub", "ub", "val") and insn.name != "vcmpvs":
+        elif insn.configs == ["vec2"] and kinds == ("ub", "ub", "val") and insn.name not in OWN:
             emit_scalar(writer, insn.name)
         elif insn.configs == ["vec2"] and kinds == ("ub", "ub", None):
             emit_unary(writer, insn.name)
         elif insn.configs == ["vred"]:
             emit_reduction(writer, insn.name)
-    for emit in (emit_select, emit_compare, emit_dup, emit_convert, emit_bursts, emit_aligned, emit_loads, emit_mad,
+    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_mad,
                  emit_cube_out, emit_absent):
         emit(writer)
     return writer

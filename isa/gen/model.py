@@ -9,7 +9,7 @@ SUFFIXES = {"": "none", "a": "round", "c": "ceil", "f": "floor", "o": "odd", "r"
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "gm", "bt", "fb")
 OPERANDS = SPACES + ("val", "cfg", "none")
 # What a footprint has besides its form (sim/core/footprint.h).
-TRAITS = ("accumulate", "bits", "mixed", "narrow", "select")
+TRAITS = ("accumulate", "bits", "half", "mixed", "narrow", "select")
 
 
 class TableError(Exception):

@@ -15,11 +15,11 @@ struct acl_param {
 };
 
 struct acl_args {
-    struct front_handle handle;
+    struct acl_handle handle;
     struct acl_func *func;
     unsigned count;
     bool finalized;
-    struct acl_param param[]; /**< as many as the function takes */
+    struct acl_param param[ACL_MAX_PARAMS];
 };
 
 static void free_params(struct acl_args *args)
@@ -29,11 +29,18 @@ static void free_params(struct acl_args *args)
     }
 }
 
-// Argument handles have no destroy call: they end with their function.
-void acl_args_end(struct acl_func *func)
+// Argument handles have no destroy call: they end with their function's next Init or the process's
+// bookkeeping.
+static bool args_are_of(const void *handle, const void *user)
+{
+    const struct acl_args *args = handle;
+    return args->func == user;
+}
+
+void acl_args_end(const struct acl_func *func)
 {
     struct acl_args *args;
-    while ((args = acl_handle_take(&func->args)) != NULL) {
+    while ((args = acl_handle_take(ACL_KIND_ARGS, args_are_of, func)) != NULL) {
         acl_handle_remove(&args->handle);
         free_params(args);
         leo_free(args);
@@ -48,13 +55,12 @@ aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHa
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
                         func ? "argsHandle is NULL" : "funcHandle is no live function");
     }
-    struct acl_args *args =
-        leo_calloc(1, sizeof(*args) + leo_rt_kernel_arg_count(func->rt) * sizeof(args->param[0]));
+    struct acl_args *args = leo_calloc(1, sizeof(*args));
     if (!args) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, name, "out of host memory");
     }
     args->func = func;
-    acl_handle_add(&args->handle, ACL_KIND_ARGS, &func->args);
+    acl_handle_add(&args->handle, ACL_KIND_ARGS);
     *argsHandle = args;
     return ACL_SUCCESS;
 }

@@ -133,6 +133,8 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     core->ctrl = 0;
     core->cmpmask[0] = core->cmpmask[1] = 0;
     core->selmask_addr = 0;
+    memset(&core->csr, 0, sizeof(core->csr));
+    memset(core->va, 0, sizeof(core->va));
     for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
         core->pipe[pipe].free_at = core->pipe[pipe].not_before = core->pipe[pipe].busy = 0;
         core->pipe[pipe].queue_count = 0;

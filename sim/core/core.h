@@ -43,6 +43,16 @@ struct sim_pipe {
     bool flagged, fenced; /**< a flag was set or a barrier put behind the last instruction */
 };
 
+/** Control registers that instructions take their values from, and those they leave results in. All
+ * are 0 at the start of a block, ctrl and the masks apart (isa/csr.csv). */
+struct sim_csrs {
+    uint64_t fmatrix, fmatrix_b, padding, l1_3d_size, l3d_rpt; /**< img2col */
+    uint64_t nd_para, quant_pre, fpc, lrelu_alpha;             /**< fixpipe */
+    uint64_t deqscale, mov_pad_val, ffts_base_addr, st_atomic_cfg, overflow;
+    uint64_t data_exp[4], aipp_spr[22];
+    uint64_t acc_val, max_min_cnt, rsvd_cnt, vms4_sr; /**< results */
+};
+
 struct sim_core {
     struct sim_scalar scalar;
     const struct sim_config *config;
@@ -52,6 +62,8 @@ struct sim_core {
     /* What the running block sees. */
     uint32_t block_idx, block_num, sub_block_idx, sub_block_num;
     uint64_t vmask[2], ctrl, cmpmask[2], selmask_addr;
+    struct sim_csrs csr;
+    uint16_t va[8][8]; /**< VA registers: UB addresses in blocks of 32 bytes */
     struct sim_local
         local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
     struct sim_space *space;        /**< mappings of the owner; read-only while cores run */

@@ -3,6 +3,10 @@
 #include "core.h"
 
 #include <leo/csr.h>
+#include <stddef.h>
+#include <string.h>
+
+#define READ_ONLY 0xc00u /* and up, by the rule of RISC-V */
 
 /* System counter: the first generation counts nanoseconds, the second 20 ns ticks. */
 static uint64_t system_count(const struct sim_core *core)
@@ -11,9 +15,49 @@ static uint64_t system_count(const struct sim_core *core)
     return ps / (core->config->arch == 2201 ? 20000 : 1000);
 }
 
+/* Registers that are a number and nothing else: where each lies in struct sim_csrs. */
+#define AT(name) (uint16_t)offsetof(struct sim_csrs, name)
+static const struct {
+    uint16_t number, at;
+} plain[] = {
+    {LEO_CSR_FMATRIX, AT(fmatrix)},
+    {LEO_CSR_FMATRIX_B, AT(fmatrix_b)},
+    {LEO_CSR_PADDING, AT(padding)},
+    {LEO_CSR_L1_3D_SIZE, AT(l1_3d_size)},
+    {LEO_CSR_L3D_RPT, AT(l3d_rpt)},
+    {LEO_CSR_ND_PARA, AT(nd_para)},
+    {LEO_CSR_QUANT_PRE, AT(quant_pre)},
+    {LEO_CSR_FPC, AT(fpc)},
+    {LEO_CSR_DEQSCALE, AT(deqscale)},
+    {LEO_CSR_LRELU_ALPHA, AT(lrelu_alpha)},
+    {LEO_CSR_FFTS_BASE_ADDR, AT(ffts_base_addr)},
+    {LEO_CSR_ST_ATOMIC_CFG, AT(st_atomic_cfg)},
+    {LEO_CSR_MOV_PAD_VAL, AT(mov_pad_val)},
+    {LEO_CSR_ACC_VAL, AT(acc_val)},
+    {LEO_CSR_MAX_MIN_CNT, AT(max_min_cnt)},
+    {LEO_CSR_RSVD_CNT, AT(rsvd_cnt)},
+    {LEO_CSR_VMS4_SR, AT(vms4_sr)},
+};
+
+/* Offset of a plain register in struct sim_csrs; -1: not one of them. */
+static int find_plain(unsigned csr)
+{
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+        if (plain[i].number == csr) {
+            return plain[i].at;
+        }
+    }
+    return -1;
+}
+
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
 {
     const struct sim_core *core = scalar->owner;
+    int at = find_plain(csr);
+    if (at >= 0) {
+        memcpy(value, (const uint8_t *)&core->csr + at, sizeof(*value));
+        return true;
+    }
     switch (csr) {
     case LEO_CSR_VMASK0:
         *value = core->vmask[0];
@@ -74,6 +118,11 @@ static bool is_legal_ctrl(const struct sim_core *core, uint64_t value)
 bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value)
 {
     struct sim_core *core = scalar->owner;
+    int at = find_plain(csr);
+    if (at >= 0 && csr < READ_ONLY) {
+        memcpy((uint8_t *)&core->csr + at, &value, sizeof(value));
+        return true;
+    }
     switch (csr) {
     case LEO_CSR_VMASK0:
         core->vmask[0] = value;

@@ -111,6 +111,26 @@ bool sim_core_set_cmpmask(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+bool sim_foot_getmask(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    struct sim_span *bits = sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB,
+                                              SIM_TOUCH_WRITE, op->a, sizeof(core->cmpmask));
+    bits->align = sizeof(core->cmpmask);
+    return true;
+}
+
+/* The scalar unit waits for the vector unit, whose comparisons set the bits. */
+bool sim_core_get_cmpmask(struct sim_core *core, const struct sim_op *op)
+{
+    memcpy(op->foot->span[SIM_OPERAND_A].host, core->cmpmask, sizeof(core->cmpmask));
+    const double free_at = core->pipe[LEO_PIPE_V].free_at;
+    if (free_at > core->scalar.cycle) {
+        core->stall += free_at - core->scalar.cycle;
+        core->scalar.cycle = free_at;
+    }
+    return true;
+}
+
 bool sim_core_trap(struct sim_core *core, const struct sim_op *op)
 {
     return sim_core_fault(core, LEO_FAULT_KERNEL_TRAP, LEO_MEM_SPACE_PRIVATE, op->b, 0);

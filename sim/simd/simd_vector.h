@@ -11,8 +11,15 @@
 #include <stdint.h>
 
 /** What a lane holds, for operations that compute. */
-enum sim_lane { SIM_LANE_F16, SIM_LANE_F32, SIM_LANE_S16, SIM_LANE_S32 };
-#define SIM_LANE_COUNT 4
+enum sim_lane {
+    SIM_LANE_F16,
+    SIM_LANE_F32,
+    SIM_LANE_S16,
+    SIM_LANE_S32,
+    SIM_LANE_U16,
+    SIM_LANE_U32
+};
+#define SIM_LANE_COUNT 6
 
 enum sim_binary {
     SIM_BINARY_ADD,
@@ -20,9 +27,17 @@ enum sim_binary {
     SIM_BINARY_MUL,
     SIM_BINARY_DIV,
     SIM_BINARY_MAX,
-    SIM_BINARY_MIN
+    SIM_BINARY_MIN,
+    SIM_BINARY_ADDRELU,
+    SIM_BINARY_SUBRELU,
+    SIM_BINARY_LRELU, /**< a < 0 ? a x b : a */
+    SIM_BINARY_AND,
+    SIM_BINARY_OR,
+    SIM_BINARY_SHL, /**< by b bits, at most the lane's */
+    SIM_BINARY_SHR,
+    SIM_BINARY_SHR_ROUND /**< the last bit that leaves is added */
 };
-#define SIM_BINARY_COUNT 6
+#define SIM_BINARY_COUNT 14
 
 enum sim_unary {
     SIM_UNARY_ABS,
@@ -31,19 +46,33 @@ enum sim_unary {
     SIM_UNARY_LN,
     SIM_UNARY_SQRT,
     SIM_UNARY_RSQRT,
-    SIM_UNARY_REC
+    SIM_UNARY_REC,
+    SIM_UNARY_NOT
 };
-#define SIM_UNARY_COUNT 7
+#define SIM_UNARY_COUNT 8
 
 /** Mixed: f16 source and scalar, f32 addend and destination. */
 enum sim_axpy { SIM_AXPY_F16, SIM_AXPY_F32, SIM_AXPY_MIXED };
 #define SIM_AXPY_COUNT 3
+
+/** What a fused instruction multiplies and adds. */
+enum sim_chain {
+    SIM_CHAIN_MADD,     /**< dst x src0 + src1 */
+    SIM_CHAIN_MADDRELU, /**< the same, at least 0 */
+    SIM_CHAIN_MLA       /**< dst + src0 x src1 */
+};
+
+/** Types of fused multiply-add; mixed: f16 factors, f32 addend and result. */
+enum sim_fused { SIM_FUSED_F16, SIM_FUSED_F32, SIM_FUSED_MIXED };
+#define SIM_FUSED_COUNT 3
 
 typedef void (*sim_binary_fn)(void *dst, const void *a, const void *b, size_t count);
 typedef void (*sim_unary_fn)(void *dst, const void *src, size_t count);
 /** dst = addend + src x scalar, fused. */
 typedef void (*sim_axpy_fn)(void *dst, const void *src, const void *addend, uint32_t scalar,
                             size_t count);
+/** dst = x x y + z, fused. dst may be one of the sources. */
+typedef void (*sim_fused_fn)(void *dst, const void *x, const void *y, const void *z, size_t count);
 /** Writes ceil(count / 8) bytes; the bits past count are 0. */
 typedef void (*sim_compare_fn)(uint8_t *bits, const void *a, const void *b, size_t count);
 typedef void (*sim_select_fn)(void *dst, const uint8_t *bits, const void *a, const void *b,
@@ -60,6 +89,7 @@ struct sim_simd_vector {
     sim_binary_fn binary[SIM_BINARY_COUNT][SIM_LANE_COUNT];
     sim_unary_fn unary[SIM_UNARY_COUNT][SIM_LANE_COUNT];
     sim_axpy_fn axpy[SIM_AXPY_COUNT];
+    sim_fused_fn fused[SIM_FUSED_COUNT];
     sim_compare_fn compare[LEO_COND_COUNT][SIM_LANE_COUNT];
     sim_select_fn select16, select32;
     sim_split_fn split16, split32;

@@ -51,6 +51,21 @@ INLINE float relu(float a)
     return sim_number_max(a, 0.0f);
 }
 
+INLINE float addrelu(float a, float b)
+{
+    return relu(a + b);
+}
+
+INLINE float subrelu(float a, float b)
+{
+    return relu(a - b);
+}
+
+INLINE float lrelu(float a, float b)
+{
+    return sim_number_canonical(a < 0 ? a * b : a);
+}
+
 INLINE void map2_f16(void *dst, const void *a, const void *b, size_t count,
                      float (*op)(float, float))
 {
@@ -139,6 +154,36 @@ static void min_f16(void *dst, const void *a, const void *b, size_t count)
 static void min_f32(void *dst, const void *a, const void *b, size_t count)
 {
     map2_f32(dst, a, b, count, sim_number_min);
+}
+
+static void addrelu_f16(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f16(dst, a, b, count, addrelu);
+}
+
+static void addrelu_f32(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f32(dst, a, b, count, addrelu);
+}
+
+static void subrelu_f16(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f16(dst, a, b, count, subrelu);
+}
+
+static void subrelu_f32(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f32(dst, a, b, count, subrelu);
+}
+
+static void lrelu_f16(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f16(dst, a, b, count, lrelu);
+}
+
+static void lrelu_f32(void *dst, const void *a, const void *b, size_t count)
+{
+    map2_f32(dst, a, b, count, lrelu);
 }
 
 static void abs_f16(void *dst, const void *src, size_t count)
@@ -235,6 +280,29 @@ static void axpy_mixed(void *dst, const void *src, const void *addend, uint32_t 
     for (size_t i = 0; i < count; i++) {
         ((float *)dst)[i] =
             sim_number_canonical(fmaf(load16(src, i), factor, ((const float *)addend)[i]));
+    }
+}
+
+static void fused_f16(void *dst, const void *x, const void *y, const void *z, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ((uint16_t *)dst)[i] = to16(fmaf(load16(x, i), load16(y, i), load16(z, i)));
+    }
+}
+
+static void fused_f32(void *dst, const void *x, const void *y, const void *z, size_t count)
+{
+    const float *a = x, *b = y, *c = z;
+    for (size_t i = 0; i < count; i++) {
+        ((float *)dst)[i] = sim_number_canonical(fmaf(a[i], b[i], c[i]));
+    }
+}
+
+static void fused_mixed(void *dst, const void *x, const void *y, const void *z, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ((float *)dst)[i] =
+            sim_number_canonical(fmaf(load16(x, i), load16(y, i), ((const float *)z)[i]));
     }
 }
 
@@ -425,6 +493,23 @@ const struct sim_simd_vector sim_simd_vector_generic = {
             [SIM_BINARY_DIV] = {div_f16, div_f32, NULL, NULL},
             [SIM_BINARY_MAX] = {max_f16, max_f32, plain_max_s16, plain_max_s32},
             [SIM_BINARY_MIN] = {min_f16, min_f32, plain_min_s16, plain_min_s32},
+            [SIM_BINARY_ADDRELU] = {addrelu_f16, addrelu_f32, plain_addrelu_s16},
+            [SIM_BINARY_SUBRELU] = {subrelu_f16, subrelu_f32, plain_subrelu_s16},
+            [SIM_BINARY_LRELU] = {lrelu_f16, lrelu_f32},
+            [SIM_BINARY_AND] = {[SIM_LANE_S16] = plain_and_16, [SIM_LANE_U16] = plain_and_16},
+            [SIM_BINARY_OR] = {[SIM_LANE_S16] = plain_or_16, [SIM_LANE_U16] = plain_or_16},
+            [SIM_BINARY_SHL] = {[SIM_LANE_S16] = plain_shl_16,
+                                [SIM_LANE_S32] = plain_shl_32,
+                                [SIM_LANE_U16] = plain_shl_16,
+                                [SIM_LANE_U32] = plain_shl_32},
+            [SIM_BINARY_SHR] = {[SIM_LANE_S16] = plain_shr_s16,
+                                [SIM_LANE_S32] = plain_shr_s32,
+                                [SIM_LANE_U16] = plain_shr_u16,
+                                [SIM_LANE_U32] = plain_shr_u32},
+            [SIM_BINARY_SHR_ROUND] = {[SIM_LANE_S16] = plain_shr_round_s16,
+                                      [SIM_LANE_S32] = plain_shr_round_s32,
+                                      [SIM_LANE_U16] = plain_shr_round_u16,
+                                      [SIM_LANE_U32] = plain_shr_round_u32},
         },
     .unary =
         {
@@ -435,8 +520,11 @@ const struct sim_simd_vector sim_simd_vector_generic = {
             [SIM_UNARY_SQRT] = {sqrt_f16, sqrt_f32, NULL, NULL},
             [SIM_UNARY_RSQRT] = {rsqrt_f16, rsqrt_f32, NULL, NULL},
             [SIM_UNARY_REC] = {rec_f16, rec_f32, NULL, NULL},
+            [SIM_UNARY_NOT] = {[SIM_LANE_S16] = plain_not_16, [SIM_LANE_U16] = plain_not_16},
         },
     .axpy = {[SIM_AXPY_F16] = axpy_f16, [SIM_AXPY_F32] = axpy_f32, [SIM_AXPY_MIXED] = axpy_mixed},
+    .fused =
+        {[SIM_FUSED_F16] = fused_f16, [SIM_FUSED_F32] = fused_f32, [SIM_FUSED_MIXED] = fused_mixed},
     .compare =
         {
             [LEO_COND_EQ] = {eq_f16, eq_f32, NULL, eq_s32},

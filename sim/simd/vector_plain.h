@@ -126,6 +126,164 @@ static inline void plain_relu_s32(void *dst, const void *src, size_t count)
     }
 }
 
+static inline void plain_addrelu_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const int16_t sum = (int16_t)(x[i] + y[i]);
+        d[i] = sum > 0 ? sum : 0;
+    }
+}
+
+static inline void plain_subrelu_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const int16_t difference = (int16_t)(x[i] - y[i]);
+        d[i] = difference > 0 ? difference : 0;
+    }
+}
+
+static inline void plain_and_16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] & y[i];
+    }
+}
+
+static inline void plain_or_16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = x[i] | y[i];
+    }
+}
+
+static inline void plain_not_16(void *dst, const void *src, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = src;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)~x[i];
+    }
+}
+
+/* Shifts compute in a wider type, where the lane's whole width is a legal distance. */
+static inline void plain_shl_16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)((uint32_t)x[i] << y[i]);
+    }
+}
+
+static inline void plain_shl_32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint32_t)((uint64_t)x[i] << y[i]);
+    }
+}
+
+static inline void plain_shr_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const int16_t *x = a;
+    const uint16_t *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (int16_t)((int32_t)x[i] >> y[i]);
+    }
+}
+
+static inline void plain_shr_u16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)((uint32_t)x[i] >> y[i]);
+    }
+}
+
+static inline void plain_shr_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    int32_t *d = dst;
+    const int32_t *x = a;
+    const uint32_t *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (int32_t)((int64_t)x[i] >> y[i]);
+    }
+}
+
+static inline void plain_shr_u32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint32_t)((uint64_t)x[i] >> y[i]);
+    }
+}
+
+/* One bit more to the left, so that the last bit that leaves can be added: (2x >> y) + 1 >> 1. */
+static inline void plain_shr_round_s16(void *dst, const void *a, const void *b, size_t count)
+{
+    int16_t *d = dst;
+    const int16_t *x = a;
+    const uint16_t *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (int16_t)((((int32_t)x[i] * 2 >> y[i]) + 1) >> 1);
+    }
+}
+
+static inline void plain_shr_round_u16(void *dst, const void *a, const void *b, size_t count)
+{
+    uint16_t *d = dst;
+    const uint16_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint16_t)((((uint32_t)x[i] * 2 >> y[i]) + 1) >> 1);
+    }
+}
+
+static inline void plain_shr_round_s32(void *dst, const void *a, const void *b, size_t count)
+{
+    int32_t *d = dst;
+    const int32_t *x = a;
+    const uint32_t *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (int32_t)((((int64_t)x[i] * 2 >> y[i]) + 1) >> 1);
+    }
+}
+
+static inline void plain_shr_round_u32(void *dst, const void *a, const void *b, size_t count)
+{
+    uint32_t *d = dst;
+    const uint32_t *x = a, *y = b;
+    INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        d[i] = (uint32_t)((((uint64_t)x[i] * 2 >> y[i]) + 1) >> 1);
+    }
+}
+
 static inline void plain_select16(void *dst, const uint8_t *bits, const void *a, const void *b,
                                   size_t count)
 {

@@ -11,7 +11,10 @@ struct lanes_context {
         sim_binary_fn binary;
         sim_unary_fn unary;
         sim_axpy_fn axpy;
+        sim_fused_fn fused;
     };
+    sim_unary_fn relu;
+    enum sim_chain chain;
     uint32_t lane_bytes;
     uint32_t scalar;
     enum leo_dtype dst_type, src_type;
@@ -41,6 +44,22 @@ static void run_scalar(void *context, void *dst, const void *a, const void *b, u
         from += part * lanes->lane_bytes;
         to += part * lanes->lane_bytes;
         count -= part;
+    }
+}
+
+/** dst holds its old lanes. */
+static void run_fused(void *context, void *dst, const void *a, const void *b, uint64_t first,
+                      size_t count)
+{
+    (void)first;
+    const struct lanes_context *lanes = context;
+    if (lanes->chain == SIM_CHAIN_MLA) {
+        lanes->fused(dst, a, b, dst, count);
+        return;
+    }
+    lanes->fused(dst, dst, a, b, count);
+    if (lanes->chain == SIM_CHAIN_MADDRELU) {
+        lanes->relu(dst, dst, count);
     }
 }
 
@@ -131,6 +150,39 @@ bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+bool sim_vec_shift(struct sim_core *core, const struct sim_op *op)
+{
+    const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
+    const struct sim_vec vec = sim_vec_of(core, op);
+    const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
+                               src = sim_vec_array_of(op, SIM_OPERAND_B);
+    const uint32_t width = dst.lane_bytes * 8, distance = (uint32_t)op->c;
+    const unsigned member = cfg.mod == 1 ? SIM_BINARY_SHR_ROUND : op->row->member;
+    struct lanes_context lanes;
+    lanes.binary = vec.simd->binary[member][sim_vec_lane_of(cfg.dtype)];
+    fill_splat(&lanes, &vec, distance < width ? distance : width, dst.lane_bytes);
+    sim_vec_run(&vec, &dst, &src, NULL, run_scalar, &lanes);
+    return true;
+}
+
+bool sim_vec_fused(struct sim_core *core, const struct sim_op *op)
+{
+    const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
+    struct sim_vec vec = sim_vec_of(core, op);
+    const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
+                               a = sim_vec_array_of(op, SIM_OPERAND_B),
+                               b = sim_vec_array_of(op, SIM_OPERAND_C);
+    struct lanes_context lanes;
+    lanes.chain = op->row->member;
+    lanes.fused = vec.simd->fused[cfg.mod == 1                 ? SIM_FUSED_MIXED
+                                  : cfg.dtype == LEO_DTYPE_F16 ? SIM_FUSED_F16
+                                                               : SIM_FUSED_F32];
+    lanes.relu = vec.simd->unary[SIM_UNARY_RELU][sim_vec_lane_of(cfg.dtype)];
+    vec.keeps_dst = true;
+    sim_vec_run(&vec, &dst, &a, &b, run_fused, &lanes);
+    return true;
+}
+
 bool sim_vec_unary(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
@@ -182,6 +234,9 @@ bool sim_vec_axpy(struct sim_core *core, const struct sim_op *op)
 bool sim_vec_convert(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vcvt cfg = leo_cfg_vcvt_unpack(op->d);
+    if (cfg.src_type == LEO_DTYPE_S4 || cfg.dst_type == LEO_DTYPE_S4) {
+        return sim_vec_convert_s4(core, op);
+    }
     const struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);

@@ -28,6 +28,12 @@ struct reduce_call {
     struct tree tree;
 };
 
+/** Of all repeats together. */
+struct overall {
+    bool any;
+    uint32_t value, index;
+};
+
 static struct tree tree_of(const struct sim_vec *vec, unsigned member, enum sim_lane lane)
 {
     uint8_t *scratch = vec->core->scratch;
@@ -182,7 +188,30 @@ static void write_repeat(const struct reduce_call *call, uint32_t repeat, const 
     }
 }
 
-static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
+/** Goes on with what the control registers tell of the whole instruction: the sums of the repeats
+ * added in order, or the extreme of all lanes and where it was first (HW-VEC-34). */
+static void note_results(const struct reduce_call *call, uint32_t first, uint32_t count,
+                         const uint8_t *lanes, const uint8_t *results, struct overall *all)
+{
+    const struct sim_vec *vec = &call->vec;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t value = load_lane(results, i, call->lane_bytes);
+        uint32_t next = value;
+        if (all->any) {
+            call->tree.combine(&next, &all->value, &value, 1);
+        }
+        if (call->wants_index && (!all->any || next != all->value)) {
+            const uint64_t *mask =
+                first + i == vec->lanes.repeats - 1 ? vec->lanes.mask_last : vec->lanes.mask;
+            all->index = (first + i) * vec->lanes.count +
+                         find_lane(call, mask, lanes + i * SIM_VEC_REPEAT_BYTES, value);
+        }
+        all->value = next;
+        all->any = true;
+    }
+}
+
+static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes, struct overall *all)
 {
     const struct sim_vec *vec = &call->vec;
     const bool apart = !sim_vec_overlap(call->dst, dst_bytes, call->src.data, call->src.bytes);
@@ -196,6 +225,9 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes)
             vec->lanes.repeats - first < batch ? vec->lanes.repeats - first : batch;
         const uint8_t *lanes = load_repeats(call, first, count);
         const uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes.count);
+        if (results_each == 1) {
+            note_results(call, first, count, lanes, results, all);
+        }
         if (whole && call->dst_step == result_bytes) {
             memcpy(call->dst + first * result_bytes, results, count * result_bytes);
             continue;
@@ -221,7 +253,13 @@ static bool reduce(struct sim_core *core, const struct sim_op *op, struct reduce
     call->dst_step = (uint64_t)dst->level[0].step;
     call->neutral = neutral_of(member, lane);
     call->tree = tree_of(&call->vec, member, lane);
-    run_reduce(call, (call->vec.lanes.repeats - 1) * call->dst_step + dst->bytes);
+    struct overall all = {0};
+    run_reduce(call, (call->vec.lanes.repeats - 1) * call->dst_step + dst->bytes, &all);
+    if (all.any && call->wants_index) {
+        core->csr.max_min_cnt = all.value | (uint64_t)all.index << 32;
+    } else if (all.any) {
+        core->csr.acc_val = all.value;
+    }
     return true;
 }
 

@@ -43,6 +43,10 @@ enum sim_lane sim_vec_lane_of(enum leo_dtype type)
         return SIM_LANE_F32;
     case LEO_DTYPE_S16:
         return SIM_LANE_S16;
+    case LEO_DTYPE_U16:
+        return SIM_LANE_U16;
+    case LEO_DTYPE_U32:
+        return SIM_LANE_U32;
     default:
         return SIM_LANE_S32;
     }

@@ -8,6 +8,8 @@
 /* Families (exec= in isa/insn/vector.isa): exec_lanes.c, exec_compare.c, exec_reduce.c. What a
  * family computes is op->row->member, an enum of its own (sim_binary, sim_unary). */
 
+/** vconv of s4 (exec_s4.c). */
+bool sim_vec_convert_s4(struct sim_core *core, const struct sim_op *op);
 /** An illegal configuration word. */
 bool sim_vec_bad_config(struct sim_core *core);
 /** Bytes of a lane. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What vector instructions touch, by the form of their configuration word, and which of their lanes
  * are active. docs/hw/vector.md. */
-#include "exec_vector.h"
+#include "foot_vector.h"
 
 #include <string.h>
 
@@ -31,9 +31,7 @@ static bool begin_counter(struct sim_core *core, struct sim_lanes *lanes)
     return true;
 }
 
-/** Mask mode and mask (HW-VEC-02..04). `widest` is the lane size of the widest operand. False: an
- * element count that no buffer holds (fault). */
-static bool begin_lanes(struct sim_core *core, struct sim_footprint *foot, uint32_t widest,
+bool sim_vec_foot_begin(struct sim_core *core, struct sim_footprint *foot, uint32_t widest,
                         uint32_t repeat)
 {
     struct sim_lanes *lanes = &foot->lanes;
@@ -76,9 +74,8 @@ static uint64_t repeats_extent(uint32_t repeats, uint64_t step, uint64_t bytes, 
     return end > other ? end : other;
 }
 
-/** An operand of lanes; strides in blocks. */
-static void add_lanes(struct sim_footprint *foot, enum sim_operand at, unsigned touch,
-                      uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes)
+void sim_vec_foot_lanes(struct sim_footprint *foot, enum sim_operand at, unsigned touch,
+                        uint64_t addr, uint32_t blk, uint32_t rep, uint32_t lane_bytes)
 {
     const struct sim_lanes *lanes = &foot->lanes;
     struct sim_span *span =
@@ -92,6 +89,36 @@ static void add_lanes(struct sim_footprint *foot, enum sim_operand at, unsigned 
                                : repeats_extent(lanes->repeats, (uint64_t)span->level[0].step,
                                                 repeat_extent(span, lanes->used),
                                                 repeat_extent(span, lanes->used_last));
+}
+
+void sim_vec_foot_unmasked(struct sim_footprint *foot, uint32_t repeat, uint32_t count)
+{
+    foot->lanes = (struct sim_lanes){
+        .count = count, .asked = repeat, .repeats = repeat, .total = (uint64_t)repeat * count};
+    foot->empty = repeat == 0;
+}
+
+struct sim_span *sim_vec_foot_bytes(struct sim_footprint *foot, enum sim_operand at, unsigned touch,
+                                    uint64_t addr, uint64_t bytes, unsigned align)
+{
+    struct sim_span *span = sim_footprint_add(foot, at, LEO_MEM_SPACE_UB, touch, addr, bytes);
+    span->align = (uint16_t)align;
+    return span;
+}
+
+void sim_vec_foot_blocks(struct sim_footprint *foot, enum sim_operand at, unsigned touch,
+                         uint64_t addr, struct sim_level repeats, struct sim_level blocks,
+                         uint32_t bytes)
+{
+    struct sim_span *span = sim_vec_foot_bytes(foot, at, touch, addr, bytes, SIM_VEC_BLOCK_BYTES);
+    span->level[0] = (struct sim_level){repeats.count, repeats.step * SIM_VEC_BLOCK_BYTES};
+    span->level[1] = (struct sim_level){blocks.count, blocks.step * SIM_VEC_BLOCK_BYTES};
+    sim_span_close(span);
+}
+
+const uint8_t *sim_vec_foot_peek(struct sim_core *core, uint64_t addr, uint64_t bytes)
+{
+    return sim_core_local(core, LEO_MEM_SPACE_UB, addr, bytes, SIM_VEC_BLOCK_BYTES);
 }
 
 /** Packed bits, one a lane, continuous over the repeats up to the last active lane. */
@@ -109,7 +136,8 @@ static bool is_ub(const struct sim_op *op, enum sim_operand at)
     return op->row->operand[at] == LEO_INSN_OPERAND_UB;
 }
 
-static bool check(struct sim_core *core, const struct sim_op *op, unsigned type, unsigned mode)
+bool sim_vec_foot_check(struct sim_core *core, const struct sim_op *op, unsigned type,
+                        unsigned mode)
 {
     if (!leo_insn_has_type(op->insn, core->config->arch, type)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_UB, 0, 0);
@@ -136,6 +164,17 @@ static uint32_t widest(struct widths widths)
     return widths.dst > widths.src ? widths.dst : widths.src;
 }
 
+void sim_vec_foot_halves(struct sim_footprint *foot, uint64_t addr, uint32_t blk, uint32_t rep)
+{
+    struct sim_span *dst = sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB, SIM_TOUCH_WRITE,
+                                             addr, SIM_VEC_BLOCK_BYTES / 2);
+    dst->align = SIM_VEC_BLOCK_BYTES / 2;
+    dst->level[0] = (struct sim_level){foot->lanes.repeats, (int64_t)rep * SIM_VEC_BLOCK_BYTES};
+    dst->level[1] = (struct sim_level){SIM_VEC_REPEAT_BYTES / SIM_VEC_BLOCK_BYTES,
+                                       (int64_t)blk * SIM_VEC_BLOCK_BYTES};
+    sim_span_close(dst);
+}
+
 static void add_dst(struct sim_footprint *foot, const struct sim_op *op, uint32_t blk, uint32_t rep,
                     uint32_t lane_bytes)
 {
@@ -147,25 +186,34 @@ static void add_dst(struct sim_footprint *foot, const struct sim_op *op, uint32_
         return;
     }
     const bool old = op->row->traits & SIM_TRAIT_ACCUMULATE;
-    add_lanes(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE | (old ? SIM_TOUCH_READ : 0), op->a, blk, rep,
-              lane_bytes);
+    sim_vec_foot_lanes(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE | (old ? SIM_TOUCH_READ : 0), op->a,
+                       blk, rep, lane_bytes);
 }
 
 bool sim_foot_vec3(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    if (!check(core, op, cfg.dtype, cfg.mod)) {
+    if (!sim_vec_foot_check(core, op, cfg.dtype, cfg.mod)) {
         return false;
     }
     const bool selects = op->row->traits & SIM_TRAIT_SELECT;
     const struct widths widths = widths_of(op, cfg.dtype, cfg.mod);
-    if (!begin_lanes(core, foot, widest(widths), cfg.repeat)) {
+    if (!sim_vec_foot_begin(core, foot, widest(widths), cfg.repeat)) {
         return false;
     }
-    add_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src0_blk, cfg.src0_rep, widths.src);
+    sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src0_blk, cfg.src0_rep,
+                       widths.src);
     if (is_ub(op, SIM_OPERAND_C) && !(selects && cfg.mod == 1)) {
-        add_lanes(foot, SIM_OPERAND_C, SIM_TOUCH_READ, op->c, cfg.src1_blk, cfg.src1_rep,
-                  widths.src);
+        sim_vec_foot_lanes(foot, SIM_OPERAND_C, SIM_TOUCH_READ, op->c, cfg.src1_blk, cfg.src1_rep,
+                           widths.src);
+    }
+    if (op->row->traits & SIM_TRAIT_HALF && cfg.mod == 1) {
+        if (!foot->empty && op->a % SIM_VEC_BLOCK_BYTES != 0) {
+            return sim_core_fault(core, LEO_FAULT_MISALIGNED_LOCAL, LEO_MEM_SPACE_UB, op->a,
+                                  SIM_VEC_BLOCK_BYTES);
+        }
+        sim_vec_foot_halves(foot, op->a + SIM_VEC_BLOCK_BYTES / 2, cfg.dst_blk, cfg.dst_rep);
+        return true;
     }
     add_dst(foot, op, cfg.dst_blk, cfg.dst_rep, widths.dst);
     if (selects && cfg.mod != 0) {
@@ -177,18 +225,27 @@ bool sim_foot_vec3(struct sim_core *core, const struct sim_op *op, struct sim_fo
 bool sim_foot_vec2(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    if (!check(core, op, cfg.dtype, cfg.mod)) {
+    if (!sim_vec_foot_check(core, op, cfg.dtype, cfg.mod)) {
         return false;
     }
     const struct widths widths = widths_of(op, cfg.dtype, cfg.mod);
-    if (!begin_lanes(core, foot, widest(widths), cfg.repeat)) {
+    if (!sim_vec_foot_begin(core, foot, widest(widths), cfg.repeat)) {
         return false;
     }
     if (is_ub(op, SIM_OPERAND_B)) {
-        add_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src_blk, cfg.src_rep, widths.src);
+        sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src_blk, cfg.src_rep,
+                           widths.src);
     }
     add_dst(foot, op, cfg.dst_blk, cfg.dst_rep, widths.dst);
     return true;
+}
+
+/** Whole blocks of packed s4, two a repeat. */
+static void add_s4(struct sim_footprint *foot, enum sim_operand at, unsigned touch, uint64_t addr,
+                   uint32_t blk, uint32_t rep)
+{
+    sim_vec_foot_blocks(foot, at, touch, addr, (struct sim_level){foot->lanes.repeats, rep},
+                        (struct sim_level){2, blk}, SIM_VEC_BLOCK_BYTES);
 }
 
 bool sim_foot_vcvt(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
@@ -200,11 +257,21 @@ bool sim_foot_vcvt(struct sim_core *core, const struct sim_op *op, struct sim_fo
     }
     const struct widths widths = {sim_vec_type_bytes(cfg.dst_type),
                                   sim_vec_type_bytes(cfg.src_type)};
-    if (!begin_lanes(core, foot, widest(widths), cfg.repeat)) {
+    if (!sim_vec_foot_begin(core, foot, widest(widths), cfg.repeat)) {
         return false;
     }
-    add_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src_blk, cfg.src_rep, widths.src);
-    add_dst(foot, op, cfg.dst_blk, cfg.dst_rep, widths.dst);
+    if (cfg.src_type == LEO_DTYPE_S4) {
+        add_s4(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src_blk, cfg.src_rep);
+    } else {
+        sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src_blk, cfg.src_rep,
+                           widths.src);
+    }
+    if (cfg.dst_type == LEO_DTYPE_S4) {
+        add_s4(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE | SIM_TOUCH_READ | SIM_TOUCH_PADDED, op->a,
+               cfg.dst_blk, cfg.dst_rep);
+    } else {
+        add_dst(foot, op, cfg.dst_blk, cfg.dst_rep, widths.dst);
+    }
     return true;
 }
 
@@ -238,10 +305,11 @@ static bool foot_reduce(struct sim_core *core, const struct sim_op *op, struct s
                         const struct leo_cfg_vred *cfg, const struct results *results)
 {
     const uint32_t bytes = sim_vec_type_bytes(cfg->dtype);
-    if (!begin_lanes(core, foot, bytes, cfg->repeat)) {
+    if (!sim_vec_foot_begin(core, foot, bytes, cfg->repeat)) {
         return false;
     }
-    add_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg->src_blk, cfg->src_rep, bytes);
+    sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg->src_blk, cfg->src_rep,
+                       bytes);
     add_results(foot, op, cfg, results);
     return true;
 }
@@ -251,7 +319,7 @@ bool sim_foot_vred_repeat(struct sim_core *core, const struct sim_op *op,
                           struct sim_footprint *foot)
 {
     const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!check(core, op, cfg.dtype, cfg.order)) {
+    if (!sim_vec_foot_check(core, op, cfg.dtype, cfg.order)) {
         return false;
     }
     const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
@@ -264,7 +332,7 @@ bool sim_foot_vred_repeat(struct sim_core *core, const struct sim_op *op,
 bool sim_foot_vred_block(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!check(core, op, cfg.dtype, cfg.order)) {
+    if (!sim_vec_foot_check(core, op, cfg.dtype, cfg.order)) {
         return false;
     }
     const uint32_t bytes = sim_vec_type_bytes(cfg.dtype);
@@ -275,7 +343,7 @@ bool sim_foot_vred_block(struct sim_core *core, const struct sim_op *op, struct 
 bool sim_foot_vred_pair(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_vred cfg = leo_cfg_vred_unpack(op->d);
-    if (!check(core, op, cfg.dtype, cfg.order)) {
+    if (!sim_vec_foot_check(core, op, cfg.dtype, cfg.order)) {
         return false;
     }
     const struct results results = {2, sim_vec_type_bytes(cfg.dtype), SIM_VEC_REPEAT_BYTES / 2,

@@ -141,6 +141,12 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
         const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
         const uint8_t *left = a != NULL ? sim_vec_lanes(a, repeat, used, buffer[0]) : NULL;
         const uint8_t *right = b != NULL ? sim_vec_lanes(b, repeat, used, buffer[1]) : NULL;
+        if (vec->keeps_dst) {
+            const uint8_t *old = sim_vec_lanes(dst, repeat, used, buffer[2]);
+            if (old != buffer[2]) {
+                memcpy(buffer[2], old, (size_t)used * dst->lane_bytes);
+            }
+        }
         kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes.count, used);
         scatter(vec, dst, repeat, mask, used, buffer[2]);
     }

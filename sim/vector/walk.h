@@ -23,6 +23,7 @@ struct sim_vec {
     struct sim_core *core;
     const struct sim_simd_vector *simd;
     struct sim_lanes lanes;
+    bool keeps_dst; /**< the kernel finds the old lanes where it writes the new ones */
 };
 
 /** Computes `count` lanes; `first` counts lanes from the start of the instruction. Sources may be

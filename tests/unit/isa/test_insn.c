@@ -140,7 +140,8 @@ static void chips_have_what_the_table_says(void)
     CU_ASSERT_TRUE(leo_insn_has_type(LEO_INSN_MMAD, 1001, LEO_MAD_F16F32));
     CU_ASSERT_TRUE(leo_insn_has_convert(2201, LEO_DTYPE_F32, LEO_DTYPE_BF16));
     CU_ASSERT_FALSE(leo_insn_has_convert(1001, LEO_DTYPE_F32, LEO_DTYPE_BF16));
-    CU_ASSERT_FALSE(leo_insn_has_convert(2201, LEO_DTYPE_F16, LEO_DTYPE_S4));
+    CU_ASSERT_TRUE(leo_insn_has_convert(2201, LEO_DTYPE_F16, LEO_DTYPE_S4));
+    CU_ASSERT_FALSE(leo_insn_has_convert(1001, LEO_DTYPE_F16, LEO_DTYPE_S4));
     CU_ASSERT_PTR_NULL(leo_insn_info((enum leo_insn)LEO_INSN_COUNT));
 }
 

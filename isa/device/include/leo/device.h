@@ -86,6 +86,9 @@ typedef enum {
     PAD_MODE7,
     PAD_MODE8,
 } pad_t;
+/* VA registers, and the half of a pair that vld_va_reg sets. */
+typedef enum { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 } ub_addr8_t;
+typedef enum { L128, H128 } va_half_t;
 /* Values of enum quant and enum cr of the instruction tables. */
 typedef enum {
     NoQuant,
@@ -116,6 +119,13 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 #define LEO_ABSENT(arch)                                                                           \
     LEO_DEVICE LEO_OVERLOAD __attribute__((                                                        \
         unavailable("not an instruction of chip " #arch " with operands of these types")))
+
+/* Four UB addresses in blocks of 32 bytes, 16 bits each: bare offsets or places in the window. */
+LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    return (a >> 5 & 0xffff) | (b >> 5 & 0xffff) << 16 | (c >> 5 & 0xffff) << 32 |
+           (d >> 5 & 0xffff) << 48;
+}
 
 /*
  * One instruction of a unit. All registers are sources, so nothing is an output; x0 is used for a

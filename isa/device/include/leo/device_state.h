@@ -84,3 +84,61 @@ LEO_INTRIN void leo_set_hf32_to_zero(bool on)
 {
     leo_set_ctrl_field(leo_pack_ctrl(0, 0, 0, 0, 0, 1), leo_pack_ctrl(0, 0, 0, 0, 0, on));
 }
+
+/* Registers that instructions take values from. */
+LEO_INTRIN void set_deqscale(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_DEQSCALE, word);
+}
+
+LEO_INTRIN void set_deqscale(half scale)
+{
+    LEO_CSR_WRITE(LEO_CSR_DEQSCALE, leo_bits(scale));
+}
+
+/* What instructions leave. */
+LEO_INTRIN int64_t get_acc_val(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_ACC_VAL, value);
+    return (int64_t)value;
+}
+
+LEO_INTRIN int64_t get_max_min_cnt(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_MAX_MIN_CNT, value);
+    return (int64_t)value;
+}
+
+LEO_INTRIN int64_t get_rsvd_cnt(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_RSVD_CNT, value);
+    return (int64_t)value;
+}
+
+LEO_INTRIN int64_t get_vms4_sr(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_VMS4_SR, value);
+    return (int64_t)value;
+}
+
+/* Stores the compare mask as 16 bytes of UB. */
+LEO_INTRIN void get_cmpmask(__ubuf__ void *mask)
+{
+    LEO_U4(0x7b, 6, 1, 4, mask, 0, 0);
+}
+
+/* VA registers: eight UB addresses each, for scatter_vnchwconv. */
+LEO_INTRIN void set_va_reg_sb(ub_addr8_t reg, const uint64_t *addresses)
+{
+    LEO_R4(0x5b, 5, 0, reg, leo_ub_blocks(addresses[0], addresses[1], addresses[2], addresses[3]),
+           leo_ub_blocks(addresses[4], addresses[5], addresses[6], addresses[7]), 0);
+}
+
+LEO_INTRIN void vld_va_reg(ub_addr8_t reg, __ubuf__ const uint64_t *blocks, va_half_t part)
+{
+    LEO_R4(0x5b, 5, 1, reg, blocks, part, 0);
+}

@@ -287,12 +287,18 @@ static void lane_vec3(const struct reference *ref, const struct sim_op *op,
                       const struct leo_cfg_vec3 *cfg, unsigned repeat, unsigned lane,
                       uint8_t *result)
 {
-    const enum leo_dtype type = cfg->dtype;
+    const bool mixed = op->insn == LEO_INSN_VMLA && cfg->mod == 1;
+    const enum leo_dtype type = mixed ? LEO_DTYPE_F32 : (enum leo_dtype)cfg->dtype;
     const unsigned bytes = reference_bytes(type);
-    const uint8_t *a = at(ref->ub + op->b, repeat, lane, cfg->src0_blk, cfg->src0_rep, bytes);
+    const unsigned from = mixed ? 2 : bytes;
+    const uint8_t *a = at(ref->ub + op->b, repeat, lane, cfg->src0_blk, cfg->src0_rep, from);
     const uint8_t *b = (const uint8_t *)&op->c;
     if (op->insn != LEO_INSN_VSEL || cfg->mod != 1) {
-        b = at(ref->ub + op->c, repeat, lane, cfg->src1_blk, cfg->src1_rep, bytes);
+        b = at(ref->ub + op->c, repeat, lane, cfg->src1_blk, cfg->src1_rep, from);
+    }
+    const uint8_t *old = at(ref->ub + op->a, repeat, lane, cfg->dst_blk, cfg->dst_rep, bytes);
+    if (reference_lane3(op, type, mixed ? LEO_DTYPE_F16 : type, a, b, old, result)) {
+        return;
     }
     if (op->insn == LEO_INSN_VSEL) {
         const bool yes = cfg->mod == 0
@@ -310,7 +316,8 @@ static void lane_vec3(const struct reference *ref, const struct sim_op *op,
 static void exec_vec3(struct reference *ref, const struct sim_op *op)
 {
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    const unsigned bytes = reference_bytes(cfg.dtype);
+    const bool mixed = op->insn == LEO_INSN_VMLA && cfg.mod == 1;
+    const unsigned bytes = mixed ? 4 : reference_bytes(cfg.dtype);
     const unsigned lanes = 256 / bytes;
     for (unsigned repeat = 0; repeat < repeats_of(ref, cfg.repeat, lanes); repeat++) {
         uint8_t results[128][4];
@@ -340,6 +347,9 @@ static void lane_vec2(const struct sim_op *op, const struct leo_cfg_vec2 *cfg, e
                       uint8_t *result)
 {
     const unsigned bytes = reference_bytes(type);
+    if (src != NULL && reference_lane2(op, type, cfg->mod, src, result)) {
+        return;
+    }
     switch (op->insn) {
     case LEO_INSN_VDUP:
         memcpy(result, &op->c, bytes);
@@ -474,6 +484,9 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
     const bool with_index = op->insn == LEO_INSN_VCMAX || op->insn == LEO_INSN_VCMIN;
     const bool pair = with_index && cfg.order <= LEO_ORDER_INDEX_VALUE;
     const size_t step = (size_t)cfg.dst_rep * (pair ? 2 : lanes / each) * bytes;
+    long double overall = 0;
+    uint64_t overall_index = 0;
+    bool started = false;
     for (unsigned repeat = 0; repeat < repeats_of(ref, cfg.repeat, lanes); repeat++) {
         long double values[128];
         bool active[128];
@@ -488,6 +501,24 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
             }
         }
         uint8_t *to = ref->ub + op->a + repeat * step;
+        if (each == lanes && any) {
+            const long double value = tree(op, type, values, lanes);
+            uint8_t lane[8] = {0};
+            const long double before = overall;
+            overall = started ? binary(op->insn, overall, value) : value;
+            if (!started ||
+                (with_index && !(overall == before && signbit(overall) == signbit(before)) &&
+                 !(isnan(overall) && isnan(before)))) {
+                overall_index = repeat * lanes + index_of(values, active, lanes, value);
+            }
+            started = true;
+            store_float(lane, type, overall, LEO_ROUND_RINT);
+            overall = reference_load(lane, type);
+            uint64_t bits = 0;
+            memcpy(&bits, lane, bytes);
+            *(with_index ? &ref->max_min_cnt : &ref->acc_val) =
+                bits | (with_index ? overall_index << 32 : 0);
+        }
         if (with_index && any) {
             const long double value = tree(op, type, values, lanes);
             const uint32_t index = index_of(values, active, lanes, value);
@@ -526,7 +557,19 @@ void reference_exec(struct reference *ref, const struct sim_op *op)
     case LEO_INSN_VSEL:
     case LEO_INSN_VCMPV:
     case LEO_INSN_VCMP:
+    case LEO_INSN_VADDRELU:
+    case LEO_INSN_VSUBRELU:
+    case LEO_INSN_VAND:
+    case LEO_INSN_VOR:
+    case LEO_INSN_VMADD:
+    case LEO_INSN_VMADDRELU:
+    case LEO_INSN_VMLA:
         exec_vec3(ref, op);
+        break;
+    case LEO_INSN_VMULCONV:
+    case LEO_INSN_VADDRELUCONV:
+    case LEO_INSN_VSUBRELUCONV:
+        reference_narrow(ref, op);
         break;
     case LEO_INSN_VCONV:
         exec_convert(ref, op);

@@ -5,14 +5,24 @@
 
 #include "op.h"
 #include <leo/isa_enums.h>
+#include <stdbool.h>
 
 struct reference {
     uint8_t *ub;
     uint64_t vmask[2], ctrl, cmpmask[2], selmask_addr;
+    uint64_t acc_val, max_min_cnt; /* 0: not touched */
 };
 
 /** Executes one legal instruction. */
 void reference_exec(struct reference *ref, const struct sim_op *op);
+
+/** reference_lanes.c: false if the instruction is not one of theirs. */
+bool reference_lane3(const struct sim_op *op, enum leo_dtype type, enum leo_dtype src_type,
+                     const void *a, const void *b, const void *old, void *result);
+bool reference_lane2(const struct sim_op *op, enum leo_dtype type, unsigned mod, const void *src,
+                     void *result);
+/** Instructions whose results have half the width of their sources. */
+void reference_narrow(struct reference *ref, const struct sim_op *op);
 
 /** A lane's value and back (one rounding); for tests of conversions. */
 long double reference_load(const void *from, enum leo_dtype type);

@@ -163,6 +163,7 @@ static void check(struct subject *subject, const struct sim_op *op, const struct
     core->cmpmask[0] = 0x123456789abcdef0u;
     core->cmpmask[1] = 0xfedcba9876543210u;
     core->selmask_addr = 0x3c000;
+    memset(&core->csr, 0, sizeof(core->csr));
     struct reference ref = {
         .ub = subject->expected, .ctrl = core->ctrl, .selmask_addr = core->selmask_addr};
     memcpy(ref.vmask, core->vmask, sizeof(ref.vmask));
@@ -174,7 +175,8 @@ static void check(struct subject *subject, const struct sim_op *op, const struct
     struct sim_op ready = *op;
     const bool good = sim_core_execute(core, &ready) &&
                       memcmp(ub, subject->expected, FAKE_UB_BYTES) == 0 &&
-                      memcmp(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask)) == 0;
+                      memcmp(ref.cmpmask, core->cmpmask, sizeof(ref.cmpmask)) == 0 &&
+                      ref.acc_val == core->csr.acc_val && ref.max_min_cnt == core->csr.max_min_cnt;
     if (!good) {
         report(subject, op, walk);
     }
@@ -185,6 +187,31 @@ static void check(struct subject *subject, const struct sim_op *op, const struct
 static unsigned rep_of(const struct walk *walk, unsigned operand, unsigned bytes, unsigned wide)
 {
     return walk->rep[operand] == PACK ? 8 * bytes / wide : walk->rep[operand];
+}
+
+enum { RANDOM_WALKS = 24 };
+
+/** Strides, masks, counts and places that are legal, some of them overlapping. */
+static struct walk random_walk(uint64_t *seed)
+{
+    struct walk walk = {.name = "random"};
+    const uint64_t random = fake_random(seed);
+    walk.ctrl = random % 4 == 0;
+    walk.repeat = (unsigned)(random >> 4) % 9;
+    walk.vmask[0] = walk.ctrl ? (random >> 8) % 600 : fake_random(seed);
+    walk.vmask[1] = random >> 20 & 1 ? fake_random(seed) & fake_random(seed) : ALL;
+    if (random >> 21 & 1 && !walk.ctrl) {
+        walk.vmask[0] = ALL;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t next = fake_random(seed);
+        // near another operand half of the time
+        walk.base[i] = i && next & 1 ? walk.base[i - 1] + (uint32_t)(next >> 8) % 40 * 32
+                                     : (uint32_t)(next >> 8) % 0x1400 * 32;
+        walk.blk[i] = next >> 40 & 1 ? 1 : (unsigned)(next >> 44) % 12;
+        walk.rep[i] = next >> 41 & 1 ? 8 : (unsigned)(next >> 50) % 40;
+    }
+    return walk;
 }
 
 static struct sim_op vec3_op(enum leo_insn insn, unsigned type, unsigned mod,
@@ -230,12 +257,14 @@ static struct sim_op vec2_op(enum leo_insn insn, unsigned type, unsigned mod, ui
 
 static void check_binary(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {LEO_INSN_VADD, LEO_INSN_VSUB,  LEO_INSN_VMUL,
-                                          LEO_INSN_VDIV, LEO_INSN_VMAX,  LEO_INSN_VMIN,
-                                          LEO_INSN_VSEL, LEO_INSN_VCMPV, LEO_INSN_VCMP};
+    static const enum leo_insn insns[] = {
+        LEO_INSN_VADD,     LEO_INSN_VSUB,         LEO_INSN_VMUL,        LEO_INSN_VDIV,
+        LEO_INSN_VMAX,     LEO_INSN_VMIN,         LEO_INSN_VSEL,        LEO_INSN_VCMPV,
+        LEO_INSN_VCMP,     LEO_INSN_VADDRELU,     LEO_INSN_VSUBRELU,    LEO_INSN_VAND,
+        LEO_INSN_VOR,      LEO_INSN_VMADD,        LEO_INSN_VMADDRELU,   LEO_INSN_VMLA,
+        LEO_INSN_VMULCONV, LEO_INSN_VADDRELUCONV, LEO_INSN_VSUBRELUCONV};
     for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const bool compares = insns[i] == LEO_INSN_VCMPV || insns[i] == LEO_INSN_VCMP;
-        const unsigned mods = compares ? LEO_COND_COUNT : insns[i] == LEO_INSN_VSEL ? 3 : 1;
+        const unsigned mods = sim_insns[insns[i]].mode + 1u;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
             if (!leo_insn_has_type(insns[i], arch, type)) {
                 continue;
@@ -244,6 +273,11 @@ static void check_binary(struct subject *subject, uint32_t arch)
                 const unsigned mod = mods == 1 ? 0 : (unsigned)(walk + i) % mods;
                 const struct sim_op op = vec3_op(insns[i], type, mod, &walks[walk]);
                 check(subject, &op, &walks[walk]);
+            }
+            for (unsigned round = 0; round < RANDOM_WALKS; round++) {
+                const struct walk walk = random_walk(&subject->seed);
+                const struct sim_op op = vec3_op(insns[i], type, round % mods, &walk);
+                check(subject, &op, &walk);
             }
             for (unsigned mod = 1; mod < mods; mod++) {
                 struct sim_op op = vec3_op(insns[i], type, mod, &walks[0]);
@@ -259,23 +293,30 @@ static void check_vec2(struct subject *subject, uint32_t arch)
     static const enum leo_insn insns[] = {
         LEO_INSN_VADDS,  LEO_INSN_VMULS, LEO_INSN_VMAXS, LEO_INSN_VMINS,  LEO_INSN_VAXPY,
         LEO_INSN_VCMPVS, LEO_INSN_VDUP,  LEO_INSN_VCOPY, LEO_INSN_VABS,   LEO_INSN_VRELU,
-        LEO_INSN_VEXP,   LEO_INSN_VLN,   LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC};
+        LEO_INSN_VEXP,   LEO_INSN_VLN,   LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC,
+        LEO_INSN_VNOT,   LEO_INSN_VSHL,  LEO_INSN_VSHR,  LEO_INSN_VLRELU};
     static const uint64_t scalars[] = {0x3f9d70a43cf5u, 0xffffffffbfc0bc00u, 0x7fc07e00u,
                                        0x80008000u};
     for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const unsigned mods = insns[i] == LEO_INSN_VCMPVS  ? LEO_COND_COUNT
-                              : insns[i] == LEO_INSN_VAXPY ? 2
-                                                           : 1;
+        const unsigned mods = sim_insns[insns[i]].mode + 1u;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
             if (!leo_insn_has_type(insns[i], arch, type)) {
                 continue;
             }
             for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
                 for (unsigned mod = 0; mod < mods; mod++) {
-                    const uint64_t scalar = scalars[(walk + mod) % 4];
+                    const bool shifts = insns[i] == LEO_INSN_VSHL || insns[i] == LEO_INSN_VSHR;
+                    const uint64_t scalar =
+                        shifts && walk != 3 ? walk * 3 + mod : scalars[(walk + mod) % 4];
                     const struct sim_op op = vec2_op(insns[i], type, mod, scalar, &walks[walk]);
                     check(subject, &op, &walks[walk]);
                 }
+            }
+            for (unsigned round = 0; round < RANDOM_WALKS; round++) {
+                const struct walk walk = random_walk(&subject->seed);
+                const uint64_t scalar = round % 2 ? round : random_word(&subject->seed);
+                const struct sim_op op = vec2_op(insns[i], type, round % mods, scalar, &walk);
+                check(subject, &op, &walk);
             }
         }
     }

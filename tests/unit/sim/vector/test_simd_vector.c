@@ -104,9 +104,35 @@ static void check_unary(struct arrays *arrays, enum sim_lane lane, size_t count)
     }
 }
 
+/** Distances of shifts: 0 to the lane's width. */
+static void distances(struct arrays *arrays, enum sim_lane lane, size_t count)
+{
+    const bool half = lane == SIM_LANE_S16 || lane == SIM_LANE_U16;
+    for (size_t i = 0; i < count; i++) {
+        if (half) {
+            ((uint16_t *)arrays->b)[i] %= 17;
+        } else {
+            arrays->b[i] %= 33;
+        }
+    }
+}
+
+static void check_fused(struct arrays *arrays, size_t count, unsigned first, unsigned last)
+{
+    for (unsigned i = first; i <= last; i++) {
+        clear_results(arrays);
+        arrays->truth->fused[i](arrays->want, arrays->a, arrays->b, arrays->b + 7, count);
+        arrays->path->fused[i](arrays->got, arrays->a, arrays->b, arrays->b + 7, count);
+        CU_ASSERT(is_same(arrays));
+    }
+}
+
 static void check_pairs(struct arrays *arrays, enum sim_lane lane, size_t count)
 {
     for (unsigned i = 0; i < SIM_BINARY_COUNT; i++) {
+        if (i == SIM_BINARY_SHL && arrays->truth->binary[i][lane] != NULL) {
+            distances(arrays, lane, count); // the last three members shift
+        }
         CU_ASSERT((arrays->truth->binary[i][lane] == NULL) ==
                   (arrays->path->binary[i][lane] == NULL));
         if (arrays->truth->binary[i][lane] != NULL) {
@@ -137,6 +163,9 @@ static void f16_paths_agree_on_all_inputs(void)
             check_unary(&arrays, SIM_LANE_F16, LANES);
             check_pairs(&arrays, SIM_LANE_F16, LANES);
             check_pairs(&arrays, SIM_LANE_S16, LANES);
+            fill_f16(&arrays);
+            check_pairs(&arrays, SIM_LANE_U16, LANES);
+            check_unary(&arrays, SIM_LANE_U16, LANES);
             finish(&arrays);
         }
     }
@@ -152,6 +181,8 @@ static void f32_and_s32_paths_agree(void)
             check_unary(&arrays, SIM_LANE_S32, RANDOM_LANES);
             check_pairs(&arrays, SIM_LANE_F32, RANDOM_LANES);
             check_pairs(&arrays, SIM_LANE_S32, RANDOM_LANES);
+            fill_random(&arrays);
+            check_pairs(&arrays, SIM_LANE_U32, RANDOM_LANES);
             finish(&arrays);
         }
     }
@@ -180,8 +211,10 @@ static void axpy_select_and_split_agree(void)
         }
         fill_f16(&arrays);
         check_axpy(&arrays, LANES, SIM_AXPY_F16, SIM_AXPY_F16);
+        check_fused(&arrays, LANES - 16, SIM_FUSED_F16, SIM_FUSED_F16);
         fill_random(&arrays);
         check_axpy(&arrays, RANDOM_LANES, SIM_AXPY_F32, SIM_AXPY_MIXED);
+        check_fused(&arrays, RANDOM_LANES, SIM_FUSED_F32, SIM_FUSED_MIXED);
         clear_results(&arrays);
         arrays.truth->select16(arrays.want, (const uint8_t *)arrays.a, arrays.a, arrays.b,
                                RANDOM_LANES);
