@@ -190,6 +190,17 @@ static void give_number(struct leo_drv_device *device, uint16_t number)
     pthread_mutex_unlock(&device->lock);
 }
 
+uint32_t leo_drv_device_queues(struct leo_drv_device *device)
+{
+    uint32_t used = 0;
+    pthread_mutex_lock(&device->lock);
+    for (uint32_t i = 0; i < device->caps.queues; i++) {
+        used += device->queue_used[i];
+    }
+    pthread_mutex_unlock(&device->lock);
+    return used;
+}
+
 leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth,
                                 leo_drv_complete_fn complete, void *user,
                                 struct leo_drv_queue **out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "phase.h"
 
+#include "describe.h"
 #include "executor.h"
 
 #include <leo/acl_hook.h>
@@ -56,6 +57,7 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     if (leo_acl_device_get(&device)) {
         return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
     }
+    const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
         status = op_engine_plan(engine, row, args, &plan);
@@ -67,6 +69,9 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
         } else {
             status = leo_rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory", row->name);
         }
+    }
+    if (begin_ns) {
+        leo_rt_profile_call(device, phase_name(row, "GetWorkspaceSize").text, begin_ns);
     }
     return status == LEO_OK ? ACLNN_SUCCESS
                             : fail_status(phase_name(row, "GetWorkspaceSize").text, status);
@@ -129,15 +134,24 @@ aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t wor
     }
     aclnnStatus code = check_run(row, func.text, workspace, workspace_size, executor, device);
     if (!code) {
+        char tag[DESCRIBE_BYTES];
+        const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
+        if (begin_ns) {
+            opapi_describe(executor, func.text, tag);
+        }
         const struct op_run run = {.addr = executor->addr,
                                    .addr_count = executor->count,
                                    .workspace = (uintptr_t)workspace,
+                                   .tag = begin_ns ? tag : NULL,
                                    .set_shape = set_shape,
                                    .user = executor};
         leo_status status = op_plan_run(executor->plan, rt, &run);
         code = status == LEO_OK ? ACLNN_SUCCESS : fail_status(func.text, status);
         if (!executor->repeatable) {
             opapi_executor_free(executor);
+        }
+        if (begin_ns) {
+            leo_rt_profile_call(device, func.text, begin_ns);
         }
     }
     return code;

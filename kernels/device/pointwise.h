@@ -43,6 +43,21 @@ OP_INLINE struct pw_span pw_share(const struct op_pointwise_args *a)
     return (struct pw_span){pw_next_line(a, begin), pw_next_line(a, begin + a->per_block)};
 }
 
+/* Index, row or column of element `i` of the row that begins at element `at`, column `in_row`. */
+OP_INLINE uint64_t pw_place(const struct op_pointwise_args *a, uint32_t which, uint64_t at,
+                            uint64_t in_row, uint64_t i)
+{
+    const uint32_t last = a->rank - 1u;
+    switch (which) {
+    case OP_VAR_INDEX:
+        return at + i;
+    case OP_VAR_COLUMN:
+        return in_row + i;
+    default:
+        return at / (uint64_t)a->dim[last] % (uint64_t)a->dim[last - 1];
+    }
+}
+
 #define PW_T       float
 #define PW_NAME(x) pw_##x##_f
 #define PW_GET     op_get_f

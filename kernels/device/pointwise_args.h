@@ -8,6 +8,14 @@
 
 enum { OP_POINTWISE_VARS = 6 };
 
+/** Variables that are no parameters, in place of a type or of a parameter's number. */
+enum op_pointwise_var {
+    OP_VAR_INDEX = 0xf0, /**< of the element, row-major */
+    OP_VAR_ROW,          /**< second last coordinate */
+    OP_VAR_COLUMN,       /**< last coordinate */
+    OP_VAR_IS_BOOL,      /**< 1 if the inputs are bool */
+};
+
 /**
  * out[i] = expression of up to six variables. A variable is a tensor (an address) or a number.
  * Block b works on elements [b * per_block, (b + 1) * per_block) of the index space, both moved on
@@ -21,5 +29,5 @@ struct op_pointwise_args {
     double real[OP_POINTWISE_VARS];
     int64_t integer[OP_POINTWISE_VARS];
     uint8_t out_type, in_type[OP_POINTWISE_VARS];
-    uint8_t rank; /**< at least 1 */
+    uint8_t rank; /**< at least 1; of kernels that ask for places at least 2 */
 };

@@ -7,8 +7,14 @@
 #include <family_plans.h> // generated: op_plan_<family> of each
 
 /** In which numbers a pointwise operator computes: those of its inputs, always floats, always
- * integers. */
-enum op_compute { OP_COMPUTE_ANY, OP_COMPUTE_FLOAT, OP_COMPUTE_INT };
+ * integers, double for floats, always double. */
+enum op_compute {
+    OP_COMPUTE_ANY,
+    OP_COMPUTE_FLOAT,
+    OP_COMPUTE_INT,
+    OP_COMPUTE_WIDE,
+    OP_COMPUTE_REAL,
+};
 
 enum { OP_POINTWISE_MAX = 6 };
 
@@ -17,5 +23,5 @@ struct op_pointwise {
     enum op_compute compute;
     unsigned out;                        /**< parameter */
     unsigned var_count;                  /**< variables of the expression */
-    unsigned char var[OP_POINTWISE_MAX]; /**< their parameters */
+    unsigned char var[OP_POINTWISE_MAX]; /**< their parameters, or enum op_pointwise_var */
 };

@@ -4,6 +4,7 @@
 
 #include "../device/pointwise_args.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +18,10 @@ struct work {
     enum op_type common; /**< what the inputs promote to */
 };
 
+// The argument behind a variable; NULL for one that is no parameter.
 static const struct op_value *value_of(const struct work *work, unsigned var)
 {
-    return &work->call->args[work->op->var[var]];
+    return work->op->var[var] < OP_VAR_INDEX ? &work->call->args[work->op->var[var]] : NULL;
 }
 
 static const char *name_of(const struct work *work, unsigned var)
@@ -44,10 +46,8 @@ static void find_common_type(struct work *work)
     }
     for (unsigned i = 0; i < work->op->var_count; i++) {
         const struct op_value *value = value_of(work, i);
-        if (value->kind == OP_KIND_SCALAR && value->scalar) {
+        if (value && value->kind == OP_KIND_SCALAR && value->scalar) {
             work->common = op_type_promote_scalar(work->common, value->scalar->type);
-        } else if (value->kind == OP_KIND_REAL) {
-            work->common = op_type_promote_scalar(work->common, OP_TYPE_F64);
         }
     }
 }
@@ -69,7 +69,7 @@ static leo_status take_tensors(struct work *work)
     work->out = *call->args[work->op->out].tensor;
     for (unsigned i = 0; i < work->op->var_count; i++) {
         const struct op_value *value = value_of(work, i);
-        work->is_tensor[i] = value->kind == OP_KIND_TENSOR && value->tensor;
+        work->is_tensor[i] = value && value->kind == OP_KIND_TENSOR && value->tensor;
         if (!work->is_tensor[i]) {
             continue;
         }
@@ -147,8 +147,39 @@ static bool can_merge(const struct space *space, unsigned tensors, unsigned into
     return true;
 }
 
+// Whether the expression asks where its element lies: then dimensions must stay as they are.
+static bool asks_places(const struct work *work)
+{
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->op->var[i] >= OP_VAR_INDEX && work->op->var[i] <= OP_VAR_COLUMN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void make_plain_space(const struct work *work, struct space *space)
+{
+    const unsigned shift = work->out.rank < 2 ? 2 - work->out.rank : 0;
+    memset(space, 0, sizeof(*space));
+    space->rank = work->out.rank + shift;
+    for (unsigned d = 0; d < space->rank; d++) {
+        space->dim[d] = d < shift ? 1 : work->out.dim[d - shift];
+        for (unsigned t = 0; d >= shift && t <= work->op->var_count; t++) {
+            if (t == 0 || work->is_tensor[t - 1]) {
+                space->stride[t][d] =
+                    t ? work->tensors[t - 1].stride[d - shift] : work->out.stride[d - shift];
+            }
+        }
+    }
+}
+
 static void make_space(const struct work *work, struct space *space)
 {
+    if (asks_places(work)) {
+        make_plain_space(work, space);
+        return;
+    }
     unsigned order[OP_RANK_MAX], count;
     const unsigned tensors = 1 + work->op->var_count;
     sort_dimensions(&work->out, order, &count);
@@ -196,21 +227,51 @@ static bool is_ascending(const struct space *space)
 
 static char class_of(const struct work *work)
 {
-    if (work->op->compute == OP_COMPUTE_INT) {
+    switch (work->op->compute) {
+    case OP_COMPUTE_INT:
         return 'i';
-    }
-    if (work->common == OP_TYPE_F64) {
+    case OP_COMPUTE_REAL:
         return 'd';
+    case OP_COMPUTE_WIDE:
+        return op_type_is_float(work->common) ? 'd' : 'i';
+    case OP_COMPUTE_FLOAT:
+        return work->common == OP_TYPE_F64 ? 'd' : 'f';
+    case OP_COMPUTE_ANY:
+        break;
     }
-    return op_type_is_float(work->common) || work->op->compute == OP_COMPUTE_FLOAT ? 'f' : 'i';
+    return work->common == OP_TYPE_F64 ? 'd' : op_type_is_float(work->common) ? 'f' : 'i';
 }
 
-static void set_number(struct op_pointwise_args *args, unsigned var, const struct op_value *value)
+// A bound that was not given: the row says which number stands for it.
+static void set_absent(const struct work *work, struct op_pointwise_args *args, unsigned var)
 {
+    char key[64];
+    snprintf(key, sizeof(key), "absent.%s", name_of(work, var));
+    const char *what = op_row_attr(work->call->row, key);
+    const bool lowest = what && strcmp(what, "lowest") == 0,
+               highest = what && strcmp(what, "highest") == 0;
+    args->real[var] = lowest ? -INFINITY : highest ? INFINITY : 0;
+    args->integer[var] = lowest ? INT64_MIN : highest ? INT64_MAX : 0;
+}
+
+static void set_number(const struct work *work, struct op_pointwise_args *args, unsigned var)
+{
+    const struct op_value *value = value_of(work, var);
+    if (!value) {
+        args->in_type[var] = work->op->var[var];
+        args->integer[var] = work->op->var[var] == OP_VAR_IS_BOOL && work->common == OP_TYPE_BOOL;
+        args->real[var] = (double)args->integer[var];
+        return;
+    }
     switch (value->kind) {
     case OP_KIND_SCALAR:
-        args->real[var] = value->scalar ? value->scalar->real : 0;
-        args->integer[var] = value->scalar ? value->scalar->integer : 0;
+    case OP_KIND_TENSOR:
+        if (value->kind == OP_KIND_TENSOR || !value->scalar) {
+            set_absent(work, args, var);
+            return;
+        }
+        args->real[var] = value->scalar->real;
+        args->integer[var] = value->scalar->integer;
         return;
     case OP_KIND_REAL:
         args->real[var] = value->real;
@@ -242,7 +303,7 @@ static leo_status plan_scalar_unit(const struct work *work)
     }
     for (unsigned i = 0; i < work->op->var_count; i++) {
         if (!work->is_tensor[i]) {
-            set_number(&args, i, value_of(work, i));
+            set_number(work, &args, i);
             continue;
         }
         args.in[i] = work->tensors[i].addr;
@@ -260,10 +321,38 @@ static leo_status plan_scalar_unit(const struct work *work)
                           sizeof(args), 1 + OP_POINTWISE_VARS);
 }
 
+// Operators that only move bits take complex numbers of 8 bytes as integers.
+static leo_status take_complex(struct work *work)
+{
+    bool all = work->out.type == OP_TYPE_C64, any = op_type_is_complex(work->out.type);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->is_tensor[i] && strcmp(name_of(work, i), "condition") != 0) {
+            all = all && work->tensors[i].type == OP_TYPE_C64;
+            any = any || op_type_is_complex(work->tensors[i].type);
+        }
+    }
+    if (any && (!all || !op_row_attr(work->call->row, "bits"))) {
+        return op_call_fail(work->call, LEO_ERR_DTYPE,
+                            "complex numbers can only be moved, and only as c64 to c64");
+    }
+    if (any) {
+        work->out.type = OP_TYPE_I64;
+        for (unsigned i = 0; i < work->op->var_count; i++) {
+            if (work->tensors[i].type == OP_TYPE_C64) {
+                work->tensors[i].type = OP_TYPE_I64;
+            }
+        }
+    }
+    return LEO_OK;
+}
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
     struct work work = {.call = call, .op = call->row->data};
     leo_status status = take_tensors(&work);
+    if (status == LEO_OK) {
+        status = take_complex(&work);
+    }
     if (status != LEO_OK || op_tensor_count(&work.out) == 0) {
         return status;
     }

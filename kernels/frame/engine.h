@@ -36,6 +36,7 @@ struct op_run {
     const uint64_t *addr;
     unsigned addr_count;
     uint64_t workspace;
+    const char *tag; /**< of the launches in profiles; NULL: the row's name */
     /** Told by operators whose result size depends on data: the shape of the tensor argument
      * `index`. NULL: not kept. */
     void (*set_shape)(void *user, unsigned index, unsigned rank, const int64_t *dim);

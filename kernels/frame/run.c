@@ -30,7 +30,8 @@ static leo_status run_step(const struct op_plan *plan, const struct op_step *ste
     switch (step->kind) {
     case OP_STEP_LAUNCH:
         resolve(args, step->addresses, run);
-        return leo_rt_launch(step->kernel, step->blocks, stream, values, 1, plan->row->name);
+        return leo_rt_launch(step->kernel, step->blocks, stream, values, 1,
+                             run->tag ? run->tag : plan->row->name);
     case OP_STEP_FILL:
         return leo_rt_memset_async(stream, op_symbol_resolve(step->fill_addr, run), step->value,
                                    step->fill_bytes);

@@ -10,6 +10,8 @@ import re
 from rows import RowError
 
 PER_PROGRAM = 12
+# What an expression may use beside parameters; enum op_pointwise_var.
+EXTRA = {"index": 0xf0, "row": 0xf1, "column": 0xf2, "is_bool": 0xf3}
 CLASSES = {"f": "float", "d": "double", "i": "int64_t"}
 VARS_MAX = 6
 
@@ -21,7 +23,12 @@ class Expression:
 
     @property
     def classes(self):
-        return {"any": "fdi", "float": "fd", "int": "i"}[self.compute]
+        return {"any": "fdi", "float": "fd", "int": "i", "wide": "di", "real": "d"}[self.compute]
+
+    @property
+    def places(self):
+        """Whether the expression asks where its element lies."""
+        return any(name in ("index", "row", "column") for name in self.variables)
 
     def c_text(self, cls):
         """Calls get the class's suffix, decimal numbers the class's type."""
@@ -46,10 +53,13 @@ def variables_of(row, text):
     found = []
     words = set(re.findall(r"\b[A-Za-z_]\w*\b", text))
     for index, param in enumerate(row.params):
-        name = "self" if row.twin_of and param.role == "REF" else param.name
+        name = param.name
+        if param.role == "REF":
+            name = row.twin_of.params[0].name if row.twin_of else "self"
         if param.role != "OUT" and param.kind in ("TENSOR", "SCALAR", "INT", "REAL") and name in words:
             found.append((name, index))
-    return found
+    names = [name for name, _ in found]
+    return found + [(name, code) for name, code in EXTRA.items() if name in words and name not in names]
 
 
 def collect(tables):
@@ -62,8 +72,8 @@ def collect(tables):
         if not text:
             raise RowError(row.where, f"operator {row.name} has no expr")
         compute = row.get("compute", "any")
-        if compute not in ("any", "float", "int"):
-            raise RowError(row.where, f"compute {compute} is not any, float or int")
+        if compute not in ("any", "float", "int", "wide", "real"):
+            raise RowError(row.where, f"compute {compute} is not any, float, int, wide or real")
         found = variables_of(row, text)
         if len(found) > VARS_MAX:
             raise RowError(row.where, f"{len(found)} variables, at most {VARS_MAX} are possible")
@@ -88,7 +98,7 @@ def device_programs(expressions):
             texts[expression.program].append(
                 f"__global__ __vector__ void pw_{expression.name}_{cls}(struct op_pointwise_args args)\n{{\n"
                 f"    const struct op_pointwise_args a = args;\n"
-                f"    pw_run_{cls}(&a, {len(expression.variables)}, expression_{expression.name}_{cls});\n}}\n")
+                f"    pw_run{'_places' if expression.places else ''}_{cls}(&a, {len(expression.variables)}, expression_{expression.name}_{cls});\n}}\n")
     return {name: "\n".join(parts) for name, parts in texts.items()}
 
 

@@ -3,6 +3,9 @@
  * translates. */
 #pragma once
 
+#include "../front/handle.h"
+#include "../front/ranges.h"
+
 #include <acl/acl.h>
 #include <acl/acl_op_compiler.h>
 #include <leo/runtime.h>
@@ -11,12 +14,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define ACL_MAX_DEVICES    8
-#define ACL_ARCH_COUPLED   1001 /* generation whose cores compute matrices and vectors alike */
-#define ACL_HANDLE_BUCKETS 256
+#define ACL_MAX_DEVICES  8
+#define ACL_ARCH_COUPLED 1001 /* generation whose cores compute matrices and vectors alike */
 
-/** What a handle given to the user is; its first member, so that a foreign or stale pointer can be
- * refused. */
+/** What a handle given to the user is. */
 enum acl_kind {
     ACL_KIND_CONTEXT,
     ACL_KIND_STREAM,
@@ -26,14 +27,6 @@ enum acl_kind {
     ACL_KIND_FUNC,
     ACL_KIND_ARGS,
     ACL_KIND_HOST_MEMORY,
-};
-
-struct acl_handle {
-    enum acl_kind kind;
-    uint32_t pins;   /**< calls that use it */
-    bool ending;     /**< one thread ends it: nobody finds it any more */
-    uint64_t serial; /**< tells it from a later one at the same address */
-    struct acl_handle *next;
 };
 
 enum {
@@ -50,7 +43,7 @@ struct acl_options {
 };
 
 struct acl_stream {
-    struct acl_handle handle;
+    struct front_handle handle;
     struct acl_context *context;
     struct leo_rt_stream *rt;
     int32_t id;
@@ -60,35 +53,38 @@ struct acl_stream {
 };
 
 struct acl_context {
-    struct acl_handle handle;
+    struct front_handle handle;
     int32_t device; /**< as the user counts */
+    struct acl_device *slot;
     struct leo_rt_device *rt;
     struct acl_stream *default_stream;
+    struct front_family streams, modules;
     bool primary;
-    bool stop_on_failure, failed;
+    atomic_bool stop_on_failure, failed;
     _Atomic int64_t sys_param[ACL_SYS_PARAMS];
     _Atomic uint32_t sys_param_set; /**< bit i: option i was set */
 };
 
 struct acl_event {
-    struct acl_handle handle;
+    struct front_handle handle;
     struct leo_rt_event *rt;
     struct leo_rt_device *device;
     uint32_t id, flags;
-    bool recorded;
     bool extended; /**< made by CreateEventExWithFlag */
 };
 
 struct acl_module {
-    struct acl_handle handle;
+    struct front_handle handle;
     struct leo_rt_module *rt;
     struct acl_context *context;
+    struct front_family funcs;
 };
 
 struct acl_func {
-    struct acl_handle handle;
+    struct front_handle handle;
     struct leo_rt_kernel *rt;
     struct acl_module *module;
+    struct front_family args;
 };
 
 /** One slot for a device: counted by SetDevice. */
@@ -96,6 +92,7 @@ struct acl_device {
     struct leo_rt_device *rt;
     struct acl_context *primary;
     uint32_t references;
+    struct front_family contexts, events, host_memory;
 };
 
 /**
@@ -106,7 +103,6 @@ struct acl_device {
  */
 struct acl_process {
     pthread_mutex_t lock, device_lock;
-    pthread_cond_t unpinned; /**< a handle lost its last pin, or is gone */
     struct leo_rt *rt;
     uint64_t references; /**< aclInit minus aclFinalizeReference */
     bool finalized;
@@ -115,8 +111,8 @@ struct acl_process {
     struct acl_device device[ACL_MAX_DEVICES];
     /** By number of the runtime; bit i: it may reach the memory of device i. */
     _Atomic uint32_t peers[ACL_MAX_DEVICES];
-    struct acl_handle *bucket[ACL_HANDLE_BUCKETS];
-    uint64_t next_serial;
+    struct front_table handles;
+    struct front_ranges host_memory; /**< of aclrtMallocHost and aclrtHostRegister */
     struct acl_options options;
     _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
     atomic_bool dump_is_on;
@@ -130,34 +126,17 @@ aclError acl_runtime(const char *func, struct leo_rt **rt);
 /** Frees the runtime if the process is finalized and no device is open; after a reset. */
 void acl_runtime_end(void);
 
-/* Handles. Who uses one has it pinned; who ends one first makes it its own (claim or take), which
- * waits for the pins, and removes it last. A thread with a pin must not take the device lock. */
-void acl_handle_add(struct acl_handle *handle, enum acl_kind kind);
-/** Pins it; NULL for anything that is not a live handle of this kind. */
+/* Handles (front/handle.h) of the process's table. A thread with a pin must not take the device
+ * lock. */
+void acl_handle_add(struct front_handle *handle, enum acl_kind kind, struct front_family *family);
 void *acl_handle_find(const void *ptr, enum acl_kind kind);
-void acl_handle_unpin(struct acl_handle *handle);
+void acl_handle_unpin(struct front_handle *handle);
 /** Unpins what a variable points at, if anything, at the end of its scope. */
 void acl_handle_unpin_variable(void *variable);
 #define ACL_PINNED __attribute__((cleanup(acl_handle_unpin_variable)))
-/** Gives up the caller's pin and makes the handle the caller's to end; false if it is another
- * thread's already. */
-bool acl_handle_claim(struct acl_handle *handle);
-/** Any handle of this kind for which `match` is true, made the caller's to end. NULL: none is left,
- * and none is being ended. */
-void *acl_handle_take(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
-                      const void *user);
-/** Takes out a handle that is the caller's. */
-void acl_handle_remove(struct acl_handle *handle);
-/** Any live handle of this kind for which `match` is true, not pinned. */
-void *acl_handle_first(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
-                       const void *user);
-/** How many there are. */
-size_t acl_handle_count(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
-                        const void *user);
-/** Writes up to `capacity` of them to `found`, pinned: they stay until acl_handle_unpin. Returns
- * how many. */
-size_t acl_handle_pin(enum acl_kind kind, bool (*match)(const void *handle, const void *user),
-                      const void *user, void **found, size_t capacity);
+bool acl_handle_claim(struct front_handle *handle);
+void *acl_handle_take(struct front_family *family);
+void acl_handle_remove(struct front_handle *handle);
 
 /* Errors: each sets the thread's last error and text, logs, and returns `code`. */
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
@@ -200,8 +179,8 @@ void acl_event_free(struct acl_event *event);
 void acl_module_free(struct acl_module *module);
 /** Frees the argument handles made for a function, and the pinned memory of a device, when those
  * end. */
-void acl_args_end(const struct acl_func *func);
-void acl_host_memory_end(struct leo_rt_device *device);
+void acl_args_end(struct acl_func *func);
+void acl_host_memory_end(struct acl_device *slot);
 /** Launch checks shared by all forms; gives function and stream, pinned. */
 aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blocks,
                           aclrtStream stream, struct acl_func **out_func,

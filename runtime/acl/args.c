@@ -15,11 +15,11 @@ struct acl_param {
 };
 
 struct acl_args {
-    struct acl_handle handle;
+    struct front_handle handle;
     struct acl_func *func;
     unsigned count;
     bool finalized;
-    struct acl_param param[ACL_MAX_PARAMS];
+    struct acl_param param[]; /**< as many as the function takes */
 };
 
 static void free_params(struct acl_args *args)
@@ -29,18 +29,11 @@ static void free_params(struct acl_args *args)
     }
 }
 
-// Argument handles have no destroy call: they end with their function's next Init or the process's
-// bookkeeping.
-static bool args_are_of(const void *handle, const void *user)
-{
-    const struct acl_args *args = handle;
-    return args->func == user;
-}
-
-void acl_args_end(const struct acl_func *func)
+// Argument handles have no destroy call: they end with their function.
+void acl_args_end(struct acl_func *func)
 {
     struct acl_args *args;
-    while ((args = acl_handle_take(ACL_KIND_ARGS, args_are_of, func)) != NULL) {
+    while ((args = acl_handle_take(&func->args)) != NULL) {
         acl_handle_remove(&args->handle);
         free_params(args);
         leo_free(args);
@@ -55,12 +48,13 @@ aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHa
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "%s",
                         func ? "argsHandle is NULL" : "funcHandle is no live function");
     }
-    struct acl_args *args = leo_calloc(1, sizeof(*args));
+    struct acl_args *args =
+        leo_calloc(1, sizeof(*args) + leo_rt_kernel_arg_count(func->rt) * sizeof(args->param[0]));
     if (!args) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, name, "out of host memory");
     }
     args->func = func;
-    acl_handle_add(&args->handle, ACL_KIND_ARGS);
+    acl_handle_add(&args->handle, ACL_KIND_ARGS, &func->args);
     *argsHandle = args;
     return ACL_SUCCESS;
 }

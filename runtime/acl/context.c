@@ -55,37 +55,26 @@ aclError acl_context_make(const char *func, int32_t device, bool primary, struct
     }
     context->device = device;
     context->primary = primary;
-    context->rt = process->device[device].rt;
+    context->slot = &process->device[device];
+    context->rt = context->slot->rt;
     aclError error = acl_stream_make(func, context, 0, 0, &context->default_stream);
     if (error) {
         leo_free(context);
         return error;
     }
-    acl_handle_add(&context->handle, ACL_KIND_CONTEXT);
+    acl_handle_add(&context->handle, ACL_KIND_CONTEXT, &context->slot->contexts);
     *out = context;
     return ACL_SUCCESS;
-}
-
-static bool stream_is_in(const void *handle, const void *user)
-{
-    const struct acl_stream *stream = handle;
-    return stream->context == user;
-}
-
-static bool module_is_in(const void *handle, const void *user)
-{
-    const struct acl_module *module = handle;
-    return module->context == user;
 }
 
 void acl_context_free(struct acl_context *context)
 {
     struct acl_stream *stream;
     struct acl_module *module;
-    while ((stream = acl_handle_take(ACL_KIND_STREAM, stream_is_in, context)) != NULL) {
+    while ((stream = acl_handle_take(&context->streams)) != NULL) {
         acl_stream_free(stream);
     }
-    while ((module = acl_handle_take(ACL_KIND_MODULE, module_is_in, context)) != NULL) {
+    while ((module = acl_handle_take(&context->modules)) != NULL) {
         acl_module_free(module);
     }
     acl_handle_remove(&context->handle);

@@ -71,30 +71,18 @@ aclError aclrtSetDevice(int32_t deviceId)
     return error;
 }
 
-static bool context_is_of(const void *handle, const void *user)
-{
-    const struct acl_context *context = handle;
-    return context->rt == user;
-}
-
-static bool event_is_of(const void *handle, const void *user)
-{
-    const struct acl_event *event = handle;
-    return event->device == user;
-}
-
 static void close_slot(struct acl_device *slot)
 {
     struct acl_event *event;
     struct acl_context *context;
     // Contexts first: without one nothing new is made.
-    while ((context = acl_handle_take(ACL_KIND_CONTEXT, context_is_of, slot->rt)) != NULL) {
+    while ((context = acl_handle_take(&slot->contexts)) != NULL) {
         acl_context_free(context);
     }
-    while ((event = acl_handle_take(ACL_KIND_EVENT, event_is_of, slot->rt)) != NULL) {
+    while ((event = acl_handle_take(&slot->events)) != NULL) {
         acl_event_free(event);
     }
-    acl_host_memory_end(slot->rt);
+    acl_host_memory_end(slot);
     leo_rt_device_close(slot->rt);
     memset(slot, 0, sizeof(*slot));
 }

@@ -125,6 +125,9 @@ aclError acl_sync_status(const char *func, struct acl_stream *stream, leo_status
         code =
             vector ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_AICORE_TRAP_EXCEPTION;
         break;
+    case LEO_FAULT_SKIPPED:
+        code = ACL_ERROR_RT_TASK_ABORT_STOP;
+        break;
     case LEO_FAULT_DMA_OUT_OF_RANGE:
     case LEO_FAULT_BAD_ENTRY:
         code = ACL_ERROR_RT_SYS_DMA;

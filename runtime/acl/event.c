@@ -32,7 +32,7 @@ static aclError make_event(const char *func, aclrtEvent *event, uint32_t flags, 
     pthread_mutex_lock(&process->lock);
     made->id = process->next_event_id++;
     pthread_mutex_unlock(&process->lock);
-    acl_handle_add(&made->handle, ACL_KIND_EVENT);
+    acl_handle_add(&made->handle, ACL_KIND_EVENT, &context->slot->events);
     *event = made;
     return ACL_SUCCESS;
 }
@@ -113,9 +113,6 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
     if (!error) {
         error = acl_status("aclrtRecordEvent", leo_rt_event_record(found->rt, where->rt));
     }
-    if (!error) {
-        found->recorded = true;
-    }
     return error;
 }
 
@@ -126,6 +123,10 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
     aclError error = acl_stream_get("aclrtStreamWaitEvent", stream, &where);
     if (!error) {
         error = get_event("aclrtStreamWaitEvent", event, &found);
+    }
+    if (!error && !found->extended && !(found->flags & ACL_EVENT_SYNC)) {
+        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtStreamWaitEvent",
+                         "the event was not made with ACL_EVENT_SYNC");
     }
     return error ? error
                  : acl_status("aclrtStreamWaitEvent", leo_rt_event_wait(found->rt, where->rt));
@@ -144,15 +145,16 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
         error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
                          "the event was not made with ACL_EVENT_SYNC");
     }
-    // Records carry sequence numbers, so a new record never meets an old mark: there is nothing to
-    // clear.
+    if (!error) {
+        leo_rt_event_reset(found->rt);
+    }
     return error;
 }
 
 // 1 complete, 0 not ready, below 0 an error of the core.
 static int is_complete(const struct acl_event *event)
 {
-    if (!event->recorded) {
+    if (!leo_rt_event_is_recorded(event->rt)) {
         return event->extended;
     }
     leo_status status = leo_rt_event_query(event->rt);
@@ -193,14 +195,14 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
 
 aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status)
 {
-    aclrtEventRecordedStatus recorded;
+    ACL_PINNED struct acl_event *found = NULL;
     if (!status) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventWaitStatus", "status is NULL");
     }
-    aclError error = aclrtQueryEventStatus(event, &recorded);
+    aclError error = get_event("aclrtQueryEventWaitStatus", event, &found);
     if (!error) {
-        *status = recorded == ACL_EVENT_RECORDED_STATUS_COMPLETE ? ACL_EVENT_WAIT_STATUS_COMPLETE
-                                                                 : ACL_EVENT_WAIT_STATUS_NOT_READY;
+        *status = leo_rt_event_is_awaited(found->rt) ? ACL_EVENT_WAIT_STATUS_NOT_READY
+                                                     : ACL_EVENT_WAIT_STATUS_COMPLETE;
     }
     return error;
 }
@@ -213,7 +215,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
     if (!error) {
         error = get_event(func, event, &found);
     }
-    if (error || !found->recorded) {
+    if (error || !leo_rt_event_is_recorded(found->rt)) {
         return error;
     }
     leo_status status = leo_rt_event_synchronize(found->rt, timeout);
@@ -236,7 +238,11 @@ static aclError get_time(const char *func, aclrtEvent handle, uint64_t *ns)
     if (error) {
         return error;
     }
-    if (!event->recorded || is_complete(event) != 1 ||
+    if (!(event->flags & ACL_EVENT_TIME_LINE)) {
+        return acl_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, func,
+                        "the event was made without ACL_EVENT_TIME_LINE: it keeps no time");
+    }
+    if (!leo_rt_event_is_recorded(event->rt) || is_complete(event) != 1 ||
         leo_rt_event_time_ns(event->rt, ns) != LEO_OK) {
         return acl_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, func,
                         "the event has no time yet: record it and synchronize first");
@@ -288,6 +294,45 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId)
     aclError error = get_event("aclrtGetEventId", event, &found);
     if (!error) {
         *eventId = found->id;
+    }
+    return error;
+}
+
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
+{
+    return timeout == 0
+               ? aclrtStreamWaitEvent(stream, event)
+               : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtStreamWaitEventWithTimeout",
+                          "timeout %d: streams wait as long as it takes, pass 0", timeout);
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag)
+{
+    return flag == 0 ? aclrtRecordEvent(event, stream)
+                     : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtRecordEventWithFlag",
+                                "flag %u is not supported", flag);
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
+                                      uint32_t flag)
+{
+    if (flag) {
+        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtStreamWaitEventWithFlag",
+                        "flag %u is not supported", flag);
+    }
+    return aclrtStreamWaitEventWithTimeout(stream, event,
+                                           timeout > INT32_MAX ? INT32_MAX : (int32_t)timeout);
+}
+
+aclError aclrtGetEventAvailNum(uint32_t *eventCount)
+{
+    ACL_PINNED struct acl_context *context = NULL;
+    if (!eventCount) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetEventAvailNum", "eventCount is NULL");
+    }
+    aclError error = acl_current_context("aclrtGetEventAvailNum", &context);
+    if (!error) {
+        *eventCount = leo_rt_device_free_events(context->rt);
     }
     return error;
 }

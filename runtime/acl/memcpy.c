@@ -190,23 +190,12 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
     if (error) {
         return error;
     }
-    if (!is_device(where->context, devPtr)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "%p is not memory of this device",
-                        devPtr);
-    }
     return acl_status(func,
                       leo_rt_memset_async(where->rt, (uintptr_t)devPtr, (uint8_t)value, count));
 }
 
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
-    aclrtPtrAttributes attributes;
-    if (count > 0 && devPtr && count <= maxCount &&
-        aclrtPointerGetAttributes(devPtr, &attributes) == ACL_SUCCESS &&
-        attributes.location.type == ACL_MEM_LOCATION_TYPE_HOST) {
-        memset(devPtr, value, count);
-        return ACL_SUCCESS;
-    }
     aclError error = aclrtMemsetAsync(devPtr, maxCount, value, count, NULL);
     return error || count == 0 ? error : aclrtSynchronizeStream(NULL);
 }

@@ -7,10 +7,10 @@
 
 /** Pinned host memory handed out by aclrtMallocHost, found again by its address. */
 struct host_memory {
-    struct acl_handle handle;
+    struct front_range range;
+    struct front_handle handle;
     struct leo_rt_device *device;
     void *ptr;
-    size_t bytes;
 };
 
 struct leo_rt_device *acl_memory_owner(const struct acl_context *context, const void *ptr)
@@ -117,28 +117,20 @@ aclError aclrtMallocHost(void **hostPtr, size_t size)
         return error;
     }
     memory->device = context->rt;
-    memory->bytes = size;
-    acl_handle_add(&memory->handle, ACL_KIND_HOST_MEMORY);
+    memory->range = (struct front_range){(uintptr_t)memory->ptr, size};
+    if (front_ranges_put(&acl_process()->host_memory, &memory->range) != FRONT_RANGE_PUT) {
+        error = acl_status(func, leo_rt_host_free(context->rt, memory->ptr));
+        leo_free(memory);
+        return error ? error : acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    acl_handle_add(&memory->handle, ACL_KIND_HOST_MEMORY, &context->slot->host_memory);
     *hostPtr = memory->ptr;
     return ACL_SUCCESS;
 }
 
-static bool starts_at(const void *handle, const void *user)
+static struct host_memory *host_memory_of(struct front_range *range)
 {
-    const struct host_memory *memory = handle;
-    return memory->ptr == user;
-}
-
-static bool holds(const void *handle, const void *user)
-{
-    const struct host_memory *memory = handle;
-    return (uintptr_t)user - (uintptr_t)memory->ptr < memory->bytes;
-}
-
-static bool is_of_device(const void *handle, const void *user)
-{
-    const struct host_memory *memory = handle;
-    return memory->device == user;
+    return (struct host_memory *)(void *)range; // its first member
 }
 
 static aclError free_host(struct host_memory *memory)
@@ -154,20 +146,30 @@ aclError aclrtFreeHost(void *hostPtr)
     if (!hostPtr) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost", "hostPtr is NULL");
     }
-    struct host_memory *memory = acl_handle_take(ACL_KIND_HOST_MEMORY, starts_at, hostPtr);
-    if (!memory) {
+    struct host_memory *memory =
+        host_memory_of(front_ranges_take(&acl_process()->host_memory, (uintptr_t)hostPtr));
+    if (!memory || !acl_handle_find(&memory->handle, ACL_KIND_HOST_MEMORY) ||
+        !acl_handle_claim(&memory->handle)) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFreeHost",
                         "%p was not returned by aclrtMallocHost, or was already freed", hostPtr);
     }
     return free_host(memory);
 }
 
-void acl_host_memory_end(struct leo_rt_device *device)
+void acl_host_memory_end(struct acl_device *slot)
 {
-    struct host_memory *memory;
-    while ((memory = acl_handle_take(ACL_KIND_HOST_MEMORY, is_of_device, device)) != NULL) {
+    struct front_handle *handle;
+    while ((handle = acl_handle_take(&slot->host_memory)) != NULL) {
+        struct host_memory *memory =
+            (struct host_memory *)(void *)((char *)handle - offsetof(struct host_memory, handle));
+        (void)front_ranges_take(&acl_process()->host_memory, memory->range.base);
         (void)free_host(memory);
     }
+}
+
+bool acl_host_memory_holds(const void *ptr)
+{
+    return front_ranges_at(&acl_process()->host_memory, (uintptr_t)ptr) != NULL;
 }
 
 aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
@@ -230,7 +232,7 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     if (owner) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
         attributes->location.id = (uint32_t)acl_device_id(owner);
-    } else if (acl_handle_first(ACL_KIND_HOST_MEMORY, holds, ptr)) {
+    } else if (acl_host_memory_holds(ptr)) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
     } else {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;

@@ -8,7 +8,7 @@
 
 /** Bytes kept by aclrtCreateBinary until they are loaded. */
 struct acl_binary {
-    struct acl_handle handle;
+    struct front_handle handle;
     size_t bytes;
     unsigned char data[];
 };
@@ -32,7 +32,7 @@ static aclError load(const char *func, const void *data, size_t length, const ch
         return acl_status(func, status);
     }
     module->context = context;
-    acl_handle_add(&module->handle, ACL_KIND_MODULE);
+    acl_handle_add(&module->handle, ACL_KIND_MODULE, &context->modules);
     *out = module;
     return ACL_SUCCESS;
 }
@@ -72,7 +72,7 @@ aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen)
     }
     binary->bytes = dataLen;
     memcpy(binary->data, data, dataLen);
-    acl_handle_add(&binary->handle, ACL_KIND_BINARY);
+    acl_handle_add(&binary->handle, ACL_KIND_BINARY, NULL);
     return binary;
 }
 
@@ -98,16 +98,10 @@ aclError aclrtBinaryLoad(const aclrtBinary binary, aclrtBinHandle *binHandle)
     return load("aclrtBinaryLoad", found->data, found->bytes, NULL, binHandle);
 }
 
-static bool func_is_in(const void *handle, const void *user)
-{
-    const struct acl_func *func = handle;
-    return func->module == user;
-}
-
 void acl_module_free(struct acl_module *module)
 {
     struct acl_func *func;
-    while ((func = acl_handle_take(ACL_KIND_FUNC, func_is_in, module)) != NULL) {
+    while ((func = acl_handle_take(&module->funcs)) != NULL) {
         acl_args_end(func);
         acl_handle_remove(&func->handle);
         leo_free(func);
@@ -128,16 +122,10 @@ aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle)
     return ACL_SUCCESS;
 }
 
-struct func_key {
-    const struct acl_module *module;
-    const struct leo_rt_kernel *kernel;
-};
-
 static bool func_is(const void *handle, const void *user)
 {
     const struct acl_func *func = handle;
-    const struct func_key *key = user;
-    return func->module == key->module && func->rt == key->kernel;
+    return func->rt == user;
 }
 
 aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName,
@@ -157,16 +145,18 @@ aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kern
     if (error) {
         return error;
     }
-    struct func_key key = {module, kernel};
-    struct acl_func *found = acl_handle_first(ACL_KIND_FUNC, func_is, &key);
-    if (!found) {
+    struct acl_func *found =
+        front_family_find(&acl_process()->handles, &module->funcs, func_is, kernel);
+    if (found) {
+        acl_handle_unpin(&found->handle);
+    } else {
         found = leo_calloc(1, sizeof(*found));
         if (!found) {
             return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
         }
         found->rt = kernel;
         found->module = module;
-        acl_handle_add(&found->handle, ACL_KIND_FUNC);
+        acl_handle_add(&found->handle, ACL_KIND_FUNC, &module->funcs);
     }
     *funcHandle = found;
     return ACL_SUCCESS;

@@ -10,7 +10,8 @@
 static struct acl_process the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .device_lock = PTHREAD_MUTEX_INITIALIZER,
-    .unpinned = PTHREAD_COND_INITIALIZER,
+    .handles = FRONT_TABLE_INITIALIZER,
+    .host_memory = FRONT_RANGES_INITIALIZER,
     .default_device = -1,
 };
 

@@ -3,6 +3,7 @@
 #include "acl_internal.h"
 
 #include <leo/alloc.h>
+#include <time.h>
 
 aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t priority,
                          uint32_t flags, struct acl_stream **out)
@@ -20,13 +21,16 @@ aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t
         }
         return acl_status(func, status);
     }
+    if (atomic_load(&context->stop_on_failure)) {
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+    }
     stream->context = context;
     stream->priority = priority;
     stream->flags = flags;
     pthread_mutex_lock(&process->lock);
     stream->id = process->next_stream_id++;
     pthread_mutex_unlock(&process->lock);
-    acl_handle_add(&stream->handle, ACL_KIND_STREAM);
+    acl_handle_add(&stream->handle, ACL_KIND_STREAM, &context->streams);
     *out = stream;
     return ACL_SUCCESS;
 }
@@ -61,6 +65,22 @@ aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream 
     return ACL_SUCCESS;
 }
 
+static aclError check_flags(uint32_t flag)
+{
+    // Streams that something else than a submit sets going.
+    uint32_t other = ACL_STREAM_PERSISTENT | ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
+    uint32_t hints = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_HUGE;
+    if (flag & ~(other | hints)) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtCreateStream", "flags 0x%x are unknown",
+                        flag);
+    }
+    return flag & other ? acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtCreateStream",
+                                   "flags 0x%x: streams that do not run what is submitted to them "
+                                   "are not supported",
+                                   flag)
+                        : ACL_SUCCESS;
+}
+
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
     ACL_PINNED struct acl_context *context = NULL;
@@ -68,7 +88,10 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
     if (!stream) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream", "stream is NULL");
     }
-    aclError error = acl_current_context("aclrtCreateStream", &context);
+    aclError error = check_flags(flag);
+    if (!error) {
+        error = acl_current_context("aclrtCreateStream", &context);
+    }
     if (!error) {
         error = acl_stream_make("aclrtCreateStream", context, priority, flag, &made);
     }
@@ -83,7 +106,7 @@ aclError aclrtCreateStream(aclrtStream *stream)
     return aclrtCreateStreamWithConfig(stream, 0, 0);
 }
 
-static aclError destroy_stream(const char *func, aclrtStream handle)
+static aclError destroy_stream(const char *func, aclrtStream handle, bool force)
 {
     if (!handle) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "stream is NULL");
@@ -97,18 +120,22 @@ static aclError destroy_stream(const char *func, aclrtStream handle)
         return acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, func,
                         "%p is no live stream made by aclrtCreateStream", handle);
     }
+    if (force) {
+        leo_rt_stream_abandon(stream->rt);
+        stream->rt = NULL;
+    }
     acl_stream_free(stream);
     return ACL_SUCCESS;
 }
 
 aclError aclrtDestroyStream(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStream", stream);
+    return destroy_stream("aclrtDestroyStream", stream, false);
 }
 
 aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStreamForce", stream);
+    return destroy_stream("aclrtDestroyStreamForce", stream, true);
 }
 
 static aclError synchronize(const char *func, aclrtStream handle, int timeout)
@@ -132,10 +159,38 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
     return error ? error : synchronize("aclrtSynchronizeStreamWithTimeout", stream, timeout);
 }
 
-static bool is_of_device(const void *handle, const void *user)
+/* All streams of a device, pinned, since their own threads may destroy them meanwhile. NULL: no
+ * memory. To be freed. */
+static void **pin_streams(struct acl_device *slot, size_t *out_count)
 {
-    const struct acl_stream *stream = handle;
-    return stream->context->rt == user;
+    struct front_table *table = &acl_process()->handles;
+    size_t count = 0, capacity = front_family_count(table, &slot->contexts);
+    void **contexts = leo_calloc(capacity + 1, sizeof(*contexts));
+    size_t context_count =
+        contexts ? front_family_pin(table, &slot->contexts, contexts, capacity) : 0;
+    capacity = 0;
+    for (size_t i = 0; i < context_count; i++) {
+        struct acl_context *context = contexts[i];
+        capacity += front_family_count(table, &context->streams);
+    }
+    void **streams = contexts ? leo_calloc(capacity + 1, sizeof(*streams)) : NULL;
+    for (size_t i = 0; i < context_count; i++) {
+        struct acl_context *context = contexts[i];
+        if (streams) {
+            count += front_family_pin(table, &context->streams, streams + count, capacity - count);
+        }
+        acl_handle_unpin(&context->handle);
+    }
+    leo_free(contexts);
+    *out_count = count;
+    return streams;
+}
+
+static uint64_t wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
@@ -149,19 +204,19 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
     if (error) {
         return error;
     }
-    size_t count = acl_handle_count(ACL_KIND_STREAM, is_of_device, context->rt);
-    void **streams = leo_calloc(count + 1, sizeof(*streams));
+    size_t count;
+    void **streams = pin_streams(context->slot, &count);
     if (!streams) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
     }
-    // Pinned, since their own threads may destroy them meanwhile.
-    count = acl_handle_pin(ACL_KIND_STREAM, is_of_device, context->rt, streams, count);
     // Stream by stream, so that a fault is told with the code of its core kind; the first one is
-    // the answer.
+    // the answer. The time is for all of them together.
+    uint64_t start = timeout > 0 ? wall_ms() : 0;
     for (size_t i = 0; i < count; i++) {
         struct acl_stream *stream = streams[i];
-        aclError next =
-            acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
+        uint64_t spent = timeout > 0 ? wall_ms() - start : 0;
+        int left = timeout < 0 ? -1 : spent < (uint64_t)timeout ? timeout - (int)spent : 0;
+        aclError next = acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, left));
         error = error ? error : next;
         acl_handle_unpin(&stream->handle);
     }
@@ -242,6 +297,26 @@ aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *grea
     return ACL_SUCCESS;
 }
 
+// The mode spreads to all streams of the context, those made later too.
+static aclError stop_streams(const char *func, struct acl_context *context)
+{
+    struct front_table *table = &acl_process()->handles;
+    atomic_store(&context->stop_on_failure, true);
+    size_t capacity = front_family_count(table, &context->streams);
+    void **streams = leo_calloc(capacity + 1, sizeof(*streams));
+    if (!streams) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    size_t count = front_family_pin(table, &context->streams, streams, capacity);
+    for (size_t i = 0; i < count; i++) {
+        struct acl_stream *stream = streams[i];
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+        acl_handle_unpin(&stream->handle);
+    }
+    leo_free(streams);
+    return ACL_SUCCESS;
+}
+
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 {
     ACL_PINNED struct acl_stream *found = NULL;
@@ -259,7 +334,7 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
     }
     found->failure_mode_set = true;
     if (mode == ACL_STOP_ON_FAILURE) {
-        found->context->stop_on_failure = true;
+        error = stop_streams(func, found->context);
     }
     return ACL_SUCCESS;
 }
@@ -304,9 +379,7 @@ aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
     if (error) {
         return error;
     }
-    size_t used = acl_handle_count(ACL_KIND_STREAM, is_of_device, context->rt);
     leo_rt_device_get_caps(context->rt, &caps);
-    // Queue 0 is the driver's own.
-    *streamCount = caps.queues > used + 1 ? caps.queues - 1 - (uint32_t)used : 0;
+    *streamCount = caps.queues - leo_drv_device_queues(leo_rt_device_driver(context->rt));
     return ACL_SUCCESS;
 }

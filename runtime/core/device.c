@@ -94,11 +94,8 @@ void rt_device_destroy(struct leo_rt_device *device)
     }
     rt_profile_destroy(device);
     rt_staging_finish(device);
-    for (size_t i = 0; i < device->pinned_count; i++) {
-        leo_drv_dma_free(device->drv, device->pinned[i].ptr, device->pinned[i].dma_addr);
-    }
+    rt_pinned_finish(device);
     pthread_mutex_unlock(&device->lock);
-    leo_free(device->pinned);
     leo_free(device->slots);
     leo_drv_device_destroy(device->drv);
     pthread_cond_destroy(&device->host_changed);

@@ -31,6 +31,14 @@ static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
     return LEO_OK;
 }
 
+uint32_t leo_rt_device_free_events(struct leo_rt_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    uint32_t count = RT_EVENTS_MAX - device->event_count;
+    pthread_mutex_unlock(&device->lock);
+    return count;
+}
+
 leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **out)
 {
     *out = NULL;
@@ -44,7 +52,11 @@ leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event
     leo_status status = take_slot(device, &event->slot);
     if (!status) {
         event->next = device->events;
+        if (event->next) {
+            event->next->previous = event;
+        }
         device->events = event;
+        device->event_count++;
     }
     pthread_mutex_unlock(&device->lock);
     if (status) {
@@ -62,11 +74,10 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
     }
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
-    for (struct leo_rt_event **at = &device->events; *at; at = &(*at)->next) {
-        if (*at == event) {
-            *at = event->next;
-            break;
-        }
+    device->event_count--;
+    *(event->previous ? &event->previous->next : &device->events) = event->next;
+    if (event->next) {
+        event->next->previous = event->previous;
     }
     device->slots[event->slot].next_free = device->slot_free;
     device->slot_free = event->slot + 1;
@@ -84,47 +95,97 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
     if (op == LEO_SQE_OP_EVENT_RECORD) {
         task.event_slot = event->slot + 1;
         task.event_sequence = sequence;
+    } else {
+        task.wait_slot = event->slot + 1;
     }
-    return rt_stream_submit_at(stream, &entry, &task, host_ns);
-}
-
-static leo_status check_same_device(const struct leo_rt_event *event,
-                                    const struct leo_rt_stream *stream)
-{
-    return event->device == stream->device
-               ? LEO_OK
-               : rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
-                         event->device->index, stream->device->index);
+    leo_status status = rt_stream_submit_at(stream, &entry, &task, host_ns);
+    if (!status && task.wait_slot) {
+        event->device->slots[event->slot].waits++;
+    }
+    return status;
 }
 
 leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
-    leo_status status = check_same_device(event, stream);
-    if (status) {
-        return status;
+    if (event->device != stream->device) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
+                       event->device->index, stream->device->index);
     }
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
     // Taken before the submission, which may wait for room and let other threads in. A number
     // nobody uses is no harm.
     uint64_t sequence = ++device->slots[event->slot].sequence;
-    status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
+    leo_status status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
     if (!status) {
         event->sequence = sequence;
+        event->is_reset = false;
     }
     pthread_mutex_unlock(&device->lock);
     return status;
 }
 
+void leo_rt_event_reset(struct leo_rt_event *event)
+{
+    pthread_mutex_lock(&event->device->lock);
+    event->is_reset = true;
+    event->sequence = 0;
+    pthread_mutex_unlock(&event->device->lock);
+}
+
+bool leo_rt_event_is_recorded(struct leo_rt_event *event)
+{
+    pthread_mutex_lock(&event->device->lock);
+    bool recorded = event->sequence != 0;
+    pthread_mutex_unlock(&event->device->lock);
+    return recorded;
+}
+
+bool leo_rt_event_is_awaited(struct leo_rt_event *event)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_device_poll(device);
+    bool awaited = status || device->slots[event->slot].waits > 0;
+    pthread_mutex_unlock(&device->lock);
+    return awaited;
+}
+
+// An event of another device: its chip goes on until the event is reached, then its time is the
+// earliest for what follows in the stream.
+static leo_status wait_for_peer(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (!leo_rt_event_is_recorded(event)) {
+        return LEO_OK;
+    }
+    uint64_t ns;
+    leo_status status = leo_rt_event_synchronize(event, -1);
+    if (!status) {
+        status = leo_rt_event_time_ns(event, &ns);
+    }
+    if (!status) {
+        struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
+        const struct rt_task task = {.what = "event"};
+        pthread_mutex_lock(&stream->device->lock);
+        status = rt_stream_submit_at(stream, &entry, &task, ns);
+        pthread_mutex_unlock(&stream->device->lock);
+    }
+    return status;
+}
+
 leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
-    leo_status status = check_same_device(event, stream);
-    if (status) {
-        return status;
+    if (event->device != stream->device) {
+        return wait_for_peer(event, stream);
     }
+    leo_status status = LEO_OK;
     pthread_mutex_lock(&event->device->lock);
     if (event->sequence) {
         status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0);
+    } else if (event->is_reset) {
+        // For the next record, whenever it comes.
+        uint64_t next = event->device->slots[event->slot].sequence + 1;
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, next, 0);
     }
     pthread_mutex_unlock(&event->device->lock);
     return status;
@@ -193,7 +254,7 @@ leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms)
 leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns)
 {
     *ns = 0;
-    if (!event->sequence) {
+    if (!leo_rt_event_is_recorded(event)) {
         return rt_fail(LEO_ERR_STATE, "the event was never recorded: it has no time");
     }
     leo_status status = leo_rt_event_query(event);

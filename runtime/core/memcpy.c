@@ -153,7 +153,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .src = to_device ? side.addr : copy->src,
         .width = copy->width,
         .height = (uint32_t)copy->height,
-        .flags = to_device ? 2 : 1,
+        .flags = to_device ? RT_COPY_SRC_HOST : RT_COPY_DST_HOST,
         .dst_pitch = to_device ? copy->dst_pitch : side.pitch,
         .src_pitch = to_device ? side.pitch : copy->src_pitch,
     };
@@ -318,22 +318,28 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
         return LEO_OK;
     }
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_FILL};
-    const struct leo_sqe_copy body = {
+    struct leo_sqe_copy body = {
         .dst = addr,
         .src = value * 0x01010101u,
         .width = bytes,
         .height = 1,
         .dst_pitch = bytes,
     };
-    memcpy(entry.body, &body, sizeof(body));
     struct leo_rt_device *owner;
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_memory_side(device, addr, bytes, "fill", &owner);
-    if (!status && owner != device) {
-        status = rt_fail(LEO_ERR_BAD_POINTER, "fill: 0x%llx is not memory of device %d",
-                         (unsigned long long)addr, device->index);
+    if (!status && !owner) {
+        body.dst = rt_memory_pinned(device, host_ptr(addr), bytes);
+        body.flags = RT_COPY_DST_HOST;
+    }
+    if (!status && (owner ? owner != device : !body.dst)) {
+        status = rt_fail(LEO_ERR_BAD_POINTER,
+                         "fill: 0x%llx is neither memory of device %d nor %llu bytes of pinned "
+                         "memory",
+                         (unsigned long long)addr, device->index, (unsigned long long)bytes);
     }
     if (!status) {
+        memcpy(entry.body, &body, sizeof(body));
         status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "fill"});
     }
     pthread_mutex_unlock(&device->lock);

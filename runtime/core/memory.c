@@ -2,6 +2,7 @@
 #include "rt.h"
 
 #include <leo/alloc.h>
+#include <search.h>
 #include <string.h>
 
 typedef unsigned long long ull; // for printf
@@ -78,56 +79,136 @@ leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint6
     return leo_drv_memory_find(device->drv, addr, base, bytes);
 }
 
+// Ranges that share a byte are equal: so one byte finds its range.
+static int compare_pinned(const void *left, const void *right)
+{
+    const struct rt_pinned *a = left, *b = right;
+    if (a->base + a->bytes <= b->base) {
+        return -1;
+    }
+    return b->base + b->bytes <= a->base;
+}
+
+static struct rt_pinned *find_pinned(const struct leo_rt_device *device, const void *ptr)
+{
+    const struct rt_pinned key = {.base = (uintptr_t)ptr, .bytes = 1};
+    void *node = tfind(&key, &device->pinned, compare_pinned);
+    return node ? *(struct rt_pinned **)node : NULL;
+}
+
+// Puts it into the tree. LEO_ERR_EXISTS: it shares a byte with another.
+static leo_status put_pinned(struct leo_rt_device *device, struct rt_pinned *pinned)
+{
+    void *node = tsearch(pinned, &device->pinned, compare_pinned);
+    return !node                                  ? LEO_ERR_NO_MEMORY
+           : *(struct rt_pinned **)node == pinned ? LEO_OK
+                                                  : LEO_ERR_EXISTS;
+}
+
+static void drop_pinned(struct leo_rt_device *device, struct rt_pinned *pinned)
+{
+    tdelete(pinned, &device->pinned, compare_pinned);
+    if (pinned->registered) {
+        leo_drv_dma_unmap(device->drv, pinned->dma_addr);
+    } else {
+        leo_drv_dma_free(device->drv, (void *)pinned->base, pinned->dma_addr);
+    }
+    leo_free(pinned);
+}
+
+void rt_pinned_finish(struct leo_rt_device *device)
+{
+    while (device->pinned) {
+        drop_pinned(device, *(struct rt_pinned **)device->pinned);
+    }
+}
+
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **out)
 {
     *out = NULL;
     if (bytes == 0) {
         return rt_fail(LEO_ERR_INVALID_ARG, "cannot allocate 0 bytes of pinned memory");
     }
-    pthread_mutex_lock(&device->lock);
-    leo_status status = LEO_OK;
-    if (device->pinned_count == device->pinned_capacity) {
-        size_t capacity = device->pinned_capacity ? device->pinned_capacity * 2 : 16;
-        struct rt_pinned *pinned = leo_realloc(device->pinned, capacity * sizeof(*pinned));
-        if (pinned) {
-            device->pinned = pinned;
-            device->pinned_capacity = capacity;
-        } else {
-            status = LEO_ERR_NO_MEMORY;
+    struct rt_pinned *pinned = leo_calloc(1, sizeof(*pinned));
+    void *memory = NULL;
+    leo_status status = LEO_ERR_NO_MEMORY;
+    if (pinned) {
+        pinned->bytes = bytes;
+        status = leo_drv_dma_alloc(device->drv, bytes, &memory, &pinned->dma_addr);
+    }
+    if (!status) {
+        pinned->base = (uintptr_t)memory;
+        pthread_mutex_lock(&device->lock);
+        status = put_pinned(device, pinned);
+        pthread_mutex_unlock(&device->lock);
+        if (status) {
+            leo_drv_dma_free(device->drv, memory, pinned->dma_addr);
         }
     }
-    struct rt_pinned entry = {.bytes = bytes};
-    void *memory;
-    if (!status) {
-        status = leo_drv_dma_alloc(device->drv, bytes, &memory, &entry.dma_addr);
-    }
     if (status) {
-        rt_fail(status, "cannot allocate %zu bytes of pinned memory: %s", bytes,
-                leo_status_text(status));
-    } else {
-        entry.ptr = memory;
-        device->pinned[device->pinned_count++] = entry;
-        *out = memory;
+        leo_free(pinned);
+        return rt_fail(status, "cannot allocate %zu bytes of pinned memory: %s", bytes,
+                       leo_status_text(status));
     }
-    pthread_mutex_unlock(&device->lock);
-    return status;
+    *out = memory;
+    return LEO_OK;
 }
 
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr)
 {
     pthread_mutex_lock(&device->lock);
-    size_t at = 0;
-    while (at < device->pinned_count && device->pinned[at].ptr != ptr) {
-        at++;
-    }
+    struct rt_pinned *pinned = find_pinned(device, ptr);
     leo_status status = LEO_OK;
-    if (at == device->pinned_count) {
+    if (!pinned || pinned->base != (uintptr_t)ptr || pinned->registered) {
         status = rt_fail(LEO_ERR_BAD_POINTER,
                          "cannot free %p: it is no pinned memory of device %d (freed already?)",
                          ptr, device->index);
     } else {
-        leo_drv_dma_free(device->drv, ptr, device->pinned[at].dma_addr);
-        device->pinned[at] = device->pinned[--device->pinned_count];
+        drop_pinned(device, pinned);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_host_register(struct leo_rt_device *device, void *ptr, size_t bytes)
+{
+    if (!ptr || bytes == 0) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "cannot register %zu bytes of host memory at %p", bytes,
+                       ptr);
+    }
+    struct rt_pinned *pinned = leo_calloc(1, sizeof(*pinned));
+    if (!pinned) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    *pinned = (struct rt_pinned){.base = (uintptr_t)ptr, .bytes = bytes, .registered = true};
+    pthread_mutex_lock(&device->lock);
+    leo_status status = put_pinned(device, pinned);
+    if (!status) {
+        status = leo_drv_dma_map(device->drv, ptr, bytes, &pinned->dma_addr);
+        if (status) {
+            tdelete(pinned, &device->pinned, compare_pinned);
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (status) {
+        leo_free(pinned);
+        return rt_fail(status, "cannot register %zu bytes of host memory at %p: %s", bytes, ptr,
+                       status == LEO_ERR_EXISTS ? "part of it is pinned or registered already"
+                                                : leo_status_text(status));
+    }
+    return LEO_OK;
+}
+
+leo_status leo_rt_host_unregister(struct leo_rt_device *device, void *ptr)
+{
+    pthread_mutex_lock(&device->lock);
+    struct rt_pinned *pinned = find_pinned(device, ptr);
+    leo_status status = LEO_OK;
+    if (!pinned || pinned->base != (uintptr_t)ptr || !pinned->registered) {
+        status = rt_fail(LEO_ERR_NOT_FOUND, "%p is no registered memory of device %d", ptr,
+                         device->index);
+    } else {
+        drop_pinned(device, pinned);
     }
     pthread_mutex_unlock(&device->lock);
     return status;
@@ -135,14 +216,9 @@ leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr)
 
 uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, size_t bytes)
 {
-    for (size_t i = 0; i < device->pinned_count; i++) {
-        const struct rt_pinned *pinned = &device->pinned[i];
-        uintptr_t offset = (uintptr_t)ptr - (uintptr_t)pinned->ptr;
-        if (offset < pinned->bytes && bytes <= pinned->bytes - offset) {
-            return pinned->dma_addr + offset;
-        }
-    }
-    return 0;
+    const struct rt_pinned *pinned = find_pinned(device, ptr);
+    uintptr_t offset = pinned ? (uintptr_t)ptr - pinned->base : 0;
+    return pinned && bytes <= pinned->bytes - offset ? pinned->dma_addr + offset : 0;
 }
 
 struct leo_rt_device *leo_rt_memory_owner(struct leo_rt *rt, uint64_t addr)

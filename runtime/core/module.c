@@ -152,9 +152,11 @@ void leo_rt_module_unload(struct leo_rt_module *module)
     status =
         status ? status : rt_device_wait_idle(device); // what another thread launched meanwhile
     if (status) {
-        rt_log(device->rt, 2, "%s: unloaded although the device is not idle", module->name);
+        // A task may still run its code: it stays until the device is closed.
+        rt_log(device->rt, 2, "%s: not unloaded, the device's tasks do not end", module->name);
+    } else {
+        rt_module_destroy(module);
     }
-    rt_module_destroy(module);
     pthread_mutex_unlock(&device->lock);
     pthread_mutex_unlock(&device->print_lock);
 }

@@ -80,6 +80,8 @@ const char *rt_profile_tag_text(const struct leo_rt_device *device,
         return "event record";
     case LEO_SQE_OP_EVENT_WAIT:
         return "event wait";
+    case LEO_SQE_OP_VALUE_WAIT:
+        return "value wait";
     default:
         return "task";
     }
@@ -125,6 +127,9 @@ leo_status leo_rt_profile_start(struct leo_rt_device *device, uint32_t tasks, ui
         }
     }
     pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        rt_profile_memory(device); // where the log of memory starts from
+    }
     return status;
 }
 

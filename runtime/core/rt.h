@@ -11,7 +11,10 @@ enum {
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
     RT_EVENTS_MAX = 65536,
-    RT_SLOTS_MAX = 64,         /**< bits of sqe_kernel.reloc */
+    RT_SLOTS_MAX = 64,       /**< bits of sqe_kernel.reloc */
+    RT_SKIP_AFTER_FAULT = 1, /**< bit of sqe.flags */
+    RT_COPY_DST_HOST = 1,    /**< bits of sqe_copy.flags */
+    RT_COPY_SRC_HOST = 2,
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };
@@ -47,11 +50,12 @@ struct rt_staging {
 
 enum { RT_STAGING_CLASSES = 9 }; // 4 KiB .. 1 MiB
 
-/** Pinned host memory given to the user. */
+/** Host memory the device reaches: given to the user, or the user's own (registered). */
 struct rt_pinned {
-    char *ptr;
+    uintptr_t base;
     size_t bytes;
     uint64_t dma_addr;
+    bool registered;
 };
 
 /** The device's side of an event. Slots are used again; their sequence only grows. */
@@ -59,6 +63,7 @@ struct rt_event_slot {
     uint64_t sequence; /**< of the last record submitted */
     uint64_t done;     /**< of the last record completed */
     uint64_t time_ns;  /**< when that was */
+    uint32_t waits;    /**< of streams, not yet over */
     uint32_t next_free;
 };
 
@@ -75,13 +80,13 @@ struct leo_rt_device {
     struct leo_rt_stream *streams;
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;
+    uint32_t event_count;
     struct leo_rt_module *modules;
     struct rt_event_slot *slots;
     uint32_t slot_count, slot_capacity, slot_free; /**< slot_free: index + 1, 0 = none */
     struct rt_staging *staging[RT_STAGING_CLASSES];
-    size_t staging_bytes; /**< cached in the lists above */
-    struct rt_pinned *pinned;
-    size_t pinned_count, pinned_capacity;
+    size_t staging_bytes;        /**< cached in the lists above */
+    void *pinned;                /**< tree (tsearch) of rt_pinned */
     unsigned host_jobs;          /**< tasks of the host that are in streams and have not ended */
     pthread_cond_t host_changed; /**< one of them ended */
     bool peer_copies;            /**< it has copied to or from memory of another device */
@@ -106,8 +111,10 @@ struct rt_task {
     uint64_t mapped;                    /**< DMA address to unmap, 0 = none */
     uint64_t event_sequence;
     uint32_t event_slot;        /**< slot + 1, 0 = no record */
+    uint32_t wait_slot;         /**< slot + 1 of an event waited for, 0 = none */
     uint32_t args_at, args_end; /**< its place in the argument ring; end 0 = none */
     uint64_t end_ns;
+    uint64_t not_before_ns;     /**< simulated time before which it may not start */
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
 };
 
@@ -122,8 +129,9 @@ struct leo_rt_stream {
     char *args;                             /**< argument ring */
     uint64_t args_addr;
     uint32_t args_head, args_tail,
-        args_tasks;   /**< next place; oldest in use; tasks that hold a place */
-    bool has_failure; /**< a task failed and its text is not made yet */
+        args_tasks;       /**< next place; oldest in use; tasks that hold a place */
+    bool stop_on_failure; /**< tasks behind one that failed do not start */
+    bool has_failure;     /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
@@ -135,9 +143,10 @@ struct leo_rt_stream {
 
 struct leo_rt_event {
     struct leo_rt_device *device;
-    struct leo_rt_event *next;
+    struct leo_rt_event *previous, *next;
     uint32_t slot;
-    uint64_t sequence; /**< of its last record, 0 = never recorded */
+    uint64_t sequence; /**< of its last record, 0 = never recorded, or reset since */
+    bool is_reset;     /**< not recorded since: a wait is for the next record */
 };
 
 struct rt_arg {
@@ -249,6 +258,7 @@ void rt_staging_put(struct leo_rt_device *device, struct rt_staging *staging);
 void rt_staging_finish(struct leo_rt_device *device);
 
 /* memory.c: caller holds the device's lock */
+void rt_pinned_finish(struct leo_rt_device *device);
 /** DMA address of pinned host memory; 0 if [ptr, ptr + bytes) is not pinned. */
 uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, size_t bytes);
 /** Whose memory `addr` is: a device's, NULL = the host's. An error if it is a device's and [addr,

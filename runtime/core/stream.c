@@ -49,6 +49,9 @@ static void settle_tasks(struct leo_rt_stream *stream)
                 slot->time_ns = task->end_ns;
             }
         }
+        if (task->wait_slot) {
+            device->slots[task->wait_slot - 1].waits--;
+        }
         struct rt_outcome *outcome = task->outcome;
         if (outcome && outcome->done.status) {
             rt_fault_text(device, stream, task, &outcome->done, outcome->text,
@@ -139,6 +142,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
     }
     const uint64_t now_ns = atomic_load(&device->host_ns);
     entry->host_ns = now_ns > host_ns ? now_ns : host_ns;
+    entry->flags |= stream->stop_on_failure ? RT_SKIP_AFTER_FAULT : 0;
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
     uint32_t cmd_id;
     status = leo_drv_queue_submit(stream->queue, entry, &cmd_id);
@@ -219,10 +223,26 @@ free_stream:
                    status == LEO_ERR_FULL ? "; destroy streams that are no longer used" : "");
 }
 
-void rt_stream_destroy(struct leo_rt_stream *stream)
+// The device did not finish its tasks and never will: nobody may wait for them.
+static void give_up_tasks(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;
-    leo_status status = rt_stream_wait(stream, stream->submitted, -1);
+    for (; stream->settled < stream->submitted; stream->settled++) {
+        struct rt_task *task = &stream->tasks[stream->settled & (stream->depth - 1)];
+        if (task->event_slot && device->slots[task->event_slot - 1].done < task->event_sequence) {
+            device->slots[task->event_slot - 1].done = task->event_sequence;
+        }
+        if (task->wait_slot) {
+            device->slots[task->wait_slot - 1].waits--;
+        }
+        release_task(stream, task);
+    }
+    stream->completed = stream->submitted;
+}
+
+static void destroy_stream(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
     for (struct leo_rt_stream **at = &device->streams; *at; at = &(*at)->next) {
         if (*at == stream) {
             *at = stream->next;
@@ -230,15 +250,34 @@ void rt_stream_destroy(struct leo_rt_stream *stream)
         }
     }
     leo_drv_queue_destroy(stream->queue);
-    if (status) {
-        // The device did not finish them and never will.
-        for (; stream->settled < stream->submitted; stream->settled++) {
-            release_task(stream, &stream->tasks[stream->settled & (stream->depth - 1)]);
-        }
-    }
+    give_up_tasks(stream);
     leo_drv_dma_free(device->drv, stream->args, stream->args_addr);
     leo_free(stream->tasks);
     leo_free(stream);
+}
+
+void rt_stream_destroy(struct leo_rt_stream *stream)
+{
+    leo_status status = rt_stream_wait(stream, stream->submitted, -1);
+    if (status) {
+        rt_log(stream->device->rt, 2, "a stream is destroyed although its tasks do not end");
+    }
+    destroy_stream(stream);
+}
+
+void leo_rt_stream_abandon(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
+    pthread_mutex_lock(&device->lock);
+    destroy_stream(stream);
+    pthread_mutex_unlock(&device->lock);
+}
+
+void leo_rt_stream_set_stop_on_failure(struct leo_rt_stream *stream)
+{
+    pthread_mutex_lock(&stream->device->lock);
+    stream->stop_on_failure = true;
+    pthread_mutex_unlock(&stream->device->lock);
 }
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out)

@@ -144,7 +144,12 @@ static aclError start_device(const char *func, uint32_t number)
         return error;
     }
     device->number = number;
-    leo_status status = leo_rt_profile_start(device->rt, TASKS, 0);
+    // Tasks submitted before have no name and no submission in the log: they are none of the
+    // profile's.
+    leo_status status = leo_rt_device_synchronize(device->rt);
+    if (status == LEO_OK) {
+        status = leo_rt_profile_start(device->rt, TASKS, 0);
+    }
     if (status != LEO_OK) {
         leo_rt_device_close(device->rt);
         return acl_status(func, status);

@@ -9,6 +9,8 @@
 #define MOST_HOST_NS UINT64_C(1000000000000000)
 #define MOST_EVENTS  65536u
 
+enum { SKIP_AFTER_FAULT = 1 }; // bit of leo_sqe.flags
+
 uint64_t sim_ps_from_ns(double ns)
 {
     return (uint64_t)(ns * 1000 + 0.5);
@@ -88,6 +90,7 @@ void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue)
     }
     stream->state = SIM_TASK_NONE;
     stream->had_task = false;
+    stream->failed = false;
     stream->free_ps = 0;
     set_active(&chip->scheduler, queue, false);
 }
@@ -207,6 +210,36 @@ static void start_event(struct leo_sim_chip *chip, unsigned queue)
     }
 }
 
+/* Whether the value is there; true with the fault set if it never can be. */
+static bool has_value(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct leo_sqe_value body;
+    memcpy(&body, stream->entry.body, sizeof(body));
+    if (body.compare >= LEO_VALUE_COMPARE_COUNT || body.addr % sizeof(uint64_t)) {
+        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        return true;
+    }
+    const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
+    if (!sim_space_find(space, body.addr, sizeof(uint64_t))) {
+        sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body.addr, sizeof(uint64_t));
+        return true;
+    }
+    uint64_t value;
+    memcpy(&value, chip->hbm.data + (body.addr - chip->hbm.base), sizeof(value));
+    switch ((enum leo_value_compare)body.compare) {
+    case LEO_VALUE_COMPARE_GREATER_EQUAL:
+        return (int64_t)(value - body.value) >= 0;
+    case LEO_VALUE_COMPARE_EQUAL:
+        return value == body.value;
+    case LEO_VALUE_COMPARE_AND:
+        return (value & body.value) != 0;
+    case LEO_VALUE_COMPARE_NOR:
+        return ~(value | body.value) != 0;
+    }
+    return false;
+}
+
 static void start_copy(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
@@ -221,8 +254,10 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     const struct leo_sqe *entry = &stream->entry;
     stream->start_ps = chip->scheduler.now_ps;
-    if (entry->flags || entry->reserved0) {
+    if (entry->flags & ~SKIP_AFTER_FAULT || entry->reserved0) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    } else if (entry->flags && stream->failed) {
+        sim_stream_fault(stream, LEO_FAULT_SKIPPED, 0, 0);
     }
     if (stream->fault.code != LEO_FAULT_NONE) {
         sim_stream_end(stream, stream->start_ps);
@@ -253,6 +288,9 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
     case LEO_SQE_OP_EVENT_RECORD:
     case LEO_SQE_OP_EVENT_WAIT:
         start_event(chip, queue);
+        break;
+    case LEO_SQE_OP_VALUE_WAIT:
+        stream->state = SIM_TASK_VALUE;
         break;
     default:
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -330,6 +368,7 @@ static void complete(struct leo_sim_chip *chip, unsigned queue)
         .start_ns = stream->start_ps / 1000,
         .end_ns = stream->end_ps / 1000,
     };
+    stream->failed = stream->failed || stream->fault.code != LEO_FAULT_NONE;
     stream->free_ps = stream->end_ps;
     stream->state = SIM_TASK_NONE;
     sim_ring_complete(chip, queue, &entry);
@@ -357,6 +396,12 @@ static bool advance_stream(struct leo_sim_chip *chip, unsigned queue)
         case SIM_TASK_EVENT:
             memcpy(&event, stream->entry.body, sizeof(event));
             if (*event_slot(chip, queue, &event) < event.sequence) {
+                return moved;
+            }
+            sim_stream_end(stream, chip->scheduler.now_ps);
+            break;
+        case SIM_TASK_VALUE:
+            if (!has_value(chip, queue)) {
                 return moved;
             }
             sim_stream_end(stream, chip->scheduler.now_ps);

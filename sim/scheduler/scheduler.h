@@ -16,6 +16,7 @@ enum sim_task_state {
     SIM_TASK_NONE,   /**< the stream has nothing fetched */
     SIM_TASK_EARLY,  /**< starts at ready_ps */
     SIM_TASK_EVENT,  /**< waits for an event slot */
+    SIM_TASK_VALUE,  /**< waits for a value in device memory */
     SIM_TASK_KERNEL, /**< has blocks to hand out or running */
     SIM_TASK_DONE    /**< completes at end_ps, when the ring has room */
 };
@@ -40,6 +41,7 @@ struct sim_stream {
     uint64_t ready_ps, start_ps, end_ps;
     uint64_t free_ps; /**< end of the last task, 0 = none yet */
     bool had_task;
+    bool failed;            /**< a task of the queue ended in a fault */
     struct sim_fault fault; /**< of the present task; code NONE = none so far */
     uint32_t fault_block;   /**< lowest block that faulted */
     uint16_t fault_core;

@@ -3,6 +3,7 @@
  * again. */
 #include <leo/cc.h>
 
+#include "hints.h"
 #include "kernels.h"
 #include "process.h"
 #include <errno.h>
@@ -113,7 +114,8 @@ static leo_status link_image(const struct job *job, const char *output, bool wit
         cc_args_push(&args, "--strip-debug");
     }
     cc_args_push(&args, "-o%s", output);
-    leo_status status = cc_process_run(CC_TOOL_LLD, &args, opts->verbose, &job->fail);
+    leo_status status =
+        cc_process_run_explained(CC_TOOL_LLD, &args, opts->verbose, cc_hint_of, &job->fail);
     cc_args_finish(&args);
     return status;
 }

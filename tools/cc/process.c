@@ -65,8 +65,9 @@ leo_status cc_process_run(enum cc_tool_id tool, const struct cc_args *args, bool
     return status == LEO_OK ? await(pid) : status;
 }
 
-leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FILE **out, pid_t *pid,
-                           const struct cc_fail *fail)
+/* Starts `args`, what it writes to its `stream` coming out of `*out`. */
+static leo_status open_stream(enum cc_tool_id tool, const struct cc_args *args, int stream,
+                              FILE **out, pid_t *pid, const struct cc_fail *fail)
 {
     int ends[2];
     if (pipe(ends) != 0) {
@@ -74,7 +75,7 @@ leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FIL
     }
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], stream);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
     leo_status status = spawn(tool, args, &actions, pid, fail);
@@ -91,6 +92,38 @@ leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FIL
         return cc_fail(fail, LEO_ERR_NO_MEMORY, "out of memory");
     }
     return LEO_OK;
+}
+
+leo_status cc_process_run_explained(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
+                                    const char *(*explain)(const char *line),
+                                    const struct cc_fail *fail)
+{
+    for (size_t i = 0; verbose && i < args->count; i++) {
+        fprintf(stderr, "%s%c", args->items[i], i + 1 < args->count ? ' ' : '\n');
+    }
+    pid_t pid = 0;
+    FILE *messages = NULL;
+    leo_status status = open_stream(tool, args, STDERR_FILENO, &messages, &pid, fail);
+    if (status != LEO_OK) {
+        return status;
+    }
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, messages) > 0) {
+        const char *hint = explain(line);
+        fputs(line, stderr);
+        if (hint) {
+            fprintf(stderr, ">>> %s\n", hint);
+        }
+    }
+    free(line);
+    return cc_process_close(messages, pid);
+}
+
+leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FILE **out, pid_t *pid,
+                           const struct cc_fail *fail)
+{
+    return open_stream(tool, args, STDOUT_FILENO, out, pid, fail);
 }
 
 leo_status cc_process_close(FILE *out, pid_t pid)

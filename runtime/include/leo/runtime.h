@@ -98,6 +98,10 @@ leo_status leo_rt_memory_window(struct leo_rt_device *device, uint64_t addr, uin
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
+/** The caller's own memory, pinned from here on until it is unregistered. LEO_ERR_EXISTS: part of
+ * it is already; LEO_ERR_NOT_FOUND: it is not. */
+leo_status leo_rt_host_register(struct leo_rt_device *device, void *ptr, size_t bytes);
+leo_status leo_rt_host_unregister(struct leo_rt_device *device, void *ptr);
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **stream);
 void leo_rt_stream_destroy(struct leo_rt_stream *stream); /* waits */
@@ -121,6 +125,13 @@ leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t
 leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
                                size_t bytes);
 
+/** From here on: a task does not start if one before it in the stream failed. For good. */
+void leo_rt_stream_set_stop_on_failure(struct leo_rt_stream *stream);
+/** Destroys it without waiting: tasks under way are given up. */
+void leo_rt_stream_abandon(struct leo_rt_stream *stream);
+
+/** How many events more it can have. */
+uint32_t leo_rt_device_free_events(struct leo_rt_device *device);
 /** A thread of the host that does work standing in streams of one device, in order. */
 struct leo_rt_host_worker;
 leo_status leo_rt_host_worker_create(struct leo_rt_device *device,
@@ -144,6 +155,13 @@ leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_str
 leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **event);
 void leo_rt_event_destroy(struct leo_rt_event *event);
 leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream);
+/** As if it had not been recorded; later waits are for the next record. */
+void leo_rt_event_reset(struct leo_rt_event *event);
+bool leo_rt_event_is_recorded(struct leo_rt_event *event);
+/** Whether a stream waits for it. */
+bool leo_rt_event_is_awaited(struct leo_rt_event *event);
+/** A stream of another device than the event's: the call waits until the event is reached.
+ * An event never recorded is not waited for. */
 leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *stream);
 leo_status leo_rt_event_query(struct leo_rt_event *event);
 leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms);

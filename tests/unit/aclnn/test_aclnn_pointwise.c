@@ -3,6 +3,7 @@
  * place. */
 #include "rig.h"
 
+#include <device/pointwise_args.h>
 #include <math.h>
 #include <pointwise_ref.h>
 #include <stdio.h>
@@ -49,20 +50,47 @@ struct call {
 
 static char class_of(const struct call *call)
 {
-    bool wide = false, real = false;
+    bool wide = false, real = false, any = false;
     for (unsigned i = 0; i < call->row->var_count; i++) {
         const unsigned at = call->row->var[i];
+        if (at >= OP_VAR_INDEX) {
+            continue;
+        }
+        any = any || call->is_tensor[at];
         wide = wide || (call->is_tensor[at] && call->tensors[at].type == OP_TYPE_F64);
         real = real || (call->is_tensor[at] && is_float(call->tensors[at].type));
     }
     if (strcmp(call->row->compute, "int") == 0) {
         return 'i';
     }
-    if (call->row->var_count == 0 || !call->is_tensor[call->row->var[0]]) {
-        const enum op_type type = call->tensors[call->out].type;
-        return type == OP_TYPE_F64 ? 'd' : is_float(type) ? 'f' : 'i';
+    if (strcmp(call->row->compute, "real") == 0) {
+        return 'd';
     }
+    if (!any) {
+        const enum op_type type = call->tensors[call->out].type;
+        wide = type == OP_TYPE_F64;
+        real = is_float(type);
+    }
+    wide = wide || (real && strcmp(call->row->compute, "wide") == 0);
     return wide ? 'd' : real || strcmp(call->row->compute, "float") == 0 ? 'f' : 'i';
+}
+
+/* A variable that is no parameter, for element `index` of the output. */
+static int64_t place_of(const struct call *call, unsigned var, int64_t index)
+{
+    const struct rig_tensor *out = &call->tensors[call->out];
+    const int64_t columns = out->rank > 0 ? out->dim[out->rank - 1] : 1;
+    const int64_t rows = out->rank > 1 ? out->dim[out->rank - 2] : 1;
+    switch (var) {
+    case OP_VAR_INDEX:
+        return index;
+    case OP_VAR_ROW:
+        return index / columns % rows;
+    case OP_VAR_COLUMN:
+        return index % columns;
+    default:
+        return call->tensors[call->row->var[0]].type == OP_TYPE_BOOL;
+    }
 }
 
 static void want_element(const struct call *call, int64_t index, void *want)
@@ -76,6 +104,12 @@ static void want_element(const struct call *call, int64_t index, void *want)
     int64_t v[OP_TEST_VARS];
     for (unsigned i = 0; i < row->var_count; i++) {
         const unsigned at = row->var[i];
+        if (at >= OP_VAR_INDEX) {
+            v[i] = place_of(call, at, index);
+            f[i] = (float)v[i];
+            d[i] = (double)v[i];
+            continue;
+        }
         if (!call->is_tensor[at]) {
             f[i] = (float)call->real[at];
             d[i] = call->real[at];
@@ -114,7 +148,7 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
     for (unsigned i = 0; i < row->param_count; i++) {
         const struct op_test_param *param = &row->params[i];
         if (strcmp(param->code, "T") == 0) {
-            const bool one = strcmp(row->name, "InplaceFillTensor") == 0 && param->role == 'I';
+            const bool one = strstr(row->name, "FillTensor") && strcmp(param->name, "value") == 0;
             const bool written = param->role != 'I';
             const enum rig_layout own = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
             enum op_type own_type = type;
@@ -137,8 +171,8 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
         } else if (strcmp(param->code, "dtype") == 0) {
             call->args[i].type = rig_acl_type(type);
         } else {
-            call->args[i].integer = 1;
-            call->real[i] = 1;
+            call->args[i].integer = strcmp(param->name, "steps") == 0 ? 37 : 1;
+            call->real[i] = (double)call->args[i].integer;
         }
     }
 }
@@ -204,8 +238,9 @@ static void run_row(const struct op_test_row *row)
         if (!(types >> type & 1)) {
             continue;
         }
-        // Every type sees every shape once, with layouts in turn; the first type sees all layouts.
-        for (unsigned i = 0; i < SHAPES; i++) {
+        // Every type sees every shape once, with layouts in turn; the first type sees all layouts,
+        // and the large shape at the end, which keeps every core busy.
+        for (unsigned i = 0; i < SHAPES - (type > 0); i++) {
             run_case(row, (enum op_type)type, &shapes[i],
                      (enum rig_layout)((i + type) % RIG_LAYOUTS));
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
+#include "hints.h"
 #include "scratch.h"
 
 #include <fcntl.h>
@@ -225,6 +226,48 @@ static void device_library_is_linked(void)
     CU_ASSERT_EQUAL(out.status, LEO_OK);
 }
 
+static void c_library_is_linked_in_c_and_cpp(void)
+{
+    static const char body[] =
+        "__global__ __aicore__ void k(__gm__ float *x, __gm__ double *y, uint32_t n)\n"
+        "{ char t[8]; strcpy(t, \"ab\"); y[1] = pow(y[0], erf(y[1])) + atan2(y[2], fmod(y[3], "
+        "y[4]));\n"
+        "  x[0] = tanhf(x[1]) + floorf(x[2]) + sinf(x[3]) + fabsf(x[4]) + sqrtf(x[5]) + "
+        "(float)strlen(t);\n"
+        "  x[6] = (float)(uint64_t)(((unsigned __int128)n << 70) / (n + 1)) + (float)abs((int)n); "
+        "}\n";
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "%s#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n%s", HEAD, body);
+    CU_ASSERT_EQUAL(compile("k.c", text, "ascend910a").status, LEO_OK);
+    CU_ASSERT_EQUAL(compile("k.cpp", text, "ascend910b1").status, LEO_OK);
+}
+
+static void what_a_core_lacks_is_refused(void)
+{
+    static const struct {
+        const char *file, *text;
+    } cases[] = {
+        {"k.c", HEAD "#include <stdlib.h>\n"
+                     "__global__ __aicore__ void k(__gm__ int *x) { *x = *(int *)malloc(4); }\n"},
+        {"k.cpp",
+         HEAD "__global__ __aicore__ void k(__gm__ int *x) { int *p = new int[*x]; *x = p[1]; }\n"},
+        {"k.cpp", HEAD "__global__ __aicore__ void k(__gm__ int *x) { if (*x) throw 1; }\n"},
+        {"k.cpp", HEAD "struct A { int x; A() { x = (int)get_block_idx(); } }; A a;\n"
+                       "__global__ __aicore__ void k(__gm__ int *x) { *x = a.x; }\n"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CU_ASSERT_EQUAL(compile(cases[i].file, cases[i].text, "ascend910a").status, LEO_ERR_PARSE);
+    }
+    CU_ASSERT_PTR_NULL(cc_hint_of("ld.lld: error: cannot open x.o"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(cc_hint_of("error: undefined symbol: operator new(unsigned long)"), "heap"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(cc_hint_of("error: undefined symbol: __cxa_throw"), "exceptions"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(cc_hint_of("error: undefined symbol: tgamma"), "kernel_library.md"));
+}
+
 static void mistakes_are_told(void)
 {
     static const struct {
@@ -314,6 +357,8 @@ int main(int argc, char **argv)
         {"strip_drops_debug_information_and_keeps_the_note",
          strip_drops_debug_information_and_keeps_the_note},
         {"device_library_is_linked", device_library_is_linked},
+        {"c_library_is_linked_in_c_and_cpp", c_library_is_linked_in_c_and_cpp},
+        {"what_a_core_lacks_is_refused", what_a_core_lacks_is_refused},
         {"mistakes_are_told", mistakes_are_told},
         {"kernel_without_debug_information_is_refused",
          kernel_without_debug_information_is_refused},

@@ -3,6 +3,8 @@
 """msprof: turns what the runtime left in PROF_* folders into the tables and the timeline other tools read."""
 
 import argparse
+import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -18,11 +20,18 @@ FILES = {"op_summary": tables.op_summary, "op_statistic": tables.op_statistic, "
 def export(folder):
     profile = Profile(folder)
     output = Path(folder) / "mindstudio_profiler_output"
-    output.mkdir(exist_ok=True)
+    # Readers wait for the folder's first file and then want all of them: it appears complete.
+    making = output.with_name(f".{output.name}_{os.getpid()}")
+    making.mkdir()
     stamp = time.strftime("%Y%m%d%H%M%S")
-    timeline.write(output / f"msprof_{stamp}.json", profile)
-    for name, table in FILES.items():
-        table(output / f"{name}_{stamp}.csv", profile)
+    try:
+        timeline.write(making / f"msprof_{stamp}.json", profile)
+        for name, table in FILES.items():
+            table(making / f"{name}_{stamp}.csv", profile)
+        shutil.rmtree(output, ignore_errors=True)
+        making.rename(output)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
     tasks = sum(len(device.tasks) for device in profile.devices)
     print(f"msprof: {tasks} tasks of {len(profile.devices)} devices written to {output}")
 

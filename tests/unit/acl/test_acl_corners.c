@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Corners that programs fall into: events recorded again, streams that stop, many handles. */
+#include "test_acl_common.h"
+
+#include "harness.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static aclrtBinHandle binary;
+
+static void begin(void)
+{
+    setenv("LEO_DEVICES", "2", 1);
+    acl_begin("ascend910a", &binary);
+}
+
+static void launch(const char *name, aclrtStream stream, void **args, aclError want)
+{
+    aclrtFuncHandle func;
+    OK(aclrtBinaryGetFunction(binary, name, &func));
+    EXPECT(aclrtLaunchKernelWithArgsArray(func, 1, stream, NULL, args), want);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// The older record is reached later than the newer one: the slot must not fall.
+static void event_recorded_again_hangs_nobody(void)
+{
+    aclrtStream a, b, c;
+    aclrtEvent event;
+    begin();
+    OK(aclrtCreateStream(&a));
+    OK(aclrtCreateStream(&b));
+    OK(aclrtCreateStream(&c));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    launch("nothing", a, NULL, ACL_SUCCESS);
+    OK(aclrtRecordEvent(event, a));
+    OK(aclrtRecordEvent(event, b));
+    OK(aclrtSynchronizeDevice());
+    OK(aclrtStreamWaitEvent(c, event));
+    launch("nothing", c, NULL, ACL_SUCCESS);
+    OK(aclrtSynchronizeStreamWithTimeout(c, 5000));
+    OK(aclrtDestroyEvent(event));
+    acl_end(binary);
+}
+
+static void reset_makes_waits_ask_for_the_next_record(void)
+{
+    aclrtStream a, b;
+    aclrtEvent event;
+    aclrtEventRecordedStatus recorded;
+    aclrtEventWaitStatus awaited;
+    begin();
+    OK(aclrtCreateStream(&a));
+    OK(aclrtCreateStream(&b));
+    OK(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC));
+    OK(aclrtRecordEvent(event, a));
+    OK(aclrtSynchronizeStream(a));
+    OK(aclrtQueryEventStatus(event, &recorded));
+    CU_ASSERT_EQUAL(recorded, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    OK(aclrtResetEvent(event, a));
+    OK(aclrtQueryEventStatus(event, &recorded));
+    CU_ASSERT_EQUAL(recorded, ACL_EVENT_RECORDED_STATUS_NOT_READY);
+    OK(aclrtStreamWaitEvent(b, event));
+    OK(aclrtQueryEventWaitStatus(event, &awaited));
+    CU_ASSERT_EQUAL(awaited, ACL_EVENT_WAIT_STATUS_NOT_READY);
+    EXPECT(aclrtSynchronizeStreamWithTimeout(b, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    OK(aclrtRecordEvent(event, a));
+    OK(aclrtSynchronizeStreamWithTimeout(b, 5000));
+    OK(aclrtQueryEventWaitStatus(event, &awaited));
+    CU_ASSERT_EQUAL(awaited, ACL_EVENT_WAIT_STATUS_COMPLETE);
+    OK(aclrtDestroyEvent(event));
+    acl_end(binary);
+}
+
+static void kinds_of_events_are_told_apart(void)
+{
+    aclrtEvent sync_only, timeline_only;
+    float ms;
+    begin();
+    OK(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_SYNC));
+    OK(aclrtCreateEventWithFlag(&timeline_only, ACL_EVENT_TIME_LINE));
+    OK(aclrtRecordEvent(sync_only, NULL));
+    OK(aclrtRecordEvent(timeline_only, NULL));
+    OK(aclrtSynchronizeStream(NULL));
+    EXPECT(aclrtEventElapsedTime(&ms, sync_only, sync_only), ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID);
+    OK(aclrtEventElapsedTime(&ms, timeline_only, timeline_only));
+    EXPECT(aclrtStreamWaitEvent(NULL, timeline_only), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtResetEvent(timeline_only, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_IPC), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    acl_end(binary);
+}
+
+// The stream of the other device waits, in simulated time too.
+static void stream_waits_for_an_event_of_another_device(void)
+{
+    aclrtStream far;
+    aclrtEvent event, reached;
+    uint64_t recorded_us, reached_us;
+    void *memory;
+    begin();
+    OK(aclrtMalloc(&memory, 1 << 26, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
+    for (int i = 0; i < 4; i++) {
+        OK(aclrtMemsetAsync(memory, 1 << 26, i, 1 << 26, NULL));
+    }
+    OK(aclrtRecordEvent(event, NULL));
+    OK(aclrtSetDevice(1));
+    OK(aclrtCreateStream(&far));
+    OK(aclrtCreateEventExWithFlag(&reached, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
+    OK(aclrtStreamWaitEvent(far, event));
+    OK(aclrtRecordEvent(reached, far));
+    OK(aclrtSynchronizeStream(far));
+    OK(aclrtEventGetTimestamp(reached, &reached_us));
+    OK(aclrtEventGetTimestamp(event, &recorded_us));
+    CU_ASSERT_TRUE(recorded_us > 0 && reached_us >= recorded_us);
+    EXPECT(aclrtRecordEvent(event, far), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtResetDevice(1));
+    OK(aclrtSetDevice(0));
+    OK(aclrtFree(memory));
+    OK(aclrtResetDevice(0));
+    acl_end(binary);
+}
+
+// A task queued behind the fault, before anyone knows of it, must not run.
+static void stream_stops_behind_a_fault(bool stop)
+{
+    aclrtStream stream;
+    void *memory;
+    uint32_t blocks = 2048;
+    unsigned char host = 0;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(memory, 64, 1, 64));
+    if (stop) {
+        OK(aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE));
+    }
+    void *args[] = {&memory, &blocks};
+    launch("read_outside", stream, args, ACL_SUCCESS);
+    OK(aclrtMemsetAsync(memory, 64, 7, 64, stream));
+    EXPECT(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_EXCEPTION);
+    OK(aclrtMemcpy(&host, 1, memory, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    CU_ASSERT_EQUAL(host, stop ? 1 : 7);
+    launch("nothing", stream, NULL, stop ? ACL_ERROR_RT_TASK_ABORT_STOP : ACL_SUCCESS);
+    OK(aclrtFree(memory));
+    acl_end(binary);
+}
+
+static void task_behind_a_fault_does_not_start(void)
+{
+    stream_stops_behind_a_fault(true);
+}
+
+static void task_behind_a_fault_starts_without_the_mode(void)
+{
+    stream_stops_behind_a_fault(false);
+}
+
+static void forced_end_of_a_stream_does_not_wait(void)
+{
+    aclrtStream stream, other;
+    aclrtEvent event;
+    begin();
+    OK(aclrtSetOpExecuteTimeOut(1000)); // simulated seconds: hours of ours
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateStream(&other));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    launch("endless", stream, NULL, ACL_SUCCESS);
+    OK(aclrtRecordEvent(event, stream));
+    EXPECT(aclrtSynchronizeStreamWithTimeout(stream, 20), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    double start = now_s();
+    OK(aclrtDestroyStreamForce(stream));
+    CU_ASSERT_TRUE(now_s() - start < 5);
+    OK(aclrtSynchronizeEvent(event)); // of a task that was given up
+    launch("nothing", other, NULL, ACL_SUCCESS);
+    OK(aclrtSynchronizeStreamWithTimeout(other, 5000));
+    OK(aclrtDestroyEvent(event));
+    acl_end(binary);
+}
+
+static void stream_flags_are_told_apart(void)
+{
+    aclrtStream stream;
+    begin();
+    OK(aclrtCreateStreamWithConfig(&stream, 0, ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC));
+    EXPECT(aclrtCreateStreamWithConfig(&stream, 0, ACL_STREAM_PERSISTENT),
+           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclrtCreateStreamWithConfig(&stream, 0, 0x4000), ACL_ERROR_RT_PARAM_INVALID);
+    acl_end(binary);
+}
+
+static void pinned_host_memory_is_filled_in_a_stream(void)
+{
+    unsigned char *pinned;
+    begin();
+    OK(aclrtMallocHost((void **)&pinned, 5000));
+    memset(pinned, 1, 5000);
+    OK(aclrtMemsetAsync(pinned + 3, 4000, 0x5a, 4000, NULL));
+    OK(aclrtSynchronizeStream(NULL));
+    CU_ASSERT_EQUAL(pinned[2], 1);
+    CU_ASSERT_EQUAL(pinned[3], 0x5a);
+    CU_ASSERT_EQUAL(pinned[4002], 0x5a);
+    CU_ASSERT_EQUAL(pinned[4003], 1);
+    EXPECT(aclrtMemsetAsync(pinned + 3, 5000, 2, 5000, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMemset(pinned + 3, 5000, 2, 5000), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtFreeHost(pinned));
+    acl_end(binary);
+}
+
+// Seconds for making and ending events, pinned memory and argument handles, with others alive.
+static double cost_of_handles(int count)
+{
+    aclrtFuncHandle func;
+    aclrtArgsHandle args;
+    double start = now_s();
+    for (int i = 0; i < count; i++) {
+        aclrtEvent event;
+        void *pinned;
+        if (aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC) || aclrtDestroyEvent(event) ||
+            aclrtMallocHost(&pinned, 64) || aclrtFreeHost(pinned) ||
+            aclrtBinaryGetFunction(binary, "nothing", &func) || aclrtKernelArgsInit(func, &args)) {
+            CU_FAIL("a handle is not made");
+        }
+    }
+    return now_s() - start;
+}
+
+static void calls_cost_the_same_with_many_handles_alive(void)
+{
+    enum { EVENTS = 60000, PINNED = 40000, ROUNDS = 2000 };
+    aclrtEvent *event = calloc(EVENTS, sizeof(*event));
+    begin();
+    double few = cost_of_handles(ROUNDS);
+    double start = now_s();
+    for (int i = 0; i < EVENTS; i++) {
+        OK(aclrtCreateEventExWithFlag(&event[i], ACL_EVENT_SYNC));
+    }
+    for (int i = 0; i < PINNED; i++) {
+        void *pinned;
+        OK(aclrtMallocHost(&pinned, 64));
+    }
+    double many = cost_of_handles(ROUNDS);
+    for (int i = 0; i < EVENTS; i += 2) {
+        OK(aclrtDestroyEvent(event[i]));
+    }
+    acl_end(binary); // the rest
+    double all = now_s() - start;
+    printf("%d rounds: %.2f us with few handles alive, %.2f us with %d; all in %.2f s\n", ROUNDS,
+           few / ROUNDS * 1e6, many / ROUNDS * 1e6, EVENTS + PINNED, all);
+    CU_ASSERT_TRUE(many < few * 20); // it was a thousandfold
+    CU_ASSERT_TRUE(all < 20);        // it was 70 s
+    free(event);
+}
+
+static const struct leo_test tests[] = {
+    {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
+    {"reset_makes_waits_ask_for_the_next_record", reset_makes_waits_ask_for_the_next_record},
+    {"kinds_of_events_are_told_apart", kinds_of_events_are_told_apart},
+    {"stream_waits_for_an_event_of_another_device", stream_waits_for_an_event_of_another_device},
+    {"task_behind_a_fault_does_not_start", task_behind_a_fault_does_not_start},
+    {"task_behind_a_fault_starts_without_the_mode", task_behind_a_fault_starts_without_the_mode},
+    {"forced_end_of_a_stream_does_not_wait", forced_end_of_a_stream_does_not_wait},
+    {"stream_flags_are_told_apart", stream_flags_are_told_apart},
+    {"pinned_host_memory_is_filled_in_a_stream", pinned_host_memory_is_filled_in_a_stream},
+    {"calls_cost_the_same_with_many_handles_alive", calls_cost_the_same_with_many_handles_alive},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("acl_corners", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
