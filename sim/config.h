@@ -33,7 +33,6 @@ struct sim_config {
     double block_spread_ns;    /**< extra start delay of each further core */
     double stream_gap_ns;      /**< end of a task to start of the next in one stream */
     uint32_t default_limit_us; /**< watchdog */
-    double quantum_ns; /**< simulated time between boundaries where cores learn of each other */
     /* [copy] SDMA and host link */
     double host_latency_ns, host_gb_per_s, device_latency_ns, device_gb_per_s;
     /* [scalar] cycles */
@@ -45,10 +44,12 @@ struct sim_config {
     double flag_set, flag_wait, barrier;
     uint32_t queue_depth_pipe[LEO_PIPE_COUNT];
     /* [gm] one core's view of global memory */
-    double gm_read_latency, gm_read_rate; /**< cycles; bytes per cycle of one core */
-    double gm_write_latency, gm_write_rate;
+    double gm_read_hit_ns, gm_read_miss_ns; /**< from a request to its answer: L2, HBM */
+    double gm_write_ns;                     /**< from the last byte sent to its being there */
+    double gm_read_requests;                /**< most a core has in flight */
+    double gm_read_rate, gm_write_rate;     /**< bytes per cycle of one core's port */
     double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
-    double nd2nz_row;         /**< cycles a row costs the layout change besides its bytes */
+    double nd2nz_row;         /**< least cycles of a row in the layout change */
     double l2_gb_per_s;       /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     /* [cube] */

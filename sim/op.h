@@ -36,14 +36,13 @@ struct sim_fault {
 
 /** What one instruction costs its unit. */
 struct sim_cost {
-    double head_cycles;    /**< from start to the first result */
-    double busy_cycles;    /**< whole occupancy of the pipe, head included */
-    double overlap_cycles; /**< part of busy that hides behind the pipe's previous instruction;
-                              shrinks by any idle gap between the two: busy - max(0, overlap -
-                              (start - free_at)); 0 = none */
-    bool flag_drains; /**< nothing hides if the pipe set a flag since its previous instruction (DMA
-                         pipes) */
+    double head_cycles;    /**< from start to the first result, or to the first byte asked for */
+    double busy_cycles;    /**< from start to the last result, head included; of what moves global
+                              memory: the core's part of it, without the head */
+    double overlap_cycles; /**< so much before its end the pipe starts the next one; 0 = none */
     uint64_t gm_read_bytes, gm_write_bytes; /**< as global memory moves them: whole lines */
+    uint16_t gm_request; /**< bytes of one request to global memory */
+    uint16_t gm_path;    /**< most bytes per cycle on the way */
     uint64_t work;                          /**< bytes moved or elements computed, for traces */
 };
 

@@ -17,15 +17,17 @@ static leo_status create_cores(struct leo_sim_chip *chip)
         bytes * chip->core_count + sim_host_pool_threads(chip->pool) * SIM_SCRATCH_BYTES;
     chip->arena = sim_hbm_reserve(chip->arena_bytes);
     chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
+    if (chip->core) {
+        memset(chip->core, 0, chip->core_count * sizeof(*chip->core));
+    }
     chip->trace = leo_calloc(chip->core_count, sizeof(*chip->trace));
-    chip->gm_log = leo_calloc(chip->core_count, sizeof(*chip->gm_log));
-    if (!chip->arena || !chip->core || !chip->trace || !chip->gm_log) {
+    if (!chip->arena || !chip->core || !chip->trace) {
         return LEO_ERR_NO_MEMORY;
     }
     chip->scratch = chip->arena + bytes * chip->core_count;
     for (unsigned id = 0; id < chip->core_count; id++) {
         sim_core_init(&chip->core[id], config, chip->simd, id, chip->arena + id * bytes);
-        chip->core[id].gm_log = &chip->gm_log[id];
+        sim_time_log_init(&chip->core[id].log, &chip->log_pool);
     }
     return LEO_OK;
 }
@@ -68,7 +70,14 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_l2_create(&chip->l2, chip->hbm.base, chip->hbm.bytes, chip->config.l2_bytes);
     }
     if (!status) {
+        status = sim_time_pool_create(&chip->log_pool);
+    }
+    if (!status) {
         status = create_cores(chip);
+    }
+    if (!status) {
+        struct sim_time_config time = sim_time_config_of(&chip->config);
+        status = sim_time_engine_create(&time, &chip->l2, &chip->engine);
     }
     if (!status) {
         status = sim_function_init(chip);
@@ -146,13 +155,14 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     for (unsigned id = 0; chip->trace && id < chip->core_count; id++) {
         sim_trace_finish(&chip->trace[id]);
     }
-    for (unsigned id = 0; chip->gm_log && id < chip->core_count; id++) {
-        sim_gm_log_finish(&chip->gm_log[id]);
+    for (unsigned id = 0; chip->core && id < chip->core_count; id++) {
+        sim_time_log_finish(&chip->core[id].log);
     }
+    sim_time_engine_destroy(chip->engine);
+    sim_time_pool_destroy(&chip->log_pool);
     for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
         sim_space_finish(&chip->space[i]);
     }
-    leo_free(chip->gm_log);
     leo_free(chip->trace);
     leo_free(chip->core);
     sim_hbm_release(chip->arena, chip->arena_bytes);

@@ -5,11 +5,11 @@
 #include "../config.h"
 #include "../core/core.h"
 #include "../function/function.h"
-#include "../memory/gm_log.h"
 #include "../memory/hbm.h"
 #include "../memory/l2.h"
 #include "../memory/space.h"
 #include "../scheduler/scheduler.h"
+#include "../time/engine.h"
 #include "../trace/trace.h"
 #include <leo/sim.h>
 
@@ -27,10 +27,11 @@ struct leo_sim_chip {
     unsigned core_count;
     struct sim_core *core;
     struct sim_l2 l2;
-    struct sim_trace *trace;   /**< one a core */
-    struct sim_gm_log *gm_log; /**< one a core */
-    uint8_t *arena;            /**< on-chip memories of all cores, then the scratch */
-    uint8_t *scratch;          /**< SIM_SCRATCH_BYTES for each host thread: it stays in its cache */
+    struct sim_time_pool log_pool; /**< of the cores' logs */
+    struct sim_time_engine *engine;
+    struct sim_trace *trace; /**< one a core */
+    uint8_t *arena;          /**< on-chip memories of all cores, then the scratch */
+    uint8_t *scratch;        /**< SIM_SCRATCH_BYTES for each host thread: it stays in its cache */
     uint64_t arena_bytes;
     struct sim_function function;
     struct sim_scheduler scheduler;

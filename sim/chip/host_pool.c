@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A worker spins through the single-threaded work between two quanta instead of being woken after
+// A worker spins through the single-threaded work between two rounds instead of being woken after
 // it: with a tenth of the rounds a big matmul on two threads was some percent slower.
 enum { SPIN_ROUNDS = 20000, MAX_THREADS = 64, MAX_ITEMS = 256 };
 
@@ -193,9 +193,9 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
     }
 }
 
-void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned index)
+void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned first, unsigned index)
 {
-    for (unsigned below = 0; below < index && below < MAX_ITEMS; below++) {
+    for (unsigned below = first; below < index && below < MAX_ITEMS; below++) {
         for (unsigned i = 0; !atomic_load(&pool->done[below]); i++) {
             relax();
             if (i > SPIN_ROUNDS) {

@@ -23,11 +23,11 @@ unsigned sim_host_pool_threads(const struct sim_host_pool *pool);
 void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
                        unsigned count);
 /**
- * Called from inside work item `index`: returns when all items below it are done. Items are claimed
- * in rising order, so the lowest unfinished one never waits. Gives effects that do not commute one
- * order on every number of threads.
+ * Called from inside work item `index`: returns when all items from `first` to below it are done.
+ * Items are claimed in rising order, so the lowest unfinished one never waits. Gives effects that
+ * do not commute one order on every number of threads.
  */
-void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned index);
+void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned first, unsigned index);
 
 /** A mutex. */
 leo_status sim_host_lock_create(struct sim_host_lock **lock);

@@ -18,7 +18,7 @@ static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
 {
     const struct sim_core *core = scalar->owner;
     if (addr >= SIM_GM_BASE) {
-        sim_host_pool_wait_turn(core->pool, core->turn);
+        sim_host_pool_wait_turn(core->pool, core->first_turn, core->turn);
     }
 }
 
@@ -102,8 +102,6 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
     core->private_window = arena;
     arena += SIM_WINDOW_BYTES;
     core->image_private = arena;
-    core->gm_read_rate = config->gm_read_rate;
-    core->gm_write_rate = config->gm_write_rate;
     core->scalar.env = &core_env;
     core->scalar.owner = core;
     core->scalar.time = (struct sim_scalar_time){
@@ -125,8 +123,8 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     scalar->x[1] = SIM_RETURN_ADDR;
     scalar->x[2] = block->sp;
     memcpy(&scalar->x[10], block->argument, sizeof(block->argument));
-    scalar->cycle = core->config->start_cycles;
-    core->start_ps = block->start_ps;
+    core->logged = 0;
+    core->clock = SIM_CLOCK_UNKNOWN;
     core->block_idx = block->block_idx;
     core->block_num = block->block_num;
     core->vmask[0] = core->vmask[1] = UINT64_MAX;
@@ -135,45 +133,40 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     core->selmask_addr = 0;
     memset(&core->csr, 0, sizeof(core->csr));
     memset(core->va, 0, sizeof(core->va));
-    for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-        core->pipe[pipe].free_at = core->pipe[pipe].not_before = core->pipe[pipe].busy = 0;
-        core->pipe[pipe].queue_count = 0;
-    }
-    core->gm_read_bytes = core->gm_write_bytes = 0;
-    core->stall = 0;
     core->wrote_text = false;
     memset(core->flag_set, 0, sizeof(core->flag_set));
 }
 
-enum sim_scalar_stop sim_core_run(struct sim_core *core, double until)
+/* What ended a run, into the log. */
+static void log_stop(struct sim_core *core, enum sim_time_kind kind)
 {
-    core->until = until;
-    core->held = false;
+    struct sim_time_record record = {.kind = (uint8_t)kind};
+    sim_core_log(core, &record, NULL);
+}
+
+enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned places)
+{
+    core->log_end = core->log.written + places;
+    if (!sim_time_log_reserve(&core->log)) {
+        return SIM_SCALAR_TIME; // tried again in the next run
+    }
     enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
     struct sim_fault *fault = &core->scalar.fault;
-    if (stop == SIM_SCALAR_BLOCKED && core->held) {
-        return SIM_SCALAR_TIME;
+    if (stop == SIM_SCALAR_BLOCKED) {
+        stop = SIM_SCALAR_TIME;
     }
-    if (stop == SIM_SCALAR_EXITED || stop == SIM_SCALAR_BLOCKED) {
-        // Neither has a meaning in a kernel; the environment above never asks for them.
+    if (stop == SIM_SCALAR_EXITED) {
+        // Has no meaning in a kernel; the environment above never asks for it.
         fault->code = LEO_FAULT_ILLEGAL_INSTRUCTION;
         stop = SIM_SCALAR_FAULT;
     }
     if (stop == SIM_SCALAR_FAULT && fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
         fault->pc -= SIM_IMAGE_BASE;
     }
+    log_stop(core, stop != SIM_SCALAR_TIME          ? SIM_TIME_END
+                   : core->clock == SIM_CLOCK_ASKED ? SIM_TIME_MARK
+                                                    : SIM_TIME_SCALAR);
     return stop;
-}
-
-double sim_core_end(const struct sim_core *core)
-{
-    double end = core->scalar.cycle;
-    for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-        if (core->pipe[pipe].free_at > end) {
-            end = core->pipe[pipe].free_at;
-        }
-    }
-    return end;
 }
 
 void sim_core_forget(struct sim_core *core)

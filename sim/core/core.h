@@ -7,6 +7,7 @@
 #include "../footprint.h"
 #include "../op.h"
 #include "../scalar/scalar.h"
+#include "../time/log.h"
 #include <leo/isa_enums.h>
 
 /* The address map of a core (isa/layout/kernel_note.layout). */
@@ -23,24 +24,12 @@
 struct sim_simd;
 struct sim_space;
 struct sim_extent;
-struct sim_trace;
-struct sim_gm_log;
 struct sim_host_pool;
 
 /** An on-chip buffer. */
 struct sim_local {
     uint8_t *data;
     uint32_t bytes;
-};
-
-/** An in-order queue with one unit behind it. Times are core cycles. */
-struct sim_pipe {
-    double free_at;    /**< end of the last instruction issued to it */
-    double not_before; /**< waits and barriers seen so far */
-    double queue[64];  /**< start times of the last queue_depth instructions, a ring */
-    uint32_t queue_count;
-    double busy;          /**< busy cycles so far */
-    bool flagged, fenced; /**< a flag was set or a barrier put behind the last instruction */
 };
 
 /** Control registers that instructions take their values from, and those they leave results in. All
@@ -70,14 +59,13 @@ struct sim_core {
     struct sim_footprint foot;      /**< of the instruction being executed */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
-    /* Time. */
-    struct sim_pipe pipe[LEO_PIPE_COUNT];
-    double gm_read_rate, gm_write_rate; /**< this quantum's share, bytes per cycle */
-    uint64_t gm_read_bytes, gm_write_bytes;
-    double until;      /**< cycle this run goes to */
-    bool held;         /**< stopped before a transfer that starts later than that */
-    double stall;      /**< cycles the scalar unit waited for the others */
-    uint64_t start_ps; /**< chip time of the block's cycle 0 */
+    /* What it does that takes time. Its own clock counts the scalar unit's cycles alone; when they
+     * are, the event engine finds out from the log. */
+    struct sim_time_log log;
+    uint64_t log_end; /**< places of the log this run may fill */
+    double logged;    /**< the scalar unit's cycles that are in the log */
+    enum { SIM_CLOCK_UNKNOWN, SIM_CLOCK_ASKED, SIM_CLOCK_KNOWN } clock;
+    uint64_t clock_ps; /**< KNOWN: the chip's time at this instruction */
     /* Memory of the block (address.c). */
     uint64_t gm_base;                        /**< first device address */
     uint8_t *gm;                             /**< its host address */
@@ -90,12 +78,9 @@ struct sim_core {
     bool wrote_text; /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
-    double flag_cycle[LEO_PIPE_COUNT][LEO_PIPE_COUNT][8];
-    /* Traces (trace.h) and order among cores (host_pool.h). */
-    struct sim_gm_log *gm_log; /**< transfers since the last boundary, for the L2 */
-    struct sim_trace *trace;   /**< NULL = off */
+    /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
-    unsigned turn;
+    unsigned first_turn, turn;
 };
 
 /**
@@ -119,7 +104,6 @@ struct sim_block {
     uint64_t entry; /**< link address */
     uint64_t sp;    /**< core address */
     uint64_t argument[8];
-    uint64_t start_ps;
     uint32_t block_idx, block_num;
 };
 
@@ -131,12 +115,14 @@ uint64_t sim_core_arena_bytes(const struct sim_config *config);
 /** Starts a block: registers, CSRs, flags and timelines as after reset. */
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
 /**
- * Runs until local cycle `until`, or an instruction that moves global memory and starts no earlier
- * (`held`); what stopped it. At SIM_SCALAR_FAULT scalar.fault is complete.
+ * Runs until `until` cycles of the scalar unit, or `places` more places of the log, or an
+ * instruction that asks for the time (clock ASKED): SIM_SCALAR_TIME; else what stopped it. At
+ * SIM_SCALAR_FAULT scalar.fault is complete.
  */
-enum sim_scalar_stop sim_core_run(struct sim_core *core, double until);
-/** Cycle at which everything issued so far is done. */
-double sim_core_end(const struct sim_core *core);
+enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned places);
+/** Appends to the log, for which there is room, with the scalar cycles since the record before. */
+void sim_core_log(struct sim_core *core, struct sim_time_record *record,
+                  const struct sim_time_gm *gm);
 /** Forgets pointers into the mappings: they changed. */
 void sim_core_forget(struct sim_core *core);
 

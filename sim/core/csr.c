@@ -8,11 +8,17 @@
 
 #define READ_ONLY 0xc00u /* and up, by the rule of RISC-V */
 
-/* System counter: the first generation counts nanoseconds, the second 20 ns ticks. */
-static uint64_t system_count(const struct sim_core *core)
+/* System counter: the first generation counts nanoseconds, the second 20 ns ticks. Values run ahead
+ * of time: the program waits until it has come so far. */
+static bool system_count(struct sim_core *core, uint64_t *value)
 {
-    uint64_t ps = core->start_ps + (uint64_t)(core->scalar.cycle * 1e9 / core->config->clock_khz);
-    return ps / (core->config->arch == 2201 ? 20000 : 1000);
+    if (core->clock != SIM_CLOCK_KNOWN) {
+        core->clock = SIM_CLOCK_ASKED;
+        return false;
+    }
+    core->clock = SIM_CLOCK_UNKNOWN;
+    *value = core->clock_ps / (core->config->arch == 2201 ? 20000 : 1000);
+    return true;
 }
 
 /* Registers that are a number and nothing else: where each lies in struct sim_csrs. */
@@ -93,8 +99,7 @@ bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
         *value = core->id;
         return true;
     case LEO_CSR_SYS_CNT:
-        *value = system_count(core);
-        return true;
+        return system_count(scalar->owner, value);
     case LEO_CSR_ARCH:
         *value = core->config->arch;
         return true;

@@ -105,9 +105,8 @@ bool sim_foot_cmpmask(struct sim_core *core, const struct sim_op *op, struct sim
 bool sim_core_set_cmpmask(struct sim_core *core, const struct sim_op *op)
 {
     memcpy(core->cmpmask, op->foot->span[SIM_OPERAND_B].host, sizeof(core->cmpmask));
-    struct sim_pipe *pipe = &core->pipe[LEO_PIPE_V];
-    double at = pipe->free_at > core->scalar.cycle ? pipe->free_at : core->scalar.cycle;
-    pipe->not_before = (pipe->not_before > at ? pipe->not_before : at) + 1;
+    struct sim_time_record record = {.kind = SIM_TIME_BARRIER, .pipe = LEO_PIPE_V, .busy = 1};
+    sim_core_log(core, &record, NULL);
     return true;
 }
 
@@ -123,11 +122,8 @@ bool sim_foot_getmask(struct sim_core *core, const struct sim_op *op, struct sim
 bool sim_core_get_cmpmask(struct sim_core *core, const struct sim_op *op)
 {
     memcpy(op->foot->span[SIM_OPERAND_A].host, core->cmpmask, sizeof(core->cmpmask));
-    const double free_at = core->pipe[LEO_PIPE_V].free_at;
-    if (free_at > core->scalar.cycle) {
-        core->stall += free_at - core->scalar.cycle;
-        core->scalar.cycle = free_at;
-    }
+    struct sim_time_record record = {.kind = SIM_TIME_DRAIN, .pipe = LEO_PIPE_V};
+    sim_core_log(core, &record, NULL);
     return true;
 }
 

@@ -25,26 +25,13 @@ static bool name_flag(struct sim_core *core, const struct sim_op *op, struct fla
     return true;
 }
 
-static double later(double left, double right)
+static void log_flag(struct sim_core *core, enum sim_time_kind kind, const struct flag_name *flag)
 {
-    return left > right ? left : right;
-}
-
-/* When everything issued to the pipe so far is done. */
-static double drained(const struct sim_core *core, enum leo_pipe pipe)
-{
-    if (pipe == LEO_PIPE_S) {
-        return core->scalar.cycle;
-    }
-    return later(core->scalar.cycle, later(core->pipe[pipe].free_at, core->pipe[pipe].not_before));
-}
-
-static void stall_scalar(struct sim_core *core, double until)
-{
-    if (until > core->scalar.cycle) {
-        core->stall += until - core->scalar.cycle;
-        core->scalar.cycle = until;
-    }
+    struct sim_time_record record = {.kind = (uint8_t)kind,
+                                     .pipe = (uint8_t)flag->src,
+                                     .dst = (uint8_t)flag->dst,
+                                     .id = (uint8_t)flag->id};
+    sim_core_log(core, &record, NULL);
 }
 
 bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
@@ -59,9 +46,7 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
                               flag.id);
     }
     *set = (uint8_t)(*set | 1u << flag.id);
-    core->pipe[flag.src].flagged = true;
-    core->flag_cycle[flag.src][flag.dst][flag.id] =
-        drained(core, flag.src) + core->config->flag_set;
+    log_flag(core, SIM_TIME_SET, &flag);
     return true;
 }
 
@@ -77,34 +62,18 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
                               flag.id);
     }
     *set = (uint8_t)(*set & ~(1u << flag.id));
-    double ready = core->flag_cycle[flag.src][flag.dst][flag.id] + core->config->flag_wait;
-    if (flag.dst == LEO_PIPE_S) {
-        stall_scalar(core, ready);
-    } else {
-        core->pipe[flag.dst].not_before = later(core->pipe[flag.dst].not_before, ready);
-    }
+    log_flag(core, SIM_TIME_WAIT, &flag);
     return true;
 }
 
 bool sim_core_barrier(struct sim_core *core, const struct sim_op *op)
 {
     unsigned pipe = op->imm;
-    if (pipe == LEO_PIPE_ALL) {
-        double all = sim_core_end(core);
-        for (int i = 0; i < LEO_PIPE_ALL; i++) {
-            all = later(all, core->pipe[i].not_before);
-        }
-        stall_scalar(core, all + core->config->barrier);
-        for (int i = 0; i < LEO_PIPE_ALL; i++) {
-            core->pipe[i].not_before = core->scalar.cycle;
-            core->pipe[i].fenced = true;
-        }
-        return true;
-    }
-    if (pipe == LEO_PIPE_S || !has_pipe(core, pipe)) {
+    if (pipe != LEO_PIPE_ALL && (pipe == LEO_PIPE_S || !has_pipe(core, pipe))) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
     }
-    core->pipe[pipe].not_before = drained(core, (enum leo_pipe)pipe) + core->config->barrier;
-    core->pipe[pipe].fenced = true;
+    struct sim_time_record record = {
+        .kind = SIM_TIME_BARRIER, .pipe = (uint8_t)pipe, .busy = core->config->barrier};
+    sim_core_log(core, &record, NULL);
     return true;
 }

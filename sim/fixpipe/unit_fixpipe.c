@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of the output path: elements at the conversion's rate or bytes at the core's write share,
- * the slower. */
+/* Time of the output path: elements at the conversion's rate, while the bytes go to memory. */
 #include "fix.h"
 
 #include <math.h>
+
+#define REQUEST_BYTES 128u /* [P] width of the path to global memory */
 
 static void cost_to_gm(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
@@ -13,11 +14,10 @@ static void cost_to_gm(const struct sim_core *core, const struct sim_op *op, str
     bool wide = cfg1.quant == LEO_QUANT_NONE;
     uint64_t elements = (uint64_t)cfg0.n * cfg0.m, bytes = elements * (wide ? 4 : 2);
     double rate = wide && time->rate32 > 0 ? time->rate32 : time->rate16;
-    double share = core->gm_write_rate > 0 ? core->gm_write_rate : core->config->gm_write_rate;
-    double convert = rate > 0 ? (double)elements / rate : 0,
-           write = share > 0 ? (double)bytes / share : 0;
     cost->head_cycles = time->head;
-    cost->busy_cycles = time->head + fmax(convert, write);
+    cost->busy_cycles = rate > 0 ? (double)elements / rate : 0;
+    cost->gm_request = REQUEST_BYTES;
+    cost->gm_path = REQUEST_BYTES;
     cost->gm_write_bytes = bytes;
     cost->work = elements;
 }

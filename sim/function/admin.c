@@ -127,8 +127,8 @@ static enum leo_fault set_profile(struct leo_sim_chip *chip, const struct leo_sq
     *profile = (struct sim_profile){.rings = *body, .changed = true};
     for (unsigned id = 0; id < chip->core_count; id++) {
         chip->trace[id].count = 0;
-        chip->core[id].trace = body->trace_base ? &chip->trace[id] : NULL;
     }
+    sim_time_engine_set_trace(chip->engine, body->trace_base ? sim_cores_trace : NULL, chip);
     return LEO_FAULT_NONE;
 }
 

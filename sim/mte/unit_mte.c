@@ -41,33 +41,23 @@ static uint64_t memory_bytes(const struct sim_span *span)
     return again * sum;
 }
 
-static double least_rate(double share, double port)
-{
-    return port > 0 && (share <= 0 || port < share) ? port : share;
-}
-
-/* Global memory in or out: latency, then bytes at the core's share; behind a busy pipe only the
- * bytes. */
+/* Global memory in or out: the engine finds the time from the bytes and from what else is under
+ * way; the pipe takes the next one after some cycles at the earliest. */
 static void cost_gm(const struct sim_core *core, const struct sim_op *op,
                     const struct sim_span *span, struct sim_cost *cost)
 {
-    const struct sim_config *config = core->config;
     bool write = span->touch & SIM_TOUCH_WRITE;
     uint64_t bytes = memory_bytes(span);
-    const struct sim_insn_time *time = &config->insn[op->insn];
-    double share = write ? core->gm_write_rate : core->gm_read_rate;
-    double rate = least_rate(share > 0 ? share
-                             : write   ? config->gm_write_rate
-                                       : config->gm_read_rate,
-                             time->rate16);
-    double head = time->head > 0 ? time->head
-                  : write        ? config->gm_write_latency
-                                 : config->gm_read_latency;
-    double moving = rate > 0 ? (double)bytes / rate : 0;
-    double behind = fmax(moving, config->gm_small_interval);
-    cost->head_cycles = head;
-    cost->busy_cycles = head + moving;
-    cost->overlap_cycles = fmax(cost->busy_cycles - behind, 0);
+    const struct sim_insn_time *time = &core->config->insn[op->insn];
+    uint64_t width = (uint64_t)time->rate16;
+    bool in_one = span->level[0].step == span->bytes && span->level[1].count == 1;
+    uint64_t run = in_one ? (uint64_t)span->level[0].count * span->bytes : span->bytes;
+    uint64_t lines =
+        (run < WINDOW_BYTES ? run + LINE_BYTES - 1 : WINDOW_BYTES) / LINE_BYTES * LINE_BYTES;
+    cost->head_cycles = time->head;
+    cost->busy_cycles = 0;
+    cost->gm_path = (uint16_t)width;
+    cost->gm_request = (uint16_t)(lines < width ? lines : width);
     *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = bytes;
 }
 
@@ -100,7 +90,4 @@ void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct s
         // Loads queued back to back pay the head once (HW-DMA-34).
         cost->overlap_cycles = cost->head_cycles;
     }
-    // Loads to UB and stores were measured to drain between flags, tile streams to L1 not
-    // (HW-DMA-33).
-    cost->flag_drains = !to_l0 && !(from_gm && dst->space == LEO_MEM_SPACE_L1);
 }

@@ -7,16 +7,6 @@
 
 enum { MOST_BLOCKS = 65535, MOST_ARGS_BYTES = 65536, ARGS_IN_DEVICE = 1, REGISTER_SLOTS = 8 };
 
-static double cycles_from_ps(const struct leo_sim_chip *chip, uint64_t ps)
-{
-    return (double)ps * chip->config.clock_khz * 1e-9;
-}
-
-static uint64_t ps_from_cycles(const struct leo_sim_chip *chip, double cycles)
-{
-    return (uint64_t)(cycles * 1e9 / chip->config.clock_khz + 0.5);
-}
-
 static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
 {
     if (chip->config.vector_cores == 0) {
@@ -135,7 +125,7 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
     }
 }
 
-static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, uint64_t start_ps)
+static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, double start_cycle)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
@@ -147,7 +137,6 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, uint6
     struct sim_block block = {
         .entry = kernel->body.entry,
         .sp = on_stack ? args_addr + REGISTER_SLOTS * sizeof(uint64_t) : args_addr,
-        .start_ps = start_ps,
         .block_idx = kernel->next_block,
         .block_num = kernel->body.block_num,
     };
@@ -157,15 +146,10 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, uint6
     }
     prepare_memory(chip, queue, core);
     sim_core_begin(core, &block);
-    *slot = (struct sim_slot){
-        .state = SIM_CORE_RUNNING,
-        .queue = queue,
-        .local_ps = start_ps,
-        .block = kernel->next_block,
-        .fresh = true,
-        .read_backlog = slot->read_backlog,
-        .write_backlog = slot->write_backlog,
-    };
+    *slot =
+        (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
+    sim_time_engine_begin(chip->engine, id, &core->log, start_cycle, chip->config.start_cycles,
+                          kernel->limit_cycles);
     kernel->next_block++;
     kernel->running++;
     kernel->core_mask[id / 64] |= UINT64_C(1) << id % 64;
@@ -217,113 +201,76 @@ void sim_kernel_dispatch(struct leo_sim_chip *chip)
             stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
                                               kernel->started_cores * chip->config.block_spread_ns);
         kernel->started_cores++;
-        assign(chip, queue, id, start_ps > scheduler->now_ps ? start_ps : scheduler->now_ps);
+        sim_cores_wake(chip);
+        assign(chip, queue, id, sim_cores_cycle(chip, start_ps));
     }
-}
-
-void sim_kernel_run_core(void *user, unsigned index, unsigned thread)
-{
-    struct leo_sim_chip *chip = user;
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    unsigned id = scheduler->run_core[index];
-    struct sim_core *core = &chip->core[id];
-    double until = cycles_from_ps(chip, scheduler->run_until_ps - core->start_ps);
-    double limit = scheduler->stream[scheduler->slot[id].queue].kernel.limit_cycles;
-    core->turn = index;
-    core->pool = chip->pool;
-    core->scratch = chip->scratch + thread * SIM_SCRATCH_BYTES;
-    scheduler->slot[id].stop = sim_core_run(core, until < limit ? until : limit);
 }
 
 /* Keeps the fault of the lowest block: the same one whatever core was looked at first. */
 static void keep_fault(struct leo_sim_chip *chip, unsigned id)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
     struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
     const struct sim_core *core = &chip->core[id];
     if (stream->fault.code != LEO_FAULT_NONE && stream->fault_block < slot->block) {
         return;
     }
     stream->fault = core->scalar.fault;
+    stream->fault_cycle = (uint64_t)(stats->returned - stats->begin);
+    if (stats->timed_out) {
+        stream->fault =
+            (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
+        stream->fault_cycle = (uint64_t)stream->kernel.limit_cycles;
+    }
     stream->fault_block = slot->block;
     stream->fault_core = (uint16_t)id;
-    stream->fault_cycle = (uint64_t)core->scalar.cycle;
 }
 
-static void add_up(struct leo_sim_chip *chip, unsigned id)
+/* The block on core `id` has ended: what it needed, and its fault if it had one. */
+static void close_block(struct leo_sim_chip *chip, unsigned id)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
     struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
-    const struct sim_core *core = &chip->core[id];
-    kernel->core_cycles += sim_core_end(core);
-    kernel->busy[LEO_PIPE_S] += core->scalar.cycle - core->stall;
-    for (int pipe = LEO_PIPE_V; pipe < LEO_PIPE_COUNT; pipe++) {
-        kernel->busy[pipe] += core->pipe[pipe].busy;
-    }
-    kernel->gm_read += core->gm_read_bytes;
-    kernel->gm_write += core->gm_write_bytes;
-}
-
-void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id)
-{
-    struct sim_slot *slot = &chip->scheduler.slot[id];
-    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
-    struct sim_core *core = &chip->core[id];
-    bool ended = slot->stop != SIM_SCALAR_TIME;
-    double end = ended ? sim_core_end(core) : core->held ? core->until : core->scalar.cycle;
-    if (slot->stop != SIM_SCALAR_FAULT && end >= stream->kernel.limit_cycles) {
-        core->scalar.fault =
-            (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
-        slot->stop = SIM_SCALAR_FAULT;
-        ended = true;
-        end = sim_core_end(core);
-    }
-    if (core->wrote_text) {
-        core->wrote_text = false;
-        // It may keep a writable region: its next store must be seen too.
-        sim_core_forget(core);
-        const struct sim_space *space = core->space;
-        for (size_t i = 0; i < space->count; i++) {
-            if (space->extent[i].has_text && !space->extent[i].read_only) {
-                sim_image_drop(chip, space->extent[i].base, space->extent[i].bytes);
-            }
-        }
-    }
-    if (!ended) {
-        slot->local_ps = core->start_ps + ps_from_cycles(chip, end);
-        return;
-    }
-    if (slot->stop == SIM_SCALAR_FAULT) {
+    if (slot->stop == SIM_SCALAR_FAULT || stats->timed_out) {
         keep_fault(chip, id);
     }
-    add_up(chip, id);
-    sim_share_count(chip, id);
-    stream->kernel.running--;
-    slot->state = SIM_CORE_FINISHED;
-    slot->free_ps = core->start_ps + ps_from_cycles(chip, end);
-    if (slot->free_ps > stream->kernel.last_end_ps) {
-        stream->kernel.last_end_ps = slot->free_ps;
+    kernel->core_cycles += stats->end - stats->begin;
+    kernel->busy[LEO_PIPE_S] += stats->scalar;
+    for (int pipe = LEO_PIPE_V; pipe < LEO_PIPE_COUNT; pipe++) {
+        kernel->busy[pipe] += stats->busy[pipe];
     }
+    kernel->gm_read += stats->gm_read;
+    kernel->gm_write += stats->gm_write;
+    kernel->running--;
+    uint64_t end_ps = sim_cores_ps(chip, stats->end);
+    kernel->last_end_ps = end_ps > kernel->last_end_ps ? end_ps : kernel->last_end_ps;
+    sim_time_log_finish(&chip->core[id].log);
 }
 
 bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
-    if (!wants_core(stream)) {
+    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
+    if (!slot->is_over || slot->stop == SIM_SCALAR_FAULT || stats->timed_out ||
+        !wants_core(&chip->scheduler.stream[slot->queue])) {
         return false;
     }
-    assign(chip, slot->queue, id, slot->free_ps);
+    double now = sim_time_engine_now(chip->engine);
+    close_block(chip, id);
+    assign(chip, slot->queue, id, now);
     return true;
 }
 
-void sim_kernel_core_free(struct leo_sim_chip *chip, unsigned id)
+void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id)
 {
     struct sim_slot *slot = &chip->scheduler.slot[id];
     struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
     struct sim_kernel *kernel = &stream->kernel;
+    close_block(chip, id);
     slot->state = SIM_CORE_FREE;
-    if (stream->state != SIM_TASK_KERNEL || kernel->running || wants_core(stream)) {
+    if (kernel->running || wants_core(stream)) {
         return;
     }
     sim_image_release(chip, kernel->image);
@@ -337,6 +284,8 @@ void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue)
         struct sim_slot *slot = &chip->scheduler.slot[id];
         if (slot->state != SIM_CORE_FREE && slot->queue == queue) {
             slot->state = SIM_CORE_FREE;
+            sim_time_engine_abandon(chip->engine, id);
+            sim_time_log_finish(&chip->core[id].log);
         }
     }
     sim_image_release(chip, chip->scheduler.stream[queue].kernel.image);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../chip/chip.h"
-#include "../chip/host_pool.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -110,9 +109,9 @@ void sim_scheduler_reset(struct leo_sim_chip *chip)
     sim_image_finish(chip);
     memset(scheduler->engine_free_ps, 0, sizeof(scheduler->engine_free_ps));
     for (unsigned id = 0; id < chip->core_count; id++) {
-        chip->core[id].trace = NULL;
         chip->trace[id].count = 0;
     }
+    sim_time_engine_set_trace(chip->engine, NULL, NULL);
 }
 
 void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue)
@@ -444,87 +443,11 @@ void sim_scheduler_advance(struct leo_sim_chip *chip)
     sim_kernel_dispatch(chip);
 }
 
-/* Runs this step's cores, and again those that were given another block in the meantime. */
-static void run_cores(struct leo_sim_chip *chip)
-{
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    while (scheduler->run_count) {
-        sim_host_pool_run(chip->pool, sim_kernel_run_core, chip, scheduler->run_count);
-        unsigned count = scheduler->run_count;
-        scheduler->run_count = 0;
-        for (unsigned i = 0; i < count; i++) {
-            sim_kernel_after_run(chip, scheduler->run_core[i]);
-        }
-        sim_profile_traces(chip);
-        // Blocks go to cores in the order in which they became free.
-        for (unsigned round = 0; round < count; round++) {
-            unsigned best = count;
-            for (unsigned i = 0; i < count; i++) {
-                const struct sim_slot *slot = &scheduler->slot[scheduler->run_core[i]];
-                if (slot->state == SIM_CORE_FINISHED && !slot->asked &&
-                    (best == count ||
-                     slot->free_ps < scheduler->slot[scheduler->run_core[best]].free_ps)) {
-                    best = i;
-                }
-            }
-            if (best == count) {
-                break;
-            }
-            scheduler->slot[scheduler->run_core[best]].asked = true;
-            (void)sim_kernel_refill(chip, scheduler->run_core[best]);
-        }
-        for (unsigned id = 0; id < chip->core_count; id++) {
-            const struct sim_slot *slot = &scheduler->slot[id];
-            if (slot->state == SIM_CORE_RUNNING && slot->local_ps < scheduler->run_until_ps) {
-                scheduler->run_core[scheduler->run_count++] = (uint16_t)id;
-            }
-        }
-    }
-}
-
-static bool is_idle(const struct leo_sim_chip *chip)
-{
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        if (chip->scheduler.slot[id].state != SIM_CORE_FREE) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void start_quantum(struct leo_sim_chip *chip, unsigned running)
-{
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    if (!running) {
-        scheduler->quantum_end_ps = 0;
-        if (is_idle(chip)) {
-            sim_share_rest(chip);
-        }
-        return;
-    }
-    uint64_t quantum = sim_ps_from_ns(chip->config.quantum_ns);
-    if (scheduler->quantum_end_ps > scheduler->now_ps) {
-        return;
-    }
-    // Quanta are counted from when the chip last had nothing to do: the same work takes the same
-    // time at any hour.
-    uint64_t from = scheduler->quantum_end_ps ? scheduler->quantum_end_ps : scheduler->now_ps;
-    scheduler->quantum_end_ps = from + ((scheduler->now_ps - from) / quantum + 1) * quantum;
-    sim_share_update(chip);
-}
-
 /* When the next thing happens that was not done now; UINT64_MAX = never. */
 static uint64_t next_time(const struct leo_sim_chip *chip)
 {
     const struct sim_scheduler *scheduler = &chip->scheduler;
     uint64_t next = UINT64_MAX;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &scheduler->slot[id];
-        uint64_t at = slot->state == SIM_CORE_RUNNING    ? slot->local_ps
-                      : slot->state == SIM_CORE_FINISHED ? slot->free_ps
-                                                         : UINT64_MAX;
-        next = at < next ? at : next;
-    }
     for (unsigned queue = next_active(chip, 0); queue < chip->config.queues;
          queue = next_active(chip, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
@@ -542,31 +465,14 @@ static uint64_t next_time(const struct leo_sim_chip *chip)
 bool sim_scheduler_step(struct leo_sim_chip *chip)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
-    unsigned running = 0;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        running += scheduler->slot[id].state == SIM_CORE_RUNNING;
-    }
-    start_quantum(chip, running);
-    scheduler->run_until_ps = scheduler->quantum_end_ps;
-    scheduler->run_count = 0;
-    for (unsigned id = 0; running && id < chip->core_count; id++) {
-        const struct sim_slot *slot = &scheduler->slot[id];
-        if (slot->state == SIM_CORE_RUNNING && slot->local_ps < scheduler->run_until_ps) {
-            scheduler->run_core[scheduler->run_count++] = (uint16_t)id;
-        }
-    }
-    run_cores(chip);
     uint64_t next = next_time(chip);
-    if (next == UINT64_MAX) {
+    if (sim_cores_busy(chip)) {
+        sim_cores_round(chip, next);
+    } else if (next == UINT64_MAX) {
         return false;
+    } else {
+        scheduler->now_ps = later(scheduler->now_ps, next);
     }
-    scheduler->now_ps = later(scheduler->now_ps, next);
     atomic_store(&chip->function.sim_time_ns, scheduler->now_ps / 1000);
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &scheduler->slot[id];
-        if (slot->state == SIM_CORE_FINISHED && slot->free_ps <= scheduler->now_ps) {
-            sim_kernel_core_free(chip, id);
-        }
-    }
     return true;
 }

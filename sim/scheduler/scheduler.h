@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../scalar/scalar.h"
+#include "../time/engine.h"
 #include "image.h"
 #include <leo/faults.h>
 #include <leo/layout.h>
@@ -51,20 +52,15 @@ struct sim_stream {
     uint32_t args_capacity;
 };
 
-enum sim_core_state { SIM_CORE_FREE, SIM_CORE_RUNNING, SIM_CORE_FINISHED };
+enum sim_core_state { SIM_CORE_FREE, SIM_CORE_RUNNING };
 
 /** What the scheduler knows of a core. */
 struct sim_slot {
     enum sim_core_state state;
-    unsigned queue;    /**< of the task that has it */
-    uint64_t free_ps;  /**< FINISHED: when it is free; FREE: since when */
-    uint64_t local_ps; /**< RUNNING: how far it has come */
+    unsigned queue; /**< of the task that has it */
     uint32_t block;
+    bool is_over; /**< all of its values are computed, or it faulted: `stop` */
     enum sim_scalar_stop stop;
-    bool asked;                         /**< FINISHED: has been offered the next block */
-    bool fresh;                         /**< has not yet been through a whole quantum */
-    uint64_t read_seen, write_seen;     /**< bytes already counted for bandwidth */
-    double read_backlog, write_backlog; /**< cycles of transfers not yet attributed to a quantum */
 };
 
 struct sim_events {
@@ -73,21 +69,20 @@ struct sim_events {
 };
 
 struct sim_scheduler {
-    uint64_t now_ps, quantum_end_ps;
+    uint64_t now_ps;
+    uint64_t epoch_ps;         /**< cycle 0 of the event engine */
     struct sim_stream *stream; /**< by queue number */
     uint64_t *active;          /**< bit set: the queue may have something to do */
     struct sim_slot *slot;     /**< by core */
     unsigned cores;
     struct sim_events *events; /**< by address space */
     struct sim_image_cache images;
-    double active_transfers; /**< as of the last quantum, smoothed */
-    double gm_used_bytes,
-        gm_hbm_ns;              /**< of late: bytes cores moved, and what HBM needed for them */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
-    /* This step's work for the pool. */
-    unsigned run_count;
+    /* The present round (cores.c). */
     uint16_t run_core[256];
-    uint64_t run_until_ps;
+    double until; /**< cycle the engine goes to */
+    enum sim_time_stop engine_stop;
+    unsigned engine_core;
 };
 
 leo_status sim_scheduler_init(struct leo_sim_chip *chip);
@@ -107,24 +102,26 @@ bool sim_scheduler_step(struct leo_sim_chip *chip);
 bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue);
 /** Hands blocks of waiting kernels to free cores, oldest task first. */
 void sim_kernel_dispatch(struct leo_sim_chip *chip);
-/** Work item of the pool: runs the index-th core of this step. */
-void sim_kernel_run_core(void *chip, unsigned index, unsigned thread);
-/** Looks at what stopped core `id`. */
-void sim_kernel_after_run(struct leo_sim_chip *chip, unsigned id);
-/** Gives core `id`, which has finished a block, the next one of its task at once; false if there is
+/** Gives core `id`, whose block has ended well, the next one of its task at once; false if there is
  * none. */
 bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id);
-/** The core is free again; ends the task if it was its last. */
-void sim_kernel_core_free(struct leo_sim_chip *chip, unsigned id);
+/** The block of core `id` has ended and no other follows: ends the task if it was the last. */
+void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id);
 
 /** Drops the kernel of a queue with the cores that run it. */
 void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue);
-/** Divides the bandwidth of global memory among the cores for the next quantum. */
-void sim_share_update(struct leo_sim_chip *chip);
-/** No core has work: what was moved before counts no more, except for what the L2 holds. */
-void sim_share_rest(struct leo_sim_chip *chip);
-/** Counts what core `id` moved since the last count; before its counters are reset. */
-void sim_share_count(struct leo_sim_chip *chip, unsigned id);
+/** cores.c: one stretch of the blocks that run, and time as far as it is known then, but not past
+ * `until_ps`. At most one block ends. */
+void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps);
+/** A block is about to begin. */
+void sim_cores_wake(struct leo_sim_chip *chip);
+bool sim_cores_busy(const struct leo_sim_chip *chip);
+/** The engine's cycles and the chip's time. */
+double sim_cores_cycle(const struct leo_sim_chip *chip, uint64_t ps);
+uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle);
+/** Of the event engine: an instruction into the trace of its core. */
+void sim_cores_trace(void *chip, unsigned core, const struct sim_time_record *record, double start,
+                     double end);
 
 /** copy.c: does a copy or fill and says when it ends. False: the fault of the stream is set. */
 bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps);

@@ -136,9 +136,9 @@ static void drop_events(struct sim_time_engine *engine, unsigned core)
 /* ---- blocks ---- */
 
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
-                           double start, double limit)
+                           double start, double lead, double limit)
 {
-    sim_time_core_begin(engine, core, log, sim_time_max(start, engine->now), limit);
+    sim_time_core_begin(engine, core, log, sim_time_max(start, engine->now), lead, limit);
     sim_time_core_advance(engine, core);
 }
 
@@ -180,6 +180,7 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
         double begins = engine->events ? engine->event[0].at : INFINITY;
         double next = sim_time_min(ends, begins);
         if (engine->horizon < INFINITY && engine->horizon <= next && engine->horizon <= until) {
+            engine->now = sim_time_max(engine->now, engine->horizon);
             return SIM_TIME_STARVED;
         }
         if (next > until || next == INFINITY) {

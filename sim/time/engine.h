@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sim_config;
 struct sim_l2;
 
 /** What times depend on; rates in bytes per cycle, times in cycles. */
@@ -28,6 +29,9 @@ struct sim_time_config {
     uint32_t queue_depth[LEO_PIPE_COUNT];
 };
 
+/** Of a chip: what the memory system sets is given in ns there. */
+struct sim_time_config sim_time_config_of(const struct sim_config *config);
+
 /** Told of every unit instruction when its times are known. */
 typedef void (*sim_time_trace_fn)(void *user, unsigned core, const struct sim_time_record *record,
                                   double start, double end);
@@ -35,6 +39,7 @@ typedef void (*sim_time_trace_fn)(void *user, unsigned core, const struct sim_ti
 /** What a block needed. */
 struct sim_time_stats {
     double begin, end;
+    double returned;      /**< when the scalar unit came to the end of the log */
     double scalar, stall; /**< cycles of the scalar unit; those it waited for the others */
     double busy[LEO_PIPE_COUNT];
     uint64_t gm_read, gm_write; /**< bytes */
@@ -57,10 +62,12 @@ void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn
 /** Forgets all blocks and begins to count from 0 again. */
 void sim_time_engine_reset(struct sim_time_engine *engine);
 double sim_time_engine_now(const struct sim_time_engine *engine);
-/** A block begins on a free core at `start`, not before now. It ends by force `limit` cycles later.
+/**
+ * A block begins on a free core at `start`, not before now. Its scalar unit begins with the log
+ * `lead` cycles later; until then nobody needs the log. It ends by force after `limit` cycles.
  */
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
-                           double start, double limit);
+                           double start, double lead, double limit);
 /** The block of a core is of no more interest. */
 void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned core);
 /** Lets time pass to `until`, or to what happens before. `core`: ENDED: which one. */

@@ -62,29 +62,33 @@ void sim_time_log_finish(struct sim_time_log *log)
     sim_time_log_init(log, log->pool);
 }
 
-/* A record and what follows it stay together: a chunk is left when two places are no longer free.
- */
-static bool is_used_up(uint32_t at)
+/* A record and what follows it, one more, and the link. */
+enum { PLACES_RESERVED = 4 };
+
+bool sim_time_log_reserve(struct sim_time_log *log)
 {
-    return at + 2 > SIM_TIME_CHUNK_PLACES;
+    if (log->last && log->write_at + PLACES_RESERVED <= SIM_TIME_CHUNK_PLACES) {
+        return true;
+    }
+    struct sim_time_chunk *chunk = take_chunk(log->pool);
+    if (!chunk) {
+        return false;
+    }
+    if (log->last) {
+        log->last->place[log->write_at].record = (struct sim_time_record){.kind = SIM_TIME_LINK};
+        log->last->next = chunk;
+        log->written++;
+    } else {
+        log->first = chunk;
+    }
+    log->last = chunk;
+    log->write_at = 0;
+    return true;
 }
 
-bool sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
+void sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
                        const struct sim_time_gm *gm)
 {
-    if (!log->last || is_used_up(log->write_at)) {
-        struct sim_time_chunk *chunk = take_chunk(log->pool);
-        if (!chunk) {
-            return false;
-        }
-        if (log->last) {
-            log->last->next = chunk;
-        } else {
-            log->first = chunk;
-        }
-        log->last = chunk;
-        log->write_at = 0;
-    }
     uint32_t places = gm ? 2 : 1;
     log->last->place[log->write_at].record = *record;
     if (gm) {
@@ -92,7 +96,6 @@ bool sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *r
     }
     log->write_at += places;
     log->written += places;
-    return true;
 }
 
 const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,
@@ -101,13 +104,18 @@ const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,
     if (log->read >= log->published) {
         return NULL;
     }
-    if (is_used_up(log->read_at)) {
+    const struct sim_time_record *record = &log->first->place[log->read_at].record;
+    if (record->kind == SIM_TIME_LINK) {
         struct sim_time_chunk *old = log->first;
         log->first = old->next;
         log->read_at = 0;
+        log->read++;
         give_chunk(log->pool, old);
+        if (log->read >= log->published) {
+            return NULL;
+        }
+        record = &log->first->place[0].record;
     }
-    const struct sim_time_record *record = &log->first->place[log->read_at].record;
     *gm = record->kind == SIM_TIME_OP_GM ? &log->first->place[log->read_at + 1].gm : NULL;
     return record;
 }

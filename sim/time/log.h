@@ -19,9 +19,11 @@ enum sim_time_kind {
     SIM_TIME_SET,     /**< set_flag(pipe, dst, id) */
     SIM_TIME_WAIT,    /**< wait_flag(pipe, dst, id) */
     SIM_TIME_BARRIER, /**< of one pipe, `busy` cycles; LEO_PIPE_ALL = of all */
+    SIM_TIME_DRAIN,   /**< the scalar unit waits until the pipe has done everything so far */
     SIM_TIME_SCALAR,  /**< only scalar work since the last record */
     SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
-    SIM_TIME_END      /**< the block returned or faulted */
+    SIM_TIME_END,     /**< the block returned or faulted */
+    SIM_TIME_LINK     /**< the log goes on in the next chunk (log.c) */
 };
 
 /** One timed operation. Cycles are the core's. */
@@ -77,14 +79,15 @@ struct sim_time_log {
     uint32_t read_at, write_at;          /**< places in those chunks */
     uint64_t written, read;              /**< places in all */
     uint64_t published;                  /**< the reader may go so far */
-    double scalar;                       /**< cycles not yet in a record */
 };
 
 void sim_time_log_init(struct sim_time_log *log, struct sim_time_pool *pool);
 /** Gives all chunks back. */
 void sim_time_log_finish(struct sim_time_log *log);
-/** Appends a record, and `gm` behind it if it has one. False: no memory. */
-bool sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
+/** Makes room for a record with what follows it and one more. False: no memory. */
+bool sim_time_log_reserve(struct sim_time_log *log);
+/** Appends a record, and `gm` behind it if it has one; there is room. */
+void sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
                        const struct sim_time_gm *gm);
 /** Lets the reader see everything. Neither side may be at work. */
 static inline void sim_time_log_publish(struct sim_time_log *log)

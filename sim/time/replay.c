@@ -6,7 +6,7 @@
 #include <string.h>
 
 void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim_time_log *log,
-                         double start, double limit)
+                         double start, double lead, double limit)
 {
     struct sim_time_core *core = &engine->core[id];
     for (uint64_t used = core->flags_used; used; used &= used - 1) {
@@ -22,12 +22,12 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
     }
     core->front = SIM_TIME_RUNNING;
     core->log = log;
-    core->cycle = start;
+    core->cycle = start + lead;
     core->limit = limit;
     core->is_counted = core->is_marked = false;
     core->ready = 0;
     core->flags_used = 0;
-    core->stats = (struct sim_time_stats){.begin = start};
+    core->stats = (struct sim_time_stats){.begin = start, .scalar = lead};
 }
 
 /* ---- pipes ---- */
@@ -134,9 +134,11 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
     case SIM_TIME_BARRIER:
         pipe->not_before = drained + record->busy;
         return true;
+    case SIM_TIME_DRAIN:
     case SIM_TIME_SCALAR:
     case SIM_TIME_MARK:
     case SIM_TIME_END:
+    case SIM_TIME_LINK:
         break;
     }
     return true;
@@ -305,7 +307,14 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             return false;
         }
         break;
+    case SIM_TIME_DRAIN:
+        if (core->pipe[record->pipe].count || core->pipe[record->pipe].moving) {
+            return false;
+        }
+        stall(core, core->pipe[record->pipe].done);
+        break;
     case SIM_TIME_SCALAR:
+    case SIM_TIME_LINK:
         break;
     case SIM_TIME_MARK:
         core->is_marked = true;
@@ -314,6 +323,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         if (!all_done(core, &at)) {
             return false;
         }
+        core->stats.returned = core->cycle;
         if (at - core->stats.begin >= core->limit) {
             time_out(engine, id);
         } else {

@@ -80,7 +80,7 @@ struct sim_time_engine {
 
 /** Resets a core for a block. */
 void sim_time_core_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
-                         double start, double limit);
+                         double start, double lead, double limit);
 /** Works out all that can be known of a core now; makes events. */
 void sim_time_core_advance(struct sim_time_engine *engine, unsigned core);
 /** The transfer of a pipe begins now: tells the L2 and shares the memory. */

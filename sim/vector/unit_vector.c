@@ -144,8 +144,10 @@ static double bank_cycles(const struct traffic *traffic, uint32_t repeats, doubl
         }
         // the pattern of repeat `sampled` is that of repeat 0, with a repeat before it
         if (repeat > 0) {
-            sum += read.most > write.most ? read.most : write.most;
-            sum += repeats > 1 && (read.banks & written) != 0 ? wait : 0;
+            // A repeat that waits for the write before it gets its own rows meanwhile.
+            const double most = read.most > write.most ? read.most : write.most;
+            const double meets = repeats > 1 && (read.banks & written) != 0 ? 1 + wait : 1;
+            sum += most > meets ? most : meets;
         }
         written = write.banks;
     }
@@ -168,8 +170,7 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     const double banks = bank_cycles(&traffic, lanes->asked, core->config->ub_bank_wait);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + lanes->asked * (compute > banks ? compute : banks);
-    // The first repeats follow the last ones of the instruction before, unless a barrier or flag
-    // drains the pipe.
+    // The first repeats follow the last ones of the instruction before, unless a barrier drains the
+    // pipe.
     cost->overlap_cycles = time->head; // HW-VEC-43
-    cost->flag_drains = true;
 }

@@ -102,8 +102,8 @@ static void every_instruction_has_its_time(void)
 {
     expect_error("vadd = 23 128 64", "", "instruction 'vadd' is missing");
     expect_error("mmad = 0 1", "", "instruction 'mmad' is missing");
-    expect_error("vadd = 23 128 64", "vadd = 23", "x.ini:78: vadd must be 'head rate16 [rate32]'");
-    expect_error("vadd = 23 128 64", "vadd = 23 0 64", "x.ini:78: vadd: head must be at most");
+    expect_error("vadd = 23 128 64", "vadd = 23", "x.ini:79: vadd must be 'head rate16 [rate32]'");
+    expect_error("vadd = 23 128 64", "vadd = 23 0 64", "x.ini:79: vadd: head must be at most");
     expect_error("vadd = 23 128 64", "vadd = 23 128 0", "rates between 0.01 and 1000000");
     expect_error("copy_gm_to_ubuf = 0 128", "copy_gm_to_ubuf = 0 0", "copy_gm_to_ubuf: head must");
     // Each architecture is asked for its own instructions.

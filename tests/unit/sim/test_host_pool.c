@@ -23,7 +23,7 @@ static void work(void *user, unsigned index, unsigned thread)
     }
     load->ran[index]++;
     if (load->turns) {
-        sim_host_pool_wait_turn(load->pool, index);
+        sim_host_pool_wait_turn(load->pool, 0, index);
         load->order[load->count++] = index;
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HW-CHIP-54: what the L2 holds decides what HBM must move. */
 #include "harness.h"
-#include "memory/gm_log.h"
 #include "memory/hbm.h"
 #include "memory/l2.h"
 
@@ -77,39 +76,11 @@ static void chip_without_l2_and_wild_ranges(void)
     sim_l2_destroy(&l2);
 }
 
-/* Rows of several matrices in one instruction: every matrix comes from HBM. */
-static void every_matrix_is_seen(void)
-{
-    struct sim_l2 l2;
-    struct sim_gm_log log = {0};
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 64 * LINE), LEO_OK);
-    struct sim_footprint foot;
-    sim_footprint_begin(&foot);
-    struct sim_span *span = sim_footprint_add(&foot, SIM_OPERAND_B, LEO_MEM_SPACE_GM,
-                                              SIM_TOUCH_READ, SIM_GM_BASE, LINE);
-    span->level[0] = (struct sim_level){3, 32 * LINE};
-    span->level[1] = (struct sim_level){4, 2 * LINE};
-    sim_gm_log_push(&log, &foot);
-    sim_gm_log_tell(&log, &l2);
-    CU_ASSERT_EQUAL(l2.used_bytes, 12 * LINE);
-    CU_ASSERT_EQUAL(l2.read_bytes, 12 * LINE);
-    span->level[1].step = LINE; // rows side by side become one piece
-    sim_gm_log_push(&log, &foot);
-    sim_gm_log_tell(&log, &l2);
-    CU_ASSERT_EQUAL(l2.used_bytes, 24 * LINE);
-    CU_ASSERT_EQUAL(l2.read_bytes, (12 + 3 * 2) * LINE); // every other row is there
-    sim_gm_log_tell(&log, &l2);
-    CU_ASSERT_EQUAL(l2.used_bytes, 24 * LINE);
-    sim_gm_log_finish(&log);
-    sim_l2_destroy(&l2);
-}
-
 static const struct leo_test tests[] = {
     {"second_use_is_free", second_use_is_free},
     {"written_lines_go_out_when_they_are_replaced", written_lines_go_out_when_they_are_replaced},
     {"used_lines_stay_longer", used_lines_stay_longer},
     {"larger_than_it_is_no_use", larger_than_it_is_no_use},
-    {"every_matrix_is_seen", every_matrix_is_seen},
     {"chip_without_l2_and_wild_ranges", chip_without_l2_and_wild_ranges},
 };
 

@@ -18,9 +18,10 @@ static void launch(struct rig *rig, unsigned queue, const struct leo_sqe_kernel 
 static void late_store_is_seen_too(void)
 {
     const uint32_t target[] = {rv_addi(A1, ZERO, 1), rv_sd(A1, A0, 0), rv_ret()};
-    // Stores beside the code at once, and into it when the target has long been decoded again.
+    // Stores beside the code at once, and into it when the target has long been decoded again: some
+    // stretches (cores.c) later.
     const uint32_t writer[] = {
-        rv_sd(ZERO, A1, 1024), rv_lui(T0, 16),   rv_addi(T0, T0, -1),
+        rv_sd(ZERO, A1, 1024), rv_lui(T0, 512),  rv_addi(T0, T0, -1),
         rv_bne(T0, ZERO, -4),  rv_sd(A2, A1, 0), rv_ret(),
     };
     struct rig rig;

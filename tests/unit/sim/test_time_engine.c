@@ -4,6 +4,8 @@
 #include "memory/l2.h"
 #include "time/engine.h"
 
+#include "config.h"
+#include <leo/soc.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,15 +38,20 @@ struct rig {
     struct sim_time_log log[CORES];
 };
 
-static void open_rig(struct rig *rig)
+static void open_config(struct rig *rig, const struct sim_time_config *time)
 {
     memset(rig, 0, sizeof(*rig));
     CU_ASSERT_EQUAL_FATAL(sim_l2_create(&rig->l2, 0, 64 * MEGA, MEGA), LEO_OK);
     CU_ASSERT_EQUAL_FATAL(sim_time_pool_create(&rig->pool), LEO_OK);
-    CU_ASSERT_EQUAL_FATAL(sim_time_engine_create(&config, &rig->l2, &rig->engine), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(sim_time_engine_create(time, &rig->l2, &rig->engine), LEO_OK);
     for (unsigned i = 0; i < CORES; i++) {
         sim_time_log_init(&rig->log[i], &rig->pool);
     }
+}
+
+static void open_rig(struct rig *rig)
+{
+    open_config(rig, &config);
 }
 
 static void close_rig(struct rig *rig)
@@ -59,7 +66,8 @@ static void close_rig(struct rig *rig)
 
 static void push(struct sim_time_log *log, struct sim_time_record record)
 {
-    CU_ASSERT_FATAL(sim_time_log_push(log, &record, NULL));
+    CU_ASSERT_FATAL(sim_time_log_reserve(log));
+    sim_time_log_push(log, &record, NULL);
 }
 
 static void op(struct sim_time_log *log, enum leo_pipe pipe, double scalar, double busy,
@@ -98,7 +106,8 @@ static void move(struct sim_time_log *log, bool write, uint64_t addr, uint64_t b
         .kind = SIM_TIME_OP_GM, .pipe = write ? LEO_PIPE_MTE3 : LEO_PIPE_MTE2, .is_write = write};
     struct sim_time_gm gm = {
         .addr = addr, .piece = (uint32_t)bytes, .count = 1, .bytes = bytes, .request = 128};
-    CU_ASSERT_FATAL(sim_time_log_push(log, &record, &gm));
+    CU_ASSERT_FATAL(sim_time_log_reserve(log));
+    sim_time_log_push(log, &record, &gm);
 }
 
 static void end(struct sim_time_log *log)
@@ -113,7 +122,7 @@ static void run_all(struct rig *rig, double *ends)
     unsigned running = 0;
     for (unsigned i = 0; i < CORES; i++) {
         if (rig->log[i].written) {
-            sim_time_engine_begin(rig->engine, i, &rig->log[i], 0, FOREVER);
+            sim_time_engine_begin(rig->engine, i, &rig->log[i], 0, 0, FOREVER);
             running++;
         }
     }
@@ -162,6 +171,14 @@ static void a_full_queue_stops_the_scalar_unit(void)
     CU_ASSERT_DOUBLE_EQUAL(ends[0], 401, 1e-9);
     const struct sim_time_stats *stats = sim_time_engine_stats(rig.engine, 0);
     CU_ASSERT_DOUBLE_EQUAL(stats->stall, 101 - 4, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->returned, 102, 1e-9);
+    close_rig(&rig);
+    open_rig(&rig);
+    op(&rig.log[0], LEO_PIPE_V, 1, 100, 0);
+    push(&rig.log[0], (struct sim_time_record){.kind = SIM_TIME_DRAIN, .pipe = LEO_PIPE_V});
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_stats(rig.engine, 0)->returned, 101, 1e-9);
     close_rig(&rig);
 }
 
@@ -293,6 +310,56 @@ static void dirty_lines_cost_their_way_back(void)
     close_rig(&rig);
 }
 
+/* Rows of several matrices in one instruction: each is a line of its own. */
+static void every_matrix_is_seen(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    struct sim_time_record record = {.kind = SIM_TIME_OP_GM, .pipe = LEO_PIPE_MTE2};
+    struct sim_time_gm gm = {.addr = 0,
+                             .piece = LINE,
+                             .count = 4,
+                             .step = 2 * LINE,
+                             .more = 2,
+                             .more_step = 32 * LINE,
+                             .bytes = 12 * LINE,
+                             .request = 128};
+    CU_ASSERT(sim_time_log_reserve(&rig.log[0]));
+    sim_time_log_push(&rig.log[0], &record, &gm);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 12 * LINE);
+    sim_l2_use(&rig.l2, 34 * LINE, LINE, false);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 12 * LINE);
+    sim_l2_use(&rig.l2, 33 * LINE, LINE, false);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 13 * LINE);
+    close_rig(&rig);
+}
+
+/* HW-DMA-30: rows A03 and A04 of the published measurements, with the numbers of the chip. */
+static void tile_copies_hold_the_published_figures(void)
+{
+    struct rig rig;
+    struct sim_config soc;
+    double ends[CORES];
+    char error[100];
+    CU_ASSERT_EQUAL_FATAL(sim_config_parse(leo_isa_soc_text("ascend910b1"), "ascend910b1", &soc,
+                                           error, sizeof(error)),
+                          LEO_OK);
+    struct sim_time_config time = sim_time_config_of(&soc);
+    open_config(&rig, &time);
+    move(&rig.log[0], false, 0, 8192);
+    move(&rig.log[0], false, 65536, 8192);
+    move(&rig.log[0], true, 2 * 65536, 8192);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    const double *busy = sim_time_engine_stats(rig.engine, 0)->busy;
+    CU_ASSERT_DOUBLE_EQUAL(busy[LEO_PIPE_MTE2], 701, 7);
+    CU_ASSERT_DOUBLE_EQUAL(busy[LEO_PIPE_MTE3], 295, 3);
+    close_rig(&rig);
+}
+
 /* The same log in pieces of any size gives the same times. */
 static double ends_in_pieces(unsigned piece)
 {
@@ -301,7 +368,7 @@ static double ends_in_pieces(unsigned piece)
     double last = 0, sum = 0;
     open_rig(&rig);
     for (unsigned i = 0; i < CORES; i++) {
-        sim_time_engine_begin(rig.engine, i, &rig.log[i], i * 10., FOREVER);
+        sim_time_engine_begin(rig.engine, i, &rig.log[i], i * 10., 0, FOREVER);
     }
     for (unsigned at = 0; at < 400; at++) {
         for (unsigned i = 0; i < CORES; i++) {
@@ -352,15 +419,16 @@ static void a_core_without_log_holds_the_others(void)
     end(&rig.log[0]);
     push(&rig.log[1], (struct sim_time_record){.kind = SIM_TIME_MARK, .scalar = 300});
     sim_time_log_publish(&rig.log[1]);
-    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, FOREVER);
-    sim_time_engine_begin(rig.engine, 1, &rig.log[1], 0, FOREVER);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, 0, FOREVER);
+    sim_time_engine_begin(rig.engine, 1, &rig.log[1], 0, 0, FOREVER);
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 200, &core), SIM_TIME_REACHED);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 200, 1e-9);
     CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_STARVED);
     CU_ASSERT(sim_time_engine_wants(rig.engine, 1) && !sim_time_engine_wants(rig.engine, 0));
     CU_ASSERT(sim_time_engine_mark(rig.engine, 1, &cycle));
     CU_ASSERT_DOUBLE_EQUAL(cycle, 300, 1e-9);
     CU_ASSERT(!sim_time_engine_mark(rig.engine, 0, &cycle));
-    CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 200, &core), SIM_TIME_REACHED);
-    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 200, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 300, 1e-9);
     push(&rig.log[1], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 300});
     end(&rig.log[1]);
     CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
@@ -380,7 +448,7 @@ static void a_block_past_its_limit_ends(void)
     push(&rig.log[0], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 5000});
     push(&rig.log[0], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 5000});
     sim_time_log_publish(&rig.log[0]);
-    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 100, 7000);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 100, 0, 7000);
     CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
     CU_ASSERT(sim_time_engine_stats(rig.engine, 0)->timed_out);
     CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 7100, 1e-9);
@@ -389,7 +457,7 @@ static void a_block_past_its_limit_ends(void)
     sim_time_log_finish(&rig.log[0]);
     move(&rig.log[0], true, 0, 500);
     end(&rig.log[0]);
-    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, 1000);
+    sim_time_engine_begin(rig.engine, 0, &rig.log[0], 0, 0, 1000);
     CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
     CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig.engine), 8160, 1e-9);
     close_rig(&rig);
@@ -403,7 +471,7 @@ static void an_abandoned_block_leaves_nothing(void)
     for (unsigned i = 0; i < 3; i++) {
         move(&rig.log[i], false, i * 65536u, 32768);
         end(&rig.log[i]);
-        sim_time_engine_begin(rig.engine, i, &rig.log[i], 0, FOREVER);
+        sim_time_engine_begin(rig.engine, i, &rig.log[i], 0, 0, FOREVER);
     }
     CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, 100, &core), SIM_TIME_REACHED);
     sim_time_engine_abandon(rig.engine, 0);
@@ -427,6 +495,8 @@ static const struct leo_test tests[] = {
     {"small_transfers_keep_their_distance", small_transfers_keep_their_distance},
     {"cores_share_hbm", cores_share_hbm},
     {"dirty_lines_cost_their_way_back", dirty_lines_cost_their_way_back},
+    {"every_matrix_is_seen", every_matrix_is_seen},
+    {"tile_copies_hold_the_published_figures", tile_copies_hold_the_published_figures},
     {"pieces_of_a_log_do_not_matter", pieces_of_a_log_do_not_matter},
     {"a_core_without_log_holds_the_others", a_core_without_log_holds_the_others},
     {"a_block_past_its_limit_ends", a_block_past_its_limit_ends},

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the cores. Their values are computed ahead, a stretch of each block at a time, by as many
+ * host threads as there are; beside them the event engine goes through what the stretches before
+ * left in the logs and finds out when it happens. A stretch ends after a number of log places or
+ * scalar cycles, so neither what a round does nor its order depends on the host.
+ */
+#include "../chip/chip.h"
+#include "../chip/host_pool.h"
+
+#include <math.h>
+
+/* None of these reaches a simulated time or value. */
+enum {
+    STRETCH_PLACES = 2048,            /* log of one stretch: under 100 KB */
+    MOST_PLACES = 2 * STRETCH_PLACES, /* what the engine may lie behind */
+    STRETCH_CYCLES = 1 << 20          /* of the scalar unit: some ms of the host */
+};
+
+double sim_cores_cycle(const struct leo_sim_chip *chip, uint64_t ps)
+{
+    uint64_t epoch = chip->scheduler.epoch_ps;
+    return ps > epoch ? (double)(ps - epoch) * chip->config.clock_khz * 1e-9 : 0;
+}
+
+uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle)
+{
+    return chip->scheduler.epoch_ps + (uint64_t)(cycle * 1e9 / chip->config.clock_khz + 0.5);
+}
+
+static unsigned count_running(const struct leo_sim_chip *chip)
+{
+    unsigned running = 0;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        running += chip->scheduler.slot[id].state == SIM_CORE_RUNNING;
+    }
+    return running;
+}
+
+void sim_cores_wake(struct leo_sim_chip *chip)
+{
+    // Cycles are counted from when the chip last had nothing to do: the same work takes the same
+    // time at any hour.
+    if (count_running(chip) == 0) {
+        sim_time_engine_reset(chip->engine);
+        chip->scheduler.epoch_ps = chip->scheduler.now_ps;
+    }
+}
+
+bool sim_cores_busy(const struct leo_sim_chip *chip)
+{
+    return count_running(chip) != 0;
+}
+
+static bool may_run(const struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_core *core = &chip->core[id];
+    return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
+           core->log.written - core->log.read < MOST_PLACES;
+}
+
+static void run_engine(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    do {
+        scheduler->engine_stop =
+            sim_time_engine_run(chip->engine, scheduler->until, &scheduler->engine_core);
+        // The next block of the same task goes out at once; all else waits for the end of the
+        // round.
+    } while (scheduler->engine_stop == SIM_TIME_ENDED &&
+             sim_kernel_refill(chip, scheduler->engine_core));
+}
+
+/* Work item of the pool: the first is the engine, the others are cores. */
+static void run_item(void *user, unsigned index, unsigned thread)
+{
+    struct leo_sim_chip *chip = user;
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    if (index == 0) {
+        run_engine(chip);
+        return;
+    }
+    unsigned id = scheduler->run_core[index - 1];
+    struct sim_slot *slot = &scheduler->slot[id];
+    struct sim_core *core = &chip->core[id];
+    double limit = scheduler->stream[slot->queue].kernel.limit_cycles - chip->config.start_cycles;
+    core->first_turn = 1;
+    core->turn = index;
+    core->pool = chip->pool;
+    core->scratch = chip->scratch + thread * SIM_SCRATCH_BYTES;
+    slot->stop =
+        sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit), STRETCH_PLACES);
+    slot->is_over = slot->stop != SIM_SCALAR_TIME;
+}
+
+/* What a core left behind that concerns others. */
+static void after_run(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_core *core = &chip->core[id];
+    sim_time_log_publish(&core->log);
+    if (!core->wrote_text) {
+        return;
+    }
+    core->wrote_text = false;
+    // It may keep a writable region: its next store must be seen too.
+    sim_core_forget(core);
+    const struct sim_space *space = core->space;
+    for (size_t i = 0; i < space->count; i++) {
+        if (space->extent[i].has_text && !space->extent[i].read_only) {
+            sim_image_drop(chip, space->extent[i].base, space->extent[i].bytes);
+        }
+    }
+}
+
+/* Programs that asked for the time go on when the engine has come so far. */
+static void tell_clocks(struct leo_sim_chip *chip)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        struct sim_core *core = &chip->core[id];
+        double cycle;
+        if (chip->scheduler.slot[id].state == SIM_CORE_RUNNING && core->clock == SIM_CLOCK_ASKED &&
+            sim_time_engine_mark(chip->engine, id, &cycle)) {
+            core->clock = SIM_CLOCK_KNOWN;
+            core->clock_ps = sim_cores_ps(chip, cycle);
+        }
+    }
+}
+
+void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    unsigned count = 0;
+    scheduler->until = until_ps == UINT64_MAX ? INFINITY : sim_cores_cycle(chip, until_ps);
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        if (may_run(chip, id)) {
+            scheduler->run_core[count++] = (uint16_t)id;
+        }
+    }
+    sim_host_pool_run(chip->pool, run_item, chip, count + 1);
+    for (unsigned i = 0; i < count; i++) {
+        after_run(chip, scheduler->run_core[i]);
+    }
+    sim_profile_traces(chip);
+    tell_clocks(chip);
+    uint64_t now_ps = scheduler->engine_stop == SIM_TIME_REACHED && until_ps != UINT64_MAX
+                          ? until_ps
+                          : sim_cores_ps(chip, sim_time_engine_now(chip->engine));
+    scheduler->now_ps = now_ps > scheduler->now_ps ? now_ps : scheduler->now_ps;
+    if (scheduler->engine_stop == SIM_TIME_ENDED) {
+        sim_kernel_block_end(chip, scheduler->engine_core);
+    }
+}
+
+void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *record, double start,
+                     double end)
+{
+    struct leo_sim_chip *chip = user;
+    uint64_t from_ps = sim_cores_ps(chip, start), to_ps = sim_cores_ps(chip, end);
+    struct leo_trace_record trace = {
+        .start_ns = from_ps / 1000,
+        .dur_ps = to_ps - from_ps < UINT32_MAX ? (uint32_t)(to_ps - from_ps) : UINT32_MAX,
+        .insn = record->insn,
+        .core = (uint8_t)core,
+        .pipe = record->pipe,
+        .pc = record->pc,
+        .bytes = record->work,
+    };
+    sim_trace_push(&chip->trace[core], &trace);
+}
