@@ -37,9 +37,10 @@ static char *read_file(const char *path, size_t *bytes)
 int main(int argc, char **argv)
 {
     size_t bytes = 0;
-    char *elf = argc == 2 ? read_file(argv[1], &bytes) : NULL;
+    bool count = argc == 3 && strcmp(argv[1], "--count") == 0;
+    char *elf = argc == 2 + count ? read_file(argv[1 + count], &bytes) : NULL;
     if (!elf) {
-        fprintf(stderr, "usage: bare_run PROGRAM\n");
+        fprintf(stderr, "usage: bare_run [--count] PROGRAM\n");
         return 125;
     }
     struct leo_sim_bare_result result;
@@ -54,6 +55,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "bare_run: %s at 0x%" PRIx64 ", address 0x%" PRIx64 "\n",
                 leo_fault_text((enum leo_fault)result.fault), result.fault_pc, result.fault_addr);
         return 125;
+    }
+    if (count) {
+        fprintf(stderr, "instructions: %" PRIu64 "\n", result.instructions);
     }
     return result.exit_code;
 }
