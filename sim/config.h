@@ -35,6 +35,10 @@ struct sim_config {
     uint32_t default_limit_us; /**< watchdog */
     /* [copy] SDMA and host link */
     double host_latency_ns, host_gb_per_s, device_latency_ns, device_gb_per_s;
+    /* [link] between cards. Checked here, used by the collectives of the runtime. */
+    uint32_t link_board_cards;
+    double link_board_gb_per_s, link_board_latency_ns, link_net_gb_per_s, link_net_latency_ns;
+    double link_start_ns;
     /* [scalar] cycles */
     double start_cycles; /**< cold start of a block: instruction fetch, stack, arguments */
     double scalar_alu, scalar_mul, scalar_div, scalar_branch, scalar_float, scalar_float_div;

@@ -183,6 +183,10 @@ leo_status rt_fail(leo_status status, const char *format, ...)
 void rt_log(const struct leo_rt *rt, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* soc.c */
+/** A number with a point, whatever the locale. */
+double rt_number(const char *text);
+
 /* env.c */
 /** Fills options that are not set from the environment or by default. */
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);

@@ -19,6 +19,7 @@ HcclResult hccl_fail(HcclResult code, const char *func, const char *fmt, ...)
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     aclAppLog(ACL_ERROR, func, __FILE__, __LINE__, "%s (%s)", text, HcclGetErrorString(code));
+    leo_acl_fail((aclError)code, func, "%s (%s)", text, HcclGetErrorString(code));
     return code;
 }
 
@@ -86,6 +87,27 @@ size_t hccl_type_bytes(HcclDataType type)
     return 0;
 }
 
+bool hccl_type_get(HcclDataType type, enum coll_type *out)
+{
+    static const struct {
+        bool known;
+        enum coll_type type;
+    } types[] = {
+        [HCCL_DATA_TYPE_INT8] = {true, COLL_S8},    [HCCL_DATA_TYPE_INT16] = {true, COLL_S16},
+        [HCCL_DATA_TYPE_INT32] = {true, COLL_S32},  [HCCL_DATA_TYPE_FP16] = {true, COLL_F16},
+        [HCCL_DATA_TYPE_FP32] = {true, COLL_F32},   [HCCL_DATA_TYPE_INT64] = {true, COLL_S64},
+        [HCCL_DATA_TYPE_UINT64] = {true, COLL_U64}, [HCCL_DATA_TYPE_UINT8] = {true, COLL_U8},
+        [HCCL_DATA_TYPE_UINT16] = {true, COLL_U16}, [HCCL_DATA_TYPE_UINT32] = {true, COLL_U32},
+        [HCCL_DATA_TYPE_FP64] = {true, COLL_F64},   [HCCL_DATA_TYPE_BFP16] = {true, COLL_BF16},
+    };
+    const size_t at = (size_t)type;
+    if (at >= sizeof(types) / sizeof(types[0]) || !types[at].known) {
+        return false;
+    }
+    *out = types[at].type;
+    return true;
+}
+
 HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue)
 {
     if (config != HCCL_DETERMINISTIC || configValue.value < 0 || configValue.value > 2) {
@@ -111,7 +133,7 @@ HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue)
 
 uint32_t HcclGetCommConfigCapability(void)
 {
-    return HCCL_COMM_CONFIG_OP_EXPANSION_MODE;
+    return HCCL_COMM_CONFIG_ALGO; // all up to the execution timeout
 }
 
 void HcclCommConfigInit(HcclCommConfig *config)

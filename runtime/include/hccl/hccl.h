@@ -22,6 +22,13 @@ HCCL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks,
                                                            uint32_t rank,
                                                            const HcclCommConfig *config,
                                                            HcclComm *comm);
+/** One rank for each device of this process; the calling thread's device stays. */
+HCCL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms);
+/** A group of some ranks of another. Who is not a member calls with rankIds NULL. */
+HCCL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum,
+                                                        uint32_t *rankIds, uint64_t subCommId,
+                                                        uint32_t subCommRankId,
+                                                        HcclCommConfig *config, HcclComm *subComm);
 HCCL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
 HCCL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize);
 HCCL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
@@ -68,6 +75,23 @@ HCCL_FUNC_VISIBILITY HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclData
                                          uint32_t srcRank, HcclComm comm, aclrtStream stream);
 HCCL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
                                                   HcclComm comm, aclrtStream stream);
+/** `sendCountMatrix`: ranks x ranks, row r = what rank r sends; parts stand one after the other. */
+HCCL_FUNC_VISIBILITY HcclResult HcclAlltoAllVC(const void *sendBuf, const void *sendCountMatrix,
+                                               HcclDataType sendType, const void *recvBuf,
+                                               HcclDataType recvType, HcclComm comm,
+                                               aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf,
+                                               const void *recvCounts, const void *recvDispls,
+                                               HcclDataType dataType, HcclComm comm,
+                                               aclrtStream stream);
+HCCL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts,
+                                                   const void *sendDispls, void *recvBuf,
+                                                   uint64_t recvCount, HcclDataType dataType,
+                                                   HcclReduceOp op, HcclComm comm,
+                                                   aclrtStream stream);
+/** Sends and receives of the calling thread between the two run together; groups may nest. */
+HCCL_FUNC_VISIBILITY HcclResult HcclGroupStart(void);
+HCCL_FUNC_VISIBILITY HcclResult HcclGroupEnd(void);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,9 @@ int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps);
+/** A number of the chip's SoC file. LEO_ERR_NOT_FOUND if the file does not have it. */
+leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
+                             const char *key, double *value);
 leo_status leo_rt_device_synchronize(struct leo_rt_device *device);
 /** Simulated host clock: entries start no earlier. Grows only when the host waits for the device.
  */

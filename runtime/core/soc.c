@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of the SoC file that the runtime itself needs (links between cards). */
+#include "rt.h"
+
+#include <ini.h>
+#include <leo/soc.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    const char *section, *key;
+    double value;
+    bool found;
+};
+
+// The chip has read the file already: it is well-formed, and its numbers are in range.
+static int take_number(void *user, const char *section, const char *key, const char *value)
+{
+    struct search *search = user;
+    if (strcmp(section, search->section) == 0 && strcmp(key, search->key) == 0) {
+        search->value = rt_number(value);
+        search->found = true;
+    }
+    return 1;
+}
+
+double rt_number(const char *text)
+{
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    double value = plain ? strtod_l(text, NULL, plain) : strtod(text, NULL);
+    if (plain) {
+        freelocale(plain);
+    }
+    return value;
+}
+
+leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
+                             const char *key, double *value)
+{
+    const struct leo_rt *rt = device->rt;
+    const char *text = rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name);
+    struct search search = {.section = section, .key = key};
+    *value = 0;
+    if (!text || ini_parse_string(text, take_number, &search) < 0 || !search.found) {
+        return rt_fail(LEO_ERR_NOT_FOUND, "the SoC file %s has no %s in [%s]", rt->soc_name, key,
+                       section);
+    }
+    *value = search.value;
+    return LEO_OK;
+}
