@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE // strtod_l
 /* Numbers of the SoC file that the runtime itself needs (links between cards). */
 #include "rt.h"
 

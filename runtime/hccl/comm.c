@@ -183,6 +183,10 @@ static HcclResult connect_comm(const char *func, struct hccl_comm *comm,
                                const struct coll_root *root, struct coll_meeting *meeting)
 {
     char text[384];
+    if (leo_acl_device_get(&comm->device)) {
+        coll_meeting_destroy(meeting);
+        return hccl_fail(HCCL_E_RUNTIME, func, "no device: call aclrtSetDevice first");
+    }
     const struct coll_wire_opts opts = {
         .root = *root,
         .meeting = meeting,
@@ -209,11 +213,9 @@ HcclResult hccl_comm_make(const char *func, const struct coll_root *root,
                           const char *name, const HcclCommConfig *config, HcclComm *out)
 {
     struct hccl_comm *comm = leo_calloc(1, sizeof(*comm));
-    if (!comm || leo_acl_device_get(&comm->device)) {
+    if (!comm) {
         coll_meeting_destroy(meeting);
-        leo_free(comm);
-        return comm ? hccl_fail(HCCL_E_RUNTIME, func, "no device: call aclrtSetDevice first")
-                    : hccl_fail(HCCL_E_OOM, func, "out of host memory");
+        return hccl_fail(HCCL_E_OOM, func, "out of host memory");
     }
     comm->ranks = ranks;
     comm->rank = rank;
