@@ -18,12 +18,17 @@
  * two ranks that both run takes about a microsecond, a sleep and a wake-up about fifty. */
 enum { SPINS = 2000, SLEEP_MS = 20, NO_PEER = -1 };
 
+/* A peer that has done its part may leave while what it sent still lies in shared memory: so long
+ * after it is seen to be gone, what it sent may still be taken. */
+enum { LAST_WORDS_MS = 300 };
+
 struct peer {
     struct coll_wire *wire;
     uint32_t rank;
-    bool lost;      /* `watch` failed */
-    ucp_ep_h data;  /* messages */
-    ucp_ep_h watch; /* notices the end of the peer's process */
+    bool lost;        /* `watch` failed */
+    uint64_t lost_ms; /* when */
+    ucp_ep_h data;    /* messages */
+    ucp_ep_h watch;   /* notices the end of the peer's process */
 };
 
 struct coll_wire {
@@ -159,6 +164,7 @@ static void endpoint_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
     (void)endpoint;
     (void)status;
     peer->lost = true;
+    peer->lost_ms = coll_wire_now_ms();
     if (peer->wire->lost == NO_PEER) {
         peer->wire->lost = (int)peer->rank;
     }
@@ -340,7 +346,8 @@ static size_t collect(const struct coll_wire *wire, struct coll_transfer *transf
             ucs_status_t status = ucp_request_check_status(transfer->request);
             if (status == UCS_INPROGRESS) {
                 open++;
-                if (wire->peers[transfer->peer].lost) {
+                const struct peer *peer = &wire->peers[transfer->peer];
+                if (peer->lost && coll_wire_now_ms() > peer->lost_ms + LAST_WORDS_MS) {
                     *failed_peer = (int)transfer->peer;
                 }
                 continue;
@@ -409,9 +416,8 @@ leo_status coll_wire_wait(struct coll_wire *wire, struct coll_transfer *transfer
         }
     }
     if (status == LEO_OK && failed != NO_PEER) {
-        wire->lost = wire->lost != NO_PEER ? wire->lost : failed;
         snprintf(text, text_bytes, "rank %d is gone: its process ended or its connection broke",
-                 wire->lost);
+                 failed);
         status = LEO_ERR_IO;
     }
     if (open) {

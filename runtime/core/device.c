@@ -196,17 +196,22 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
     leo_status status = rt_device_poll(device);
     while (!status && !is_done(arg)) {
         uint64_t now = timeout_ms >= 0 ? wall_ns() : 0;
+        const uint64_t ends = device->host_ends;
         leo_status pumped = rt_device_pump(device, limit == UINT64_MAX ? limit
                                                    : now < limit       ? limit - now
                                                                        : 0);
         if (is_done(arg)) {
             break;
         }
-        const bool stalled = pumped == LEO_ERR_NOT_READY && device->host_jobs;
+        // A task of the host that ended after the device came to rest has given it new work.
+        const bool stalled =
+            pumped == LEO_ERR_NOT_READY && (device->host_jobs || device->host_ends != ends);
         if ((pumped == LEO_ERR_TIMEOUT || stalled) && timeout_ms >= 0 && wall_ns() >= limit) {
             status = rt_fail(LEO_ERR_TIMEOUT, "%s: not done after %d ms", what, timeout_ms);
         } else if (stalled) {
-            wait_for_host(device);
+            if (device->host_ends == ends) {
+                wait_for_host(device);
+            }
             status = rt_device_poll(device);
         } else if (pumped == LEO_ERR_NOT_READY) {
             status = rt_fail(timeout_ms < 0 ? LEO_ERR_DEAD : LEO_ERR_TIMEOUT,

@@ -49,6 +49,7 @@ static void finish_job(struct leo_rt_host_worker *worker, struct job *job,
         rt_log(device->rt, 3, "a stream is stuck behind work of the host: %s", leo_rt_last_error());
     }
     device->host_jobs--;
+    device->host_ends++;
     pthread_cond_broadcast(&device->host_changed);
     pthread_mutex_unlock(&device->lock);
 }

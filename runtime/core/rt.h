@@ -88,6 +88,7 @@ struct leo_rt_device {
     size_t staging_bytes;        /**< cached in the lists above */
     void *pinned;                /**< tree (tsearch) of rt_pinned */
     unsigned host_jobs;          /**< tasks of the host that are in streams and have not ended */
+    uint64_t host_ends;          /**< how many have ended */
     pthread_cond_t host_changed; /**< one of them ended */
     bool peer_copies;            /**< it has copied to or from memory of another device */
     struct rt_profile *profile;

@@ -212,6 +212,8 @@ static int disagree(struct rank *self)
 static int lose_rank_1(struct rank *self)
 {
     HcclResult state = HCCL_SUCCESS;
+    TRY(HcclBarrier(self->comm, self->stream)); // all have met
+    TRY(aclrtSynchronizeStream(self->stream));
     if (self->rank == 1) {
         raise(SIGKILL);
     }
