@@ -242,7 +242,8 @@ leo_status coll_wire_create(const struct coll_wire_opts *opts, struct coll_wire 
         if (i != opts->rank) {
             status = connect_peer(wire, i, coll_address_book_at(&book, i));
             if (status != LEO_OK) {
-                snprintf(text, text_bytes, "cannot connect to rank %u", i);
+                snprintf(text, text_bytes, "cannot connect to rank %u: its process may have ended",
+                         i);
             }
         }
     }
