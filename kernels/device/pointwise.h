@@ -5,7 +5,7 @@
 
 #include "element.h"
 #include "pointwise_args.h"
-#include "pointwise_math.h"
+#include "pointwise_functions.h"
 
 struct pw_span {
     uint64_t begin, end;

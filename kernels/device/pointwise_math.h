@@ -8,14 +8,15 @@
 
 #include <stdint.h>
 
-/* Minimum and maximum: a NaN wins. */
+/* Minimum and maximum as the vector unit has them: a NaN wins, max(+0, -0) is +0, min(+0, -0) is
+ * -0. */
 static inline float pw_max_f(float a, float b)
 {
-    return a != a || a > b ? a : b;
+    return a == b ? (__builtin_signbitf(a) ? b : a) : a != a || a > b ? a : b;
 }
 static inline double pw_max_d(double a, double b)
 {
-    return a != a || a > b ? a : b;
+    return a == b ? (__builtin_signbit(a) ? b : a) : a != a || a > b ? a : b;
 }
 static inline int64_t pw_max_i(int64_t a, int64_t b)
 {
@@ -23,11 +24,11 @@ static inline int64_t pw_max_i(int64_t a, int64_t b)
 }
 static inline float pw_min_f(float a, float b)
 {
-    return a != a || a < b ? a : b;
+    return a == b ? (__builtin_signbitf(a) ? a : b) : a != a || a < b ? a : b;
 }
 static inline double pw_min_d(double a, double b)
 {
-    return a != a || a < b ? a : b;
+    return a == b ? (__builtin_signbit(a) ? a : b) : a != a || a < b ? a : b;
 }
 static inline int64_t pw_min_i(int64_t a, int64_t b)
 {

@@ -251,6 +251,11 @@ static void set_absent(const struct work *work, struct op_pointwise_args *args, 
     const bool lowest = what && strcmp(what, "lowest") == 0,
                highest = what && strcmp(what, "highest") == 0;
     args->real[var] = lowest ? -INFINITY : highest ? INFINITY : 0;
+    if (what && strcmp(what, "one") == 0) {
+        args->real[var] = 1;
+        args->integer[var] = 1;
+        return;
+    }
     args->integer[var] = lowest ? INT64_MIN : highest ? INT64_MAX : 0;
 }
 

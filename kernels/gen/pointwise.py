@@ -62,6 +62,11 @@ def variables_of(row, text):
     return found + [(name, code) for name, code in EXTRA.items() if name in words and name not in names]
 
 
+def only_floats(row):
+    types = set().union(*(p.types[1] for p in row.params if p.code == "T" and p.role != "OUT"), set())
+    return bool(types) and types <= {"f32", "f16", "bf16", "f64"}
+
+
 def collect(tables):
     """Sets row.data of the family's rows; returns the expressions, each with its program."""
     expressions = {}
@@ -71,7 +76,7 @@ def collect(tables):
         text = row.get("expr")
         if not text:
             raise RowError(row.where, f"operator {row.name} has no expr")
-        compute = row.get("compute", "any")
+        compute = row.get("compute", "float" if only_floats(row) else "any")
         if compute not in ("any", "float", "int", "wide", "real"):
             raise RowError(row.where, f"compute {compute} is not any, float, int, wide or real")
         found = variables_of(row, text)
@@ -122,7 +127,7 @@ def row_data(tables):
 
 def reference(expressions):
     parts = ['/* Generated from kernels/rows: what pointwise operators compute, by their expressions. */\n'
-             '#include <pointwise_ref.h>\n\n#include <device/pointwise_math.h>\n#include <string.h>\n']
+             '#include <pointwise_ref.h>\n\n#include <device/pointwise_functions.h>\n#include <string.h>\n']
     entries = []
     for expression in sorted(expressions, key=lambda e: e.name):
         functions = []

@@ -131,13 +131,39 @@ static void want_element(const struct call *call, int64_t index, void *want)
     }
 }
 
-/* The same bits; any NaN equals any other. */
-static bool same(const void *got, const void *want, enum op_type type)
+/* Distance in steps of the type around `want`; float operators of 16 bits round what float
+ * computed. */
+static bool near(double got, double want, enum op_type type, double ulps)
 {
-    if (is_float(type) && rig_get_d(want, type) != rig_get_d(want, type)) {
-        return rig_get_d(got, type) != rig_get_d(got, type);
+    int exponent;
+    const int digits = type == OP_TYPE_F64   ? 53
+                       : type == OP_TYPE_F32 ? 24
+                       : type == OP_TYPE_F16 ? 11
+                                             : 8;
+    const int least = type == OP_TYPE_F64 ? -1021 : type == OP_TYPE_F16 ? -13 : -125;
+    frexp(want, &exponent);
+    const double step = ldexp(1, (exponent < least ? least : exponent) - digits);
+    return fabs(got - want) <= (digits < 24 ? 1 : ulps) * step;
+}
+
+/* The same bits, or as near as the row says; any NaN equals any other. */
+static bool same(const void *got, const void *want, enum op_type type, double ulps)
+{
+    if (memcmp(got, want, rig_type_bytes(type)) == 0) {
+        return true;
     }
-    return memcmp(got, want, rig_type_bytes(type)) == 0;
+    const double a = rig_get_d(got, type), b = rig_get_d(want, type);
+    if (is_float(type) && b != b) {
+        return a != a;
+    }
+    return is_float(type) ? ulps > 0 && near(a, b, type, ulps) : ulps > 0 && fabs(a - b) <= 1;
+}
+
+/* "ulp=N" of the row; an operator without it is exact. */
+static double ulps_of(const struct op_test_row *row)
+{
+    const char *text = strstr(row->test, "ulp=");
+    return text ? strtod(text + 4, NULL) : 0;
 }
 
 static void prepare(struct call *call, const struct op_test_row *row, enum op_type type,
@@ -204,7 +230,7 @@ static void run_case(const struct op_test_row *row, enum op_type type, const str
     CU_ASSERT_EQUAL(code, 0);
     rig_tensor_take(out);
     for (int64_t i = 0; !code && i < count; i++) {
-        if (!same(rig_tensor_at(out, i), want + (size_t)i * unit, out->type)) {
+        if (!same(rig_tensor_at(out, i), want + (size_t)i * unit, out->type, ulps_of(row))) {
             fprintf(
                 stderr,
                 "%s, %s, shape of %u dimensions, layout %d: element %lld is %g, it must be %g\n",
