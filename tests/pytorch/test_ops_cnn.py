@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions and pooling, forward and gradients, against the CPU.
+
+Bounds: where the chip multiplies in half precision (910A), in the types of the half kinds, and in HF32 (910B1,
+convolutions: 11 bits) the inputs are rounded; sums are of at most a few hundred products of size 1.
+"""
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+
+def operands(shapes, dtype=torch.float32, number=1):
+    generator = torch.Generator().manual_seed(number)
+    return [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+
+
+class Cnn(common.Case):
+    def expect_same(self, function, tensors, what, rtol=2e-2, atol=2e-2):
+        """function(*tensors) and its gradients by every tensor, on both."""
+        results = []
+        for device in ("cpu", common.DEVICE):
+            leaves = [tensor.detach().to(device).requires_grad_() for tensor in tensors]
+            out = function(*leaves)
+            seed = operands([out.shape], out.dtype, 7)[0].to(device)
+            results.append([out, *torch.autograd.grad(out, leaves, seed)])
+        for index, (want, got) in enumerate(zip(*results)):
+            scale = max(1.0, float(want.abs().max()))
+            self.expect_close(got, want, rtol=rtol, atol=atol * scale, what=f"{what}, {'out' if index == 0 else f'gradient {index}'}")
+
+    def test_convolution(self):
+        cases = [
+            ((8, 1, 28, 28), (6, 1, 5, 5), dict(padding=2)),
+            ((8, 6, 14, 14), (16, 6, 5, 5), dict()),
+            ((2, 16, 9, 11), (24, 16, 3, 3), dict(stride=2, padding=1)),
+            ((2, 3, 23, 17), (8, 3, 7, 7), dict(stride=2, padding=3)),
+            ((2, 8, 7, 7), (32, 8, 1, 1), dict()),
+            ((2, 8, 8, 9), (16, 8, 1, 1), dict(stride=2)),
+            ((2, 12, 9, 9), (12, 1, 3, 3), dict(padding=1, groups=12)),
+            ((2, 12, 9, 9), (24, 4, 3, 3), dict(padding=1, groups=3, stride=2)),
+            ((1, 4, 13, 15), (5, 4, 3, 2), dict(padding=(2, 1), dilation=(2, 3))),
+        ]
+        for x, w, options in cases:
+            for bias in (False, True):
+                shapes = [x, w] + ([(w[0],)] if bias else [])
+                self.expect_same(lambda *t: F.conv2d(*t, **options), operands(shapes), f"conv2d {x} {w} {options}")
+
+    def test_convolution_of_other_ranks_and_types(self):
+        self.expect_same(lambda *t: F.conv1d(*t, stride=2, padding=1), operands([(2, 4, 19), (6, 4, 3), (6,)]), "conv1d")
+        self.expect_same(lambda *t: F.conv3d(*t, padding=1), operands([(2, 3, 5, 6, 7), (4, 3, 3, 2, 3), (4,)]), "conv3d")
+        for dtype in [torch.float16] + ([torch.bfloat16] if common.HAS_BF16 else []):
+            self.expect_same(lambda *t: F.conv2d(*t, padding=1), operands([(2, 8, 9, 9), (16, 8, 3, 3), (16,)], dtype), str(dtype))
+
+    def test_transposed_convolution(self):
+        for x, w, options in [
+            ((2, 8, 5, 6), (8, 4, 2, 2), dict(stride=2)),
+            ((2, 8, 5, 6), (8, 4, 3, 3), dict(stride=2, padding=1, output_padding=1)),
+            ((2, 6, 5, 6), (6, 2, 4, 3), dict(stride=(1, 3), groups=3, dilation=2)),
+        ]:
+            channels = w[1] * options.get("groups", 1)
+            self.expect_same(lambda *t: F.conv_transpose2d(*t, **options), operands([x, w, (channels,)]), f"transposed {x} {w} {options}")
+
+    def test_a_strided_input(self):
+        x, w = operands([(9, 2, 9, 4), (6, 4, 3, 3)])
+        self.expect_same(lambda x, w: F.conv2d(x.permute(1, 3, 0, 2), w.transpose(2, 3)), [x, w], "permuted")
+
+    def test_pooling(self):
+        for shape in [(2, 3, 9, 9), (2, 16, 16, 16), (3, 11, 10)]:
+            x = operands([shape])
+            for options in [dict(kernel_size=2), dict(kernel_size=3, stride=2, padding=1), dict(kernel_size=3, stride=2, ceil_mode=True),
+                            dict(kernel_size=(1, 1), stride=2), dict(kernel_size=5, stride=1, padding=2)]:
+                self.expect_same(lambda x: F.max_pool2d(x, **options), x, f"max_pool2d {shape} {options}", 1e-6, 1e-6)
+                self.expect_same(lambda x: F.avg_pool2d(x, **options), x, f"avg_pool2d {shape} {options}", 1e-5, 1e-6)
+            self.expect_same(lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), x, "avg_pool2d", 1e-5, 1e-6)
+            self.expect_same(lambda x: F.avg_pool2d(x, 3, 2, 1, divisor_override=5), x, "avg_pool2d", 1e-5, 1e-6)
+            for size in [(3, 4), (7, 7), (9, 2)]:
+                self.expect_same(lambda x: F.adaptive_avg_pool2d(x, size), x, f"adaptive_avg_pool2d {size}", 1e-5, 1e-6)
+                self.expect_same(lambda x: F.adaptive_max_pool2d(x, size), x, f"adaptive_max_pool2d {size}", 1e-6, 1e-6)
+        self.expect_same(lambda x: F.max_pool2d(x, 3, 2, 1), operands([(2, 3, 9, 9)], torch.float16), "max_pool2d f16", 1e-3, 1e-3)
+
+
+common.main()
