@@ -1,45 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One scalar unit without a chip: a static program in flat memory with two Linux calls. The
  * comparison with QEMU. */
-#include "scalar.h"
+#include "bare.h"
 
 #include <leo/alloc.h>
-#include <leo/sim.h>
+#include <leo/faults.h>
 
-#include <gelf.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum {
-    SEGMENT_MAX = 16,
-    STACK_BYTES = 1 << 20,
-    STACK_GAP = 1 << 16,
-    CALL_WRITE = 64,
-    CALL_EXIT = 93
-};
-
-/** No program of a test needs more; a broken file must not make us reserve the host's memory. */
-#define IMAGE_BYTES_MAX (UINT64_C(1) << 30)
-/** Decoding takes three times the text. */
-#define TEXT_BYTES_MAX (UINT64_C(16) << 20)
-
-struct segment {
-    uint64_t addr, bytes, file_offset, file_bytes;
-    unsigned access;
-};
-
-struct bare {
-    struct segment segments[SEGMENT_MAX + 1]; /**< the last is the stack */
-    size_t segment_count;
-    uint64_t low, high; /**< addresses of the image */
-    uint8_t *image, *stack;
-    uint64_t entry;
-    struct sim_decoded *text;
-    void (*write_fn)(void *user, int fd, const void *data, size_t bytes);
-    void *user;
-    int exit_code;
-    struct sim_scalar scalar;
-};
+enum { CALL_WRITE = 64, CALL_EXIT = 93, ECALL = 0x73 };
 
 static bool fail(struct sim_scalar *scalar, enum leo_fault code, uint64_t addr, uint64_t bytes)
 {
@@ -101,7 +73,7 @@ static bool call_linux(struct sim_scalar *scalar)
     struct bare *bare = scalar->owner;
     uint64_t number = scalar->x[17], a0 = scalar->x[10], a1 = scalar->x[11], a2 = scalar->x[12];
     if (number == CALL_EXIT) {
-        bare->exit_code = (int)(a0 & 0xff);
+        bare->result->exit_code = (int)(a0 & 0xff);
         return false;
     }
     if (number != CALL_WRITE) {
@@ -109,7 +81,7 @@ static bool call_linux(struct sim_scalar *scalar)
     }
     if (a2 > 0) {
         struct sim_region region;
-        if (a2 > IMAGE_BYTES_MAX) {
+        if (a2 > BARE_IMAGE_BYTES_MAX) {
             return fail(scalar, LEO_FAULT_GM_OUT_OF_RANGE, a1, a2);
         }
         if (!find_region(scalar, a1, (unsigned)a2, SIM_ACCESS_READ, &region)) {
@@ -131,110 +103,94 @@ static const struct sim_scalar_env bare_env = {
     .ecall = call_linux,
 };
 
-static bool has_valid_header(Elf *elf, GElf_Ehdr *header)
+/** "0x40", and where that is. */
+static void describe_address(const struct bare *bare, uint64_t addr, char *text, size_t bytes)
 {
-    return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, header) &&
-           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-           header->e_machine == EM_RISCV && header->e_type == ET_EXEC;
-}
-
-/** Collects the PT_LOADs. */
-static leo_status read_segments(struct bare *bare, Elf *elf, size_t file_bytes)
-{
-    size_t count;
-    bare->low = UINT64_MAX;
-    if (elf_getphdrnum(elf, &count) != 0) {
-        return LEO_ERR_BAD_ELF;
-    }
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr p;
-        if (i > INT32_MAX || !gelf_getphdr(elf, (int)i, &p)) {
-            return LEO_ERR_BAD_ELF;
-        }
-        if (p.p_type == PT_INTERP) {
-            return LEO_ERR_BAD_ELF; // not static
-        }
-        if (p.p_type != PT_LOAD || p.p_memsz == 0) {
-            continue;
-        }
-        if (bare->segment_count == SEGMENT_MAX || p.p_filesz > p.p_memsz ||
-            p.p_offset > file_bytes || p.p_filesz > file_bytes - p.p_offset ||
-            p.p_memsz > IMAGE_BYTES_MAX || p.p_vaddr > UINT64_MAX - 2 * IMAGE_BYTES_MAX) {
-            return LEO_ERR_BAD_ELF;
-        }
-        unsigned access = p.p_flags & PF_R ? SIM_ACCESS_READ : 0;
-        access |= p.p_flags & PF_X ? SIM_ACCESS_EXEC : p.p_flags & PF_W ? SIM_ACCESS_WRITE : 0;
-        bare->segments[bare->segment_count++] =
-            (struct segment){p.p_vaddr, p.p_memsz, p.p_offset, p.p_filesz, access};
-        bare->low = p.p_vaddr < bare->low ? p.p_vaddr : bare->low;
-        bare->high = p.p_vaddr + p.p_memsz > bare->high ? p.p_vaddr + p.p_memsz : bare->high;
-    }
-    return bare->segment_count && bare->high - bare->low <= IMAGE_BYTES_MAX ? LEO_OK
-                                                                            : LEO_ERR_BAD_ELF;
-}
-
-/** Decodes the executable segments as one text. */
-static leo_status decode_text(struct bare *bare)
-{
-    uint64_t low = UINT64_MAX, high = 0;
     for (size_t i = 0; i < bare->segment_count; i++) {
         const struct segment *segment = &bare->segments[i];
-        if (segment->access & SIM_ACCESS_EXEC) {
-            low = segment->addr < low ? segment->addr : low;
-            high = segment->addr + segment->bytes > high ? segment->addr + segment->bytes : high;
+        if (addr >= segment->addr && addr - segment->addr < segment->bytes) {
+            snprintf(text, bytes, "0x%" PRIx64 ", in %s", addr,
+                     i + 1 == bare->segment_count            ? "the stack"
+                     : segment->access & SIM_ACCESS_EXEC     ? "the code"
+                     : !(segment->access & SIM_ACCESS_WRITE) ? "read-only data"
+                                                             : "the data");
+            return;
         }
     }
-    low = (low + 3) & ~UINT64_C(3);
-    if (low >= high || high - low > TEXT_BYTES_MAX) {
-        return LEO_ERR_BAD_ELF;
-    }
-    return sim_decoded_create(bare->image + (low - bare->low), (size_t)(high - low), low,
-                              &bare->text);
+    const struct segment *stack = &bare->segments[bare->segment_count - 1];
+    bool below = addr < stack->addr && stack->addr - addr <= BARE_STACK_GAP;
+    snprintf(text, bytes, "0x%" PRIx64 ", %s", addr,
+             below ? "below the stack of 1 MiB" : "in no segment of the program");
 }
 
-static leo_status load_image(struct bare *bare, const uint8_t *file, size_t file_bytes)
+static void explain_illegal(const struct sim_scalar *scalar, struct leo_sim_bare_result *result)
 {
-    // libelf asks for a writable buffer; the caller's is not.
-    char *copy = leo_alloc(file_bytes ? file_bytes : 1);
-    if (!copy) {
-        return LEO_ERR_NO_MEMORY;
+    uint32_t word = scalar->fault.word, opcode = word & 0x7f;
+    const char *why = "no instruction of the scalar unit";
+    if (word == ECALL) {
+        (void)sim_bare_refuse(result, LEO_OK,
+                              "call %" PRIu64
+                              " of Linux is not there: only write (%d) and exit (%d) "
+                              "are",
+                              scalar->x[17], CALL_WRITE, CALL_EXIT);
+        return;
     }
-    memcpy(copy, file, file_bytes);
-    leo_status status = LEO_ERR_BAD_ELF;
-    GElf_Ehdr header;
-    Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_memory(copy, file_bytes);
-    if (elf && has_valid_header(elf, &header)) {
-        bare->entry = header.e_entry;
-        status = read_segments(bare, elf, file_bytes);
+    if ((word & 3) != 3) {
+        why = "a compressed instruction, or no code; the scalar unit has no compressed ones";
+    } else if (opcode == 0x0b || opcode == 0x2b || opcode == 0x5b || opcode == 0x7b) {
+        why = "an instruction of the chip's other units, which are not there without a kernel";
+    } else if (opcode == 0x53 || (opcode & 0x73) == 0x43) {
+        why = "a floating-point instruction that the scalar unit does not have, or its rounding "
+              "mode (the one in frm, if it says dyn) is reserved";
     }
-    elf_end(elf);
-    leo_free(copy);
-    if (status != LEO_OK) {
-        return status;
-    }
-    bare->image = leo_calloc(1, (size_t)(bare->high - bare->low));
-    bare->stack = leo_calloc(1, STACK_BYTES);
-    if (!bare->image || !bare->stack) {
-        return LEO_ERR_NO_MEMORY;
-    }
-    for (size_t i = 0; i < bare->segment_count; i++) {
-        const struct segment *segment = &bare->segments[i];
-        if (segment->file_bytes) {
-            memcpy(bare->image + (segment->addr - bare->low), file + segment->file_offset,
-                   (size_t)segment->file_bytes);
-        }
-    }
-    status = decode_text(bare);
-    uint64_t stack = (bare->high + 2 * STACK_GAP) & ~(uint64_t)(STACK_GAP - 1);
-    bare->segments[bare->segment_count++] =
-        (struct segment){stack, STACK_BYTES, 0, 0, SIM_ACCESS_READ | SIM_ACCESS_WRITE};
-    return status;
+    (void)sim_bare_refuse(result, LEO_OK, "word 0x%08" PRIx32 ": %s", word, why);
 }
 
-static void run_program(struct bare *bare, uint64_t max_instructions,
-                        struct leo_sim_bare_result *result)
+/** What happened, with the names and values that the code of the fault has. */
+static void explain(const struct bare *bare, struct leo_sim_bare_result *result, uint64_t limit)
+{
+    const struct sim_scalar *scalar = &bare->scalar;
+    const struct sim_fault *fault = &scalar->fault;
+    char where[96];
+    describe_address(bare, fault->addr, where, sizeof(where));
+    switch ((int)fault->code) {
+    case LEO_FAULT_NONE:
+        break;
+    case LEO_FAULT_ILLEGAL_INSTRUCTION:
+        explain_illegal(scalar, result);
+        break;
+    case LEO_FAULT_GM_OUT_OF_RANGE:
+        (void)sim_bare_refuse(result, LEO_OK, "an access to %" PRIu64 " bytes at %s", fault->bytes,
+                              where);
+        break;
+    case LEO_FAULT_GM_READ_ONLY:
+        (void)sim_bare_refuse(result, LEO_OK,
+                              "an access that is not allowed there: %" PRIu64 " bytes at %s",
+                              fault->bytes, where);
+        break;
+    case LEO_FAULT_BAD_FETCH:
+        (void)sim_bare_refuse(result, LEO_OK, "the program went to %s, which is no code%s", where,
+                              fault->addr % 4 ? " and no multiple of 4" : "");
+        break;
+    case LEO_FAULT_BAD_CSR:
+        (void)sim_bare_refuse(result, LEO_OK,
+                              "control register 0x%" PRIx64 " does not exist or is read-only",
+                              fault->addr);
+        break;
+    case LEO_FAULT_WATCHDOG:
+        (void)sim_bare_refuse(result, LEO_OK,
+                              "it was stopped after %" PRIu64 " instructions (--limit)", limit);
+        break;
+    default:
+        (void)sim_bare_refuse(result, LEO_OK, "%s", leo_fault_text(fault->code));
+        break;
+    }
+}
+
+static void run_program(struct bare *bare, uint64_t max_instructions)
 {
     struct sim_scalar *scalar = &bare->scalar;
+    struct leo_sim_bare_result *result = bare->result;
     const struct segment *stack = &bare->segments[bare->segment_count - 1];
     sim_scalar_reset(scalar);
     scalar->owner = bare;
@@ -249,11 +205,15 @@ static void run_program(struct bare *bare, uint64_t max_instructions,
     if (stop == SIM_SCALAR_TIME) {
         scalar->fault = (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = scalar->pc};
     }
-    result->exit_code = stop == SIM_SCALAR_EXITED ? bare->exit_code : -1;
+    if (stop != SIM_SCALAR_EXITED) {
+        result->exit_code = -1;
+    }
     result->instructions = scalar->instructions;
     result->fault = (uint16_t)scalar->fault.code;
     result->fault_pc = scalar->fault.pc;
     result->fault_addr = scalar->fault.addr;
+    result->fault_word = scalar->fault.word;
+    explain(bare, result, max_instructions);
 }
 
 leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
@@ -271,9 +231,10 @@ leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
     }
     bare->write_fn = write_fn;
     bare->user = user;
-    leo_status status = load_image(bare, elf, elf_bytes);
+    bare->result = result;
+    leo_status status = sim_bare_load(bare, elf, elf_bytes);
     if (status == LEO_OK) {
-        run_program(bare, max_instructions, result);
+        run_program(bare, max_instructions);
     }
     sim_decoded_destroy(bare->text);
     leo_free(bare->image);

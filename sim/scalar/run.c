@@ -552,6 +552,10 @@ left_text: // op is where the count stands, target the place
     }
     set_fault(scalar, LEO_FAULT_BAD_FETCH, scalar->pc, 4);
     scalar->fault.pc = scalar->pc;
+    if (op > ops) { // the last instruction before: the jump, or where the text ends
+        scalar->fault.pc = base + (uint64_t)(op - 1 - ops) * 4;
+        scalar->fault.word = text->words[op - 1 - ops];
+    }
     return SIM_SCALAR_FAULT;
 
 stopped: // at this instruction, which has had no effect: a fault, or to be tried again

@@ -45,7 +45,7 @@ struct session {
 
 static const char help[] =
     "usage: leo run KERNEL.elf [options]\n"
-    "       leo run --bare PROGRAM.elf\n"
+    "       leo run --bare [--limit INSTRUCTIONS] PROGRAM.elf\n"
     "Runs a kernel on the simulated chip and tells its simulated time.\n"
     "\n"
     "  --kernel NAME    which kernel of the file (needed if there are several)\n"
@@ -70,7 +70,8 @@ static const char help[] =
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
     "  --bare           run a static RV64 Linux program on one scalar unit (calls: write, exit); "
     "the\n"
-    "                   exit code is the program's\n"
+    "                   exit code is the program's; its stack has 1 MiB\n"
+    "  --limit N        with --bare: stop after N instructions (default 10000000000, 0 = never)\n"
     "\n"
     "%s"
     "\n"

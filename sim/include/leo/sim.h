@@ -67,12 +67,15 @@ struct leo_sim_bare_result {
     uint16_t fault;        /**< enum leo_fault, 0 = none. */
     uint64_t fault_pc;
     uint64_t fault_addr;
+    uint32_t fault_word; /**< The instruction at fault_pc; of a bad jump the jump. 0 = none. */
+    char text[256];      /**< What is wrong with the file, or what the fault was; else empty. */
 };
 
 /**
  * Runs a static RV64 ELF on one scalar unit: the Linux calls write (64) and exit (93), nothing
  * else, so that the same file runs under qemu-riscv64. `write_fn` receives what the program writes.
- * `max_instructions` 0 = no limit.
+ * `max_instructions` 0 = no limit. The stack has 1 MiB. Files with compressed instructions,
+ * position-independent ones and those with writable code are refused.
  */
 leo_status leo_sim_bare_run(const void *elf, size_t elf_bytes,
                             void (*write_fn)(void *user, int fd, const void *data, size_t bytes),

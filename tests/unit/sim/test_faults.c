@@ -302,7 +302,7 @@ static void gm_dma_fault_names_pipe(void)
     rig_close(&rig);
 }
 
-static void bad_fetch_names_the_target(void)
+static void bad_fetch_names_the_jump_and_its_target(void)
 {
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 1);
@@ -311,14 +311,15 @@ static void bad_fetch_names_the_target(void)
     uint64_t slot = 0x10004000;
     CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_AICORE, IMAGE, 1, &slot, 1, NULL),
                     LEO_FAULT_BAD_FETCH);
-    CU_ASSERT_EQUAL(rig.faults[0].pc, 0x4000);
+    CU_ASSERT_EQUAL(rig.faults[0].pc, 0);
     CU_ASSERT_EQUAL(rig.faults[0].addr, slot);
     // Falling off the end of the text is a bad fetch too.
     const uint32_t no_return[] = {rv_addi(A0, A0, 0)};
     rig_image(&rig, IMAGE, no_return, COUNT(no_return));
     CU_ASSERT_EQUAL(rig_run(&rig, LEO_CORE_KIND_AICORE, IMAGE, 1, &slot, 1, NULL),
                     LEO_FAULT_BAD_FETCH);
-    CU_ASSERT_EQUAL(rig.faults[1].pc, 4);
+    CU_ASSERT_EQUAL(rig.faults[1].pc, 0);
+    CU_ASSERT_EQUAL(rig.faults[1].addr, 0x10000004);
     check_usable(&rig, LEO_CORE_KIND_AICORE);
     rig_close(&rig);
 }
@@ -480,7 +481,7 @@ static void bad_entries_are_refused(void)
 static const struct leo_test tests[] = {
     {"kernel_faults_are_recorded", kernel_faults_are_recorded},
     {"gm_dma_fault_names_pipe", gm_dma_fault_names_pipe},
-    {"bad_fetch_names_the_target", bad_fetch_names_the_target},
+    {"bad_fetch_names_the_jump_and_its_target", bad_fetch_names_the_jump_and_its_target},
     {"watchdog_stops_a_hanging_block", watchdog_stops_a_hanging_block},
     {"lowest_block_wins_and_the_rest_is_dropped", lowest_block_wins_and_the_rest_is_dropped},
     {"bad_entries_are_refused", bad_entries_are_refused},

@@ -276,7 +276,9 @@ static void bare_program_does_as_under_qemu(void)
     CU_ASSERT_EQUAL(scratch_run(&scratch, theirs, sizeof(theirs), "qemu-riscv64 p"), 7);
     CU_ASSERT_STRING_EQUAL(ours, "hello\n");
     CU_ASSERT_STRING_EQUAL(ours, theirs);
-    expect("run --bare p.c", 1, "not a valid kernel file");
+    expect("run --bare p.c", 1, "it is no ELF file");
+    expect("run --bare --limit 2 p", 1, "it was stopped after 2 instructions (--limit)");
+    expect("run --bare --limit many p", 2, "usage");
     expect("run --bare", 2, "usage");
     scratch_finish(&scratch);
 }

@@ -104,22 +104,46 @@ static void faults_are_reported(void)
     static const struct {
         uint32_t code[2];
         enum leo_fault fault;
+        uint64_t pc; // from the first word
+        const char *text;
     } cases[] = {
-        {{0x00000073}, LEO_FAULT_ILLEGAL_INSTRUCTION},             // ecall 0
-        {{0x00002083}, LEO_FAULT_GM_OUT_OF_RANGE},                 // lw x1, 0(x0)
-        {{0x00000297, 0x0002a023}, LEO_FAULT_GM_READ_ONLY},        // auipc x5, 0; sw x0, 0(x5)
-        {{0x00000067}, LEO_FAULT_BAD_FETCH},                       // jr x0
-        {{0xc01022f3, 0x00000000}, LEO_FAULT_ILLEGAL_INSTRUCTION}, // csrr x5, time; a word of zeros
-        {{0x80002573}, LEO_FAULT_BAD_CSR},                         // csrr a0, 0x800
-        {{0x0000006f}, LEO_FAULT_WATCHDOG},                        // j .
-        {{0xff812083, 0x0000006f}, LEO_FAULT_WATCHDOG},            // lw x1, -8(sp); j .
+        {{0x03900893, 0x00000073}, LEO_FAULT_ILLEGAL_INSTRUCTION, 4, "call 57 of Linux"},
+        {{0x00002083}, LEO_FAULT_GM_OUT_OF_RANGE, 0, "4 bytes at 0x0, in no segment"},
+        {{0x00000297, 0x0002a023}, LEO_FAULT_GM_READ_ONLY, 4, "4 bytes at 0x10078, in the code"},
+        {{0x00000013, 0x00000067}, LEO_FAULT_BAD_FETCH, 4, "went to 0x0, in no segment"},
+        {{0x00200067}, LEO_FAULT_BAD_FETCH, 0, "no multiple of 4"},                 // jr 2
+        {{0xc01022f3, 0x00000000}, LEO_FAULT_ILLEGAL_INSTRUCTION, 4, "compressed"}, // zeros
+        {{0x0000000b}, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, "word 0x0000000b: an instruction of the"},
+        {{0x003150d3}, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, "rounding"},
+        {{0x80002573}, LEO_FAULT_BAD_CSR, 0, "control register 0x800"},   // csrr a0
+        {{0xc0051073}, LEO_FAULT_BAD_CSR, 0, "control register 0xc00"},   // csrw cycle
+        {{0x0000006f}, LEO_FAULT_WATCHDOG, 0, "after 1000 instructions"}, // j .
+        {{0xff812083, 0x0000006f}, LEO_FAULT_WATCHDOG, 4, "--limit"},     // lw x1, -8(sp); j .
+        {{0x00100073}, LEO_FAULT_KERNEL_TRAP, 0, "trap"},                 // ebreak
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct image image = make_image(cases[i].code, 2);
         struct leo_sim_bare_result result;
         CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_OK);
         CU_ASSERT_EQUAL(result.fault, cases[i].fault);
+        CU_ASSERT_EQUAL(result.fault_pc, image.header.e_entry + cases[i].pc);
         CU_ASSERT_EQUAL(result.exit_code, -1);
+        CU_ASSERT_EQUAL(result.fault_word,
+                        cases[i].fault == LEO_FAULT_WATCHDOG ? 0 : cases[i].code[cases[i].pc / 4]);
+        CU_ASSERT_PTR_NOT_NULL(strstr(result.text, cases[i].text));
+    }
+}
+
+static void the_limit_is_exact(void)
+{
+    const uint32_t code[] = {0x00128293, 0xffdff06f}; // addi x5, x5, 1; j -4
+    struct image image = make_image(code, COUNT_OF(code));
+    struct leo_sim_bare_result result;
+    for (uint64_t limit = 1; limit < 100; limit++) {
+        CU_ASSERT_EQUAL(leo_sim_bare_run(&image, sizeof(image), NULL, NULL, limit, &result),
+                        LEO_OK);
+        CU_ASSERT_EQUAL(result.fault, LEO_FAULT_WATCHDOG);
+        CU_ASSERT_EQUAL(result.instructions, limit);
     }
 }
 
@@ -133,30 +157,58 @@ static void truncated_files_are_refused(void)
     }
 }
 
-static void foreign_files_are_refused(void)
+static void expect_refusal(const struct image *image, const char *text)
+{
+    struct leo_sim_bare_result result;
+    CU_ASSERT_EQUAL(run(image, sizeof(*image), &result), LEO_ERR_BAD_ELF);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.text, text));
+}
+
+static void foreign_files_are_refused_as_what_they_are(void)
 {
     struct leo_sim_bare_result result;
     struct image good = make_image(hello, COUNT_OF(hello)), image = good;
     image.header.e_machine = EM_X86_64;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "not for RISC-V");
     image = good;
     image.header.e_ident[EI_CLASS] = ELFCLASS32;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "RV32");
     image = good;
     image.header.e_type = ET_DYN;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "PIE");
+    image = good;
+    image.header.e_type = ET_REL;
+    expect_refusal(&image, "not linked");
+    image = good;
+    image.header.e_flags = EF_RISCV_RVC;
+    expect_refusal(&image, "compressed");
+    image = good;
+    image.header.e_flags = EF_RISCV_RVE;
+    expect_refusal(&image, "RV64E");
     image = good;
     image.segment.p_type = PT_NOTE;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "nothing to load");
+    image = good;
+    image.segment.p_type = PT_INTERP;
+    expect_refusal(&image, "-static");
     image = good;
     image.segment.p_memsz = UINT64_MAX;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "is the most");
     image = good;
     image.segment.p_vaddr = UINT64_MAX - 16;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "is the most");
+    image = good;
+    image.segment.p_filesz = image.segment.p_memsz;
+    expect_refusal(&image, "past the end");
     image = good;
     image.segment.p_flags = PF_R;
-    CU_ASSERT_EQUAL(run(&image, sizeof(image), &result), LEO_ERR_BAD_ELF);
+    expect_refusal(&image, "no executable segment");
+    image = good;
+    image.segment.p_flags = PF_R | PF_W | PF_X;
+    expect_refusal(&image, "RWX");
+    image = good;
+    image.header.e_ident[EI_MAG0] = 0;
+    expect_refusal(&image, "no ELF");
     CU_ASSERT_EQUAL(leo_sim_bare_run(NULL, 0, NULL, NULL, 0, &result), LEO_ERR_INVALID_ARG);
     CU_ASSERT_EQUAL(leo_sim_bare_run(&good, sizeof(good), NULL, NULL, 0, NULL),
                     LEO_ERR_INVALID_ARG);
@@ -198,7 +250,8 @@ static const struct leo_test tests[] = {
     {"program_writes_and_exits", program_writes_and_exits},
     {"faults_are_reported", faults_are_reported},
     {"truncated_files_are_refused", truncated_files_are_refused},
-    {"foreign_files_are_refused", foreign_files_are_refused},
+    {"the_limit_is_exact", the_limit_is_exact},
+    {"foreign_files_are_refused_as_what_they_are", foreign_files_are_refused_as_what_they_are},
     {"damaged_files_never_crash", damaged_files_never_crash},
     {"run_survives_each_failed_allocation", run_survives_each_failed_allocation},
 };

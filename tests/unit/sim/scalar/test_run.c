@@ -66,7 +66,10 @@ static void run_leaving_text_is_bad_fetch(void)
         w.scalar.x[1] = targets[i];
         CU_ASSERT_EQUAL(sim_scalar_run(&w.scalar, HUGE_VAL), SIM_SCALAR_FAULT);
         CU_ASSERT_EQUAL(w.scalar.fault.code, LEO_FAULT_BAD_FETCH);
-        CU_ASSERT_EQUAL(w.scalar.fault.pc, targets[i]);
+        CU_ASSERT_EQUAL(w.scalar.fault.addr, targets[i]);
+        CU_ASSERT_EQUAL(w.scalar.fault.pc, WORLD_TEXT); // the jump
+        CU_ASSERT_EQUAL(w.scalar.fault.word, RET);
+        CU_ASSERT_EQUAL(w.scalar.pc, targets[i]);
         world_finish(&w);
     }
 }
