@@ -42,6 +42,23 @@ static leo_status submit_entry(struct leo_drv_queue *queue, struct leo_sqe *entr
     return LEO_OK;
 }
 
+// Findings follow each other in the ring, the first at fault_index - 1.
+static void take_checks(const struct leo_drv_device *device, const struct leo_cqe *entry,
+                        struct leo_drv_completion *done)
+{
+    unsigned count = 1;
+    for (unsigned i = 0; i < count && i < LEO_DRV_CHECKS; i++) {
+        struct leo_check_record *record = &done->check[i];
+        memcpy(record, &device->faults[(entry->fault_index - 1 + i) % DRV_FAULT_DEPTH],
+               sizeof(*record));
+        if (record->cmd_id != entry->cmd_id) {
+            return; // a later fault has taken its place
+        }
+        done->checks = i + 1;
+        count = i + 1 + record->rest;
+    }
+}
+
 static void fill_completion(const struct leo_drv_device *device, const struct leo_cqe *entry,
                             struct leo_drv_completion *done)
 {
@@ -49,7 +66,10 @@ static void fill_completion(const struct leo_drv_device *device, const struct le
     done->start_ns = entry->start_ns;
     done->end_ns = entry->end_ns;
     done->has_record = false;
-    if (entry->fault_index) {
+    done->checks = 0;
+    if (entry->fault_index && entry->status >= LEO_FAULT_HAZARD) {
+        take_checks(device, entry, done);
+    } else if (entry->fault_index) {
         const struct leo_fault_record *record =
             &device->faults[(entry->fault_index - 1) % DRV_FAULT_DEPTH];
         // A later fault may have taken the place in the ring.

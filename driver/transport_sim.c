@@ -9,6 +9,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+_Static_assert((int)LEO_DRV_CHECK_HAZARD == LEO_SIM_CHECK_HAZARD &&
+                   (int)LEO_DRV_CHECK_INIT == LEO_SIM_CHECK_INIT &&
+                   (int)LEO_DRV_CHECK_RACE == LEO_SIM_CHECK_RACE &&
+                   (int)LEO_DRV_CHECK_BOUNDS == LEO_SIM_CHECK_BOUNDS,
+               "the same bits");
+
 enum { DMA_ALIGN = 64, DMA_PAGE = 4096 };
 
 struct sim_transport {
@@ -135,6 +141,7 @@ leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
         .soc_text_name = opts->soc_text_name,
         .host_threads = opts->host_threads,
         .simd = opts->simd,
+        .check = opts->check,
         .gm_base = sim->range.base,
         .gm_bytes = sim->range.bytes,
     };

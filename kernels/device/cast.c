@@ -39,7 +39,7 @@ OP_INLINE void begin_report(const struct op_flat_args *t)
     }
 }
 
-/* Every block that saw an overflow stores the same word: their order does not matter. */
+/* Every block that saw an overflow sets the same bit: their order does not matter. */
 OP_INLINE void end_report(const struct op_flat_args *t)
 {
     if (!t->overflow) {
@@ -55,7 +55,7 @@ OP_INLINE void end_report(const struct op_flat_args *t)
         (const __ubuf__ volatile uint16_t *)(uintptr_t)NAN_SUM_RESULT;
     for (uint32_t i = 0; i < repeats; i++) {
         if ((sums[i] & 0x7c00) == 0x7c00) {
-            *(__gm__ volatile int32_t *)t->overflow = 1;
+            __atomic_fetch_or((__gm__ int32_t *)t->overflow, 1, __ATOMIC_RELAXED);
             return;
         }
     }

@@ -22,6 +22,7 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .host_threads = rt->opts.host_threads,
         .simd = rt->opts.simd,
         .index = (unsigned)index,
+        .check = rt->check,
     };
     leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
     return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index,

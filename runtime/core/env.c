@@ -64,6 +64,49 @@ static leo_status resolve_print(struct leo_rt_opts *opts)
     return status;
 }
 
+// The bits of one name; 0 = no such name.
+static unsigned check_bit(const char *name, size_t bytes)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } checks[] = {
+        {"hazard", LEO_DRV_CHECK_HAZARD}, {"init", LEO_DRV_CHECK_INIT},
+        {"race", LEO_DRV_CHECK_RACE},     {"bounds", LEO_DRV_CHECK_BOUNDS},
+        {"all", LEO_DRV_CHECK_ALL},
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if (strlen(checks[i].name) == bytes && memcmp(checks[i].name, name, bytes) == 0) {
+            return checks[i].bits;
+        }
+    }
+    return 0;
+}
+
+leo_status rt_env_check(const char *option, unsigned *bits)
+{
+    const char *text = option ? option : getenv("LEO_CHECK");
+    *bits = 0;
+    if (!text || !*text || strcmp(text, "none") == 0) {
+        return LEO_OK;
+    }
+    for (const char *name = text;; name++) {
+        size_t bytes = strcspn(name, ",");
+        unsigned bit = check_bit(name, bytes);
+        if (!bit) {
+            return rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s is \"%s\": it must be none, all, or some of "
+                           "hazard,init,race,bounds with commas between",
+                           option ? "option check" : "environment variable LEO_CHECK", text);
+        }
+        *bits |= bit;
+        name += bytes;
+        if (!*name) {
+            return LEO_OK;
+        }
+    }
+}
+
 leo_status rt_env_resolve(struct leo_rt_opts *opts)
 {
     if (!opts->soc) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 // A thread's last error has nowhere else to live: the calls that fail may have no object.
-static _Thread_local char last_error[1024];
+static _Thread_local char last_error[RT_FAULT_TEXT];
 
 static void set_text(const char *format, va_list args)
 {

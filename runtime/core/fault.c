@@ -137,6 +137,10 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
         .record = &done->record,
     };
     out[0] = '\0';
+    if (done->checks && task->kernel) {
+        rt_check_text(&text, &fault, done);
+        return;
+    }
     rt_text_append(&text, "%s%s faulted", task->kernel ? "kernel " : "",
                    task->kernel ? task->kernel->name : task->what);
     bool explained = done->has_record && task->kernel;

@@ -39,3 +39,8 @@ void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc)
 /* fault_insn.c */
 /** The instruction, why this core does not execute it, and what its configuration words hold. */
 void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault);
+
+/* check.c */
+/** What the checker found, a line each. */
+void rt_check_text(struct rt_text *text, const struct rt_fault *fault,
+                   const struct leo_drv_completion *done);

@@ -407,3 +407,19 @@ void rt_image_destroy(struct rt_image *image)
     leo_free(image->file);
     leo_free(image);
 }
+
+bool rt_image_word(const struct rt_image *image, uint64_t link, uint32_t *word)
+{
+    size_t count = 0;
+    GElf_Phdr header;
+    elf_getphdrnum(image->elf, &count);
+    for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &header); i++) {
+        uint64_t offset = link - header.p_vaddr;
+        if (header.p_type == PT_LOAD && offset < header.p_filesz &&
+            header.p_filesz - offset >= sizeof(*word)) {
+            memcpy(word, image->file + header.p_offset + offset, sizeof(*word));
+            return true;
+        }
+    }
+    return false;
+}

@@ -46,6 +46,8 @@ void rt_kernel_finish(struct leo_rt_kernel *kernel);
 bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *found);
 /** Link address of a symbol. */
 bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value);
+/** The instruction word at a link address. */
+bool rt_image_word(const struct rt_image *image, uint64_t link, uint32_t *word);
 /** Compilation unit of a link address (line.c). The device's lock is held. */
 bool rt_image_unit(struct rt_image *image, uint64_t pc, Dwarf_Die *unit);
 /** Source line of a link address (line.c). The device's lock is held. */

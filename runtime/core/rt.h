@@ -11,6 +11,7 @@ enum {
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
     RT_EVENTS_MAX = 65536,
+    RT_FAULT_TEXT = 8192,    /**< bytes of the text of a fault; the checker may find much */
     RT_SLOTS_MAX = 64,       /**< bits of sqe_kernel.reloc */
     RT_SKIP_AFTER_FAULT = 1, /**< bit of sqe.flags */
     RT_COPY_DST_HOST = 1,    /**< bits of sqe_copy.flags */
@@ -33,6 +34,7 @@ struct leo_rt {
     struct leo_rt_opts opts; /**< resolved: env and defaults filled in */
     char *soc_text;          /**< if read from a file */
     char *soc_name, *simd;   /**< copies of the options' text */
+    unsigned check;          /**< enum leo_drv_check bits */
     pthread_mutex_t lock;    /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
     /** Protects `range`; taken last. */
@@ -101,7 +103,7 @@ struct leo_rt_device {
 /** How a task ended whose caller waits for it. */
 struct rt_outcome {
     struct leo_drv_completion done;
-    char text[1536]; /**< if it failed */
+    char text[RT_FAULT_TEXT]; /**< if it failed */
 };
 
 /** One entry under way, and what to give back when it is done. */
@@ -137,7 +139,7 @@ struct leo_rt_stream {
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
     enum leo_core_kind fault_kind, last_fault_kind;
-    char fault_text[1536];
+    char fault_text[RT_FAULT_TEXT];
     leo_status host_status; /**< of the first host task that failed since synchronize, or LEO_OK */
     char host_text[512];
 };
@@ -191,6 +193,8 @@ double rt_number(const char *text);
 /* env.c */
 /** Fills options that are not set from the environment or by default. */
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
+/** What LEO_CHECK, or the option if not NULL, asks for: enum leo_drv_check bits. */
+LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
 
 /* device.c */
 LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index,

@@ -60,6 +60,9 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
         memcpy(&rt->opts, opts, opts->size < sizeof(*opts) ? opts->size : sizeof(*opts));
     }
     leo_status status = rt_env_resolve(&rt->opts);
+    if (!status) {
+        status = rt_env_check(rt->opts.check, &rt->check);
+    }
     if (status) {
         return status;
     }

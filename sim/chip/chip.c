@@ -80,6 +80,9 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_time_engine_create(&time, &chip->l2, &chip->engine);
     }
     if (!status) {
+        status = sim_checks_create(chip, opts->check);
+    }
+    if (!status) {
         status = sim_function_init(chip);
     }
     if (!status) {
@@ -98,7 +101,11 @@ void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
     uint64_t offset = addr - chip->hbm.base;
     bool inside =
         addr >= chip->hbm.base && offset <= chip->hbm.bytes && bytes <= chip->hbm.bytes - offset;
-    return inside ? chip->hbm.data + offset : NULL;
+    if (!inside) {
+        return NULL;
+    }
+    atomic_store(&chip->windowed, true);
+    return chip->hbm.data + offset;
 }
 
 /* Rounding, flushing and traps of the calling program must not reach simulated numbers or times. */
@@ -163,6 +170,7 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
         sim_space_finish(&chip->space[i]);
     }
+    sim_checks_destroy(chip);
     leo_free(chip->trace);
     leo_free(chip->core);
     sim_hbm_release(chip->arena, chip->arena_bytes);

@@ -13,6 +13,8 @@
 #include "../trace/trace.h"
 #include <leo/sim.h>
 
+struct sim_check;
+struct sim_check_written;
 struct sim_host_pool;
 struct sim_host_lock;
 
@@ -30,8 +32,12 @@ struct leo_sim_chip {
     struct sim_time_pool log_pool; /**< of the cores' logs */
     struct sim_time_engine *engine;
     struct sim_trace *trace; /**< one a core */
-    uint8_t *arena;          /**< on-chip memories of all cores, then the scratch */
-    uint8_t *scratch;        /**< SIM_SCRATCH_BYTES for each host thread: it stays in its cache */
+    unsigned check_which;    /**< SIM_CHECK_*, 0 = kernels are not checked */
+    struct sim_check *check; /**< one a core; NULL = off */
+    struct sim_check_written *written;
+    _Atomic bool windowed; /**< others write its memory unseen: nobody knows what is unwritten */
+    uint8_t *arena;        /**< on-chip memories of all cores, then the scratch */
+    uint8_t *scratch;      /**< SIM_SCRATCH_BYTES for each host thread: it stays in its cache */
     uint64_t arena_bytes;
     struct sim_function function;
     struct sim_scheduler scheduler;

@@ -134,6 +134,12 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
     return core->gm + (addr - core->gm_base);
 }
 
+/* The checker wants to see accesses to what other units reach too. */
+static unsigned watched(const struct sim_core *core)
+{
+    return core->check ? SIM_ACCESS_WATCHED : 0u;
+}
+
 static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)
 {
     const struct sim_local *ub = &core->local[LEO_MEM_SPACE_UB];
@@ -144,7 +150,7 @@ static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct
     *region = (struct sim_region){.base = base,
                                   .bytes = ub->bytes,
                                   .host = ub->data,
-                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE | watched(core),
                                   .load_cycles = (float)core->config->scalar_load_ub,
                                   .store_cycles = (float)core->config->scalar_store_ub};
     return true;
@@ -166,7 +172,8 @@ static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum s
     *region = (struct sim_region){.base = extent->base,
                                   .bytes = extent->bytes,
                                   .host = core->gm + (extent->base - core->gm_base),
-                                  .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u),
+                                  .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u) |
+                                            watched(core),
                                   .load_cycles = (float)core->config->scalar_load_gm,
                                   .store_cycles = (float)core->config->scalar_store_gm};
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include "../check/check.h"
 #include "../chip/host_pool.h"
 #include "../memory/hbm.h"
 #include "../memory/space.h"
@@ -22,9 +23,24 @@ static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
     }
 }
 
+static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access)
+{
+    const struct sim_core *core = scalar->owner;
+    unsigned touch = (access & SIM_ACCESS_READ ? SIM_TOUCH_READ : 0u) |
+                     (access & SIM_ACCESS_WRITE ? SIM_TOUCH_WRITE : 0u);
+    if (touch == (SIM_TOUCH_READ | SIM_TOUCH_WRITE)) {
+        touch |= SIM_TOUCH_ATOMIC;
+    }
+    bool global = addr >= SIM_GM_BASE;
+    uint64_t at = !global && addr >= SIM_WINDOW_BASE ? addr - SIM_WINDOW_BASE : addr;
+    sim_check_scalar(core->check, global ? LEO_MEM_SPACE_GM : LEO_MEM_SPACE_UB, at, bytes, touch,
+                     scalar->pc - SIM_IMAGE_BASE);
+}
+
 static const struct sim_scalar_env core_env = {
     .find = sim_core_find,
     .order = order_atomic,
+    .watch = watch,
     .custom = sim_core_issue,
     .csr_read = sim_core_csr_read,
     .csr_write = sim_core_csr_write,

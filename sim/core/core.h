@@ -24,6 +24,7 @@
 struct sim_simd;
 struct sim_space;
 struct sim_extent;
+struct sim_check;
 struct sim_host_pool;
 
 /** An on-chip buffer. */
@@ -78,6 +79,7 @@ struct sim_core {
     bool wrote_text; /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
+    struct sim_check *check; /**< NULL = off */
     /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
     unsigned first_turn, turn;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The effect of an instruction: outlined, checked, done. Time is issue.c's. */
+#include "../check/check.h"
 #include "core.h"
 #include <sim_units.h>
 
@@ -81,9 +82,13 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
     if (!op->row->exec) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
     }
-    bool good = sim_core_outline(core, op, &core->foot) && sim_footprint_map(core, &core->foot) &&
-                (core->foot.empty || op->row->exec(core, op));
-    return good || tell_config(core, op);
+    if (!sim_core_outline(core, op, &core->foot) || !sim_footprint_map(core, &core->foot)) {
+        return tell_config(core, op);
+    }
+    if (core->check) {
+        sim_check_unit(core->check, core, op);
+    }
+    return core->foot.empty || op->row->exec(core, op) || tell_config(core, op);
 }
 
 void sim_core_price(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)

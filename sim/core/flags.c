@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order between the pipes of one core: flags by (source, destination, id), and barriers. */
+#include "../check/check.h"
 #include "core.h"
 #include <sim_units.h>
 
 struct flag_name {
     enum leo_pipe src, dst;
     unsigned id;
+    uint64_t raw; /**< before it was cut to three bits */
 };
 
 static bool has_pipe(const struct sim_core *core, unsigned pipe)
@@ -20,8 +22,8 @@ static bool name_flag(struct sim_core *core, const struct sim_op *op, struct fla
     if (!has_pipe(core, src) || !has_pipe(core, dst)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
     }
-    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst,
-                               (unsigned)((op->imm >> 8) + op->b) & 7u};
+    uint64_t raw = (op->imm >> 8) + op->b;
+    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst, (unsigned)raw & 7u, raw};
     return true;
 }
 
@@ -46,6 +48,9 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
                               flag.id);
     }
     *set = (uint8_t)(*set | 1u << flag.id);
+    if (core->check) {
+        sim_check_flag_set(core->check, flag.src, flag.dst, flag.raw, op->pc - SIM_IMAGE_BASE);
+    }
     log_flag(core, SIM_TIME_SET, &flag);
     return true;
 }
@@ -62,6 +67,9 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
                               flag.id);
     }
     *set = (uint8_t)(*set & ~(1u << flag.id));
+    if (core->check) {
+        sim_check_flag_wait(core->check, flag.src, flag.dst, flag.raw, op->pc - SIM_IMAGE_BASE);
+    }
     log_flag(core, SIM_TIME_WAIT, &flag);
     return true;
 }
@@ -71,6 +79,9 @@ bool sim_core_barrier(struct sim_core *core, const struct sim_op *op)
     unsigned pipe = op->imm;
     if (pipe != LEO_PIPE_ALL && (pipe == LEO_PIPE_S || !has_pipe(core, pipe))) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
+    }
+    if (core->check) {
+        sim_check_barrier(core->check, (enum leo_pipe)pipe);
     }
     struct sim_time_record record = {
         .kind = SIM_TIME_BARRIER, .pipe = (uint8_t)pipe, .busy = core->config->barrier};

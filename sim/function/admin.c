@@ -70,6 +70,7 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
         LEO_OK) {
         return LEO_FAULT_BAD_ENTRY;
     }
+    sim_checks_written(chip, body->addr, body->bytes, false);
     sim_chip_forget(chip);
     return LEO_FAULT_NONE;
 }

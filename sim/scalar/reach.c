@@ -62,8 +62,13 @@ const struct sim_region *sim_scalar_reach(struct sim_scalar *scalar, uint64_t ad
     return region;
 }
 
+/* A watched region is never known to a base register, so that each access comes here. */
 static void fill(struct sim_reach *reach, const struct sim_region *region, int64_t ticks)
 {
+    if (region->access & SIM_ACCESS_WATCHED) {
+        *reach = (struct sim_reach){0};
+        return;
+    }
     *reach = (struct sim_reach){
         .base = region->base,
         .span = region->bytes < WIDEST ? 0 : region->bytes - (WIDEST - 1),
@@ -73,6 +78,14 @@ static void fill(struct sim_reach *reach, const struct sim_region *region, int64
     };
 }
 
+static void watch(struct sim_scalar *scalar, const struct sim_region *region, uint64_t addr,
+                  unsigned bytes, unsigned access)
+{
+    if (region->access & SIM_ACCESS_WATCHED && scalar->env->watch) {
+        scalar->env->watch(scalar, addr, bytes, access);
+    }
+}
+
 bool sim_scalar_load(struct sim_scalar *scalar, unsigned rs1, uint64_t addr, unsigned bytes,
                      uint64_t *value, int64_t *ticks)
 {
@@ -80,6 +93,7 @@ bool sim_scalar_load(struct sim_scalar *scalar, unsigned rs1, uint64_t addr, uns
     if (!region) {
         return false;
     }
+    watch(scalar, region, addr, bytes, SIM_ACCESS_READ);
     *value = 0;
     memcpy(value, region->host + (addr - region->base), bytes);
     *ticks = sim_scalar_ticks(scalar, (double)region->load_cycles) - SIM_TICKS;
@@ -94,6 +108,7 @@ bool sim_scalar_store(struct sim_scalar *scalar, unsigned rs1, uint64_t addr, un
     if (!region) {
         return false;
     }
+    watch(scalar, region, addr, bytes, SIM_ACCESS_WRITE);
     memcpy(region->host + (addr - region->base), &value, bytes);
     *ticks = sim_scalar_ticks(scalar, (double)region->store_cycles) - SIM_TICKS;
     fill(&scalar->store_reach[rs1], region, *ticks);

@@ -61,6 +61,10 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
     if (scalar->env->order) {
         scalar->env->order(scalar, addr);
     }
+    if (region->access & SIM_ACCESS_WATCHED && scalar->env->watch) {
+        scalar->env->watch(scalar, addr, bytes,
+                           is_load ? SIM_ACCESS_READ : SIM_ACCESS_READ | SIM_ACCESS_WRITE);
+    }
     scalar->x[op->rd] = sim_scalar_atomic(scalar, op, addr, region->host + (addr - region->base));
     scalar->x[0] = 0;
     double cycles = (double)region->load_cycles + (is_load ? 0 : (double)region->store_cycles);
@@ -270,6 +274,7 @@ FETCH(8, uint64_t)
             limit -= reach_->ticks;                                                                \
         } else {                                                                                   \
             int64_t ticks_ = 0;                                                                    \
+            scalar->pc = base + (uint64_t)(op - ops) * 4; /* for env->watch */                     \
             if (!sim_scalar_load(scalar, op->rs1, addr_, bytes, &value, &ticks_)) {                \
                 goto stopped;                                                                      \
             }                                                                                      \
@@ -288,6 +293,7 @@ FETCH(8, uint64_t)
             limit -= reach_->ticks;                                                                \
         } else {                                                                                   \
             int64_t ticks_ = 0;                                                                    \
+            scalar->pc = base + (uint64_t)(op - ops) * 4; /* for env->watch */                     \
             if (!sim_scalar_store(scalar, op->rs1, addr_, bytes, value_, &ticks_)) {               \
                 goto stopped;                                                                      \
             }                                                                                      \
@@ -495,6 +501,7 @@ do_fence:
     NEXT();
 do_atomic: {
     int64_t ticks = 0;
+    scalar->pc = base + (uint64_t)(op - ops) * 4; // for env->watch
     if (!run_atomic(scalar, op, &ticks)) {
         goto stopped;
     }

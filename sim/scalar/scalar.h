@@ -16,7 +16,8 @@ enum sim_access {
     SIM_ACCESS_READ = 1,
     SIM_ACCESS_WRITE = 2,
     SIM_ACCESS_EXEC = 4,
-    SIM_ACCESS_MISALIGNED = 8 /**< of a region only: loads and stores need not be aligned */
+    SIM_ACCESS_MISALIGNED = 8, /**< of a region only: loads and stores need not be aligned */
+    SIM_ACCESS_WATCHED = 16    /**< of a region only: env->watch sees each access */
 };
 
 /** A stretch of the address space that is contiguous host memory; may be kept until
@@ -37,6 +38,9 @@ struct sim_scalar_env {
     /** Finds the region that holds [addr, addr + bytes) with this access. */
     bool (*find)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
                  struct sim_region *region);
+    /** Called before each load, store or (READ and WRITE) atomic in a watched region, scalar->pc
+     * set. May be NULL. */
+    void (*watch)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access);
     /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
     void (*order)(struct sim_scalar *scalar, uint64_t addr);
     /** Issues a custom instruction; may move scalar->cycle forward (full queue, wait, barrier). */

@@ -106,6 +106,7 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     }
     if (!(body.flags & DST_HOST)) {
         sim_image_drop(chip, body.dst, span_of(body.width, body.height, body.dst_pitch));
+        sim_checks_written(chip, body.dst, span_of(body.width, body.height, body.dst_pitch), true);
     }
     for (uint32_t row = 0; row < body.height; row++) {
         uint64_t dst = body.dst + row * body.dst_pitch;

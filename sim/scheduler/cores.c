@@ -99,6 +99,7 @@ static void after_run(struct leo_sim_chip *chip, unsigned id)
 {
     struct sim_core *core = &chip->core[id];
     sim_time_log_publish(&core->log);
+    sim_checks_after(chip, id, chip->scheduler.slot[id].stop == SIM_SCALAR_RETURNED);
     if (!core->wrote_text) {
         return;
     }

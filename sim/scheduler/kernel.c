@@ -94,6 +94,7 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
         return sim_stream_fault(stream, LEO_FAULT_BAD_IMAGE, body->entry, 4);
     }
     kernel->image = image;
+    sim_checks_start(chip, queue);
     kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind
                                              : LEO_CORE_KIND_AICORE;
     uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
@@ -146,6 +147,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
     }
     prepare_memory(chip, queue, core);
     sim_core_begin(core, &block);
+    sim_checks_block(chip, id, kernel->next_block);
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
     sim_time_engine_begin(chip->engine, id, &core->log, start_cycle, chip->config.start_cycles,
@@ -275,6 +277,7 @@ void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id)
     }
     sim_image_release(chip, kernel->image);
     kernel->image = NULL;
+    sim_checks_finish(stream);
     sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(chip->config.complete_ns));
 }
 

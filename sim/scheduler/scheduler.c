@@ -70,6 +70,7 @@ void sim_scheduler_finish(struct leo_sim_chip *chip)
             sim_kernel_abandon(chip, queue);
         }
         leo_free(scheduler->stream[queue].args);
+        sim_checks_forget(&scheduler->stream[queue]);
     }
     sim_image_finish(chip);
     for (unsigned i = 0; scheduler->events && i < SIM_SPACE_COUNT; i++) {
@@ -150,6 +151,7 @@ static bool fetch(struct leo_sim_chip *chip, unsigned queue)
         return false;
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
+    stream->checked = false;
     uint64_t ready = later(chip->scheduler.now_ps, stream->free_ps);
     if (stream->entry.host_ns > MOST_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -303,6 +305,9 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
     const struct sim_stream *stream = &chip->scheduler.stream[queue];
     if (stream->fault.code == LEO_FAULT_NONE) {
         return 0;
+    }
+    if (stream->checked) {
+        return sim_checks_write(chip, queue);
     }
     bool kernel = stream->entry.opcode == LEO_SQE_OP_KERNEL;
     struct leo_fault_record record = {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct leo_sim_chip;
+struct sim_check_global;
 
 enum sim_task_state {
     SIM_TASK_NONE,   /**< the stream has nothing fetched */
@@ -48,7 +49,9 @@ struct sim_stream {
     uint16_t fault_core;
     uint64_t fault_cycle;
     struct sim_kernel kernel;
-    uint8_t *args; /**< copy of the argument block */
+    struct sim_check_global *check; /**< of the present kernel; NULL = not checked */
+    bool checked;                   /**< the fault is the checker's first finding */
+    uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
 };
 
@@ -122,6 +125,23 @@ uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle);
 /** Of the event engine: an instruction into the trace of its core. */
 void sim_cores_trace(void *chip, unsigned core, const struct sim_time_record *record, double start,
                      double end);
+
+/* checks.c: nothing happens on a chip without checks. */
+leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which);
+void sim_checks_destroy(struct leo_sim_chip *chip);
+void sim_checks_forget(struct sim_stream *stream);
+/** A kernel starts. */
+void sim_checks_start(struct leo_sim_chip *chip, unsigned queue);
+/** Core `id` starts a block. */
+void sim_checks_block(struct leo_sim_chip *chip, unsigned id, uint32_t block);
+/** Core `id` has run on; `returned`: its block ended without a fault. */
+void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned);
+/** All blocks have ended: findings are the fault of a task that has none. */
+void sim_checks_finish(struct sim_stream *stream);
+/** Writes the findings as fault records; the first one's number + 1. */
+uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue);
+/** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
+void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written);
 
 /** copy.c: does a copy or fill and says when it ends. False: the fault of the stream is set. */
 bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps);

@@ -22,7 +22,7 @@
 
 /* What the command line asks for. */
 struct request {
-    const char *path, *kernel, *soc, *trace;
+    const char *path, *kernel, *soc, *trace, *check;
     uint32_t blocks, repeat, traces;
     bool cores; /* the table by core */
     struct run_arg args[RUN_ARGS_MAX];
@@ -65,6 +65,8 @@ static const char help[] =
     "                   l0b l0c bt fb) of each core that ran holds afterwards, also after a "
     "fault;\n"
     "                   without DTYPE hexadecimal words\n"
+    "  --check LIST     what to check the kernel for: none, all, or some of\n"
+    "                   hazard,init,race,bounds (default: LEO_CHECK, else all)\n"
     "  --cores          a table of what the units of each core did\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
@@ -98,9 +100,9 @@ static int parse_count(const char *option, const char *text, uint32_t most, uint
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
-    static const char *const known[] = {"--kernel",        "--soc",    "--trace",
-                                        "--trace-records", "--blocks", "--repeat",
-                                        "--golden",        "--arg",    "--dump"};
+    static const char *const known[] = {"--kernel", "--soc",    "--trace",  "--trace-records",
+                                        "--blocks", "--repeat", "--golden", "--arg",
+                                        "--dump",   "--check"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -117,6 +119,8 @@ static int parse_option(struct request *request, const char *option, const char 
         request->soc = value;
     } else if (strcmp(option, "--trace") == 0) {
         request->trace = value;
+    } else if (strcmp(option, "--check") == 0) {
+        request->check = value;
     } else if (strcmp(option, "--blocks") == 0) {
         return parse_count(option, value, 65535, &request->blocks);
     } else if (strcmp(option, "--repeat") == 0) {
@@ -172,7 +176,10 @@ static int failed(const char *what)
 static int open_session(const struct request *request, struct session *session)
 {
     struct file_bytes elf;
-    struct leo_rt_opts opts = {.size = sizeof(opts), .soc = request->soc};
+    struct leo_rt_opts opts = {.size = sizeof(opts), .soc = request->soc, .check = request->check};
+    if (!opts.check && !getenv("LEO_CHECK")) {
+        opts.check = "all";
+    }
     if (!file_read("run", request->path, &elf)) {
         return 1;
     }

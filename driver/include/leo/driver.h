@@ -32,12 +32,17 @@ struct leo_drv_caps {
     uint64_t gm_bytes; /**< addresses from hbm_base on that memory can be mapped to */
 };
 
+/** Most findings of the checker that are told of one task. */
+#define LEO_DRV_CHECKS 16
+
 /** How a submitted entry ended. */
 struct leo_drv_completion {
     uint16_t status; /**< enum leo_fault, 0 = good. */
     uint64_t start_ns, end_ns;
     bool has_record;
     struct leo_fault_record record;
+    unsigned checks; /**< findings of the checker; then `record` is not set */
+    struct leo_check_record check[LEO_DRV_CHECKS];
 };
 
 /** Called for every completed entry of a queue, in order, on the thread that polls or waits, with
@@ -54,6 +59,16 @@ struct leo_drv_sim_opts {
     /** Number of the device: its addresses are those of place `index` among the process's chips if
      * that is free, else of the next free place. */
     unsigned index;
+    unsigned check; /**< enum leo_drv_check bits */
+};
+
+/** What kernels are checked for (docs/hw/check.md). */
+enum leo_drv_check {
+    LEO_DRV_CHECK_HAZARD = 1,
+    LEO_DRV_CHECK_INIT = 2,
+    LEO_DRV_CHECK_RACE = 4,
+    LEO_DRV_CHECK_BOUNDS = 8,
+    LEO_DRV_CHECK_ALL = 15
 };
 leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
                                       struct leo_transport **transport, char *error,

@@ -47,6 +47,9 @@ struct leo_rt_opts {
      */
     uint32_t print_bytes;
     bool print_prefix; /**< LEO_PRINT_PREFIX=1: each printed line tells its core and block. */
+    /** LEO_CHECK: what kernels are checked for: "none", "all", or some of hazard,init,race,bounds;
+     * default none. What is found fails the task. */
+    const char *check;
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
 void leo_rt_destroy(struct leo_rt *rt);

@@ -27,6 +27,15 @@ struct leo_sim_opts {
     /** First device address, and how many of them memory may be mapped to; both multiples of 4096.
      * Default: 4 GiB, and as many as the chip has bytes. Fewer make the chip's memory smaller. */
     uint64_t gm_base, gm_bytes;
+    unsigned check; /**< LEO_SIM_CHECK_* bits: what kernels are checked for; 0 = nothing. */
+};
+
+/** Checks of kernels; what they find are fault records of tasks (docs/hw/check.md). */
+enum {
+    LEO_SIM_CHECK_HAZARD = 1,
+    LEO_SIM_CHECK_INIT = 2,
+    LEO_SIM_CHECK_RACE = 4,
+    LEO_SIM_CHECK_BOUNDS = 8
 };
 
 /**

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentences a user gets for what the checker finds: both instructions, the bytes, what is
+ * missing between them. */
+#include "fault.h"
+
+#include <leo/insn.h>
+#include <string.h>
+
+typedef unsigned long long ull; // for printf
+
+/** One side of a finding. */
+struct side {
+    uint64_t pc;
+    enum leo_pipe unit;
+};
+
+static const char *pipe_name(unsigned pipe)
+{
+    static const char *const names[] = {"PIPE_S",    "PIPE_V",    "PIPE_M",   "PIPE_MTE1",
+                                        "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"};
+    return pipe < sizeof(names) / sizeof(names[0]) ? names[pipe] : "?";
+}
+
+/* "vadd (PIPE_V) at add.c:12" */
+static void append_side(struct rt_text *text, const struct rt_fault *fault, struct side side)
+{
+    struct rt_image *image = fault->kernel->module->image;
+    struct leo_insn_word insn;
+    uint32_t word;
+    char file[256];
+    int line;
+    bool known = side.pc && rt_image_word(image, side.pc, &word) && leo_insn_decode(word, &insn);
+    rt_text_append(text, "%s (%s)",
+                   known                     ? leo_insn_name(insn.insn)
+                   : side.unit == LEO_PIPE_S ? "the scalar unit"
+                                             : "an instruction",
+                   pipe_name(side.unit));
+    if (side.pc && rt_image_line(image, side.pc, file, sizeof(file), &line)) {
+        const char *slash = strrchr(file, '/');
+        rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
+        rt_fault_inlines(text, image, side.pc);
+    } else if (side.pc) {
+        rt_text_append(text, " at address 0x%llx", (ull)side.pc);
+    }
+}
+
+static void append_bytes(struct rt_text *text, const struct rt_fault *fault,
+                         const struct leo_check_record *check)
+{
+    const struct leo_fault_record record = {.addr = check->addr, .bytes = check->bytes};
+    struct rt_fault place = *fault;
+    enum leo_mem_space space = (enum leo_mem_space)check->space;
+    place.record = &record;
+    rt_text_append(text, "%llu bytes of %s at 0x%llx", (ull)check->bytes,
+                   check->space == LEO_MEM_SPACE_GM     ? "global memory"
+                   : check->space < LEO_MEM_SPACE_COUNT ? leo_mem_space_name(space)
+                                                        : "?",
+                   (ull)check->addr);
+    if (space == LEO_MEM_SPACE_GM) {
+        rt_fault_argument(text, &place);
+    } else {
+        rt_fault_array(text, &place, space);
+    }
+}
+
+static void append_missing(struct rt_text *text, const struct leo_check_record *check)
+{
+    if (check->unit == check->other_unit) {
+        rt_text_append(text, "missing between them: pipe_barrier(%s)", pipe_name(check->unit));
+        return;
+    }
+    rt_text_append(text, "missing between them: set_flag(%s, %s, ..) and wait_flag",
+                   pipe_name(check->other_unit), pipe_name(check->unit));
+}
+
+/* What each side does, by kind. */
+static void append_pair(struct rt_text *text, const struct rt_fault *fault,
+                        const struct leo_check_record *check)
+{
+    const struct side now = {check->pc, (enum leo_pipe)check->unit};
+    const struct side then = {check->other_pc, (enum leo_pipe)check->other_unit};
+    const bool reads = check->kind == LEO_CHECK_KIND_READ_AFTER_WRITE;
+    const bool was_read = check->kind == LEO_CHECK_KIND_WRITE_AFTER_READ;
+    append_side(text, fault, now);
+    rt_text_append(text, " %s ", reads ? "reads" : "writes");
+    append_bytes(text, fault, check);
+    rt_text_append(text, check->kind == LEO_CHECK_KIND_SAME_LINE ? ", next to what " : ", which ");
+    append_side(text, fault, then);
+    rt_text_append(text, was_read ? " reads before" : " writes before");
+}
+
+static void append_flag(struct rt_text *text, const struct rt_fault *fault,
+                        const struct leo_check_record *check)
+{
+    const struct side at = {check->pc, LEO_PIPE_S};
+    append_side(text, fault, at);
+    rt_text_append(text, ": flag (%s, %s, %llu)", pipe_name(check->unit),
+                   pipe_name(check->other_unit), (ull)check->addr);
+    if (check->code == LEO_FAULT_BAD_EVENT) {
+        rt_text_append(text, ", the chip has events 0 to %d",
+                       fault->device->caps.arch == 1001 ? 3 : 7);
+    }
+}
+
+/* Nothing wrote the bytes, or an instruction made them of such. */
+static void append_origin(struct rt_text *text, const struct rt_fault *fault,
+                          const struct leo_check_record *check)
+{
+    const struct side then = {check->other_pc, (enum leo_pipe)check->other_unit};
+    if (!check->other_pc) {
+        rt_text_append(text, ", which nothing wrote");
+        return;
+    }
+    rt_text_append(text, ", which ");
+    append_side(text, fault, then);
+    rt_text_append(text, " made of bytes that nothing wrote");
+}
+
+static void append_finding(struct rt_text *text, const struct rt_fault *fault,
+                           const struct leo_check_record *check)
+{
+    const struct side now = {check->pc, (enum leo_pipe)check->unit};
+    rt_text_append(text, "\n  %s: block %u (core %u): ",
+                   check->code < LEO_FAULT_COUNT ? leo_fault_name((enum leo_fault)check->code)
+                                                 : "?",
+                   check->block, check->core);
+    switch ((int)check->code) {
+    case LEO_FAULT_HAZARD:
+        append_pair(text, fault, check);
+        rt_text_append(text, "; ");
+        append_missing(text, check);
+        break;
+    case LEO_FAULT_RACE:
+        append_pair(text, fault, check);
+        rt_text_append(text, " in block %u; nothing orders the blocks%s", check->other_block,
+                       check->kind == LEO_CHECK_KIND_SAME_LINE
+                           ? ", and a scalar unit's cache writes whole lines of 64 bytes"
+                           : "");
+        break;
+    case LEO_FAULT_FLAG_LEFT:
+    case LEO_FAULT_BAD_EVENT:
+        append_flag(text, fault, check);
+        break;
+    case LEO_FAULT_NOT_WRITTEN:
+        append_side(text, fault, now);
+        rt_text_append(text, " reads ");
+        append_bytes(text, fault, check);
+        append_origin(text, fault, check);
+        break;
+    default:
+        append_side(text, fault, now);
+        rt_text_append(text, ": %s", leo_fault_text((enum leo_fault)check->code));
+        break;
+    }
+}
+
+void rt_check_text(struct rt_text *text, const struct rt_fault *fault,
+                   const struct leo_drv_completion *done)
+{
+    uint32_t all = done->check[0].rest + 1;
+    rt_text_append(text, "kernel %s: the checker found %u mistake%s:", fault->kernel->name, all,
+                   all == 1 ? "" : "s");
+    for (unsigned i = 0; i < done->checks; i++) {
+        append_finding(text, fault, &done->check[i]);
+    }
+    if (all > done->checks) {
+        rt_text_append(text, "\n  and %u more", all - done->checks);
+    }
+}

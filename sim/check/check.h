@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker of kernels: finds what a run on hardware may hide. Looks on only; values and times
+ * are the same with and without it. docs/hw/check.md, decision 0012.
+ *
+ * On chip each access is compared at once with what touched the bytes before (hazard.c). Accesses
+ * to global memory are noted by each core and compared at boundaries, in the order of cores, so
+ * that the findings are the same on any number of host threads (global.c).
+ */
+#pragma once
+
+#include "../footprint.h"
+#include "../op.h"
+#include "order.h"
+#include "shadow.h"
+#include <leo/layout.h>
+#include <leo/status.h>
+#include <stddef.h>
+
+/* As LEO_SIM_CHECK_* of <leo/sim.h>. */
+enum { SIM_CHECK_HAZARD = 1, SIM_CHECK_INIT = 2, SIM_CHECK_RACE = 4, SIM_CHECK_BOUNDS = 8 };
+
+/** Most findings a launch tells; the rest is counted. */
+#define SIM_FINDINGS 16
+
+/** Something that is wrong with a kernel. */
+struct sim_finding {
+    enum leo_fault code;
+    enum leo_check_kind kind;
+    uint8_t unit, other_unit; /**< enum leo_pipe */
+    uint8_t space;            /**< enum leo_mem_space */
+    uint8_t event;
+    uint16_t core;
+    uint32_t pc, other_pc; /**< link addresses; other_pc 0 = not known */
+    uint32_t block, other_block;
+    uint64_t addr, bytes;
+};
+
+/** Findings of one core or one launch, each place told once. */
+struct sim_findings {
+    struct sim_finding list[SIM_FINDINGS];
+    unsigned count;
+    uint64_t more; /**< others that were not kept */
+};
+
+void sim_findings_add(struct sim_findings *findings, const struct sim_finding *finding);
+
+/** An access to global memory, noted by a core. */
+struct sim_check_note {
+    struct sim_span span;
+    struct sim_clock known; /**< what was complete before it on its core */
+    uint32_t number, pc, block;
+    uint32_t syncs;
+    uint8_t unit;
+    bool line;   /**< of the scalar unit: its cache works on whole lines (said of the second
+                    generation only) */
+    bool blocks; /**< whole 32-byte blocks: the last one may reach past what is meant */
+};
+
+/** An instruction as the checker remembers it. */
+struct sim_check_past {
+    uint32_t *pc; /**< by number modulo capacity; bit 0: unit flag */
+    uint32_t capacity;
+};
+
+/** One core's side. */
+struct sim_check {
+    unsigned which; /**< SIM_CHECK_* */
+    uint32_t arch;
+    uint16_t core;
+    uint32_t block;
+    uint64_t gm_base;
+    struct sim_order order;
+    struct sim_check_past past[SIM_ACTORS];
+    struct sim_shadow local[LEO_MEM_SPACE_COUNT];
+    struct sim_check_note *note;
+    size_t notes, capacity;
+    uint32_t syncs;                              /**< flags and barriers so far */
+    uint32_t flag_pc[SIM_ACTORS][SIM_ACTORS][8]; /**< who set it; 0 = not set */
+    struct sim_findings findings;
+};
+
+struct sim_core;
+
+void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsigned core);
+void sim_check_finish(struct sim_check *check);
+/** A block starts: nothing on chip is written, no flag is set. */
+void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base);
+/** The block has ended without a fault: flags left set. */
+void sim_check_end(struct sim_check *check);
+/** An instruction that is about to take effect; its footprint is mapped. */
+void sim_check_unit(struct sim_check *check, const struct sim_core *core, const struct sim_op *op);
+/** A load, store (or both: an atomic) of the scalar unit. `local` is its offset in UB, if there. */
+void sim_check_scalar(struct sim_check *check, enum leo_mem_space space, uint64_t addr,
+                      uint64_t bytes, unsigned touch, uint64_t pc);
+/** `raw` is the event before it was cut to the width of the field. */
+void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst, uint64_t raw,
+                        uint64_t pc);
+void sim_check_flag_wait(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
+                         uint64_t raw, uint64_t pc);
+void sim_check_barrier(struct sim_check *check, enum leo_pipe pipe);
+
+/* global.c */
+
+/** Who touched global memory in one launch. */
+struct sim_check_global {
+    unsigned which;
+    struct sim_shadow shadow;
+    struct sim_check_record *record; /**< by the shadow's numbers; [0] is nobody */
+    uint32_t records, capacity;
+    struct sim_findings findings;
+};
+
+/** Which bytes of global memory hold something: all were unwritten when they were mapped. */
+struct sim_check_written {
+    struct sim_shadow shadow;
+};
+
+void sim_check_global_begin(struct sim_check_global *global, unsigned which);
+void sim_check_global_finish(struct sim_check_global *global);
+/** Compares what the core noted since the last time, and takes over what it found. */
+void sim_check_global_take(struct sim_check_global *global, struct sim_check *check,
+                           struct sim_check_written *written);
+/** Bytes that copies wrote, or that were mapped or given back (`written` false). */
+void sim_check_written_set(struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
+                           bool written);

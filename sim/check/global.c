@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses to global memory of all blocks of a launch: ordered within a block, no race between
+ * blocks, reading what somebody wrote. */
+#include "check.h"
+
+#include <leo/alloc.h>
+
+#define LINE_BYTES  UINT64_C(64) /* of the scalar unit's data cache [P] */
+#define BLOCK_BYTES 32u          /* of a burst */
+
+/** An access that the shadow names. */
+struct sim_check_record {
+    uint32_t block, number, pc;
+    uint8_t unit;
+    bool atomic, line, blocks;
+};
+
+/* Places of the shadow's reads. */
+enum { READ_LAST, READ_OTHER_BLOCK, READ_SCALAR };
+
+static uint32_t add_record(struct sim_check_global *global, const struct sim_check_note *note)
+{
+    if (global->records == global->capacity) {
+        uint32_t capacity = global->capacity ? global->capacity * 2 : 1024;
+        struct sim_check_record *grown = leo_realloc(global->record, capacity * sizeof(*grown));
+        if (!grown) {
+            return 0;
+        }
+        global->record = grown;
+        global->capacity = capacity;
+    }
+    global->records += global->records == 0; // number 0 is nobody
+    global->record[global->records] = (struct sim_check_record){
+        .block = note->block,
+        .number = note->number,
+        .pc = note->pc,
+        .unit = note->unit,
+        .atomic = (note->span.touch & SIM_TOUCH_ATOMIC) != 0,
+        .line = note->line,
+        .blocks = note->blocks,
+    };
+    return global->records++;
+}
+
+/** One noted access that is being compared. */
+struct compare {
+    struct sim_check_global *global;
+    struct sim_check_written *written;
+    const struct sim_check_note *note;
+    uint16_t core;
+    uint32_t record;
+    bool write, atomic, unwritten_found;
+};
+
+static void find(const struct compare *compare, enum leo_fault code, enum leo_check_kind kind,
+                 uint32_t other, uint64_t addr, uint64_t bytes)
+{
+    const struct sim_check_note *note = compare->note;
+    const struct sim_check_record *record = &compare->global->record[other];
+    const struct sim_finding finding = {
+        .code = code,
+        .kind = kind,
+        .unit = note->unit,
+        .other_unit = other ? record->unit : 0,
+        .space = LEO_MEM_SPACE_GM,
+        .core = compare->core,
+        .pc = note->pc,
+        .other_pc = other ? record->pc : 0,
+        .block = note->block,
+        .other_block = other ? record->block : note->block,
+        .addr = addr,
+        .bytes = bytes,
+    };
+    sim_findings_add(&compare->global->findings, &finding);
+}
+
+/* `both_in_order`: a write after a read. */
+static void compare_with(const struct compare *compare, uint32_t other, enum leo_check_kind kind,
+                         uint64_t addr, uint64_t bytes)
+{
+    if (other == 0 || other == compare->record) {
+        return;
+    }
+    const struct sim_check_record *record = &compare->global->record[other];
+    const struct sim_check_note *note = compare->note;
+    const bool after_read = kind == LEO_CHECK_KIND_WRITE_AFTER_READ;
+    if (compare->atomic && record->atomic) {
+        return; // additions commute
+    }
+    if (record->block != note->block) {
+        const bool past_end =
+            bytes < BLOCK_BYTES && ((kind == LEO_CHECK_KIND_READ_AFTER_WRITE && note->blocks) ||
+                                    (after_read && record->blocks));
+        if (past_end) {
+            return;
+        }
+        if (compare->global->which & SIM_CHECK_RACE) {
+            find(compare, LEO_FAULT_RACE, kind, other, addr, bytes);
+        }
+        return;
+    }
+    if (record->number <= note->known.done[record->unit] ||
+        (record->unit == note->unit && (after_read || note->unit == LEO_PIPE_S)) ||
+        (record->unit == LEO_PIPE_S && after_read) ||
+        !(compare->global->which & SIM_CHECK_HAZARD)) {
+        return;
+    }
+    find(compare, LEO_FAULT_HAZARD, kind, other, addr, bytes);
+}
+
+static void keep_reader(const struct compare *compare, struct sim_shadow_entry *entry)
+{
+    if (compare->note->unit == LEO_PIPE_S) {
+        entry->read[READ_SCALAR] = compare->record;
+        return;
+    }
+    const uint32_t last = entry->read[READ_LAST];
+    if (last && compare->global->record[last].block != compare->note->block) {
+        entry->read[READ_OTHER_BLOCK] = last;
+    }
+    entry->read[READ_LAST] = compare->record;
+}
+
+static void touch_stretch(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    const struct compare *compare = context;
+    const uint64_t bytes = (uint64_t)entry->end - entry->begin;
+    if (!compare->write) {
+        compare_with(compare, entry->write, LEO_CHECK_KIND_READ_AFTER_WRITE, addr, bytes);
+        keep_reader(compare, entry);
+        return;
+    }
+    compare_with(compare, entry->write, LEO_CHECK_KIND_WRITE_AFTER_WRITE, addr, bytes);
+    for (unsigned i = 0; i < SIM_SHADOW_READS; i++) {
+        compare_with(compare, entry->read[i], LEO_CHECK_KIND_WRITE_AFTER_READ, addr, bytes);
+    }
+    entry->write = compare->record;
+    memset(entry->read, 0, sizeof(entry->read));
+}
+
+/* Another block's scalar store in the same cache line: the line that is written back later takes
+ * the other's bytes with it. */
+static void look_at_line(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    const struct compare *compare = context;
+    const struct sim_check_record *record = &compare->global->record[entry->write];
+    if (entry->write && record->block != compare->note->block && record->line &&
+        compare->note->line) {
+        compare_with(compare, entry->write, LEO_CHECK_KIND_SAME_LINE, addr,
+                     (uint64_t)entry->end - entry->begin);
+    }
+}
+
+static void look_around(struct compare *compare, uint64_t addr, uint64_t bytes)
+{
+    const uint64_t first = addr & ~(LINE_BYTES - 1), end = addr + bytes;
+    const uint64_t last = (end + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
+    if (compare->global->records != 0 && !compare->atomic) {
+        sim_shadow_peek(&compare->global->shadow, first, addr - first, look_at_line, compare);
+        sim_shadow_peek(&compare->global->shadow, end, last - end, look_at_line, compare);
+    }
+}
+
+static void look_at_written(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    struct compare *compare = context;
+    const bool past_end =
+        compare->note->blocks && (uint64_t)entry->end - entry->begin < BLOCK_BYTES;
+    if (entry->write == 0 && !compare->unwritten_found && !past_end) {
+        compare->unwritten_found = true;
+        find(compare, LEO_FAULT_NOT_WRITTEN, LEO_CHECK_KIND_NONE, 0, addr,
+             (uint64_t)entry->end - entry->begin);
+    }
+}
+
+static void compare_range(void *context, uint64_t addr, uint64_t bytes)
+{
+    struct compare *compare = context;
+    if (compare->global->which & SIM_CHECK_INIT) {
+        if (compare->write) {
+            sim_check_written_set(compare->written, addr, bytes, true);
+        } else {
+            sim_shadow_visit(&compare->written->shadow, addr, bytes, look_at_written, compare);
+        }
+    }
+    if (compare->global->which & (SIM_CHECK_HAZARD | SIM_CHECK_RACE)) {
+        if (compare->write) {
+            look_around(compare, addr, bytes);
+        }
+        sim_shadow_visit(&compare->global->shadow, addr, bytes, touch_stretch, compare);
+    }
+}
+
+static void compare_note(struct sim_check_global *global, const struct sim_check_note *note,
+                         uint16_t core, struct sim_check_written *written)
+{
+    struct compare compare = {
+        .global = global,
+        .written = written,
+        .note = note,
+        .core = core,
+        .record = add_record(global, note),
+        .atomic = (note->span.touch & SIM_TOUCH_ATOMIC) != 0,
+    };
+    if (compare.record == 0) {
+        return; // out of memory
+    }
+    // An atomic write is one access: what it reads nobody else sees in between.
+    if (note->span.touch & SIM_TOUCH_READ && !compare.atomic) {
+        sim_span_each(NULL, &note->span, compare_range, &compare);
+    }
+    if (note->span.touch & SIM_TOUCH_WRITE) {
+        compare.write = true;
+        sim_span_each(NULL, &note->span, compare_range, &compare);
+    }
+}
+
+void sim_check_global_begin(struct sim_check_global *global, unsigned which)
+{
+    sim_shadow_finish(&global->shadow);
+    global->which = which;
+    global->records = 0;
+    global->findings = (struct sim_findings){0};
+}
+
+void sim_check_global_finish(struct sim_check_global *global)
+{
+    sim_shadow_finish(&global->shadow);
+    leo_free(global->record);
+    memset(global, 0, sizeof(*global));
+}
+
+void sim_check_global_take(struct sim_check_global *global, struct sim_check *check,
+                           struct sim_check_written *written)
+{
+    for (unsigned i = 0; i < check->findings.count; i++) {
+        sim_findings_add(&global->findings, &check->findings.list[i]);
+    }
+    global->findings.more += check->findings.more;
+    check->findings = (struct sim_findings){0};
+    for (size_t i = 0; i < check->notes; i++) {
+        compare_note(global, &check->note[i], check->core, written);
+    }
+    check->notes = 0;
+}
+
+static void set_written(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    (void)addr;
+    entry->write = *(const bool *)context;
+}
+
+void sim_check_written_set(struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
+                           bool written)
+{
+    sim_shadow_visit(&memory->shadow, addr, bytes, set_written, &written);
+}
