@@ -125,6 +125,7 @@ static void run_repeats_with_the_same_buffers(void)
                   "__global__ __aicore__ void twice(__gm__ int32_t *x)\n"
                   "{\n"
                   "    x[0] += 1;\n"
+                  "    pipe_barrier(PIPE_ALL);\n"
                   "    for (int i = 0; i <= get_block_idx(); i++) {\n"
                   "        copy_gm_to_ubuf(ub, x, 0, 1, 2048, 0, 0);\n"
                   "    }\n"
