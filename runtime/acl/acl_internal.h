@@ -5,6 +5,7 @@
 
 #include "../front/handle.h"
 #include "../front/ranges.h"
+#include "../front/report.h"
 
 #include <acl/acl.h>
 #include <acl/acl_op_compiler.h>
@@ -33,6 +34,7 @@ enum {
     ACL_COMPILE_OPTIONS = ACL_OP_DEBUG_OPTION + 1,
     ACL_SYS_PARAMS = ACL_OPT_ENABLE_KERNEL_EARLY_START + 1,
     ACL_OPTION_BYTES = 256,
+    ACL_CORE_KINDS = 2, /**< values of aclrtDevResLimitType */
 };
 
 /** Options of the process; the texts are protected by the process's lock. */
@@ -50,6 +52,9 @@ struct acl_stream {
     uint32_t priority, flags;
     bool failure_mode_set;
     _Atomic uint32_t overflow_switch;
+    _Atomic uint32_t core_limit[ACL_CORE_KINDS];              /**< 0 = that of the device */
+    _Atomic uint32_t attribute[ACL_STREAM_ATTR_PRIORITY + 1]; /**< for tools; by aclrtStreamAttr */
+    struct front_report *_Atomic report; /**< of the thread that runs its callbacks, if any */
 };
 
 struct acl_context {
@@ -93,6 +98,8 @@ struct acl_device {
     struct acl_context *primary;
     uint32_t references;
     struct front_family contexts, events, host_memory;
+    struct leo_rt_host_worker
+        *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };
 
 /**
@@ -111,7 +118,10 @@ struct acl_process {
     struct acl_device device[ACL_MAX_DEVICES];
     /** By number of the runtime; bit i: it may reach the memory of device i. */
     _Atomic uint32_t peers[ACL_MAX_DEVICES];
+    _Atomic uint32_t core_limit[ACL_MAX_DEVICES][ACL_CORE_KINDS]; /**< 0 = all it has */
     struct front_table handles;
+    pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
+    struct front_reports reports;
     struct front_ranges host_memory; /**< of aclrtMallocHost and aclrtHostRegister */
     struct acl_options options;
     _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
@@ -171,6 +181,8 @@ aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t
                          uint32_t flags, struct acl_stream **stream);
 /* Each free ends a handle that is the caller's. */
 void acl_stream_free(struct acl_stream *stream);
+/** No thread runs its callbacks from here on; those that stand in it are given up. */
+void acl_stream_drop_report(struct acl_stream *stream);
 aclError acl_context_make(const char *func, int32_t device, bool primary,
                           struct acl_context **context);
 /** Ends everything that lives in the context, then the context. */
@@ -179,6 +191,8 @@ void acl_event_free(struct acl_event *event);
 void acl_module_free(struct acl_module *module);
 /** Frees the argument handles made for a function, and the pinned memory of a device, when those
  * end. */
+/** Ends the thread that runs a device's callbacks. */
+void acl_callbacks_end(struct acl_device *slot);
 void acl_args_end(struct acl_func *func);
 void acl_host_memory_end(struct acl_device *slot);
 /** Launch checks shared by all forms; gives function and stream, pinned. */

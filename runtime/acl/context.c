@@ -72,6 +72,7 @@ void acl_context_free(struct acl_context *context)
     struct acl_stream *stream;
     struct acl_module *module;
     while ((stream = acl_handle_take(&context->streams)) != NULL) {
+        acl_stream_drop_report(stream); // its thread may be gone: nothing must wait for it
         acl_stream_free(stream);
     }
     while ((module = acl_handle_take(&context->modules)) != NULL) {

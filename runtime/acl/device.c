@@ -75,16 +75,20 @@ static void close_slot(struct acl_device *slot)
 {
     struct acl_event *event;
     struct acl_context *context;
-    // Contexts first: without one nothing new is made.
+    // Contexts first: without one nothing new is made. Their streams wait for the callbacks in
+    // them.
     while ((context = acl_handle_take(&slot->contexts)) != NULL) {
         acl_context_free(context);
     }
     while ((event = acl_handle_take(&slot->events)) != NULL) {
         acl_event_free(event);
     }
+    acl_callbacks_end(slot);
     acl_host_memory_end(slot);
     leo_rt_device_close(slot->rt);
-    memset(slot, 0, sizeof(*slot));
+    slot->rt = NULL;
+    slot->primary = NULL;
+    slot->references = 0;
 }
 
 static aclError drop_device(const char *func, int32_t id, bool force)

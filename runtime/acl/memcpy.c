@@ -38,6 +38,12 @@ static bool is_device(const struct acl_context *context, const void *ptr)
     return owner && leo_rt_memory_find(owner, (uintptr_t)ptr, &base, &bytes) == LEO_OK;
 }
 
+// Device memory, or host memory that has a device pointer because it is registered or pinned.
+static bool is_reached(const struct acl_context *context, const void *ptr)
+{
+    return is_device(context, ptr) || leo_rt_host_is_pinned(context->rt, ptr);
+}
+
 // Memory of two devices: one must have been let at the other's.
 static aclError check_peers(const char *func, const struct acl_context *context, const void *dst,
                             const void *src)
@@ -60,11 +66,11 @@ static aclError check_kind(const char *func, const struct acl_context *context, 
 {
     bool dst_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     bool src_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-    if (dst_device && !is_device(context, dst)) {
+    if (dst_device && !is_reached(context, dst)) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "dst %p is no device memory (kind %d)",
                         dst, (int)kind);
     }
-    if (src_device && !is_device(context, src)) {
+    if (src_device && !is_reached(context, src)) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "src %p is no device memory (kind %d)",
                         src, (int)kind);
     }
@@ -101,9 +107,11 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
     if (error) {
         return error;
     }
-    if (!is_device(where->context, dst) && !is_device(where->context, src)) {
+    if (!is_device(where->context, dst) && !is_device(where->context, src) &&
+        !leo_rt_host_is_pinned(where->context->rt, dst) &&
+        !leo_rt_host_is_pinned(where->context->rt, src)) {
         return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
-                        "neither pointer is memory of this device");
+                        "neither pointer is memory that the device reaches");
     }
     error = check_kind(func, where->context, dst, src, kind);
     return error ? error : acl_status(func, leo_rt_memcpy_async(where->rt, dst, src, count));
@@ -198,4 +206,61 @@ aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
     aclError error = aclrtMemsetAsync(devPtr, maxCount, value, count, NULL);
     return error || count == 0 ? error : aclrtSynchronizeStream(NULL);
+}
+
+static aclError check_batch(const char *func, const void *const *pointers, size_t count,
+                            const aclrtMemcpyBatchAttr *attrs, const size_t *attrsIndexes,
+                            size_t numAttrs)
+{
+    if (!pointers[0] || !pointers[1] || !pointers[2] || !pointers[3] || count == 0 || !attrs ||
+        !attrsIndexes || numAttrs == 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or a count is 0");
+    }
+    for (size_t i = 0; i < numAttrs; i++) {
+        bool rising = i == 0 ? attrsIndexes[0] == 0 : attrsIndexes[i] > attrsIndexes[i - 1];
+        if (!rising || attrsIndexes[i] >= count) {
+            return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                            "attrsIndexes must begin with 0, rise, and stay below %zu", count);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                               size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                               size_t numAttrs, size_t *failIndex, aclrtStream stream)
+{
+    const char *func = "aclrtMemcpyBatchAsync";
+    const void *const pointers[] = {dsts, destMaxs, srcs, sizes};
+    aclError error = check_batch(func, pointers, numBatches, attrs, attrsIndexes, numAttrs);
+    if (failIndex) {
+        *failIndex = SIZE_MAX; // none of them in particular
+    }
+    for (size_t i = 0; !error && i < numBatches; i++) {
+        error =
+            aclrtMemcpyAsync(dsts[i], destMaxs[i], srcs[i], sizes[i], ACL_MEMCPY_DEFAULT, stream);
+        if (error && failIndex) {
+            *failIndex = i;
+        }
+    }
+    return error;
+}
+
+aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                          size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                          size_t numAttrs, size_t *failIndex)
+{
+    const char *func = "aclrtMemcpyBatch";
+    const void *const pointers[] = {dsts, destMaxs, srcs, sizes};
+    aclError error = check_batch(func, pointers, numBatches, attrs, attrsIndexes, numAttrs);
+    if (failIndex) {
+        *failIndex = SIZE_MAX;
+    }
+    for (size_t i = 0; !error && i < numBatches; i++) {
+        error = aclrtMemcpy(dsts[i], destMaxs[i], srcs[i], sizes[i], ACL_MEMCPY_DEFAULT);
+        if (error && failIndex) {
+            *failIndex = i;
+        }
+    }
+    return error;
 }

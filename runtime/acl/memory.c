@@ -232,7 +232,7 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     if (owner) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
         attributes->location.id = (uint32_t)acl_device_id(owner);
-    } else if (acl_host_memory_holds(ptr)) {
+    } else if (acl_host_memory_holds(ptr) || leo_rt_host_is_pinned(context->rt, ptr)) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
     } else {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;

@@ -11,6 +11,8 @@ static struct acl_process the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .device_lock = PTHREAD_MUTEX_INITIALIZER,
     .handles = FRONT_TABLE_INITIALIZER,
+    .reports = FRONT_REPORTS_INITIALIZER,
+    .worker_lock = PTHREAD_MUTEX_INITIALIZER,
     .host_memory = FRONT_RANGES_INITIALIZER,
     .default_device = -1,
 };

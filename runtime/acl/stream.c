@@ -38,6 +38,7 @@ aclError acl_stream_make(const char *func, struct acl_context *context, uint32_t
 void acl_stream_free(struct acl_stream *stream)
 {
     leo_rt_stream_destroy(stream->rt);
+    acl_stream_drop_report(stream);
     acl_handle_remove(&stream->handle);
     leo_free(stream);
 }

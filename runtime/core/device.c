@@ -125,6 +125,16 @@ void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_c
     *caps = device->caps;
 }
 
+void leo_rt_device_take_use(struct leo_rt_device *device, struct leo_rt_use *use)
+{
+    pthread_mutex_lock(&device->lock);
+    *use = device->use;
+    use->span_ns = device->newest_end_ns - device->use_from_ns;
+    device->use = (struct leo_rt_use){0};
+    device->use_from_ns = device->newest_end_ns;
+    pthread_mutex_unlock(&device->lock);
+}
+
 int leo_rt_device_index(const struct leo_rt_device *device)
 {
     return device->index;

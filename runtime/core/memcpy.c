@@ -345,3 +345,43 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
     pthread_mutex_unlock(&device->lock);
     return status;
 }
+
+// Caller holds the device's lock.
+static leo_status check_value(struct leo_rt_stream *stream, uint64_t addr, const char *what)
+{
+    struct leo_rt_device *owner;
+    leo_status status = rt_memory_side(stream->device, addr, sizeof(uint64_t), what, &owner);
+    if (!status && (owner != stream->device || addr % sizeof(uint64_t))) {
+        status =
+            rt_fail(LEO_ERR_BAD_POINTER, "%s: 0x%llx is not 8-byte aligned memory of device %d",
+                    what, (unsigned long long)addr, stream->device->index);
+    }
+    return status;
+}
+
+leo_status leo_rt_value_write(struct leo_rt_stream *stream, uint64_t addr, uint64_t value)
+{
+    struct copy copy = plain_copy(host_ptr(addr), &value, sizeof(value), false);
+    pthread_mutex_lock(&stream->device->lock);
+    leo_status status = check_value(stream, addr, "value write");
+    if (!status) {
+        status = run_copy(stream, &copy);
+    }
+    pthread_mutex_unlock(&stream->device->lock);
+    return status;
+}
+
+leo_status leo_rt_value_wait(struct leo_rt_stream *stream, uint64_t addr, uint64_t value,
+                             enum leo_value_compare compare)
+{
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_VALUE_WAIT};
+    const struct leo_sqe_value body = {.addr = addr, .value = value, .compare = compare};
+    memcpy(entry.body, &body, sizeof(body));
+    pthread_mutex_lock(&stream->device->lock);
+    leo_status status = check_value(stream, addr, "value wait");
+    if (!status) {
+        status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "value wait"});
+    }
+    pthread_mutex_unlock(&stream->device->lock);
+    return status;
+}

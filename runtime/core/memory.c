@@ -214,6 +214,14 @@ leo_status leo_rt_host_unregister(struct leo_rt_device *device, void *ptr)
     return status;
 }
 
+bool leo_rt_host_is_pinned(struct leo_rt_device *device, const void *ptr)
+{
+    pthread_mutex_lock(&device->lock);
+    bool pinned = find_pinned(device, ptr) != NULL;
+    pthread_mutex_unlock(&device->lock);
+    return pinned;
+}
+
 uint64_t rt_memory_pinned(const struct leo_rt_device *device, const void *ptr, size_t bytes)
 {
     const struct rt_pinned *pinned = find_pinned(device, ptr);

@@ -134,6 +134,17 @@ void rt_module_destroy(struct leo_rt_module *module)
     free_module(module);
 }
 
+static bool has_no_tasks(const void *arg)
+{
+    const struct leo_rt_module *module = arg;
+    return module->tasks == 0;
+}
+
+static leo_status wait_for_tasks(struct leo_rt_module *module)
+{
+    return rt_device_wait(module->device, has_no_tasks, module, -1, "the module's kernels");
+}
+
 void leo_rt_module_unload(struct leo_rt_module *module)
 {
     if (!module) {
@@ -142,15 +153,16 @@ void leo_rt_module_unload(struct leo_rt_module *module)
     struct leo_rt_device *device = module->device;
     pthread_mutex_lock(&device->lock);
     // Its kernels may be under way; their faults still want names and lines.
-    leo_status status = rt_device_wait_idle(device);
+    leo_status status = wait_for_tasks(module);
     pthread_mutex_unlock(&device->lock);
     if (!status) {
         rt_print_drain(device);
     }
     pthread_mutex_lock(&device->print_lock);
     pthread_mutex_lock(&device->lock);
-    status =
-        status ? status : rt_device_wait_idle(device); // what another thread launched meanwhile
+    if (!status) {
+        status = wait_for_tasks(module); // what another thread launched meanwhile
+    }
     if (status) {
         // A task may still run its code: it stays until the device is closed.
         rt_log(device->rt, 2, "%s: not unloaded, the device's tasks do not end", module->name);

@@ -83,6 +83,9 @@ struct leo_rt_device {
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;
     uint32_t event_count;
+    struct leo_rt_use use;  /**< since it was last asked */
+    uint64_t use_from_ns;   /**< simulated time then */
+    uint64_t newest_end_ns; /**< of any task */
     struct leo_rt_module *modules;
     struct rt_event_slot *slots;
     uint32_t slot_count, slot_capacity, slot_free; /**< slot_free: index + 1, 0 = none */
@@ -177,6 +180,7 @@ struct leo_rt_module {
     struct rt_image *image;
     struct rt_print *print; /**< NULL: its kernels print nothing */
     uint64_t image_addr;
+    uint64_t tasks; /**< of its kernels, under way */
 };
 
 /* error.c, log.c */

@@ -4,6 +4,19 @@
 #include <leo/alloc.h>
 #include <stdio.h>
 
+static void count_use(struct leo_rt_device *device, const struct rt_task *task,
+                      const struct leo_drv_completion *done)
+{
+    uint64_t ns = done->end_ns - done->start_ns;
+    if (done->end_ns > device->newest_end_ns) {
+        device->newest_end_ns = done->end_ns;
+    }
+    if (task->kernel) {
+        device->use.cube_ns += task->kernel->kind != LEO_CORE_KIND_VECTOR ? ns : 0;
+        device->use.vector_ns += task->kernel->kind != LEO_CORE_KIND_CUBE ? ns : 0;
+    }
+}
+
 // Runs inside the driver's poll, under both locks: only notes what happened.
 static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
 {
@@ -11,6 +24,7 @@ static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_comp
     struct rt_task *task = &stream->tasks[stream->completed++ & (stream->depth - 1)];
     (void)cmd_id;
     task->end_ns = done->end_ns;
+    count_use(stream->device, task, done);
     if (task->outcome) {
         task->outcome->done = *done;
     } else if (done->status && !stream->has_failure && !stream->fault) {
@@ -23,6 +37,9 @@ static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_comp
 static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
 {
     struct leo_rt_device *device = stream->device;
+    if (task->kernel) {
+        task->kernel->module->tasks--;
+    }
     if (task->staging) {
         rt_staging_put(device, task->staging);
     }
@@ -151,6 +168,9 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
                        leo_status_text(status));
     }
     stream->submitted++;
+    if (task->kernel) {
+        task->kernel->module->tasks++;
+    }
     rt_profile_submitted(device, cmd_id);
     return LEO_OK;
 }

@@ -85,6 +85,8 @@ ACL_FUNC_VISIBILITY aclError leo_acl_stream_get(aclrtStream stream, struct leo_r
                                                 struct leo_rt_device **device);
 /** The device of the calling thread's context. */
 ACL_FUNC_VISIBILITY aclError leo_acl_device_get(struct leo_rt_device **device);
+/** Cores of matrix or vector kind that operators launched by this thread may use. */
+ACL_FUNC_VISIBILITY aclError leo_acl_core_limit(bool vector, uint32_t *cores);
 /** Sets the calling thread's error code and text as a failing call of the library does; returns
  * `code`. */
 ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const char *format, ...)

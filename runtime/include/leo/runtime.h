@@ -65,6 +65,13 @@ leo_status leo_rt_device_open(struct leo_rt *rt, int index,
 /** The last close destroys the device with all streams, events, modules and memory that are left on
  * it. */
 void leo_rt_device_close(struct leo_rt_device *device);
+/** Simulated time in which kernels ran on cores of each kind, and the time it was taken over; tasks
+ * of several streams at a time count each. */
+struct leo_rt_use {
+    uint64_t cube_ns, vector_ns, span_ns;
+};
+/** Since it was last asked. */
+void leo_rt_device_take_use(struct leo_rt_device *device, struct leo_rt_use *use);
 /** The number it was opened by. */
 int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
@@ -108,6 +115,8 @@ leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
  * it is already; LEO_ERR_NOT_FOUND: it is not. */
 leo_status leo_rt_host_register(struct leo_rt_device *device, void *ptr, size_t bytes);
 leo_status leo_rt_host_unregister(struct leo_rt_device *device, void *ptr);
+/** Whether the device reaches it: allocated by leo_rt_host_alloc or registered. */
+bool leo_rt_host_is_pinned(struct leo_rt_device *device, const void *ptr);
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **stream);
 void leo_rt_stream_destroy(struct leo_rt_stream *stream); /* waits */
@@ -158,6 +167,11 @@ typedef void (*leo_rt_host_fn)(void *user, uint64_t start_ns, struct leo_rt_host
 leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                             leo_rt_host_fn run, void *user);
 
+/** Writes 8 bytes of device memory, 8-byte aligned, at once, in the stream's order. */
+leo_status leo_rt_value_write(struct leo_rt_stream *stream, uint64_t addr, uint64_t value);
+/** Later tasks start when the 8 bytes at `addr`, 8-byte aligned, compare so with `value`. */
+leo_status leo_rt_value_wait(struct leo_rt_stream *stream, uint64_t addr, uint64_t value,
+                             enum leo_value_compare compare);
 leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **event);
 void leo_rt_event_destroy(struct leo_rt_event *event);
 leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream);
