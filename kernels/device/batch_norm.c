@@ -147,11 +147,11 @@ static void make_entry(const struct op_batch_norm_gradient_args *t, uint64_t c, 
 {
     const double inverse = inverse_given(t, c),
                  scale = t->weight ? inverse * get(t->weight, c) : inverse;
-    put(t->table, c * 4, get(t->mean, c));
+    put(t->table, c * 4, t->mean ? get(t->mean, c) : 0);
     put(t->table, c * 4 + 1, scale);
     put(t->table, c * 4 + 2,
         t->training ? -scale * inverse * inverse * sum_of(t, c, 1) / count : 0);
-    put(t->table, c * 4 + 3, t->training ? -scale * sum_of(t, c, 0) / count : 0);
+    put(t->table, c * 4 + 3, t->training && !t->no_mean ? -scale * sum_of(t, c, 0) / count : 0);
 }
 
 __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_args args)

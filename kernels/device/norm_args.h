@@ -22,14 +22,21 @@ struct op_norm_entry {
     float mean, scale, slope, shift;
 };
 
-/** Rows in, entry (row / entry_rows) % entries. Block b works on elements (moments and sums: rows)
- * [b * per_block, (b + 1) * per_block). */
+/**
+ * Rows in, entry (row / entry_rows) % entries. Block b works on elements (moments and sums: rows;
+ * columns: weights) [b * per_block, (b + 1) * per_block). Weights, if there are any, belong to
+ * elements: (element / weight_span) % weights. The gradient is multiplied by them before all else,
+ * the result of the forward pass after it.
+ */
 struct op_norm_rows_args {
     uint64_t out, in, gradient;
-    uint64_t entry; /**< table of struct op_norm_entry; sums: means, f32 */
+    uint64_t entry;        /**< table of struct op_norm_entry; sums: means, f32; columns: means */
+    uint64_t weight, bias; /**< f32, 0 = none; columns: 1 / deviation of each row, and unused */
     uint64_t rows, length, per_block;
     uint64_t entry_rows, entries;
+    uint64_t weight_span, weights;
     uint8_t out_type, in_type, gradient_type;
+    uint8_t no_mean; /**< moments: squares of the elements themselves, mean 0 */
 };
 
 enum op_batch_norm_source {
@@ -58,5 +65,7 @@ struct op_batch_norm_gradient_args {
     uint64_t gradient_sum_out, product_sum_out, weight_gradient, bias_gradient, table;
     uint64_t images, channels, length, per_block, replicas;
     double eps;
-    uint8_t source, training; /**< not training: statistics do not depend on the input */
+    uint8_t source;
+    uint8_t training; /**< 0: statistics do not depend on the input */
+    uint8_t no_mean;  /**< the mean is 0, not that of the input */
 };

@@ -1,82 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products: Mm and Addmm. */
-#include "family.h"
+/* Operators that are a product of matrices or vectors. */
+#include "gemm.h"
 
-#include "../device/matmul_scalar_args.h"
-
-#include <inttypes.h>
 #include <string.h>
 
-static void set_strides(int64_t *stride, const struct op_tensor *tensor)
+/* The parameters of a call that are the operands: [a, b] and what is added. */
+struct names {
+    const char *a, *b, *self, *out;
+};
+
+static const char *first_of(const struct op_call *call, const char *one, const char *other)
 {
-    stride[0] = tensor->stride[0] * op_type_bytes(tensor->type);
-    stride[1] = tensor->stride[1] * op_type_bytes(tensor->type);
+    return op_call_has(call, one) ? one : other;
 }
 
-static leo_status check_matrices(const struct op_call *call, const char *a_name, const char *b_name)
+static struct names names_of(const struct op_call *call)
 {
-    const struct op_tensor *a = op_call_tensor(call, a_name), *b = op_call_tensor(call, b_name);
-    if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[0]) {
-        return op_call_fail(call, LEO_ERR_SHAPE,
-                            "%s has shape %s and %s has %s: they must be [m, k] and [k, n]", a_name,
-                            op_tensor_shape_text(a).text, b_name, op_tensor_shape_text(b).text);
+    struct names names = {.out = first_of(call, "out", "selfRef")};
+    const char *self = first_of(call, "self", "selfRef");
+    if (op_call_has(call, "mat1")) {
+        names.a = "mat1";
+        names.b = "mat2";
+        names.self = self;
+    } else if (op_call_has(call, "batch1")) {
+        names.a = "batch1";
+        names.b = "batch2";
+        names.self = self;
+    } else if (op_call_has(call, "mat")) {
+        names.a = "mat";
+        names.b = "vec";
+        names.self = self;
+    } else {
+        names.a = "self";
+        names.b = op_call_has(call, "vec")      ? "vec"
+                  : op_call_has(call, "tensor") ? "tensor"
+                                                : "mat2";
     }
+    return names;
+}
+
+// The tensor with a dimension of 1 put in at `at`.
+static struct op_tensor insert(const struct op_tensor *tensor, unsigned at)
+{
+    struct op_tensor wide = *tensor;
+    memmove(wide.dim + at + 1, tensor->dim + at, (tensor->rank - at) * sizeof(*wide.dim));
+    memmove(wide.stride + at + 1, tensor->stride + at, (tensor->rank - at) * sizeof(*wide.stride));
+    wide.dim[at] = 1;
+    wide.stride[at] = 0;
+    wide.rank++;
+    return wide;
+}
+
+static leo_status fail_ranks(const struct op_call *call, const struct names *names)
+{
+    return op_call_fail(call, LEO_ERR_SHAPE,
+                        "%s has shape %s and %s has shape %s: they do not multiply", names->a,
+                        op_tensor_shape_text(op_call_tensor(call, names->a)).text, names->b,
+                        op_tensor_shape_text(op_call_tensor(call, names->b)).text);
+}
+
+// How many dimensions the operator allows its operands: row words 'ranks A B', 0 = any.
+static leo_status check_ranks(const struct op_call *call, const struct names *names)
+{
+    const char *ranks = op_row_attr(call->row, "ranks");
+    const unsigned a = op_call_tensor(call, names->a)->rank,
+                   b = op_call_tensor(call, names->b)->rank;
+    const unsigned want_a = ranks ? (unsigned)(ranks[0] - '0') : 0,
+                   want_b = ranks ? (unsigned)(ranks[2] - '0') : 0;
+    if (a == 0 || b == 0 || (want_a && a != want_a) || (want_b && b != want_b)) {
+        return fail_ranks(call, names);
+    }
+    return LEO_OK;
+}
+
+// Brings a and b to one rank with broadcast batch dimensions; `dim` is the shape of the product.
+static leo_status join(const struct op_call *call, const struct names *names, struct op_gemm *gemm,
+                       unsigned *rank, int64_t *dim)
+{
+    struct op_tensor batch_a = gemm->a, batch_b = gemm->b;
+    batch_a.rank -= 2;
+    batch_b.rank -= 2;
+    *rank = 0;
+    if (gemm->a.dim[gemm->a.rank - 1] != gemm->b.dim[gemm->b.rank - 2] ||
+        !op_shape_join(&batch_a, rank, dim) || !op_shape_join(&batch_b, rank, dim)) {
+        return fail_ranks(call, names);
+    }
+    dim[*rank] = gemm->a.dim[gemm->a.rank - 2];
+    dim[*rank + 1] = gemm->b.dim[gemm->b.rank - 1];
+    *rank += 2;
+    int64_t shape[OP_RANK_MAX];
+    const int64_t k = gemm->a.dim[gemm->a.rank - 1];
+    memcpy(shape, dim, *rank * sizeof(*dim));
+    shape[*rank - 1] = k;
+    bool fits = op_tensor_broadcast(&gemm->a, *rank, shape, &gemm->a);
+    shape[*rank - 2] = k;
+    shape[*rank - 1] = dim[*rank - 1];
+    fits = fits && op_tensor_broadcast(&gemm->b, *rank, shape, &gemm->b);
+    return fits ? LEO_OK : fail_ranks(call, names);
+}
+
+static leo_status take_self(const struct op_call *call, const struct names *names, unsigned rank,
+                            const int64_t *dim, bool vector, struct op_gemm *gemm)
+{
+    const struct op_tensor *self = op_call_tensor(call, names->self);
+    const struct op_tensor given = vector && self->rank > 0 ? insert(self, self->rank) : *self;
+    if (!op_tensor_broadcast(&given, rank, dim, &gemm->self)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "%s of shape %s does not broadcast to %s",
+                            names->self, op_tensor_shape_text(self).text,
+                            op_shape_text(rank - vector, dim).text);
+    }
+    gemm->has_self = true;
+    gemm->alpha = op_call_scalar(call, "alpha")->real;
+    gemm->beta = op_call_scalar(call, "beta")->real;
     return LEO_OK;
 }
 
 leo_status op_plan_matmul(const struct op_call *call)
 {
-    const bool add = op_call_has(call, "mat1");
-    const char *a_name = add ? "mat1" : "self";
-    const char *out_name = op_call_has(call, "out") ? "out" : "selfRef";
-    leo_status status = check_matrices(call, a_name, "mat2");
+    const struct names names = names_of(call);
+    const struct op_tensor *a = op_call_tensor(call, names.a), *b = op_call_tensor(call, names.b);
+    const struct op_tensor *out = op_call_tensor(call, names.out);
+    struct op_gemm gemm = {.alpha = 1};
+    unsigned rank;
+    int64_t dim[OP_RANK_MAX], shape[OP_RANK_MAX];
+    leo_status status = check_ranks(call, &names);
     if (status != LEO_OK) {
         return status;
     }
-    const struct op_tensor *a = op_call_tensor(call, a_name), *b = op_call_tensor(call, "mat2");
-    const struct op_tensor *out = op_call_tensor(call, out_name);
-    const int64_t shape[2] = {a->dim[0], b->dim[1]};
-    struct op_matmul_scalar_args args = {.alpha = 1};
-    status = op_call_check_shape(call, out_name, 2, shape);
-    if (status == LEO_OK && add) {
-        struct op_tensor self;
-        const struct op_tensor *given =
-            op_call_tensor(call, op_call_has(call, "self") ? "self" : "selfRef");
-        if (!op_tensor_broadcast(given, 2, shape, &self)) {
-            status = op_call_fail(call, LEO_ERR_SHAPE, "self of shape %s does not broadcast to %s",
-                                  op_tensor_shape_text(given).text, op_shape_text(2, shape).text);
+    gemm.a = a->rank == 1 ? insert(a, 0) : *a;
+    gemm.b = b->rank == 1 ? insert(b, 1) : *b;
+    status = join(call, &names, &gemm, &rank, dim);
+    if (status != LEO_OK) {
+        return status;
+    }
+    // The output lacks the dimension that a vector lacks.
+    unsigned out_rank = 0;
+    for (unsigned i = 0; i < rank; i++) {
+        if (!(a->rank == 1 && i == rank - 2) && !(b->rank == 1 && i == rank - 1)) {
+            shape[out_rank++] = dim[i];
         }
-        args.self = self.addr;
-        args.self_type = (uint8_t)self.type;
-        set_strides(args.self_stride, &self);
-        args.alpha = op_call_scalar(call, "alpha")->real;
-        args.beta = op_call_scalar(call, "beta")->real;
     }
-    struct op_tensor dense = *out;
-    if (status == LEO_OK && !op_tensor_is_dense(out)) {
-        status = op_plan_temp(call->plan, out->type, 2, shape, &dense);
+    status = op_call_check_shape(call, names.out, out_rank, shape);
+    if (status == LEO_OK && names.self) {
+        status = take_self(call, &names, rank, dim, b->rank == 1, &gemm);
     }
     if (status != LEO_OK) {
         return status;
     }
-    args.out = dense.addr;
-    args.out_type = (uint8_t)dense.type;
-    args.a = a->addr;
-    args.b = b->addr;
-    args.a_type = (uint8_t)a->type;
-    args.b_type = (uint8_t)b->type;
-    args.m = (uint64_t)shape[0];
-    args.n = (uint64_t)shape[1];
-    args.k = (uint64_t)a->dim[1];
-    set_strides(args.a_stride, a);
-    set_strides(args.b_stride, b);
-    const struct op_share share =
-        op_share_make(args.m * args.n, 1, 16, op_plan_vector_cores(call->plan));
-    args.per_block = share.per_block;
-    status = op_plan_launch(call->plan, "matmul_scalar", "matmul_scalar", share.blocks, &args,
-                            sizeof(args), 4);
-    if (status == LEO_OK && dense.addr != out->addr) {
-        status = op_plan_copy(call->plan, out, &dense);
+    gemm.out = *out;
+    if (b->rank == 1) {
+        gemm.out = insert(&gemm.out, gemm.out.rank);
     }
-    return status;
+    if (a->rank == 1) {
+        gemm.out = insert(&gemm.out, gemm.out.rank - 1);
+    }
+    gemm.cube_math = op_call_has(call, "cubeMathType") ? (int)op_call_int(call, "cubeMathType") : 0;
+    return op_gemm_plan(call->plan, &gemm);
 }

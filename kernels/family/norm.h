@@ -9,7 +9,10 @@
 /** Rows of an operator: planes of `length` elements. */
 struct op_norm_rows {
     int64_t rows, length;
-    int64_t entry_rows, entries; /**< which entry of a table is a row's (device/norm_args.h) */
+    int64_t entry_rows, entries;  /**< which entry of a table is a row's (device/norm_args.h) */
+    int64_t weight_span, weights; /**< which weight is an element's; weights 0: none */
+    uint64_t weight, bias;        /**< f32, 0 = none */
+    bool no_mean;
 };
 
 /** moments (workspace, struct op_norm_moments) of each row of `in`, which is dense. */
@@ -26,6 +29,14 @@ LEO_MUST_CHECK leo_status op_norm_plan_apply(struct op_plan *plan, const struct 
                                              const struct op_tensor *gradient,
                                              const struct op_tensor *in, uint64_t table,
                                              const struct op_tensor *out);
+
+/** Gradient of the weights (means and inverse deviations of the rows given) or of the biases (both
+ * 0), dense f32. */
+LEO_MUST_CHECK leo_status op_norm_plan_columns(struct op_plan *plan,
+                                               const struct op_norm_rows *rows,
+                                               const struct op_tensor *gradient,
+                                               const struct op_tensor *in, uint64_t means,
+                                               uint64_t inverses, uint64_t out);
 
 /** Address of the elements of `tensor` as dense f32, converted if need be; NULL gives 0. */
 LEO_MUST_CHECK leo_status op_norm_take(struct op_plan *plan, const struct op_tensor *tensor,

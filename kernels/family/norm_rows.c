@@ -4,9 +4,12 @@
 
 #include <string.h>
 
+enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
+
 static leo_status launch_rows(struct op_plan *plan, const char *kernel,
                               const struct op_norm_rows *rows, const struct op_tensor *gradient,
-                              const struct op_tensor *in, struct op_norm_rows_args *args)
+                              const struct op_tensor *in, uint64_t count, uint64_t least,
+                              struct op_norm_rows_args *args)
 {
     args->in = in->addr;
     args->in_type = (uint8_t)in->type;
@@ -18,11 +21,12 @@ static leo_status launch_rows(struct op_plan *plan, const char *kernel,
     args->length = (uint64_t)rows->length;
     args->entry_rows = (uint64_t)rows->entry_rows;
     args->entries = (uint64_t)rows->entries;
-    const bool by_row = args->out_type == OP_TYPE_F64;
-    const struct op_share share = op_share_make(by_row ? args->rows : args->rows * args->length, 1,
-                                                by_row ? 1 : 64, op_plan_vector_cores(plan));
+    args->weight_span = (uint64_t)rows->weight_span;
+    args->weights = (uint64_t)rows->weights;
+    args->no_mean = rows->no_mean;
+    const struct op_share share = op_share_make(count, 1, least, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
-    return op_plan_launch(plan, "norm_rows", kernel, share.blocks, args, sizeof(*args), 4);
+    return op_plan_launch(plan, "norm_rows", kernel, share.blocks, args, sizeof(*args), 6);
 }
 
 leo_status op_norm_plan_moments(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -36,8 +40,7 @@ leo_status op_norm_plan_moments(struct op_plan *plan, const struct op_norm_rows 
         return status;
     }
     args.out = *moments;
-    args.out_type = OP_TYPE_F64; // two floats a row
-    return launch_rows(plan, "norm_moments", rows, NULL, in, &args);
+    return launch_rows(plan, "norm_moments", rows, NULL, in, (uint64_t)rows->rows, 1, &args);
 }
 
 leo_status op_norm_plan_sums(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -52,9 +55,9 @@ leo_status op_norm_plan_sums(struct op_plan *plan, const struct op_norm_rows *ro
         return status;
     }
     args.out = *sums;
-    args.out_type = OP_TYPE_F64;
     args.entry = means;
-    return launch_rows(plan, "norm_sums", rows, gradient, in, &args);
+    args.weight = rows->weight;
+    return launch_rows(plan, "norm_sums", rows, gradient, in, (uint64_t)rows->rows, 1, &args);
 }
 
 leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -73,12 +76,28 @@ leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *r
     args.out = dense.addr;
     args.out_type = (uint8_t)dense.type;
     args.entry = table;
+    args.weight = rows->weight;
+    args.bias = rows->bias;
     leo_status status =
-        launch_rows(plan, gradient ? "norm_gradient" : "norm_apply", rows, gradient, in, &args);
+        launch_rows(plan, gradient ? "norm_gradient" : "norm_apply", rows, gradient, in,
+                    (uint64_t)(rows->rows * rows->length), LEAST_ELEMENTS, &args);
     if (status != LEO_OK || dense.addr == out->addr) {
         return status;
     }
     return op_plan_copy(plan, out, &dense);
+}
+
+leo_status op_norm_plan_columns(struct op_plan *plan, const struct op_norm_rows *rows,
+                                const struct op_tensor *gradient, const struct op_tensor *in,
+                                uint64_t means, uint64_t inverses, uint64_t out)
+{
+    struct op_norm_rows_args args;
+    memset(&args, 0, sizeof(args));
+    args.out = out;
+    args.entry = means;
+    args.weight = inverses;
+    return launch_rows(plan, inverses ? "norm_weight_gradient" : "norm_bias_gradient", rows,
+                       gradient, in, (uint64_t)rows->weights, 1, &args);
 }
 
 leo_status op_norm_take(struct op_plan *plan, const struct op_tensor *tensor, uint64_t *addr)

@@ -3,6 +3,7 @@
 
 import torch
 import torch.nn.functional as F
+import torch_npu
 
 import common
 
@@ -63,6 +64,34 @@ class Norms(common.Case):
 
     def test_instance_norm(self):
         self.expect_same(lambda x: F.instance_norm(x), operands([(3, 4, 6, 7)]), "instance_norm")
+
+    def test_layer_norm(self):
+        for shape, tail in [((4, 32, 64), (64,)), ((3, 5, 7), (5, 7)), ((2, 17), (17,)), ((129,), (129,))]:
+            for dtype in [torch.float32, *HALVES]:
+                x, w, b = operands([shape, tail, tail], dtype)
+                self.expect_same(lambda x, w, b: F.layer_norm(x, tail, w, b), [x, w, b], f"layer_norm {shape} {dtype}")
+            self.expect_same(lambda x: F.layer_norm(x, tail), operands([shape]), f"layer_norm {shape}")
+
+    def test_group_norm(self):
+        for shape, groups in [((2, 4, 6, 6), 2), ((3, 12, 5), 3), ((2, 6, 1, 1), 2), ((2, 5, 3, 4), 1)]:
+            channels = shape[1]
+            for dtype in [torch.float32, torch.float16]:
+                x, w, b = operands([shape, (channels,), (channels,)], dtype)
+                bound = 2e-2 if dtype == torch.float16 else None  # mean and deviation are kept in half
+                self.expect_same(lambda x, w, b: F.group_norm(x, groups, w, b), [x, w, b], f"group_norm {shape} {dtype}", bound)
+            self.expect_same(lambda x: F.group_norm(x, groups), operands([shape]), f"group_norm {shape}")
+
+    def test_rms_norm(self):
+        for shape in [(2, 8), (3, 5, 33)]:
+            x, w = operands([shape, shape[-1:]])
+            leaves = [x.clone().requires_grad_(), w.clone().requires_grad_()]
+            want = leaves[0] * (leaves[0].pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt() * leaves[1]
+            want_gradients = torch.autograd.grad(want, leaves, torch.ones_like(want))
+            leaves = [x.to(common.DEVICE).requires_grad_(), w.to(common.DEVICE).requires_grad_()]
+            got = torch_npu.npu_rms_norm(*leaves, 1e-6)[0]
+            gradients = torch.autograd.grad(got, leaves, torch.ones(shape).to(common.DEVICE))
+            for one, other in zip([got, *gradients], [want, *want_gradients]):
+                self.expect_close(one, other, 2e-5, 2e-5, f"rms_norm {shape}")
 
     def test_sync_batch_norm_parts(self):
         x, gradient, w, b = (tensor.to(common.DEVICE) for tensor in operands([(4, 5, 6, 7), (4, 5, 6, 7), (5,), (5,)]))

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of matrices, for every operator that has one. */
+#pragma once
+
+#include "family.h"
+
+/**
+ * out = beta * self + alpha * (a @ b) over a batch: a [..., m, k], b [..., k, n], self and out
+ * [..., m, n], of one rank of at least 2; broadcast dimensions have stride 0. Any types and
+ * strides.
+ */
+struct op_gemm {
+    struct op_tensor a, b, out, self;
+    bool has_self;
+    double alpha, beta;
+    int cube_math; /**< the cubeMathType of the call */
+};
+
+LEO_MUST_CHECK leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm);
+/** The general way, on the scalar unit. */
+LEO_MUST_CHECK leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct op_gemm *gemm);
