@@ -1,89 +1,236 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions over dimensions. */
+/* Reductions over dimensions. A row says which ("reduce"), and which parameter is the second output
+ * ("second") or which of two is the index ("index yes": out is the index). */
 #include "family.h"
 
 #include "../device/reduce_args.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Which dimensions go away; none named: all.
+static enum op_reduce_mode mode_of(const struct op_call *call)
+{
+    static const struct {
+        const char *word;
+        enum op_reduce_mode mode;
+    } modes[] = {
+        {"sum", OP_REDUCE_SUM},   {"nansum", OP_REDUCE_NANSUM},
+        {"mean", OP_REDUCE_MEAN}, {"prod", OP_REDUCE_PROD},
+        {"max", OP_REDUCE_MAX},   {"min", OP_REDUCE_MIN},
+        {"all", OP_REDUCE_ALL},   {"any", OP_REDUCE_ANY},
+        {"norm", OP_REDUCE_NORM}, {"logsumexp", OP_REDUCE_LOG_SUM_EXP},
+        {"var", OP_REDUCE_VAR},   {"std", OP_REDUCE_STD},
+    };
+    const char *word = op_row_attr(call->row, "reduce");
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(word, modes[i].word) == 0) {
+            return modes[i].mode;
+        }
+    }
+    return OP_REDUCE_SUM;
+}
+
+static leo_status take_dim(const struct op_call *call, const struct op_tensor *self, int64_t dim,
+                           bool *reduced)
+{
+    const int64_t rank = self->rank ? self->rank : 1;
+    const int64_t at = dim < 0 ? dim + rank : dim;
+    if (at < 0 || at >= rank) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "dimension %" PRId64 " is out of range, self has %u dimensions", dim,
+                            self->rank);
+    }
+    if (self->rank > 0) {
+        reduced[at] = true;
+    }
+    return LEO_OK;
+}
+
+// Which dimensions go away: those of a list (empty: all), of one number, or all.
 static leo_status take_dims(const struct op_call *call, const struct op_tensor *self, bool *reduced)
 {
-    const struct op_ints *dims = op_call_ints(call, "dims");
+    const char *name = op_call_has(call, "dims") ? "dims" : op_call_has(call, "dim") ? "dim" : NULL;
+    const struct op_ints *dims = NULL;
+    if (name && op_call_value(call, name)->kind == OP_KIND_INT) {
+        memset(reduced, 0, OP_RANK_MAX);
+        return take_dim(call, self, op_call_int(call, name), reduced);
+    }
+    dims = name ? op_call_ints(call, name) : NULL;
     for (unsigned i = 0; i < self->rank; i++) {
         reduced[i] = !dims || dims->count == 0;
     }
     for (uint64_t i = 0; dims && i < dims->count; i++) {
-        const int64_t rank = self->rank ? self->rank : 1;
-        const int64_t dim = dims->items[i] < 0 ? dims->items[i] + rank : dims->items[i];
-        if (dim < 0 || dim >= rank) {
-            return op_call_fail(call, LEO_ERR_INVALID_ARG,
-                                "dims[%" PRIu64 "] is %" PRId64 ", self has %u dimensions", i,
-                                dims->items[i], self->rank);
+        leo_status status = take_dim(call, self, dims->items[i], reduced);
+        if (status != LEO_OK) {
+            return status;
         }
-        if (self->rank > 0) {
-            reduced[dim] = true;
+    }
+    return LEO_OK;
+}
+
+static bool keeps_dims(const struct op_call *call)
+{
+    static const char *const names[] = {"keepDims", "keepDim", "keepdim"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (op_call_has(call, names[i])) {
+            return op_call_int(call, names[i]) != 0;
         }
+    }
+    return false;
+}
+
+// Order of a norm: a scalar of either name; none: 2.
+static double order_of(const struct op_call *call)
+{
+    const char *name = op_call_has(call, "ord") ? "ord" : "pScalar";
+    const struct op_scalar *order = op_call_has(call, name) ? op_call_scalar(call, name) : NULL;
+    return order ? order->real : 2;
+}
+
+static int64_t correction_of(const struct op_call *call)
+{
+    if (op_call_has(call, "correction")) {
+        return op_call_int(call, "correction");
+    }
+    return op_call_has(call, "unbiased") ? op_call_int(call, "unbiased") != 0 : 1;
+}
+
+static void split_dims(const struct op_tensor *self, const bool *reduced,
+                       struct op_reduce_args *args)
+{
+    const unsigned unit = op_type_bytes(self->type);
+    args->outer_count = args->inner_count = 1;
+    for (unsigned i = 0; i < self->rank; i++) {
+        if (reduced[i]) {
+            args->inner_dim[args->inner_rank] = self->dim[i];
+            args->inner_stride[args->inner_rank++] = self->stride[i] * unit;
+            args->inner_count *= (uint64_t)self->dim[i];
+        } else {
+            args->outer_dim[args->outer_rank] = self->dim[i];
+            args->outer_stride[args->outer_rank++] = self->stride[i] * unit;
+            args->outer_count *= (uint64_t)self->dim[i];
+        }
+    }
+}
+
+// An output and what the kernel writes in its place: dense, and at the start of a line of its own.
+struct output {
+    const struct op_tensor *given;
+    struct op_tensor made;
+};
+
+static leo_status place_output(const struct op_call *call, struct output *output, bool fresh)
+{
+    output->made = *output->given;
+    if (!fresh && op_tensor_is_dense(output->given)) {
+        return LEO_OK;
+    }
+    return op_plan_temp(call->plan, output->given->type, output->given->rank, output->given->dim,
+                        &output->made);
+}
+
+static leo_status deliver(const struct op_call *call, const struct output *output)
+{
+    return output->made.addr == output->given->addr
+               ? LEO_OK
+               : op_plan_copy(call->plan, output->given, &output->made);
+}
+
+// Whether the reduction is in integers: nothing about it is a float.
+static bool in_integers(const struct op_call *call, enum op_reduce_mode mode,
+                        const struct op_tensor *self)
+{
+    const bool exact = mode == OP_REDUCE_SUM || mode == OP_REDUCE_PROD || mode == OP_REDUCE_MAX ||
+                       mode == OP_REDUCE_MIN;
+    return exact && !op_type_is_float(self->type) &&
+           !(op_call_has(call, "dtype") && op_type_is_float(op_call_value(call, "dtype")->type));
+}
+
+static leo_status check_count(const struct op_call *call, const struct op_reduce_args *args)
+{
+    if (args->inner_count == 0 && args->outer_count > 0 &&
+        (args->mode == OP_REDUCE_MAX || args->mode == OP_REDUCE_MIN)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self has no element to choose from");
     }
     return LEO_OK;
 }
 
 leo_status op_plan_reduce(const struct op_call *call)
 {
-    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
-    const bool keep = op_call_int(call, "keepDims") != 0;
-    const unsigned unit = op_type_bytes(self->type);
-    bool reduced[OP_RANK_MAX];
+    const struct op_tensor *self = op_call_tensor(call, "self");
+    const char *out_name = op_row_attr(call->row, "out"),
+               *second = op_row_attr(call->row, "second");
+    const bool keep = keeps_dims(call), wants_index = op_row_attr(call->row, "index") != NULL;
+    bool reduced[OP_RANK_MAX] = {0};
     struct op_reduce_args args;
     int64_t shape[OP_RANK_MAX];
     unsigned rank = 0;
+    out_name = out_name ? out_name : "out";
+    memset(&args, 0, sizeof(args));
     leo_status status = take_dims(call, self, reduced);
     if (status != LEO_OK) {
         return status;
     }
-    memset(&args, 0, sizeof(args));
-    args.outer_count = args.inner_count = 1;
+    split_dims(self, reduced, &args);
     for (unsigned i = 0; i < self->rank; i++) {
-        if (reduced[i]) {
-            args.inner_dim[args.inner_rank] = self->dim[i];
-            args.inner_stride[args.inner_rank++] = self->stride[i] * unit;
-            args.inner_count *= (uint64_t)self->dim[i];
-        } else {
-            args.outer_dim[args.outer_rank] = self->dim[i];
-            args.outer_stride[args.outer_rank++] = self->stride[i] * unit;
-            args.outer_count *= (uint64_t)self->dim[i];
-        }
         if (!reduced[i] || keep) {
             shape[rank++] = reduced[i] ? 1 : self->dim[i];
         }
     }
-    status = op_call_check_shape(call, "out", rank, shape);
+    args.mode = (uint8_t)mode_of(call);
+    status = op_call_check_shape(call, out_name, rank, shape);
+    if (status == LEO_OK && second) {
+        status = op_call_check_shape(call, second, rank, shape);
+    }
+    if (status == LEO_OK) {
+        status = check_count(call, &args);
+    }
     if (status != LEO_OK || args.outer_count == 0) {
         return status;
     }
-    // Kernels write a dense output; another one is copied to.
-    struct op_tensor dense = *out;
-    if (!op_tensor_is_dense(out)) {
-        status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &dense);
-        if (status != LEO_OK) {
-            return status;
+    // The value and what comes with it. Blocks share lines of no output: with two, both begin at a
+    // line and blocks take whole lines of the narrowest type.
+    struct output value = {.given = op_call_tensor(call, out_name)}, extra = {0};
+    const bool two = second || wants_index;
+    if (wants_index) {
+        extra.given = value.given;
+        value.given = self; // only the type counts: thrown away
+        status = place_output(call, &extra, true);
+        if (status == LEO_OK) {
+            status = op_plan_temp(call->plan, self->type, rank, shape, &value.made);
+        }
+    } else {
+        status = place_output(call, &value, two);
+        if (status == LEO_OK && second) {
+            extra.given = op_call_tensor(call, second);
+            status = place_output(call, &extra, true);
         }
     }
+    if (status != LEO_OK) {
+        return status;
+    }
     args.in = self->addr;
-    args.out = dense.addr;
     args.in_type = (uint8_t)self->type;
-    args.out_type = (uint8_t)out->type;
-    const struct op_share share =
-        op_share_make(args.outer_count, 1, 1, op_plan_vector_cores(call->plan));
+    args.out = value.made.addr;
+    args.out_type = (uint8_t)value.made.type;
+    args.second = two ? extra.made.addr : 0;
+    args.second_type = (uint8_t)(two ? extra.made.type : value.made.type);
+    args.p = order_of(call);
+    args.correction = correction_of(call);
+    const struct op_share share = op_share_make(args.outer_count, two ? 64 : 1, two ? 64 : 1,
+                                                op_plan_vector_cores(call->plan));
     args.per_block = share.per_block;
-    const bool integer =
-        !op_type_is_float(self->type) && !op_type_is_float(op_call_value(call, "dtype")->type);
-    status = op_plan_launch(call->plan, "reduce", integer ? "reduce_sum_i" : "reduce_sum_d",
-                            share.blocks, &args, sizeof(args), 2);
-    if (status == LEO_OK && dense.addr != out->addr) {
-        status = op_plan_copy(call->plan, out, &dense);
+    status = op_plan_launch(call->plan, "reduce",
+                            in_integers(call, (enum op_reduce_mode)args.mode, self) ? "reduce_i"
+                                                                                    : "reduce_d",
+                            share.blocks, &args, sizeof(args), 3);
+    if (status == LEO_OK && !wants_index) {
+        status = deliver(call, &value);
+    }
+    if (status == LEO_OK && two) {
+        status = deliver(call, &extra);
     }
     return status;
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Negative log likelihood and its gradient, on the scalar unit; sums in double, by one core. */
+#include "element.h"
+#include "nll_loss_args.h"
+
+/* The class of sample (n, i), or -1: ignored. */
+OP_INLINE int64_t class_of(const struct op_nll_loss_args *t, uint64_t n, uint64_t i)
+{
+    const int64_t class =
+        op_get_i(t->target + n * (uint64_t)t->target_stride[0] + i * (uint64_t)t->target_stride[1],
+                 t->target_type);
+    if (class == t->ignore) {
+        return -1;
+    }
+    if (class < 0 || (uint64_t)class >= t->classes) {
+        trap(); // the kernel fault names this line: a class the input does not have
+    }
+    return class;
+}
+
+OP_INLINE double weight_of(const struct op_nll_loss_args *t, int64_t class)
+{
+    return op_get_d(t->weight + (uint64_t)(class * t->weight_stride), t->weight_type);
+}
+
+OP_INLINE double loss_of(const struct op_nll_loss_args *t, uint64_t n, uint64_t i, int64_t class)
+{
+    return -op_get_d(t->self + n * (uint64_t)t->self_stride[0] +
+                         (uint64_t)(class * t->self_stride[1]) + i * (uint64_t)t->self_stride[2],
+                     t->self_type);
+}
+
+__global__ __vector__ void nll_loss(struct op_nll_loss_args args)
+{
+    const struct op_nll_loss_args t = args;
+    double sum = 0, total = 0;
+    for (uint64_t n = 0; n < t.batch; n++) {
+        for (uint64_t i = 0; i < t.inner; i++) {
+            const int64_t class = class_of(&t, n, i);
+            double loss = 0;
+            if (class >= 0) {
+                const double weight = weight_of(&t, class);
+                loss = loss_of(&t, n, i, class) * weight;
+                total += weight;
+            }
+            sum += loss;
+            if (t.reduction == OP_LOSS_NONE) {
+                op_put_d(t.out + (n * t.inner + i) * op_bytes_of(t.out_type), t.out_type, loss);
+            }
+        }
+    }
+    if (t.reduction != OP_LOSS_NONE) {
+        op_put_d(t.out, t.out_type, t.reduction == OP_LOSS_MEAN ? sum / total : sum);
+    }
+    op_put_d(t.total, t.total_type, t.reduction == OP_LOSS_NONE ? 0 : total);
+    op_flush();
+}
+
+/* out is zero: only the targets' elements are written. Block b has batches [b * per_block, ..). */
+__global__ __vector__ void nll_loss_backward(struct op_nll_loss_args args)
+{
+    const struct op_nll_loss_args t = args;
+    const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
+    const uint64_t end = op_min64(begin + t.per_block, t.batch);
+    const double total = t.reduction == OP_LOSS_MEAN ? op_get_d(t.total, t.total_type) : 1;
+    for (uint64_t n = begin; n < end; n++) {
+        for (uint64_t i = 0; i < t.inner; i++) {
+            const int64_t class = class_of(&t, n, i);
+            if (class < 0) {
+                continue;
+            }
+            const double grad =
+                op_get_d(t.grad + n * (uint64_t)t.grad_stride[0] + i * (uint64_t)t.grad_stride[1],
+                         t.grad_type);
+            const uint64_t at = (n * t.classes + (uint64_t)class) * t.inner + i;
+            op_put_d(t.out + at * op_bytes_of(t.out_type), t.out_type,
+                     -weight_of(&t, class) * grad / total);
+        }
+    }
+    op_flush();
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of softmax and its relatives: rows along one dimension. */
+#pragma once
+
+#include "types.h"
+
+#include <stdint.h>
+
+/** Row word "softmax" (family/softmax.c). */
+enum op_softmax_mode {
+    OP_SOFTMAX,              /**< out = e^(a - max) / sum */
+    OP_SOFTMAX_LOG,          /**< out = a - max - log sum */
+    OP_SOFTMAX_BACKWARD,     /**< a = gradient, b = output: out = b (a - sum a b) */
+    OP_SOFTMAX_LOG_BACKWARD, /**< out = a - e^b sum a */
+};
+
+/**
+ * `rows` rows of `length` elements, of shape outer_dim (the row's own dimension left out). Strides
+ * in bytes, by tensor: out, a, b. Block b works on rows [b * per_block, (b + 1) * per_block).
+ */
+struct op_softmax_args {
+    uint64_t out, a, b;
+    uint64_t rows, length, per_block;
+    int64_t dim[OP_RANK_MAX];
+    int64_t stride[3][OP_RANK_MAX], step[3]; /**< between rows; between elements of a row */
+    uint8_t out_type, a_type, b_type, rank, mode;
+};

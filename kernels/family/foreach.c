@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators over lists of tensors: another operator for each member. A row says which and with what
+ * ("each"): its words are parameters of the row (a list stands for its member), =N a whole number
+ * as an argument by value, #N a scalar, [] an empty list of numbers, %name the type of a tensor.
+ */
+#include "family.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_BYTES = 64, ARGS_MAX = 12 };
+
+/* Space for what an argument points at. */
+struct holder {
+    struct op_scalar scalar;
+    struct op_ints ints;
+};
+
+// The next word of `text`; false at the end.
+static bool next_word(const char **text, char *word)
+{
+    size_t length;
+    *text += strspn(*text, " ");
+    length = strcspn(*text, " ");
+    if (length == 0 || length >= WORD_BYTES) {
+        return false;
+    }
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length;
+    return true;
+}
+
+// Member `index` of a list argument; another argument as it is.
+static struct op_value member_of(const struct op_value *value, uint64_t index)
+{
+    struct op_value out = *value;
+    if (value->kind == OP_KIND_TENSOR_LIST) {
+        out = op_value_tensor(value->tensors->items[index]);
+    } else if (value->kind == OP_KIND_SCALAR_LIST) {
+        out = op_value_scalar(value->scalars->items[index]);
+    }
+    return out;
+}
+
+static struct op_value argument(const struct op_call *call, const char *word, uint64_t index,
+                                struct holder *holder)
+{
+    if (word[0] == '=') {
+        return op_value_int(strtoll(word + 1, NULL, 10));
+    }
+    if (word[0] == '#') {
+        holder->scalar = op_scalar_int(strtoll(word + 1, NULL, 10));
+        return op_value_scalar(&holder->scalar);
+    }
+    if (strcmp(word, "[]") == 0) {
+        holder->ints = (struct op_ints){NULL, 0};
+        return op_value_ints(&holder->ints);
+    }
+    if (word[0] == '%') {
+        return op_value_type(member_of(op_call_value(call, word + 1), index).tensor->type);
+    }
+    return member_of(op_call_value(call, word), index);
+}
+
+static leo_status check_lists(const struct op_call *call, uint64_t *count)
+{
+    bool first = true;
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_value *value = &call->args[i];
+        uint64_t length = *count;
+        if (value->kind == OP_KIND_TENSOR_LIST) {
+            length = value->tensors->count;
+        } else if (value->kind == OP_KIND_SCALAR_LIST) {
+            length = value->scalars->count;
+        } else {
+            continue;
+        }
+        if (!first && length != *count) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "%s has %" PRIu64 " members, the list before it %" PRIu64,
+                                call->row->params[i].name, length, *count);
+        }
+        first = false;
+        *count = length;
+    }
+    return LEO_OK;
+}
+
+leo_status op_plan_foreach(const struct op_call *call)
+{
+    uint64_t count = 0;
+    leo_status status = check_lists(call, &count);
+    for (uint64_t i = 0; status == LEO_OK && i < count; i++) {
+        const char *text = op_row_attr(call->row, "each");
+        char op[WORD_BYTES], word[WORD_BYTES];
+        struct op_value args[ARGS_MAX];
+        struct holder holders[ARGS_MAX];
+        unsigned used = 0;
+        (void)next_word(&text, op);
+        while (used < ARGS_MAX && next_word(&text, word)) {
+            args[used] = argument(call, word, i, &holders[used]);
+            used++;
+        }
+        status = op_plan_call(call->plan, op, args, used);
+    }
+    return status;
+}
