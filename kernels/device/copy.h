@@ -6,7 +6,7 @@
  * - op_store_rows(gm, ub, rows, bytes, gm_pitch, ub_pitch): on MTE3, and on the coupled core on S
  *   for row tails: the caller has ordered V before MTE3, the S part orders itself
  *
- * bytes and gm_pitch are multiples of 2, ub_pitch is a multiple of 32 and at least bytes.
+ * ub_pitch is a multiple of 32 and at least bytes.
  */
 #pragma once
 

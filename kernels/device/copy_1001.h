@@ -19,7 +19,7 @@ OP_INLINE void op_load_rows(uint32_t ub, uint64_t gm, uint32_t rows, uint32_t by
     }
 }
 
-/* Bytes [from, bytes) of each row, `unit` of 2, 4 or 8 at a time. */
+/* Bytes [from, bytes) of each row, `unit` of 1, 2, 4 or 8 at a time. */
 OP_INLINE void store_tails(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t from, uint32_t bytes,
                            uint64_t gm_pitch, uint32_t ub_pitch, uint32_t unit)
 {
@@ -31,8 +31,10 @@ OP_INLINE void store_tails(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t fro
                 *(__gm__ volatile uint64_t *)to = *(__ubuf__ volatile uint64_t *)source;
             } else if (unit == 4) {
                 *(__gm__ volatile uint32_t *)to = *(__ubuf__ volatile uint32_t *)source;
-            } else {
+            } else if (unit == 2) {
                 *(__gm__ volatile uint16_t *)to = *(__ubuf__ volatile uint16_t *)source;
+            } else {
+                *(__gm__ volatile uint8_t *)to = *(__ubuf__ volatile uint8_t *)source;
             }
         }
     }
@@ -63,8 +65,10 @@ OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t b
         store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 8);
     } else if (alignment % 4 == 0) {
         store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 4);
-    } else {
+    } else if (alignment % 2 == 0) {
         store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 2);
+    } else {
+        store_tails(gm, ub, rows, whole, bytes, gm_pitch, ub_pitch, 1);
     }
     set_flag(PIPE_S, PIPE_V, 0);
     wait_flag(PIPE_S, PIPE_V, 0);

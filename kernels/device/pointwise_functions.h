@@ -302,20 +302,6 @@ static inline float pw_logaddexp2_f(float a, float b)
     return pw_isinf_f(most) && a == b ? a : most + log1pf(exp2f(-fabsf(a - b))) * 1.44269504f;
 }
 
-/* Gradient of 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
-static inline double pw_gelu_gradient_d(double g, double x)
-{
-    const double t = tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x));
-    return g * (0.5 * (1 + t) +
-                0.5 * x * (1 - t * t) * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x));
-}
-static inline float pw_gelu_gradient_f(float g, float x)
-{
-    const float t = tanhf(0.79788456f * (x + 0.044715f * x * x * x));
-    return g *
-           (0.5f * (1 + t) + 0.5f * x * (1 - t * t) * 0.79788456f * (1 + 3 * 0.044715f * x * x));
-}
-
 /* Gradient of x tanh(log(1 + e^x)). */
 static inline double pw_mish_gradient_d(double g, double x)
 {

@@ -18,10 +18,43 @@ enum op_compute {
 
 enum { OP_POINTWISE_MAX = 6 };
 
+/** Operations of an expression on whole tiles. Each makes the value var_count + its position. */
+enum op_expr_code {
+    OP_EXPR_CONST, /**< number a */
+    OP_EXPR_ADD,
+    OP_EXPR_SUB,
+    OP_EXPR_MUL,
+    OP_EXPR_DIV,
+    OP_EXPR_MAX,
+    OP_EXPR_MIN,
+    OP_EXPR_ABS,
+    OP_EXPR_EXP,
+    OP_EXPR_LN,
+    OP_EXPR_SQRT,
+    OP_EXPR_EQ, /**< masks from here on */
+    OP_EXPR_NE,
+    OP_EXPR_LT,
+    OP_EXPR_LE,
+    OP_EXPR_GT,
+    OP_EXPR_GE,
+    OP_EXPR_SELECT, /**< mask a ? b : c */
+};
+
+struct op_expr_insn {
+    unsigned char code, a, b, c;
+};
+
+struct op_expr {
+    const struct op_expr_insn *insns;
+    unsigned count; /**< 0: the result is the one variable */
+    const float *numbers;
+};
+
 struct op_pointwise {
     const char *program, *name; /**< kernels are pw_<name>_<class> in this program */
     enum op_compute compute;
     unsigned out;                        /**< parameter */
     unsigned var_count;                  /**< variables of the expression */
     unsigned char var[OP_POINTWISE_MAX]; /**< their parameters, or enum op_pointwise_var */
+    const struct op_expr *tile;          /**< NULL: the vector unit cannot compute it */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pointwise family: broadcasts, merges dimensions and shares the elements over the cores. */
-#include "family.h"
+#include "pointwise.h"
 
 #include "../device/pointwise_args.h"
 
@@ -8,29 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/** A call being planned: its output and the tensor behind each variable (NULL: a number), all of
- * the output's shape. */
-struct work {
-    const struct op_call *call;
-    const struct op_pointwise *op;
-    struct op_tensor out, tensors[OP_POINTWISE_MAX];
-    bool is_tensor[OP_POINTWISE_MAX];
-    enum op_type common; /**< what the inputs promote to */
-};
-
 // The argument behind a variable; NULL for one that is no parameter.
-static const struct op_value *value_of(const struct work *work, unsigned var)
+static const struct op_value *value_of(const struct op_pointwise_work *work, unsigned var)
 {
     return work->op->var[var] < OP_VAR_INDEX ? &work->call->args[work->op->var[var]] : NULL;
 }
 
-static const char *name_of(const struct work *work, unsigned var)
+static const char *name_of(const struct op_pointwise_work *work, unsigned var)
 {
     return work->call->row->params[work->op->var[var]].name;
 }
 
 // The common type of the inputs; of the output if there is no tensor among them.
-static void find_common_type(struct work *work)
+static void find_common_type(struct op_pointwise_work *work)
 {
     bool have = false;
     for (unsigned i = 0; i < work->op->var_count; i++) {
@@ -60,7 +50,7 @@ static struct op_tensor single(const struct op_tensor *tensor)
     return one;
 }
 
-static leo_status take_tensors(struct work *work)
+static leo_status take_tensors(struct op_pointwise_work *work)
 {
     const struct op_call *call = work->call;
     const char *only_one = op_row_attr(call->row, "single");
@@ -113,14 +103,6 @@ static leo_status take_tensors(struct work *work)
     return LEO_OK;
 }
 
-/** The index space: dimensions in the order of the output's memory, merged where every tensor
- * allows it. */
-struct space {
-    unsigned rank;
-    int64_t dim[OP_RANK_MAX];
-    int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
-};
-
 static void sort_dimensions(const struct op_tensor *out, unsigned *order, unsigned *count)
 {
     *count = 0;
@@ -136,7 +118,7 @@ static void sort_dimensions(const struct op_tensor *out, unsigned *order, unsign
     }
 }
 
-static bool can_merge(const struct space *space, unsigned tensors, unsigned into,
+static bool can_merge(const struct op_pointwise_space *space, unsigned tensors, unsigned into,
                       const int64_t *dim_stride, int64_t dim)
 {
     for (unsigned t = 0; t < tensors; t++) {
@@ -148,7 +130,7 @@ static bool can_merge(const struct space *space, unsigned tensors, unsigned into
 }
 
 // Whether the expression asks where its element lies: then dimensions must stay as they are.
-static bool asks_places(const struct work *work)
+static bool asks_places(const struct op_pointwise_work *work)
 {
     for (unsigned i = 0; i < work->op->var_count; i++) {
         if (work->op->var[i] >= OP_VAR_INDEX && work->op->var[i] <= OP_VAR_COLUMN) {
@@ -158,7 +140,7 @@ static bool asks_places(const struct work *work)
     return false;
 }
 
-static void make_plain_space(const struct work *work, struct space *space)
+static void make_plain_space(const struct op_pointwise_work *work, struct op_pointwise_space *space)
 {
     const unsigned shift = work->out.rank < 2 ? 2 - work->out.rank : 0;
     memset(space, 0, sizeof(*space));
@@ -174,7 +156,7 @@ static void make_plain_space(const struct work *work, struct space *space)
     }
 }
 
-static void make_space(const struct work *work, struct space *space)
+static void make_space(const struct op_pointwise_work *work, struct op_pointwise_space *space)
 {
     if (asks_places(work)) {
         make_plain_space(work, space);
@@ -213,7 +195,7 @@ static void make_space(const struct work *work, struct space *space)
 }
 
 // Whether later elements of the output have higher addresses, which sharing by lines needs.
-static bool is_ascending(const struct space *space)
+static bool is_ascending(const struct op_pointwise_space *space)
 {
     int64_t span = 0;
     for (unsigned d = space->rank; d-- > 0;) {
@@ -225,7 +207,7 @@ static bool is_ascending(const struct space *space)
     return true;
 }
 
-static char class_of(const struct work *work)
+static char class_of(const struct op_pointwise_work *work)
 {
     switch (work->op->compute) {
     case OP_COMPUTE_INT:
@@ -243,83 +225,70 @@ static char class_of(const struct work *work)
 }
 
 // A bound that was not given: the row says which number stands for it.
-static void set_absent(const struct work *work, struct op_pointwise_args *args, unsigned var)
+static void set_absent(struct op_pointwise_work *work, unsigned var)
 {
     char key[64];
     snprintf(key, sizeof(key), "absent.%s", name_of(work, var));
     const char *what = op_row_attr(work->call->row, key);
-    const bool lowest = what && strcmp(what, "lowest") == 0,
-               highest = what && strcmp(what, "highest") == 0;
-    args->real[var] = lowest ? -INFINITY : highest ? INFINITY : 0;
-    if (what && strcmp(what, "one") == 0) {
-        args->real[var] = 1;
-        args->integer[var] = 1;
-        return;
-    }
-    args->integer[var] = lowest ? INT64_MIN : highest ? INT64_MAX : 0;
+    const bool lowest = what && strcmp(what, "lowest") == 0;
+    const bool highest = what && strcmp(what, "highest") == 0;
+    const bool one = what && strcmp(what, "one") == 0;
+    work->real[var] = lowest ? -INFINITY : highest ? INFINITY : one;
+    work->integer[var] = lowest ? INT64_MIN : highest ? INT64_MAX : one;
 }
 
-static void set_number(const struct work *work, struct op_pointwise_args *args, unsigned var)
+static void set_number(struct op_pointwise_work *work, unsigned var)
 {
     const struct op_value *value = value_of(work, var);
     if (!value) {
-        args->in_type[var] = work->op->var[var];
-        args->integer[var] = work->op->var[var] == OP_VAR_IS_BOOL && work->common == OP_TYPE_BOOL;
-        args->real[var] = (double)args->integer[var];
-        return;
-    }
-    switch (value->kind) {
-    case OP_KIND_SCALAR:
-    case OP_KIND_TENSOR:
-        if (value->kind == OP_KIND_TENSOR || !value->scalar) {
-            set_absent(work, args, var);
-            return;
-        }
-        args->real[var] = value->scalar->real;
-        args->integer[var] = value->scalar->integer;
-        return;
-    case OP_KIND_REAL:
-        args->real[var] = value->real;
-        args->integer[var] = (int64_t)value->real;
-        return;
-    default:
-        args->real[var] = (double)value->integer;
-        args->integer[var] = value->integer;
-        return;
+        work->integer[var] = work->op->var[var] == OP_VAR_IS_BOOL && work->common == OP_TYPE_BOOL;
+        work->real[var] = (double)work->integer[var];
+    } else if (value->kind == OP_KIND_TENSOR || (value->kind == OP_KIND_SCALAR && !value->scalar)) {
+        set_absent(work, var);
+    } else if (value->kind == OP_KIND_SCALAR) {
+        work->real[var] = value->scalar->real;
+        work->integer[var] = value->scalar->integer;
+    } else if (value->kind == OP_KIND_REAL) {
+        work->real[var] = value->real;
+        work->integer[var] = (int64_t)value->real;
+    } else {
+        work->real[var] = (double)value->integer;
+        work->integer[var] = value->integer;
     }
 }
 
 enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
 
-static leo_status plan_scalar_unit(const struct work *work)
+static leo_status plan_scalar_unit(const struct op_pointwise_work *work,
+                                   const struct op_pointwise_space *space)
 {
     struct op_pointwise_args args;
-    struct space space;
     char kernel[80];
     memset(&args, 0, sizeof(args));
-    make_space(work, &space);
     args.out = work->out.addr;
     args.out_type = (uint8_t)work->out.type;
     args.count = (uint64_t)op_tensor_count(&work->out);
-    args.rank = (uint8_t)space.rank;
-    for (unsigned d = 0; d < space.rank; d++) {
-        args.dim[d] = space.dim[d];
-        args.out_stride[d] = space.stride[0][d] * op_type_bytes(work->out.type);
+    args.rank = (uint8_t)space->rank;
+    for (unsigned d = 0; d < space->rank; d++) {
+        args.dim[d] = space->dim[d];
+        args.out_stride[d] = space->stride[0][d] * op_type_bytes(work->out.type);
     }
     for (unsigned i = 0; i < work->op->var_count; i++) {
         if (!work->is_tensor[i]) {
-            set_number(work, &args, i);
+            args.in_type[i] = work->op->var[i] >= OP_VAR_INDEX ? work->op->var[i] : 0;
+            args.real[i] = work->real[i];
+            args.integer[i] = work->integer[i];
             continue;
         }
         args.in[i] = work->tensors[i].addr;
         args.in_type[i] = (uint8_t)work->tensors[i].type;
-        for (unsigned d = 0; d < space.rank; d++) {
-            args.in_stride[i][d] = space.stride[1 + i][d] * op_type_bytes(work->tensors[i].type);
+        for (unsigned d = 0; d < space->rank; d++) {
+            args.in_stride[i][d] = space->stride[1 + i][d] * op_type_bytes(work->tensors[i].type);
         }
     }
     const struct op_share share =
         op_share_make(args.count, 1, LEAST_ELEMENTS,
-                      is_ascending(&space) ? op_plan_vector_cores(work->call->plan) : 1);
+                      is_ascending(space) ? op_plan_vector_cores(work->call->plan) : 1);
     args.per_block = share.per_block;
     snprintf(kernel, sizeof(kernel), "pw_%s_%c", work->op->name, class_of(work));
     return op_plan_launch(work->call->plan, work->op->program, kernel, share.blocks, &args,
@@ -327,7 +296,7 @@ static leo_status plan_scalar_unit(const struct work *work)
 }
 
 // Operators that only move bits take complex numbers of 8 bytes as integers.
-static leo_status take_complex(struct work *work)
+static leo_status take_complex(struct op_pointwise_work *work)
 {
     bool all = work->out.type == OP_TYPE_C64, any = op_type_is_complex(work->out.type);
     for (unsigned i = 0; i < work->op->var_count; i++) {
@@ -351,16 +320,42 @@ static leo_status take_complex(struct work *work)
     return LEO_OK;
 }
 
+// Fills with zeros, which are bytes 0 in every type.
+static bool is_zero_fill(const struct op_pointwise_work *work)
+{
+    const bool literal = work->op->var_count == 0 && strcmp(work->op->name, "InplaceZero") == 0;
+    const bool number = work->op->var_count == 1 && !work->is_tensor[0] && work->real[0] == 0 &&
+                        !signbit(work->real[0]) && work->op->tile && work->op->tile->count == 0;
+    return (literal || number) && op_tensor_is_dense(&work->out);
+}
+
+enum { LEAST_TILE = 64 }; // elements; fewer are not worth filling the vector unit's pipes
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
-    struct work work = {.call = call, .op = call->row->data};
+    struct op_pointwise_work work = {.call = call, .op = call->row->data};
+    struct op_pointwise_space space;
+    bool done = false;
     leo_status status = take_tensors(&work);
     if (status == LEO_OK) {
         status = take_complex(&work);
     }
-    if (status != LEO_OK || op_tensor_count(&work.out) == 0) {
+    const uint64_t count = (uint64_t)op_tensor_count(&work.out);
+    if (status != LEO_OK || count == 0) {
         return status;
     }
     find_common_type(&work);
-    return plan_scalar_unit(&work);
+    for (unsigned i = 0; i < work.op->var_count; i++) {
+        if (!work.is_tensor[i]) {
+            set_number(&work, i);
+        }
+    }
+    if (is_zero_fill(&work)) {
+        return op_plan_fill(call->plan, work.out.addr, 0, count * op_type_bytes(work.out.type));
+    }
+    make_space(&work, &space);
+    if (count >= LEAST_TILE && !asks_places(&work)) {
+        status = op_pointwise_plan_tiles(&work, &space, class_of(&work) == 'f', &done);
+    }
+    return status != LEO_OK || done ? status : plan_scalar_unit(&work, &space);
 }

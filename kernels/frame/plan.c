@@ -210,6 +210,11 @@ const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan)
     return op_engine_caps(plan->engine);
 }
 
+unsigned op_plan_chip(const struct op_plan *plan)
+{
+    return op_engine_chip(plan->engine);
+}
+
 uint32_t op_plan_vector_cores(const struct op_plan *plan)
 {
     const struct leo_drv_caps *caps = op_engine_caps(plan->engine);

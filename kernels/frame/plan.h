@@ -88,6 +88,7 @@ LEO_MUST_CHECK leo_status op_plan_temp_bytes(struct op_plan *plan, uint64_t byte
 
 /* The chip. */
 const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan);
+unsigned op_plan_chip(const struct op_plan *plan); /**< OP_ON_910A, OP_ON_910B */
 uint32_t op_plan_vector_cores(const struct op_plan *plan);
 uint32_t op_plan_cube_cores(const struct op_plan *plan);
 

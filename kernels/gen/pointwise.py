@@ -7,6 +7,7 @@ calls its tensor self). Rows with the same expression share a kernel.
 
 import re
 
+from expression import compile_expression
 from rows import RowError
 
 PER_PROGRAM = 12
@@ -20,6 +21,7 @@ class Expression:
     def __init__(self, text, variables, compute, name):
         self.text, self.variables, self.compute, self.name = text, variables, compute, name
         self.program = None
+        self.tile = compile_expression(text, variables) if self.compute in ("any", "float") else None
 
     @property
     def classes(self):
@@ -76,6 +78,9 @@ def collect(tables):
         text = row.get("expr")
         if not text:
             raise RowError(row.where, f"operator {row.name} has no expr")
+        if row.get("let"):
+            name, _, value = row.get("let").partition(" = ")
+            text = re.sub(rf"\b{name}\b", f"({value})", text)
         compute = row.get("compute", "float" if only_floats(row) else "any")
         if compute not in ("any", "float", "int", "wide", "real"):
             raise RowError(row.where, f"compute {compute} is not any, float, int, wide or real")
@@ -107,9 +112,20 @@ def device_programs(expressions):
     return {name: "\n".join(parts) for name, parts in texts.items()}
 
 
+def tile_data(expression):
+    insns, numbers = expression.tile
+    name = expression.name
+    texts = [f"{{OP_EXPR_{code}, {a}, {b}, {c}}}" for code, a, b, c in insns] or ["{0, 0, 0, 0}"]
+    values = ["INFINITY" if value == float("inf") else repr(value) + "f" if "." in repr(value) or "e" in repr(value)
+              else repr(value) for value in numbers] or ["0"]
+    return (f"static const struct op_expr_insn insns_{name}[] = {{{', '.join(texts)}}};\n"
+            f"static const float numbers_{name}[] = {{{', '.join(values)}}};\n"
+            f"static const struct op_expr tile_{name} = {{insns_{name}, {len(insns)}, numbers_{name}}};")
+
+
 def row_data(tables):
     """C text of the data of the family's rows; sets row.data."""
-    lines = []
+    lines, tiles = [], set()
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
         if row.family != "pointwise":
             continue
@@ -117,10 +133,16 @@ def row_data(tables):
         if len(out) != 1:
             raise RowError(row.where, f"operator {row.name} has {len(out)} outputs, the family has one")
         indices = ", ".join(str(index) for _, index in row.found)
+        tile = "NULL"
+        if row.expression.tile:
+            tile = f"&tile_{row.expression.name}"
+            if row.expression.name not in tiles:
+                tiles.add(row.expression.name)
+                lines.append(tile_data(row.expression))
         lines.append(
             f"static const struct op_pointwise data_{row.name} = {{\n"
             f'    "{row.expression.program}", "{row.expression.name}", OP_COMPUTE_{row.expression.compute.upper()}, '
-            f"{out[0]}, {len(row.found)}, {{{indices or 0}}}}};")
+            f"{out[0]}, {len(row.found)}, {{{indices or 0}}}, {tile}}};")
         row.data = f"&data_{row.name}"
     return "\n".join(lines) + "\n"
 

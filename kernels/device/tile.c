@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pointwise operators on the vector unit: a list of instructions on tiles of f32 in UB, made by
+ * family/tile.c. Reading the list costs the scalar unit some cycles a tile, while the units work on
+ * the tile before.
+ *
+ * Flags, event = slot. V -> MTE2: inputs free; MTE2 -> V: inputs loaded; MTE3 -> V: output free; V
+ * -> MTE3: ready. Numbers of rows are read from global memory by the scalar unit itself.
+ */
+#include "copy.h"
+#include "element.h"
+#include "tile_args.h"
+
+OP_INLINE uint32_t slot_of(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return t->slot[slot].base + (parity ? t->slot[slot].step : 0);
+}
+
+OP_INLINE __ubuf__ float *f32_at(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return op_ub_f32(slot_of(t, slot, parity));
+}
+
+OP_INLINE __ubuf__ half *f16_at(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return op_ub_f16(slot_of(t, slot, parity));
+}
+
+/* Masks and bytes. */
+OP_INLINE __ubuf__ uint8_t *u8_at(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return (__ubuf__ uint8_t *)(uintptr_t)slot_of(t, slot, parity);
+}
+
+/* Stored types become f32. 8-bit types go through f16. */
+static void widen(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                  uint8_t repeats)
+{
+    switch (i->b) {
+    case OP_TYPE_F16:
+        vconv_f162f32(f32_at(t, i->d, parity), f16_at(t, i->a, parity), repeats, 1, 1, 8, 4);
+        return;
+#if __NPU_ARCH__ == 2201
+    case OP_TYPE_BF16:
+        vconv_bf162f32(f32_at(t, i->d, parity), (__ubuf__ bfloat16_t *)u8_at(t, i->a, parity),
+                       repeats, 1, 1, 8, 4);
+        return;
+#endif
+    case OP_TYPE_I32:
+        vconv_s322f32(f32_at(t, i->d, parity), op_ub_s32(slot_of(t, i->a, parity)), repeats, 1, 1,
+                      8, 8);
+        return;
+    case OP_TYPE_I8:
+        vconv_s82f16(f16_at(t, i->c, parity), (__ubuf__ int8_t *)u8_at(t, i->a, parity),
+                     (uint8_t)(repeats / 2 + 1), 1, 1, 8, 4);
+        break;
+    default: // u8 and bool
+        vconv_u82f16(f16_at(t, i->c, parity), u8_at(t, i->a, parity), (uint8_t)(repeats / 2 + 1), 1,
+                     1, 8, 4);
+        break;
+    }
+    pipe_barrier(PIPE_V);
+    vconv_f162f32(f32_at(t, i->d, parity), f16_at(t, i->c, parity), repeats, 1, 1, 8, 4);
+}
+
+static void narrow(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                   uint8_t repeats)
+{
+    switch (i->b) {
+    case OP_TYPE_F16:
+        vconv_f322f16(f16_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 4, 8);
+        return;
+#if __NPU_ARCH__ == 2201
+    case OP_TYPE_BF16:
+        vconv_f322bf16r((__ubuf__ bfloat16_t *)u8_at(t, i->d, parity), f32_at(t, i->a, parity),
+                        repeats, 1, 1, 4, 8);
+        return;
+#endif
+    case OP_TYPE_I32:
+        vconv_f322s32z(op_ub_s32(slot_of(t, i->d, parity)), f32_at(t, i->a, parity), repeats, 1, 1,
+                       8, 8);
+        return;
+    default: // bool, from 0 and 1
+        vconv_f322f16(f16_at(t, i->c, parity), f32_at(t, i->a, parity), repeats, 1, 1, 4, 8);
+        pipe_barrier(PIPE_V);
+        vconv_f162u8(u8_at(t, i->d, parity), f16_at(t, i->c, parity), (uint8_t)(repeats / 2 + 1), 1,
+                     1, 4, 8);
+        return;
+    }
+}
+
+static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                     uint8_t repeats, uint32_t count)
+{
+    const float n = t->number[i->b < OP_TILE_NUMBERS ? i->b : 0];
+    switch (i->code) {
+    case OP_TILE_ADD:
+        vadd(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_SUB:
+        vsub(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_MUL:
+        vmul(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_DIV:
+        vdiv(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_MAX:
+        vmax(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_MIN:
+        vmin(f32_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_ADDS:
+        vadds(f32_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_MULS:
+        vmuls(f32_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_MAXS:
+        vmaxs(f32_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_MINS:
+        vmins(f32_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_ABS:
+        vabs(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_EXP:
+        vexp(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_LN:
+        vln(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_SQRT:
+        vsqrt(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_EQ:
+        vcmpv_eq(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_NE:
+        vcmpv_ne(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_LT:
+        vcmpv_lt(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_LE:
+        vcmpv_le(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_GT:
+        vcmpv_gt(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_GE:
+        vcmpv_ge(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
+                 1, 1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_EQS:
+        vcmpvs_eq(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_NES:
+        vcmpvs_ne(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_LTS:
+        vcmpvs_lt(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_LES:
+        vcmpvs_le(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_GTS:
+        vcmpvs_gt(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_GES:
+        vcmpvs_ge(u8_at(t, i->d, parity), f32_at(t, i->a, parity), n, repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_SELECT:
+        set_selmask_addr(u8_at(t, i->a, parity));
+        vsel(f32_at(t, i->d, parity), f32_at(t, i->b, parity), f32_at(t, i->c, parity), repeats, 1,
+             1, 1, 8, 8, 8, 2);
+        return;
+    case OP_TILE_MOVE:
+        copy_ubuf_to_ubuf(u8_at(t, i->d, parity), u8_at(t, i->a, parity), 0, 1,
+                          (uint16_t)op_units(count * i->b), 0, 0);
+        return;
+    case OP_TILE_WIDEN:
+        widen(t, i, parity, repeats);
+        return;
+    default:
+        narrow(t, i, parity, repeats);
+        return;
+    }
+}
+
+OP_INLINE uint64_t row_offset(const struct op_tile_args *t, const int64_t *stride, uint64_t row)
+{
+    uint64_t offset = 0;
+    for (uint32_t d = t->outer; d-- > 0;) {
+        const uint64_t dim = (uint64_t)t->dim[d], above = d ? row / dim : 0;
+        offset += (row - above * dim) * (uint64_t)stride[d];
+        row = above;
+    }
+    return offset;
+}
+
+OP_INLINE void load_piece(const struct op_tile_args *t, uint64_t row, uint64_t at, uint32_t count,
+                          uint32_t parity)
+{
+    for (uint32_t k = 0; k < t->ins; k++) {
+        const uint64_t from = t->in[k] + row_offset(t, t->in_stride[k], row);
+        if (!t->in_repeats[k]) {
+            op_load(slot_of(t, t->in_slot[k], parity), from + at * t->in_bytes[k],
+                    count * t->in_bytes[k]);
+        }
+    }
+}
+
+/* Inputs that are one number a row fill their slot with it, on pipe V. */
+OP_INLINE void fill_rows(const struct op_tile_args *t, uint64_t row)
+{
+    const uint32_t parity = 0;
+    for (uint32_t k = 0; k < t->ins; k++) {
+        if (t->in_repeats[k]) {
+            const float value =
+                op_get_f(t->in[k] + row_offset(t, t->in_stride[k], row), t->in_type[k]);
+            vector_dup(f32_at(t, t->in_slot[k], parity), value, (uint8_t)((t->tile + 63) / 64), 1,
+                       1, 8, 8);
+        }
+    }
+}
+
+__global__ __vector__ void tile_run(struct op_tile_args args)
+{
+    const struct op_tile_args copy = args, *t = &copy;
+    const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
+    const uint64_t end = op_min64(first + t->per_block, t->pieces);
+    uint64_t filled = UINT64_MAX;
+    uint32_t parity = 0;
+    set_mask_count();
+    set_vector_mask(0, t->tile);
+    for (uint32_t k = 0; k < t->fills; k++) {
+        vector_dup(f32_at(t, t->fill_slot[k], parity), t->number[t->fill_number[k]],
+                   (uint8_t)((t->tile + 63) / 64), 1, 1, 8, 8);
+    }
+    pipe_barrier(PIPE_V);
+    for (uint32_t event = 0; event < 2; event++) {
+        set_flag(PIPE_V, PIPE_MTE2, event);
+        set_flag(PIPE_MTE3, PIPE_V, event);
+    }
+    for (uint64_t piece = first; piece < end; piece++, parity ^= 1) {
+        const uint64_t row = piece / t->pieces_a_row,
+                       at = (piece - row * t->pieces_a_row) * t->tile;
+        const uint32_t count = (uint32_t)op_min64(t->tile, t->columns - at);
+        const uint8_t repeats = (uint8_t)((count + 63) / 64);
+        wait_flag(PIPE_V, PIPE_MTE2, parity);
+        load_piece(t, row, at, count, parity);
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE3, PIPE_V, parity);
+        if (row != filled) {
+            set_vector_mask(0, t->tile);
+            fill_rows(t, row);
+            filled = row;
+        }
+        set_vector_mask(0, count);
+        for (uint32_t i = 0; i < t->insns; i++) {
+            pipe_barrier(PIPE_V);
+            run_insn(t, &t->insn[i], parity, repeats, count);
+        }
+        set_flag(PIPE_V, PIPE_MTE2, parity);
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        op_store(t->out + row_offset(t, t->out_stride, row) + at * t->out_bytes,
+                 slot_of(t, t->out_slot, parity), count * t->out_bytes);
+        set_flag(PIPE_MTE3, PIPE_V, parity);
+    }
+    for (uint32_t event = 0; event < 2; event++) {
+        wait_flag(PIPE_V, PIPE_MTE2, event);
+        wait_flag(PIPE_MTE3, PIPE_V, event);
+    }
+    op_flush();
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of pointwise operators on the vector unit. */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    OP_TILE_INS = 4,    /**< tensors read */
+    OP_TILE_SLOTS = 24, /**< places in UB */
+    OP_TILE_INSNS = 40,
+    OP_TILE_NUMBERS = 16,
+    OP_TILE_OUTER = 7,   /**< dimensions beside the last */
+    OP_TILE_MOST = 8192, /**< elements of a tile: 128 repeats of f32 */
+};
+
+/** Arithmetic on whole tiles of f32; d, a, b, c are slots, n is a number. */
+enum op_tile_code {
+    OP_TILE_ADD, /**< d = a + b */
+    OP_TILE_SUB,
+    OP_TILE_MUL,
+    OP_TILE_DIV,
+    OP_TILE_MAX,
+    OP_TILE_MIN,
+    OP_TILE_ADDS, /**< d = a + number b */
+    OP_TILE_MULS,
+    OP_TILE_MAXS,
+    OP_TILE_MINS,
+    OP_TILE_ABS, /**< d = |a| */
+    OP_TILE_EXP,
+    OP_TILE_LN,
+    OP_TILE_SQRT,
+    OP_TILE_EQ, /**< mask d = a == b; b a slot */
+    OP_TILE_NE,
+    OP_TILE_LT,
+    OP_TILE_LE,
+    OP_TILE_GT,
+    OP_TILE_GE,
+    OP_TILE_EQS, /**< mask d = a == number b */
+    OP_TILE_NES,
+    OP_TILE_LTS,
+    OP_TILE_LES,
+    OP_TILE_GTS,
+    OP_TILE_GES,
+    OP_TILE_SELECT, /**< d = mask a ? b : c */
+    OP_TILE_WIDEN,  /**< d = slot a of type b as f32; c: slot for half way */
+    OP_TILE_NARROW, /**< d of type b = slot a; c: slot for half way */
+    OP_TILE_MOVE,   /**< d = a, b bytes an element */
+    OP_TILE_CODES,
+};
+
+struct op_tile_insn {
+    uint8_t code, d, a, b, c, reserved[3];
+};
+
+/** A place in UB. step: distance of the second one where loads or stores run beside arithmetic,
+ * else 0. */
+struct op_tile_slot {
+    uint32_t base, step;
+};
+
+/**
+ * Rows of `columns` elements, cut into pieces of `tile`; block b works on pieces [b * per_block, (b
+ * + 1) * per_block). Inputs whose last stride is 0 are one number a row.
+ */
+struct op_tile_args {
+    uint64_t out, in[OP_TILE_INS];
+    uint64_t columns, pieces, pieces_a_row, per_block;
+    int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
+        in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
+    uint32_t tile;
+    uint8_t outer, ins, insns, numbers;
+    uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS],
+        in_repeats[OP_TILE_INS]; /**< repeats: one number a row */
+    uint8_t in_bytes[OP_TILE_INS];
+    uint8_t out_bytes, out_slot, fills, reserved;
+    uint8_t fill_slot[OP_TILE_NUMBERS],
+        fill_number[OP_TILE_NUMBERS]; /**< slots that hold a number throughout */
+    struct op_tile_slot slot[OP_TILE_SLOTS];
+    struct op_tile_insn insn[OP_TILE_INSNS];
+    float number[OP_TILE_NUMBERS];
+};

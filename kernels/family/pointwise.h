@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the pointwise family: a call being planned, and its way over the vector unit. */
+#pragma once
+
+#include "family.h"
+
+/** A call: its output and the tensor behind each variable, all of the output's shape. */
+struct op_pointwise_work {
+    const struct op_call *call;
+    const struct op_pointwise *op;
+    struct op_tensor out, tensors[OP_POINTWISE_MAX];
+    bool is_tensor[OP_POINTWISE_MAX]; /**< else a number */
+    double real[OP_POINTWISE_MAX];
+    int64_t integer[OP_POINTWISE_MAX];
+    enum op_type common; /**< what the inputs promote to */
+};
+
+/** The index space: dimensions in the order of the output's memory, merged where every tensor
+ * allows it. */
+struct op_pointwise_space {
+    unsigned rank; /**< at least 1 */
+    int64_t dim[OP_RANK_MAX];
+    int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
+};
+
+/** Appends the vector unit's launch if it can do this call; sets *done. `floats`: it computes in
+ * float; other calls can only be copies. */
+LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
+                                                  const struct op_pointwise_space *space,
+                                                  bool floats, bool *done);
