@@ -51,6 +51,7 @@ struct sim_config {
     double gm_read_hit_ns, gm_read_miss_ns; /**< from a request to its answer: L2, HBM */
     double gm_write_ns;                     /**< from the last byte sent to its being there */
     double gm_read_requests;                /**< most a core has in flight */
+    uint32_t gm_request_bytes;              /**< largest request */
     double gm_read_rate, gm_write_rate;     /**< bytes per cycle of one core's port */
     double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
     double nd2nz_row;         /**< least cycles of a row in the layout change */

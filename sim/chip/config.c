@@ -85,6 +85,7 @@ static const struct key keys[] = {
     {"gm", "gm_read_miss_ns", AT(gm_read_miss_ns), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_write_ns", AT(gm_write_ns), KIND_REAL, 0, 1e6},
     {"gm", "gm_read_requests", AT(gm_read_requests), KIND_REAL, 1, 1e6},
+    {"gm", "gm_request_bytes", AT(gm_request_bytes), KIND_U32, 32, 512},
     {"gm", "gm_read_rate", AT(gm_read_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},

@@ -6,6 +6,9 @@
 
 enum { MARK_USED = 1, MARK_DIRTY = 2 };
 
+// [A] Within this part of the places that came since: soon.
+enum { SOON = 8 };
+
 leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes)
 {
     memset(l2, 0, sizeof(*l2));
@@ -61,6 +64,14 @@ static uint32_t make_place(struct sim_l2 *l2)
     return place;
 }
 
+/* A line that is used again soon after it came, as neighbours of an unaligned piece share one, has
+ * not shown that it is worth keeping. */
+static void use_again(struct sim_l2 *l2, uint32_t place, bool write)
+{
+    uint32_t age = l2->hand > place ? l2->hand - place : l2->hand + l2->places - place;
+    l2->mark[place] |= (age > l2->places / SOON ? MARK_USED : 0) | (write ? MARK_DIRTY : 0);
+}
+
 void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
 {
     uint64_t size = l2->lines * SIM_L2_LINE_BYTES;
@@ -76,7 +87,7 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
     for (uint64_t line = offset / SIM_L2_LINE_BYTES; line <= last; line++) {
         uint32_t place = l2->place[line];
         if (place) {
-            l2->mark[place - 1] |= write ? MARK_USED | MARK_DIRTY : MARK_USED;
+            use_again(l2, place - 1, write);
             continue;
         }
         place = make_place(l2);

@@ -414,10 +414,13 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
     pipe->free_at = pipe->send_free = sim_time_max(least, pipe->move_begin + config->gm_interval);
     if (!record->is_write) {
         double port = sim_time_min(config->read_port, gm->path ? gm->path : INFINITY);
+        double fair =
+            sim_time_min(port, sim_share_fair_rate(engine->share, id * LEO_PIPE_COUNT + index));
         double in_flight = sim_time_min((double)gm->bytes, config->read_requests * gm->request);
-        // The first answers take the latency, the others follow at the rate of the flow.
+        // The first answer takes the latency; the others follow as fast as the memory gives them,
+        // and no faster than requests are free.
         done = sim_time_max(least + in_flight / port,
-                            asked + pipe->move_latency + (double)gm->bytes / port);
+                            asked + pipe->move_latency + (double)gm->bytes / fair);
         pipe->send_free =
             sim_time_max(asked + sim_time_max((double)gm->bytes / port, config->gm_interval),
                          least - pipe->move_latency);

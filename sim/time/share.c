@@ -9,6 +9,9 @@
 // the nearest class is taken.
 enum { MOST_CLASSES = 32, NO_CLASS = 255 };
 
+/* Bytes per cycle of a flow without cap where nobody else is: more than any path. */
+#define FREE_RATE 1e6
+
 enum resource { RESOURCE_L2, RESOURCE_HBM, RESOURCE_COUNT };
 
 /* One waiting flow part: ends when its class's clock shows `end`. */
@@ -23,13 +26,15 @@ struct class
     unsigned kind; /* SIM_FLOW_* */
     double cap, rate;
     double bytes;      /* each of its flows would have moved since the class was last empty */
+    double fair, open; /* rate and bytes without the cap, as far as the others allow */
     struct part *heap; /* the earliest end first */
     unsigned count;
 };
 
 struct slot {
     struct sim_flow flow;
-    uint8_t kind, class; /* NO_CLASS = nothing under way */
+    double begin, open, open_at; /* of the flow; bytes of earlier parts without caps; of this one */
+    uint8_t kind, class;         /* NO_CLASS = nothing under way */
 };
 
 struct sim_share {
@@ -157,6 +162,7 @@ static void settle(struct sim_share *share, double now)
         for (unsigned i = 0; i < share->active_count; i++) {
             struct class *class = &share->class[share->active[i]];
             class->bytes += cycles * class->rate;
+            class->open += cycles * class->fair;
         }
         share->now = now;
     }
@@ -219,6 +225,7 @@ static void solve(struct sim_share *share)
             struct class *class = &share->class[share->active[i]];
             if (!is_fixed[i]) {
                 class->rate = sim_time_min(class->cap, least);
+                class->fair = sim_time_min(least, FREE_RATE);
                 is_fixed[i] = full < RESOURCE_COUNT && needs[class->kind][full];
             }
         }
@@ -258,6 +265,7 @@ static unsigned class_for(struct sim_share *share, unsigned kind, double cap)
     share->class[empty].cap = cap;
     share->class[empty].rate = 0;
     share->class[empty].bytes = 0;
+    share->class[empty].open = 0;
     share->active[share->active_count++] = (uint8_t)empty;
     return empty;
 }
@@ -280,6 +288,7 @@ static bool begin_part(struct sim_share *share, unsigned slot, unsigned kind)
     struct class *class = &share->class[index];
     at->kind = (uint8_t)kind;
     at->class = (uint8_t)index;
+    at->open_at = class->open;
     class->count++;
     sift_up(class->heap, class->count - 1,
             (struct part){class->bytes + at->flow.bytes[kind], slot});
@@ -315,6 +324,8 @@ void sim_share_begin(struct sim_share *share, unsigned slot, double now,
     }
     settle(share, now);
     share->slot[slot].flow = *flow;
+    share->slot[slot].begin = now;
+    share->slot[slot].open = 0;
     if (!begin_part(share, slot, SIM_FLOW_HIT)) {
         // Nothing to move: ends as soon as anybody asks.
         share->slot[slot].flow.bytes[SIM_FLOW_VICTIM] = 1e-9;
@@ -377,8 +388,17 @@ bool sim_share_step(struct sim_share *share, unsigned *slot)
     unsigned index = first_class(share, &when);
     settle(share, when);
     *slot = share->class[index].heap[0].slot;
+    struct slot *at = &share->slot[*slot];
+    at->open += share->class[index].open - at->open_at;
     leave(share, index, 0);
-    return !begin_part(share, *slot, share->slot[*slot].kind + 1u);
+    return !begin_part(share, *slot, at->kind + 1u);
+}
+
+double sim_share_fair_rate(const struct sim_share *share, unsigned slot)
+{
+    const struct slot *at = &share->slot[slot];
+    double cycles = share->now - at->begin;
+    return cycles > 0 ? at->open / cycles : FREE_RATE;
 }
 
 double sim_share_rate(struct sim_share *share, unsigned slot)

@@ -51,5 +51,7 @@ void sim_share_cancel(struct sim_share *share, unsigned slot, double now);
 double sim_share_next(struct sim_share *share);
 /** Goes to that time. True: the flow of `slot` is done; false: it was not its last part. */
 bool sim_share_step(struct sim_share *share, unsigned *slot);
+/** Of a flow that is done now: the mean rate it would have had without caps of its own. */
+double sim_share_fair_rate(const struct sim_share *share, unsigned slot);
 /** The present rate of a flow in bytes per cycle, 0 = none under way. */
 double sim_share_rate(struct sim_share *share, unsigned slot);

@@ -53,9 +53,10 @@ const char *accuracy_params_word(struct accuracy_params *params, const char *key
 /** Asserts that every given key was used; false with `error` set otherwise. */
 bool accuracy_params_end(struct accuracy_params *params);
 
-/** An opened chip for rows of one SoC. */
+/** A chip opened for one row: nothing is in its L2 but what the row's own runs leave there. */
 struct accuracy_chip {
     char soc[64];
+    unsigned warm; /**< runs before the one that is measured */
     struct leo_rt *rt;
     struct leo_rt_device *device;
     struct leo_rt_stream *stream;

@@ -24,10 +24,7 @@ static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, en
     size_t bytes = (size_t)rows * cols * (dtype == LEO_DTYPE_F16 ? 2 : 4) + 32;
     *tensor = (struct leo_op_tensor){.dtype = dtype, .rank = 2, .dim = {rows, cols}};
     leo_status status = leo_rt_memory_alloc(chip->device, bytes, &tensor->addr);
-    if (status == LEO_OK) {
-        all->count++;
-        status = leo_rt_memset_async(chip->stream, tensor->addr, 0, bytes);
-    }
+    all->count += status == LEO_OK;
     return status;
 }
 
@@ -38,11 +35,21 @@ static void free_tensors(struct accuracy_chip *chip, struct tensors *all)
     }
 }
 
-// Starts recording once the inputs are there; `finish` takes the records of everything launched
-// between.
-static leo_status begin(struct accuracy_chip *chip)
+/** One run of what a row measures. */
+typedef leo_status (*run_fn)(struct accuracy_chip *chip, const struct tensors *all,
+                             const void *options);
+
+// Warm runs, then recording starts; `finish` takes the records of everything launched from then on.
+static leo_status begin(struct accuracy_chip *chip, run_fn run, const struct tensors *all,
+                        const void *options)
 {
-    leo_status status = leo_rt_stream_synchronize(chip->stream, -1);
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; status == LEO_OK && i < chip->warm; i++) {
+        status = run(chip, all, options);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_synchronize(chip->stream, -1);
+    }
     return status == LEO_OK ? leo_rt_profile_start(chip->device, 64, 0) : status;
 }
 
@@ -92,6 +99,41 @@ static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record 
     return count ? LEO_OK : LEO_ERR_NOT_FOUND;
 }
 
+// Warm runs and the measured one.
+static leo_status measure(struct accuracy_chip *chip, run_fn run, const struct tensors *all,
+                          const void *options, struct leo_task_record *record)
+{
+    leo_status status = begin(chip, run, all, options);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = run(chip, all, options);
+    leo_status end = finish_sum(chip, record);
+    return status == LEO_OK ? end : status;
+}
+
+static leo_status run_cast(struct accuracy_chip *chip, const struct tensors *all,
+                           const void *options)
+{
+    (void)options;
+    return leo_op_cast(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1], NULL);
+}
+
+static leo_status run_momentum(struct accuracy_chip *chip, const struct tensors *all,
+                               const void *options)
+{
+    (void)options;
+    return leo_op_momentum_sgd(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1],
+                               &all->tensor[2], 1, 0.1f, 0.9f);
+}
+
+static leo_status run_product(struct accuracy_chip *chip, const struct tensors *all,
+                              const void *options)
+{
+    return leo_op_matmul(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1], options,
+                         &all->tensor[2]);
+}
+
 static enum leo_dtype dtype_of(const char *word)
 {
     return word && strcmp(word, "f16") == 0 ? LEO_DTYPE_F16 : LEO_DTYPE_F32;
@@ -114,12 +156,7 @@ leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_para
         status = add_tensor(chip, &all, to, rows, cols);
     }
     if (status == LEO_OK) {
-        status = begin(chip);
-    }
-    if (status == LEO_OK) {
-        status = leo_op_cast(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], NULL);
-        leo_status end = finish_sum(chip, &result->record);
-        status = status == LEO_OK ? end : status;
+        status = measure(chip, run_cast, &all, NULL, &result->record);
     }
     if (status == LEO_OK && cores && result->record.cores != cores) {
         snprintf(params->error, sizeof(params->error),
@@ -146,13 +183,7 @@ leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_
         status = add_tensor(chip, &all, LEO_DTYPE_F32, rows, cols);
     }
     if (status == LEO_OK) {
-        status = begin(chip);
-    }
-    if (status == LEO_OK) {
-        status = leo_op_momentum_sgd(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1],
-                                     &all.tensor[2], 1, 0.1f, 0.9f);
-        leo_status end = finish_sum(chip, &result->record);
-        status = status == LEO_OK ? end : status;
+        status = measure(chip, run_momentum, &all, NULL, &result->record);
     }
     free_tensors(chip, &all);
     return status;
@@ -168,7 +199,7 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
     uint32_t k = (uint32_t)accuracy_params_number(params, "k", 1, 1, 1u << 16);
     uint32_t n = (uint32_t)accuracy_params_number(params, "n", 1, 1, 1u << 16);
     if (relu) {
-        // The row says the weights lie in L2; this chip model does not tell L2 from HBM.
+        // As much of them as fits lies in L2 after a warm run.
         (void)accuracy_params_word(params, "weights", residency);
     }
     if (!accuracy_params_end(params)) {
@@ -182,13 +213,7 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
         status = add_tensor(chip, &all, LEO_DTYPE_F16, m, n);
     }
     if (status == LEO_OK) {
-        status = begin(chip);
-    }
-    if (status == LEO_OK) {
-        status = leo_op_matmul(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], &opts,
-                               &all.tensor[2]);
-        leo_status end = finish_sum(chip, &result->record);
-        status = status == LEO_OK ? end : status;
+        status = measure(chip, run_product, &all, &opts, &result->record);
     }
     result->operations = 2.0 * m * n * k;
     free_tensors(chip, &all);
@@ -222,11 +247,11 @@ leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_par
         status = add_tensor(chip, &all, LEO_DTYPE_F16, 1, 128);
     }
     if (status == LEO_OK) {
-        status = begin(chip);
+        status = begin(chip, run_cast, &all, NULL);
     }
     if (status == LEO_OK) {
         for (int i = 0; status == LEO_OK && i < 2; i++) {
-            status = leo_op_cast(chip->ops, chip->stream, &all.tensor[0], &all.tensor[1], NULL);
+            status = run_cast(chip, &all, NULL);
         }
         leo_status end = finish(chip, tasks, 8, &count);
         status = status == LEO_OK ? end : status;

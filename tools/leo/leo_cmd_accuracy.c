@@ -90,17 +90,15 @@ static void run_row(struct last_run *last, const struct accuracy_row *row)
     }
     last->row = row;
     last->error[0] = '\0';
-    if (strcmp(last->chip.soc, row->soc) != 0) {
-        accuracy_chip_close(&last->chip);
-        last->status = accuracy_chip_open(&last->chip, row->soc);
-        if (last->status != LEO_OK) {
-            snprintf(last->error, sizeof(last->error), "%s", leo_rt_last_error());
-            last->chip.soc[0] = '\0';
-            last->status = last->status == LEO_ERR_NOT_FOUND || last->status == LEO_ERR_IO
-                               ? LEO_ERR_UNSUPPORTED
-                               : last->status;
-            return;
-        }
+    // Every row has a chip of its own: the order of rows is of no consequence.
+    accuracy_chip_close(&last->chip);
+    last->status = accuracy_chip_open(&last->chip, row->soc);
+    if (last->status != LEO_OK) {
+        snprintf(last->error, sizeof(last->error), "%s", leo_rt_last_error());
+        last->status = last->status == LEO_ERR_NOT_FOUND || last->status == LEO_ERR_IO
+                           ? LEO_ERR_UNSUPPORTED
+                           : last->status;
+        return;
     }
     accuracy_params_parse(row->params, &params);
     last->status = accuracy_workload_run(&last->chip, row->workload, &params, &last->result,

@@ -97,13 +97,27 @@ static void errors_name_line_and_key(void)
     expect_error("[soc]", "[soc", "x.ini:3: expected");
 }
 
+/* The same, and the error names the line that was edited. */
+static void expect_error_there(const char *from, const char *to, const char *message)
+{
+    const char *text = leo_isa_soc_text("ascend910a");
+    const char *at = strstr(text, from);
+    unsigned line = 1;
+    for (const char *c = text; at && c < at; c++) {
+        line += *c == '\n';
+    }
+    char whole[200];
+    snprintf(whole, sizeof(whole), "x.ini:%u: %s", line, message);
+    expect_error(from, to, whole);
+}
+
 /* Nothing an architecture executes may be free, on any built-in chip. */
 static void every_instruction_has_its_time(void)
 {
     expect_error("vadd = 23 128 64", "", "instruction 'vadd' is missing");
     expect_error("mmad = 0 1", "", "instruction 'mmad' is missing");
-    expect_error("vadd = 23 128 64", "vadd = 23", "x.ini:79: vadd must be 'head rate16 [rate32]'");
-    expect_error("vadd = 23 128 64", "vadd = 23 0 64", "x.ini:79: vadd: head must be at most");
+    expect_error_there("vadd = 23 128 64", "vadd = 23", "vadd must be 'head rate16 [rate32]'");
+    expect_error_there("vadd = 23 128 64", "vadd = 23 0 64", "vadd: head must be at most");
     expect_error("vadd = 23 128 64", "vadd = 23 128 0", "rates between 0.01 and 1000000");
     expect_error("copy_gm_to_ubuf = 0 128", "copy_gm_to_ubuf = 0 0", "copy_gm_to_ubuf: head must");
     // Each architecture is asked for its own instructions.

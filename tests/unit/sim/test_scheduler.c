@@ -380,7 +380,7 @@ static void bandwidth_is_shared(void)
     rig_open(&rig, "ascend910a", copy, 2);
     write_load_kernel(&rig);
     all = run_loads(&rig, 32, 200, &issued);
-    CU_ASSERT_TRUE(all > 32 * bytes / 935 * 0.97 && all < 32 * bytes / 935 * 1.06);
+    CU_ASSERT_TRUE(all > 32 * bytes / 985 * 0.97 && all < 32 * bytes / 985 * 1.06);
     rig_close(&rig);
     free(copy);
 }

@@ -79,7 +79,7 @@ static void copies_say_what_they_ask_of_the_memory(void)
     struct sim_cost cost =
         cost_of(fake, LEO_INSN_COPY_GM_TO_UBUF, 0, FAKE_GM, 0, leo_cfg_burst_pack(&tile));
     CU_ASSERT(cost.gm_read_bytes == 8192 && cost.gm_write_bytes == 0 && cost.work == 8192);
-    CU_ASSERT(cost.gm_request == 128 && cost.gm_path == 128);
+    CU_ASSERT(cost.gm_request == 256 && cost.gm_path == 128);
     CU_ASSERT(cost.head_cycles == 0 && cost.busy_cycles == 0 && cost.overlap_cycles == 0);
     cost = cost_of(fake, LEO_INSN_COPY_UBUF_TO_GM, FAKE_GM, 0, 0, leo_cfg_burst_pack(&tile));
     CU_ASSERT(cost.gm_write_bytes == 8192 && cost.gm_read_bytes == 0);
@@ -89,6 +89,8 @@ static void copies_say_what_they_ask_of_the_memory(void)
     CU_ASSERT_EQUAL(cost.gm_request, 128);
     cost = cost_of(fake, LEO_INSN_COPY_GM_TO_CBUF, 0, FAKE_GM, 0, leo_cfg_burst_pack(&rows));
     CU_ASSERT_EQUAL(cost.gm_request, 256); // two lines hold 192 bytes
+    cost = cost_of(fake, LEO_INSN_COPY_GM_TO_CBUF, 0, FAKE_GM + 32, 0, leo_cfg_burst_pack(&tile));
+    CU_ASSERT_EQUAL(cost.gm_request, 128);
     fake_destroy(fake);
 }
 
