@@ -6,7 +6,7 @@ import sys
 
 from . import home
 
-HELP = """usage: python -m leonardo exec [--soc NAME|FILE] [--devices N] [--] SCRIPT.py|COMMAND [arguments]
+HELP = """usage: python -m leonardo exec [--soc NAME|FILE] [--devices N] [--profile DIR] [--] SCRIPT.py|COMMAND [arguments]
        python -m leonardo home
        python -m leonardo COMMAND ...   any other command of leo (smi, run, ...)
 """
@@ -30,7 +30,7 @@ def first_word(arguments):
     while at < len(arguments) and arguments[at].startswith("-"):
         if arguments[at] == "--":
             return at + 1
-        at += 2 if arguments[at] in ("--soc", "--devices") else 1
+        at += 2 if arguments[at] in ("--soc", "--devices", "--profile") else 1
     return at
 
 

@@ -202,3 +202,7 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
 /** An argument handle's launch (args.c). */
 aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
                          uint32_t blocks, struct acl_stream *stream);
+
+/* ../prof: LEO_PROFILE, a profile of the whole process. Both without the process's locks. */
+void acl_prof_device_opened(int32_t device);
+void acl_prof_finalize(void);

@@ -67,7 +67,11 @@ aclError aclrtSetDevice(int32_t deviceId)
     struct acl_process *process = acl_process();
     pthread_mutex_lock(&process->device_lock);
     aclError error = set_device(process, deviceId);
+    bool first = !error && process->device[deviceId].references == 1;
     pthread_mutex_unlock(&process->device_lock);
+    if (first) {
+        acl_prof_device_opened(deviceId);
+    }
     return error;
 }
 

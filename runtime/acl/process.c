@@ -182,6 +182,7 @@ void acl_runtime_end(void)
 aclError aclFinalize(void)
 {
     struct acl_process *process = acl_process();
+    acl_prof_finalize();
     pthread_mutex_lock(&process->device_lock);
     pthread_mutex_lock(&process->lock);
     bool again = process->finalized;

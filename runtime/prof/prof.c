@@ -5,6 +5,7 @@
 #include "acl/acl_internal.h"
 
 #include <leo/alloc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ static struct {
     unsigned number;
     struct prof_device devices[PROF_DEVICES_MAX];
     uint32_t device_count;
+    bool automatic; /**< asked for by LEO_PROFILE */
+    pid_t owner;    /**< of an automatic one: a forked child does not write it */
 } the_profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 aclError aclprofInit(const char *profilerResultPath, size_t length)
@@ -39,9 +42,10 @@ aclError aclprofInit(const char *profilerResultPath, size_t length)
     aclError result = ACL_SUCCESS;
     pthread_mutex_lock(&the_profile.lock);
     if (the_profile.initialized) {
-        result = acl_fail(ACL_ERROR_PROF_ALREADY_RUN, func,
-                          "a profile into %s is open already: call aclprofFinalize first",
-                          the_profile.path);
+        result = acl_fail(ACL_ERROR_PROF_ALREADY_RUN, func, "a profile into %s is open already%s",
+                          the_profile.path,
+                          the_profile.automatic ? " (LEO_PROFILE): unset that variable"
+                                                : ": call aclprofFinalize first");
     } else {
         snprintf(the_profile.path, sizeof(the_profile.path), "%.*s", (int)length,
                  profilerResultPath);
@@ -229,6 +233,72 @@ aclError aclprofStop(const aclprofConfig *profilerConfig)
     }
     pthread_mutex_unlock(&the_profile.lock);
     return result;
+}
+
+static void stop_automatic(void)
+{
+    static const struct aclprofConfig config = {.metrics = ACL_AICORE_PIPE_UTILIZATION};
+    char text[512];
+    pthread_mutex_lock(&the_profile.lock);
+    if (the_profile.automatic && the_profile.owner == getpid()) {
+        bool good = true;
+        for (uint32_t i = 0; good && i < the_profile.device_count; i++) {
+            // A fault still unreported must not cost the profile.
+            leo_status status = leo_rt_device_synchronize(the_profile.devices[i].rt);
+            (void)status;
+        }
+        if (!prof_write_result(the_profile.folder, the_profile.devices, the_profile.device_count,
+                               &config, text, sizeof(text))) {
+            fprintf(stderr, "leonardo: LEO_PROFILE: %s; the profile is lost\n", text);
+        }
+        stop_devices(the_profile.device_count);
+        the_profile.automatic = the_profile.initialized = false;
+    }
+    pthread_mutex_unlock(&the_profile.lock);
+}
+
+void acl_prof_finalize(void)
+{
+    stop_automatic();
+}
+
+// Starts the profile with the process's first device. Caller holds the lock.
+static bool start_automatic(const char *path, char *text, size_t text_bytes)
+{
+    snprintf(the_profile.path, sizeof(the_profile.path), "%.*s", PROF_PATH_BYTES - 128, path);
+    name_folder();
+    if (!prof_write_start(the_profile.folder, text, text_bytes)) {
+        return false;
+    }
+    the_profile.automatic = the_profile.initialized = the_profile.running = true;
+    the_profile.owner = getpid();
+    if (atexit(stop_automatic) != 0) {
+        snprintf(text, text_bytes, "atexit failed");
+        return false;
+    }
+    return true;
+}
+
+void acl_prof_device_opened(int32_t device)
+{
+    static const char func[] = "LEO_PROFILE";
+    char text[512] = "";
+    const char *path = getenv("LEO_PROFILE");
+    if (!path || !*path) {
+        return;
+    }
+    pthread_mutex_lock(&the_profile.lock);
+    bool good = the_profile.automatic || the_profile.initialized ||
+                start_automatic(path, text, sizeof(text));
+    bool known = false;
+    for (uint32_t i = 0; i < the_profile.device_count; i++) {
+        known = known || the_profile.devices[i].number == (uint32_t)device;
+    }
+    if (!good || (the_profile.automatic && !known && start_device(func, (uint32_t)device))) {
+        fprintf(stderr, "leonardo: LEO_PROFILE=%s: %s; going on without a profile\n", path,
+                *text ? text : "the device cannot be profiled");
+    }
+    pthread_mutex_unlock(&the_profile.lock);
 }
 
 aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <leo/alloc.h>
+#include <leo/soc.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -208,6 +209,19 @@ static bool write_tasks(const struct writer *writer, const struct prof_device *d
     return file && close_file(writer, file, path);
 }
 
+// The chip's numbers, for rooflines. A chip from a file of the user's is not in the library.
+static bool write_soc(const struct writer *writer, uint32_t number, const char *name)
+{
+    char file_name[64], path[PROF_PATH_BYTES];
+    const char *text = leo_isa_soc_text(name);
+    snprintf(file_name, sizeof(file_name), "device_%u/data/soc.ini", number);
+    FILE *file = text ? open_file(writer, file_name, path) : NULL;
+    if (file) {
+        fputs(text, file);
+    }
+    return !text || (file && close_file(writer, file, path));
+}
+
 static bool write_device(const struct writer *writer, const struct prof_device *device,
                          const struct aclprofConfig *config)
 {
@@ -218,6 +232,9 @@ static bool write_device(const struct writer *writer, const struct prof_device *
         return false;
     }
     leo_rt_device_get_caps(device->rt, &caps);
+    if (!write_soc(writer, device->number, caps.soc_name)) {
+        return false;
+    }
     snprintf(name, sizeof(name), "device_%u/data/device.json", device->number);
     FILE *file = open_file(writer, name, path);
     if (!file) {

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: leo exec [--soc NAME|FILE] [--devices N] [--] COMMAND [arguments]\n"
+    "usage: leo exec [--soc NAME|FILE] [--devices N] [--profile DIR] [--] COMMAND [arguments]\n"
     "Runs a command that finds Leonardo's libraries: leo exec -- python train.py\n"
     "  --soc      the simulated chip (sets LEO_SOC)\n"
     "  --devices  how many of them (sets LEO_DEVICES)\n"
+    "  --profile  profile the whole run into a folder (sets LEO_PROFILE); leo report shows it\n"
     "The toolkit is the folder above this program, else the build's (make toolkit).\n";
 
 enum { HOME_BYTES = PATH_MAX };
@@ -107,7 +108,7 @@ static bool take_option(const char *name, const char *value)
     if (strcmp(name, "--soc") == 0) {
         return check_soc(value) && set("LEO_SOC", value);
     }
-    return set("LEO_DEVICES", value);
+    return set(strcmp(name, "--profile") == 0 ? "LEO_PROFILE" : "LEO_DEVICES", value);
 }
 
 int leo_cmd_exec(int argc, char **argv)
@@ -123,7 +124,8 @@ int leo_cmd_exec(int argc, char **argv)
             at++;
             break;
         }
-        if (strcmp(argv[at], "--soc") != 0 && strcmp(argv[at], "--devices") != 0) {
+        if (strcmp(argv[at], "--soc") != 0 && strcmp(argv[at], "--devices") != 0 &&
+            strcmp(argv[at], "--profile") != 0) {
             fprintf(stderr, "leo exec: unexpected argument %s\n%s", argv[at], help);
             return 2;
         }

@@ -11,6 +11,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", leo_cmd_run, "run a kernel on the simulated chip"},
+    {"report", leo_cmd_report, "make a page of a profiled run"},
     {"exec", leo_cmd_exec, "run a program that finds the libraries, as set_env.sh does"},
     {"smi", leo_cmd_smi, "list the devices"},
     {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},

@@ -22,7 +22,7 @@ TASKS = [
 ]
 
 
-class Msprof(unittest.TestCase):
+class Profiled(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.folder = Path(self.place.name) / "PROF_000001_20260101000000000_AAAAAAAA"
@@ -45,6 +45,8 @@ class Msprof(unittest.TestCase):
     def tearDown(self):
         self.place.cleanup()
 
+
+class Msprof(Profiled):
     def msprof(self, *arguments, code=0):
         done = subprocess.run([sys.executable, "-B", MSPROF, *arguments], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -126,4 +128,5 @@ class Msprof(unittest.TestCase):
         return self.folder
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

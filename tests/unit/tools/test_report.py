@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""leo report over the small profile of test_msprof: one page that needs nothing else, with the profile's numbers in it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import test_msprof
+
+REPORT = Path(__file__).resolve().parents[3] / "tools" / "toolkit" / "report" / "report.py"
+
+
+class Report(test_msprof.Profiled):
+    def report(self, place, code=0):
+        done = subprocess.run([sys.executable, "-B", REPORT, place], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout.strip() or done.stderr
+
+    def test_the_page_holds_the_numbers(self):
+        (self.folder / "device_0" / "data" / "soc.ini").write_text("[gm]\nhbm_read_gb_per_s = 935 ; [F]\n")
+        page = Path(self.report(self.folder.parent)).read_text()
+        data = json.loads(re.search(r"const data = (\{.*\});", page).group(1))
+        device = data["devices"][0]
+        self.assertEqual((device["tasks"], device["span"], device["hbm"]), (4, 4.901, 935))
+        self.assertAlmostEqual(device["busy"], 1.501)
+        self.assertEqual([(o["type"], o["count"]) for o in device["operators"]], [("Matmul", 1), ("Add", 1), ("user_kernel", 1)])
+        matmul = device["operators"][0]
+        self.assertAlmostEqual(matmul["units"]["mac"], 50)
+        self.assertAlmostEqual(matmul["intensity"], 800 * 8192 / 5120)
+        self.assertAlmostEqual(matmul["gbs"], 5.12)
+        self.assertAlmostEqual(sum(device["bound"].values()), device["busy"])
+        self.assertEqual(len(device["drawn"]), 4)
+        self.assertEqual(device["memory"], [[0.0, 1.0]])
+
+    def test_the_page_needs_no_other_file(self):
+        page = Path(self.report(self.folder)).read_text()
+        self.assertNotRegex(page, r'(src|href)\s*=|url\(|import\s*\(|fetch\(')
+        for part in ("timeline", "operators", "units", "roofline", "memory", "whatif"):
+            self.assertIn(f'id="{part}"', page)
+
+    @unittest.skipUnless(shutil.which("node"), "no node to read the page's script with")
+    def test_the_script_runs(self):
+        page = Path(self.report(self.folder)).read_text()
+        script = re.search(r"<script>(.*)</script>", page, flags=re.S).group(1)
+        # The little of a browser that it uses.
+        browser = """
+const element = () => new Proxy(function () {}, {
+  get: (t, k) => k === "innerHTML" || k === "textContent" ? t["_" + k] || "" : k === Symbol.toPrimitive ? () => 900 :
+    k === "clientWidth" ? 900 : k === "value" ? "1" : k === "querySelectorAll" ? () => [] : k in t ? t[k] : element(),
+  set: (t, k, v) => { t[k === "innerHTML" || k === "textContent" ? "_" + k : k] = v; return true; }, apply: () => element()});
+const elements = {};
+globalThis.document = {getElementById: id => elements[id] ??= element()};
+globalThis.window = {devicePixelRatio: 1};
+globalThis.Option = function () {};
+"""
+        check = "\nconsole.log(elements.soc.textContent, elements.operators.innerHTML.includes('Matmul'), elements.whatif.textContent);"
+        done = subprocess.run(["node", "-e", browser + script + check], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("x true 1.5 us instead of 1.5 us", done.stdout)
+
+    def test_a_folder_without_a_profile_is_told(self):
+        self.assertIn("no profile here", self.report("/nowhere", code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leo report: starts the page's writer, which is Python (tools/toolkit/report). */
+#include "leo_cmd.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int leo_cmd_report(int argc, char **argv)
+{
+    char exe[PATH_MAX], script[PATH_MAX + 64];
+    ssize_t bytes = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    char **arguments = calloc((size_t)argc + 3, sizeof(*arguments));
+    if (bytes <= 0 || !arguments) {
+        fprintf(stderr, "leo report: cannot start\n");
+        free(arguments);
+        return 1;
+    }
+    exe[bytes] = '\0';
+    *strrchr(exe, '/') = '\0';
+    snprintf(script, sizeof(script), "%s/../share/leo/report/report.py", exe);
+    if (access(script, R_OK) != 0) {
+        snprintf(script, sizeof(script), "%s/share/leo/report/report.py", LEO_BUILD_TOOLKIT);
+    }
+    char python[] = "python3", no_cache[] = "-B";
+    arguments[0] = python;
+    arguments[1] = no_cache;
+    arguments[2] = script;
+    memcpy(arguments + 3, argv + 1, (size_t)(argc - 1) * sizeof(*argv));
+    execvp(arguments[0], arguments);
+    fprintf(stderr, "leo report: cannot run %s: %s\n", arguments[0], strerror(errno));
+    free(arguments);
+    return 1;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""leo report: one self-contained page for a profiled run: timeline, time by operator and unit, roofline, memory, what-if."""
+
+import argparse
+import configparser
+import json
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(os.path.realpath(__file__)).parent
+# Beside it in the source tree, or where the toolkit has it.
+sys.path[:0] = [str(HERE / ".." / "msprof"),
+                str(HERE / ".." / ".." / ".." / "tools" / "profiler" / "profiler_tool" / "analysis" / "msprof")]
+from raw import PIPES, Error, Profile  # noqa: E402
+
+# The Cube unit does a 16 x 16 x 16 product in half a cycle's multiply-adds; a vector instruction works on 256 bytes.
+CUBE_OPERATIONS, VECTOR_OPERATIONS = 2 * 16 * 16 * 16, 128
+# Tasks drawn at most; of more, the longest.
+DRAWN = 20000
+
+
+def chip_numbers(device):
+    """HBM rate in GB/s, or None for a chip from the user's own file."""
+    path = device.folder / "data" / "soc.ini"
+    if not path.exists():
+        return None
+    ini = configparser.ConfigParser(inline_comment_prefixes=(";",))
+    ini.read_string(path.read_text(encoding="utf-8"))
+    return ini.getfloat("gm", "hbm_read_gb_per_s", fallback=None)
+
+
+def operators(tasks, device):
+    groups = {}
+    for task in tasks:
+        groups.setdefault((task.type, device.core_of(task)), []).append(task)
+    total = sum(task.duration for task in tasks) or 1
+    rows = []
+    for (kind, core), members in groups.items():
+        time = sum(task.duration for task in members)
+        cycles = sum(task.cycles for task in members) or 1
+        moved = sum(task.read + task.written for task in members)
+        work = sum(task.busy["mac"] * CUBE_OPERATIONS + task.busy["vec"] * VECTOR_OPERATIONS for task in members)
+        rows.append({
+            "type": kind, "core": core, "count": len(members), "us": time / 1000, "share": 100 * time / total,
+            "longest": max(task.duration for task in members) / 1000,
+            "units": {pipe: 100 * sum(task.busy[pipe] for task in members) / cycles for pipe in PIPES},
+            "intensity": work / moved if moved else None, "gops": work / time if time else 0,
+            "gbs": moved / time if time else 0})
+    return sorted(rows, key=lambda row: -row["us"])
+
+
+def what_if_classes(tasks):
+    """Time in us by what bounds a task's cores, for the first-order estimate of the page."""
+    bound = {"core": 0.0, "memory": 0.0, "other": 0.0}
+    for task in tasks:
+        core = max(task.busy[pipe] for pipe in ("scalar", "vec", "mac", "mte1", "fixpipe"))
+        memory = max(task.busy["mte2"], task.busy["mte3"])
+        if task.cycles and max(core, memory):
+            part = min(max(core, memory) / task.cycles, 1.0) * task.duration / 1000
+            bound["core" if core >= memory else "memory"] += part
+            bound["other"] += task.duration / 1000 - part
+        else:
+            bound["other"] += task.duration / 1000
+    return bound
+
+
+def page_data(profile):
+    devices = []
+    for device in profile.devices:
+        kernels = [task for task in device.tasks if task.is_compute]
+        first = min((task.sim_start for task in device.tasks), default=0)
+        last = max((task.sim_end for task in device.tasks), default=0)
+        names = sorted({task.type for task in device.tasks})
+        drawn = sorted(device.tasks, key=lambda task: -task.duration)[:DRAWN]
+        memory = [row for row in profile.memory if int(row["device"]) == device.number]
+        start = int(memory[0]["ns"]) if memory else 0
+        cores = max(device.info["cube_cores"], device.info["vector_cores"])
+        devices.append({
+            "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
+            "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
+            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(kernels, device),
+            "pipes": {pipe: sum(task.busy[pipe] for task in kernels) for pipe in PIPES},
+            "cycles": sum(task.cycles for task in kernels), "names": names,
+            "drawn": [[task.stream, (task.sim_start - first) / 1000, task.duration / 1000, names.index(task.type)]
+                      for task in sorted(drawn, key=lambda task: task.sim_start)],
+            "memory": [[(int(row["ns"]) - start) / 1e9, int(row["bytes"]) / 2**20] for row in memory],
+            "peak": device.info["cube_cores"] * device.mhz * 1e6 * CUBE_OPERATIONS / 1e9,
+            "hbm": chip_numbers(device), "bound": what_if_classes(kernels)})
+    return {"folder": profile.folder.name, "process": profile.process, "devices": devices}
+
+
+def find(place):
+    place = Path(place)
+    if (place / "host").is_dir():
+        return place
+    found = sorted([*place.glob("PROF_*"), *place.glob("*/PROF_*")], key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise Error(f"{place}: no profile here: run with leo exec --profile {place}, or use torch_npu.profiler")
+    return found[-1]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="leo report", description=__doc__)
+    parser.add_argument("run", metavar="RUN", help="folder of a profile (PROF_*), or one that holds some: the newest is taken")
+    parser.add_argument("-o", "--output", help="the page (default: report.html in the folder)")
+    args = parser.parse_args()
+    profile = Profile(find(args.run))
+    data = json.dumps(page_data(profile), separators=(",", ":")).replace("</", "<\\/")
+    page = (HERE / "page.html").read_text(encoding="utf-8").replace("/*DATA*/", data)
+    output = Path(args.output or Path(args.run) / "report.html")
+    output.write_text(page, encoding="utf-8")
+    print(output)
+
+
+try:
+    main()
+except (Error, OSError) as problem:
+    print(f"leo report: {problem}", file=sys.stderr)
+    sys.exit(1)
