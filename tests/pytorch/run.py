@@ -33,7 +33,7 @@ def main():
     if not python.exists():
         print(f"no {python}: tools/setup-pytorch.sh {args.venv} makes it")
         return 77
-    command = [args.toolkit / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--", python, "-B", HERE / args.script,
+    command = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--", python, "-B", HERE / args.script,
                *args.arguments]
     with tempfile.TemporaryDirectory() as place:
         # A folder of its own: scripts write checkpoints and profiles where they are started.

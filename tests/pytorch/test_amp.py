@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mixed precision: autocast and GradScaler, overflow and what follows, saturation on the 910A, bf16 on the 910B."""
+
+import functools
+import unittest
+
+import torch
+import torch_npu
+from torch.nn import functional as F
+
+import common
+import models
+from common import DEVICE
+
+SGD = functools.partial(torch.optim.SGD, lr=0.05, momentum=0.9)
+
+
+class Amp(common.Case):
+    def test_autocast_trains_like_float32(self):
+        self.expect_same_training(*models.lenet(), SGD, rtol=3e-2, half=torch.float16,
+                                  scaler=torch.npu.amp.GradScaler(init_scale=1024))
+
+    def test_gpt_under_autocast(self):
+        self.expect_same_training(*models.gpt(), functools.partial(torch.optim.AdamW, lr=1e-3), rtol=3e-2,
+                                  half=torch.float16, scaler=torch.amp.GradScaler("npu", init_scale=1024))
+
+    @unittest.skipUnless(common.HAS_BF16, "bf16 came with the 910B")
+    def test_bf16(self):
+        self.expect_same_training(*models.lenet(), SGD, rtol=6e-2, half=torch.bfloat16)
+
+    def test_autocast_chooses_types_by_operator(self):
+        a, b = torch.randn(4, 4).npu(), torch.randn(4, 4).npu()
+        with torch.npu.amp.autocast():
+            self.assertEqual((a @ b).dtype, torch.float16)
+            self.assertEqual(F.softmax(a.half(), dim=-1).dtype, torch.float32)
+            self.assertEqual((a.half() + a).dtype, torch.float32)
+        with torch.npu.amp.autocast(enabled=False):
+            self.assertEqual((a @ b).dtype, torch.float32)
+
+    def scaled_steps(self, scaler, gradients):
+        """One step for each gradient; whether the parameter moved, and the scale after."""
+        weight = torch.ones(3, device=DEVICE, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.5)
+        story = []
+        for gradient in gradients:
+            before = weight.detach().cpu()
+            optimizer.zero_grad()
+            # In half: a large factor overflows there.
+            loss = (weight.half() * gradient).float().sum()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            story.append((not torch.equal(before, weight.detach().cpu()), scaler.get_scale()))
+        self.assertTrue(torch.isfinite(weight.detach().cpu()).all())
+        return story
+
+    def test_overflow_skips_the_step_and_halves_the_scale_which_grows_again(self):
+        scaler = torch.npu.amp.GradScaler(init_scale=1024.0, growth_interval=2)
+        story = self.scaled_steps(scaler, [1.0, 1000.0, 1.0, 1.0])
+        self.assertEqual(story, [(True, 1024.0), (False, 512.0), (True, 512.0), (True, 1024.0)])
+
+    @unittest.skipIf(common.HAS_BF16, "the first 910 only")
+    def test_910a_saturates_and_remembers(self):
+        torch_npu.npu.utils.clear_npu_overflow_flag()
+        x = torch.full((4,), 60000.0).half().npu()
+        self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag())
+        self.assertEqual((x + x).cpu().tolist(), [65504.0] * 4)
+        self.assertTrue(torch_npu.npu.utils.get_npu_overflow_flag())
+        torch_npu.npu.utils.clear_npu_overflow_flag()
+        self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag())
+        self.assertFalse(torch_npu.npu.utils.is_support_inf_nan())
+
+    @unittest.skipUnless(common.HAS_BF16, "from the 910B on")
+    def test_910b_has_infinities(self):
+        x = torch.full((4,), 60000.0).half().npu()
+        self.assertEqual((x + x).cpu().tolist(), [float("inf")] * 4)
+        self.assertTrue(torch_npu.npu.utils.is_support_inf_nan())
+
+
+common.main()
