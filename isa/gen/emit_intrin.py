@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """intrin.h: one C function for each instruction and type, under the names kernels use."""
 
+import re
+
 from emit_config import field_mask, field_type
 from emit_enums import emit_isa_enums
 from emit_regs import emit_csr
@@ -64,6 +66,17 @@ class Writer:
             line += item
         return lines + [line + ("" if params else "void") + end]
 
+    def limits(self, params, body):
+        """Attributes for the parameters that go into a field with fewer bits than their type."""
+        lines = []
+        for config, values in re.findall(r"leo_pack_(\w+)\(([^()]*)\)", " ".join(body)):
+            fields = self.isa.configs[config].fields
+            for item, value in zip(fields, values.split(", ")):
+                kind = next((kind for kind, param in params if param == value), "")
+                if kind in ("uint8_t", "uint16_t", "uint32_t") and item.bits < int(kind[4:-2]):
+                    lines.append(f"    LEO_LIMIT({value}, {(1 << item.bits) - 1})")
+        return lines
+
     def function(self, archs, name, params, body, result="void"):
         if not name.startswith("leo_"):
             self.signatures.append((archs, name, params))
@@ -71,6 +84,10 @@ class Writer:
             if arch not in archs:
                 self.absent[arch] += self.head(f"LEO_ABSENT({arch}) {result} {name}(", params, ");")
         self.set_archs(archs)
+        limits = self.limits(params, body)
+        if limits:
+            self.lines += self.head(f"LEO_INTRIN {result} {name}(", params, ")") + limits
+            self.lines[-1] += ";"
         self.lines += self.head(f"LEO_INTRIN {result} {name}(", params, ")")
         self.text("{")
         for statement in body:

@@ -41,6 +41,10 @@ static const char *const fixed_flags[] = {
     "-fno-stack-protector",
     "-fno-unwind-tables",
     "-fno-asynchronous-unwind-tables",
+    /* What C lets through with a warning, and what would then compute something else. */
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=constant-conversion",
 };
 
 static bool is_cxx(const char *source)

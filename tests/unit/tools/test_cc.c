@@ -268,6 +268,40 @@ static void what_a_core_lacks_is_refused(void)
         strstr(cc_hint_of("error: undefined symbol: tgamma"), "kernel_library.md"));
 }
 
+static void arguments_that_would_do_something_else_are_refused(void)
+{
+    static const struct {
+        const char *call;
+        bool good;
+    } cases[] = {
+        {"vadd(a, a, a, 255, 1, 1, 1, 8, 8, 8);", true},
+        {"vadd(a, a, a, 300, 1, 1, 1, 8, 8, 8);", false}, // would be 44
+        {"copy_gm_to_ubuf(a, x, 0, 4095, 65535, 0, 0);", true},
+        {"copy_gm_to_ubuf(a, x, 0, 4096, 1, 0, 0);", false}, // would be 0
+        {"copy_gm_to_ubuf(a, x, 0, 1, 70000, 0, 0);", false},
+        {"copy_gm_to_ubuf(a, x, 0, n, n, 0, 0);", true},
+        {"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID7);", true},
+        {"set_flag(PIPE_V, PIPE_MTE3, 9);", false}, // would be 1
+        {"wait_flag(PIPE_V, PIPE_MTE3, -1);", false},
+        {"set_flag(PIPE_V, PIPE_MTE3, (event_t)(n & 1));", true},
+        {"vconv_f322f16(a, b, 1, 1, 1, 4, 8);", true},
+        {"vconv_f322f16(b, a, 1, 1, 1, 4, 8);", false},
+        {"vadd(a, b, a, 1, 1, 1, 1, 8, 8, 8);", false},
+        {"a[0] = *(half *)x;", true},
+        {"half *p = b; a[0] = *p;", false},
+        {"half *p = n; a[0] = *p;", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "%s__ubuf_array__ half a[128]; __ubuf_array__ float b[128];\n"
+                 "__global__ __aicore__ void k(__gm__ half *x, int n) { (void)x, (void)n; %s }\n",
+                 HEAD, cases[i].call);
+        leo_status expected = cases[i].good ? LEO_OK : LEO_ERR_PARSE;
+        CU_ASSERT_EQUAL(compile("k.c", text, "ascend910a").status, expected);
+    }
+}
+
 static void mistakes_are_told(void)
 {
     static const struct {
@@ -359,6 +393,8 @@ int main(int argc, char **argv)
         {"device_library_is_linked", device_library_is_linked},
         {"c_library_is_linked_in_c_and_cpp", c_library_is_linked_in_c_and_cpp},
         {"what_a_core_lacks_is_refused", what_a_core_lacks_is_refused},
+        {"arguments_that_would_do_something_else_are_refused",
+         arguments_that_would_do_something_else_are_refused},
         {"mistakes_are_told", mistakes_are_told},
         {"kernel_without_debug_information_is_refused",
          kernel_without_debug_information_is_refused},

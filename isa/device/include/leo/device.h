@@ -116,6 +116,10 @@ typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_N
 /* nodebug: an instruction belongs to the line that calls it, in faults, profiles and debuggers. */
 #define LEO_INTRIN                                                                                 \
     static inline LEO_DEVICE LEO_OVERLOAD __attribute__((always_inline, nodebug, unused))
+/* A constant argument that does not fit its field is an error where it is given. */
+#define LEO_LIMIT(param, most)                                                                     \
+    __attribute__((diagnose_if((param) > (most),                                                   \
+                               #param " does not fit: the field holds 0 to " #most, "error")))
 #define LEO_ABSENT(arch)                                                                           \
     LEO_DEVICE LEO_OVERLOAD __attribute__((                                                        \
         unavailable("not an instruction of chip " #arch " with operands of these types")))

@@ -11,9 +11,18 @@
 #define pipe_barrier(pipe)         LEO_I(0x7b, 2, 0, (int)(pipe))
 /* A constant event goes into the word, another into the register. */
 #define LEO_FLAG(f3, src, dst, event)                                                              \
-    LEO_I(0x7b, f3, __builtin_constant_p(event) ? 0 : (event),                                     \
-          (int)(src) | (int)(dst) << 4 |                                                           \
-              (__builtin_constant_p(event) ? ((int)(event) & 7) << 8 : 0))
+    do {                                                                                           \
+        leo_check_event((int)(event));                                                             \
+        LEO_I(0x7b, f3, __builtin_constant_p(event) ? 0 : (event),                                 \
+              (int)(src) | (int)(dst) << 4 |                                                       \
+                  (__builtin_constant_p(event) ? ((int)(event) & 7) << 8 : 0));                    \
+    } while (0)
+LEO_INTRIN void leo_check_event(int event)
+    __attribute__((diagnose_if(event < 0 || event > 7, "an event id is 0 to 7", "error")));
+LEO_INTRIN void leo_check_event(int event)
+{
+    (void)event;
+}
 
 /* Lanes that vector instructions write: `high` lanes 64..127 (16-bit types), `low` lanes 0..63. */
 LEO_INTRIN void set_vector_mask(uint64_t high, uint64_t low)
