@@ -329,13 +329,84 @@ static bool is_zero_fill(const struct op_pointwise_work *work)
     return (literal || number) && op_tensor_is_dense(&work->out);
 }
 
-enum { LEAST_TILE = 64 }; // elements; fewer are not worth filling the vector unit's pipes
+enum {
+    LEAST_TILE = 64,  /**< elements; fewer are not worth filling the vector unit's pipes */
+    LEAST_TEMP = 1024 /**< elements; fewer are not worth a copy before */
+};
+
+static leo_status plan_work(const struct op_pointwise_work *work);
+
+static bool repeats_one(const struct op_tensor *tensor)
+{
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (tensor->dim[i] > 1 && tensor->stride[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Tensors that do not lie row-major without gaps go through dense copies, so that the vector unit
+// can have the operator.
+static leo_status plan_over_temps(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_work dense = *work;
+    struct op_plan *plan = work->call->plan;
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; i < work->op->var_count && status == LEO_OK; i++) {
+        const struct op_tensor *tensor = &work->tensors[i];
+        if (work->is_tensor[i] && !op_tensor_is_dense(tensor) && !repeats_one(tensor)) {
+            status = op_plan_temp(plan, tensor->type, tensor->rank, tensor->dim, &dense.tensors[i]);
+            if (status == LEO_OK) {
+                status = op_plan_copy(plan, &dense.tensors[i], tensor);
+            }
+        }
+    }
+    const bool direct = op_tensor_is_dense(&work->out);
+    if (status == LEO_OK && !direct) {
+        status = op_plan_temp(plan, work->out.type, work->out.rank, work->out.dim, &dense.out);
+    }
+    if (status == LEO_OK) {
+        status = plan_work(&dense);
+    }
+    return status == LEO_OK && !direct ? op_plan_copy(plan, &work->out, &dense.out) : status;
+}
+
+// A copy without conversion has no way over dense copies: it is one.
+static bool gains_by_temps(const struct op_pointwise_work *work)
+{
+    bool dense = op_tensor_is_dense(&work->out);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        dense = dense && (!work->is_tensor[i] || op_tensor_is_dense(&work->tensors[i]) ||
+                          repeats_one(&work->tensors[i]));
+    }
+    const bool moves = op_pointwise_is_copy(work) && work->tensors[0].type == work->out.type;
+    return !dense && !moves && op_tensor_count(&work->out) >= LEAST_TEMP &&
+           op_pointwise_fits_vector(work);
+}
+
+static leo_status plan_work(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_space space;
+    const bool places = asks_places(work), floats = class_of(work) == 'f';
+    bool done = false;
+    leo_status status = LEO_OK;
+    make_space(work, &space);
+    if (op_tensor_count(&work->out) >= LEAST_TILE && !places) {
+        status = op_pointwise_plan_moves(work, &space, &done);
+        if (status == LEO_OK && !done) {
+            status = op_pointwise_plan_tiles(work, &space, floats, &done);
+        }
+        if (status == LEO_OK && !done && floats && gains_by_temps(work)) {
+            return plan_over_temps(work);
+        }
+    }
+    return status != LEO_OK || done ? status : plan_scalar_unit(work, &space);
+}
 
 leo_status op_plan_pointwise(const struct op_call *call)
 {
     struct op_pointwise_work work = {.call = call, .op = call->row->data};
-    struct op_pointwise_space space;
-    bool done = false;
     leo_status status = take_tensors(&work);
     if (status == LEO_OK) {
         status = take_complex(&work);
@@ -353,9 +424,5 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (is_zero_fill(&work)) {
         return op_plan_fill(call->plan, work.out.addr, 0, count * op_type_bytes(work.out.type));
     }
-    make_space(&work, &space);
-    if (count >= LEAST_TILE && !asks_places(&work)) {
-        status = op_pointwise_plan_tiles(&work, &space, class_of(&work) == 'f', &done);
-    }
-    return status != LEO_OK || done ? status : plan_scalar_unit(&work, &space);
+    return plan_work(&work);
 }

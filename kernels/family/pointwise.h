@@ -28,3 +28,11 @@ struct op_pointwise_space {
 LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,
                                                   bool floats, bool *done);
+/** Whether types and expression are the vector unit's, whatever the layout. */
+bool op_pointwise_fits_vector(const struct op_pointwise_work *work);
+/** Whether the output is the one input, converted if need be. */
+bool op_pointwise_is_copy(const struct op_pointwise_work *work);
+/** Appends the launch of a copy without conversion between layouts, if it can; sets *done. */
+LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
+                                                  const struct op_pointwise_space *space,
+                                                  bool *done);

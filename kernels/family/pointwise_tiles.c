@@ -445,6 +445,22 @@ static bool can_load(enum op_type type, unsigned chip)
     return can_store(type, chip) || type == OP_TYPE_I8 || type == OP_TYPE_U8;
 }
 
+bool op_pointwise_is_copy(const struct op_pointwise_work *work)
+{
+    return work->op->tile && work->op->tile->count == 0 && work->op->var_count == 1 &&
+           work->is_tensor[0];
+}
+
+bool op_pointwise_fits_vector(const struct op_pointwise_work *work)
+{
+    const unsigned chip = op_plan_chip(work->call->plan);
+    bool good = work->op->tile && can_store(work->out.type, chip);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        good = good && (!work->is_tensor[i] || can_load(work->tensors[i].type, chip));
+    }
+    return good;
+}
+
 enum {
     SHORTEST_ROW = 64, /**< shorter rows are left to the scalar unit unless there is one only */
     LEAST_BYTES =
@@ -455,16 +471,16 @@ enum {
 static bool fits(const struct op_pointwise_work *work, const struct op_pointwise_space *space,
                  bool moves_bits)
 {
-    const unsigned last = space->rank - 1, chip = op_plan_chip(work->call->plan);
+    const unsigned last = space->rank - 1;
     bool good = space->stride[0][last] == 1 || space->dim[last] == 1;
     good = good && (space->rank == 1 || space->dim[last] >= SHORTEST_ROW) &&
            space->rank - 1 <= OP_TILE_OUTER;
-    good = good && (moves_bits || can_store(work->out.type, chip));
+    good = good && (moves_bits || op_pointwise_fits_vector(work));
     for (unsigned i = 0; i < work->op->var_count; i++) {
         if (work->is_tensor[i]) {
             const int64_t stride = space->stride[1 + i][last];
             good = good && (stride == 1 || stride == 0 || space->dim[last] == 1);
-            good = good && (moves_bits ? stride == 1 : can_load(work->tensors[i].type, chip));
+            good = good && (!moves_bits || stride == 1);
         }
     }
     return good;

@@ -176,7 +176,10 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
         if (strcmp(param->code, "T") == 0) {
             const bool one = strstr(row->name, "FillTensor") && strcmp(param->name, "value") == 0;
             const bool written = param->role != 'I';
-            const enum rig_layout own = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
+            enum rig_layout own = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
+            if (layout == RIG_MIXED) { // the output dense, inputs permuted
+                own = written ? RIG_DENSE : RIG_PERMUTED;
+            }
             enum op_type own_type = type;
             if (!(param->types[rig_chip()] >> type & 1)) {
                 own_type = OP_TYPE_BOOL; // conditions and masks
@@ -286,9 +289,34 @@ static void every_operator_is_its_expression(void)
     }
 }
 
+/* Copies between layouts of sizes that fill several tiles, types of every width, and operators on
+ * such layouts. */
+static void copies_between_layouts(void)
+{
+    static const struct shape larger[] = {
+        {2, {67, 1031}},   {2, {1031, 67}}, {3, {5, 70, 130}}, {4, {3, 17, 9, 33}},
+        {3, {130, 3, 65}}, {2, {3, 1000}},  {2, {2000, 3}},
+    };
+    static const char *const names[] = {"InplaceCopy", "Cast", "Add", "Mul"};
+    for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        const struct op_test_row *row = rig_row(names[k]);
+        const uint32_t types = types_of(row);
+        for (unsigned type = 0; type < OP_TYPES; type++) {
+            for (unsigned i = 0; types >> type & 1 && i < sizeof(larger) / sizeof(larger[0]); i++) {
+                for (unsigned layout = 0; layout < (k < 2 && type < 3 ? RIG_LAYOUTS : 2);
+                     layout++) {
+                    run_case(row, (enum op_type)type, &larger[i],
+                             (enum rig_layout)(layout == 0 ? RIG_MIXED : layout));
+                }
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"pointwise_copies_between_layouts", copies_between_layouts},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
     rig_open();

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies that change the layout: rows with other pitches, and transposed matrices.
+ *
+ * Flags, event = slot. MTE3 -> MTE2: both slots of a piece free; MTE2 -> V: loaded; V -> MTE3:
+ * ready.
+ */
+#include "copy.h"
+#include "element.h"
+#include "move_args.h"
+
+enum {
+    OUT_SLOTS = 2 * OP_MOVE_SLOT, /**< after the two slots of inputs */
+    HALFWAY = 4 * OP_MOVE_SLOT,   /**< two tiles in between, on the coupled core */
+};
+
+/** A piece: where it lies and how large it is. */
+struct piece {
+    uint64_t in, out;
+    uint32_t rows, columns;
+};
+
+OP_INLINE struct piece find_piece(const struct op_move_args *t, uint64_t index, bool transposed)
+{
+    const uint64_t tiles = (uint64_t)t->row_tiles * t->column_tiles;
+    uint64_t matrix = index / tiles;
+    const uint64_t tile = index - matrix * tiles;
+    const uint64_t row = tile / t->column_tiles * t->tile_rows,
+                   column = tile % t->column_tiles * t->tile_columns;
+    struct piece piece = {t->in, t->out, (uint32_t)op_min64(t->tile_rows, t->rows - row),
+                          (uint32_t)op_min64(t->tile_columns, t->columns - column)};
+    for (uint32_t d = t->outer; d-- > 0;) {
+        const uint64_t dim = (uint64_t)t->dim[d], above = d ? matrix / dim : 0,
+                       here = matrix - above * dim;
+        piece.in += here * (uint64_t)t->in_stride[d];
+        piece.out += here * (uint64_t)t->out_stride[d];
+        matrix = above;
+    }
+    piece.in += row * t->in_pitch + column * t->bytes;
+    piece.out += transposed ? column * t->out_pitch + row * t->bytes
+                            : row * t->out_pitch + column * t->bytes;
+    return piece;
+}
+
+OP_INLINE void set_rows(ub_addr8_t reg, uint32_t first, uint32_t pitch)
+{
+    uint64_t address[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        address[i] = first + i * pitch;
+    }
+    set_va_reg_sb(reg, address);
+}
+
+/* VA0, VA1 = 16 blocks of the result, VA2, VA3 = 16 blocks of the source, each `pitch` bytes apart.
+ */
+OP_INLINE void set_blocks(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch)
+{
+    set_rows(VA0, to, to_pitch);
+    set_rows(VA1, to + 8 * to_pitch, to_pitch);
+    set_rows(VA2, from, from_pitch);
+    set_rows(VA3, from + 8 * from_pitch, from_pitch);
+}
+
+/* [rows][columns] of 16 bits at `from` to [columns][rows] at `to`; multiples of 16, pitches in
+ * bytes. */
+static void transpose16(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch,
+                        uint32_t rows, uint32_t columns)
+{
+    for (uint32_t row = 0; row < rows; row += 16) {
+        set_blocks(to + row * 2, to_pitch, from + row * from_pitch, from_pitch);
+        scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(columns / 16), (uint16_t)(16 * to_pitch / 32), 1);
+    }
+}
+
+#if __NPU_ARCH__ == 1001
+/*
+ * f32 as pairs of 16 bits. First all 16-bit columns become rows; then those of the lower and of the
+ * upper halves become planes [rows][columns]; then a row of the lower plane and one of the upper
+ * plane in turn become the columns of the result.
+ */
+static void transpose32(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch,
+                        uint32_t rows, uint32_t columns)
+{
+    const uint32_t turned = HALFWAY, turned_pitch = rows * 2, plane_pitch = columns * 2;
+    const uint32_t plane = HALFWAY + OP_MOVE_SLOT, plane_bytes = OP_MOVE_SLOT / 2;
+    transpose16(turned, turned_pitch, from, from_pitch, rows, columns * 2);
+    pipe_barrier(PIPE_V);
+    for (uint32_t half_of = 0; half_of < 2; half_of++) {
+        transpose16(plane + half_of * plane_bytes, plane_pitch, turned + half_of * turned_pitch,
+                    2 * turned_pitch, columns, rows);
+    }
+    pipe_barrier(PIPE_V);
+    for (uint32_t row = 0; row < rows; row += 8) {
+        uint64_t low[8], high[8];
+        for (uint32_t i = 0; i < 8; i++) {
+            low[i] = plane + (row + i / 2) * plane_pitch + (i % 2) * plane_bytes;
+            high[i] = plane + (row + 4 + i / 2) * plane_pitch + (i % 2) * plane_bytes;
+        }
+        set_rows(VA0, to + row * 4, to_pitch);
+        set_rows(VA1, to + row * 4 + 8 * to_pitch, to_pitch);
+        set_va_reg_sb(VA2, low);
+        set_va_reg_sb(VA3, high);
+        scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(columns / 16), (uint16_t)(16 * to_pitch / 32), 1);
+    }
+}
+#else
+/* Result row j of 8 is the blocks 2 j and 2 j + 1. */
+static void transpose32(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch,
+                        uint32_t rows, uint32_t columns)
+{
+    for (uint32_t row = 0; row < rows; row += 16) {
+        uint64_t low[8], high[8];
+        for (uint32_t i = 0; i < 8; i++) {
+            low[i] = to + row * 4 + i / 2 * to_pitch + i % 2 * 32;
+            high[i] = low[i] + 4 * to_pitch;
+        }
+        set_va_reg_sb(VA0, low);
+        set_va_reg_sb(VA1, high);
+        set_rows(VA2, from + row * from_pitch, from_pitch);
+        set_rows(VA3, from + (row + 8) * from_pitch, from_pitch);
+        scatter_vnchwconv_b32(VA0, VA2, (uint8_t)(columns / 8), (uint16_t)(8 * to_pitch / 32), 1);
+    }
+}
+#endif
+
+OP_INLINE void begin_flags(void)
+{
+    set_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    set_flag(PIPE_MTE3, PIPE_MTE2, 1);
+}
+
+OP_INLINE void end_flags(void)
+{
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
+    op_flush();
+}
+
+__global__ __vector__ void move_rows(struct op_move_args args)
+{
+    const struct op_move_args copy = args, *t = &copy;
+    const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
+                   end = op_min64(begin + t->per_block, t->pieces);
+    uint32_t parity = 0;
+    begin_flags();
+    for (uint64_t i = begin; i < end; i++, parity ^= 1) {
+        const struct piece piece = find_piece(t, i, false);
+        const uint32_t ub = parity * 2 * OP_MOVE_SLOT, bytes = piece.columns * t->bytes,
+                       pitch = op_units(bytes) * 32;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
+        op_load_rows(ub, piece.in, piece.rows, bytes, t->in_pitch, pitch);
+        // Over V, because tails of rows wait for it (copy.h).
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        op_store_rows(piece.out, ub, piece.rows, bytes, t->out_pitch, pitch);
+        set_flag(PIPE_MTE3, PIPE_MTE2, parity);
+    }
+    end_flags();
+}
+
+__global__ __vector__ void move_transpose(struct op_move_args args)
+{
+    const struct op_move_args copy = args, *t = &copy;
+    const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
+                   end = op_min64(begin + t->per_block, t->pieces);
+    const uint32_t in_pitch = t->tile_columns * t->bytes, out_pitch = t->tile_rows * t->bytes;
+    uint32_t parity = 0;
+    begin_flags();
+    for (uint64_t i = begin; i < end; i++, parity ^= 1) {
+        const struct piece piece = find_piece(t, i, true);
+        const uint32_t in = parity * OP_MOVE_SLOT, out = OUT_SLOTS + parity * OP_MOVE_SLOT;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
+        op_load_rows(in, piece.in, piece.rows, piece.columns * t->bytes, t->in_pitch, in_pitch);
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        // The whole 16 x 16 blocks that hold the piece; what lies beyond it is not stored.
+        if (t->bytes == 2) {
+            transpose16(out, out_pitch, in, in_pitch, op_up16(piece.rows), op_up16(piece.columns));
+        } else {
+            transpose32(out, out_pitch, in, in_pitch, op_up16(piece.rows), op_up16(piece.columns));
+        }
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        op_store_rows(piece.out, out, piece.columns, piece.rows * t->bytes, t->out_pitch,
+                      out_pitch);
+        set_flag(PIPE_MTE3, PIPE_MTE2, parity);
+    }
+    end_flags();
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies without conversion that change the layout: rows with other pitches, and transposed
+ * matrices, as DMA and vector transposition. */
+#include "pointwise.h"
+
+#include "../device/move_args.h"
+
+#include <string.h>
+
+enum {
+    ROWS_BYTES = 2 * OP_MOVE_SLOT, /**< a tile of rows */
+    ROWS_MOST = 4095,              /**< rows one copy instruction takes */
+    WIDEST_TILE =
+        1024, /**< columns of a transposed tile; the repeat counts of instructions hold them */
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t round_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+// Everything but dimensions `a` and `b` is outer.
+static void set_outer(struct op_move_args *args, const struct op_pointwise_space *space, unsigned a,
+                      unsigned b)
+{
+    for (unsigned d = 0; d < space->rank; d++) {
+        if (d != a && d != b) {
+            args->dim[args->outer] = space->dim[d];
+            args->out_stride[args->outer] = space->stride[0][d] * args->bytes;
+            args->in_stride[args->outer++] = space->stride[1][d] * args->bytes;
+        }
+    }
+}
+
+static uint64_t count_outer(const struct op_move_args *args)
+{
+    uint64_t count = 1;
+    for (unsigned d = 0; d < args->outer; d++) {
+        count *= (uint64_t)args->dim[d];
+    }
+    return count;
+}
+
+static leo_status launch(const struct op_pointwise_work *work, struct op_move_args *args,
+                         const char *kernel)
+{
+    args->row_tiles = (uint32_t)((args->rows + args->tile_rows - 1) / args->tile_rows);
+    args->column_tiles = (uint32_t)((args->columns + args->tile_columns - 1) / args->tile_columns);
+    args->pieces = count_outer(args) * args->row_tiles * args->column_tiles;
+    const struct op_share share =
+        op_share_make(args->pieces, 1, 1, op_plan_vector_cores(work->call->plan));
+    args->per_block = share.per_block;
+    return op_plan_launch(work->call->plan, "move", kernel, share.blocks, args, sizeof(*args), 2);
+}
+
+// Rows of the last dimension; the one before it is the matrix's.
+static leo_status plan_rows(const struct op_pointwise_work *work,
+                            const struct op_pointwise_space *space, struct op_move_args *args)
+{
+    const unsigned last = space->rank - 1, cores = op_plan_vector_cores(work->call->plan);
+    args->columns = (uint64_t)space->dim[last];
+    args->rows = (uint64_t)space->dim[last - 1];
+    args->in_pitch = (uint64_t)space->stride[1][last - 1] * args->bytes;
+    args->out_pitch = (uint64_t)space->stride[0][last - 1] * args->bytes;
+    set_outer(args, space, last - 1, last);
+    args->tile_columns = (uint32_t)least((int64_t)args->columns, ROWS_BYTES / args->bytes);
+    const int64_t most = ROWS_BYTES / round_up((int64_t)args->tile_columns * args->bytes, 32);
+    // Smaller tiles rather than idle cores.
+    const int64_t shared = (int64_t)((args->rows * count_outer(args) + cores - 1) / cores);
+    args->tile_rows =
+        (uint32_t)least(least((int64_t)args->rows, ROWS_MOST), least(most, shared ? shared : 1));
+    return launch(work, args, "move_rows");
+}
+
+// The last dimension of the output against dimension `other`, which is the last one in the input's
+// memory.
+static leo_status plan_transposition(const struct op_pointwise_work *work,
+                                     const struct op_pointwise_space *space,
+                                     struct op_move_args *args, unsigned other)
+{
+    const unsigned last = space->rank - 1;
+    // On the coupled core f32 goes through two more tiles of 16 bits, which are half as large.
+    const bool halves = op_plan_chip(work->call->plan) == OP_ON_910A && args->bytes == 4;
+    const int64_t room = OP_MOVE_SLOT / args->bytes / (halves ? 2 : 1),
+                  side = halves || args->bytes == 4 ? 64 : 128;
+    args->rows = (uint64_t)space->dim[last];
+    args->columns = (uint64_t)space->dim[other];
+    args->in_pitch = (uint64_t)space->stride[1][last] * args->bytes;
+    args->out_pitch = (uint64_t)space->stride[0][other] * args->bytes;
+    set_outer(args, space, other, last);
+    int64_t rows = least(round_up((int64_t)args->rows, 16), side);
+    const int64_t columns =
+        least(least(round_up((int64_t)args->columns, 16), WIDEST_TILE), room / rows / 16 * 16);
+    // A narrow matrix gets longer tiles.
+    rows = least(least(round_up((int64_t)args->rows, 16), WIDEST_TILE), room / columns / 16 * 16);
+    args->tile_rows = (uint32_t)rows;
+    args->tile_columns = (uint32_t)columns;
+    return launch(work, args, "move_transpose");
+}
+
+leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
+                                   const struct op_pointwise_space *space, bool *done)
+{
+    struct op_move_args args;
+    const unsigned last = space->rank - 1;
+    *done = false;
+    if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 2 ||
+        space->stride[0][last] != 1) {
+        return LEO_OK;
+    }
+    memset(&args, 0, sizeof(args));
+    args.out = work->out.addr;
+    args.in = work->tensors[0].addr;
+    args.bytes = op_type_bytes(work->out.type);
+    if (space->stride[1][last] == 1) {
+        *done = true;
+        return plan_rows(work, space, &args);
+    }
+    if ((args.bytes != 2 && args.bytes != 4) || space->stride[1][last] == 0) {
+        return LEO_OK;
+    }
+    for (unsigned d = last; d-- > 0;) {
+        if (space->stride[1][d] == 1) {
+            *done = true;
+            return plan_transposition(work, space, &args, d);
+        }
+    }
+    return LEO_OK;
+}
