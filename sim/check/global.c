@@ -100,7 +100,7 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
         return;
     }
     if (record->number <= note->known.done[record->unit] ||
-        (record->unit == note->unit && (after_read || note->unit == LEO_PIPE_S)) ||
+        (record->unit == note->unit && note->unit == LEO_PIPE_S) ||
         (record->unit == LEO_PIPE_S && after_read) ||
         !(compare->global->which & SIM_CHECK_HAZARD)) {
         return;

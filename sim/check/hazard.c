@@ -108,7 +108,7 @@ static void find(const struct access *access, enum leo_fault code, enum leo_chec
 }
 
 /* Whether the earlier access `other` is over before this one starts. */
-static bool is_ordered(const struct access *access, uint32_t other, bool both_in_order)
+static bool is_ordered(const struct access *access, uint32_t other, bool was_read)
 {
     const enum leo_pipe unit = (enum leo_pipe)(other >> ACTOR_SHIFT);
     const uint32_t number = other & NUMBER_MASK;
@@ -117,9 +117,9 @@ static bool is_ordered(const struct access *access, uint32_t other, bool both_in
         return true;
     }
     if (unit == access->unit) {
-        return both_in_order || access->chained || unit == LEO_PIPE_S;
+        return access->chained || unit == LEO_PIPE_S;
     }
-    if (unit == LEO_PIPE_S && both_in_order) {
+    if (unit == LEO_PIPE_S && was_read) {
         return true; // a load is over before the scalar unit goes on
     }
     return access->unit_flag && recall(access->check, unit, number) & UNIT_FLAG;
@@ -162,7 +162,6 @@ static void compare_write(const struct access *access, uint64_t addr,
         find(access, LEO_FAULT_HAZARD, LEO_CHECK_KIND_WRITE_AFTER_WRITE, entry->write, addr, entry);
     }
     for (unsigned i = 0; i < SIM_SHADOW_READS; i++) {
-        // A unit reads its operands in the order of its instructions.
         if (!is_ordered(access, entry->read[i], true)) {
             find(access, LEO_FAULT_HAZARD, LEO_CHECK_KIND_WRITE_AFTER_READ, entry->read[i], addr,
                  entry);
@@ -193,6 +192,18 @@ static void touch_range(void *context, uint64_t addr, uint64_t bytes)
     sim_shadow_visit(&access->check->local[access->space], addr - access->shift, bytes,
                      touch_stretch, access);
     access->at += bytes;
+}
+
+static void peek_stretch(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    compare_write(context, addr, entry);
+}
+
+static void peek_range(void *context, uint64_t addr, uint64_t bytes)
+{
+    struct access *access = context;
+    sim_shadow_peek(&access->check->local[access->space], addr - access->shift, bytes, peek_stretch,
+                    access);
 }
 
 static void set_undefined(void *context, uint64_t addr, struct sim_shadow_entry *entry)
@@ -348,6 +359,31 @@ static void touch_spans(struct access *access, const struct sim_core *core,
     }
 }
 
+static bool overlaps(const struct sim_span *a, const struct sim_span *b)
+{
+    return a->space == b->space && a->low < b->low + b->extent && b->low < a->low + a->extent;
+}
+
+/* What is written in place is compared before the reads are noted: they take the place of reads
+ * that are not over yet. */
+static void look_in_place(struct access *access, const struct sim_core *core,
+                          const struct sim_footprint *foot)
+{
+    const struct sim_span *dst = &foot->span[SIM_OPERAND_A];
+    if (!(dst->touch & SIM_TOUCH_WRITE) || dst->space == LEO_MEM_SPACE_GM ||
+        !(access->check->which & SIM_CHECK_HAZARD)) {
+        return;
+    }
+    for (unsigned i = 0; i < foot->count; i++) {
+        if (foot->span[i].touch & SIM_TOUCH_READ && overlaps(&foot->span[i], dst)) {
+            access->space = (enum leo_mem_space)dst->space;
+            access->shift = dst->addr - (uint64_t)(dst->host - core->local[dst->space].data);
+            sim_span_each(foot, dst, peek_range, access);
+            return;
+        }
+    }
+}
+
 static void find_empty(struct sim_check *check, const struct sim_op *op)
 {
     const struct sim_lanes *lanes = &op->foot->lanes;
@@ -395,6 +431,7 @@ void sim_check_unit(struct sim_check *check, const struct sim_core *core, const 
     }
     uint32_t element;
     access.follows = is_elementwise(op, &element);
+    look_in_place(&access, core, foot);
     touch_spans(&access, core, foot, SIM_TOUCH_READ, number, element);
     touch_spans(&access, core, foot, SIM_TOUCH_WRITE, number, element);
 }
