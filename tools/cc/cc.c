@@ -72,18 +72,46 @@ static void push_language(struct cc_args *args, const char *source)
     }
 }
 
+static void push_compiler(struct cc_args *args, const struct job *job, const char *source)
+{
+    const struct leo_cc_opts *opts = job->opts;
+    cc_args_push(args, "%s", cc_tool_command(CC_TOOL_CLANG));
+    push_language(args, source);
+    push_all(args, default_flags, sizeof(default_flags) / sizeof(default_flags[0]));
+    push_all(args, opts->flags, opts->flag_count);
+    push_all(args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
+    cc_args_push(args, "-D__NPU_ARCH__=%u", job->target.arch);
+    cc_args_push(args, "-isystem%s/include", job->root);
+    cc_args_push(args, "-isystem%s/generated", job->root);
+}
+
+/* A second pass in which memories are address spaces (device.h): a pointer to one of them where
+ * another is due is an error. What else that pass finds is C that is allowed here. */
+static leo_status check_memories(const struct job *job, size_t index)
+{
+    struct cc_args args = {0};
+    struct cc_message message = {0};
+    push_compiler(&args, job, job->opts->sources[index]);
+    cc_args_push(&args, "-DLEO_CHECK_SPACES");
+    cc_args_push(&args, "-fsyntax-only");
+    cc_args_push(&args, "-w");
+    cc_args_push(&args, "-ferror-limit=0");
+    cc_args_push(&args, "%s", job->opts->sources[index]);
+    leo_status status = cc_process_run_lines(CC_TOOL_CLANG, &args, job->opts->verbose,
+                                             cc_message_take, &message, &job->fail);
+    cc_message_take(&message, NULL);
+    cc_args_finish(&args);
+    if (status != LEO_OK && status != LEO_ERR_PARSE) {
+        return status;
+    }
+    return message.count ? LEO_ERR_PARSE : LEO_OK;
+}
+
 static leo_status compile(const struct job *job, size_t index)
 {
     const struct leo_cc_opts *opts = job->opts;
     struct cc_args args = {0};
-    cc_args_push(&args, "%s", cc_tool_command(CC_TOOL_CLANG));
-    push_language(&args, opts->sources[index]);
-    push_all(&args, default_flags, sizeof(default_flags) / sizeof(default_flags[0]));
-    push_all(&args, opts->flags, opts->flag_count);
-    push_all(&args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
-    cc_args_push(&args, "-D__NPU_ARCH__=%u", job->target.arch);
-    cc_args_push(&args, "-isystem%s/include", job->root);
-    cc_args_push(&args, "-isystem%s/generated", job->root);
+    push_compiler(&args, job, opts->sources[index]);
     if (opts->depfile && index == 0) {
         cc_args_push(&args, "-MD");
         cc_args_push(&args, "-MT%s", opts->output);
@@ -94,7 +122,7 @@ static leo_status compile(const struct job *job, size_t index)
     cc_args_push(&args, "-o%s.%zu.o", job->temps, index);
     leo_status status = cc_process_run(CC_TOOL_CLANG, &args, opts->verbose, &job->fail);
     cc_args_finish(&args);
-    return status;
+    return status == LEO_OK ? check_memories(job, index) : status;
 }
 
 static leo_status link_image(const struct job *job, const char *output, bool with_notes)
@@ -119,7 +147,7 @@ static leo_status link_image(const struct job *job, const char *output, bool wit
     }
     cc_args_push(&args, "-o%s", output);
     leo_status status =
-        cc_process_run_explained(CC_TOOL_LLD, &args, opts->verbose, cc_hint_of, &job->fail);
+        cc_process_run_lines(CC_TOOL_LLD, &args, opts->verbose, cc_hint_print, NULL, &job->fail);
     cc_args_finish(&args);
     return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hints.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -41,4 +43,61 @@ const char *cc_hint_of(const char *line)
     }
     return "the library of a kernel has no such function (docs/kernel_library.md), and no source "
            "file defines it";
+}
+
+void cc_hint_print(void *user, const char *line)
+{
+    const char *hint = cc_hint_of(line);
+    (void)user;
+    fputs(line, stderr);
+    if (hint) {
+        fprintf(stderr, ">>> %s\n", hint);
+    }
+}
+
+/** How many different memories a line names, by qualifier or number (device.h). */
+static unsigned count_memories(const char *line)
+{
+    static const char *const names[] = {"__gm__", "__ubuf__", "__cbuf__",
+                                        "__ca__", "__cb__",   "__cc__"};
+    unsigned count = 0;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char number[32];
+        snprintf(number, sizeof(number), "address_space(%u)", i + 1);
+        count += strstr(line, names[i]) || strstr(line, number);
+    }
+    return count;
+}
+
+static bool tells_swap(const char *line)
+{
+    // Pointers without a qualifier may point anywhere: what they are used for is not told.
+    return (strstr(line, "changes address space") && count_memories(line) > 1) ||
+           strstr(line, "cannot pass pointer to address space '");
+}
+
+void cc_message_take(void *user, const char *line)
+{
+    struct cc_message *message = user;
+    if (!line || strstr(line, ": error: ") || strstr(line, ": fatal error: ")) {
+        if (message->text && message->swapped) {
+            fputs(message->text, stderr);
+            message->count++;
+        }
+        free(message->text);
+        message->text = NULL;
+        message->bytes = 0;
+        message->swapped = false;
+    }
+    if (!line || strstr(line, " generated.\n")) { // the compiler's count
+        return;
+    }
+    message->swapped |= tells_swap(line);
+    size_t more = strlen(line);
+    char *text = realloc(message->text, message->bytes + more + 1);
+    if (text) {
+        memcpy(text + message->bytes, line, more + 1);
+        message->text = text;
+        message->bytes += more;
+    }
 }

@@ -2,5 +2,21 @@
 /* What a linker's message means for a kernel. */
 #pragma once
 
+#include <stdbool.h>
+
 /** A sentence for a line of the linker that names an undefined symbol, else NULL. */
 const char *cc_hint_of(const char *line);
+/** Prints a line of the linker, and a sentence below it where there is one. `user` is not used. */
+void cc_hint_print(void *user, const char *line);
+
+/** The lines of one message of the compiler: its error, excerpts of the source, notes. */
+struct cc_message {
+    char *text;
+    unsigned long bytes;
+    bool swapped;   /**< it is about a pointer to one memory that is used for another */
+    unsigned count; /**< of such messages so far */
+};
+
+/** Takes the compiler's lines; prints the messages about swapped memories and drops the others.
+ * `user` is a struct cc_message, zero at first; a line NULL ends the last message. */
+void cc_message_take(void *user, const char *line);

@@ -94,9 +94,9 @@ static leo_status open_stream(enum cc_tool_id tool, const struct cc_args *args, 
     return LEO_OK;
 }
 
-leo_status cc_process_run_explained(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
-                                    const char *(*explain)(const char *line),
-                                    const struct cc_fail *fail)
+leo_status cc_process_run_lines(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
+                                void (*take)(void *user, const char *line), void *user,
+                                const struct cc_fail *fail)
 {
     for (size_t i = 0; verbose && i < args->count; i++) {
         fprintf(stderr, "%s%c", args->items[i], i + 1 < args->count ? ' ' : '\n');
@@ -110,11 +110,7 @@ leo_status cc_process_run_explained(enum cc_tool_id tool, const struct cc_args *
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, messages) > 0) {
-        const char *hint = explain(line);
-        fputs(line, stderr);
-        if (hint) {
-            fprintf(stderr, ">>> %s\n", hint);
-        }
+        take(user, line);
     }
     free(line);
     return cc_process_close(messages, pid);

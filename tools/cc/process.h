@@ -28,11 +28,10 @@ const char *cc_tool_command(enum cc_tool_id tool);
 leo_status cc_process_run(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
                           const struct cc_fail *fail);
 
-/** The same; what the child says on stderr comes out line by line, a line for which `explain`
- * returns a text followed by it. */
-leo_status cc_process_run_explained(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
-                                    const char *(*explain)(const char *line),
-                                    const struct cc_fail *fail);
+/** The same; what the child says on stderr goes to `take` line by line and nowhere else. */
+leo_status cc_process_run_lines(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
+                                void (*take)(void *user, const char *line), void *user,
+                                const struct cc_fail *fail);
 
 /** Starts `args` with its stdout in `*out`; end with cc_process_close. */
 leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FILE **out, pid_t *pid,

@@ -289,6 +289,11 @@ static void arguments_that_would_do_something_else_are_refused(void)
         {"vadd(a, b, a, 1, 1, 1, 1, 8, 8, 8);", false},
         {"a[0] = *(half *)x;", true},
         {"half *p = b; a[0] = *p;", false},
+        {"copy_gm_to_ubuf(x, a, 0, 1, 1, 0, 0);", false}, // memories swapped
+        {"vadd(x, a, a, 1, 1, 1, 1, 8, 8, 8);", false},
+        {"__gm__ half *p = a; x[0] = *p;", false},
+        {"half *p = a; vadd(p, a, a, 1, 1, 1, 1, 8, 8, 8);", true}, // says nothing
+        {"vadd((__ubuf__ half *)(uint64_t)512, a, a, 1, 1, 1, 1, 8, 8, 8);", true},
         {"half *p = n; a[0] = *p;", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
