@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define ACCURACY_MAX_PARAMS 16
+#define ACCURACY_MAX_PARAMS 32
 
 /** One row of the file. Texts live as long as the file. */
 struct accuracy_row {
@@ -90,6 +90,14 @@ leo_status accuracy_run_ub_vadd(struct accuracy_chip *chip, struct accuracy_para
                                 struct accuracy_result *result);
 leo_status accuracy_run_gm_to_ub(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result);
+leo_status accuracy_run_gm_to_ub_shared(struct accuracy_chip *chip, struct accuracy_params *params,
+                                        struct accuracy_result *result);
+leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accuracy_params *params,
+                                       struct accuracy_result *result);
+leo_status accuracy_run_ub_nd2nz(struct accuracy_chip *chip, struct accuracy_params *params,
+                                 struct accuracy_result *result);
+leo_status accuracy_run_vec_op(struct accuracy_chip *chip, struct accuracy_params *params,
+                               struct accuracy_result *result);
 leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy_params *params,
                                      struct accuracy_result *result);
 leo_status accuracy_run_mmad_chain(struct accuracy_chip *chip, struct accuracy_params *params,

@@ -3,21 +3,67 @@
  * examples ran on. */
 #include "accuracy.h"
 
+#include "device/vec_op.h"
+#include <string.h>
+
 extern const unsigned char accuracy_vector_elf[];
 extern const size_t accuracy_vector_elf_bytes;
+extern const unsigned char accuracy_vec_op_elf[];
+extern const size_t accuracy_vec_op_elf_bytes;
 extern const unsigned char accuracy_cube_elf[];
 extern const size_t accuracy_cube_elf_bytes;
 
 static const char *const f16_only[] = {"f16", NULL};
 static const char *const f32_only[] = {"f32", NULL};
-static const char *const orders[] = {"whole", NULL};
+static const char *const float_types[] = {"f16", "f32", NULL};
+static const char *const orders[] = {"whole", "quarter", NULL};
+static const char *const shared_orders[] = {"same", "staggered", NULL};
+static const char *const units[] = {"vector", "scalar", NULL};
+static const char *const layouts[] = {"normal", "transposed", NULL};
+static const char *const loads[] = {"2d", NULL};
 
-/** Mirrors struct matmul_shape of device/cube_workloads.c. */
-struct matmul_shape {
-    uint32_t m, n, k, base_m, base_n, base_k, depth, l1_buffers, l0_buffers, split_m, split_n;
+/** Mirrors of the structs of device/. */
+struct stream_shape {
+    uint32_t elems, tile_elems, buffers, adds, scalar;
 };
 
-static leo_status launch(struct accuracy_chip *chip, bool cube, const char *kernel_name,
+struct tile_walk {
+    uint32_t rows, cols, tile_rows, tile_cols;
+};
+
+struct matmul_shape {
+    uint32_t m, n, k, base_m, base_n, base_k, depth_a, depth_b, l1_buffers, l0_buffers, split_m,
+        split_n, b_transposed, out_f32, l2_m, l2_n, k_stagger;
+};
+
+static bool is_word(struct accuracy_params *params, const char *key, const char *const *words,
+                    const char *missing, const char *wanted)
+{
+    const char *word =
+        accuracy_params_has(params, key) ? accuracy_params_word(params, key, words) : missing;
+    return word && strcmp(word, wanted) == 0;
+}
+
+enum program { PROGRAM_VECTOR, PROGRAM_VEC_OP, PROGRAM_CUBE };
+
+static leo_status load(struct accuracy_chip *chip, enum program program,
+                       struct leo_rt_module **module)
+{
+    switch (program) {
+    case PROGRAM_VECTOR:
+        break;
+    case PROGRAM_VEC_OP:
+        return leo_rt_module_load(chip->device, accuracy_vec_op_elf, accuracy_vec_op_elf_bytes,
+                                  "accuracy", module);
+    case PROGRAM_CUBE:
+        return leo_rt_module_load(chip->device, accuracy_cube_elf, accuracy_cube_elf_bytes,
+                                  "accuracy", module);
+    }
+    return leo_rt_module_load(chip->device, accuracy_vector_elf, accuracy_vector_elf_bytes,
+                              "accuracy", module);
+}
+
+static leo_status launch(struct accuracy_chip *chip, enum program program, const char *kernel_name,
                          uint32_t blocks, const void *const *args, unsigned count,
                          struct leo_task_record *record)
 {
@@ -26,9 +72,7 @@ static leo_status launch(struct accuracy_chip *chip, bool cube, const char *kern
     struct leo_rt_profile_task task;
     size_t tasks = 0;
     uint64_t lost;
-    leo_status status = leo_rt_module_load(
-        chip->device, cube ? accuracy_cube_elf : accuracy_vector_elf,
-        cube ? accuracy_cube_elf_bytes : accuracy_vector_elf_bytes, "accuracy", &module);
+    leo_status status = load(chip, program, &module);
     if (status == LEO_OK) {
         status = leo_rt_module_find(module, kernel_name, &kernel);
     }
@@ -86,29 +130,32 @@ leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_p
                                    struct accuracy_result *result)
 {
     uint64_t addr[3] = {0};
+    struct stream_shape s = {0};
     (void)accuracy_params_word(params, "dtype", f16_only);
     uint64_t rows = accuracy_params_number(params, "rows", 1, 1, 1u << 20);
     uint64_t cols = accuracy_params_number(params, "cols", 1, 1, 1u << 20);
-    uint32_t tile_elems = (uint32_t)accuracy_params_number(params, "tile_elems", 4096, 16, 98304);
-    uint32_t buffers = (uint32_t)accuracy_params_number(params, "buffers", 1, 1, 4);
+    s.tile_elems = (uint32_t)accuracy_params_number(params, "tile_elems", 4096, 16, 98304);
+    s.buffers = (uint32_t)accuracy_params_number(params, "buffers", 1, 1, 4);
+    s.adds = (uint32_t)accuracy_params_number(params, "adds", 1, 1, 1000);
+    s.scalar = is_word(params, "unit", units, "vector", "scalar");
     uint32_t cores =
         (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
     if (params->error[0] == '\0' &&
-        (rows * cols % tile_elems || tile_elems % 16 ||
-         (uint64_t)tile_elems * 2 * 3 * buffers > chip->caps.ub_bytes)) {
+        (rows * cols % 16 || rows * cols > UINT32_MAX || s.tile_elems % 16 ||
+         (uint64_t)s.tile_elems * 2 * 3 * s.buffers > chip->caps.ub_bytes)) {
         snprintf(params->error, sizeof(params->error),
-                 "tile_elems must divide rows x cols, be a multiple of 16, and three tiles a "
-                 "buffer must fit UB");
+                 "rows x cols and tile_elems must be multiples of 16, and three tiles a buffer "
+                 "must fit UB");
     }
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
     uint64_t bytes = rows * cols * 2;
-    uint32_t tiles = (uint32_t)(rows * cols / tile_elems);
+    s.elems = (uint32_t)(rows * cols);
     leo_status status = make_buffers(chip, (uint64_t[]){bytes, bytes, bytes}, 3, addr);
     if (status == LEO_OK) {
-        const void *args[] = {&addr[0], &addr[1], &addr[2], &tiles, &tile_elems, &buffers};
-        status = launch(chip, false, "stream_add", cores, args, 6, &result->record);
+        const void *args[] = {&addr[0], &addr[1], &addr[2], &s};
+        status = launch(chip, PROGRAM_VECTOR, "stream_add", cores, args, 4, &result->record);
     }
     free_buffers(chip, addr, 3);
     return status;
@@ -130,92 +177,254 @@ leo_status accuracy_run_ub_vadd(struct accuracy_chip *chip, struct accuracy_para
     }
     const void *args[] = {&elems, &count, &src0, &src1, &dst};
     result->operations = count;
-    return launch(chip, false, "ub_vadd", 1, args, 5, &result->record);
+    return launch(chip, PROGRAM_VECTOR, "ub_vadd", 1, args, 5, &result->record);
+}
+
+static struct tile_walk read_walk(struct accuracy_params *params)
+{
+    struct tile_walk walk = {0};
+    (void)accuracy_params_word(params, "dtype", f16_only);
+    walk.rows = (uint32_t)accuracy_params_number(params, "rows", 1, 1, 1u << 16);
+    walk.cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 16);
+    walk.tile_rows = (uint32_t)accuracy_params_number(params, "tile_rows", 1, 1, 4095);
+    walk.tile_cols = (uint32_t)accuracy_params_number(params, "tile_cols", 16, 16, 65520);
+    return walk;
+}
+
+static void expect(struct accuracy_params *params, bool good, const char *what)
+{
+    if (params->error[0] == '\0' && !good) {
+        snprintf(params->error, sizeof(params->error), "%s", what);
+    }
 }
 
 leo_status accuracy_run_gm_to_ub(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result)
 {
     uint64_t addr[1] = {0};
-    (void)accuracy_params_word(params, "dtype", f16_only);
-    uint32_t rows = (uint32_t)accuracy_params_number(params, "rows", 1, 1, 1u << 16);
-    uint32_t cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 16);
-    uint32_t tile_rows = (uint32_t)accuracy_params_number(params, "tile_rows", 1, 1, 4095);
-    uint32_t tile_cols = (uint32_t)accuracy_params_number(params, "tile_cols", 16, 16, 65535);
+    struct tile_walk walk = read_walk(params);
     uint32_t cores =
         (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
     uint32_t passes = (uint32_t)accuracy_params_number(params, "passes", 1, 1, 64);
-    if (passes > 1) {
-        (void)accuracy_params_word(params, "order", orders);
-    }
+    uint32_t parts = is_word(params, "order", orders, "whole", "quarter") ? 4 : 1;
+    expect(params,
+           walk.tile_cols % 16 == 0 && walk.tile_cols <= walk.cols &&
+               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.ub_bytes,
+           "tile_cols must be a multiple of 16, and a tile must fit the matrix and UB");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = make_buffers(chip, (uint64_t[]){(uint64_t)rows * cols * 2}, 1, addr);
+    leo_status status =
+        make_buffers(chip, (uint64_t[]){(uint64_t)walk.rows * walk.cols * 2}, 1, addr);
     if (status == LEO_OK) {
-        const void *args[] = {&addr[0], &rows, &cols, &tile_rows, &tile_cols, &passes};
-        status = launch(chip, false, "gm_to_ub", cores, args, 6, &result->record);
+        const void *args[] = {&addr[0], &walk, &passes, &parts};
+        status = launch(chip, PROGRAM_VECTOR, "gm_to_ub", cores, args, 4, &result->record);
     }
     free_buffers(chip, addr, 1);
     return status;
 }
 
+leo_status accuracy_run_gm_to_ub_shared(struct accuracy_chip *chip, struct accuracy_params *params,
+                                        struct accuracy_result *result)
+{
+    uint64_t addr[1] = {0};
+    struct tile_walk walk = read_walk(params);
+    uint32_t cores =
+        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    uint32_t staggered = is_word(params, "order", shared_orders, "same", "staggered");
+    expect(params,
+           walk.tile_cols % 16 == 0 && walk.cols % walk.tile_cols == 0 &&
+               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.ub_bytes,
+           "tile_cols must be a multiple of 16 that divides cols, and a tile must fit UB");
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    leo_status status =
+        make_buffers(chip, (uint64_t[]){(uint64_t)walk.rows * walk.cols * 2}, 1, addr);
+    if (status == LEO_OK) {
+        const void *args[] = {&addr[0], &walk, &staggered};
+        status = launch(chip, PROGRAM_VECTOR, "gm_to_ub_shared", cores, args, 3, &result->record);
+    }
+    free_buffers(chip, addr, 1);
+    return status;
+}
+
+leo_status accuracy_run_ub_nd2nz(struct accuracy_chip *chip, struct accuracy_params *params,
+                                 struct accuracy_result *result)
+{
+    uint64_t addr[2] = {0};
+    struct tile_walk walk = read_walk(params);
+    uint32_t c0_stride =
+        (uint32_t)accuracy_params_number(params, "c0_stride", walk.tile_rows, 1, 255);
+    uint32_t cores =
+        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    expect(params,
+           walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 128 == 0 &&
+               walk.cols % walk.tile_cols == 0 &&
+               ((uint64_t)walk.tile_rows + c0_stride) * walk.tile_cols * 4 <= chip->caps.ub_bytes,
+           "tile_rows must be at most 255 and c0_stride, tile_cols a multiple of 128 that divides "
+           "cols, and two tiles each way must fit UB");
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    uint64_t bytes = (uint64_t)walk.rows * walk.cols * 2;
+    leo_status status = make_buffers(chip, (uint64_t[]){bytes, bytes}, 2, addr);
+    if (status == LEO_OK) {
+        const void *args[] = {&addr[0], &addr[1], &walk, &c0_stride};
+        status = launch(chip, PROGRAM_VECTOR, "ub_nd2nz", cores, args, 4, &result->record);
+    }
+    free_buffers(chip, addr, 2);
+    return status;
+}
+
+leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accuracy_params *params,
+                                       struct accuracy_result *result)
+{
+    uint64_t addr[1] = {0};
+    struct tile_walk walk = read_walk(params);
+    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
+    expect(params,
+           walk.tile_rows && walk.rows % walk.tile_rows == 0 && walk.cols % walk.tile_cols == 0 &&
+               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.l1_bytes,
+           "tiles must divide the matrix and fit L1");
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    leo_status status =
+        make_buffers(chip, (uint64_t[]){(uint64_t)walk.rows * walk.cols * 2}, 1, addr);
+    if (status == LEO_OK) {
+        const void *args[] = {&addr[0], &walk.rows, &walk.cols, &walk.tile_rows, &walk.tile_cols};
+        status = launch(chip, PROGRAM_CUBE, "gm_to_l1_nd2nz", cores, args, 5, &result->record);
+    }
+    free_buffers(chip, addr, 1);
+    return status;
+}
+
+static uint32_t blocks_of(struct accuracy_params *params, const char *key, uint32_t missing)
+{
+    return (uint32_t)accuracy_params_number(params, key, missing, 0, 255);
+}
+
+leo_status accuracy_run_vec_op(struct accuracy_chip *chip, struct accuracy_params *params,
+                               struct accuracy_result *result)
+{
+    static const char *const names[] = {
+        [VEC_VADD] = "vadd",   [VEC_VSUB] = "vsub",     [VEC_VMUL] = "vmul",
+        [VEC_VDIV] = "vdiv",   [VEC_VMAX] = "vmax",     [VEC_VMIN] = "vmin",
+        [VEC_VABS] = "vabs",   [VEC_VEXP] = "vexp",     [VEC_VLN] = "vln",
+        [VEC_VSQRT] = "vsqrt", [VEC_VRSQRT] = "vrsqrt", [VEC_VREC] = "vrec",
+        [VEC_VRELU] = "vrelu", [VEC_VADDS] = "vadds",   [VEC_VMULS] = "vmuls",
+        [VEC_VMAXS] = "vmaxs", [VEC_VMINS] = "vmins",   [VEC_VCADD] = "vcadd",
+        [VEC_VCMAX] = "vcmax", [VEC_VCMIN] = "vcmin",   [VEC_VCOPY] = "vcopy",
+        [VEC_VCOPY + 1] = NULL};
+    struct vec_shape s = {0};
+    const char *op = accuracy_params_word(params, "op", names);
+    for (uint32_t i = 0; op && names[i]; i++) {
+        s.op = strcmp(op, names[i]) == 0 ? i : s.op;
+    }
+    const char *dtype = accuracy_params_word(params, "dtype", float_types);
+    bool f16 = dtype && strcmp(dtype, "f16") == 0;
+    bool reduces = s.op >= VEC_VCADD && s.op <= VEC_VCMIN;
+    uint32_t lanes = f16 ? 128 : 64;
+    uint64_t most = chip->caps.ub_bytes - 32;
+    s.elems = (uint32_t)accuracy_params_number(params, "elems", 0, 1, 255 * 128);
+    s.repeat = (uint32_t)accuracy_params_number(params, "repeat",
+                                                s.elems % lanes ? 1 : s.elems / lanes, 1, 255);
+    // Whole repeats go without the counter mode.
+    s.elems = s.elems == s.repeat * lanes ? 0 : s.elems;
+    s.count = (uint32_t)accuracy_params_number(params, "count", 1000, 1, 1u << 20);
+    s.barrier = (uint32_t)accuracy_params_number(params, "barrier", 1, 0, 1);
+    s.dst = accuracy_params_number(params, "dst", 0x20000, 0, most);
+    s.src0 = accuracy_params_number(params, "src0", 0, 0, most);
+    s.src1 = accuracy_params_number(params, "src1", 0x10100, 0, most);
+    s.dst_blk = blocks_of(params, "dst_blk", 1);
+    s.src0_blk = blocks_of(params, "src0_blk", 1);
+    s.src1_blk = blocks_of(params, "src1_blk", 1);
+    s.dst_rep = blocks_of(params, "dst_rep", reduces ? 1 : 8);
+    s.src0_rep = blocks_of(params, "src0_rep", 8);
+    s.src1_rep = blocks_of(params, "src1_rep", 8);
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    const void *args[] = {&s};
+    result->operations = s.count;
+    return launch(chip, PROGRAM_VEC_OP, f16 ? "vec_op_f16" : "vec_op_f32", 1, args, 1,
+                  &result->record);
+}
+
 static bool shape_fits(const struct matmul_shape *s, const struct leo_drv_caps *caps)
 {
-    uint64_t chunk = (uint64_t)s->base_k * s->depth;
-    return s->base_m % 16 == 0 && s->base_n % 16 == 0 && s->base_k % 16 == 0 && s->k % chunk == 0 &&
-           s->m % s->base_m == 0 && s->n % s->base_n == 0 &&
-           (uint64_t)(s->base_m + s->base_n) * chunk * 2 * s->l1_buffers <= caps->l1_bytes &&
-           (uint64_t)s->base_m * s->base_k * 2 <= 32768 * (3 - s->l0_buffers) &&
-           (uint64_t)s->base_n * s->base_k * 2 <= 32768 * (3 - s->l0_buffers) &&
+    uint64_t l1 = ((uint64_t)s->base_m * s->depth_a + (uint64_t)s->base_n * s->depth_b) *
+                  s->base_k * 2 * s->l1_buffers;
+    uint64_t most_l0 = 32768 * (3 - s->l0_buffers);
+    return s->base_m % 16 == 0 && s->base_n % 16 == 0 && s->base_k % 16 == 0 &&
+           s->k % ((uint64_t)s->base_k * s->depth_a) == 0 &&
+           s->k % ((uint64_t)s->base_k * s->depth_b) == 0 && s->m % (s->base_m * s->l2_m) == 0 &&
+           s->n % (s->base_n * s->l2_n) == 0 && l1 <= caps->l1_bytes &&
+           (uint64_t)s->base_m * s->base_k * 2 <= most_l0 &&
+           (uint64_t)s->base_n * s->base_k * 2 <= most_l0 &&
            (uint64_t)s->base_m * s->base_n * 4 <= caps->l0c_bytes;
+}
+
+static void read_matmul(struct accuracy_params *params, struct matmul_shape *s)
+{
+    uint32_t base[3], parts[2] = {1, 1};
+    (void)accuracy_params_word(params, "dtype", f16_only);
+    s->m = (uint32_t)accuracy_params_number(params, "m", 16, 16, 65520);
+    s->n = (uint32_t)accuracy_params_number(params, "n", 16, 16, 65520);
+    s->k = (uint32_t)accuracy_params_number(params, "k", 16, 16, 65520);
+    accuracy_params_shape(params, "base", base, 3);
+    s->base_m = base[0];
+    s->base_n = base[1];
+    s->base_k = base[2];
+    uint32_t depth = (uint32_t)accuracy_params_number(params, "l1_depth", 1, 1, 64);
+    // Some rows give the depth of A alone; B is held as deep.
+    s->depth_a = (uint32_t)accuracy_params_number(params, "l1_depth_a", depth, 1, 64);
+    s->depth_b = (uint32_t)accuracy_params_number(params, "l1_depth_b", s->depth_a, 1, 64);
+    s->l1_buffers = 1 + (uint32_t)accuracy_params_number(params, "l1_double", 0, 0, 1);
+    s->l0_buffers = (uint32_t)accuracy_params_number(params, "l0_buffers", 1, 1, 2);
+    // The published example holds B transposed.
+    s->b_transposed = is_word(params, "b", layouts, "transposed", "transposed");
+    s->out_f32 = is_word(params, "out", float_types, "f16", "f32");
+    s->k_stagger = (uint32_t)accuracy_params_number(params, "k_stagger", 0, 0, 1);
+    (void)is_word(params, "load", loads, "2d", "2d");
+    (void)accuracy_params_number(params, "unit_flag", 0, 0, 0);
+    if (accuracy_params_has(params, "l2_split")) {
+        accuracy_params_shape(params, "l2_split", parts, 2);
+    }
+    s->l2_m = parts[0] ? parts[0] : 1;
+    s->l2_n = parts[1] ? parts[1] : 1;
 }
 
 leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy_params *params,
                                      struct accuracy_result *result)
 {
     uint64_t addr[3] = {0};
-    uint32_t base[3], split[2] = {1, 1};
+    uint32_t split[2] = {1, 1};
     struct matmul_shape s = {0};
     if (!accuracy_params_has(params, "base")) {
         snprintf(params->error, sizeof(params->error), "the row does not say its tiles (base=..)");
         return LEO_ERR_UNSUPPORTED;
     }
-    (void)accuracy_params_word(params, "dtype", f16_only);
-    s.m = (uint32_t)accuracy_params_number(params, "m", 16, 16, 65520);
-    s.n = (uint32_t)accuracy_params_number(params, "n", 16, 16, 65520);
-    s.k = (uint32_t)accuracy_params_number(params, "k", 16, 16, 65520);
-    accuracy_params_shape(params, "base", base, 3);
-    s.base_m = base[0];
-    s.base_n = base[1];
-    s.base_k = base[2];
-    s.depth = (uint32_t)accuracy_params_number(params, "l1_depth", 1, 1, 64);
-    // Some rows give the depth of A alone; B is held as deep.
-    s.depth = (uint32_t)accuracy_params_number(params, "l1_depth_a", s.depth, 1, 64);
-    s.l1_buffers = 1 + (uint32_t)accuracy_params_number(params, "l1_double", 0, 0, 1);
-    s.l0_buffers = (uint32_t)accuracy_params_number(params, "l0_buffers", 1, 1, 2);
+    read_matmul(params, &s);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
     if (cores > 1) {
         accuracy_params_shape(params, "split", split, 2);
     }
     s.split_m = split[0];
     s.split_n = split[1];
-    bool fits = base[0] && split[0] && split[0] * split[1] == cores;
-    if (!params->error[0] && fits) {
-        fits = shape_fits(&s, &chip->caps);
-    }
-    if (!params->error[0] && !fits) {
-        snprintf(params->error, sizeof(params->error),
-                 "tiles must divide the matrix, be multiples of 16 and fit L1, L0A, L0B and L0C");
-    }
+    bool fits = s.base_m && split[0] && split[0] * split[1] == cores;
+    expect(params, fits && shape_fits(&s, &chip->caps),
+           "tiles must divide the matrix, be multiples of 16 and fit L1, L0A, L0B and L0C");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    uint64_t bytes[] = {(uint64_t)s.m * s.k * 2, (uint64_t)s.k * s.n * 2, (uint64_t)s.m * s.n * 2};
+    uint64_t bytes[] = {(uint64_t)s.m * s.k * 2, (uint64_t)s.k * s.n * 2,
+                        (uint64_t)s.m * s.n * (s.out_f32 ? 4 : 2)};
     leo_status status = make_buffers(chip, bytes, 3, addr);
     if (status == LEO_OK) {
         const void *args[] = {&addr[0], &addr[1], &addr[2], &s};
-        status = launch(chip, true, "matmul_tiled", cores, args, 4, &result->record);
+        status = launch(chip, PROGRAM_CUBE, "matmul_tiled", cores, args, 4, &result->record);
     }
     result->operations = 2.0 * s.m * s.n * s.k;
     free_buffers(chip, addr, 3);
@@ -235,5 +444,5 @@ leo_status accuracy_run_mmad_chain(struct accuracy_chip *chip, struct accuracy_p
         return LEO_ERR_INVALID_ARG;
     }
     const void *args[] = {&m, &n, &k, &count};
-    return launch(chip, true, "mmad_chain", 1, args, 4, &result->record);
+    return launch(chip, PROGRAM_CUBE, "mmad_chain", 1, args, 4, &result->record);
 }

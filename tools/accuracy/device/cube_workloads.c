@@ -6,114 +6,202 @@
 struct matmul_shape {
     uint32_t m, n, k;
     uint32_t base_m, base_n, base_k;
-    uint32_t depth;            /* base_k slices of A and B an L1 buffer holds */
+    uint32_t depth_a, depth_b; /* base_k slices an L1 buffer holds */
     uint32_t l1_buffers;       /* 1 or 2 */
     uint32_t l0_buffers;       /* 1 or 2 */
     uint32_t split_m, split_n; /* blocks along m and n */
+    uint32_t b_transposed;     /* b is stored as n rows of k */
+    uint32_t out_f32;
+    uint32_t l2_m, l2_n; /* parts along m and n that all blocks work on one after the other */
+    uint32_t k_stagger;  /* each block begins at another slice */
+};
+
+enum { EVENT_A = 0, EVENT_B = 2 }; /* a flag for each L1 buffer */
+
+/* Where a block is: which L1 and L0 buffers are next. */
+struct matmul_state {
+    uint32_t a, b, l0;
 };
 
 /* L1 holds A chunks first, then B chunks; both in NZ order. */
 static __cbuf__ half *l1_a(const struct matmul_shape *s, uint32_t buffer)
 {
-    return (__cbuf__ half *)((uint64_t)buffer * s->base_m * s->base_k * s->depth * 2);
+    return (__cbuf__ half *)((uint64_t)buffer * s->base_m * s->base_k * s->depth_a * 2);
 }
 
 static __cbuf__ half *l1_b(const struct matmul_shape *s, uint32_t buffer)
 {
-    uint64_t a_bytes = (uint64_t)s->l1_buffers * s->base_m * s->base_k * s->depth * 2;
-    return (__cbuf__ half *)(a_bytes + (uint64_t)buffer * s->base_n * s->base_k * s->depth * 2);
+    uint64_t a_bytes = (uint64_t)s->l1_buffers * s->base_m * s->base_k * s->depth_a * 2;
+    return (__cbuf__ half *)(a_bytes + (uint64_t)buffer * s->base_n * s->base_k * s->depth_b * 2);
 }
 
-static void load_l1(const struct matmul_shape *s, __gm__ const half *a, __gm__ const half *b,
-                    uint32_t row, uint32_t col, uint32_t depth_at, uint32_t buffer)
+static void load_a(const struct matmul_shape *s, __gm__ const half *a, uint32_t row, uint32_t at,
+                   uint32_t buffer)
 {
-    uint32_t chunk = s->base_k * s->depth;
-    copy_gm_to_cbuf_multi_nd2nz_b16(l1_a(s, buffer), a + (uint64_t)row * s->k + depth_at, 0, 1,
-                                    (uint16_t)s->base_m, (uint16_t)chunk, 0, (uint16_t)s->k,
-                                    (uint16_t)s->base_m, 1, 0);
-    copy_gm_to_cbuf_multi_nd2nz_b16(l1_b(s, buffer), b + (uint64_t)depth_at * s->n + col, 0, 1,
-                                    (uint16_t)chunk, (uint16_t)s->base_n, 0, (uint16_t)s->n,
-                                    (uint16_t)chunk, 1, 0);
+    wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_A + buffer);
+    copy_gm_to_cbuf_multi_nd2nz_b16(l1_a(s, buffer), a + (uint64_t)row * s->k + at, 0, 1,
+                                    (uint16_t)s->base_m, (uint16_t)(s->base_k * s->depth_a), 0,
+                                    (uint16_t)s->k, (uint16_t)s->base_m, 1, 0);
+    set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_A + buffer);
+    wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_A + buffer);
 }
 
-/* One base_k slice from L1 to L0. A: rows of fractals; B: transposed fractals, since L0B wants
- * columns. */
-static void load_l0(const struct matmul_shape *s, uint32_t slice, uint32_t l1, __ca__ half *l0a,
-                    __cb__ half *l0b)
+static void load_b(const struct matmul_shape *s, __gm__ const half *b, uint32_t col, uint32_t at,
+                   uint32_t buffer)
 {
-    uint32_t m1 = s->base_m / 16, n1 = s->base_n / 16, k1 = s->base_k / 16;
-    uint32_t chunk1 = k1 * s->depth;
+    uint32_t chunk = s->base_k * s->depth_b;
+    wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_B + buffer);
+    if (s->b_transposed) {
+        copy_gm_to_cbuf_multi_nd2nz_b16(l1_b(s, buffer), b + (uint64_t)col * s->k + at, 0, 1,
+                                        (uint16_t)s->base_n, (uint16_t)chunk, 0, (uint16_t)s->k,
+                                        (uint16_t)s->base_n, 1, 0);
+    } else {
+        copy_gm_to_cbuf_multi_nd2nz_b16(l1_b(s, buffer), b + (uint64_t)at * s->n + col, 0, 1,
+                                        (uint16_t)chunk, (uint16_t)s->base_n, 0, (uint16_t)s->n,
+                                        (uint16_t)chunk, 1, 0);
+    }
+    set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_B + buffer);
+    wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_B + buffer);
+}
+
+/* Slice `slice` of an L1 chunk to L0A: rows of fractals. */
+static void load_l0a(const struct matmul_shape *s, uint32_t slice, uint32_t l1, __ca__ half *l0a)
+{
+    uint32_t m1 = s->base_m / 16, k1 = s->base_k / 16;
     for (uint32_t i = 0; i < m1; i++) {
         load_cbuf_to_ca(l0a + i * k1 * 256, l1_a(s, l1), (uint16_t)(slice * k1 * m1 + i),
                         (uint8_t)k1, (uint16_t)m1, 0, 0, false, inc);
     }
+}
+
+/* To L0B. A transposed B lies in L1 as L0B wants it; else its fractals are transposed on the way.
+ */
+static void load_l0b(const struct matmul_shape *s, uint32_t slice, uint32_t l1, __cb__ half *l0b)
+{
+    uint32_t n1 = s->base_n / 16, k1 = s->base_k / 16;
+    if (s->b_transposed) {
+        for (uint32_t at = 0; at < n1 * k1; at += 128) {
+            uint32_t count = n1 * k1 - at < 128 ? n1 * k1 - at : 128;
+            load_cbuf_to_cb(l0b + at * 256, l1_b(s, l1), (uint16_t)(slice * k1 * n1 + at),
+                            (uint8_t)count, 1, 0, 0, false, inc);
+        }
+        return;
+    }
     for (uint32_t i = 0; i < k1; i++) {
         load_cbuf_to_cb(l0b + i * n1 * 256, l1_b(s, l1), (uint16_t)(slice * k1 + i), (uint8_t)n1,
-                        (uint16_t)chunk1, 0, 0, true, inc);
+                        (uint16_t)(k1 * s->depth_b), 0, 0, true, inc);
     }
 }
 
-/* c (f16) = a x b (f16, row-major): every block takes a rectangle of whole base_m x base_n tiles;
- * where they do not share out evenly the last blocks have fewer. */
-__global__ __cube__ void matmul_tiled(__gm__ const half *a, __gm__ const half *b, __gm__ half *c,
+/* One base_m x base_n tile of c. */
+static void one_tile(const struct matmul_shape *s, struct matmul_state *state, __gm__ const half *a,
+                     __gm__ const half *b, __gm__ void *c, uint32_t row, uint32_t col)
+{
+    __cc__ float *l0c = (__cc__ float *)0;
+    uint32_t slices = s->k / s->base_k;
+    uint32_t deep = s->depth_a > s->depth_b ? s->depth_a : s->depth_b;
+    uint32_t first = s->k_stagger ? slices / deep * get_block_idx() / get_block_num() * deep : 0;
+
+    wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    for (uint32_t i = 0, slice = first; i < slices; i++) {
+        uint32_t in_a = slice % s->depth_a, in_b = slice % s->depth_b, l0 = state->l0;
+        __ca__ half *l0a = (__ca__ half *)((uint64_t)l0 * 32768);
+        __cb__ half *l0b = (__cb__ half *)((uint64_t)l0 * 32768);
+        if (in_a == 0) {
+            load_a(s, a, row, slice * s->base_k, state->a);
+        }
+        if (in_b == 0) {
+            load_b(s, b, col, slice * s->base_k, state->b);
+        }
+        wait_flag(PIPE_M, PIPE_MTE1, l0);
+        load_l0a(s, in_a, state->a, l0a);
+        load_l0b(s, in_b, state->b, l0b);
+        set_flag(PIPE_MTE1, PIPE_M, l0);
+        if (in_a == s->depth_a - 1) {
+            set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_A + state->a);
+            state->a = state->a + 1 == s->l1_buffers ? 0 : state->a + 1;
+        }
+        if (in_b == s->depth_b - 1) {
+            set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_B + state->b);
+            state->b = state->b + 1 == s->l1_buffers ? 0 : state->b + 1;
+        }
+        wait_flag(PIPE_MTE1, PIPE_M, l0);
+        mad(l0c, l0a, l0b, (uint16_t)s->base_m, (uint16_t)s->base_k, (uint16_t)s->base_n, 0, false,
+            false, i == 0);
+        set_flag(PIPE_M, PIPE_MTE1, l0);
+        state->l0 = l0 + 1 == s->l0_buffers ? 0 : l0 + 1;
+        slice = slice + 1 == slices ? 0 : slice + 1;
+    }
+    set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+    wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+    uint64_t at = (uint64_t)row * s->n + col;
+    if (s->out_f32) {
+        copy_matrix_cc_to_gm((__gm__ float *)c + at, l0c, 0, (uint16_t)s->base_n,
+                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, 0, NoQuant, 0, false,
+                             true);
+    } else {
+        copy_matrix_cc_to_gm((__gm__ half *)c + at, l0c, 0, (uint16_t)s->base_n,
+                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, 0, F322F16, 0, false,
+                             true);
+    }
+    set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+}
+
+/* c = a x b (f16, row-major unless transposed): every block takes a rectangle of whole tiles of
+ * each part; where they do not share out evenly the last blocks have fewer. */
+__global__ __cube__ void matmul_tiled(__gm__ const half *a, __gm__ const half *b, __gm__ void *c,
                                       struct matmul_shape shape)
 {
     const struct matmul_shape *s = &shape;
-    uint32_t m_share = (s->m / s->base_m + s->split_m - 1) / s->split_m * s->base_m;
-    uint32_t n_share = (s->n / s->base_n + s->split_n - 1) / s->split_n * s->base_n;
+    uint32_t part_m = s->m / s->l2_m, part_n = s->n / s->l2_n;
+    uint32_t m_share = (part_m / s->base_m + s->split_m - 1) / s->split_m * s->base_m;
+    uint32_t n_share = (part_n / s->base_n + s->split_n - 1) / s->split_n * s->base_n;
     uint32_t row0 = get_block_idx() / s->split_n * m_share,
              col0 = get_block_idx() % s->split_n * n_share;
-    uint32_t row_end = row0 + m_share < s->m ? row0 + m_share : s->m;
-    uint32_t col_end = col0 + n_share < s->n ? col0 + n_share : s->n;
-    uint32_t chunk = s->base_k * s->depth;
-    uint32_t l1 = 0, l0 = 0;
-    __cc__ float *l0c = (__cc__ float *)0;
+    uint32_t row_end = row0 + m_share < part_m ? row0 + m_share : part_m;
+    uint32_t col_end = col0 + n_share < part_n ? col0 + n_share : part_n;
+    struct matmul_state state = {0};
 
     for (uint32_t i = 0; i < s->l1_buffers; i++) {
-        set_flag(PIPE_MTE1, PIPE_MTE2, i);
+        set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_A + i);
+        set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_B + i);
     }
     for (uint32_t i = 0; i < s->l0_buffers; i++) {
         set_flag(PIPE_M, PIPE_MTE1, i);
     }
     set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
-    for (uint32_t row = row0; row < row_end; row += s->base_m) {
-        for (uint32_t col = col0; col < col_end; col += s->base_n) {
-            wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
-            for (uint32_t at = 0; at < s->k; at += chunk) {
-                wait_flag(PIPE_MTE1, PIPE_MTE2, l1);
-                load_l1(s, a, b, row, col, at, l1);
-                set_flag(PIPE_MTE2, PIPE_MTE1, l1);
-                wait_flag(PIPE_MTE2, PIPE_MTE1, l1);
-                for (uint32_t slice = 0; slice < s->depth; slice++) {
-                    __ca__ half *l0a = (__ca__ half *)((uint64_t)l0 * 32768);
-                    __cb__ half *l0b = (__cb__ half *)((uint64_t)l0 * 32768);
-                    wait_flag(PIPE_M, PIPE_MTE1, l0);
-                    load_l0(s, slice, l1, l0a, l0b);
-                    set_flag(PIPE_MTE1, PIPE_M, l0);
-                    wait_flag(PIPE_MTE1, PIPE_M, l0);
-                    mad(l0c, l0a, l0b, (uint16_t)s->base_m, (uint16_t)s->base_k,
-                        (uint16_t)s->base_n, 0, false, false, at == 0 && slice == 0);
-                    set_flag(PIPE_M, PIPE_MTE1, l0);
-                    l0 = l0 + 1 == s->l0_buffers ? 0 : l0 + 1;
-                }
-                set_flag(PIPE_MTE1, PIPE_MTE2, l1);
-                l1 = l1 + 1 == s->l1_buffers ? 0 : l1 + 1;
+    for (uint32_t part = 0; part < s->l2_m * s->l2_n; part++) {
+        uint32_t top = part / s->l2_n * part_m, left = part % s->l2_n * part_n;
+        for (uint32_t row = row0; row < row_end; row += s->base_m) {
+            for (uint32_t col = col0; col < col_end; col += s->base_n) {
+                one_tile(s, &state, a, b, c, top + row, left + col);
             }
-            set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
-            wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
-            copy_matrix_cc_to_gm(c + (uint64_t)row * s->n + col, l0c, 0, (uint16_t)s->base_n,
-                                 (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, 0, F322F16, 0,
-                                 false, true);
-            set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
         }
     }
     for (uint32_t i = 0; i < s->l1_buffers; i++) {
-        wait_flag(PIPE_MTE1, PIPE_MTE2, i);
+        wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_A + i);
+        wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_B + i);
     }
     for (uint32_t i = 0; i < s->l0_buffers; i++) {
         wait_flag(PIPE_M, PIPE_MTE1, i);
     }
     wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+}
+
+/* Loads a row-major f16 matrix tile by tile to L1 as NZ fractals and drops it. */
+__global__ __cube__ void gm_to_l1_nd2nz(__gm__ const half *x, uint32_t rows, uint32_t cols,
+                                        uint32_t tile_rows, uint32_t tile_cols)
+{
+    uint32_t across = cols / tile_cols, tiles = rows / tile_rows * across;
+    uint32_t first = (uint32_t)((uint64_t)tiles * get_block_idx() / get_block_num());
+    uint32_t end = (uint32_t)((uint64_t)tiles * (get_block_idx() + 1) / get_block_num());
+    for (uint32_t tile = first; tile < end; tile++) {
+        __gm__ const half *from =
+            x + (uint64_t)(tile / across) * tile_rows * cols + tile % across * tile_cols;
+        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)0, from, 0, 1, (uint16_t)tile_rows,
+                                        (uint16_t)tile_cols, 0, (uint16_t)cols, (uint16_t)tile_rows,
+                                        1, 0);
+    }
 }
 
 /* `count` mmads of k/count each into one accumulator, back to back, on whatever L0 holds. */
