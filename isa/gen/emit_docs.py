@@ -146,6 +146,9 @@ Written by hand in `isa/device/include/leo`:
 | `set_vector_mask(high, low)`, `set_mask_count()`, `set_mask_norm()` | CSRs vmask1, vmask0, ctrl bit 0 |
 | `set_cmpmask(ub)`, `set_selmask_addr(ub)` | where vsel takes its bits from |
 | `set_atomic_none()`, `set_atomic_add()`, `_max()`, `_min()`; `set_atomic_f32()`, `_f16 _bf16 _s8 _s16 _s32` | operation and type of writes to global memory (CSR ctrl); 910A: add f32 |
+| `set_fmatrix`, `set_fmatrix_b`, `set_padding`, `set_l1_3d_size`, `set_l3d_rpt`, `set_nd_para`, `set_quant_pre`, `set_fpc`, `set_deqscale`, `set_lrelu_alpha`, `set_mov_pad_val` (value) | the CSR of that name |
+| `get_acc_val()`, `get_max_min_cnt()`, `get_rsvd_cnt()`, `get_vms4_sr()`, `get_fpc()` | the CSR of that name |
+| `get_cmpmask(ub)`, `set_va_reg_sb(VAn, addresses)`, `vld_va_reg(VAn, ub, L128 or H128)` | instructions of those names |
 | `leo_set_hf32(on)`, `leo_set_hf32_to_zero(on)` | mad of f32 rounds its operands to hf32; ties go to zero |
 | `get_block_idx()`, `get_block_num()`, `get_subblockid()`, `get_subblockdim()`, `get_coreid()`, `get_arch_ver()` | which block, which core |
 | `get_sys_cnt()`, `get_ctrl()`, `set_ctrl(value)` | time; control register |

@@ -395,6 +395,12 @@ def emit_bursts(writer):
         writer.function(insn.archs, name, params, body)
         if name == "copy_gm_to_cbuf":
             writer.function(insn.archs, name, params + [("pad_t", "pad")], writer.unused("pad") + body)
+    insn = writer.insns["copy_matrix_cbuf_to_cc"]
+    writer.function(insn.archs, insn.name, [(pointer("__cc__", "void"), "dst"), (pointer("__cbuf__", "void", True), "src")]
+                    + BURST[1:], [writer.asm(insn, "dst", "src", d=writer.pack("burst", **named(BURST[1:])))])
+    insn = writer.insns["copy_cbuf_to_fbuf"]
+    writer.function(insn.archs, insn.name, [("uint64_t", "dst"), (pointer("__cbuf__", "void", True), "src")] + BURST[1:],
+                    [writer.asm(insn, "dst", "src", d=writer.pack("burst", **named(BURST[1:])))])
     insn = writer.insns["copy_cbuf_to_bt"]
     bursts = [("uint16_t", name) for name in ("conv_control", "n_burst", "len_burst", "src_gap", "dst_gap")]
     cfg = writer.pack("burst", n_burst="n_burst", len_burst="len_burst", src_gap="src_gap", dst_gap="dst_gap",
@@ -443,6 +449,78 @@ def emit_loads(writer):
                             writer.unused("sid") + [writer.asm(insn, "dst", "src", d=writer.pack("load2d", **values))])
 
 
+LOAD_TYPES = ("f16", "bf16", "f32", "s8", "u8", "s32", "u32", "s4")
+ELEMENTS = {"f16": 1, "bf16": 1, "f32": 2, "s32": 2, "u32": 2, "s8": 0, "u8": 0, "s4": 3}
+SHAPE = [("uint8_t", name) for name in ("stride_w", "stride_h", "filter_w", "filter_h", "dilation_w", "dilation_h")]
+
+
+def suffix_of(kind):
+    """4-bit elements have no type of their own in C."""
+    return "_s4" if kind == "s4" else ""
+
+
+def emit_windows(writer):
+    for name, space in (("img2colv2_cbuf_to_ca", "__ca__"), ("img2colv2_cbuf_to_cb", "__cb__")):
+        insn = writer.insns[name]
+        place = [("uint16_t", item) for item in ("k_ext", "m_ext", "k_start", "m_start")]
+        high = [("bool", item) for item in ("filter_w_high", "filter_h_high", "transpose", "fmatrix")]
+        for kind in LOAD_TYPES:
+            if kind == "s4" and name.endswith("cb"):
+                continue
+            ctype = C_TYPES[kind]
+            params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src")]
+            cfg = writer.pack("l3d1", **{**named(SHAPE), "filter_w": "(uint16_t)(filter_w | filter_w_high << 8)",
+                                         "filter_h": "(uint16_t)(filter_h | filter_h_high << 8)"}, transpose="transpose",
+                              fmatrix="fmatrix", channels="channels", element=ELEMENTS[kind])
+            writer.function(insn.archs, name + suffix_of(kind), params + place + SHAPE + high + [("uint16_t", "channels")],
+                            [writer.asm(insn, "dst", "src", writer.pack("l3d0", **named(place)), cfg)])
+    first = [("uint8_t", "fetch_w"), ("uint8_t", "fetch_h"), ("int16_t", "left_top_w"), ("int16_t", "left_top_h"),
+             ("uint16_t", "c1_index")]
+    last = [("uint8_t", item) for item in ("jump", "repeat_mode", "repeat")] + [("csize_t", "csize")]
+    for name, space in (("img2col_cbuf_to_ca", "__ca__"), ("img2col_cbuf_to_cb", "__cb__"), ("img2col_cbuf_to_ub", UB)):
+        insn = writer.insns[name]
+        for kind in ("f16", "s8", "u8"):
+            ctype = C_TYPES[kind]
+            params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src")]
+            cfg0 = writer.pack("i2c0", **{**named(first), "left_top_w": "(uint16_t)left_top_w",
+                                          "left_top_h": "(uint16_t)left_top_h"})
+            cfg1 = writer.pack("i2c1", **{**named(SHAPE + last), "csize": "(uint8_t)csize"}, element=ELEMENTS[kind])
+            writer.function(insn.archs, name, params + first + SHAPE + last, [writer.asm(insn, "dst", "src", cfg0, cfg1)])
+
+
+def emit_more_loads(writer):
+    spaces = {"ca": "__ca__", "cb": "__cb__", "cbuf": "__cbuf__"}
+    names = [("uint16_t", "base"), ("uint8_t", "repeat"), ("uint16_t", "src_stride"), ("uint16_t", "dst_gap")]
+    mode = [("addr_cal_mode_t", "mode")]
+    for kind in LOAD_TYPES:
+        ctype, dtype = C_TYPES[kind], enum_ref("dtype", kind)
+        values = {**named(names), "dtype": dtype, "decrement": "mode == dec"}
+        for place, space in spaces.items():
+            insn = writer.insns[f"load_gm_to_{place}"]
+            params = [(pointer(space, ctype), "dst"), (pointer("__gm__", ctype, True), "src")]
+            writer.function(insn.archs, insn.name + suffix_of(kind), params + names + [("uint8_t", "sid")] + mode,
+                            writer.unused("sid") + [writer.asm(insn, "dst", "src", d=writer.pack("load2d", **values))])
+            if place == "cbuf":
+                continue
+            params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src")]
+            insn = writer.insns[f"load_cbuf_to_{place}_transpose"]
+            for gaps in (["dst_frac_gap"], ["dst_frac_gap", "src_frac_gap"]):
+                writer.function(insn.archs, insn.name + suffix_of(kind),
+                                params + names + mode + [("uint16_t", gap) for gap in gaps],
+                                [writer.asm(insn, "dst", "src", writer.pack("load2d", **values),
+                                            writer.pack("frac", **{gap: gap for gap in gaps}))])
+            if kind == "s4":
+                insn = writer.insns[f"load_cbuf_to_{place}"]
+                writer.function(insn.archs, insn.name + "_s4", params + names + [("uint8_t", "sid")] + mode,
+                                writer.unused("sid") + [writer.asm(insn, "dst", "src", d=writer.pack("load2d", **values))])
+    for place, space in spaces.items():
+        insn = writer.insns[f"create_{place}_matrix"]
+        for ctype, kind in (("half", "f16"), ("bfloat16_t", "bf16"), ("uint32_t", "u32")):
+            writer.function(insn.archs, insn.name, [(pointer(space, "void"), "dst"), ("uint64_t", "config"), (ctype, "value")],
+                            [writer.asm(insn, "dst", "leo_bits(value)",
+                                        d=f"(config & ~(UINT64_C(15) << 56)) | (uint64_t){enum_ref('dtype', kind)} << 56")])
+
+
 def emit_mad(writer):
     insn = writer.insns["mmad"]
     shape = [("uint16_t", "m"), ("uint16_t", "k"), ("uint16_t", "n")]
@@ -480,11 +558,22 @@ def emit_cube_out(writer):
     cfg1 = writer.pack("fix1", src_stride="src_stride", unit_flag="unit_flag", quant="(uint8_t)quant", relu="relu",
                        split="split", nz2nd="nz2nd")
     writer.function(insn.archs, insn.name, params, writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
-    insn = writer.insns["copy_matrix_cc_to_ubuf"]
-    params = [(pointer(UB, "void"), "dst"), (pointer("__cc__", "void", True), "src")] + BURST
-    writer.function(insn.archs, insn.name, params + [("CRMODE_t", "mode")],
-                    [writer.asm(insn, "dst", "src", writer.pack("cr", mode="(uint8_t)mode"),
-                                writer.pack("burst", **named(BURST)))])
+    for name in ("copy_matrix_cc_to_cbuf", "copy_matrix_cc_to_cbuf_b4"):
+        insn = writer.insns[name]
+        writer.function(insn.archs, name, [(pointer("__cbuf__", "void"), "dst")] + params[1:],
+                        writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
+    for name in ("copy_matrix_cc_to_ubuf", "copy_vector_cc_to_ubuf", "copy_matrix_ubuf_to_cc", "copy_vector_ubuf_to_cc"):
+        insn = writer.insns[name]
+        target, origin = (UB, "__cc__") if name.endswith("ubuf") else ("__cc__", UB)
+        params = [(pointer(target, "void"), "dst"), (pointer(origin, "void", True), "src")] + BURST
+        writer.function(insn.archs, insn.name, params + [("CRMODE_t", "mode")],
+                        [writer.asm(insn, "dst", "src", writer.pack("cr", mode="(uint8_t)mode"),
+                                    writer.pack("burst", **named(BURST)))])
+    insn = writer.insns["broadcast_ub_to_cc"]
+    for ctype, sid in (("float", 0), ("int32_t", 0), ("half", 1)):
+        writer.function(insn.archs, insn.name,
+                        [(pointer("__cc__", ctype), "dst"), (pointer(UB, ctype, True), "src")] + BURST[1:],
+                        [writer.asm(insn, "dst", "src", d=writer.pack("burst", **named(BURST[1:]), sid=sid))])
 
 
 def emit_absent(writer):
@@ -518,7 +607,7 @@ def write_functions(isa):
             emit_unary(writer, insn.name)
         elif insn.configs == ["vred"]:
             emit_reduction(writer, insn.name)
-    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_mad,
+    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_more_loads, emit_windows, emit_mad,
                  emit_cube_out, emit_absent):
         emit(writer)
     return writer

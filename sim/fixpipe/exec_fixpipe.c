@@ -1,76 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From L0C out: the fixpipe of the split chip, and the coupled chip's copy to UB. docs/hw/cube.md.
- */
+/* From L0C out through the fixpipe of the split chip. docs/hw/cube.md. */
 #include "fix.h"
 
-/* Writes rows x columns (columns <= fix->width) of one piece. */
-static void write_piece(struct sim_core *core, const struct fix *fix, uint8_t *dst,
-                        const float *src, uint32_t rows, uint32_t columns)
+#include "number/number.h"
+
+struct writer {
+    struct sim_core *core;
+    struct fix fix;
+    const uint8_t *scale; /**< words of the columns, or one for all */
+    bool each;
+    float alpha;
+    bool fast;             /**< the host's conversions know it */
+    enum sim_cube_out out; /**< then: which */
+};
+
+static bool is_fast(const struct fix *fix, enum sim_cube_out *out)
 {
-    if (!fix->atomic.combine) {
-        core->simd->cube->convert(dst, fix->dst_row, src, rows, columns, fix->out, fix->relu);
+    *out = fix->quant == LEO_QUANT_NONE      ? SIM_CUBE_OUT_F32
+           : fix->quant == LEO_QUANT_F32_F16 ? SIM_CUBE_OUT_F16
+                                             : SIM_CUBE_OUT_BF16;
+    return fix->quant <= LEO_QUANT_F32_BF16 && fix->relu <= FIX_RELU;
+}
+
+static void convert_row(const struct writer *writer, const float *src, uint32_t column,
+                        uint32_t columns, uint8_t *dst)
+{
+    if (writer->fast) {
+        writer->core->simd->cube->convert(dst, 64, src, 1, columns, writer->out,
+                                          writer->fix.relu == FIX_RELU);
+        return;
+    }
+    fix_convert_row(&writer->fix, writer->alpha, (const uint32_t *)src, columns,
+                    writer->scale + (writer->each ? column * sizeof(uint64_t) : 0), writer->each,
+                    dst);
+}
+
+/* Writes rows x columns (columns <= 16, of one column of fractals). */
+static void write_piece(const struct writer *writer, uint8_t *dst, const float *src,
+                        uint32_t column, uint32_t rows, uint32_t columns)
+{
+    const struct fix *fix = &writer->fix;
+    if (writer->fast && !fix->atomic.combine) {
+        writer->core->simd->cube->convert(dst, fix->dst_row, src, rows, columns, writer->out,
+                                          fix->relu == FIX_RELU);
         return;
     }
     for (uint32_t row = 0; row < rows; row++) {
         _Alignas(64) uint8_t line[FIX_ROW_FLOATS * 4];
-        core->simd->cube->convert(line, sizeof(line), src + row * FIX_ROW_FLOATS, 1, columns,
-                                  fix->out, fix->relu);
-        mte_atomic_write(&fix->atomic, dst + row * fix->dst_row, line,
-                         (uint64_t)columns * fix->element);
+        convert_row(writer, src + row * FIX_ROW_FLOATS, column, columns, line);
+        if (fix->atomic.combine) {
+            mte_atomic_write(&fix->atomic, dst + row * fix->dst_row, line, fix_bytes(fix, columns));
+        } else {
+            memcpy(dst + row * fix->dst_row, line, fix_bytes(fix, columns));
+        }
     }
+}
+
+/** Where results go: buffer of the core, or global memory. */
+struct target {
+    uint8_t *host;
+    struct mte_gm gm;
+};
+
+static uint8_t *target_at(const struct target *target, uint64_t offset, uint64_t bytes)
+{
+    return target->host ? target->host + offset : mte_gm_at(&target->gm, offset, bytes);
 }
 
 /* Sixteen rows at a time across all columns, so that each destination line is finished while it is
  * near. */
-static bool write_all(struct sim_core *core, const struct sim_op *op, const struct fix *fix,
-                      const float *src)
+static bool write_matrix(const struct writer *writer, const struct target *target, uint64_t offset,
+                         const float *src)
 {
-    uint32_t pieces = (fix->columns + fix->width - 1) / fix->width;
-    struct mte_gm gm;
-    mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_A]);
-    uint32_t step = gm.base ? 16 : 1;
+    const struct fix *fix = &writer->fix;
+    const uint32_t at_once = fix->width < 16 ? fix->width : 16;
+    const uint32_t step = target->host || target->gm.base ? 16 : 1;
     for (uint32_t row = 0; row < fix->rows; row += step) {
-        uint32_t rows = fix->rows - row < step ? fix->rows - row : step;
-        for (uint32_t piece = 0; piece < pieces; piece++) {
-            uint32_t column = piece * fix->width;
-            uint32_t columns =
-                fix->columns - column < fix->width ? fix->columns - column : fix->width;
+        const uint32_t rows = fix->rows - row < step ? fix->rows - row : step;
+        for (uint32_t column = 0; column < fix->columns; column += at_once) {
+            const uint32_t left = fix->columns - column, columns = left < at_once ? left : at_once;
             const float *from =
                 src + column / 16 * fix->src_column + (uint64_t)row * FIX_ROW_FLOATS + column % 16;
-            uint8_t *to = mte_gm_at(&gm, piece * fix->dst_column + row * fix->dst_row,
-                                    (uint64_t)columns * fix->element);
+            uint8_t *to = target_at(target,
+                                    offset + column / fix->width * fix->dst_column +
+                                        fix_bytes(fix, column % fix->width) + row * fix->dst_row,
+                                    fix_bytes(fix, columns));
             if (!to) {
                 return false;
             }
-            write_piece(core, fix, to, from, rows, columns);
+            write_piece(writer, to, from, column, rows, columns);
         }
     }
     return true;
 }
 
-bool sim_fix_to_gm(struct sim_core *core, const struct sim_op *op)
+bool sim_fix_out(struct sim_core *core, const struct sim_op *op)
 {
-    struct fix fix = {0};
-    return fix_unpack(core, op, &fix) &&
-           write_all(core, op, &fix, (const void *)op->foot->span[SIM_OPERAND_B].host);
-}
-
-/* HW-CUBE-15 */
-bool sim_fix_to_ubuf(struct sim_core *core, const struct sim_op *op)
-{
-    const enum leo_cr mode = leo_cfg_cr_unpack(op->c).mode;
-    const bool half = fix_cr_halves(mode);
-    const bool relu = mode == LEO_CR_RELU || mode == LEO_CR_F32_F16_RELU;
-    const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
-                          *from = &op->foot->span[SIM_OPERAND_B];
-    const uint32_t rows = from->bytes / (FIX_ROW_FLOATS * (uint32_t)sizeof(float));
-    uint8_t *dst = to->host;
-    const uint8_t *src = from->host;
-    for (uint32_t i = 0; i < from->level[0].count; i++) {
-        core->simd->cube->convert(dst, half ? 32 : 64, (const void *)src, rows, FIX_ROW_FLOATS,
-                                  half ? SIM_CUBE_OUT_F16 : SIM_CUBE_OUT_F32, relu);
-        src += from->level[0].step;
-        dst += to->level[0].step;
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
+    struct writer writer = {.core = core,
+                            .alpha = sim_number_float((uint32_t)core->csr.lrelu_alpha)};
+    if (!fix_unpack(core, op, &writer.fix)) {
+        return false;
+    }
+    writer.fast = is_fast(&writer.fix, &writer.out);
+    writer.each = fix_is_per_column(writer.fix.quant);
+    writer.scale =
+        writer.each ? op->foot->span[SIM_OPERAND_C].host : (const uint8_t *)&core->csr.quant_pre;
+    struct target target = {.host = dst->host};
+    if (writer.fix.to_gm) {
+        mte_gm_open(&target.gm, core, dst);
+    }
+    const float *src = (const void *)op->foot->span[SIM_OPERAND_B].host;
+    for (uint32_t i = 0; i < writer.fix.matrices; i++) {
+        if (!write_matrix(&writer, &target, i * writer.fix.dst_matrix,
+                          src + i * writer.fix.src_matrix)) {
+            return false;
+        }
     }
     return true;
 }

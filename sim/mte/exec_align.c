@@ -2,13 +2,21 @@
 /* Copies of byte-length bursts between global memory and UB. */
 #include "mte.h"
 
+static void fill(uint8_t *dst, uint64_t value, unsigned element, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += element) {
+        memcpy(dst + at, &value, element);
+    }
+}
+
 /* HW-DMA-11: left pad, bytes, right pad, and zeros up to the end of the last block. */
 static bool load_padded(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_align0 cfg = leo_cfg_align0_unpack(op->c);
     const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
                           *from = &op->foot->span[SIM_OPERAND_B];
-    uint64_t length = from->bytes, left = (uint64_t)cfg.lpad * mte_dtype_bytes(cfg.dtype);
+    const unsigned element = mte_dtype_bytes(cfg.dtype);
+    const uint64_t length = from->bytes, left = cfg.lpad * element, right = cfg.rpad * element;
     uint8_t *dst = to->host;
     struct mte_gm gm;
     mte_gm_open(&gm, core, from);
@@ -17,9 +25,10 @@ static bool load_padded(struct sim_core *core, const struct sim_op *op)
         if (!src) {
             return false;
         }
-        memset(dst, 0, left);
+        fill(dst, core->csr.mov_pad_val, element, left);
         memcpy(dst + left, src, length);
-        memset(dst + left + length, 0, to->bytes - left - length);
+        fill(dst + left + length, core->csr.mov_pad_val, element, right);
+        memset(dst + left + length + right, 0, to->bytes - left - length - right);
         dst += to->level[0].step;
     }
     return true;

@@ -29,6 +29,11 @@ unsigned mte_dtype_bytes(unsigned dtype)
     return dtype < LEO_DTYPE_COUNT ? bytes[dtype] : 0;
 }
 
+unsigned mte_dtype_bits(unsigned dtype)
+{
+    return dtype == LEO_DTYPE_S4 ? 4 : mte_dtype_bytes(dtype) * 8;
+}
+
 #define AHEAD 24 /* pieces */
 
 /* Shape of a burst copy in bytes. */

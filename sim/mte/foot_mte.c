@@ -18,15 +18,19 @@ static struct sim_span *add(const struct sim_core *core, const struct sim_op *op
         sim_footprint_add(foot, at, space, touch, at == SIM_OPERAND_A ? op->a : op->b, bytes);
     span->align = space == LEO_MEM_SPACE_GM                                  ? 1
                   : space == LEO_MEM_SPACE_L0A || space == LEO_MEM_SPACE_L0B ? MTE_FRACTAL_BYTES
-                  : space == LEO_MEM_SPACE_BT                                ? MTE_BT_BYTES
+                  : space == LEO_MEM_SPACE_BT || space == LEO_MEM_SPACE_L0C  ? MTE_BT_BYTES
+                  : space == LEO_MEM_SPACE_FB                                ? MTE_FB_BYTES
                                                                              : MTE_BLOCK_BYTES;
     return span;
 }
 
-/* The bias table counts in units of its own. */
+/* Some buffers count in units of their own. */
 static uint64_t burst_unit(enum leo_mem_space space)
 {
-    return space == LEO_MEM_SPACE_BT ? MTE_BT_BYTES : MTE_BLOCK_BYTES;
+    return space == LEO_MEM_SPACE_BT    ? MTE_BT_BYTES
+           : space == LEO_MEM_SPACE_FB  ? MTE_FB_BYTES
+           : space == LEO_MEM_SPACE_L0C ? MTE_L0C_BYTES
+                                        : MTE_BLOCK_BYTES;
 }
 
 bool sim_foot_burst(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
@@ -121,8 +125,10 @@ bool sim_foot_nd2nz(struct sim_core *core, const struct sim_op *op, struct sim_f
 bool sim_foot_load2d(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_load2d cfg = leo_cfg_load2d_unpack(op->d);
-    unsigned element = mte_dtype_bytes(cfg.dtype);
-    if (op->d & LEO_CFG_LOAD2D_RESERVED || element == 0 || (cfg.transpose && element != 2)) {
+    const unsigned bits = mte_dtype_bits(cfg.dtype);
+    const bool from_l1 = op->row->operand[SIM_OPERAND_B] == LEO_INSN_OPERAND_L1;
+    if (op->d & LEO_CFG_LOAD2D_RESERVED || bits == 0 ||
+        (cfg.transpose && (bits != 16 || !from_l1))) {
         return mte_bad_config(core, op->d);
     }
     foot->empty = cfg.repeat == 0;
@@ -133,6 +139,56 @@ bool sim_foot_load2d(struct sim_core *core, const struct sim_op *op, struct sim_
     struct sim_span *dst = add(core, op, foot, SIM_OPERAND_A, MTE_FRACTAL_BYTES);
     dst->level[0] = (struct sim_level){cfg.repeat, (int64_t)(cfg.dst_gap + 1u) * MTE_FRACTAL_BYTES};
     sim_span_close(src);
+    sim_span_close(dst);
+    return true;
+}
+
+/* Squares of fractals: 1 of 16 bits, 2 of 8 or 32, 4 of 4. The source counts in squares, the
+ * destination in fractals, from the first one of a square to that of the next. */
+bool sim_foot_load_transpose(struct sim_core *core, const struct sim_op *op,
+                             struct sim_footprint *foot)
+{
+    const struct leo_cfg_load2d cfg = leo_cfg_load2d_unpack(op->c);
+    const struct leo_cfg_frac gaps = leo_cfg_frac_unpack(op->d);
+    const unsigned bits = mte_dtype_bits(cfg.dtype);
+    const uint32_t fractals = bits == 4 ? 4 : bits == 16 ? 1 : 2;
+    if (op->c & LEO_CFG_LOAD2D_RESERVED || cfg.transpose || bits == 0 || bits > 32) {
+        return mte_bad_config(core, op->c);
+    }
+    if (op->d & LEO_CFG_FRAC_RESERVED) {
+        return mte_bad_config(core, op->d);
+    }
+    foot->empty = cfg.repeat == 0;
+    const int64_t square = (int64_t)fractals * MTE_FRACTAL_BYTES;
+    struct sim_span *src = add(core, op, foot, SIM_OPERAND_B, MTE_FRACTAL_BYTES);
+    src->addr += (uint64_t)cfg.base * (uint64_t)square;
+    src->level[0] = (struct sim_level){cfg.repeat, cfg.decrement ? -cfg.src_stride * square
+                                                                 : cfg.src_stride * square};
+    src->level[1] =
+        (struct sim_level){fractals, (int64_t)(gaps.src_frac_gap + 1u) * MTE_FRACTAL_BYTES};
+    struct sim_span *dst = add(core, op, foot, SIM_OPERAND_A, MTE_FRACTAL_BYTES);
+    dst->level[0] = (struct sim_level){cfg.repeat, (int64_t)(cfg.dst_gap + 1u) * MTE_FRACTAL_BYTES};
+    dst->level[1] =
+        (struct sim_level){fractals, (int64_t)(gaps.dst_frac_gap + 1u) * MTE_FRACTAL_BYTES};
+    sim_span_close(src);
+    sim_span_close(dst);
+    return true;
+}
+
+/* Blocks of 32 bytes in L1, of 512 in L0A and L0B. */
+bool sim_foot_create(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    const struct leo_cfg_create cfg = leo_cfg_create_unpack(op->d);
+    const unsigned element = mte_dtype_bytes(cfg.dtype);
+    if (op->d & LEO_CFG_CREATE_RESERVED || element == 0) {
+        return mte_bad_config(core, op->d);
+    }
+    const bool l1 = op->row->operand[SIM_OPERAND_A] == LEO_INSN_OPERAND_L1;
+    const uint64_t unit = l1 ? MTE_BLOCK_BYTES : MTE_FRACTAL_BYTES;
+    foot->empty = cfg.repeat == 0 || cfg.blocks == 0;
+    struct sim_span *dst = add(core, op, foot, SIM_OPERAND_A, cfg.blocks * unit);
+    dst->level[0] =
+        (struct sim_level){cfg.repeat, (int64_t)((cfg.blocks + (uint64_t)cfg.dst_gap) * unit)};
     sim_span_close(dst);
     return true;
 }

@@ -8,9 +8,11 @@
 
 #include <string.h>
 
-#define MTE_BLOCK_BYTES   32u  /* unit of bursts and gaps */
-#define MTE_FRACTAL_BYTES 512u /* unit of load2d */
-#define MTE_BT_BYTES      64u  /* unit of the bias table */
+#define MTE_BLOCK_BYTES   32u   /* unit of bursts and gaps */
+#define MTE_FRACTAL_BYTES 512u  /* unit of load2d */
+#define MTE_BT_BYTES      64u   /* unit of the bias table */
+#define MTE_FB_BYTES      128u  /* unit of the fixpipe's parameters */
+#define MTE_L0C_BYTES     1024u /* a fractal of accumulators */
 
 /**
  * Global memory touched by one instruction. If the bounding range lies in one mapping it is checked
@@ -36,6 +38,8 @@ static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint6
 bool mte_bad_config(struct sim_core *core, uint64_t word);
 /** Bytes of an element, 0 for s4 and values outside the enum. */
 unsigned mte_dtype_bytes(unsigned dtype);
+/** Bits of an element, 0 for values outside the enum. */
+unsigned mte_dtype_bits(unsigned dtype);
 /** Whether writes to global memory combine with what is there. */
 static inline bool mte_is_atomic(const struct sim_core *core)
 {

@@ -77,10 +77,18 @@ void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct s
 {
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A],
                           *src = &op->foot->span[SIM_OPERAND_B];
+    if (dst->touch == 0) {
+        return; // nothing to do
+    }
     uint64_t pieces = (uint64_t)src->level[0].count * src->level[1].count;
-    bool from_gm = src->space == LEO_MEM_SPACE_GM, to_gm = dst->space == LEO_MEM_SPACE_GM;
+    bool from_gm = src->touch && src->space == LEO_MEM_SPACE_GM;
+    bool to_gm = dst->space == LEO_MEM_SPACE_GM;
     bool to_l0 = dst->space == LEO_MEM_SPACE_L0A || dst->space == LEO_MEM_SPACE_L0B;
     cost->work = pieces * src->bytes;
+    if (!from_gm && !to_gm && (src->touch == 0 || src->touch & SIM_TOUCH_PADDED)) {
+        // Fills and img2col write what they do not read.
+        cost->work = (uint64_t)dst->level[0].count * dst->level[1].count * dst->bytes;
+    }
     if (from_gm || to_gm) {
         cost_gm(core, op, from_gm ? src : dst, cost);
     } else {
@@ -89,7 +97,7 @@ void sim_unit_mte(const struct sim_core *core, const struct sim_op *op, struct s
     if (op->insn == LEO_INSN_COPY_GM_TO_CBUF_ND2NZ) {
         cost->busy_cycles += core->config->nd2nz_row * (double)pieces;
     }
-    if (to_l0) {
+    if (to_l0 && !from_gm) {
         // Loads queued back to back pay the head once (HW-DMA-34).
         cost->overlap_cycles = cost->head_cycles;
     }

@@ -20,15 +20,15 @@ uint16_t sim_number_deq_f16(int32_t value, uint16_t scale)
     return sim_number_f32_to_f16(wide * sim_number_f16_to_f32(scale), LEO_ROUND_RINT);
 }
 
-static uint8_t to_byte(float value, int offset, bool is_signed)
+static int32_t narrow(float value, int offset, unsigned bits, bool is_signed)
 {
-    // 16 bits hold what an offset of 9 bits can bring back into range.
-    const int64_t whole = sim_number_f32_to_int(value, LEO_ROUND_RINT, -32768, 32767) + offset;
-    const int64_t low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
-    return (uint8_t)(whole < low ? low : whole > high ? high : whole);
+    // Wide enough for what an offset of 9 bits can bring back into range.
+    const int64_t whole = sim_number_f32_to_int(value, LEO_ROUND_RINT, -65536, 65535) + offset;
+    const int64_t high = (INT64_C(1) << (bits - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
+    return (int32_t)(whole < low ? low : whole > high ? high : whole);
 }
 
-uint8_t sim_number_requantize(int32_t value, uint64_t word, bool is_signed)
+int32_t sim_number_requantize(int32_t value, uint64_t word, unsigned bits, bool is_signed)
 {
     const struct sim_scale scale = sim_number_scale(word);
     int64_t shifted = value;
@@ -36,12 +36,12 @@ uint8_t sim_number_requantize(int32_t value, uint64_t word, bool is_signed)
         shifted = (shifted + (INT64_C(1) << (scale.distance - 1))) >> scale.distance;
         shifted = shifted < -32768 ? -32768 : shifted > 32767 ? 32767 : shifted;
     }
-    return to_byte(sim_number_int_to_f32(shifted, LEO_ROUND_RINT) * scale.factor, scale.offset,
-                   is_signed);
+    return narrow(sim_number_int_to_f32(shifted, LEO_ROUND_RINT) * scale.factor, scale.offset, bits,
+                  is_signed);
 }
 
-uint8_t sim_number_quantize(float value, uint64_t word, bool is_signed)
+int32_t sim_number_quantize(float value, uint64_t word, unsigned bits, bool is_signed)
 {
     const struct sim_scale scale = sim_number_scale(word);
-    return to_byte(value * scale.factor, scale.offset, is_signed);
+    return narrow(value * scale.factor, scale.offset, bits, is_signed);
 }

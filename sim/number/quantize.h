@@ -21,8 +21,8 @@ struct sim_scale sim_number_scale(uint64_t word);
 /** f16 of value x scale: the integer to f32, times the widened scale, to f16, each rounded to
  * nearest even. */
 uint16_t sim_number_deq_f16(int32_t value, uint16_t scale);
-/** 8 bits of an integer: shifted if the word says so, times the factor, rounded to nearest even,
- * plus the offset, saturated. */
-uint8_t sim_number_requantize(int32_t value, uint64_t word, bool is_signed);
+/** 4, 8 or 16 bits of an integer: shifted if the word says so, times the factor, rounded to nearest
+ * even, plus the offset, saturated. */
+int32_t sim_number_requantize(int32_t value, uint64_t word, unsigned bits, bool is_signed);
 /** The same of an f32, without the shift. */
-uint8_t sim_number_quantize(float value, uint64_t word, bool is_signed);
+int32_t sim_number_quantize(float value, uint64_t word, unsigned bits, bool is_signed);

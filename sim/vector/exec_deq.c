@@ -83,8 +83,8 @@ bool sim_vec_deq_bytes(struct sim_core *core, const struct sim_op *op)
         const uint64_t *mask = last ? vec.lanes.mask_last : vec.lanes.mask;
         const int16_t *lanes = (const void *)sim_vec_lanes(&src, repeat, used, buffer);
         for (uint32_t lane = 0; lane < used; lane++) {
-            results[lane] =
-                sim_number_requantize(lanes[lane], scale[lane % SCALES], cfg.dtype == LEO_DTYPE_S8);
+            results[lane] = (uint8_t)sim_number_requantize(lanes[lane], scale[lane % SCALES], 8,
+                                                           cfg.dtype == LEO_DTYPE_S8);
         }
         uint8_t *to = dst->host + repeat * dst->level[0].step;
         for (uint32_t lane = 0; lane < used; lane++) {

@@ -86,6 +86,7 @@ typedef enum {
     PAD_MODE7,
     PAD_MODE8,
 } pad_t;
+typedef enum { CSIZE0, CSIZE1 } csize_t;
 /* VA registers, and the half of a pair that vld_va_reg sets. */
 typedef enum { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 } ub_addr8_t;
 typedef enum { L128, H128 } va_half_t;
@@ -100,8 +101,26 @@ typedef enum {
     VQF322B8_PRE,
     REQ8,
     VREQ8,
+    REQ4,
+    VREQ4,
+    QF322B4_PRE,
+    VQF322B4_PRE,
+    DEQS16,
+    VDEQS16,
 } QuantMode_t;
-typedef enum { CRMODE_NONE, CRMODE_F32toF16_NONE, CRMODE_F32toF16_RELU, CRMODE_NONE_RELU } CRMODE_t;
+typedef enum {
+    CRMODE_NONE,
+    CRMODE_F32toF16_NONE,
+    CRMODE_F32toF16_RELU,
+    CRMODE_NONE_RELU,
+    CRMODE_F16,
+    CRMODE_F16_RELU,
+    CRMODE_F16toF32_NONE,
+    CRMODE_F16_MUL,
+    CRMODE_S32toF16_DEQSCALE_SPR,
+    CRMODE_S32toS8_DEQSCALE_SPR,
+    CRMODE_S32toU8_DEQSCALE_SPR,
+} CRMODE_t;
 
 #if defined(__CUDA__)
 #define LEO_DEVICE __attribute__((device))

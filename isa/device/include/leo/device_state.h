@@ -96,6 +96,68 @@ LEO_INTRIN void set_deqscale(half scale)
     LEO_CSR_WRITE(LEO_CSR_DEQSCALE, leo_bits(scale));
 }
 
+LEO_INTRIN void set_fmatrix(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_FMATRIX, word);
+}
+
+LEO_INTRIN void set_fmatrix_b(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_FMATRIX_B, word);
+}
+
+LEO_INTRIN void set_padding(uint64_t value)
+{
+    LEO_CSR_WRITE(LEO_CSR_PADDING, value);
+}
+
+LEO_INTRIN void set_l1_3d_size(uint64_t bytes)
+{
+    LEO_CSR_WRITE(LEO_CSR_L1_3D_SIZE, bytes);
+}
+
+LEO_INTRIN void set_l3d_rpt(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_L3D_RPT, word);
+}
+
+LEO_INTRIN void set_nd_para(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_ND_PARA, word);
+}
+
+LEO_INTRIN void set_quant_pre(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_QUANT_PRE, word);
+}
+
+LEO_INTRIN void set_fpc(uint64_t word)
+{
+    LEO_CSR_WRITE(LEO_CSR_FPC, word);
+}
+
+LEO_INTRIN uint64_t get_fpc(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_FPC, value);
+    return value;
+}
+
+LEO_INTRIN void set_lrelu_alpha(float slope)
+{
+    LEO_CSR_WRITE(LEO_CSR_LRELU_ALPHA, leo_bits(slope));
+}
+
+LEO_INTRIN void set_lrelu_alpha(half slope)
+{
+    LEO_CSR_WRITE(LEO_CSR_LRELU_ALPHA, leo_bits((float)slope));
+}
+
+LEO_INTRIN void set_mov_pad_val(uint64_t value)
+{
+    LEO_CSR_WRITE(LEO_CSR_MOV_PAD_VAL, value);
+}
+
 /* What instructions leave. */
 LEO_INTRIN int64_t get_acc_val(void)
 {

@@ -10,6 +10,7 @@ const char *const fake_paths[3] = {"generic", "avx2", "avx512"};
 static const uint32_t local_bytes[LEO_MEM_SPACE_COUNT] = {
     [LEO_MEM_SPACE_UB] = 0x8000,   [LEO_MEM_SPACE_L1] = 0x20000,  [LEO_MEM_SPACE_L0A] = 0x10000,
     [LEO_MEM_SPACE_L0B] = 0x10000, [LEO_MEM_SPACE_L0C] = 0x20000, [LEO_MEM_SPACE_BT] = 0x400,
+    [LEO_MEM_SPACE_FB] = 0x1c00,
 };
 
 uint32_t fake_random(struct fake *fake)

@@ -195,7 +195,7 @@ static void copy_to_ubuf_converts_whole_fractals(void)
             continue;
         }
         fill_l0c(fake);
-        for (unsigned mode = 0; mode < LEO_CR_COUNT; mode++) {
+        for (unsigned mode = 0; mode <= LEO_CR_RELU; mode++) {
             for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
                 check_to_ubuf(fake, mode, &shapes[s]);
             }
@@ -237,9 +237,14 @@ static void ways_out_fault(void)
         {FAKE_GM,
          0,
          {.m = 1, .n = 16, .dst_stride = 1},
-         {.quant = LEO_QUANT_REQ8},
-         LEO_FAULT_ILLEGAL_INSTRUCTION},
-        {FAKE_GM, 0, {.m = 1, .n = 16, .dst_stride = 1}, {.relu = 2}, LEO_FAULT_ILLEGAL_CONFIG},
+         {.quant = LEO_QUANT_REQ4},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM,
+         0,
+         {.m = 1, .n = 16, .dst_stride = 1},
+         {.quant = LEO_QUANT_REQ8, .relu = 2},
+         LEO_FAULT_ILLEGAL_CONFIG},
+        {FAKE_GM, 0, {.m = 1, .n = 16, .dst_stride = 1}, {.relu = 4}, LEO_FAULT_ILLEGAL_CONFIG},
         {FAKE_GM,
          0,
          {.m = 1, .n = 16, .dst_stride = 1},
@@ -269,7 +274,7 @@ static void ways_out_fault(void)
     }
     const struct leo_cfg_burst one = {.n_burst = 1, .len_burst = 1};
     uint64_t d = leo_cfg_burst_pack(&one);
-    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 4, d),
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, LEO_CR_COUNT, d),
                     LEO_FAULT_ILLEGAL_CONFIG);
     CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_COPY_MATRIX_CC_TO_UBUF, 0, 0, 16, d),
                     LEO_FAULT_ILLEGAL_CONFIG);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* img2col: windows of a feature map in L1 to fractals. HW-DMA-40 .. HW-DMA-46. */
+#include "img2col.h"
+
+#include "simd/simd.h"
+#include "simd/simd_cube.h"
+
+struct source {
+    const struct mte_window *window;
+    struct sim_core *core;
+    uint64_t base; /**< address of the feature map in L1 */
+};
+
+/** The block of one row and one column of blocks: of the map, or padding. Outside the matrix: 0. */
+static void fetch(const struct source *source, uint32_t row, uint32_t block, uint8_t *to)
+{
+    const struct mte_window *window = source->window;
+    uint64_t offset;
+    if (row >= window->out_w * window->out_h ||
+        block / (window->filter_w * window->filter_h) >= window->groups) {
+        memset(to, 0, MTE_BLOCK_BYTES);
+    } else if (mte_window_at(window, row, block, &offset)) {
+        memcpy(to,
+               sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset,
+                              MTE_BLOCK_BYTES, 1),
+               MTE_BLOCK_BYTES);
+    } else {
+        memcpy(to, window->pad, MTE_BLOCK_BYTES);
+    }
+}
+
+/** 16 rows of one column of blocks; rows from `rows` on are 0. */
+static void fetch_fractal(const struct source *source, uint32_t row, uint32_t rows, uint32_t block,
+                          uint8_t *to)
+{
+    for (uint32_t i = 0; i < 16; i++) {
+        if (i < rows) {
+            fetch(source, row + i, block, to + i * MTE_BLOCK_BYTES);
+        } else {
+            memset(to + i * MTE_BLOCK_BYTES, 0, MTE_BLOCK_BYTES);
+        }
+    }
+}
+
+/** The left matrix: fractals of 16 pixels and one block, in rows; or transposed as a whole. */
+static void to_left(const struct source *source, const struct mte_img2col *move, uint32_t row,
+                    uint32_t block, uint8_t *dst)
+{
+    const uint32_t row_fractals = (move->rows + 15) / 16;
+    for (uint32_t i = 0; i < row_fractals; i++) {
+        const uint32_t left = move->rows - i * 16;
+        for (uint32_t j = 0; j < move->blocks; j++) {
+            _Alignas(64) uint8_t fractal[MTE_FRACTAL_BYTES];
+            uint8_t *to = dst + ((uint64_t)i * move->blocks + j) * MTE_FRACTAL_BYTES;
+            if (!move->transpose) {
+                fetch_fractal(source, row + i * 16, left, block + j, to);
+                continue;
+            }
+            to = dst + ((uint64_t)j * row_fractals + i) * MTE_FRACTAL_BYTES;
+            fetch_fractal(source, row + i * 16, left, block + j, fractal);
+            source->core->simd->cube->transpose_b16(to, 0, fractal, 0, 1);
+        }
+    }
+}
+
+/** The right matrix, whose rows are the pixels: column j of the windows becomes row j % 16 of a
+ * fractal. */
+static void to_right(const struct source *source, const struct mte_img2col *move, uint32_t row,
+                     uint32_t block, uint8_t *dst)
+{
+    const unsigned element = source->window->element;
+    const uint32_t c0 = MTE_BLOCK_BYTES / element, n1 = (move->blocks * c0 + 15) / 16;
+    memset(dst, 0, mte_img2col_fractals(move) * MTE_FRACTAL_BYTES);
+    for (uint32_t p = 0; p < move->rows; p++) {
+        for (uint32_t j = 0; j < move->blocks; j++) {
+            uint8_t values[MTE_BLOCK_BYTES];
+            fetch(source, row + p, block + j, values);
+            for (uint32_t c = 0; c < c0; c++) {
+                const uint32_t n = j * c0 + c;
+                uint8_t *to = dst + ((uint64_t)(p / c0) * n1 + n / 16) * MTE_FRACTAL_BYTES +
+                              n % 16 * MTE_BLOCK_BYTES + p % c0 * element;
+                memcpy(to, values + c * element, element);
+            }
+        }
+    }
+}
+
+/** One fractal a repeat; for the right matrix of 16-bit elements it is transposed. */
+static void run_single(const struct source *source, const struct mte_img2col *move,
+                       const struct sim_span *dst)
+{
+    for (uint32_t i = 0; i < move->repeats; i++) {
+        const uint32_t row = move->first_row + (move->along_map ? i * 16 : 0);
+        const uint32_t block = move->first_block + (move->along_map ? 0 : i);
+        uint8_t *to = dst->host + i * dst->level[0].step;
+        if (!move->to_right || source->window->element != 2) {
+            fetch_fractal(source, row, 16, block, to);
+            continue;
+        }
+        _Alignas(64) uint8_t fractal[MTE_FRACTAL_BYTES];
+        fetch_fractal(source, row, 16, block, fractal);
+        source->core->simd->cube->transpose_b16(to, 0, fractal, 0, 1);
+    }
+}
+
+bool sim_mte_img2col(struct sim_core *core, const struct sim_op *op)
+{
+    struct mte_img2col move;
+    if (!mte_img2col_unpack(core, op, &move)) {
+        return false;
+    }
+    const struct source source = {&move.window, core, op->b};
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
+    if (move.single) {
+        run_single(&source, &move, dst);
+        return true;
+    }
+    const uint64_t bytes = mte_img2col_fractals(&move) * MTE_FRACTAL_BYTES;
+    for (uint32_t i = 0; i < move.times; i++) {
+        const uint32_t step = i * move.time_step;
+        const uint32_t row = move.first_row + (move.time_along_k ? 0 : step * 16);
+        const uint32_t block = move.first_block + (move.time_along_k ? step : 0);
+        (move.to_right ? to_right : to_left)(&source, &move, row, block, dst->host + i * bytes);
+    }
+    return true;
+}
