@@ -20,6 +20,8 @@ def table(tables):
              "bf16 unless said. f64, i64, bool and complex types run on the scalar unit, as they do on the real chip's AI CPUs.",
              "", "| operator | what | types | header |", "|---|---|---|---|"]
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
+        if row.internal:
+            continue
         a, b = types_text(row)
         text = b or "-"
         if a.split() != [name for name in b.split() if name != "bf16"]:

@@ -31,7 +31,7 @@ def rows_c(tables, family_data):
                          f"{{{mask(p.types[0])}, {mask(p.types[1])}}}}},\n")
         parts.append("};\n")
         attrs = [(key, value) for key, value in sorted(row.keys.items())
-                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test", "let")]
+                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test", "let", "internal")]
         parts.append(f"static const struct op_attr attrs_{row.name}[] = {{")
         parts += [f"{{{c_string(key)}, {c_string(value)}}}, " for key, value in attrs]
         parts.append("{NULL, NULL}};\n")
@@ -90,6 +90,8 @@ def headers(tables):
     """File name -> text."""
     files = {}
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
+        if row.internal:
+            continue
         name = f"aclnn_{row.header}.h"
         if name not in files:
             files[name] = ["/* SPDX-License-Identifier: Apache-2.0 */\n", NOTE, "#pragma once\n\n",
@@ -105,6 +107,8 @@ def entries_c(tables):
     parts = [NOTE, '#include <aclnn/phase.h>\n']
     parts += [f"#include <aclnnop/{name}>\n" for name in sorted(headers(tables))]
     for index, row in enumerate(ordered):
+        if row.internal:
+            continue
         parts.append(f"\n{wrap(declaration(row))}\n{{\n    const struct op_value args[] = {{")
         parts += [f"opapi_{KINDS[p.code][2]}({p.name}), " for p in row.params]
         parts.append(f"}};\n    return opapi_phase1(&op_rows[{index}], args, workspaceSize, executor);\n}}\n")

@@ -90,10 +90,13 @@ def collect(tables):
         key = (text, tuple(name for name, _ in found), compute)
         if key not in expressions:
             expressions[key] = Expression(text, key[1], compute, row.name)
+            expressions[key].table = row.where.split("/")[1].split(".")[0]
         row.expression, row.found = expressions[key], found
-    ordered = list(expressions.values())
-    for number, expression in enumerate(ordered):
-        expression.program = f"pw{number // PER_PROGRAM}"
+    # Programs by the file of rows, so that a new operator makes few others be compiled again.
+    ordered, counts = list(expressions.values()), {}
+    for expression in ordered:
+        number = counts[expression.table] = counts.get(expression.table, -1) + 1
+        expression.program = f"pw_{expression.table}{number // PER_PROGRAM}"
     return ordered
 
 

@@ -56,6 +56,11 @@ class Row:
         return self.keys.get(key, default)
 
     @property
+    def internal(self):
+        """Called by other rows only: no entry point."""
+        return self.get("internal") == "yes"
+
+    @property
     def header(self):
         return self.get("header") or snake(re.sub("^Inplace", "", self.name))
 

@@ -8,7 +8,7 @@ FIELDS = {"TENSOR": "tensor", "TENSOR_LIST": "tensors", "SCALAR": "scalar", "SCA
 
 
 def table_c(tables):
-    ordered = sorted(tables.rows.values(), key=lambda row: row.name)
+    ordered = [row for row in sorted(tables.rows.values(), key=lambda row: row.name) if not row.internal]
     parts = [NOTE, '#include "op_table.h"\n\n#include <stddef.h>\n\n']
     parts += [f"#include <aclnnop/{name}>\n" for name in sorted(headers(tables))]
     for row in ordered:

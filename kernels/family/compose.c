@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that are a few others one after the other. */
+#include "family.h"
+
+#include <string.h>
+
+leo_status op_plan_log_sigmoid_forward(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *buffer = op_call_tensor(call, "buffer");
+    const struct op_value out[] = {op_value_tensor(self),
+                                   op_value_tensor(op_call_tensor(call, "out"))};
+    const struct op_value rest[] = {op_value_tensor(self), op_value_tensor(buffer)};
+    leo_status status = op_plan_call(call->plan, "LogSigmoid", out, 2);
+    // The gradient is computed from self; whoever looks into the buffer finds what PyTorch puts
+    // there.
+    return status == LEO_OK && op_tensor_same_shape(self, buffer)
+               ? op_plan_call(call->plan, "LogSigmoidBuffer", rest, 2)
+               : status;
+}
+
+leo_status op_plan_prelu_backward(const struct op_call *call)
+{
+    const struct op_tensor *gradient = op_call_tensor(call, "gradOutput"),
+                           *self = op_call_tensor(call, "self");
+    const struct op_tensor *weight = op_call_tensor(call, "weight"),
+                           *grad_weight = op_call_tensor(call, "gradWeight");
+    struct op_tensor wide, share, sum = *grad_weight;
+    const struct op_value input[] = {op_value_tensor(gradient), op_value_tensor(self),
+                                     op_value_tensor(weight),
+                                     op_value_tensor(op_call_tensor(call, "gradInput"))};
+    leo_status status = op_plan_call(call->plan, "PreluGradient", input, 4);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (!op_tensor_broadcast(weight, self->rank, self->dim, &wide) ||
+        op_tensor_count(grad_weight) != op_tensor_count(weight)) {
+        return op_call_fail(
+            call, LEO_ERR_SHAPE,
+            "weight of shape %s and gradWeight of shape %s do not fit self of shape %s",
+            op_tensor_shape_text(weight).text, op_tensor_shape_text(grad_weight).text,
+            op_tensor_shape_text(self).text);
+    }
+    // Each element's share of the weight's gradient, summed over what the weight repeats over.
+    status = op_plan_temp(call->plan, OP_TYPE_F32, self->rank, self->dim, &share);
+    const struct op_value shares[] = {op_value_tensor(gradient), op_value_tensor(self),
+                                      op_value_tensor(&share)};
+    if (status == LEO_OK) {
+        status = op_plan_call(call->plan, "PreluGradientOfWeight", shares, 3);
+    }
+    int64_t dims[OP_RANK_MAX], left[OP_RANK_MAX];
+    struct op_ints over = {dims, 0};
+    unsigned rank = 0;
+    for (unsigned i = 0; i < self->rank; i++) {
+        if (wide.stride[i] == 0) {
+            dims[over.count++] = i;
+        } else {
+            left[rank++] = self->dim[i];
+        }
+    }
+    const bool dense = op_tensor_is_dense(grad_weight);
+    if (status == LEO_OK && dense) {
+        sum = op_tensor_dense(grad_weight->addr, grad_weight->type, rank, left);
+    } else if (status == LEO_OK) {
+        status = op_call_fail(call, LEO_ERR_SHAPE, "gradWeight has gaps");
+    }
+    if (status == LEO_OK && over.count == 0) {
+        return op_plan_copy(call->plan, &sum, &share);
+    }
+    const struct op_value reduce[] = {op_value_tensor(&share), op_value_ints(&over),
+                                      op_value_int(0), op_value_type(OP_TYPE_F32),
+                                      op_value_tensor(&sum)};
+    return status == LEO_OK ? op_plan_call(call->plan, "ReduceSum", reduce, 5) : status;
+}
+
+leo_status op_plan_one_hot(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    struct op_tensor index = *self, on = *op_call_tensor(call, "onValue"),
+                     off = *op_call_tensor(call, "offValue");
+    const int64_t axis = op_call_int(call, "axis");
+    if (axis != -1 && axis != self->rank) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "axis is %lld: only the last one (-1) is possible", (long long)axis);
+    }
+    if (self->rank == OP_RANK_MAX || op_tensor_count(&on) != 1 || op_tensor_count(&off) != 1) {
+        return op_call_fail(
+            call, LEO_ERR_SHAPE,
+            "onValue and offValue must have one element and self at most %d dimensions",
+            OP_RANK_MAX - 1);
+    }
+    index.dim[index.rank] = 1;
+    index.stride[index.rank++] = 0;
+    on.rank = off.rank = 0;
+    const struct op_value args[] = {op_value_tensor(&index), op_value_tensor(&on),
+                                    op_value_tensor(&off), op_value_tensor(out)};
+    return op_plan_call(call->plan, "OneHotColumns", args, 4);
+}
+
+leo_status op_plan_equal(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *other = op_call_tensor(call, "other");
+    struct op_tensor out = *op_call_tensor(call, "out"), same;
+    if (op_tensor_count(&out) != 1) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "out has shape %s, it must have one element",
+                            op_tensor_shape_text(&out).text);
+    }
+    out.rank = 0;
+    if (!op_tensor_same_shape(self, other)) {
+        return op_plan_fill(call->plan, out.addr, 0, 1);
+    }
+    leo_status status = op_plan_temp(call->plan, OP_TYPE_BOOL, self->rank, self->dim, &same);
+    const struct op_value compare[] = {op_value_tensor(self), op_value_tensor(other),
+                                       op_value_tensor(&same)};
+    if (status == LEO_OK) {
+        status = op_plan_call(call->plan, "EqTensor", compare, 3);
+    }
+    int64_t dims[OP_RANK_MAX];
+    for (unsigned i = 0; i < self->rank; i++) {
+        dims[i] = i;
+    }
+    const struct op_ints all = {dims, self->rank};
+    const struct op_value reduce[] = {op_value_tensor(&same), op_value_ints(&all), op_value_int(0),
+                                      op_value_tensor(&out)};
+    return status == LEO_OK ? op_plan_call(call->plan, "All", reduce, 4) : status;
+}

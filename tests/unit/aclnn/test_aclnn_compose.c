@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators made of others, and operators called by type name. */
+#include "rig.h"
+
+#include <acl/acl_op.h>
+#include <acl/acl_op_compiler.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void small_numbers(struct rig_tensor *tensor)
+{
+    const unsigned unit = rig_type_bytes(tensor->type);
+    for (size_t i = 0; i < tensor->storage_bytes / unit; i++) {
+        rig_put_f(tensor->host + i * unit, tensor->type, (float)((int)(i * 7 % 23) - 11) / 4);
+    }
+    rig_tensor_put(tensor);
+}
+
+static float at(const struct rig_tensor *tensor, int64_t index)
+{
+    return rig_get_f(rig_tensor_at(tensor, index), tensor->type);
+}
+
+static void expect_near(float got, float want)
+{
+    CU_ASSERT_DOUBLE_EQUAL(got, want, 1e-5 + fabsf(want) * 1e-5);
+}
+
+static void glu_gates_one_half_by_the_other(void)
+{
+    const int64_t whole[] = {5, 6, 7}, half[] = {5, 3, 7};
+    struct rig_tensor x = rig_tensor_make(OP_TYPE_F32, 3, whole, RIG_PERMUTED, 1);
+    struct rig_tensor g = rig_tensor_make(OP_TYPE_F32, 3, half, RIG_DENSE, 2);
+    struct rig_tensor out = rig_tensor_make(OP_TYPE_F32, 3, half, RIG_DENSE, 3);
+    struct rig_tensor dx = rig_tensor_make(OP_TYPE_F32, 3, whole, RIG_DENSE, 4);
+    small_numbers(&x);
+    small_numbers(&g);
+    const union op_test_arg forward[] = {{.tensor = x.acl}, {.integer = -2}, {.tensor = out.acl}};
+    const union op_test_arg backward[] = {
+        {.tensor = g.acl}, {.tensor = x.acl}, {.integer = 1}, {.tensor = dx.acl}};
+    for (int swi = 0; swi < 2; swi++) {
+        CU_ASSERT_EQUAL(rig_run(rig_row(swi ? "SwiGlu" : "Glu"), forward, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row(swi ? "SwiGluGrad" : "GluBackward"), backward, true), 0);
+        rig_tensor_take(&out);
+        rig_tensor_take(&dx);
+        for (int64_t i = 0; i < 105; i++) {
+            const int64_t first = i / 21 * 42 + i % 21, second = first + 21;
+            const float a = at(&x, first), b = at(&x, second), gradient = at(&g, i);
+            const float s = 1 / (1 + expf(swi ? -a : -b));
+            expect_near(at(&out, i), a * s * (swi ? b : 1));
+            expect_near(at(&dx, first), gradient * (swi ? b * s * (1 + a * (1 - s)) : s));
+            expect_near(at(&dx, second), gradient * a * s * (swi ? 1 : 1 - s));
+        }
+    }
+    const union op_test_arg odd[] = {{.tensor = x.acl}, {.integer = 0}, {.tensor = out.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Glu"), odd, false), 161002);
+    rig_tensor_free(&x);
+    rig_tensor_free(&g);
+    rig_tensor_free(&out);
+    rig_tensor_free(&dx);
+}
+
+static void prelu_backward_sums_over_what_the_weight_repeats(void)
+{
+    const int64_t dim[] = {4, 3, 5}, channels[] = {3, 1};
+    struct rig_tensor x = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 1),
+                      g = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 2);
+    struct rig_tensor w = rig_tensor_make(OP_TYPE_F32, 2, channels, RIG_DENSE, 3);
+    struct rig_tensor dx = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 4),
+                      dw = rig_tensor_make(OP_TYPE_F32, 2, channels, RIG_DENSE, 5);
+    small_numbers(&x);
+    small_numbers(&g);
+    small_numbers(&w);
+    const union op_test_arg args[] = {{.tensor = g.acl},
+                                      {.tensor = x.acl},
+                                      {.tensor = w.acl},
+                                      {.tensor = dx.acl},
+                                      {.tensor = dw.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("PreluBackward"), args, true), 0);
+    rig_tensor_take(&dx);
+    rig_tensor_take(&dw);
+    float sum[3] = {0, 0, 0};
+    for (int64_t i = 0; i < 60; i++) {
+        const int64_t channel = i / 5 % 3;
+        const bool above = at(&x, i) > 0;
+        expect_near(at(&dx, i), above ? at(&g, i) : at(&w, channel) * at(&g, i));
+        sum[channel] += above ? 0 : at(&x, i) * at(&g, i);
+    }
+    for (int64_t i = 0; i < 3; i++) {
+        expect_near(at(&dw, i), sum[i]);
+    }
+    rig_tensor_free(&x);
+    rig_tensor_free(&g);
+    rig_tensor_free(&w);
+    rig_tensor_free(&dx);
+    rig_tensor_free(&dw);
+}
+
+static void one_hot_marks_columns(void)
+{
+    const int64_t rows[] = {7}, wide[] = {7, 5}, *none = rows;
+    struct rig_tensor index = rig_tensor_make(OP_TYPE_I64, 1, rows, RIG_DENSE, 1),
+                      out = rig_tensor_make(OP_TYPE_I32, 2, wide, RIG_DENSE, 2);
+    struct rig_tensor on = rig_tensor_make(OP_TYPE_I32, 0, none, RIG_DENSE, 3),
+                      off = rig_tensor_make(OP_TYPE_I32, 0, none, RIG_DENSE, 4);
+    for (int64_t i = 0; i < 7; i++) {
+        rig_put_i(rig_tensor_at(&index, i), OP_TYPE_I64, i * 3 % 5);
+    }
+    rig_put_i(on.host, OP_TYPE_I32, 9);
+    rig_put_i(off.host, OP_TYPE_I32, -2);
+    rig_tensor_put(&index);
+    rig_tensor_put(&on);
+    rig_tensor_put(&off);
+    const union op_test_arg args[] = {{.tensor = index.acl}, {.integer = 5},  {.tensor = on.acl},
+                                      {.tensor = off.acl},   {.integer = -1}, {.tensor = out.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("OneHot"), args, true), 0);
+    rig_tensor_take(&out);
+    for (int64_t i = 0; i < 35; i++) {
+        CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&out, i), OP_TYPE_I32),
+                        i % 5 == i / 5 * 3 % 5 ? 9 : -2);
+    }
+    rig_tensor_free(&index);
+    rig_tensor_free(&on);
+    rig_tensor_free(&off);
+    rig_tensor_free(&out);
+}
+
+static void complex_numbers_have_parts(void)
+{
+    const int64_t dim[] = {130};
+    struct rig_tensor a = rig_tensor_make(OP_TYPE_F32, 1, dim, RIG_DENSE, 1),
+                      b = rig_tensor_make(OP_TYPE_F32, 1, dim, RIG_DENSE, 2);
+    struct rig_tensor z = rig_tensor_make(OP_TYPE_C64, 1, dim, RIG_DENSE, 3),
+                      angle = rig_tensor_make(OP_TYPE_F32, 1, dim, RIG_DENSE, 4);
+    small_numbers(&a);
+    small_numbers(&b);
+    const union op_test_arg join[] = {{.tensor = a.acl}, {.tensor = b.acl}, {.tensor = z.acl}};
+    const union op_test_arg question[] = {{.tensor = z.acl}, {.tensor = angle.acl}};
+    for (int polar = 0; polar < 2; polar++) {
+        CU_ASSERT_EQUAL(rig_run(rig_row(polar ? "Polar" : "Complex"), join, true), 0);
+        rig_tensor_take(&z);
+        for (int64_t i = 0; i < 130; i++) {
+            float part[2];
+            memcpy(part, rig_tensor_at(&z, i), 8);
+            expect_near(part[0], polar ? at(&a, i) * cosf(at(&b, i)) : at(&a, i));
+            expect_near(part[1], polar ? at(&a, i) * sinf(at(&b, i)) : at(&b, i));
+        }
+    }
+    CU_ASSERT_EQUAL(rig_run(rig_row("Complex"), join, true), 0);
+    CU_ASSERT_EQUAL(rig_run(rig_row("AngleV2"), question, true), 0);
+    rig_tensor_take(&angle);
+    for (int64_t i = 0; i < 130; i++) {
+        expect_near(at(&angle, i), atan2f(at(&b, i), at(&a, i)));
+    }
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&z);
+    rig_tensor_free(&angle);
+}
+
+static void equal_compares_whole_tensors(void)
+{
+    const int64_t dim[] = {3, 50}, one[] = {1};
+    struct rig_tensor a = rig_tensor_make(OP_TYPE_I32, 2, dim, RIG_DENSE, 1),
+                      b = rig_tensor_make(OP_TYPE_I32, 2, dim, RIG_DENSE, 1);
+    struct rig_tensor out = rig_tensor_make(OP_TYPE_BOOL, 1, one, RIG_DENSE, 2);
+    const union op_test_arg args[] = {{.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}};
+    for (int differ = 0; differ < 2; differ++) {
+        rig_put_i(rig_tensor_at(&b, 149), OP_TYPE_I32,
+                  rig_get_i(rig_tensor_at(&a, 149), OP_TYPE_I32) + differ);
+        rig_tensor_put(&b);
+        CU_ASSERT_EQUAL(rig_run(rig_row("Equal"), args, true), 0);
+        rig_tensor_take(&out);
+        CU_ASSERT_EQUAL(out.host[0], !differ);
+    }
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&out);
+}
+
+static aclTensorDesc *describe(const struct rig_tensor *tensor)
+{
+    return aclCreateTensorDesc(rig_acl_type(tensor->type), (int)tensor->rank, tensor->dim,
+                               ACL_FORMAT_ND);
+}
+
+static aclDataBuffer *buffer_of(const struct rig_tensor *tensor)
+{
+    void *data;
+    CU_ASSERT_EQUAL(aclGetRawTensorAddr(tensor->acl, &data), 0);
+    return aclCreateDataBuffer(data, tensor->storage_bytes);
+}
+
+static void operators_by_type_name_are_the_same_rows(void)
+{
+    const int64_t dim[] = {9, 8}, other[] = {9, 4}, product[] = {8, 4};
+    struct rig_tensor a = rig_tensor_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 1),
+                      b = rig_tensor_make(OP_TYPE_F16, 2, other, RIG_DENSE, 2);
+    struct rig_tensor out = rig_tensor_make(OP_TYPE_F16, 2, product, RIG_DENSE, 3);
+    small_numbers(&a);
+    small_numbers(&b);
+    const aclTensorDesc *in_desc[] = {describe(&a), describe(&b)}, *out_desc[] = {describe(&out)};
+    const aclDataBuffer *in[] = {buffer_of(&a), buffer_of(&b)};
+    aclDataBuffer *result[] = {buffer_of(&out)};
+    aclopAttr *attr = aclopCreateAttr();
+    CU_ASSERT_EQUAL(aclopSetAttrBool(attr, "transpose_x1", 1), 0);
+    CU_ASSERT_EQUAL(aclopCompileAndExecute("MatMul", 2, in_desc, in, 1, out_desc, result, attr,
+                                           ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream()),
+                    0);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    rig_tensor_take(&out);
+    for (int64_t i = 0; i < 32; i++) {
+        float want = 0;
+        for (int64_t k = 0; k < 9; k++) {
+            want += at(&a, k * 8 + i / 4) * at(&b, k * 4 + i % 4);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(at(&out, i), want, fabsf(want) * 1e-3 + 1e-3);
+    }
+    CU_ASSERT_EQUAL(aclopCompileAndExecute("NoSuchOperator", 2, in_desc, in, 1, out_desc, result,
+                                           attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL,
+                                           rig_stream()),
+                    ACL_ERROR_OP_NOT_FOUND);
+    CU_ASSERT_EQUAL(aclopCompileAndExecute("Add", 1, in_desc, in, 1, out_desc, result, NULL,
+                                           ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream()),
+                    ACL_ERROR_OP_INPUT_NOT_MATCH);
+    aclopDestroyAttr(attr);
+    for (int i = 0; i < 2; i++) {
+        aclDestroyTensorDesc(in_desc[i]);
+        aclDestroyDataBuffer(in[i]);
+    }
+    aclDestroyTensorDesc(out_desc[0]);
+    aclDestroyDataBuffer(result[0]);
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&out);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"compose_glu_gates_one_half_by_the_other", glu_gates_one_half_by_the_other},
+        {"compose_prelu_backward_sums_over_what_the_weight_repeats",
+         prelu_backward_sums_over_what_the_weight_repeats},
+        {"compose_one_hot_marks_columns", one_hot_marks_columns},
+        {"compose_complex_numbers_have_parts", complex_numbers_have_parts},
+        {"compose_equal_compares_whole_tensors", equal_compares_whole_tensors},
+        {"compose_operators_by_type_name_are_the_same_rows",
+         operators_by_type_name_are_the_same_rows},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_compose", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
