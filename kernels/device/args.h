@@ -11,9 +11,15 @@ enum op_matmul_flag {
     OP_MATMUL_RELU = 4,
     OP_MATMUL_BIAS = 8,
     OP_MATMUL_OUT_F16 = 16,
+    OP_MATMUL_OUT_BF16 = 32,
+    OP_MATMUL_BF16 = 64,  /**< a and b are bf16, not f16 (program of 16-bit types) */
+    OP_MATMUL_HF32 = 128, /**< a and b are rounded to 11 bits (program of f32) */
 };
 
-/** One matmul. Tiles are dealt to blocks in turn; sizes in elements, addresses in device memory. */
+enum { OP_MATMUL_BATCH_DIMS = 3 };
+
+/** Matmuls of one shape. Tiles are dealt to blocks in turn; sizes in elements, addresses in device
+ * memory. */
 struct op_matmul_args {
     uint64_t a, b, bias, out;
     uint32_t m, n, k;
@@ -22,7 +28,11 @@ struct op_matmul_args {
     uint32_t k_step;         /**< multiple of 16: what one half of L0A and of L0B holds */
     uint32_t flags;          /**< enum op_matmul_flag */
     uint32_t l1_half;        /**< bytes of one half of L1 */
-    uint32_t reserved;
+    uint32_t a_pitch, b_pitch, out_pitch;     /**< elements from row to row */
+    uint32_t batch_dim[OP_MATMUL_BATCH_DIMS]; /**< at least 1 each */
+    /** Bytes from matrix to matrix along each. */
+    uint64_t a_batch[OP_MATMUL_BATCH_DIMS], b_batch[OP_MATMUL_BATCH_DIMS],
+        out_batch[OP_MATMUL_BATCH_DIMS];
 };
 
 /** An elementwise operator: block i works on elements [i * per_block, (i + 1) * per_block) of

@@ -51,8 +51,9 @@ OP_INLINE __ubuf__ int32_t *op_ub_s32(uint32_t offset)
     return (__ubuf__ int32_t *)(uintptr_t)offset;
 }
 
-/** Word of an f16 mad: a single row lies in L0A like any other number of rows (gemv_off). */
-OP_INLINE uint64_t op_mad_f16(uint32_t m, uint32_t k, uint32_t n, bool bias, bool init)
+/** Word of a mad, whose type comes from its operands: a single row lies in L0A like any other
+ * number of rows (gemv_off). */
+OP_INLINE uint64_t op_mad(uint32_t m, uint32_t k, uint32_t n, bool bias, bool init)
 {
-    return leo_pack_mad((uint16_t)m, (uint16_t)k, (uint16_t)n, 0, 0, bias, init, 1, LEO_MAD_F16F32);
+    return leo_pack_mad((uint16_t)m, (uint16_t)k, (uint16_t)n, 0, 0, bias, init, 1, 0);
 }

@@ -7,6 +7,7 @@
 #include "args.h"
 #include "copy.h"
 
+#define MATMUL_UNIT     2
 #define MATMUL_IN_PIPE  PIPE_MTE3
 #define MATMUL_OUT_PIPE PIPE_V
 
@@ -68,12 +69,13 @@ OP_INLINE void matmul_begin_tile(const struct op_matmul_args *t, uint32_t column
     (void)t, (void)columns, (void)slot;
 }
 
-OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first,
-                               bool bias)
+// The bias is added on the way out: this generation has no bias table.
+OP_INLINE void matmul_multiply(const struct op_matmul_args *t, uint32_t l0, uint32_t m, uint32_t k,
+                               uint32_t n, bool first)
 {
-    (void)bias; // added on the way out: this generation has no bias table
+    (void)t;
     mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
-        op_mad_f16(m, k, n, false, first));
+        op_mad(m, k, n, false, first));
 }
 
 /* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all.
@@ -170,8 +172,8 @@ OP_INLINE void convert_slab(const struct op_matmul_args *t, uint32_t block, uint
     }
 }
 
-OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows,
-                            uint32_t columns, uint32_t slot)
+OP_INLINE void matmul_store(const struct op_matmul_args *t, uint64_t out, uint32_t m0, uint32_t n0,
+                            uint32_t rows, uint32_t columns, uint32_t slot)
 {
     const uint32_t n_blocks = op_blocks(columns), m_blocks = op_blocks(rows);
     const uint32_t unit = t->flags & OP_MATMUL_OUT_F16 ? 2 : 4;
@@ -190,10 +192,10 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_
                          m_blocks, nd, bias);
             set_flag(PIPE_V, PIPE_MTE3, p);
             wait_flag(PIPE_V, PIPE_MTE3, p);
-            op_store_rows(t->out + ((uint64_t)(m0 + row) * t->n + n0 + block * 16) * unit, nd,
+            op_store_rows(out + ((uint64_t)(m0 + row) * t->out_pitch + n0 + block * 16) * unit, nd,
                           op_min(SLAB_ROWS, rows - row),
-                          op_min(blocks * 16, columns - block * 16) * unit, (uint64_t)t->n * unit,
-                          SLAB_BLOCKS * 16 * unit);
+                          op_min(blocks * 16, columns - block * 16) * unit,
+                          (uint64_t)t->out_pitch * unit, SLAB_BLOCKS * 16 * unit);
             set_flag(PIPE_MTE3, PIPE_V, p);
         }
     }

@@ -5,6 +5,9 @@
 
 #include "args.h"
 
+#ifndef MATMUL_UNIT
+#define MATMUL_UNIT 2
+#endif
 #define MATMUL_IN_PIPE  PIPE_MTE2
 #define MATMUL_OUT_PIPE PIPE_FIX
 
@@ -19,21 +22,31 @@ OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
     return 1;
 }
 
+OP_INLINE void make_fractals(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
+                             uint32_t pitch, uint32_t rows_padded)
+{
+    if (MATMUL_UNIT == 4) {
+        copy_gm_to_cbuf_multi_nd2nz_b32s((__cbuf__ void *)(uintptr_t)l1, (__gm__ void *)gm, 0, 1,
+                                         (uint16_t)rows, (uint16_t)columns, 0, (uint16_t)pitch,
+                                         (uint16_t)rows_padded, 1, 0);
+    } else {
+        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)l1, (__gm__ half *)gm, 0, 1,
+                                        (uint16_t)rows, (uint16_t)columns, 0, (uint16_t)pitch,
+                                        (uint16_t)rows_padded, 1, 0);
+    }
+}
+
 OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
                            uint32_t rows_padded, uint32_t pitch, uint32_t piece)
 {
     (void)piece;
     if (pitch <= MAX_PITCH) {
-        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)l1, (__gm__ half *)gm, 0, 1,
-                                        (uint16_t)rows, (uint16_t)columns, 0, (uint16_t)pitch,
-                                        (uint16_t)rows_padded, 1, 0);
+        make_fractals(l1, gm, rows, columns, pitch, rows_padded);
         return;
     }
     for (uint32_t i = 0; i < rows; i++) {
-        copy_gm_to_cbuf_multi_nd2nz_b16((__cbuf__ half *)(uintptr_t)(l1 + i * 32),
-                                        (__gm__ half *)(gm + (uint64_t)i * pitch * 2), 0, 1, 1,
-                                        (uint16_t)columns, 0, (uint16_t)columns,
-                                        (uint16_t)rows_padded, 1, 0);
+        make_fractals(l1 + i * 32, gm + (uint64_t)i * pitch * MATMUL_UNIT, 1, columns, columns,
+                      rows_padded);
     }
 }
 
@@ -59,31 +72,40 @@ OP_INLINE void matmul_begin_tile(const struct op_matmul_args *t, uint32_t column
     }
 }
 
-OP_INLINE void matmul_multiply(uint32_t l0, uint32_t m, uint32_t k, uint32_t n, bool first,
-                               bool bias)
+OP_INLINE void matmul_multiply(const struct op_matmul_args *t, uint32_t l0, uint32_t m, uint32_t k,
+                               uint32_t n, bool first)
 {
-    const bool from_table = first && bias;
-    mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
-        op_mad_f16(m, k, n, from_table, first && !bias));
+    const bool bias = t->flags & OP_MATMUL_BIAS, from_table = first && bias;
+    __cc__ float *sum = (__cc__ float *)0;
+    const uint64_t word = op_mad(m, k, n, from_table, first && !bias);
+    if (MATMUL_UNIT == 4) {
+        mad(sum, (__ca__ float *)(uintptr_t)l0, (__cb__ float *)(uintptr_t)l0, word);
+    } else if (t->flags & OP_MATMUL_BF16) {
+        mad(sum, (__ca__ bfloat16_t *)(uintptr_t)l0, (__cb__ bfloat16_t *)(uintptr_t)l0, word);
+    } else {
+        mad(sum, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, word);
+    }
     if (from_table) {
         set_flag(PIPE_M, PIPE_MTE1, BT_FREE);
     }
 }
 
-OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_t n0, uint32_t rows,
-                            uint32_t columns, uint32_t slot)
+OP_INLINE void matmul_store(const struct op_matmul_args *t, uint64_t out, uint32_t m0, uint32_t n0,
+                            uint32_t rows, uint32_t columns, uint32_t slot)
 {
     (void)slot;
-    const uint64_t at = (uint64_t)m0 * t->n + n0;
+    const uint64_t at = (uint64_t)m0 * t->out_pitch + n0;
     const uint8_t relu = t->flags & OP_MATMUL_RELU ? 1 : 0;
     __cc__ float *from = (__cc__ float *)0;
     if (t->flags & OP_MATMUL_OUT_F16) {
-        copy_matrix_cc_to_gm((__gm__ half *)t->out + at, from, 0, (uint16_t)columns, (uint16_t)rows,
-                             t->n, (uint16_t)op_up16(rows), 0, F322F16, relu, false, true);
+        copy_matrix_cc_to_gm((__gm__ half *)out + at, from, 0, (uint16_t)columns, (uint16_t)rows,
+                             t->out_pitch, (uint16_t)op_up16(rows), 0, F322F16, relu, false, true);
+    } else if (t->flags & OP_MATMUL_OUT_BF16) {
+        copy_matrix_cc_to_gm((__gm__ half *)out + at, from, 0, (uint16_t)columns, (uint16_t)rows,
+                             t->out_pitch, (uint16_t)op_up16(rows), 0, F322BF16, relu, false, true);
     } else {
-        copy_matrix_cc_to_gm((__gm__ float *)t->out + at, from, 0, (uint16_t)columns,
-                             (uint16_t)rows, t->n, (uint16_t)op_up16(rows), 0, NoQuant, relu, false,
-                             true);
+        copy_matrix_cc_to_gm((__gm__ float *)out + at, from, 0, (uint16_t)columns, (uint16_t)rows,
+                             t->out_pitch, (uint16_t)op_up16(rows), 0, NoQuant, relu, false, true);
     }
 }
 
@@ -92,6 +114,9 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint32_t m0, uint32_
 __global__ __cube__ void op_matmul(struct op_matmul_args args)
 {
     const struct op_matmul_args t = args;
+    if (MATMUL_UNIT == 4) {
+        leo_set_hf32(t.flags & OP_MATMUL_HF32);
+    }
     set_flag(PIPE_M, PIPE_MTE1, BT_FREE);
     matmul_run(&t);
     wait_flag(PIPE_M, PIPE_MTE1, BT_FREE);

@@ -68,5 +68,10 @@ leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct op_gemm *gemm)
 
 leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm)
 {
-    return op_tensor_count(&gemm->out) == 0 ? LEO_OK : op_gemm_plan_scalar(plan, gemm);
+    bool taken;
+    if (op_tensor_count(&gemm->out) == 0) {
+        return LEO_OK;
+    }
+    leo_status status = op_gemm_plan_cube(plan, gemm, &taken);
+    return status == LEO_OK && !taken ? op_gemm_plan_scalar(plan, gemm) : status;
 }

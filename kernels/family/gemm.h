@@ -19,3 +19,7 @@ struct op_gemm {
 LEO_MUST_CHECK leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm);
 /** The general way, on the scalar unit. */
 LEO_MUST_CHECK leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct op_gemm *gemm);
+/** On the cube; `taken` is false, and nothing planned that counts, if the cube has no such product.
+ */
+LEO_MUST_CHECK leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm,
+                                            bool *taken);

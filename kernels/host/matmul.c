@@ -61,12 +61,16 @@ leo_status leo_op_matmul(struct leo_op_context *context, struct leo_rt_stream *s
         .m = out->dim[0],
         .n = out->dim[1],
         .k = a->dim[!opts->transpose_a],
+        .a_pitch = a->dim[1],
+        .b_pitch = b->dim[1],
+        .out_pitch = out->dim[1],
+        .batch_dim = {1, 1, 1},
         .flags = (opts->transpose_a ? OP_MATMUL_TRANSPOSE_A : 0u) |
                  (opts->transpose_b ? OP_MATMUL_TRANSPOSE_B : 0u) |
                  (opts->relu ? OP_MATMUL_RELU : 0u) | (opts->bias ? OP_MATMUL_BIAS : 0u) |
                  (out->dtype == LEO_DTYPE_F16 ? OP_MATMUL_OUT_F16 : 0u),
     };
-    const uint32_t tiles = op_matmul_tiling(context->chip, &context->caps, &args);
+    const uint32_t tiles = op_matmul_tiling(context->chip, &context->caps, 2, &args);
     const uint32_t blocks = tiles < context->caps.cube_cores ? tiles : context->caps.cube_cores;
     return op_context_launch(context, stream, OP_KERNEL_MATMUL, blocks, &args, "matmul");
 }

@@ -29,12 +29,16 @@ static uint64_t parts(uint64_t count, uint64_t size)
 
 /* Cycles of the busiest core: the larger of multiplying and loading, tile after tile. */
 static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
-                         const struct op_matmul_args *args, uint32_t tile_m, uint32_t tile_n)
+                         const struct op_matmul_args *args, uint32_t unit, uint32_t tile_m,
+                         uint32_t tile_n)
 {
-    const uint64_t rounds = parts(parts(args->m, tile_m) * parts(args->n, tile_n), cores);
+    const uint64_t matrices =
+        (uint64_t)args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2];
+    const uint64_t rounds =
+        parts(matrices * parts(args->m, tile_m) * parts(args->n, tile_n), cores);
     const uint64_t k = up16(args->k);
     const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
-    const uint64_t load = (tile_m + (uint64_t)tile_n) * k * 2 / chip->matmul_read_rate;
+    const uint64_t load = (tile_m + (uint64_t)tile_n) * k * unit / chip->matmul_read_rate;
     return rounds * ((multiply > load ? multiply : load) +
                      tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
 }
@@ -46,12 +50,12 @@ static uint32_t smaller(uint32_t tile)
 }
 
 uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps *caps,
-                          struct op_matmul_args *args)
+                          uint32_t unit, struct op_matmul_args *args)
 {
     uint64_t best = UINT64_MAX;
     for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {
         for (uint32_t n = least(up16(args->n), chip->matmul_tile_n); n > 0; n = smaller(n)) {
-            const uint64_t cycles = estimate(chip, caps->cube_cores, args, m, n);
+            const uint64_t cycles = estimate(chip, caps->cube_cores, args, unit, m, n);
             if (cycles < best) { // of equals the larger tile: fewer instructions
                 best = cycles;
                 args->tile_m = m;
@@ -61,9 +65,10 @@ uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps 
     }
     const uint32_t widest = args->tile_m > args->tile_n ? args->tile_m : args->tile_n;
     const uint32_t k = up16(args->k);
-    args->k_step = least(least(L0_HALF / 2 / widest / 16 * 16, K_STEP_MAX), k);
-    args->k_chunk = least(chip->matmul_k_chunk, k) / args->k_step * args->k_step;
+    args->k_step = least(least(L0_HALF / unit / widest / 16 * 16, K_STEP_MAX), k);
+    args->k_chunk = least(chip->matmul_k_chunk * 2 / unit, k) / args->k_step * args->k_step;
     args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
-    args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * 2;
-    return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n));
+    args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * unit;
+    return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n)) *
+           args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2];
 }
