@@ -135,3 +135,41 @@ __global__ __vector__ void convolution(struct op_convolution_args args)
     }
     op_flush();
 }
+
+/* One element of the input from the columns it is part of (a: offset of an output position, b: of a
+ * kernel position). */
+static double gather_at(const struct op_convolution_args *t, uint64_t index)
+{
+    struct run run[OP_CONVOLUTION_DIMS];
+    uint64_t from = t->a;
+    for (uint32_t d = OP_CONVOLUTION_DIMS; d-- > 0;) {
+        const uint64_t above = index / (uint64_t)t->size[d];
+        run[d] = run_input(&t->dim[d], (int64_t)(index - above * (uint64_t)t->size[d]));
+        from += (uint64_t)(run[d].a + run[d].b);
+        index = above;
+    }
+    from += index * (uint64_t)t->a_depth;
+    double sum = 0;
+    for (int64_t z = 0; z < run[0].count; z++) {
+        for (int64_t y = 0; y < run[1].count; y++) {
+            uint64_t at = from + (uint64_t)(z * (run[0].a_step + run[0].b_step) +
+                                            y * (run[1].a_step + run[1].b_step));
+            for (int64_t x = 0; x < run[2].count; x++) {
+                sum += (double)*(const __gm__ volatile float *)at;
+                at += (uint64_t)(run[2].a_step + run[2].b_step);
+            }
+        }
+    }
+    return sum;
+}
+
+__global__ __vector__ void convolution_gather(struct op_convolution_args args)
+{
+    const struct op_convolution_args t = args;
+    const uint64_t count = (uint64_t)(t.count[0] * t.count[1] * t.size[0] * t.size[1] * t.size[2]);
+    const struct op_span span = op_block_span(t.result, t.result_type, count, t.per_block);
+    for (uint64_t i = span.begin; i < span.end; i++) {
+        op_put_d(t.result + i * op_bytes_of(t.result_type), t.result_type, gather_at(&t, i));
+    }
+    op_flush();
+}

@@ -147,16 +147,49 @@ static leo_status check_output(const struct op_call *call, const struct op_convo
     return op_call_check_shape(call, name, 2 + shape->dims, dim);
 }
 
+// out = sums + bias by channel.
+static leo_status plan_bias(const struct op_call *call, const struct op_tensor *sums,
+                            const struct op_tensor *bias, const struct op_tensor *out)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_tensor column = *bias;
+    for (; column.rank + 1 < out->rank; column.rank++) {
+        column.dim[column.rank] = 1;
+        column.stride[column.rank] = 0;
+    }
+    const struct op_value args[] = {op_value_tensor(sums), op_value_tensor(&column),
+                                    op_value_scalar(&one), op_value_tensor(out)};
+    return op_plan_call(call->plan, "Add", args, 4);
+}
+
 static leo_status plan_goal(const struct op_call *call, const struct op_convolution *shape,
                             enum op_convolution_goal goal, const struct op_tensor *a,
                             const struct op_tensor *b, const struct op_tensor *bias,
                             const struct op_tensor *out)
 {
     const struct op_tensor wide_a = widen(a), wide_b = widen(b), wide_out = widen(out);
+    struct op_tensor sums = *out;
+    bool taken;
     if (op_tensor_count(out) == 0) {
         return LEO_OK;
     }
-    return op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
+    if (bias || !op_tensor_is_dense(out)) {
+        leo_status status =
+            op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    const struct op_tensor wide_sums = widen(&sums);
+    leo_status status =
+        op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    if (status == LEO_OK && !taken) {
+        return op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
+    }
+    if (status != LEO_OK || sums.addr == out->addr) {
+        return status;
+    }
+    return bias ? plan_bias(call, &sums, bias, out) : op_plan_copy(call->plan, out, &sums);
 }
 
 static leo_status plan_forward(const struct op_call *call, const struct op_convolution *shape)

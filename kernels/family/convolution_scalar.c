@@ -106,3 +106,41 @@ leo_status op_convolution_plan_scalar(const struct op_call *call,
     }
     return op_plan_copy(call->plan, out, &dense);
 }
+
+leo_status op_convolution_plan_gather(const struct op_call *call,
+                                      const struct op_convolution *shape, uint64_t columns,
+                                      const struct op_tensor *x)
+{
+    struct op_convolution_args args;
+    memset(&args, 0, sizeof(args));
+    int64_t y_stride = 4, kernel_stride = 4;
+    for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+        kernel_stride *= shape->y_size[d];
+    }
+    for (unsigned d = OP_CONVOLUTION_DIMS; d-- > 0;) {
+        args.dim[d] = (struct op_convolution_dim){
+            .in = shape->x_size[d],
+            .out = shape->y_size[d],
+            .kernel = shape->kernel[d],
+            .stride = shape->stride[d],
+            .pad = shape->pad[d],
+            .dilation = shape->dilation[d],
+            .a = y_stride,
+            .b = kernel_stride,
+        };
+        y_stride *= shape->y_size[d];
+        kernel_stride *= shape->kernel[d];
+    }
+    args.result = x->addr;
+    args.result_type = (uint8_t)x->type;
+    args.a = columns;
+    args.a_depth = kernel_stride; // by now the columns of a channel
+    args.count[0] = x->dim[0];
+    args.count[1] = x->dim[1];
+    memcpy(args.size, x->dim + 2, sizeof(args.size));
+    const struct op_share share =
+        op_share_make((uint64_t)op_tensor_count(x), 1, 64, op_plan_vector_cores(call->plan));
+    args.per_block = share.per_block;
+    return op_plan_launch(call->plan, "convolution", "convolution_gather", share.blocks, &args,
+                          sizeof(args), 4);
+}

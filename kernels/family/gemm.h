@@ -23,3 +23,5 @@ LEO_MUST_CHECK leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct
  */
 LEO_MUST_CHECK leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm,
                                             bool *taken);
+/** In which type the cube multiplies operands of these types; false: it does not. */
+bool op_gemm_type(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type);

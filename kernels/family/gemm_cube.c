@@ -179,8 +179,8 @@ static leo_status launch(const struct product *p, const struct op_gemm *gemm, ui
     const struct leo_drv_caps *caps = op_plan_caps(p->plan);
     const uint32_t tiles = op_matmul_tiling(op_chip_find(caps), caps, p->unit, &args);
     const uint32_t blocks = tiles < caps->cube_cores ? tiles : caps->cube_cores;
-    return op_plan_launch(p->plan, p->unit == 4 ? "gemm_f32" : "gemm", "op_matmul", blocks,
-                          &args, sizeof(args), 4);
+    return op_plan_launch(p->plan, p->unit == 4 ? "gemm_f32" : "gemm", "op_matmul", blocks, &args,
+                          sizeof(args), 4);
 }
 
 /* What is added can ride along as the cube's bias: one row for all rows of all matrices. */
@@ -241,8 +241,7 @@ static bool is_half(enum op_type type)
     return type == OP_TYPE_F16 || type == OP_TYPE_BF16;
 }
 
-// In which type the cube multiplies; false: it does not.
-static bool choose_type(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type)
+bool op_gemm_type(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type)
 {
     const bool split = op_plan_caps(plan)->vector_cores != 0;
     const enum op_type a = gemm->a.type, b = gemm->b.type, out = gemm->out.type;
@@ -269,7 +268,7 @@ leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, b
     p.m = gemm->out.dim[rank - 2];
     p.n = gemm->out.dim[rank - 1];
     p.k = gemm->a.dim[rank - 1];
-    *taken = choose_type(plan, gemm, &p.type) && p.k > 0 && fits_u32(p.m) && fits_u32(p.n) &&
+    *taken = op_gemm_type(plan, gemm, &p.type) && p.k > 0 && fits_u32(p.m) && fits_u32(p.n) &&
              fits_u32(p.k);
     if (!*taken) {
         return LEO_OK;
