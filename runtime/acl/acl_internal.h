@@ -102,6 +102,13 @@ struct acl_device {
         *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };
 
+/** The log's file of this process. */
+struct acl_log_file {
+    pthread_mutex_t lock;
+    int fd; /**< 0 = not open */
+    char path[1024];
+};
+
 /**
  * The state of the process behind a C API without a handle of its own: the API's shape leaves no
  * other place than a global (decision 8). `lock` protects every field but
@@ -126,6 +133,7 @@ struct acl_process {
     struct acl_options options;
     _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
     atomic_bool dump_is_on;
+    struct acl_log_file log_file;
     int32_t next_stream_id;
     uint32_t next_event_id;
 };
@@ -174,6 +182,8 @@ bool acl_host_memory_holds(const void *ptr);
 
 /* Context and stream in force; what they give is pinned. */
 aclError acl_current_context(const char *func, struct acl_context **context);
+/** The calling thread has none. */
+void acl_forget_context(void);
 void acl_set_current_context(struct acl_context *context);
 /** The stream behind a user's handle (NULL = default stream of the current context). */
 aclError acl_stream_get(const char *func, aclrtStream handle, struct acl_stream **stream);

@@ -13,6 +13,11 @@ void acl_set_current_context(struct acl_context *context)
     current_serial = context->handle.serial;
 }
 
+void acl_forget_context(void)
+{
+    current = NULL;
+}
+
 // NULL if it has ended, in this thread or another; else pinned.
 static struct acl_context *find_current(void)
 {

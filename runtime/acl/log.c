@@ -4,6 +4,7 @@
 #include "acl_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,31 +46,54 @@ static bool make_folders(char *path)
     return true;
 }
 
-static FILE *open_file(void)
+static bool file_path(char *path, size_t bytes)
 {
-    char path[1024];
     const char *base = getenv("ASCEND_PROCESS_LOG_PATH");
     const char *home = getenv("HOME");
     int used;
     if (base) {
-        used = snprintf(path, sizeof(path), "%s/plog/plog-%d.log", base, (int)getpid());
+        used = snprintf(path, bytes, "%s/plog/plog-%d.log", base, (int)getpid());
     } else if (home) {
-        used = snprintf(path, sizeof(path), "%s/ascend/log/debug/plog/plog-%d.log", home,
-                        (int)getpid());
+        used = snprintf(path, bytes, "%s/ascend/log/debug/plog/plog-%d.log", home, (int)getpid());
     } else {
-        return NULL;
+        return false;
     }
-    if (used < 0 || (size_t)used >= sizeof(path) || !make_folders(path)) {
-        return NULL;
+    return used > 0 && (size_t)used < bytes;
+}
+
+// Writes to the file of this process, which stays open as long as its name stays the same: opening
+// it costs more than most calls.
+static void write_file(const char *line)
+{
+    struct acl_log_file *log = &acl_process()->log_file;
+    char path[sizeof(log->path)];
+    if (!file_path(path, sizeof(path))) {
+        return;
     }
-    return fopen(path, "ae");
+    pthread_mutex_lock(&log->lock);
+    if (log->fd < 1 || strcmp(log->path, path) != 0) {
+        if (log->fd > 0) {
+            close(log->fd);
+        }
+        strcpy(log->path, path);
+        log->fd = make_folders(path)
+                      ? open(log->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640)
+                      : 0;
+    }
+    if (log->fd > 0) {
+        // One write a line: lines of several threads do not mix. A full disk must not stop a
+        // program.
+        ssize_t ignored = write(log->fd, line, strlen(line));
+        (void)ignored;
+    }
+    pthread_mutex_unlock(&log->lock);
 }
 
 void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
                   va_list args)
 {
     static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
-    char text[ACL_LOG_LINE_BYTES];
+    char text[ACL_LOG_LINE_BYTES + 1];
     if (level < ACL_DEBUG || level > ACL_ERROR || level < level_limit()) {
         return;
     }
@@ -78,21 +102,18 @@ void acl_log_line(int level, const char *func, const char *file, uint32_t line, 
     char stamp[32];
     localtime_r(&now, &when);
     strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H:%M:%S", &when);
-    int used = snprintf(text, sizeof(text), "[%s] ACL(%d):%s [%s:%u][%s] ", names[level],
+    int used = snprintf(text, ACL_LOG_LINE_BYTES, "[%s] ACL(%d):%s [%s:%u][%s] ", names[level],
                         (int)getpid(), stamp, file, line, func);
-    if (used > 0 && (size_t)used < sizeof(text)) {
-        vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, args);
+    if (used > 0 && (size_t)used < ACL_LOG_LINE_BYTES) {
+        vsnprintf(text + used, ACL_LOG_LINE_BYTES - (size_t)used, fmt, args);
     }
     if (to_stdout()) {
         printf("%s\n", text);
         fflush(stdout);
         return;
     }
-    FILE *out = open_file();
-    if (out) {
-        fprintf(out, "%s\n", text);
-        fclose(out);
-    }
+    strcat(text, "\n");
+    write_file(text);
 }
 
 void acl_log(int level, const char *func, const char *fmt, ...)

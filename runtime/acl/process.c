@@ -13,9 +13,36 @@ static struct acl_process the_process = {
     .handles = FRONT_TABLE_INITIALIZER,
     .reports = FRONT_REPORTS_INITIALIZER,
     .worker_lock = PTHREAD_MUTEX_INITIALIZER,
+    .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
     .host_memory = FRONT_RANGES_INITIALIZER,
     .default_device = -1,
 };
+
+/* A forked child starts as a process that never called us: the parent's chips run in threads it
+ * does not have, and its locks may be held by them. What the parent had is left as it is,
+ * untouched. */
+static void start_anew(void)
+{
+    uintptr_t run_op = atomic_load(&the_process.run_op);
+    the_process = (struct acl_process){
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .device_lock = PTHREAD_MUTEX_INITIALIZER,
+        .handles = FRONT_TABLE_INITIALIZER,
+        .reports = FRONT_REPORTS_INITIALIZER,
+        .worker_lock = PTHREAD_MUTEX_INITIALIZER,
+        .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
+        .host_memory = FRONT_RANGES_INITIALIZER,
+        .default_device = -1,
+    };
+    atomic_store(&the_process.run_op, run_op);
+    acl_forget_context();
+}
+
+static void watch_forks(void)
+{
+    // If there is no memory for it a child must do without: it would fail itself.
+    (void)pthread_atfork(NULL, NULL, start_anew);
+}
 
 struct acl_process *acl_process(void)
 {
@@ -56,6 +83,8 @@ aclError acl_runtime(const char *func, struct leo_rt **rt)
 {
     struct acl_process *process = acl_process();
     leo_status status = LEO_OK;
+    static pthread_once_t forks = PTHREAD_ONCE_INIT;
+    pthread_once(&forks, watch_forks);
     pthread_mutex_lock(&process->lock);
     if (!process->rt) {
         struct leo_rt_opts opts = {.size = sizeof(opts), .log = log_from_core};

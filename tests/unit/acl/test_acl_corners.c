@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static aclrtBinHandle binary;
 
@@ -261,7 +263,79 @@ static void calls_cost_the_same_with_many_handles_alive(void)
     free(event);
 }
 
+// What a child does with the parent's things is an error; its own work is its own.
+static int in_the_child(void *memory, aclrtStream stream)
+{
+    int32_t host = 3, back = 0;
+    void *own;
+    bool good = aclrtSynchronizeStream(stream) == ACL_ERROR_RT_CONTEXT_NULL &&
+                aclrtResetDevice(0) == ACL_ERROR_RT_CONTEXT_RELEASE_ERROR &&
+                aclrtFree(memory) == ACL_ERROR_RT_CONTEXT_NULL && aclInit(NULL) == ACL_SUCCESS &&
+                aclrtSetDevice(0) == ACL_SUCCESS && aclrtDestroyStream(stream) != ACL_SUCCESS &&
+                aclrtFree(memory) == ACL_ERROR_RT_PARAM_INVALID &&
+                aclrtMalloc(&own, 64, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS && own != memory &&
+                aclrtMemcpy(own, 64, &host, 4, ACL_MEMCPY_HOST_TO_DEVICE) == ACL_SUCCESS &&
+                aclrtMemcpy(&back, 4, own, 4, ACL_MEMCPY_DEVICE_TO_HOST) == ACL_SUCCESS &&
+                back == 3 && aclrtResetDevice(0) == ACL_SUCCESS && aclFinalize() == ACL_SUCCESS;
+    return good ? 0 : 1;
+}
+
+static void forked_child_leaves_the_parent_alone(void)
+{
+    aclrtStream stream;
+    void *memory;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc(&memory, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(memory, 1 << 20, 7, 1 << 20));
+    for (int i = 0; i < 4; i++) {
+        launch("nothing", stream, NULL, ACL_SUCCESS); // under way while it forks
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            _exit(in_the_child(memory, stream));
+        }
+        int how = -1;
+        waitpid(child, &how, 0);
+        CU_ASSERT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    }
+    OK(aclrtSynchronizeStream(stream));
+    unsigned char value = 0;
+    OK(aclrtMemcpy(&value, 1, memory, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    CU_ASSERT_EQUAL(value, 7);
+    OK(aclrtFree(memory));
+    acl_end(binary);
+}
+
+// Programs destroy things in static destructors: an error, never a crash or a hang.
+static void calls_after_the_end_are_errors(void)
+{
+    aclrtStream stream;
+    aclrtEvent event;
+    void *memory, *pinned;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMallocHost(&pinned, 64));
+    acl_end(binary);
+    CU_ASSERT_NOT_EQUAL(aclrtDestroyStream(stream), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtDestroyStreamForce(stream), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtDestroyEvent(event), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtFree(memory), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtFreeHost(pinned), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtSynchronizeDevice(), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(
+        aclrtMemcpy((char *)memory + 32, 32, memory, 32, ACL_MEMCPY_DEVICE_TO_DEVICE) &&
+            aclrtMemset(memory, 64, 0, 64),
+        ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclrtResetDevice(0), ACL_SUCCESS);
+    EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+}
+
 static const struct leo_test tests[] = {
+    {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
+    {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
     {"reset_makes_waits_ask_for_the_next_record", reset_makes_waits_ask_for_the_next_record},
     {"kinds_of_events_are_told_apart", kinds_of_events_are_told_apart},
