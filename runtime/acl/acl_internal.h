@@ -28,6 +28,9 @@ enum acl_kind {
     ACL_KIND_FUNC,
     ACL_KIND_ARGS,
     ACL_KIND_HOST_MEMORY,
+    ACL_KIND_GRAPH,
+    ACL_KIND_GROUP,
+    ACL_KIND_PHYSICAL,
 };
 
 enum {
@@ -52,7 +55,9 @@ struct acl_stream {
     uint32_t priority, flags;
     bool failure_mode_set;
     _Atomic uint32_t overflow_switch;
-    _Atomic uint32_t core_limit[ACL_CORE_KINDS];              /**< 0 = that of the device */
+    _Atomic uint32_t core_limit[ACL_CORE_KINDS]; /**< 0 = that of the device */
+    bool group_is_open; /**< of captured tasks, by the thread that captures */
+    size_t group_first;
     _Atomic uint32_t attribute[ACL_STREAM_ATTR_PRIORITY + 1]; /**< for tools; by aclrtStreamAttr */
     struct front_report *_Atomic report; /**< of the thread that runs its callbacks, if any */
 };
@@ -97,7 +102,7 @@ struct acl_device {
     struct leo_rt_device *rt;
     struct acl_context *primary;
     uint32_t references;
-    struct front_family contexts, events, host_memory;
+    struct front_family contexts, events, host_memory, graphs, physical;
     struct leo_rt_host_worker
         *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };
@@ -133,6 +138,8 @@ struct acl_process {
     struct acl_options options;
     _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
     atomic_bool dump_is_on;
+    atomic_int captures; /**< global ones that have begun and not ended */
+    _Atomic uint32_t next_graph_id;
     struct acl_log_file log_file;
     int32_t next_stream_id;
     uint32_t next_event_id;
@@ -201,6 +208,12 @@ void acl_event_free(struct acl_event *event);
 void acl_module_free(struct acl_module *module);
 /** Frees the argument handles made for a function, and the pinned memory of a device, when those
  * end. */
+struct acl_graph;
+void acl_graph_free(struct acl_graph *graph);
+/** An error for calls that are not possible while somebody captures. */
+aclError acl_capture_check(const char *func);
+/** The same for a wait for a stream: if it is being captured the capture is invalid now. */
+aclError acl_capture_check_wait(const char *func, struct acl_stream *stream);
 /** Ends the thread that runs a device's callbacks. */
 void acl_callbacks_end(struct acl_device *slot);
 void acl_args_end(struct acl_func *func);

@@ -87,6 +87,10 @@ static void close_slot(struct acl_device *slot)
     while ((event = acl_handle_take(&slot->events)) != NULL) {
         acl_event_free(event);
     }
+    struct acl_graph *graph;
+    while ((graph = acl_handle_take(&slot->graphs)) != NULL) {
+        acl_graph_free(graph);
+    }
     acl_callbacks_end(slot);
     acl_host_memory_end(slot);
     leo_rt_device_close(slot->rt);

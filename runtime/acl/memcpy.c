@@ -88,6 +88,9 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
     }
     error = acl_current_context(func, &context);
     if (!error) {
+        error = acl_capture_check(func);
+    }
+    if (!error) {
         error = check_kind(func, context, dst, src, kind);
     }
     return error ? error : acl_status(func, leo_rt_memcpy(context->rt, dst, src, count));
@@ -175,7 +178,11 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy2d",
                         "device to device: use aclrtMemcpy2dAsync");
     }
-    aclError error = aclrtMemcpy2dAsync(dst, dpitch, src, spitch, width, height, kind, NULL);
+    aclError error = acl_capture_check("aclrtMemcpy2d");
+    if (error) {
+        return error;
+    }
+    error = aclrtMemcpy2dAsync(dst, dpitch, src, spitch, width, height, kind, NULL);
     return error || width == 0 || height == 0 ? error : aclrtSynchronizeStream(NULL);
 }
 
@@ -204,7 +211,10 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
 
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
-    aclError error = aclrtMemsetAsync(devPtr, maxCount, value, count, NULL);
+    aclError error = acl_capture_check("aclrtMemset");
+    if (!error) {
+        error = aclrtMemsetAsync(devPtr, maxCount, value, count, NULL);
+    }
     return error || count == 0 ? error : aclrtSynchronizeStream(NULL);
 }
 

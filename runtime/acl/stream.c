@@ -146,7 +146,9 @@ static aclError synchronize(const char *func, aclrtStream handle, int timeout)
     if (error) {
         return error;
     }
-    return acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
+    error = acl_capture_check_wait(func, stream);
+    return error ? error
+                 : acl_sync_status(func, stream, leo_rt_stream_synchronize(stream->rt, timeout));
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream)
@@ -237,6 +239,10 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamQuery", "status is NULL");
     }
     aclError error = acl_stream_get("aclrtStreamQuery", stream, &found);
+    if (error) {
+        return error;
+    }
+    error = acl_capture_check_wait("aclrtStreamQuery", found);
     if (error) {
         return error;
     }

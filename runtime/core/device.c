@@ -85,6 +85,9 @@ void rt_device_destroy(struct leo_rt_device *device)
     while (device->streams) {
         rt_stream_destroy(device->streams);
     }
+    while (device->graphs) {
+        rt_graph_destroy(device->graphs);
+    }
     while (device->modules) {
         rt_module_destroy(device->modules);
     }

@@ -113,6 +113,12 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
     }
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
+    if (stream->graph) {
+        leo_status kept = rt_graph_record(event, stream);
+        pthread_mutex_unlock(&device->lock);
+        return kept;
+    }
+    event->graph = NULL;
     // Taken before the submission, which may wait for room and let other threads in. A number
     // nobody uses is no harm.
     uint64_t sequence = ++device->slots[event->slot].sequence;
@@ -180,7 +186,9 @@ leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *s
     }
     leo_status status = LEO_OK;
     pthread_mutex_lock(&event->device->lock);
-    if (event->sequence) {
+    if (event->graph || stream->graph) {
+        status = rt_graph_wait(event, stream);
+    } else if (event->sequence) {
         status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0);
     } else if (event->is_reset) {
         // For the next record, whenever it comes.

@@ -167,6 +167,9 @@ leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_str
         status = rt_fail(LEO_ERR_INVALID_ARG, "the stream is of device %d, the host worker of %d",
                          stream->device->index, device->index);
     }
+    if (status == LEO_OK && leo_rt_stream_graph(stream)) {
+        status = rt_fail(LEO_ERR_UNSUPPORTED, "work of the host cannot be captured");
+    }
     if (status == LEO_OK) {
         status = leo_rt_event_record(job->reached, stream);
     }

@@ -42,6 +42,9 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
     *place = (struct place){0};
     uint32_t size = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
     uint32_t at;
+    if (stream->graph) {
+        return rt_graph_place(stream->graph, size, &place->ptr, &place->addr);
+    }
     // Room in the queue first: places are given back in the order of submission, so from here to
     // the submission no other thread may get in.
     leo_status status = rt_stream_wait_room(stream);

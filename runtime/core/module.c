@@ -160,12 +160,16 @@ void leo_rt_module_unload(struct leo_rt_module *module)
     }
     pthread_mutex_lock(&device->print_lock);
     pthread_mutex_lock(&device->lock);
+    if (!status && module->captured) {
+        status = LEO_ERR_STATE; // a graph launches its kernels
+    }
     if (!status) {
         status = wait_for_tasks(module); // what another thread launched meanwhile
     }
     if (status) {
         // A task may still run its code: it stays until the device is closed.
-        rt_log(device->rt, 2, "%s: not unloaded, the device's tasks do not end", module->name);
+        rt_log(device->rt, 2, "%s: not unloaded, %s", module->name,
+               module->captured ? "a graph uses it" : "the device's tasks do not end");
     } else {
         rt_module_destroy(module);
     }

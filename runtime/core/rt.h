@@ -83,6 +83,7 @@ struct leo_rt_device {
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;
     uint32_t event_count;
+    struct leo_rt_graph *graphs;
     struct leo_rt_use use;  /**< since it was last asked */
     uint64_t use_from_ns;   /**< simulated time then */
     uint64_t newest_end_ns; /**< of any task */
@@ -122,6 +123,7 @@ struct rt_task {
     uint64_t end_ns;
     uint64_t not_before_ns;     /**< simulated time before which it may not start */
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
+    uint64_t *graph_tasks;      /**< counts the tasks of its graph that are under way; NULL: none */
 };
 
 struct leo_rt_stream {
@@ -135,9 +137,13 @@ struct leo_rt_stream {
     char *args;                             /**< argument ring */
     uint64_t args_addr;
     uint32_t args_head, args_tail,
-        args_tasks;       /**< next place; oldest in use; tasks that hold a place */
-    bool stop_on_failure; /**< tasks behind one that failed do not start */
-    bool has_failure;     /**< a task failed and its text is not made yet */
+        args_tasks;             /**< next place; oldest in use; tasks that hold a place */
+    struct leo_rt_graph *graph; /**< what it is given goes there; NULL: to the device */
+    bool updates_graph;         /**< in place of tasks that are there */
+    uint64_t graph_nodes;       /**< tasks it gave to the capture */
+    uint64_t graph_joined_at;   /**< graph_nodes + 1 when another stream waited for its end */
+    bool stop_on_failure;       /**< tasks behind one that failed do not start */
+    bool has_failure;           /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
@@ -151,8 +157,11 @@ struct leo_rt_event {
     struct leo_rt_device *device;
     struct leo_rt_event *previous, *next;
     uint32_t slot;
-    uint64_t sequence; /**< of its last record, 0 = never recorded, or reset since */
-    bool is_reset;     /**< not recorded since: a wait is for the next record */
+    uint64_t sequence;          /**< of its last record, 0 = never recorded, or reset since */
+    struct leo_rt_graph *graph; /**< it is a mark in this capture */
+    struct leo_rt_stream *graph_stream; /**< in this stream, after so many of its tasks */
+    uint64_t graph_nodes;
+    bool is_reset; /**< not recorded since: a wait is for the next record */
 };
 
 struct rt_arg {
@@ -180,7 +189,8 @@ struct leo_rt_module {
     struct rt_image *image;
     struct rt_print *print; /**< NULL: its kernels print nothing */
     uint64_t image_addr;
-    uint64_t tasks; /**< of its kernels, under way */
+    uint64_t tasks;    /**< of its kernels, under way */
+    uint64_t captured; /**< tasks of graphs that launch its kernels */
 };
 
 /* error.c, log.c */
@@ -263,6 +273,20 @@ void rt_print_release(struct leo_rt_module *module);
 void rt_print_launched(struct leo_rt_module *module);
 /** Writes what kernels have printed to standard output. Caller holds no lock. */
 void rt_print_drain(struct leo_rt_device *device);
+
+/* graph.c: callers hold the device's lock */
+/** Room for an argument block as long as the graph lives. */
+LEO_MUST_CHECK leo_status rt_graph_place(struct leo_rt_graph *graph, size_t bytes, char **ptr,
+                                         uint64_t *addr);
+/** What a captured stream is given. */
+LEO_MUST_CHECK leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *entry,
+                                          const struct rt_task *task);
+/** An event in a captured stream; a wait for an event of a capture, or in a captured stream. */
+LEO_MUST_CHECK leo_status rt_graph_record(struct leo_rt_event *event, struct leo_rt_stream *stream);
+LEO_MUST_CHECK leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *stream);
+/** A stream that is being captured goes away. */
+void rt_graph_lose(struct leo_rt_stream *stream);
+void rt_graph_destroy(struct leo_rt_graph *graph);
 
 /* staging.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_staging_get(struct leo_rt_device *device, size_t bytes,

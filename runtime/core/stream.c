@@ -40,6 +40,9 @@ static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
     if (task->kernel) {
         task->kernel->module->tasks--;
     }
+    if (task->graph_tasks) {
+        --*task->graph_tasks;
+    }
     if (task->staging) {
         rt_staging_put(device, task->staging);
     }
@@ -153,6 +156,9 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
                                const struct rt_task *task, uint64_t host_ns)
 {
     struct leo_rt_device *device = stream->device;
+    if (stream->graph) {
+        return rt_graph_append(stream, entry, task);
+    }
     leo_status status = rt_stream_wait_room(stream);
     if (status) {
         return status;
@@ -263,6 +269,9 @@ static void give_up_tasks(struct leo_rt_stream *stream)
 static void destroy_stream(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;
+    if (stream->graph) {
+        rt_graph_lose(stream);
+    }
     for (struct leo_rt_stream **at = &device->streams; *at; at = &(*at)->next) {
         if (*at == stream) {
             *at = stream->next;

@@ -16,6 +16,7 @@ typedef void *aclrtArgsHandle;
 typedef void *aclrtParamHandle;
 typedef void *aclrtDrvMemHandle;
 typedef void *aclmdlRI;
+typedef void *aclrtTaskGrp;
 
 #define ACL_EVENT_SYNC                      0x00000001U
 #define ACL_EVENT_CAPTURE_STREAM_PROGRESS   0x00000002U
@@ -286,6 +287,11 @@ typedef enum {
     ACL_RT_OVERFLOW_MODE_UNDEF = 2
 } aclrtFloatOverflowMode;
 typedef enum {
+    ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
+    ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
+    ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
+} aclmdlRICaptureMode;
+typedef enum {
     ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
     ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
     ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
@@ -466,6 +472,29 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(aclrtStream stream,
 /** Hints about a cache that never holds other data than memory: checked, and nothing to do. */
 ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType,
                                            aclrtStream stream);
+/* Capture: tasks put into the stream, and into streams that wait for its events, are kept instead
+ * of done. Copies must use pinned host memory; calls that wait are errors meanwhile, in all threads
+ * (GLOBAL) or in the one that captures (THREAD_LOCAL). A model runs its tasks one after another. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
+/** On the stream of the beginning, which all others must have joined; by its thread unless RELAXED.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
+ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
+/** Waits for its tasks. */
+ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
+ACL_FUNC_VISIBILITY aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId);
+ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
+ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path,
+                                                    uint32_t flags);
+/** Sets the calling thread's mode and gives the one before. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
+/* A group of captured tasks, which may later be replaced one by one by tasks of the same kinds. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
+                                                            aclrtTaskGrp handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 /** Whether the stream is being captured. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
                                                     aclmdlRICaptureStatus *status,

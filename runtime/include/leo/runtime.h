@@ -108,6 +108,29 @@ leo_status leo_rt_memory_find(struct leo_rt_device *device, uint64_t addr, uint6
  * streams do with the memory at the same time is the caller's to order. */
 leo_status leo_rt_memory_window(struct leo_rt_device *device, uint64_t addr, uint64_t bytes,
                                 void **ptr);
+/* Graphs: from begin to end, tasks put into a stream, and into streams that wait for its events,
+ * are kept instead of done. The graph is the caller's. End: LEO_ERR_STATE: begun elsewhere;
+ * LEO_ERR_MISMATCH: made invalid meanwhile; LEO_ERR_NOT_READY: a stream was not joined. */
+struct leo_rt_graph;
+leo_status leo_rt_capture_begin(struct leo_rt_stream *stream, struct leo_rt_graph **graph);
+leo_status leo_rt_capture_end(struct leo_rt_stream *stream);
+/** The graph whose capture, or update, the stream takes part in; NULL: none. */
+struct leo_rt_graph *leo_rt_stream_graph(struct leo_rt_stream *stream);
+void leo_rt_graph_invalidate(struct leo_rt_graph *graph);
+bool leo_rt_graph_is_invalid(struct leo_rt_graph *graph);
+/** Puts all its tasks into a stream, one after another. */
+leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream *stream);
+/** Tasks kept so far. */
+size_t leo_rt_graph_size(struct leo_rt_graph *graph);
+/** From here to the end, tasks put into the stream replace `count` tasks of the graph, one by one.
+ * LEO_ERR_NOT_READY: it is running. */
+leo_status leo_rt_graph_update_begin(struct leo_rt_graph *graph, struct leo_rt_stream *stream,
+                                     size_t first, size_t count);
+leo_status leo_rt_graph_update_end(struct leo_rt_stream *stream);
+/** Lists its tasks as JSON; path NULL: on standard output. */
+leo_status leo_rt_graph_write(struct leo_rt_graph *graph, const char *path);
+/** Waits for its tasks. */
+leo_status leo_rt_graph_destroy(struct leo_rt_graph *graph);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
