@@ -258,8 +258,8 @@ static void calls_cost_the_same_with_many_handles_alive(void)
     double all = now_s() - start;
     printf("%d rounds: %.2f us with few handles alive, %.2f us with %d; all in %.2f s\n", ROUNDS,
            few / ROUNDS * 1e6, many / ROUNDS * 1e6, EVENTS + PINNED, all);
-    CU_ASSERT_TRUE(many < few * 20); // it was a thousandfold
-    CU_ASSERT_TRUE(all < 20);        // it was 70 s
+    CU_ASSERT_TRUE(many / ROUNDS < 200e-6); // a walk over all of them took milliseconds
+    CU_ASSERT_TRUE(all < 20);               // it was 70 s
     free(event);
 }
 
