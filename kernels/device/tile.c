@@ -218,7 +218,7 @@ OP_INLINE void load_piece(const struct op_tile_args *t, uint64_t row, uint64_t a
 {
     for (uint32_t k = 0; k < t->ins; k++) {
         const uint64_t from = t->in[k] + row_offset(t, t->in_stride[k], row);
-        if (!t->in_repeats[k]) {
+        if (t->in_kind[k] == OP_TILE_DENSE) {
             op_load(slot_of(t, t->in_slot[k], parity), from + at * t->in_bytes[k],
                     count * t->in_bytes[k]);
         }
@@ -230,11 +230,39 @@ OP_INLINE void fill_rows(const struct op_tile_args *t, uint64_t row)
 {
     const uint32_t parity = 0;
     for (uint32_t k = 0; k < t->ins; k++) {
-        if (t->in_repeats[k]) {
+        if (t->in_kind[k] == OP_TILE_ROW_NUMBER) {
             const float value =
                 op_get_f(t->in[k] + row_offset(t, t->in_stride[k], row), t->in_type[k]);
             vector_dup(f32_at(t, t->in_slot[k], parity), value, (uint8_t)((t->tile + 63) / 64), 1,
                        1, 8, 8);
+        }
+    }
+}
+
+/* Rows that repeat lie in their slot side by side. */
+OP_INLINE void load_rows_once(const struct op_tile_args *t)
+{
+    for (uint32_t k = 0; k < t->ins; k++) {
+        for (uint32_t at = 0; t->in_kind[k] == OP_TILE_ROW && at < t->tile; at += t->row) {
+            op_load(slot_of(t, t->in_slot[k], 0) + at * t->in_bytes[k], t->in[k],
+                    t->row * t->in_bytes[k]);
+        }
+    }
+}
+
+/* The numbers of the rows in this piece, each over its row. */
+OP_INLINE void fill_columns(const struct op_tile_args *t, uint64_t first, uint32_t count)
+{
+    for (uint32_t k = 0; k < t->ins; k++) {
+        if (t->in_kind[k] != OP_TILE_COLUMN) {
+            continue;
+        }
+        set_vector_mask(0, t->row);
+        for (uint32_t at = 0; at < count; at += t->row) {
+            const float value = op_get_f(
+                t->in[k] + (first + at) / t->row * (uint64_t)t->in_stride[k][0], t->in_type[k]);
+            vector_dup(op_ub_f32(slot_of(t, t->in_slot[k], 0) + at * 4), value,
+                       (uint8_t)((t->row + 63) / 64), 1, 1, 8, 8);
         }
     }
 }
@@ -257,6 +285,7 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         set_flag(PIPE_V, PIPE_MTE2, event);
         set_flag(PIPE_MTE3, PIPE_V, event);
     }
+    load_rows_once(t);
     for (uint64_t piece = first; piece < end; piece++, parity ^= 1) {
         const uint64_t row = piece / t->pieces_a_row,
                        at = (piece - row * t->pieces_a_row) * t->tile;
@@ -272,6 +301,9 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
             set_vector_mask(0, t->tile);
             fill_rows(t, row);
             filled = row;
+        }
+        if (t->row) {
+            fill_columns(t, at, count);
         }
         set_vector_mask(0, count);
         for (uint32_t i = 0; i < t->insns; i++) {

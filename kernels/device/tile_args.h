@@ -52,6 +52,14 @@ struct op_tile_insn {
     uint8_t code, d, a, b, c, reserved[3];
 };
 
+/** How an input is there. */
+enum op_tile_input {
+    OP_TILE_DENSE,      /**< as the output: loaded for each piece */
+    OP_TILE_ROW_NUMBER, /**< one number a row (or for all): fills its slot */
+    OP_TILE_ROW,    /**< the same row for all rows: loaded once, as often as rows fit in a tile */
+    OP_TILE_COLUMN, /**< one number a row, several rows in a tile */
+};
+
 /** A place in UB. step: distance of the second one where loads or stores run beside arithmetic,
  * else 0. */
 struct op_tile_slot {
@@ -68,9 +76,10 @@ struct op_tile_args {
     int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
         in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
     uint32_t tile;
+    uint32_t row; /**< elements of a row where several rows are in a tile, which is a multiple of
+                     it; else 0 */
     uint8_t outer, ins, insns, numbers;
-    uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS],
-        in_repeats[OP_TILE_INS]; /**< repeats: one number a row */
+    uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];
     uint8_t in_bytes[OP_TILE_INS];
     uint8_t out_bytes, out_slot, fills, reserved;
     uint8_t fill_slot[OP_TILE_NUMBERS],

@@ -28,6 +28,7 @@ struct value {
 /** The list being made. Operands are values until slots are given out. */
 struct list {
     const struct op_pointwise_work *work;
+    uint8_t kind[OP_POINTWISE_MAX]; /**< of each tensor, enum op_tile_input */
     struct value value[VALUES];
     unsigned values;
     uint8_t of[VALUES]; /**< values of the expression -> values here */
@@ -296,7 +297,8 @@ static void add_inputs(struct list *list, const struct op_pointwise_space *space
         }
         const struct op_tensor *tensor = &work->tensors[i];
         const unsigned at = args->ins++;
-        const bool repeats = space->stride[1 + i][space->rank - 1] == 0;
+        const uint8_t kind = list->kind[i];
+        const bool filled = kind == OP_TILE_ROW_NUMBER || kind == OP_TILE_COLUMN;
         if (at >= OP_TILE_INS) {
             list->failed = true;
             return;
@@ -304,9 +306,9 @@ static void add_inputs(struct list *list, const struct op_pointwise_space *space
         args->in[at] = tensor->addr;
         args->in_type[at] = (uint8_t)tensor->type;
         args->in_bytes[at] = (uint8_t)op_type_bytes(tensor->type);
-        args->in_repeats[at] = repeats;
-        args->in_slot[at] =
-            repeats ? new_slot(list, 4, false) : new_slot(list, args->in_bytes[at], true);
+        args->in_kind[at] = kind;
+        args->in_slot[at] = filled ? new_slot(list, 4, false)
+                                   : new_slot(list, args->in_bytes[at], kind == OP_TILE_DENSE);
         list->value[value].slot = args->in_slot[at];
         for (unsigned d = 0; d + 1 < space->rank; d++) {
             args->in_stride[at][d] = space->stride[1 + i][d] * args->in_bytes[at];
@@ -322,8 +324,8 @@ static void widen_inputs(struct list *list)
             continue;
         }
         const enum op_type type = work->tensors[i].type;
-        const bool repeats = list->args->in_repeats[at++];
-        if (type != OP_TYPE_F32 && !repeats) {
+        const uint8_t kind = list->args->in_kind[at++];
+        if (type != OP_TYPE_F32 && kind != OP_TILE_ROW_NUMBER && kind != OP_TILE_COLUMN) {
             const unsigned wide = new_value(list, TILE);
             add_insn(list, OP_TILE_WIDEN, wide, i, (unsigned)type,
                      is_narrow(type) ? halfway_slot(list) : 0);
@@ -486,14 +488,62 @@ static bool fits(const struct op_pointwise_work *work, const struct op_pointwise
     return good;
 }
 
+// Rows side by side in one tile: the output and most inputs without gaps, others the same row or
+// one number a row. Rows of a tile must begin at blocks of 32 bytes.
+static bool find_rows(struct list *list, const struct op_pointwise_space *space)
+{
+    const struct op_pointwise_work *work = list->work;
+    const int64_t row = space->dim[space->rank - 1];
+    if (space->rank != 2 || row > OP_TILE_MOST / 4 || row % 8 != 0 || space->stride[0][0] != row ||
+        space->stride[0][1] != 1) {
+        return false;
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const int64_t *stride = space->stride[1 + i];
+        if (!work->is_tensor[i]) {
+            continue;
+        }
+        if (stride[0] == row && stride[1] == 1) {
+            list->kind[i] = OP_TILE_DENSE;
+        } else if (stride[0] == 0 && stride[1] == 1 &&
+                   row * op_type_bytes(work->tensors[i].type) % 32 == 0) {
+            list->kind[i] = OP_TILE_ROW;
+        } else if (stride[1] == 0) {
+            list->kind[i] = stride[0] == 0 ? OP_TILE_ROW_NUMBER : OP_TILE_COLUMN;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_kinds(struct list *list, const struct op_pointwise_space *space)
+{
+    for (unsigned i = 0; i < list->work->op->var_count; i++) {
+        const bool one = list->work->is_tensor[i] && space->stride[1 + i][space->rank - 1] == 0;
+        list->kind[i] = one ? OP_TILE_ROW_NUMBER : OP_TILE_DENSE;
+    }
+}
+
+// Whole rows a tile; false if none fits.
+static bool cut_into_rows(struct op_tile_args *args, const struct op_pointwise_space *space)
+{
+    const uint32_t row = (uint32_t)space->dim[1];
+    const uint32_t whole = args->tile / row * row;
+    args->row = row;
+    args->tile = whole;
+    return whole > 0;
+}
+
 static void share_pieces(struct op_tile_args *args, const struct op_pointwise_work *work,
                          const struct op_pointwise_space *space, uint32_t *blocks)
 {
     const uint64_t count = (uint64_t)op_tensor_count(&work->out);
     const uint32_t cores = op_plan_vector_cores(work->call->plan);
-    args->columns = (uint64_t)space->dim[space->rank - 1];
+    args->columns = args->row ? count : (uint64_t)space->dim[space->rank - 1];
     // Smaller pieces rather than idle cores.
-    const struct op_share piece = op_share_make(count, 128, LEAST_BYTES / args->out_bytes, cores);
+    const struct op_share piece =
+        op_share_make(count, args->row ? args->row : 128, LEAST_BYTES / args->out_bytes, cores);
     args->tile = piece.per_block < args->tile ? (uint32_t)piece.per_block : args->tile;
     args->pieces_a_row = (args->columns + args->tile - 1) / args->tile;
     args->pieces = count / args->columns * args->pieces_a_row;
@@ -511,11 +561,16 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
     const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
                             work->tensors[0].type == work->out.type &&
                             work->out.type != OP_TYPE_BOOL;
+    const bool rows = !moves_bits && floats && expression && op_pointwise_fits_vector(work) &&
+                      find_rows(&list, space);
     *done = false;
-    if (!expression || (!floats && !moves_bits) || !fits(work, space, moves_bits)) {
+    if (!expression || (!floats && !moves_bits) || (!rows && !fits(work, space, moves_bits))) {
         return LEO_OK;
     }
     memset(&args, 0, sizeof(args));
+    if (!rows) {
+        find_kinds(&list, space);
+    }
     add_inputs(&list, space);
     if (moves_bits) {
         args.out_bytes = args.in_bytes[0];
@@ -539,11 +594,14 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         return LEO_OK;
     }
     lay_out_slots(&list, op_plan_caps(work->call->plan)->ub_bytes);
+    if (rows && !cut_into_rows(&args, space)) {
+        return LEO_OK;
+    }
     args.insns = (uint8_t)list.insns;
     memcpy(args.insn, list.insn, sizeof(args.insn));
     args.out = work->out.addr;
-    args.outer = (uint8_t)(space->rank - 1);
-    for (unsigned d = 0; d + 1 < space->rank; d++) {
+    args.outer = (uint8_t)(rows ? 0 : space->rank - 1);
+    for (unsigned d = 0; d < args.outer; d++) {
         args.dim[d] = space->dim[d];
         args.out_stride[d] = space->stride[0][d] * args.out_bytes;
     }

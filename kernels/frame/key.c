@@ -42,25 +42,42 @@ static bool add_bytes(struct op_key *key, const void *bytes, size_t count)
     return good;
 }
 
-// `others`: the tensors before it, whose memory it may share.
-static bool add_tensor(struct op_key *key, const struct op_tensor *tensor,
-                       const struct op_tensor *const *others, unsigned other_count)
+/* The tensors seen so far and the bytes they touch, to tell shared memory. */
+struct seen {
+    uint64_t begin[OP_KEY_SEEN_MAX], end[OP_KEY_SEEN_MAX];
+    unsigned count;
+};
+
+// The first tensor before it whose memory it shares, and how far apart they begin.
+static bool add_shared(struct op_key *key, struct seen *seen, const struct op_tensor *tensor)
 {
-    if (!tensor) {
-        return add_word(key, UINT64_MAX);
-    }
-    bool good =
-        add_word(key, (uint64_t)tensor->type | tensor->rank << 8 |
-                          (uint64_t)(tensor->format & 0xffff) << 16 |
-                          (uint64_t)(tensor->addr == 0) << 32 | (tensor->addr & 31) << 40) &&
-        add_words(key, tensor->dim, tensor->rank) && add_words(key, tensor->stride, tensor->rank);
-    for (unsigned i = 0; good && i < other_count; i++) {
-        if (others[i] && op_tensor_alias(tensor, others[i]) != OP_ALIAS_NONE) {
-            return add_word(key, (uint64_t)i << 48 | 1) &&
-                   add_word(key, tensor->addr - others[i]->addr);
+    const uint64_t begin = tensor->addr, end = begin + op_tensor_extent(tensor);
+    uint64_t first = 0, distance = 0;
+    for (unsigned i = 0; i < seen->count; i++) {
+        if (begin < seen->end[i] && seen->begin[i] < end) {
+            first = (uint64_t)i << 48 | 1;
+            distance = begin - seen->begin[i];
+            break;
         }
     }
-    return good && add_word(key, 0);
+    if (seen->count < OP_KEY_SEEN_MAX) {
+        seen->begin[seen->count] = begin;
+        seen->end[seen->count++] = end;
+    }
+    return add_word(key, first) && add_word(key, distance);
+}
+
+static bool add_tensor(struct op_key *key, struct seen *seen, const struct op_tensor *tensor)
+{
+    static const struct op_tensor none = {.rank = 1}; // touches nothing
+    if (!tensor) {
+        return add_word(key, UINT64_MAX) && add_shared(key, seen, &none);
+    }
+    const uint64_t head = (uint64_t)tensor->type | tensor->rank << 8 |
+                          (uint64_t)(tensor->format & 0xffff) << 16 |
+                          (uint64_t)(tensor->addr == 0) << 32 | (tensor->addr & 31) << 40;
+    return add_word(key, head) && add_words(key, tensor->dim, tensor->rank) &&
+           add_words(key, tensor->stride, tensor->rank) && add_shared(key, seen, tensor);
 }
 
 static bool add_scalar(struct op_key *key, const struct op_scalar *scalar)
@@ -72,21 +89,6 @@ static bool add_scalar(struct op_key *key, const struct op_scalar *scalar)
            add_words(key, &scalar->imag, 1) && add_words(key, &scalar->integer, 1);
 }
 
-/* The tensors seen so far, to tell shared memory. */
-struct seen {
-    const struct op_tensor *tensors[OP_KEY_SEEN_MAX];
-    unsigned count;
-};
-
-static bool add_seen(struct op_key *key, struct seen *seen, const struct op_tensor *tensor)
-{
-    bool good = add_tensor(key, tensor, seen->tensors, seen->count);
-    if (seen->count < OP_KEY_SEEN_MAX) {
-        seen->tensors[seen->count++] = tensor;
-    }
-    return good;
-}
-
 static bool add_value(struct op_key *key, struct seen *seen, const struct op_value *value)
 {
     bool good = true;
@@ -95,11 +97,11 @@ static bool add_value(struct op_key *key, struct seen *seen, const struct op_val
     }
     switch (value->kind) {
     case OP_KIND_TENSOR:
-        return add_seen(key, seen, value->tensor);
+        return add_tensor(key, seen, value->tensor);
     case OP_KIND_TENSOR_LIST:
         good = add_word(key, value->tensors->count);
         for (uint64_t i = 0; good && i < value->tensors->count; i++) {
-            good = add_seen(key, seen, value->tensors->items[i]);
+            good = add_tensor(key, seen, value->tensors->items[i]);
         }
         return good;
     case OP_KIND_SCALAR:

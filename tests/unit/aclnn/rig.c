@@ -40,6 +40,14 @@ void rig_close(void)
     must(aclFinalize(), "aclFinalize");
 }
 
+void rig_reset(void)
+{
+    must(aclrtDestroyStream(rig.stream), "aclrtDestroyStream");
+    must(aclrtResetDevice(0), "aclrtResetDevice");
+    must(aclrtSetDevice(0), "aclrtSetDevice");
+    must(aclrtCreateStream(&rig.stream), "aclrtCreateStream");
+}
+
 aclrtStream rig_stream(void)
 {
     return rig.stream;

@@ -13,6 +13,7 @@
 
 void rig_open(void);
 void rig_close(void);
+void rig_reset(void); /**< the device, and a new stream */
 aclrtStream rig_stream(void);
 /** 0 = 910A, 1 = 910B: index of type masks. */
 unsigned rig_chip(void);

@@ -10,6 +10,7 @@
 #include <aclnnop/aclnn_mm.h>
 #include <aclnnop/aclnn_reduce_sum.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,89 @@ static void an_input_that_overlaps_the_output_is_read_first(void)
     rig_tensor_free(&x);
 }
 
+/* What a thread does: its own tensors and stream, many calls. */
+static void *add_many_times(void *result)
+{
+    aclrtStream stream;
+    bool good = !aclrtSetDevice(0) && !aclrtCreateStream(&stream);
+    for (int64_t round = 0; good && round < 50; round++) {
+        const int64_t dim[] = {round % 7 + 1, 33};
+        struct rig_tensor a = rig_tensor_make(OP_TYPE_I32, 2, dim, RIG_DENSE, 1);
+        struct rig_tensor out = rig_tensor_make(OP_TYPE_I32, 2, dim, RIG_DENSE, 2);
+        int64_t two = 2;
+        aclScalar *alpha = aclCreateScalar(&two, ACL_INT64);
+        uint64_t bytes;
+        aclOpExecutor *executor;
+        good = !aclnnAddGetWorkspaceSize(a.acl, a.acl, alpha, out.acl, &bytes, &executor) &&
+               !aclnnAdd(NULL, bytes, executor, stream) && !aclrtSynchronizeStream(stream);
+        rig_tensor_take(&out);
+        for (int64_t i = 0; good && i < dim[0] * 33; i++) {
+            const int64_t x = rig_get_i(rig_tensor_at(&a, i), OP_TYPE_I32);
+            good = (int32_t)rig_get_i(rig_tensor_at(&out, i), OP_TYPE_I32) == (int32_t)(x + 2 * x);
+        }
+        rig_tensor_free(&a);
+        rig_tensor_free(&out);
+        aclDestroyScalar(alpha);
+    }
+    *(bool *)result = good && !aclrtDestroyStream(stream);
+    return NULL;
+}
+
+static void threads_share_plans(void)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    bool good[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, add_many_times, &good[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CU_ASSERT_TRUE(good[i]);
+    }
+}
+
+/* Phase 2 on another thread than phase 1, as an adapter with a queue does. */
+struct handed {
+    aclOpExecutor *executor;
+    aclrtContext context;
+    aclnnStatus code;
+};
+
+static void *run_phase2(void *argument)
+{
+    struct handed *handed = argument;
+    handed->code = aclrtSetCurrentContext(handed->context);
+    handed->code = handed->code ? handed->code : aclnnAdd(NULL, 0, handed->executor, rig_stream());
+    return NULL;
+}
+
+static void phase2_may_run_on_another_thread(void)
+{
+    struct add add = add_make(OP_TYPE_F32, 4, 5);
+    struct handed handed = {.code = -1};
+    pthread_t thread;
+    uint64_t bytes;
+    CU_ASSERT_EQUAL(aclrtGetCurrentContext(&handed.context), 0);
+    CU_ASSERT_EQUAL_FATAL(aclnnAddGetWorkspaceSize(add.a.acl, add.b.acl, add.alpha, add.out.acl,
+                                                   &bytes, &handed.executor),
+                          0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, run_phase2, &handed), 0);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(handed.code, 0);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    add_free(&add);
+}
+
+/* A device that is reset ends its plans; the next use makes them anew. */
+static void a_reset_device_starts_anew(void)
+{
+    for (int round = 0; round < 2; round++) {
+        an_executor_runs_once_unless_it_is_repeatable();
+        rig_reset();
+    }
+}
+
 static void small_integers(struct rig_tensor *tensor)
 {
     const int64_t elements = (int64_t)tensor->storage_bytes / rig_type_bytes(tensor->type);
@@ -265,6 +349,9 @@ int main(int argc, char **argv)
          an_executor_runs_once_unless_it_is_repeatable},
         {"an_input_that_overlaps_the_output_is_read_first",
          an_input_that_overlaps_the_output_is_read_first},
+        {"threads_share_plans", threads_share_plans},
+        {"phase2_may_run_on_another_thread", phase2_may_run_on_another_thread},
+        {"a_reset_device_starts_anew", a_reset_device_starts_anew},
         {"addmm_adds_a_broadcast_bias", addmm_adds_a_broadcast_bias},
         {"reduce_sum_takes_any_dimensions", reduce_sum_takes_any_dimensions},
     };

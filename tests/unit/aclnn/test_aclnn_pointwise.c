@@ -313,9 +313,55 @@ static void copies_between_layouts(void)
     }
 }
 
+/* [rows, columns] with a row, a column and one element, in every float type. */
+static void broadcasts_of_rows_and_columns(void)
+{
+    static const struct shape wholes[] = {
+        {2, {300, 64}}, {2, {37, 1000}}, {2, {41, 100}}, {2, {7, 3000}}, {3, {5, 60, 8}}};
+    const struct op_test_row *row = rig_row("Mul");
+    for (unsigned type = OP_TYPE_F32; type <= OP_TYPE_BF16; type++) {
+        for (unsigned i = 0;
+             row->params[0].types[rig_chip()] >> type & 1 && i < sizeof(wholes) / sizeof(wholes[0]);
+             i++) {
+            for (unsigned way = 0; way < 3; way++) {
+                struct shape other = wholes[i];
+                for (unsigned d = 0; d < other.rank; d++) {
+                    const bool last = d + 1 == other.rank;
+                    other.dim[d] = way == 2 || (way == 0 ? !last : last) ? 1 : other.dim[d];
+                }
+                struct rig_tensor a = rig_tensor_make((enum op_type)type, wholes[i].rank,
+                                                      wholes[i].dim, RIG_DENSE, 1);
+                struct rig_tensor b =
+                    rig_tensor_make((enum op_type)type, other.rank, other.dim, RIG_DENSE, 2);
+                struct rig_tensor out = rig_tensor_make((enum op_type)type, wholes[i].rank,
+                                                        wholes[i].dim, RIG_DENSE, 3);
+                const union op_test_arg args[] = {
+                    {.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}};
+                CU_ASSERT_EQUAL(rig_run(row, args, true), 0);
+                rig_tensor_take(&out);
+                const int64_t columns = wholes[i].dim[wholes[i].rank - 1];
+                long bad = 0;
+                for (int64_t k = 0; k < rig_tensor_count(&out); k++) {
+                    float want;
+                    const int64_t at = way == 0 ? k % columns : way == 1 ? k / columns : 0;
+                    rig_put_f(&want, (enum op_type)type,
+                              rig_get_f(rig_tensor_at(&a, k), (enum op_type)type) *
+                                  rig_get_f(rig_tensor_at(&b, at), (enum op_type)type));
+                    bad += !same(rig_tensor_at(&out, k), &want, (enum op_type)type, 0);
+                }
+                CU_ASSERT_EQUAL(bad, 0);
+                rig_tensor_free(&a);
+                rig_tensor_free(&b);
+                rig_tensor_free(&out);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"pointwise_broadcasts_of_rows_and_columns", broadcasts_of_rows_and_columns},
         {"pointwise_copies_between_layouts", copies_between_layouts},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
