@@ -19,7 +19,8 @@ enum sim_touch {
     SIM_TOUCH_READ = 1,
     SIM_TOUCH_WRITE = 2,
     SIM_TOUCH_ATOMIC = 4, /**< with WRITE: adds to (or else combines with) what is there */
-    SIM_TOUCH_PADDED = 8  /**< with READ: some of it is padding whose value has no effect */
+    SIM_TOUCH_PADDED = 8, /**< with READ: some of it is padding whose value has no effect */
+    SIM_TOUCH_MOVED = 16  /**< with READ: its elements go to places the footprint does not tell */
 };
 
 /** `count` times, `step` bytes apart. */

@@ -150,7 +150,7 @@ static void compare_read(struct access *access, uint64_t addr, const struct sim_
         access->touch & SIM_TOUCH_PADDED && entry->end - entry->begin < FRACTAL_BYTES;
     if (access->follows) {
         note_hole(access, addr, (uint64_t)entry->end - entry->begin);
-    } else if (!padding) {
+    } else if (!padding && !(access->touch & SIM_TOUCH_MOVED)) {
         find(access, LEO_FAULT_NOT_WRITTEN, LEO_CHECK_KIND_NONE, entry->write, addr, entry);
     }
 }
@@ -244,7 +244,7 @@ static bool is_elementwise(const struct sim_op *op, uint32_t *element)
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A],
                           *src = &op->foot->span[SIM_OPERAND_B];
     *element = 1;
-    if (dst->touch == 0 || dst->space == LEO_MEM_SPACE_GM) {
+    if (dst->touch == 0 || dst->space == LEO_MEM_SPACE_GM || src->touch & SIM_TOUCH_MOVED) {
         return false;
     }
     if (dst->lane_bytes != 0) {
@@ -346,7 +346,7 @@ static void touch_spans(struct access *access, const struct sim_core *core,
             note_global(access->check, span, access->unit, number, access->pc);
             continue;
         }
-        access->touch |= span->touch & SIM_TOUCH_PADDED;
+        access->touch |= span->touch & (SIM_TOUCH_PADDED | SIM_TOUCH_MOVED);
         access->at = 0;
         access->unit_bytes = span->lane_bytes ? span->lane_bytes : element;
         access->space = (enum leo_mem_space)span->space;

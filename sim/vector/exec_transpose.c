@@ -15,7 +15,7 @@ bool sim_foot_vtranspose(struct sim_core *core, const struct sim_op *op, struct 
 {
     (void)core;
     sim_vec_foot_unmasked(foot, 1, ROWS * ROWS);
-    sim_vec_foot_bytes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, MATRIX_BYTES,
+    sim_vec_foot_bytes(foot, SIM_OPERAND_B, SIM_TOUCH_READ | SIM_TOUCH_MOVED, op->b, MATRIX_BYTES,
                        SIM_VEC_BLOCK_BYTES);
     sim_vec_foot_bytes(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE, op->a, MATRIX_BYTES,
                        SIM_VEC_BLOCK_BYTES);
@@ -79,10 +79,11 @@ bool sim_foot_nchw(struct sim_core *core, const struct sim_op *op, struct sim_fo
     }
     const struct leo_cfg_nchw *cfg = &nchw.cfg;
     sim_vec_foot_unmasked(foot, cfg->repeat, ROWS * nchw.part / nchw.element);
-    return foot->empty || (add_rows(core, foot, (unsigned)op->b, SIM_TOUCH_READ, nchw.src_at,
-                                    nchw.part, (struct sim_level){cfg->repeat, cfg->src_rep}) &&
-                           add_rows(core, foot, (unsigned)op->a, SIM_TOUCH_WRITE, nchw.dst_at,
-                                    nchw.part, (struct sim_level){cfg->repeat, cfg->dst_rep}));
+    return foot->empty ||
+           (add_rows(core, foot, (unsigned)op->b, SIM_TOUCH_READ | SIM_TOUCH_MOVED, nchw.src_at,
+                     nchw.part, (struct sim_level){cfg->repeat, cfg->src_rep}) &&
+            add_rows(core, foot, (unsigned)op->a, SIM_TOUCH_WRITE, nchw.dst_at, nchw.part,
+                     (struct sim_level){cfg->repeat, cfg->dst_rep}));
 }
 
 bool sim_vec_nchwconv(struct sim_core *core, const struct sim_op *op)

@@ -45,7 +45,7 @@ bool sim_foot_gmask(struct sim_core *core, const struct sim_op *op, struct sim_f
         (mask.lanes * mask.bytes + SIM_VEC_BLOCK_BYTES - 1) / SIM_VEC_BLOCK_BYTES;
     const uint64_t step = (uint64_t)cfg.src1_rep * SIM_VEC_BLOCK_BYTES;
     const uint8_t *bits = NULL;
-    sim_vec_foot_blocks(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b,
+    sim_vec_foot_blocks(foot, SIM_OPERAND_B, SIM_TOUCH_READ | SIM_TOUCH_MOVED, op->b,
                         (struct sim_level){mask.repeats, cfg.src0_rep},
                         (struct sim_level){blocks, cfg.src0_blk}, SIM_VEC_BLOCK_BYTES);
     if (mask.pattern == 0) {
@@ -99,8 +99,8 @@ bool sim_foot_vreduce(struct sim_core *core, const struct sim_op *op, struct sim
     const struct sim_lanes *lanes = &foot->lanes;
     const uint64_t bit_bytes =
         ((uint64_t)(lanes->repeats - 1) * lanes->count + lanes->used_last + 7) / 8;
-    sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ, op->b, cfg.src0_blk, cfg.src0_rep,
-                       bytes);
+    sim_vec_foot_lanes(foot, SIM_OPERAND_B, SIM_TOUCH_READ | SIM_TOUCH_MOVED, op->b, cfg.src0_blk,
+                       cfg.src0_rep, bytes);
     sim_vec_foot_bytes(foot, SIM_OPERAND_C, SIM_TOUCH_READ, op->c, bit_bytes, SIM_VEC_BLOCK_BYTES);
     const uint8_t *bits = sim_vec_foot_peek(core, op->c, bit_bytes);
     const uint64_t kept = bits ? count_set(lanes, bits) : 0;
@@ -151,7 +151,7 @@ static bool add_place(struct sim_core *core, struct reach *reach, uint64_t base,
 static void add_reach(struct sim_footprint *foot, const struct reach *reach)
 {
     if (reach->low < reach->high) {
-        sim_vec_foot_bytes(foot, SIM_OPERAND_EXTRA, SIM_TOUCH_READ | SIM_TOUCH_PADDED, reach->low,
+        sim_vec_foot_bytes(foot, SIM_OPERAND_EXTRA, SIM_TOUCH_READ | SIM_TOUCH_MOVED, reach->low,
                            reach->high - reach->low, 1);
     }
 }
