@@ -2,14 +2,27 @@
 /* Launches of device/norm_rows.c. */
 #include "norm.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
+enum {
+    LEAST_ELEMENTS = 64, // fewer are not worth another core
+    LEAST_LENGTH = 16,   // [A] of a row: below, the vector unit waits longer than it computes
+};
 
-static leo_status launch_rows(struct op_plan *plan, const char *kernel,
-                              const struct op_norm_rows *rows, const struct op_tensor *gradient,
-                              const struct op_tensor *in, uint64_t count, uint64_t least,
-                              struct op_norm_rows_args *args)
+// Vector code takes one type of 32 or 16 bits for all, and weights that run along the row.
+static bool is_for_vectors(const struct op_norm_rows *rows, const struct op_norm_rows_args *args,
+                           bool has_out)
+{
+    const bool weighted = args->weight || args->bias;
+    return (args->in_type == OP_TYPE_F32 || args->in_type == OP_TYPE_F16) &&
+           (!args->gradient || args->gradient_type == args->in_type) &&
+           (!has_out || args->out_type == args->in_type) && rows->length >= LEAST_LENGTH &&
+           (!weighted || (rows->weight_span == 1 && rows->weights == rows->length));
+}
+
+static void set_rows(struct op_norm_rows_args *args, const struct op_norm_rows *rows,
+                     const struct op_tensor *gradient, const struct op_tensor *in)
 {
     args->in = in->addr;
     args->in_type = (uint8_t)in->type;
@@ -24,9 +37,30 @@ static leo_status launch_rows(struct op_plan *plan, const char *kernel,
     args->weight_span = (uint64_t)rows->weight_span;
     args->weights = (uint64_t)rows->weights;
     args->no_mean = rows->no_mean;
+}
+
+static leo_status launch_scalar(struct op_plan *plan, const char *kernel, uint64_t count,
+                                uint64_t least, struct op_norm_rows_args *args)
+{
     const struct op_share share = op_share_make(count, 1, least, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
     return op_plan_launch(plan, "norm_rows", kernel, share.blocks, args, sizeof(*args), 6);
+}
+
+static leo_status launch_rows(struct op_plan *plan, const char *kernel,
+                              const struct op_norm_rows *rows, bool by_element,
+                              struct op_norm_rows_args *args)
+{
+    const uint64_t count = by_element ? args->rows * args->length : args->rows;
+    const uint64_t least = by_element ? LEAST_ELEMENTS : 1;
+    if (!is_for_vectors(rows, args, by_element)) {
+        return launch_scalar(plan, kernel, count, least, args);
+    }
+    char name[40];
+    const struct op_share share = op_share_make(count, 1, least, op_plan_vector_cores(plan));
+    args->per_block = share.per_block;
+    snprintf(name, sizeof(name), "%s_%s", kernel, op_type_name(args->in_type));
+    return op_plan_launch(plan, "norm_vector", name, share.blocks, args, sizeof(*args), 6);
 }
 
 leo_status op_norm_plan_moments(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -40,7 +74,8 @@ leo_status op_norm_plan_moments(struct op_plan *plan, const struct op_norm_rows 
         return status;
     }
     args.out = *moments;
-    return launch_rows(plan, "norm_moments", rows, NULL, in, (uint64_t)rows->rows, 1, &args);
+    set_rows(&args, rows, NULL, in);
+    return launch_rows(plan, "norm_moments", rows, false, &args);
 }
 
 leo_status op_norm_plan_sums(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -57,7 +92,8 @@ leo_status op_norm_plan_sums(struct op_plan *plan, const struct op_norm_rows *ro
     args.out = *sums;
     args.entry = means;
     args.weight = rows->weight;
-    return launch_rows(plan, "norm_sums", rows, gradient, in, (uint64_t)rows->rows, 1, &args);
+    set_rows(&args, rows, gradient, in);
+    return launch_rows(plan, "norm_sums", rows, false, &args);
 }
 
 leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *rows,
@@ -78,9 +114,9 @@ leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *r
     args.entry = table;
     args.weight = rows->weight;
     args.bias = rows->bias;
+    set_rows(&args, rows, gradient, in);
     leo_status status =
-        launch_rows(plan, gradient ? "norm_gradient" : "norm_apply", rows, gradient, in,
-                    (uint64_t)(rows->rows * rows->length), LEAST_ELEMENTS, &args);
+        launch_rows(plan, gradient ? "norm_gradient" : "norm_apply", rows, true, &args);
     if (status != LEO_OK || dense.addr == out->addr) {
         return status;
     }
@@ -96,8 +132,9 @@ leo_status op_norm_plan_columns(struct op_plan *plan, const struct op_norm_rows 
     args.out = out;
     args.entry = means;
     args.weight = inverses;
-    return launch_rows(plan, inverses ? "norm_weight_gradient" : "norm_bias_gradient", rows,
-                       gradient, in, (uint64_t)rows->weights, 1, &args);
+    set_rows(&args, rows, gradient, in);
+    return launch_scalar(plan, inverses ? "norm_weight_gradient" : "norm_bias_gradient",
+                         args.weights, 1, &args);
 }
 
 leo_status op_norm_take(struct op_plan *plan, const struct op_tensor *tensor, uint64_t *addr)

@@ -32,7 +32,7 @@ class Norms(common.Case):
             self.expect_close(got, want, rtol=bound, atol=bound * scale, what=f"{what}, {'out' if index == 0 else f'gradient {index}'}")
 
     def test_batch_norm(self):
-        for shape in [(4, 3, 5, 7), (8, 17), (2, 20, 9), (2, 5, 3, 4, 5), (2, 64, 16, 16)]:
+        for shape in [(4, 3, 5, 7), (8, 17), (2, 20, 9), (2, 5, 3, 4, 5), (2, 64, 16, 16), (3, 7, 61, 67)]:
             for training in (True, False):
                 for affine in (True, False):
                     channels = shape[1]
@@ -66,7 +66,7 @@ class Norms(common.Case):
         self.expect_same(lambda x: F.instance_norm(x), operands([(3, 4, 6, 7)]), "instance_norm")
 
     def test_layer_norm(self):
-        for shape, tail in [((4, 32, 64), (64,)), ((3, 5, 7), (5, 7)), ((2, 17), (17,)), ((129,), (129,))]:
+        for shape, tail in [((4, 32, 64), (64,)), ((3, 5, 7), (5, 7)), ((2, 17), (17,)), ((129,), (129,)), ((5, 4099), (4099,))]:
             for dtype in [torch.float32, *HALVES]:
                 x, w, b = operands([shape, tail, tail], dtype)
                 self.expect_same(lambda x, w, b: F.layer_norm(x, tail, w, b), [x, w, b], f"layer_norm {shape} {dtype}")
