@@ -5,10 +5,11 @@ JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
-.PHONY: help setup demo toolkit build build-asan test test-pytorch bench tsan fuzz docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench tsan fuzz docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
+	@echo "make demo-pytorch   train ResNet-18 with PyTorch and torch_npu on the simulated chip"
 	@echo "make toolkit lay out libraries, headers and commands in build/toolkit, for PyTorch and other programs"
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
 	@echo "make test-pytorch   run all PyTorch scripts under the real torch_npu, the long ones too"
@@ -27,6 +28,14 @@ demo: setup
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS) --target leo-train
 	build/training/c/leo-train
+
+# The same idea under PyTorch: the vendor's own adapter from PyPI, unchanged, on the simulated chip.
+demo-pytorch: setup
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build build --parallel $(JOBS) --target toolkit
+	@tools/setup-pytorch.sh build/venv
+	@tools/demo-pytorch.sh build build/venv
 
 build: setup
 	cmake --preset release
