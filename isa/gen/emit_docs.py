@@ -155,7 +155,9 @@ Written by hand in `isa/device/include/leo`:
 | `VALUE_INDEX INDEX_VALUE ONLY_VALUE ONLY_INDEX`, `inc dec` | order of vcmax, vcmin; mode of load_cbuf_*: the source address goes up or down |
 | `NoQuant F322F16 F322BF16 ..`, `CRMODE_NONE CRMODE_F32toF16_NONE ..` | quant of copy_matrix_cc_to_gm, mode of copy_matrix_cc_to_ubuf |
 | `mad(.., k_dir, c_src, c_init)` | k_align, c_bias, c_init of configuration mad; `init` of the short form is c_init |
-| `dcci(..)`, `dsb(..)` | keep the compiler's order; the scalar unit has no data cache |
+| `dcci(..)`, `dsb(..)`, `dc_preload(..)`, `preload(..)` | keep the order; everybody sees scalar stores at once |
+| `hset_flag(src, dst, event, memory, from_v)`, `hwait_flag(..)` | set_flag, wait_flag under their other names |
+| `leo_set_saturate(on)`, `get_overflow_status()`, `leo_clear_overflow()` | saturating results and their sticky status |
 | `bcnt0 bcnt1 clz sff0 sff1 sbitset0 sbitset1` | bits of a 64-bit number |
 | `trap()` | stops the kernel |
 | `leo_printf(format, ..)`, `leo_assert(condition, format, ..)` | output, and a fault with text: [../kernel_output.md](../kernel_output.md) |

@@ -132,6 +132,28 @@ bool sim_core_get_cmpmask(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+/* The scalar unit's accesses to global memory are seen by everybody at once (decision 16), so what
+ * orders them or moves cache lines has nothing to move. Operands are checked all the same. */
+bool sim_core_dcci(struct sim_core *core, const struct sim_op *op)
+{
+    if (op->a > 1) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->a, 0);
+    }
+    return op->a == 1 || sim_core_gm(core, op->b, 1, false) != NULL;
+}
+
+bool sim_core_dsb(struct sim_core *core, const struct sim_op *op)
+{
+    return op->a <= 3 || sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->a, 0);
+}
+
+bool sim_core_hint(struct sim_core *core, const struct sim_op *op)
+{
+    (void)core;
+    (void)op;
+    return true;
+}
+
 bool sim_core_trap(struct sim_core *core, const struct sim_op *op)
 {
     return sim_core_fault(core, LEO_FAULT_KERNEL_TRAP, LEO_MEM_SPACE_PRIVATE, op->b, 0);

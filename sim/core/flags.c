@@ -74,6 +74,29 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+/* The flags of one memory are the flags of all: the pipes and the event name them. */
+static bool with_pipes(struct sim_core *core, const struct sim_op *op,
+                       bool (*run)(struct sim_core *core, const struct sim_op *op))
+{
+    if (op->a > 0xfff || op->b > 0x1f) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->a, 0);
+    }
+    struct sim_op plain = *op;
+    plain.imm = (uint16_t)op->a;
+    plain.b = 0;
+    return run(core, &plain);
+}
+
+bool sim_core_hflag_set(struct sim_core *core, const struct sim_op *op)
+{
+    return with_pipes(core, op, sim_core_flag_set);
+}
+
+bool sim_core_hflag_wait(struct sim_core *core, const struct sim_op *op)
+{
+    return with_pipes(core, op, sim_core_flag_wait);
+}
+
 bool sim_core_barrier(struct sim_core *core, const struct sim_op *op)
 {
     unsigned pipe = op->imm;

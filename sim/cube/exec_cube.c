@@ -4,6 +4,28 @@
 
 #include "simd/simd.h"
 #include "simd/simd_cube.h"
+#include <string.h>
+
+/* Results of one type: infinity becomes the largest number, NaN 0 (HW-NUM-15). */
+static void saturate(struct sim_core *core, const struct sim_mmad *mmad)
+{
+    const bool half = mmad->type == LEO_MAD_F16F16;
+    const uint32_t infinity = half ? 0x7c00u : 0x7f800000u, sign = half ? 0x8000u : 0x80000000u;
+    const size_t bytes = half ? 2 : 4, m1 = (mmad->m + 15) / 16;
+    for (uint32_t i = 0; i < mmad->m; i++) {
+        for (uint32_t j = 0; j < mmad->n; j++) {
+            uint8_t *at =
+                (uint8_t *)mmad->c + ((j / 16 * m1 + i / 16) * 256 + i % 16 * 16 + j % 16) * bytes;
+            uint32_t bits = 0;
+            memcpy(&bits, at, bytes);
+            if ((bits & infinity) == infinity) {
+                bits = (bits & ~sign) > infinity ? 0 : (bits & sign) | (infinity - 1);
+                memcpy(at, &bits, bytes);
+                core->csr.overflow = 1;
+            }
+        }
+    }
+}
 
 bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
 {
@@ -27,5 +49,8 @@ bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
         .scratch = core->scratch,
     };
     core->simd->cube->mmad(&mmad);
+    if (ctrl.saturate && !mad_is_integer(cfg.type)) {
+        saturate(core, &mmad);
+    }
     return true;
 }

@@ -38,6 +38,12 @@ static inline uint32_t mad_fractals_of_k(const struct leo_cfg_mad *cfg)
     return cfg->k_align && bits == 32 ? (fractals + 1) & ~1u : fractals;
 }
 
+static inline bool mad_is_integer(enum leo_mad type)
+{
+    return type == LEO_MAD_S8S32 || type == LEO_MAD_U8U32 || type == LEO_MAD_U8S32 ||
+           type == LEO_MAD_S4S32;
+}
+
 /** A is a plain vector of k elements. */
 static inline bool mad_is_vector(const struct leo_cfg_mad *cfg)
 {

@@ -118,12 +118,13 @@ static void run_convert(void *context, void *dst, const void *a, const void *b, 
 bool sim_vec_binary(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                a = sim_vec_array_of(op, SIM_OPERAND_B),
                                b = sim_vec_array_of(op, SIM_OPERAND_C);
     struct lanes_context lanes;
     lanes.binary = vec.simd->binary[op->row->member][sim_vec_lane_of(cfg.dtype)];
+    sim_vec_saturates(&vec, cfg.dtype);
     sim_vec_run(&vec, &dst, &a, &b, run_binary, &lanes);
     return true;
 }
@@ -140,12 +141,13 @@ static void fill_splat(struct lanes_context *lanes, const struct sim_vec *vec, u
 bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
     struct lanes_context lanes;
     lanes.binary = vec.simd->binary[op->row->member][sim_vec_lane_of(cfg.dtype)];
     fill_splat(&lanes, &vec, op->c, dst.lane_bytes);
+    sim_vec_saturates(&vec, cfg.dtype);
     sim_vec_run(&vec, &dst, &src, NULL, run_scalar, &lanes);
     return true;
 }
@@ -179,6 +181,7 @@ bool sim_vec_fused(struct sim_core *core, const struct sim_op *op)
                                                                : SIM_FUSED_F32];
     lanes.relu = vec.simd->unary[SIM_UNARY_RELU][sim_vec_lane_of(cfg.dtype)];
     vec.keeps_dst = true;
+    sim_vec_saturates(&vec, cfg.mod == 1 ? LEO_DTYPE_F32 : (enum leo_dtype)cfg.dtype);
     sim_vec_run(&vec, &dst, &a, &b, run_fused, &lanes);
     return true;
 }
@@ -186,11 +189,12 @@ bool sim_vec_fused(struct sim_core *core, const struct sim_op *op)
 bool sim_vec_unary(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
     struct lanes_context lanes;
     lanes.unary = vec.simd->unary[op->row->member][sim_vec_lane_of(cfg.dtype)];
+    sim_vec_saturates(&vec, cfg.dtype);
     sim_vec_run(&vec, &dst, &src, NULL, run_unary, &lanes);
     return true;
 }
@@ -219,7 +223,7 @@ bool sim_vec_dup(struct sim_core *core, const struct sim_op *op)
 bool sim_vec_axpy(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec2 cfg = leo_cfg_vec2_unpack(op->d);
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
     struct lanes_context lanes;
@@ -227,6 +231,7 @@ bool sim_vec_axpy(struct sim_core *core, const struct sim_op *op)
     lanes.axpy = vec.simd->axpy[cfg.mod == 1                 ? SIM_AXPY_MIXED
                                 : cfg.dtype == LEO_DTYPE_F16 ? SIM_AXPY_F16
                                                              : SIM_AXPY_F32];
+    sim_vec_saturates(&vec, cfg.mod == 1 ? LEO_DTYPE_F32 : (enum leo_dtype)cfg.dtype);
     sim_vec_run(&vec, &dst, &src, &dst, run_axpy, &lanes);
     return true;
 }
@@ -237,7 +242,7 @@ bool sim_vec_convert(struct sim_core *core, const struct sim_op *op)
     if (cfg.src_type == LEO_DTYPE_S4 || cfg.dst_type == LEO_DTYPE_S4) {
         return sim_vec_convert_s4(core, op);
     }
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
     struct lanes_context lanes;
@@ -245,6 +250,7 @@ bool sim_vec_convert(struct sim_core *core, const struct sim_op *op)
     lanes.dst_type = cfg.dst_type;
     lanes.src_type = cfg.src_type;
     lanes.round = op->sub;
+    sim_vec_saturates(&vec, cfg.dst_type);
     sim_vec_run(&vec, &dst, &src, NULL, run_convert, &lanes);
     return true;
 }

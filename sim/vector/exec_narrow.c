@@ -55,7 +55,7 @@ static void run_halves(const struct sim_vec *vec, const struct sim_op *op, struc
 bool sim_vec_narrow(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const bool halves = op->row->traits & SIM_TRAIT_HALF;
     struct narrow narrow = {
         .combine = vec.simd->binary[op->row->member][sim_vec_lane_of(cfg.dtype)],
@@ -74,6 +74,7 @@ bool sim_vec_narrow(struct sim_core *core, const struct sim_op *op)
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                a = sim_vec_array_of(op, SIM_OPERAND_B),
                                b = sim_vec_array_of(op, SIM_OPERAND_C);
+    sim_vec_saturates(&vec, narrow.dst_type);
     sim_vec_run(&vec, &dst, &a, &b, run_narrow, &narrow);
     return true;
 }

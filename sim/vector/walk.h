@@ -23,7 +23,8 @@ struct sim_vec {
     struct sim_core *core;
     const struct sim_simd_vector *simd;
     struct sim_lanes lanes;
-    bool keeps_dst; /**< the kernel finds the old lanes where it writes the new ones */
+    uint32_t infinity; /**< of the float type whose results saturate; 0 = none does */
+    bool keeps_dst;    /**< the kernel finds the old lanes where it writes the new ones */
 };
 
 /** Computes `count` lanes; `first` counts lanes from the start of the instruction. Sources may be
@@ -34,6 +35,8 @@ typedef void (*sim_vec_kernel_fn)(void *context, void *dst, const void *a, const
 struct sim_vec sim_vec_of(struct sim_core *core, const struct sim_op *op);
 /** An operand of lanes. */
 struct sim_vec_array sim_vec_array_of(const struct sim_op *op, enum sim_operand at);
+/** If CSR ctrl saturates: results of this type do, and raise CSR overflow. */
+void sim_vec_saturates(struct sim_vec *vec, enum leo_dtype type);
 /** The lowest `lanes` lanes, 0..128. */
 void sim_vec_set_prefix(uint64_t mask[2], uint32_t lanes);
 /** Whether the mask is the lowest `used` lanes. */

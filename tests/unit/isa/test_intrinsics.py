@@ -12,7 +12,7 @@ from pathlib import Path
 TABLES, BUILD, COMPILER = sys.argv[1:4]
 F16, F32, BF16, S8, U8, S16, U16, S32, U32, S64 = range(10)
 B8, B16, B32 = 12, 13, 14
-CUSTOM = {"0": 0x0b, "1": 0x2b, "2": 0x5b}
+CUSTOM = {"0": 0x0b, "1": 0x2b, "2": 0x5b, "3": 0x7b}
 
 
 def at(*fields):
@@ -88,6 +88,9 @@ BOTH = [
     binary("vmadd", F, F32, 2, 3), binary("vmaddrelu", H, F16, 3, 0), binary("vmla", H, F16, 3, 1),
     (f"vmla({F}256, {H}512, {H}768, {S3})", "1", 3, 1, [256, 512, 768, vec3(F32, 1)]),
     (f"vmulconv_f162u8({BYTES}256, {H}512, {H}768, {S3})", "1", 6, 2, [256, 512, 768, vec3(F16, 1)]),
+    ("dcci((void *)512, ENTIRE_DATA_CACHE)", "3", 6, 1, [1, 512, ("x", 0), 0]),
+    ("dsb(DSB_UB)", "3", 6, 1, [2, 0, ("x", 3), 0]),
+    ("get_cmpmask((void *)512)", "3", 6, 1, [512, 0, ("x", 4), 0]),
     (f"vtranspose({I16}256, {I16}512)", "1", 7, 3, [256, 512, ("x", 1), 0]),
     (f"scatter_vnchwconv_b8(VA2, VA4, 3, 300, 301, true, false)", "2", 6, 3,
      [2, 4, 0, at((0, 3), (8, 300), (24, 301), (56, B8), (60, 1))]),
@@ -112,6 +115,7 @@ SPLIT = [
     (f"vshr((uint16_t *)256, (uint16_t *)512, 5, {S2}, true)", "1", 6, 1, [256, 512, 5, vec2(U16, 1)]),
     (f"vaddreluconv_f162s8((int8_t *)256, {H}512, {H}768, {S3}, true)", "1", 6, 3, [256, 512, 768, vec3(F16, 1)]),
     (f"vsubreluconv_f322f16({H}256, {F}512, {F}768, {S3}, false)", "2", 7, 0, [256, 512, 768, vec3(F32)]),
+    ("hset_flag(PIPE_MTE2, PIPE_V, 3, MEM_UB, true)", "3", 6, 0, [4 | 1 << 4 | 3 << 8, 16, ("x", 0), 0]),
     (f"vreducev2((uint16_t *)256, (uint16_t *)512, (uint16_t *)768, 300, 4, 5, 301, 6)", "2", 7, 2,
      [256, 512, 768, at((0, 300), (16, 4), (24, 5), (32, 301), (48, 6), (56, U16))]),
     (f"vbrcb((uint32_t *)256, (uint32_t *)512, 300, 301, 3)", "1", 7, 3, [256, 512, ("x", 0), at((0, 3), (8, 300), (24, 301), (56, U32))]),

@@ -158,6 +158,25 @@ LEO_INTRIN void set_mov_pad_val(uint64_t value)
     LEO_CSR_WRITE(LEO_CSR_MOV_PAD_VAL, value);
 }
 
+/* Float results stop at the largest number and NaN becomes 0; the first such result raises the
+ * overflow status. */
+LEO_INTRIN void leo_set_saturate(bool on)
+{
+    leo_set_ctrl_field(leo_pack_ctrl(0, 0, 0, 1, 0, 0), leo_pack_ctrl(0, 0, 0, on, 0, 0));
+}
+
+LEO_INTRIN uint64_t get_overflow_status(void)
+{
+    uint64_t value;
+    LEO_CSR_READ(LEO_CSR_OVERFLOW_STATUS, value);
+    return value;
+}
+
+LEO_INTRIN void leo_clear_overflow(void)
+{
+    LEO_CSR_WRITE(LEO_CSR_OVERFLOW, 0);
+}
+
 /* What instructions leave. */
 LEO_INTRIN int64_t get_acc_val(void)
 {

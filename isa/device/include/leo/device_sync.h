@@ -54,31 +54,53 @@ LEO_INTRIN void set_selmask_addr(__ubuf__ const void *mask)
     LEO_CSR_WRITE(LEO_CSR_SELMASK_ADDR, (uint64_t)mask);
 }
 
-/* The scalar unit has no data cache: nothing to do but to keep the order of the program. */
+/* Everybody sees what the scalar unit stores at once: these keep the program's order and check
+ * their operands. */
 typedef enum { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE } cache_line_t;
 typedef enum { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC } dcci_dst_t;
 typedef enum { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ } mem_dsb_t;
+typedef enum { MEM_UB, MEM_L1, MEM_L0A, MEM_L0B, MEM_L0C } mem_t;
 
 LEO_INTRIN void dcci(__gm__ void *line, cache_line_t lines)
 {
-    (void)line;
-    (void)lines;
-    LEO_FENCE();
+    LEO_U4(0x7b, 6, 1, 0, lines, line, 0);
 }
 
 LEO_INTRIN void dcci(__gm__ void *line, cache_line_t lines, dcci_dst_t where)
 {
-    (void)line;
-    (void)lines;
     (void)where;
-    LEO_FENCE();
+    LEO_U4(0x7b, 6, 1, 0, lines, line, 0);
+}
+
+LEO_INTRIN void dc_preload(__gm__ uint64_t *line, int64_t offset)
+{
+    LEO_U4(0x7b, 6, 1, 1, offset, line, 0);
+}
+
+LEO_INTRIN void preload(const void *code, int64_t lines)
+{
+    LEO_U4(0x7b, 6, 1, 2, lines, code, 0);
 }
 
 LEO_INTRIN void dsb(mem_dsb_t what)
 {
-    (void)what;
-    LEO_FENCE();
+    LEO_U4(0x7b, 6, 1, 3, what, 0, 0);
 }
+
+#if LEO_HAS_2201
+/* set_flag and wait_flag for one memory; the flags are those of set_flag. */
+LEO_INTRIN void hset_flag(pipe_t src, pipe_t dst, uint8_t event, mem_t memory, bool from_v)
+{
+    LEO_U4(0x7b, 6, 0, 0, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)(event & 7) << 8,
+           (uint64_t)memory | (uint64_t)from_v << 4, 0);
+}
+
+LEO_INTRIN void hwait_flag(pipe_t src, pipe_t dst, uint8_t event, mem_t memory, bool from_v)
+{
+    LEO_U4(0x7b, 6, 0, 1, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)(event & 7) << 8,
+           (uint64_t)memory | (uint64_t)from_v << 4, 0);
+}
+#endif
 
 /* Stops the kernel with the fault kernel_trap. */
 LEO_INTRIN void trap(void)
