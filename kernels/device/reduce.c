@@ -5,6 +5,7 @@
  */
 #include "element.h"
 #include "reduce_args.h"
+#include "walk.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,18 +15,6 @@ struct walk {
     uint64_t addr;
     int64_t index[OP_RANK_MAX];
 };
-
-OP_INLINE uint64_t offset_of(uint32_t rank, const int64_t *dim, const int64_t *stride,
-                             uint64_t index)
-{
-    uint64_t offset = 0;
-    for (uint32_t d = rank; d-- > 0;) {
-        const uint64_t above = index / (uint64_t)dim[d];
-        offset += (index - above * (uint64_t)dim[d]) * (uint64_t)stride[d];
-        index = above;
-    }
-    return offset;
-}
 
 OP_INLINE struct walk walk_begin(uint64_t addr)
 {
@@ -218,7 +207,7 @@ __global__ __vector__ void reduce_d(struct op_reduce_args args)
     const struct op_span span = op_block_span(a.out, a.out_type, a.outer_count, a.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
         const struct result result =
-            reduce_one_d(&a, a.in + offset_of(a.outer_rank, a.outer_dim, a.outer_stride, i));
+            reduce_one_d(&a, a.in + op_offset(a.outer_rank, a.outer_dim, a.outer_stride, i));
         op_put_d(a.out + i * op_bytes_of(a.out_type), a.out_type, result.value);
         if (a.second) {
             op_put_d(a.second + i * op_bytes_of(a.second_type), a.second_type, result.second);
@@ -233,7 +222,7 @@ __global__ __vector__ void reduce_i(struct op_reduce_args args)
     const struct op_span span = op_block_span(a.out, a.out_type, a.outer_count, a.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
         const struct result_i result =
-            reduce_one_i(&a, a.in + offset_of(a.outer_rank, a.outer_dim, a.outer_stride, i));
+            reduce_one_i(&a, a.in + op_offset(a.outer_rank, a.outer_dim, a.outer_stride, i));
         op_put_i(a.out + i * op_bytes_of(a.out_type), a.out_type, result.value);
         if (a.second) {
             op_put_i(a.second + i * op_bytes_of(a.second_type), a.second_type, result.second);

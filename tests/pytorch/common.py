@@ -62,6 +62,25 @@ class Case(unittest.TestCase):
         want = want.detach().cpu() if torch.is_tensor(want) else torch.as_tensor(want)
         torch.testing.assert_close(got.to(want.dtype), want, rtol=rtol, atol=atol, msg=lambda text: f"{what}: {text}")
 
+    def check(self, name, function, *args, tol=1e-5):
+        """function(*args) on both: same types, shapes and values; what is no float to the bit."""
+        want = function(*args)
+        got = function(*[arg.to(DEVICE) if torch.is_tensor(arg) else arg for arg in args])
+        for a, b in zip(want, got) if isinstance(want, (tuple, list)) else [(want, got)]:
+            self.assertEqual((a.dtype, a.shape), (b.dtype, b.shape), name)
+            bound = tol if a.dtype.is_floating_point else 0
+            self.expect_close(b, a, rtol=bound, atol=bound, what=name)
+
+    @staticmethod
+    def gradient(function):
+        """The gradient of `function` by its first argument."""
+        def run(tensor, *rest):
+            leaf = tensor.detach().clone().requires_grad_(True)
+            out = function(leaf, *rest)
+            out.backward(torch.full_like(out, 0.5))
+            return leaf.grad
+        return run
+
     def expect_same_training(self, model, batches, loss_of, optimizer_of, rtol=2e-3, **options):
         """The same model on CPU in float32 and on the device: losses agree, and fall or rise together."""
         want = train(copy.deepcopy(model), batches, loss_of, optimizer_of, "cpu")

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of programs that find elements by index tensors. */
+#pragma once
+
+#include "types.h"
+
+#include <stdint.h>
+
+/** What is done with an element of the table and one of the values. */
+enum op_index_mode {
+    OP_INDEX_GET, /**< value = element */
+    OP_INDEX_PUT, /**< element = value */
+    OP_INDEX_ADD, /**< element += value (times scale) */
+    OP_INDEX_MUL, /**< element *= value */
+};
+
+enum { OP_INDEX_MAX = 4 }; /**< index tensors at a time; more are joined in turn */
+
+/**
+ * For each position p of the index space dim[0..rank): the element of the table at
+ * p . table_stride + sum over k of index_k[p . index_stride[k]] * jump[k], and the value at
+ * p . value_stride. A negative index counts from limit[k]; one out of range is a fault. GET writes
+ * dense values, block b those of [b * per_block, ..); the others run in one block, in order.
+ */
+struct op_index_args {
+    uint64_t table, value;
+    uint64_t index[OP_INDEX_MAX];
+    uint64_t count, per_block;
+    double scale;
+    int64_t dim[OP_RANK_MAX];
+    int64_t table_stride[OP_RANK_MAX], value_stride[OP_RANK_MAX];
+    int64_t index_stride[OP_INDEX_MAX][OP_RANK_MAX];
+    int64_t jump[OP_INDEX_MAX], limit[OP_INDEX_MAX];
+    int64_t skip; /**< value of the first index at which nothing is done; INT64_MIN: none */
+    uint8_t table_type, value_type, index_type[OP_INDEX_MAX], rank, indices, mode;
+};

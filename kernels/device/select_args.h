@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of results whose size depends on data. */
+#pragma once
+
+#include "types.h"
+
+#include <stdint.h>
+
+/** Where mask is not 0. count (i64) receives how many. Positions: out i64, [count, rank], or [rank,
+ * count] if `columns`. Values: out = those elements of in, in order. */
+struct op_select_args {
+    uint64_t out, count, mask, in;
+    uint64_t elements;
+    int64_t dim[OP_RANK_MAX], mask_stride[OP_RANK_MAX], in_stride[OP_RANK_MAX];
+    uint8_t out_type, mask_type, in_type, rank, columns;
+};

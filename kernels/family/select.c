@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results whose size depends on data: the kernel counts, the host then sets the shape of out. */
+#include "family.h"
+
+#include "../device/select_args.h"
+
+#include <string.h>
+
+struct shape_step {
+    uint64_t count; /* address */
+    unsigned tensor, rank;
+    int64_t other; /* the dimension that is known */
+    bool columns, flat;
+};
+
+static leo_status set_shape(const struct op_host_run *run, const void *data)
+{
+    const struct shape_step *step = data;
+    int64_t count = 0;
+    leo_status status = leo_rt_stream_synchronize(run->stream, -1);
+    if (status == LEO_OK) {
+        status =
+            leo_rt_memcpy(run->device, &count, (const void *)(uintptr_t)step->count, sizeof(count));
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const int64_t rows[] = {count, step->other}, columns[] = {step->other, count};
+    op_host_set_shape(run, step->tensor, step->flat ? 1 : 2, step->columns ? columns : rows);
+    return LEO_OK;
+}
+
+static void take_mask(struct op_select_args *args, const struct op_tensor *mask)
+{
+    args->mask = mask->addr;
+    args->mask_type = (uint8_t)mask->type;
+    args->rank = (uint8_t)mask->rank;
+    args->elements = (uint64_t)op_tensor_count(mask);
+    for (unsigned i = 0; i < mask->rank; i++) {
+        args->dim[i] = mask->dim[i];
+        args->mask_stride[i] = mask->stride[i] * op_type_bytes(mask->type);
+    }
+}
+
+static leo_status run(const struct op_call *call, const char *kernel, struct op_select_args *args,
+                      struct shape_step step)
+{
+    leo_status status = op_plan_temp_bytes(call->plan, 64, &args->count);
+    if (status == LEO_OK) {
+        status = op_plan_launch(call->plan, "select", kernel, 1, args, sizeof(*args), 4);
+    }
+    step.count = args->count;
+    step.tensor = op_call_tensor_index(call, "out");
+    return status == LEO_OK ? op_plan_host(call->plan, set_shape, &step, sizeof(step), 1) : status;
+}
+
+// out has room for the most there can be.
+static leo_status check_room(const struct op_call *call, int64_t elements)
+{
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    if (op_tensor_count(out) < elements || !op_tensor_is_dense(out)) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "out of shape %s has no room for %lld elements in a row",
+                            op_tensor_shape_text(out).text, (long long)elements);
+    }
+    return LEO_OK;
+}
+
+static leo_status plan_positions(const struct op_call *call, bool columns)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    struct op_select_args args;
+    leo_status status = check_room(call, op_tensor_count(self) * (int64_t)self->rank);
+    if (status == LEO_OK && out->type != OP_TYPE_I64) {
+        status =
+            op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be i64", op_type_name(out->type));
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    memset(&args, 0, sizeof(args));
+    take_mask(&args, self);
+    args.out = out->addr;
+    args.columns = columns;
+    return run(call, "select_positions", &args,
+               (struct shape_step){.other = (int64_t)self->rank, .columns = columns});
+}
+
+static leo_status plan_values(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    const struct op_tensor *mask = op_call_tensor(call, "mask");
+    struct op_select_args args;
+    struct op_tensor in, set;
+    int64_t dim[OP_RANK_MAX], count = 1;
+    unsigned rank = 0;
+    if (!op_shape_join(self, &rank, dim) || !op_shape_join(mask, &rank, dim)) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "mask has shape %s, self %s: they do not broadcast",
+                            op_tensor_shape_text(mask).text, op_tensor_shape_text(self).text);
+    }
+    for (unsigned i = 0; i < rank; i++) {
+        count *= dim[i];
+    }
+    leo_status status = check_room(call, count);
+    if (status != LEO_OK) {
+        return status;
+    }
+    (void)op_tensor_broadcast(self, rank, dim, &in);
+    (void)op_tensor_broadcast(mask, rank, dim, &set);
+    memset(&args, 0, sizeof(args));
+    take_mask(&args, &set);
+    args.in = in.addr;
+    args.in_type = (uint8_t)in.type;
+    for (unsigned i = 0; i < rank; i++) {
+        args.in_stride[i] = in.stride[i] * op_type_bytes(in.type);
+    }
+    args.out = out->addr;
+    args.out_type = (uint8_t)out->type;
+    return run(call, "select_values", &args, (struct shape_step){.flat = true});
+}
+
+leo_status op_plan_select(const struct op_call *call)
+{
+    const char *word = op_row_attr(call->row, "select");
+    return strcmp(word, "values") == 0 ? plan_values(call)
+                                       : plan_positions(call, strcmp(word, "columns") == 0);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Along one dimension in order: sort, top k, running sums, products and extrema. A row says which
+ * ("order"). Kernels write rows one after the other; views put them where they belong. */
+#include "family.h"
+
+#include "../device/sort_args.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static leo_status take_dim(const struct op_call *call, int64_t given, const struct op_tensor *self,
+                           unsigned *dim)
+{
+    const int64_t rank = self->rank ? self->rank : 1, at = given < 0 ? given + rank : given;
+    if (at < 0 || at >= rank) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "dim is %" PRId64 ", self has %u dimensions",
+                            given, self->rank);
+    }
+    *dim = (unsigned)at;
+    return LEO_OK;
+}
+
+static void begin(struct op_sort_args *args, const struct op_tensor *self, unsigned dim)
+{
+    const int64_t unit = op_type_bytes(self->type);
+    memset(args, 0, sizeof(*args));
+    args->in = self->addr;
+    args->in_type = (uint8_t)self->type;
+    args->rows = 1;
+    args->length = self->rank ? (uint64_t)self->dim[dim] : 1;
+    args->step = self->rank ? self->stride[dim] * unit : unit;
+    for (unsigned i = 0; i < self->rank; i++) {
+        if (i != dim) {
+            args->dim[args->rank] = self->dim[i];
+            args->stride[args->rank++] = self->stride[i] * unit;
+            args->rows *= (uint64_t)self->dim[i];
+        }
+    }
+}
+
+// A dense tensor of self's shape with `dim` last in memory, seen in self's order of dimensions.
+static leo_status make_rows(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                            enum op_type type, struct op_tensor *out)
+{
+    int64_t shape[OP_RANK_MAX];
+    unsigned rank = 0;
+    struct op_tensor rows;
+    for (unsigned i = 0; i < self->rank; i++) {
+        if (i != dim) {
+            shape[rank++] = self->dim[i];
+        }
+    }
+    if (self->rank) {
+        shape[rank++] = self->dim[dim];
+    }
+    leo_status status = op_plan_temp(call->plan, type, rank, shape, &rows);
+    *out = rows;
+    for (unsigned i = 0, k = 0; i < self->rank; i++) {
+        const unsigned from = i == dim ? rank - 1 : k++;
+        out->dim[i] = rows.dim[from];
+        out->stride[i] = rows.stride[from];
+    }
+    return status;
+}
+
+// Rows that together are whole 64-byte lines of a type.
+static uint64_t granule_of(uint64_t length, unsigned unit)
+{
+    uint64_t granule = 1;
+    while (granule < 64 && granule * length * unit % 64 != 0) {
+        granule *= 2;
+    }
+    return granule;
+}
+
+static leo_status launch(const struct op_call *call, const char *kernel, unsigned unit,
+                         struct op_sort_args *args)
+{
+    const struct op_share share = op_share_make(args->rows, granule_of(args->length, unit), 1,
+                                                op_plan_vector_cores(call->plan));
+    args->per_block = share.per_block;
+    return op_plan_launch(call->plan, "sort", kernel, share.blocks, args, sizeof(*args), 4);
+}
+
+// The order of self along dim, as i64 in self's shape.
+static leo_status plan_order(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, struct op_tensor *order)
+{
+    struct op_sort_args args;
+    leo_status status = make_rows(call, self, dim, OP_TYPE_I64, order);
+    begin(&args, self, dim);
+    if (status == LEO_OK) {
+        status = op_plan_temp_bytes(call->plan, args.rows * args.length * 32, &args.scratch);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args.index = order->addr;
+    args.descending = descending;
+    return launch(call, "sort_rows", 8, &args);
+}
+
+static struct op_tensor first_of(const struct op_tensor *tensor, unsigned dim, int64_t count)
+{
+    struct op_tensor view = *tensor;
+    if (view.rank) {
+        view.dim[dim] = count;
+    }
+    return view;
+}
+
+static leo_status deliver(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                          const struct op_tensor *order, const struct op_tensor *values,
+                          const struct op_tensor *indices)
+{
+    const struct op_value gather[] = {op_value_tensor(self), op_value_int((int64_t)dim),
+                                      op_value_tensor(order), op_value_tensor(values)};
+    leo_status status = op_plan_call(call->plan, "Gather", gather, 4);
+    return status == LEO_OK ? op_plan_copy(call->plan, indices, order) : status;
+}
+
+static leo_status plan_sort(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self");
+    struct op_tensor order;
+    unsigned dim = 0;
+    leo_status status = take_dim(call, op_call_int(call, "dim"), self, &dim);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "valuesOut", self->rank, self->dim);
+    }
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "indicesOut", self->rank, self->dim);
+    }
+    if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    status = plan_order(call, self, dim, op_call_int(call, "descending") != 0, &order);
+    return status == LEO_OK ? deliver(call, self, dim, &order, op_call_tensor(call, "valuesOut"),
+                                      op_call_tensor(call, "indicesOut"))
+                            : status;
+}
+
+// Always sorted: what is asked for as unsorted may come in any order.
+static leo_status plan_top(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self");
+    const bool first = op_call_has(call, "valuesOut");
+    const char *values = first ? "valuesOut" : "values",
+               *indices = first ? "indicesOut" : "indices";
+    const int64_t k = op_call_int(call, "k");
+    struct op_tensor order;
+    unsigned dim = 0;
+    leo_status status = take_dim(call, op_call_int(call, "dim"), self, &dim);
+    const int64_t length = self->rank ? self->dim[dim] : 1;
+    if (status == LEO_OK && (k < 0 || k > length)) {
+        status = op_call_fail(call, LEO_ERR_INVALID_ARG, "k is %" PRId64 " of %" PRId64 " elements",
+                              k, length);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor shape = first_of(self, dim, k);
+    status = op_call_check_shape(call, values, shape.rank, shape.dim);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, indices, shape.rank, shape.dim);
+    }
+    if (status != LEO_OK || op_tensor_count(&shape) == 0) {
+        return status;
+    }
+    status = plan_order(call, self, dim, op_call_int(call, "largest") != 0, &order);
+    const struct op_tensor best = first_of(&order, dim, k);
+    return status == LEO_OK ? deliver(call, self, dim, &best, op_call_tensor(call, values),
+                                      op_call_tensor(call, indices))
+                            : status;
+}
+
+static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
+{
+    const struct op_tensor *self =
+        op_call_tensor(call, op_call_has(call, "self") ? "self" : "input");
+    const bool extreme = mode == OP_SCAN_MAX || mode == OP_SCAN_MIN;
+    const char *out_name = extreme ? "valuesOut" : "out";
+    const struct op_tensor *out = op_call_tensor(call, out_name);
+    const int64_t given = op_call_value(call, "dim")->kind == OP_KIND_SCALAR
+                              ? op_call_scalar(call, "dim")->integer
+                              : op_call_int(call, "dim");
+    struct op_tensor totals, where = {0};
+    struct op_sort_args args;
+    unsigned dim = 0;
+    leo_status status = take_dim(call, given, self, &dim);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, out_name, self->rank, self->dim);
+    }
+    if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    status = make_rows(call, self, dim, out->type, &totals);
+    if (status == LEO_OK && extreme) {
+        status = make_rows(call, self, dim, OP_TYPE_I64, &where);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    begin(&args, self, dim);
+    args.out = totals.addr;
+    args.out_type = (uint8_t)out->type;
+    args.index = where.addr;
+    args.mode = (uint8_t)mode;
+    status = launch(call, "scan_rows", op_type_bytes(out->type), &args);
+    if (status == LEO_OK) {
+        status = op_plan_copy(call->plan, out, &totals);
+    }
+    return status == LEO_OK && extreme
+               ? op_plan_copy(call->plan, op_call_tensor(call, "indicesOut"), &where)
+               : status;
+}
+
+leo_status op_plan_sort(const struct op_call *call)
+{
+    const char *word = op_row_attr(call->row, "order");
+    if (strcmp(word, "sort") == 0) {
+        return plan_sort(call);
+    }
+    if (strcmp(word, "top") == 0) {
+        return plan_top(call);
+    }
+    return plan_scan(call, strcmp(word, "sum") == 0    ? OP_SCAN_SUM
+                           : strcmp(word, "prod") == 0 ? OP_SCAN_PROD
+                           : strcmp(word, "max") == 0  ? OP_SCAN_MAX
+                                                       : OP_SCAN_MIN);
+}

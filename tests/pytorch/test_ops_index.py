@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexing, joining, sorting, running totals, losses and random numbers, against the CPU."""
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+
+class Index(common.Case):
+    def setUp(self):
+        common.seed()
+        self.x = torch.randn(7, 9, 5)
+        self.whole = torch.randint(-50, 50, (7, 9, 5))
+        self.list = torch.tensor([3, 0, -1])
+
+    def test_join(self):
+        for name, function in {
+            "cat": lambda a: torch.cat([a, 2 * a, a], 1), "cat turned": lambda a: torch.cat([a.transpose(0, 2)] * 2, 0),
+            "stack": lambda a: torch.stack([a, -a], 1), "stack of numbers": lambda a: torch.stack([a.sum(), a.mean()]),
+            "repeat": lambda a: a.repeat(2, 1, 3), "repeat more": lambda a: a.repeat(2, 3, 1, 2),
+            "pad": lambda a: F.pad(a, (1, 2, 3, -1), value=1.5), "roll": lambda a: torch.roll(a, (2, -1), (0, 2)),
+            "roll as a line": lambda a: torch.roll(a, 7), "flip": lambda a: a.flip(0, 2),
+        }.items():
+            self.check(name, function, self.x)
+        self.check("flip of integers", lambda a: a.flip(1), self.whole)
+
+    def test_index(self):
+        for name, function in {
+            "one": lambda a, i: a[i], "second": lambda a, i: a[:, i], "apart": lambda a, i: a[i, :, i],
+            "together": lambda a, i: a[i, i], "broadcast": lambda a, i: a[:, i.view(3, 1), i],
+            "mask": lambda a, i: a[a > 0], "nonzero": lambda a, i: (a > 0.5).nonzero(),
+            "masked_select": lambda a, i: torch.masked_select(a, a > 0),
+        }.items():
+            self.check(name, function, self.x, self.list)
+        self.check("gradient", self.gradient(lambda a, i: a[i] * 2), self.x, self.list)
+
+    def test_index_put(self):
+        def put(a, i):
+            a = a.clone()
+            a[i] = 7.0
+            return a
+
+        def add(a, i):
+            return a.clone().index_put_((i, i), torch.ones(3, 5, device=a.device), accumulate=True)
+
+        def mask(a, i):
+            a = a.clone()
+            a[a > 0] = 0.0
+            return a
+
+        for function in (put, add, mask):
+            self.check(function.__name__, function, self.x, self.list)
+
+    def test_along_a_dimension(self):
+        index = torch.randint(0, 7, (4, 9, 5))
+        once = torch.stack([torch.randperm(7) for _ in range(45)], 1).view(7, 9, 5)[:4]
+        values, rows = torch.randn(4, 9, 5), torch.tensor([1, 1, 8])
+        self.check("gather", lambda a, i: a.gather(0, i), self.x, index)
+        self.check("gather gradient", self.gradient(lambda a, i: a.gather(0, i)), self.x, index)
+        self.check("scatter of a number", lambda a, i: a.scatter(0, i, 2.5), self.x, index)
+        self.check("scatter", lambda a, i, v: a.scatter(0, i, v), self.x, once, values)
+        self.check("scatter_add", lambda a, i, v: a.scatter_add(0, i, v), self.x, index, values, tol=1e-4)
+        self.check("index_select", lambda a, i: a.index_select(1, i), self.x, rows)
+        self.check("index_add", lambda a, i: a.index_add(1, i, a[:, :3], alpha=2), self.x, rows)
+
+    def test_embedding(self):
+        weight, tokens = torch.randn(11, 6), torch.randint(0, 11, (4, 3))
+        self.check("rows", lambda w, i: F.embedding(i, w), weight, tokens)
+        self.check("gradient", self.gradient(lambda w, i: F.embedding(i, w) * F.embedding(i, w)), weight, tokens)
+
+    def test_order(self):
+        for dim in range(3):
+            self.check(f"sort {dim}", lambda a: tuple(torch.sort(a, dim=dim)), self.x)
+            self.check(f"stable {dim}", lambda a: tuple(torch.sort(a, dim=dim, descending=True, stable=True)), self.whole)
+            self.check(f"topk {dim}", lambda a: tuple(a.topk(3, dim)), self.x)
+            self.check(f"cumsum {dim}", lambda a: a.cumsum(dim), self.x)
+            self.check(f"cumsum of integers {dim}", lambda a: a.cumsum(dim), self.whole)
+            self.check(f"cumprod {dim}", lambda a: a.cumprod(dim), self.x)
+            self.check(f"cummax {dim}", lambda a: tuple(a.cummax(dim)), self.x)
+
+    def test_losses(self):
+        probability, target = torch.rand(7, 9, 5), torch.rand(7, 9, 5)
+        losses = {"mse": F.mse_loss, "l1": F.l1_loss, "smooth": F.smooth_l1_loss, "bce": F.binary_cross_entropy,
+                  "logits": F.binary_cross_entropy_with_logits, "kl": F.kl_div}
+        for name, function in losses.items():
+            for reduction in ("mean", "sum", "none"):
+                loss = lambda a, b: function(a, b, reduction=reduction)
+                given = probability if name == "bce" else self.x
+                self.check(f"{name} {reduction}", loss, given, target)
+                self.check(f"{name} {reduction} gradient", self.gradient(loss), given, target, tol=1e-4)
+        self.check("batchmean", lambda a, b: F.kl_div(a, b, reduction="batchmean"), self.x, target)
+        self.check("pos_weight", lambda a, b, p: F.binary_cross_entropy_with_logits(a, b, pos_weight=p), self.x, target,
+                   torch.rand(5))
+
+    def test_random_numbers(self):
+        def draw(function):
+            torch.npu.manual_seed(5)
+            return function().cpu()
+
+        uniform = draw(lambda: torch.rand(10001, device=common.DEVICE))
+        normal = draw(lambda: torch.randn(10001, device=common.DEVICE))
+        coin = draw(lambda: torch.empty(5000, device=common.DEVICE).bernoulli_(0.3))
+        dice = draw(lambda: torch.randint(3, 9, (1000,), device=common.DEVICE))
+        order = draw(lambda: torch.randperm(50, device=common.DEVICE))
+        dropped = draw(lambda: F.dropout(torch.ones(1000, 37, device=common.DEVICE), 0.25))
+        # Five standard deviations of the means.
+        self.assertLess(abs(uniform.mean() - 0.5), 0.0145)
+        self.assertLess(abs(normal.mean()), 0.05)
+        self.assertLess(abs(normal.std() - 1), 0.036)
+        self.assertLess(abs(coin.mean() - 0.3), 0.033)
+        self.assertLess(abs((dropped == 0).float().mean() - 0.25), 0.012)
+        self.assertEqual(sorted(set(dice.tolist())), [3, 4, 5, 6, 7, 8])
+        self.assertEqual(sorted(order.tolist()), list(range(50)))
+        self.assertTrue(torch.all((dropped == 0) | ((dropped - 4 / 3).abs() < 1e-6)))
+        self.assertTrue(torch.equal(uniform, draw(lambda: torch.rand(10001, device=common.DEVICE))))
+
+
+common.main()

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions, softmax, likelihood losses and lists of tensors, forward and gradients, against the CPU."""
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+
+class Reduce(common.Case):
+    def setUp(self):
+        common.seed()
+        self.x = torch.randn(7, 33, 5)
+        self.whole = torch.randint(-50, 50, (7, 33, 5))
+
+    def test_reductions(self):
+        for dim in (0, 1, 2, -1, (0, 2), (0, 1, 2)):
+            for name, function in {
+                "sum": lambda t: t.sum(dim), "mean": lambda t: t.mean(dim), "amax": lambda t: t.amax(dim),
+                "std": lambda t: t.std(dim), "var": lambda t: t.var(dim, correction=0),
+                "norm": lambda t: torch.linalg.vector_norm(t, 2, dim),
+                "norm inf": lambda t: torch.linalg.vector_norm(t, float("inf"), dim),
+                "logsumexp": lambda t: torch.logsumexp(t, dim),
+                "any": lambda t: (t > 2).any(dim), "all": lambda t: (t > -2).all(dim),
+            }.items():
+                self.check(f"{name} {dim}", function, self.x)
+
+    def test_one_dimension(self):
+        for dim in range(3):
+            self.check(f"max {dim}", lambda t: tuple(t.max(dim)), self.x)
+            self.check(f"min {dim}", lambda t: tuple(t.min(dim)), self.whole)
+            self.check(f"argmax {dim}", lambda t: t.argmax(dim), self.x)
+            self.check(f"prod {dim}", lambda t: t.prod(dim), self.x, tol=1e-4)
+
+    def test_all_elements(self):
+        self.check("argmax", lambda t: t.argmax(), self.x)
+        self.check("max", lambda t: t.max(), self.x)
+        self.check("min", lambda t: t.min(), self.whole)
+        self.check("sum", lambda t: t.sum(), self.whole)
+        self.check("var_mean", lambda t: torch.var_mean(t, 1), self.x)
+        self.check("std_mean", lambda t: torch.std_mean(t, 1), self.x)
+
+    def test_softmax(self):
+        for dim in range(3):
+            self.check(f"softmax {dim}", lambda t: F.softmax(t, dim), self.x)
+            self.check(f"log_softmax {dim}", lambda t: F.log_softmax(t, dim), self.x)
+            self.check(f"turned {dim}", lambda t: F.softmax(t.transpose(0, 2), dim), self.x)
+        square = lambda out: (out * out).sum()
+        self.check("softmax gradient", self.gradient(lambda t: square(F.softmax(t, 1))), self.x)
+        self.check("log_softmax gradient", self.gradient(lambda t: square(F.log_softmax(t, -1))), self.x)
+
+    def test_likelihood(self):
+        logits, target = torch.randn(65, 10), torch.randint(0, 10, (65,))
+        ignored = target.clone()
+        ignored[3] = -100
+        maps, labels = torch.randn(2, 5, 6, 7), torch.randint(0, 5, (2, 6, 7))
+        for reduction in ("mean", "sum", "none"):
+            loss = lambda a, b: F.cross_entropy(a, b, reduction=reduction)
+            for name, a, b in (("plain", logits, target), ("ignored", logits, ignored), ("maps", maps, labels)):
+                self.check(f"{name} {reduction}", loss, a, b)
+                self.check(f"{name} {reduction} gradient", self.gradient(loss), a, b)
+
+    def test_lists(self):
+        parts = [torch.randn(3, 4), torch.randn(7), torch.randn(2, 2, 2)]
+
+        def on_copies(function):
+            return lambda *tensors: function([tensor.clone() for tensor in tensors])
+
+        def in_place(tensors):
+            torch._foreach_mul_(tensors, 0.5)
+            torch._foreach_add_(tensors, tensors, alpha=2.0)
+            return tensors
+
+        for name, function in {
+            "add": lambda t: torch._foreach_add(t, t, alpha=0.5), "mul": lambda t: torch._foreach_mul(t, 0.9),
+            "div": lambda t: torch._foreach_div(t, [1.0, 2.0, 3.0]),
+            "sqrt": lambda t: torch._foreach_sqrt([x.abs() for x in t]), "lerp": lambda t: torch._foreach_lerp(t, t, 0.3),
+            "addcmul": lambda t: torch._foreach_addcmul(t, t, t, 0.3),
+            "addcdiv": lambda t: torch._foreach_addcdiv(t, t, [x.abs() + 1 for x in t], 0.3),
+            "norm": torch._foreach_norm, "in place": in_place,
+        }.items():
+            self.check(name, on_copies(function), *parts)
+
+
+common.main()
