@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several processes, a simulated card each: collectives and DistributedDataParallel of the real torch_npu over our HCCL."""
+
+import os
+import socket
+import time
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel
+
+import common
+
+STEPS, BATCH = 4, 8
+
+
+def make_model():
+    common.seed(3)
+    return torch.nn.Sequential(torch.nn.Linear(10, 64), torch.nn.Tanh(), torch.nn.Linear(64, 3))
+
+
+def make_data(world):
+    common.seed(4)
+    return torch.randn(BATCH * world, 10), torch.randint(0, 3, (BATCH * world,))
+
+
+def train(model, inputs, labels):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+
+def check_collectives(rank, world):
+    total = torch.full((1000,), float(rank + 1), device="npu")
+    dist.all_reduce(total)
+    assert torch.all(total == world * (world + 1) / 2)
+    parts = [torch.zeros(3, device="npu") for _ in range(world)]
+    dist.all_gather(parts, torch.full((3,), float(rank), device="npu"))
+    assert [part[0].item() for part in parts] == list(map(float, range(world)))
+    first = torch.full((5,), rank, dtype=torch.int64, device="npu")
+    dist.broadcast(first, world - 1)
+    assert torch.all(first == world - 1)
+    out = torch.zeros(2, device="npu")
+    dist.reduce_scatter(out, [torch.full((2,), float(r), device="npu") for r in range(world)])
+    assert torch.all(out == rank * world)
+    given = torch.arange(world, device="npu", dtype=torch.float32) + 10 * rank
+    taken = torch.zeros(world, device="npu")
+    dist.all_to_all_single(taken, given)
+    assert taken.tolist() == [10.0 * r + rank for r in range(world)]
+    if rank == 0:
+        dist.send(torch.arange(7, device="npu"), 1)
+    elif rank == 1:
+        got = torch.zeros(7, dtype=torch.int64, device="npu")
+        dist.recv(got, 0)
+        assert got.tolist() == list(range(7))
+    names = [None] * world
+    dist.all_gather_object(names, f"rank {rank}")
+    assert names == [f"rank {r}" for r in range(world)]
+
+
+def be_rank(rank, world, port, results):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.npu.set_device(0)
+    dist.init_process_group("hccl", rank=rank, world_size=world)
+    check_collectives(rank, world)
+    model = make_model().npu()
+    inputs, labels = make_data(world)
+    parallel = DistributedDataParallel(model, device_ids=[0])
+    train(parallel, inputs[rank::world].npu(), labels[rank::world].npu())
+    results.put((rank, [parameter.detach().cpu().numpy() for parameter in model.parameters()]))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def wait_forever(rank, world, port, _):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.npu.set_device(0)
+    dist.init_process_group("hccl", rank=rank, world_size=world)
+    dist.all_reduce(torch.ones(4, device="npu"))
+    torch.npu.synchronize()
+    if rank == 1:
+        os.kill(os.getpid(), 9)
+    dist.all_reduce(torch.ones(4, device="npu"))
+    torch.npu.synchronize()
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+class Distributed(common.Case):
+    def run_ranks(self, world):
+        context = mp.get_context("spawn")
+        results = context.Queue()
+        processes = mp.spawn(be_rank, args=(world, free_port(), results), nprocs=world, join=False)
+        found = dict(results.get(timeout=300) for _ in range(world))
+        while not processes.join():
+            pass
+        return found
+
+    def check_training(self, world):
+        found = self.run_ranks(world)
+        model = make_model()
+        train(model, *make_data(world))
+        # The 910A multiplies in half precision.
+        bound = 5e-3 if common.SOC == "ascend910a" else 1e-5
+        for index, parameter in enumerate(model.parameters()):
+            for rank in range(world):
+                self.expect_close(torch.from_numpy(found[rank][index]), parameter, rtol=bound, atol=bound, what=f"rank {rank}")
+                # All ranks hold the same bits.
+                self.assertTrue((found[rank][index] == found[0][index]).all())
+
+    def test_two_processes(self):
+        self.check_training(2)
+
+    def test_four_processes(self):
+        self.check_training(4)
+
+    def test_a_killed_rank_ends_the_others(self):
+        begin = time.monotonic()
+        with self.assertRaises(Exception):
+            mp.spawn(wait_forever, args=(2, free_port(), None), nprocs=2)
+        self.assertLess(time.monotonic() - begin, 120)
+
+
+if __name__ == "__main__":
+    common.main()
