@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pooling of any window over the last one to three dimensions on the scalar unit. Gradients gather:
- * an input position adds up the windows that contain it, in order, in double. */
+/* Pooling of any window over the last one to three dimensions on the scalar
+ * unit. Gradients gather: an input position adds up the windows that contain
+ * it, in order, in double. */
 #include "element.h"
 #include "pooling_args.h"
 
-/* Input positions of a window, or windows of an input position: [begin, end) by step. */
+/* Input positions of a window, or windows of an input position: [begin, end) by
+ * step. */
 struct range {
     int64_t begin, end, step;
 };
@@ -50,7 +52,31 @@ struct best {
     int64_t at;
 };
 
-static struct best largest(const struct op_pooling_args *t, uint64_t a, const struct range *w)
+/* `type` is a constant: elements of up to 32 bits compare as floats. */
+OP_INLINE struct best largest_of(const struct op_pooling_args *t, uint64_t a, const struct range *w,
+                                 uint32_t type)
+{
+    const struct op_pooling_dim *d = t->dim;
+    float most = -__builtin_inff();
+    int64_t at = (w[0].begin * d[1].in + w[1].begin) * d[2].in + w[2].begin;
+    for (int64_t z = w[0].begin; z < w[0].end; z += w[0].step) {
+        for (int64_t y = w[1].begin; y < w[1].end; y += w[1].step) {
+            uint64_t from = a + (uint64_t)(z * d[0].a + y * d[1].a + w[2].begin * d[2].a);
+            const uint64_t step = (uint64_t)(w[2].step * d[2].a);
+            const int64_t row = (z * d[1].in + y) * d[2].in;
+            for (int64_t x = w[2].begin; x < w[2].end; x += w[2].step, from += step) {
+                const float value = op_get_f(from, type);
+                if (value > most || value != value) { // the last NaN wins, as in PyTorch
+                    most = value;
+                    at = row + x;
+                }
+            }
+        }
+    }
+    return (struct best){(double)most, at};
+}
+
+static struct best largest_f64(const struct op_pooling_args *t, uint64_t a, const struct range *w)
 {
     const struct op_pooling_dim *d = t->dim;
     struct best best = {-__builtin_inf(),
@@ -60,7 +86,7 @@ static struct best largest(const struct op_pooling_args *t, uint64_t a, const st
             const uint64_t row = a + (uint64_t)(z * d[0].a + y * d[1].a);
             for (int64_t x = w[2].begin; x < w[2].end; x += w[2].step) {
                 const double value = op_get_d(row + (uint64_t)(x * d[2].a), t->a_type);
-                if (value > best.value || value != value) { // the last NaN wins, as in PyTorch
+                if (value > best.value || value != value) {
                     best.value = value;
                     best.at = (z * d[1].in + y) * d[2].in + x;
                 }
@@ -68,6 +94,20 @@ static struct best largest(const struct op_pooling_args *t, uint64_t a, const st
         }
     }
     return best;
+}
+
+static struct best largest(const struct op_pooling_args *t, uint64_t a, const struct range *w)
+{
+    switch (t->a_type) {
+    case OP_TYPE_F32:
+        return largest_of(t, a, w, OP_TYPE_F32);
+    case OP_TYPE_F16:
+        return largest_of(t, a, w, OP_TYPE_F16);
+    case OP_TYPE_BF16:
+        return largest_of(t, a, w, OP_TYPE_BF16);
+    default:
+        return largest_f64(t, a, w);
+    }
 }
 
 static double average(const struct op_pooling_args *t, uint64_t a, const struct range *w,
@@ -103,10 +143,13 @@ static double max_gradient(const struct op_pooling_args *t, uint64_t a, uint64_t
             for (int64_t x = w[2].begin; x < w[2].end; x++) {
                 const uint64_t o = (uint64_t)((z * d[1].out + y) * d[2].out + x);
                 const int64_t from =
-                    index ? op_get_i(index + o * op_bytes_of(t->index_type), t->index_type)
-                          : ((z * d[0].stride - d[0].pad) * d[1].in + y * d[1].stride - d[1].pad) *
-                                    d[2].in +
-                                x * d[2].stride - d[2].pad;
+                    index && t->index_type == OP_TYPE_I32
+                        ? *(const __gm__ volatile int32_t *)(index + o * 4)
+                    : index
+                        ? op_get_i(index + o * op_bytes_of(t->index_type), t->index_type)
+                        : ((z * d[0].stride - d[0].pad) * d[1].in + y * d[1].stride - d[1].pad) *
+                                  d[2].in +
+                              x * d[2].stride - d[2].pad;
                 if (from == own) {
                     sum +=
                         op_get_d(a + (uint64_t)(z * d[0].a + y * d[1].a + x * d[2].a), t->a_type);

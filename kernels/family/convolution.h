@@ -29,8 +29,3 @@ LEO_MUST_CHECK leo_status op_convolution_plan_scalar(
 LEO_MUST_CHECK leo_status op_convolution_plan_gemm(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out, bool *taken);
-/** x, dense, from columns [image, x channel, kernel, y position] in f32: sums what windows share.
- */
-LEO_MUST_CHECK leo_status op_convolution_plan_gather(const struct op_call *call,
-                                                     const struct op_convolution *shape,
-                                                     uint64_t columns, const struct op_tensor *x);

@@ -2,12 +2,12 @@
 /*
  * Convolutions as products of matrices. The columns are the windows of x: for each output position
  * the elements under the kernel; a copy of x with overlapping strides makes them. A kernel of one
- * element that moves by one needs none.
+ * element that moves by one needs none. For each group (yc, xc: channels in it; ck: xc times
+ * kernel; p: output positions) the products are
  *
- * Products of one group and image (p = output positions, ck = channels of the group times kernel):
- *   y [yc, p] = w [yc, ck] * columns [ck, p]
- *   columns' gradient [ck, p] = w^T * y's gradient; x's is the sum over where windows overlap
- *   w's gradient [yc, ck] = y's gradient [yc, (images, p)] * columns [(images, p), ck]
+ * - y [yc, p] = w [yc, ck] @ columns [ck, p], image by image
+ * - x's gradient: the same over y's gradient, spread, with the kernel turned around
+ * - w's gradient [yc, ck] = y's gradient [yc, (images, p)] @ columns^T [(images, p), ck]
  */
 #include "convolution.h"
 #include "gemm.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    LEAST_CHANNELS = 4, // of the output in a group: below, making columns costs more than it saves
+    LEAST_CHANNELS = 4, // [A] of the result in a group: below, columns cost more than they save
     COLUMNS_BYTES_MAX = 1 << 28, // [A] of the columns made at a time
 };
 
@@ -38,7 +38,8 @@ static bool is_plain(const struct op_convolution *shape)
     return true;
 }
 
-/* A tensor under construction, one dimension after the other; those of 1 are left out. */
+/* A tensor under construction, one dimension after the other; those of 1 are
+ * left out. */
 static void add_dim(struct op_tensor *tensor, int64_t dim, int64_t stride)
 {
     if (dim != 1) {
@@ -47,7 +48,8 @@ static void add_dim(struct op_tensor *tensor, int64_t dim, int64_t stride)
     }
 }
 
-// x with its border of zeros, as far as windows reach; x itself if there is none.
+// x with its border of zeros, as far as windows reach; x itself if there is
+// none.
 static leo_status pad_input(const struct lowering *low, const struct op_tensor *x,
                             struct op_tensor *out)
 {
@@ -76,8 +78,8 @@ static leo_status pad_input(const struct lowering *low, const struct op_tensor *
     return status == LEO_OK ? op_plan_copy(low->plan, &inside, x) : status;
 }
 
-/* The parts of the columns' shape, in the order in which they are to lie in memory: n images,
- * g group, c channel and kernel, p position. */
+/* The parts of the columns' shape, in the order in which they are to lie in
+ * memory: n images, g group, c channel and kernel, p position. */
 static bool view_columns(const struct lowering *low, const struct op_tensor *x, const char *order,
                          struct op_tensor *view)
 {
@@ -217,7 +219,7 @@ static leo_status place_columns(const struct lowering *low, int64_t images, enum
 static leo_status plan_out(const struct lowering *low, const struct op_tensor *x,
                            const struct op_tensor *w, const struct op_tensor *y)
 {
-    const bool plain = is_plain(low->shape), turned = op_type_bytes(low->type) == 4;
+    const bool plain = is_plain(low->shape);
     const int64_t step =
         plain ? low->shape->images : images_at_a_time(low, op_type_bytes(low->type));
     struct op_tensor dense, weight;
@@ -237,13 +239,10 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
         if (plain) {
             b = as_matrices(&dense, low->shape->groups);
         } else {
-            // f32 wants ck along the rows: columns lie as [p, ck].
-            const int64_t dim[] = {count, low->shape->groups, turned ? low->positions : low->depth,
-                                   turned ? low->depth : low->positions};
+            const int64_t dim[] = {count, low->shape->groups, low->depth, low->positions};
             b = op_tensor_dense(columns, low->type, 4, dim);
-            b = turned ? transpose(&b) : b;
             if (status == LEO_OK) {
-                status = fill_columns(low, &x_part, turned ? "ngpc" : "ngcp", columns);
+                status = fill_columns(low, &x_part, "ngcp", columns);
             }
         }
         if (status == LEO_OK) {
@@ -253,46 +252,137 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
     return status;
 }
 
-static leo_status plan_input(const struct lowering *low, const struct op_tensor *y,
-                             const struct op_tensor *w, const struct op_tensor *x)
+// Without windows: w^T times y's gradient.
+static leo_status plan_input_plain(const struct lowering *low, const struct op_tensor *y,
+                                   const struct op_tensor *w, const struct op_tensor *x)
 {
-    const bool plain = is_plain(low->shape);
-    const int64_t step = plain ? low->shape->images : images_at_a_time(low, 4);
     struct op_tensor dense, weight;
-    uint64_t columns = 0;
     leo_status status = op_plan_dense(low->plan, y, y->type, &dense);
-    if (status == LEO_OK && !plain) {
-        status = place_columns(low, step, OP_TYPE_F32, &columns);
+    if (status == LEO_OK) {
+        status = take_weight(low, w, low->shape->images, &weight);
     }
-    for (int64_t at = 0; status == LEO_OK && at < low->shape->images; at += step) {
-        const int64_t count = at + step > low->shape->images ? low->shape->images - at : step;
-        const struct op_tensor y_part = slice(&dense, at, count), x_part = slice(x, at, count),
-                               b = as_matrices(&y_part, low->shape->groups);
-        status = take_weight(low, w, count, &weight);
-        if (status != LEO_OK) {
-            return status;
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor a = transpose(&weight), b = as_matrices(&dense, low->shape->groups),
+                           out = as_matrices(x, low->shape->groups);
+    return multiply(low, &a, &b, &out);
+}
+
+/*
+ * The convolution that gives x's gradient: over y's gradient with zeros between
+ * its elements and around them, with the kernel turned around, channels
+ * exchanged. False: padding is wider than the kernel reaches.
+ */
+static bool mirror(const struct op_convolution *shape, struct op_convolution *out)
+{
+    *out = *shape;
+    out->x_channels = shape->y_channels;
+    out->y_channels = shape->x_channels;
+    for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+        const int64_t reach = shape->dilation[d] * (shape->kernel[d] - 1);
+        out->x_size[d] = shape->x_size[d] + reach;
+        out->y_size[d] = shape->x_size[d];
+        out->stride[d] = 1;
+        out->pad[d] = 0;
+        if (reach < shape->pad[d]) {
+            return false;
         }
-        const struct op_tensor a = transpose(&weight);
-        const int64_t dim[] = {count, low->shape->groups, low->depth, low->positions};
-        const struct op_tensor out = plain ? as_matrices(&x_part, low->shape->groups)
-                                           : op_tensor_dense(columns, OP_TYPE_F32, 4, dim);
-        status = multiply(low, &a, &b, &out);
-        if (status == LEO_OK && !plain) {
-            status = op_convolution_plan_gather(low->call, low->shape, columns, &x_part);
+    }
+    return true;
+}
+
+static leo_status spread_gradient(const struct lowering *low, const struct op_convolution *mirrored,
+                                  const struct op_tensor *y, struct op_tensor *out)
+{
+    const struct op_convolution *shape = low->shape;
+    const int64_t dim[] = {shape->images, shape->y_channels, mirrored->x_size[0],
+                           mirrored->x_size[1], mirrored->x_size[2]};
+    leo_status status = op_plan_temp(low->plan, low->type, 5, dim, out);
+    if (status == LEO_OK) {
+        status = op_plan_fill(low->plan, out->addr, 0,
+                              (uint64_t)op_tensor_count(out) * op_type_bytes(low->type));
+    }
+    struct op_tensor inside = *out;
+    for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+        const int64_t before = shape->dilation[d] * (shape->kernel[d] - 1) - shape->pad[d];
+        inside.addr += (uint64_t)(before * out->stride[2 + d] * op_type_bytes(low->type));
+        inside.dim[2 + d] = shape->y_size[d];
+        inside.stride[2 + d] *= shape->stride[d];
+    }
+    return status == LEO_OK ? op_plan_copy(low->plan, &inside, y) : status;
+}
+
+// w [group, yc, xc, kernel] as [group, xc, yc, kernel turned around], one
+// kernel position at a time.
+static leo_status turn_weight(const struct lowering *low, const struct op_tensor *w,
+                              struct op_tensor *out)
+{
+    const struct op_convolution *shape = low->shape;
+    const int64_t *size = shape->kernel;
+    const int64_t dim[] = {shape->x_channels, low->y_group, size[0], size[1], size[2]};
+    leo_status status = op_plan_temp(low->plan, low->type, 5, dim, out);
+    for (int64_t k = 0; status == LEO_OK && k < low->kernel; k++) {
+        const int64_t at[] = {k / size[2] / size[1], k / size[2] % size[1], k % size[2]};
+        const int64_t part[] = {shape->groups, low->x_group, low->y_group};
+        const int64_t to_stride[] = {low->x_group * out->stride[0], out->stride[0], out->stride[1]};
+        const int64_t from_stride[] = {low->y_group * w->stride[0], w->stride[1], w->stride[0]};
+        struct op_tensor to = matrices(out->addr, low->type, 3, part, to_stride);
+        struct op_tensor from = matrices(w->addr, w->type, 3, part, from_stride);
+        for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+            to.addr += (uint64_t)(at[d] * out->stride[2 + d] * op_type_bytes(low->type));
+            from.addr +=
+                (uint64_t)((size[d] - 1 - at[d]) * w->stride[2 + d] * op_type_bytes(w->type));
         }
+        status = op_plan_copy(low->plan, &to, &from);
     }
     return status;
 }
 
-// y's gradient as [group, yc, (images, p)] and the columns as [group, (images, p), ck].
+static struct lowering lower(const struct op_call *call, const struct op_convolution *shape)
+{
+    struct lowering low = {.call = call, .plan = call->plan, .shape = shape};
+    low.cube_math = (int)op_call_int(call, "cubeMathType");
+    low.x_group = shape->x_channels / shape->groups;
+    low.y_group = shape->y_channels / shape->groups;
+    low.kernel = shape->kernel[0] * shape->kernel[1] * shape->kernel[2];
+    low.positions = shape->y_size[0] * shape->y_size[1] * shape->y_size[2];
+    low.depth = low.x_group * low.kernel;
+    return low;
+}
+
+static leo_status plan_input(const struct lowering *low, const struct op_tensor *y,
+                             const struct op_tensor *w, const struct op_tensor *x)
+{
+    struct op_convolution mirrored;
+    struct op_tensor spread, turned;
+    if (is_plain(low->shape)) {
+        return plan_input_plain(low, y, w, x);
+    }
+    if (!mirror(low->shape, &mirrored)) {
+        return LEO_ERR_UNSUPPORTED; // ruled out by is_worth_it
+    }
+    leo_status status = spread_gradient(low, &mirrored, y, &spread);
+    if (status == LEO_OK) {
+        status = turn_weight(low, w, &turned);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct lowering back = lower(low->call, &mirrored);
+    back.type = low->type;
+    return plan_out(&back, &spread, &turned, x);
+}
+
+// y's gradient as [group, yc, (images, p)] and the columns as [group, (images,
+// p), ck].
 static leo_status plan_weight(const struct lowering *low, const struct op_tensor *y,
                               const struct op_tensor *x, const struct op_tensor *w)
 {
     const struct op_convolution *shape = low->shape;
-    const bool turned = op_type_bytes(low->type) == 4;
     const int64_t images = shape->images, all = images * low->positions;
     const int64_t a_dim[] = {shape->groups, low->y_group, all},
-                  b_dim[] = {shape->groups, turned ? low->depth : all, turned ? all : low->depth},
+                  b_dim[] = {shape->groups, low->depth, all},
                   out_dim[] = {shape->groups, low->y_group, low->depth};
     const int64_t y_dim[] = {shape->groups, low->y_group, images, y->dim[2], y->dim[3], y->dim[4]};
     struct op_tensor a;
@@ -313,13 +403,14 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
         status = place_columns(low, images, low->type, &columns);
     }
     if (status == LEO_OK) {
-        status = fill_columns(low, x, turned ? "gcnp" : "gnpc", columns);
+        status = fill_columns(low, x, "gcnp", columns);
     }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_tensor b = op_tensor_dense(columns, low->type, 3, b_dim);
-    b = turned ? transpose(&b) : b;
+    // Positions lie along the rows, where the copy that makes them has its longest runs.
+    const struct op_tensor stored = op_tensor_dense(columns, low->type, 3, b_dim),
+                           b = transpose(&stored);
     const struct op_tensor out = op_tensor_dense(w->addr, w->type, 3, out_dim);
     return multiply(low, &a, &b, &out);
 }
@@ -329,13 +420,14 @@ static bool is_worth_it(const struct lowering *low, enum op_convolution_goal goa
                         const struct op_tensor *out)
 {
     struct op_tensor view;
+    struct op_convolution mirrored;
     const struct op_gemm gemm = {.a = *a, .b = *b, .out = *out, .cube_math = low->cube_math};
     enum op_type type;
     const struct op_tensor any = {.rank = 5, .dim = {low->shape->images}};
     return op_gemm_type(low->plan, &gemm, &type) && op_tensor_is_dense(out) &&
            op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
-           (low->y_group >= LEAST_CHANNELS ||
-            (goal == OP_CONVOLUTION_INPUT && low->x_group >= LEAST_CHANNELS)) &&
+           (goal == OP_CONVOLUTION_INPUT ? low->x_group : low->y_group) >= LEAST_CHANNELS &&
+           (goal != OP_CONVOLUTION_INPUT || mirror(low->shape, &mirrored)) &&
            view_columns(low, &any, "ngcp", &view);
 }
 
@@ -344,13 +436,7 @@ leo_status op_convolution_plan_gemm(const struct op_call *call, const struct op_
                                     const struct op_tensor *b, const struct op_tensor *out,
                                     bool *taken)
 {
-    struct lowering low = {.call = call, .plan = call->plan, .shape = shape};
-    low.cube_math = (int)op_call_int(call, "cubeMathType");
-    low.x_group = shape->x_channels / shape->groups;
-    low.y_group = shape->y_channels / shape->groups;
-    low.kernel = shape->kernel[0] * shape->kernel[1] * shape->kernel[2];
-    low.positions = shape->y_size[0] * shape->y_size[1] * shape->y_size[2];
-    low.depth = low.x_group * low.kernel;
+    struct lowering low = lower(call, shape);
     *taken = is_worth_it(&low, goal, a, b, out);
     if (!*taken) {
         return LEO_OK;
