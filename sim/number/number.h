@@ -56,7 +56,7 @@ int64_t sim_number_f32_to_int(float value, enum leo_round round, int64_t low, in
 
 /**
  * Functions specified as a fixed sequence of IEEE + - * / fma sqrt in f32, so that every host gives
- * the same bits. exp is within 1.1 ulp of the true value and ln within 0.8 (a test measures); sqrt
+ * the same bits. exp is within 1.1 ulp of the true value and ln within 0.83 (a test measures); sqrt
  * and 1/x are correctly rounded; rsqrt is 1 / sqrt(x), each rounded. The f16 versions are the f32
  * result rounded once.
  */

@@ -250,6 +250,12 @@ static void check_conversions(struct arrays *arrays, size_t count, bool only_16_
         {LEO_DTYPE_BF16, LEO_DTYPE_F32, false}, {LEO_DTYPE_F32, LEO_DTYPE_S32, false},
         {LEO_DTYPE_S32, LEO_DTYPE_F32, false},  {LEO_DTYPE_F32, LEO_DTYPE_F32, false},
         {LEO_DTYPE_S8, LEO_DTYPE_F16, true},    {LEO_DTYPE_S64, LEO_DTYPE_F32, false},
+        {LEO_DTYPE_U8, LEO_DTYPE_F16, true},    {LEO_DTYPE_S16, LEO_DTYPE_F16, true},
+        {LEO_DTYPE_F16, LEO_DTYPE_S16, true},   {LEO_DTYPE_F32, LEO_DTYPE_S16, true},
+        {LEO_DTYPE_F16, LEO_DTYPE_S8, true},    {LEO_DTYPE_F16, LEO_DTYPE_U8, true},
+        {LEO_DTYPE_S16, LEO_DTYPE_F32, false},  {LEO_DTYPE_S16, LEO_DTYPE_S32, false},
+        {LEO_DTYPE_S64, LEO_DTYPE_S32, false},  {LEO_DTYPE_S32, LEO_DTYPE_S64, false},
+        {LEO_DTYPE_F32, LEO_DTYPE_S64, false},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         for (unsigned round = 0; round < LEO_ROUND_COUNT && pairs[i].from_16_bit == only_16_bit;
