@@ -83,7 +83,9 @@ static leo_status init_memory(struct leo_drv_device *device)
         return LEO_ERR_NO_MEMORY;
     }
     device->queue_used[0] = 1;
-    return drv_heap_init(&device->heap, device->caps.hbm_base, device->caps.hbm_bytes);
+    status = drv_virtual_init(device);
+    return status ? status
+                  : drv_heap_init(&device->heap, device->caps.hbm_base, device->caps.hbm_bytes);
 }
 
 // Undoes init_memory however far it came, and closes the transport.
@@ -91,6 +93,7 @@ static void free_device(struct leo_drv_device *device)
 {
     struct leo_transport *transport = device->mmio.transport;
     drv_profile_drop(device);
+    drv_virtual_finish(device);
     drv_heap_finish(&device->heap);
     leo_free(device->queue_used);
     if (device->faults) {

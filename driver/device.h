@@ -5,6 +5,7 @@
 #include "heap.h"
 #include "mmio.h"
 #include "ring.h"
+#include "virtual.h"
 #include <leo/driver.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -60,6 +61,7 @@ struct leo_drv_device {
     uint8_t *queue_used; /**< by queue number */
     uint32_t next_cmd;
     struct drv_heap heap;
+    struct drv_virtual virtual;
     struct drv_profile profile;
 };
 

@@ -26,7 +26,12 @@ leo_status leo_drv_memory_alloc(struct leo_drv_device *device, uint64_t bytes, b
     struct drv_span *span;
     pthread_mutex_lock(&device->admin_lock);
     pthread_mutex_lock(&device->lock);
-    leo_status status = drv_heap_alloc(&device->heap, bytes, read_only, &span);
+    // Memory taken for mappings lies elsewhere, but is memory all the same.
+    uint64_t left = device->heap.bytes - device->heap.used_bytes;
+    leo_status status = device->virtual.physical_bytes && left >= device->virtual.physical_bytes &&
+                                bytes > left - device->virtual.physical_bytes
+                            ? LEO_ERR_NO_DEVICE_MEMORY
+                            : drv_heap_alloc(&device->heap, bytes, read_only, &span);
     pthread_mutex_unlock(&device->lock);
     if (!status) {
         status = admin_map_command(device, LEO_SQE_OP_MAP, span);
@@ -66,6 +71,8 @@ void leo_drv_memory_info(struct leo_drv_device *device, uint64_t *free_bytes, ui
 {
     pthread_mutex_lock(&device->lock);
     *free_bytes = device->heap.bytes - device->heap.used_bytes;
+    *free_bytes -=
+        *free_bytes < device->virtual.physical_bytes ? *free_bytes : device->virtual.physical_bytes;
     *total_bytes = device->heap.bytes;
     pthread_mutex_unlock(&device->lock);
 }
@@ -79,6 +86,8 @@ leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uin
     if (inside) {
         *base = span->base;
         *bytes = span->bytes;
+    } else {
+        inside = drv_virtual_find(device, addr, base, bytes);
     }
     pthread_mutex_unlock(&device->lock);
     return inside ? LEO_OK : LEO_ERR_BAD_POINTER;

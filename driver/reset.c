@@ -30,6 +30,7 @@ leo_status leo_drv_device_reset(struct leo_drv_device *device)
     }
     // From here the old state is lost even if the device does not come back.
     device->dead = true;
+    drv_virtual_finish(device);
     drv_heap_finish(&device->heap);
     device->heap = heap;
     for (struct leo_drv_queue *queue = device->queues; queue; queue = queue->next) {
@@ -40,6 +41,9 @@ leo_status leo_drv_device_reset(struct leo_drv_device *device)
     if (!status) {
         drv_profile_drop(device);
         status = drv_device_enable(device);
+    }
+    if (!status) {
+        status = drv_virtual_init(device);
     }
     device->dead = status != LEO_OK;
 unlock:

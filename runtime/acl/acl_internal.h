@@ -132,6 +132,8 @@ struct acl_process {
     _Atomic uint32_t peers[ACL_MAX_DEVICES];
     _Atomic uint32_t core_limit[ACL_MAX_DEVICES][ACL_CORE_KINDS]; /**< 0 = all it has */
     struct front_table handles;
+    pthread_mutex_t map_lock;    /**< held over changes of what is mapped where */
+    struct front_ranges mapped;  /**< struct acl_physical at their addresses */
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct front_reports reports;
     struct front_ranges host_memory; /**< of aclrtMallocHost and aclrtHostRegister */
@@ -214,6 +216,8 @@ void acl_graph_free(struct acl_graph *graph);
 aclError acl_capture_check(const char *func);
 /** The same for a wait for a stream: if it is being captured the capture is invalid now. */
 aclError acl_capture_check_wait(const char *func, struct acl_stream *stream);
+/** Frees the memory of a device that was allocated apart from addresses. */
+void acl_physical_end(struct acl_device *slot);
 /** Ends the thread that runs a device's callbacks. */
 void acl_callbacks_end(struct acl_device *slot);
 void acl_args_end(struct acl_func *func);

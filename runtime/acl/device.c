@@ -92,6 +92,7 @@ static void close_slot(struct acl_device *slot)
         acl_graph_free(graph);
     }
     acl_callbacks_end(slot);
+    acl_physical_end(slot);
     acl_host_memory_end(slot);
     leo_rt_device_close(slot->rt);
     slot->rt = NULL;

@@ -25,6 +25,56 @@ leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uin
     return LEO_OK;
 }
 
+static leo_status tell(struct leo_rt_device *device, leo_status status, const char *what,
+                       uint64_t addr, uint64_t bytes)
+{
+    uint64_t left, total;
+    leo_drv_memory_info(device->drv, &left, &total);
+    return status ? rt_fail(status,
+                            "cannot %s %llu bytes at 0x%llx on device %d: %s; %llu of %llu bytes "
+                            "are free",
+                            what, (ull)bytes, (ull)addr, device->index, leo_status_text(status),
+                            (ull)left, (ull)total)
+                  : LEO_OK;
+}
+
+leo_status leo_rt_addresses_reserve(struct leo_rt_device *device, uint64_t bytes, uint64_t *addr)
+{
+    return tell(device, leo_drv_addresses_reserve(device->drv, bytes, addr), "reserve addresses of",
+                0, bytes);
+}
+
+leo_status leo_rt_addresses_release(struct leo_rt_device *device, uint64_t addr)
+{
+    return tell(device, leo_drv_addresses_release(device->drv, addr), "release the reserved", addr,
+                0);
+}
+
+leo_status leo_rt_addresses_size(struct leo_rt_device *device, uint64_t addr, uint64_t *bytes)
+{
+    return leo_drv_addresses_size(device->drv, addr, bytes);
+}
+
+leo_status leo_rt_physical_take(struct leo_rt_device *device, uint64_t bytes)
+{
+    return tell(device, leo_drv_physical_take(device->drv, bytes), "take", 0, bytes);
+}
+
+void leo_rt_physical_give(struct leo_rt_device *device, uint64_t bytes)
+{
+    leo_drv_physical_give(device->drv, bytes);
+}
+
+leo_status leo_rt_addresses_map(struct leo_rt_device *device, uint64_t addr, uint64_t bytes)
+{
+    return tell(device, leo_drv_addresses_map(device->drv, addr, bytes), "map", addr, bytes);
+}
+
+leo_status leo_rt_addresses_unmap(struct leo_rt_device *device, uint64_t addr, uint64_t bytes)
+{
+    return tell(device, leo_drv_addresses_unmap(device->drv, addr, bytes), "unmap", addr, bytes);
+}
+
 static const struct leo_rt_module *find_module(const struct leo_rt_device *device, uint64_t addr)
 {
     const struct leo_rt_module *module = device->modules;

@@ -54,8 +54,8 @@ static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_s
 static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
     uint64_t offset = body->addr - chip->hbm.base;
-    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->bytes == 0 ||
-        body->addr < chip->hbm.base || offset >= chip->hbm.bytes ||
+    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->joined > 1 ||
+        body->bytes == 0 || body->addr < chip->hbm.base || offset >= chip->hbm.bytes ||
         body->bytes > chip->hbm.bytes - offset ||
         !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
@@ -66,8 +66,11 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
             return LEO_FAULT_BAD_ENTRY;
         }
     }
-    if (sim_space_map(&chip->space[body->space], body->addr, body->bytes, body->read_only) !=
-        LEO_OK) {
+    struct sim_space *space = &chip->space[body->space];
+    leo_status status = body->joined
+                            ? sim_space_map_joined(space, body->addr, body->bytes, body->read_only)
+                            : sim_space_map(space, body->addr, body->bytes, body->read_only);
+    if (status != LEO_OK) {
         return LEO_FAULT_BAD_ENTRY;
     }
     sim_checks_written(chip, body->addr, body->bytes, false);
@@ -77,9 +80,13 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
 
 static enum leo_fault unmap(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
-    struct sim_extent extent;
-    if (body->space >= SIM_SPACE_COUNT ||
-        sim_space_unmap(&chip->space[body->space], body->addr, &extent) != LEO_OK) {
+    struct sim_extent extent = {.base = body->addr, .bytes = body->bytes};
+    if (body->space >= SIM_SPACE_COUNT || body->joined > 1) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    struct sim_space *space = &chip->space[body->space];
+    if ((body->joined ? sim_space_unmap_part(space, body->addr, body->bytes)
+                      : sim_space_unmap(space, body->addr, &extent)) != LEO_OK) {
         return LEO_FAULT_BAD_ENTRY;
     }
     sim_image_drop(chip, extent.base, extent.bytes);

@@ -85,3 +85,62 @@ struct sim_extent *sim_space_find(const struct sim_space *space, uint64_t addr, 
     }
     return extent;
 }
+
+static void remove_at(struct sim_space *space, size_t index)
+{
+    space->count--;
+    memmove(&space->extent[index], &space->extent[index + 1],
+            (space->count - index) * sizeof(space->extent[0]));
+}
+
+leo_status sim_space_map_joined(struct sim_space *space, uint64_t base, uint64_t bytes,
+                                bool read_only)
+{
+    leo_status status = sim_space_map(space, base, bytes, read_only);
+    if (status != LEO_OK) {
+        return status;
+    }
+    size_t index = first_after(space, base);
+    struct sim_extent *extent = &space->extent[index];
+    extent->joined = true;
+    if (index + 1 < space->count && extent[1].joined && extent[1].read_only == read_only &&
+        extent[1].base == base + bytes) {
+        extent->bytes += extent[1].bytes;
+        remove_at(space, index + 1);
+    }
+    if (index > 0 && extent[-1].joined && extent[-1].read_only == read_only &&
+        extent[-1].base + extent[-1].bytes == base) {
+        extent[-1].bytes += extent->bytes;
+        remove_at(space, index);
+    }
+    return LEO_OK;
+}
+
+leo_status sim_space_unmap_part(struct sim_space *space, uint64_t base, uint64_t bytes)
+{
+    struct sim_extent *extent = sim_space_find(space, base, bytes);
+    if (bytes == 0 || !extent || !extent->joined) {
+        return LEO_ERR_NOT_FOUND;
+    }
+    const struct sim_extent whole = *extent;
+    uint64_t left = base - whole.base, right = whole.bytes - left - bytes;
+    size_t index = (size_t)(extent - space->extent);
+    if (left && right) {
+        // The part on the right is mapped anew; room for it is found while the range is whole.
+        extent->bytes = left;
+        leo_status status = sim_space_map(space, base + bytes, right, whole.read_only);
+        if (status != LEO_OK) {
+            space->extent[index].bytes = whole.bytes;
+            return status;
+        }
+        space->extent[first_after(space, base + bytes)].joined = true;
+    } else if (left) {
+        extent->bytes = left;
+    } else if (right) {
+        extent->base += bytes;
+        extent->bytes = right;
+    } else {
+        remove_at(space, index);
+    }
+    return LEO_OK;
+}

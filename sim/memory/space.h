@@ -13,6 +13,7 @@ enum { SIM_SPACE_COUNT = 256 };
 struct sim_extent {
     uint64_t base, bytes;
     bool read_only; /**< for kernels; copies may write it */
+    bool joined;    /**< may be one with its neighbours, and be taken away in parts */
     bool has_text;  /**< a decoded kernel image lies in it */
 };
 
@@ -25,6 +26,11 @@ struct sim_space {
 void sim_space_finish(struct sim_space *space);
 /** LEO_ERR_EXISTS: overlaps a mapping of this space. */
 leo_status sim_space_map(struct sim_space *space, uint64_t base, uint64_t bytes, bool read_only);
+/** The same; the extent becomes one with joined extents that it touches. */
+leo_status sim_space_map_joined(struct sim_space *space, uint64_t base, uint64_t bytes,
+                                bool read_only);
+/** Takes a range out of a joined extent. LEO_ERR_NOT_FOUND: none holds all of it. */
+leo_status sim_space_unmap_part(struct sim_space *space, uint64_t base, uint64_t bytes);
 /** Takes away the extent that begins at `base` and returns it in `extent`. LEO_ERR_NOT_FOUND: none
  * does. */
 leo_status sim_space_unmap(struct sim_space *space, uint64_t base, struct sim_extent *extent);

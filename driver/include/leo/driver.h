@@ -115,6 +115,18 @@ leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uin
  * runs. */
 leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
                               enum leo_mem_space space, uint64_t offset, void *out, size_t bytes);
+/* Addresses apart from memory, in granules of 2 MiB: a range is reserved, memory is taken, and
+ * mapped into parts of the range, where neighbouring parts are one. An unmapped part has lost its
+ * contents. LEO_ERR_BAD_POINTER: not such a range; LEO_ERR_STATE: parts of it are mapped. */
+leo_status leo_drv_addresses_reserve(struct leo_drv_device *device, uint64_t bytes, uint64_t *addr);
+leo_status leo_drv_addresses_release(struct leo_drv_device *device, uint64_t addr);
+/** Bytes of the range that begins at `addr`. */
+leo_status leo_drv_addresses_size(struct leo_drv_device *device, uint64_t addr, uint64_t *bytes);
+leo_status leo_drv_physical_take(struct leo_drv_device *device, uint64_t bytes);
+void leo_drv_physical_give(struct leo_drv_device *device, uint64_t bytes);
+leo_status leo_drv_addresses_map(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
+leo_status leo_drv_addresses_unmap(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
+
 /** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no
  * allocation). */
 leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base,

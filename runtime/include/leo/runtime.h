@@ -131,6 +131,17 @@ leo_status leo_rt_graph_update_end(struct leo_rt_stream *stream);
 leo_status leo_rt_graph_write(struct leo_rt_graph *graph, const char *path);
 /** Waits for its tasks. */
 leo_status leo_rt_graph_destroy(struct leo_rt_graph *graph);
+/* Addresses apart from memory, in granules of 2 MiB: a range is reserved, memory is taken, and
+ * mapped into parts of the range, where neighbouring parts are one. An unmapped part loses its
+ * contents. */
+leo_status leo_rt_addresses_reserve(struct leo_rt_device *device, uint64_t bytes, uint64_t *addr);
+leo_status leo_rt_addresses_release(struct leo_rt_device *device, uint64_t addr);
+/** Bytes of the range that begins at `addr`; no error text if none does. */
+leo_status leo_rt_addresses_size(struct leo_rt_device *device, uint64_t addr, uint64_t *bytes);
+leo_status leo_rt_physical_take(struct leo_rt_device *device, uint64_t bytes);
+void leo_rt_physical_give(struct leo_rt_device *device, uint64_t bytes);
+leo_status leo_rt_addresses_map(struct leo_rt_device *device, uint64_t addr, uint64_t bytes);
+leo_status leo_rt_addresses_unmap(struct leo_rt_device *device, uint64_t addr, uint64_t bytes);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);
