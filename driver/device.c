@@ -157,6 +157,16 @@ void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_drv
     *caps = device->caps;
 }
 
+bool leo_drv_device_is_dead(struct leo_drv_device *device)
+{
+    uint32_t value = 0;
+    leo_status status = drv_mmio_read32(&device->mmio, LEO_REG_STATUS, &value);
+    pthread_mutex_lock(&device->lock);
+    bool dead = device->dead;
+    pthread_mutex_unlock(&device->lock);
+    return dead || status || value & 2;
+}
+
 leo_status leo_drv_device_sim_time(struct leo_drv_device *device, uint64_t *ns)
 {
     return drv_mmio_read64(&device->mmio, LEO_REG_SIM_TIME_NS, ns);

@@ -228,7 +228,11 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
                           struct acl_stream **out_stream);
 /** An argument handle's launch (args.c). */
 aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
-                         uint32_t blocks, struct acl_stream *stream);
+                         uint32_t blocks, struct acl_stream *stream,
+                         const struct leo_rt_launch_opts *opts);
+/** What a launch's configuration asks for. */
+aclError acl_launch_options(const char *name, const aclrtLaunchKernelCfg *cfg,
+                            struct leo_rt_launch_opts *opts);
 
 /* ../prof: LEO_PROFILE, a profile of the whole process. Both without the process's locks. */
 void acl_prof_device_opened(int32_t device);

@@ -234,7 +234,8 @@ aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 }
 
 aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_func *kernel,
-                         uint32_t blocks, struct acl_stream *stream)
+                         uint32_t blocks, struct acl_stream *stream,
+                         const struct leo_rt_launch_opts *opts)
 {
     ACL_PINNED struct acl_args *args = NULL;
     const void *values[ACL_MAX_PARAMS];
@@ -264,6 +265,6 @@ aclError acl_args_launch(const char *func, aclrtArgsHandle handle, struct acl_fu
             }
         }
     }
-    return acl_status(func, leo_rt_launch_with_data(kernel->rt, blocks, stream->rt, values, count,
-                                                    data, data_count, NULL));
+    return acl_status(func, leo_rt_launch_with_options(kernel->rt, blocks, stream->rt, values,
+                                                       count, data, data_count, opts));
 }

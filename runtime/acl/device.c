@@ -252,7 +252,8 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value
         *value = caps.arch;
         return ACL_SUCCESS;
     case ACL_DEV_ATTR_AICPU_CORE_NUM:
-        break;
+        *value = 0; // none is modelled
+        return ACL_SUCCESS;
     }
     return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo",
                     "attribute %d is not known here", (int)attr);
@@ -317,7 +318,12 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatu
     }
     aclError error = get_caps("aclrtQueryDeviceStatus", deviceId, &caps);
     if (!error) {
-        *deviceStatus = ACL_RT_DEVICE_STATUS_NORMAL;
+        struct acl_process *process = acl_process();
+        pthread_mutex_lock(&process->device_lock);
+        struct leo_rt_device *rt = process->device[deviceId].rt;
+        bool dead = rt && leo_drv_device_is_dead(leo_rt_device_driver(rt));
+        pthread_mutex_unlock(&process->device_lock);
+        *deviceStatus = dead ? ACL_RT_DEVICE_STATUS_ABNORMAL : ACL_RT_DEVICE_STATUS_NORMAL;
     }
     return error;
 }

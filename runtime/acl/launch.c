@@ -32,6 +32,64 @@ aclError acl_launch_check(const char *func, aclrtFuncHandle handle, uint32_t blo
     return ACL_SUCCESS;
 }
 
+// One attribute of a launch: what it does here, or that it does nothing. Never ignored in silence.
+static aclError read_attribute(const char *name, const aclrtLaunchKernelAttr *attr,
+                               struct leo_rt_launch_opts *opts)
+{
+    uint64_t us = 0;
+    switch (attr->id) {
+    case ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT:
+        us = (uint64_t)attr->value.timeout * 1000000;
+        break;
+    case ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US:
+        us = (uint64_t)attr->value.timeoutUs.timeoutHigh << 32 | attr->value.timeoutUs.timeoutLow;
+        break;
+    case ACL_RT_LAUNCH_KERNEL_ATTR_BLOCKDIM_OFFSET:
+        return attr->value.blockDimOffset == 0
+                   ? ACL_SUCCESS
+                   : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, name,
+                              "a block offset of %u is not supported", attr->value.blockDimOffset);
+    case ACL_RT_LAUNCH_KERNEL_ATTR_DYN_UBUF_SIZE:
+        return attr->value.dynUBufSize == 0
+                   ? ACL_SUCCESS
+                   : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, name,
+                              "dynamic UB memory is not supported: declare arrays in the kernel");
+    case ACL_RT_LAUNCH_KERNEL_ATTR_DATA_DUMP:
+        return attr->value.isDataDump == 0
+                   ? ACL_SUCCESS
+                   : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, name, "data dumps are not written");
+    case ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE:
+    case ACL_RT_LAUNCH_KERNEL_ATTR_ENGINE_TYPE:
+    case ACL_RT_LAUNCH_KERNEL_ATTR_BLOCK_TASK_PREFETCH:
+    case ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING:
+        return ACL_SUCCESS; // hints: the kernel file names its cores, and profiles hold all tasks
+    default:
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "launch attribute %d is unknown",
+                        (int)attr->id);
+    }
+    if (us > UINT32_MAX) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, name, "a timeout of more than %u s",
+                        UINT32_MAX / 1000000);
+    }
+    opts->limit_us = (uint32_t)us; // 0: the device's
+    return ACL_SUCCESS;
+}
+
+aclError acl_launch_options(const char *name, const aclrtLaunchKernelCfg *cfg,
+                            struct leo_rt_launch_opts *opts)
+{
+    *opts = (struct leo_rt_launch_opts){0};
+    if (cfg && cfg->numAttrs && !cfg->attrs) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, name, "cfg has %zu attributes at NULL",
+                        cfg->numAttrs);
+    }
+    aclError error = ACL_SUCCESS;
+    for (size_t i = 0; cfg && !error && i < cfg->numAttrs; i++) {
+        error = read_attribute(name, &cfg->attrs[i], opts);
+    }
+    return error;
+}
+
 aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks,
                                      aclrtStream stream, aclrtLaunchKernelCfg *cfg,
                                      aclrtArgsHandle argsHandle, void *reserve)
@@ -39,12 +97,15 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
     const char *name = "aclrtLaunchKernelWithConfig";
     ACL_PINNED struct acl_func *func = NULL;
     ACL_PINNED struct acl_stream *where = NULL;
-    (void)cfg; // scheduling hints: nothing here changes a result
+    struct leo_rt_launch_opts opts;
     if (reserve) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "reserve must be NULL");
     }
     aclError error = acl_launch_check(name, funcHandle, numBlocks, stream, &func, &where);
-    return error ? error : acl_args_launch(name, argsHandle, func, numBlocks, where);
+    if (!error) {
+        error = acl_launch_options(name, cfg, &opts);
+    }
+    return error ? error : acl_args_launch(name, argsHandle, func, numBlocks, where, &opts);
 }
 
 aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
@@ -53,14 +114,18 @@ aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, con
     const char *name = "aclrtLaunchKernel";
     ACL_PINNED struct acl_func *func = NULL;
     ACL_PINNED struct acl_stream *where = NULL;
-    (void)cfg;
+    struct leo_rt_launch_opts opts;
     aclError error = acl_launch_check(name, funcHandle, numBlocks, stream, &func, &where);
+    if (!error) {
+        error = acl_launch_options(name, cfg, &opts);
+    }
     if (!error && argsSize > 0 && !argsData) {
         error = acl_fail(ACL_ERROR_INVALID_PARAM, name, "argsData is NULL");
     }
     return error ? error
-                 : acl_status(name, leo_rt_launch_packed(func->rt, numBlocks, where->rt, argsData,
-                                                         argsSize, true, NULL));
+                 : acl_status(name,
+                              leo_rt_launch_packed_with_options(func->rt, numBlocks, where->rt,
+                                                                argsData, argsSize, true, &opts));
 }
 
 aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
@@ -80,8 +145,11 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
     ACL_PINNED struct acl_stream *where = NULL;
     struct leo_rt_arg_data data[16];
     const void *values[64];
-    (void)cfg;
+    struct leo_rt_launch_opts opts;
     aclError error = acl_launch_check(name, funcHandle, numBlocks, stream, &func, &where);
+    if (!error) {
+        error = acl_launch_options(name, cfg, &opts);
+    }
     if (error) {
         return error;
     }
@@ -120,8 +188,9 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
                                            (const char *)hostArgs + place->dataOffset,
                                            argsSize - place->dataOffset};
     }
-    return acl_status(name, leo_rt_launch_with_data(func->rt, numBlocks, where->rt, values, count,
-                                                    data, (unsigned)placeHolderNum, NULL));
+    return acl_status(name,
+                      leo_rt_launch_with_options(func->rt, numBlocks, where->rt, values, count,
+                                                 data, (unsigned)placeHolderNum, &opts));
 }
 
 aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream,
@@ -130,8 +199,11 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
     const char *name = "aclrtLaunchKernelWithArgsArray";
     ACL_PINNED struct acl_func *found = NULL;
     ACL_PINNED struct acl_stream *where = NULL;
-    (void)cfg;
+    struct leo_rt_launch_opts opts;
     aclError error = acl_launch_check(name, func, numBlocks, stream, &found, &where);
+    if (!error) {
+        error = acl_launch_options(name, cfg, &opts);
+    }
     if (error) {
         return error;
     }
@@ -139,8 +211,9 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
     if (count && !args) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, name, "args is NULL");
     }
-    return acl_status(name, leo_rt_launch(found->rt, numBlocks, where->rt,
-                                          (const void *const *)args, count, NULL));
+    return acl_status(name,
+                      leo_rt_launch_with_options(found->rt, numBlocks, where->rt,
+                                                 (const void *const *)args, count, NULL, 0, &opts));
 }
 
 static aclError set_limit(const char *name, uint64_t us)

@@ -77,8 +77,8 @@ static leo_status check_launch(const struct leo_rt_kernel *kernel, uint32_t bloc
     return LEO_OK;
 }
 
-static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num, const char *tag,
-                       struct leo_sqe_kernel *body)
+static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num,
+                       const struct leo_rt_launch_opts *opts, struct leo_sqe_kernel *body)
 {
     struct leo_rt_device *device = kernel->module->device;
     *body = (struct leo_sqe_kernel){
@@ -88,8 +88,9 @@ static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num, c
         .args_bytes = kernel->block_bytes,
         .slots = (uint16_t)kernel->slots,
         .reloc = kernel->reloc,
-        .limit_us = __atomic_load_n(&device->rt->opts.limit_us, __ATOMIC_RELAXED),
-        .tag = device->profile ? rt_profile_tag(device, tag ? tag : kernel->name) : 0,
+        .limit_us = opts->limit_us ? opts->limit_us
+                                   : __atomic_load_n(&device->rt->opts.limit_us, __ATOMIC_RELAXED),
+        .tag = device->profile ? rt_profile_tag(device, opts->tag ? opts->tag : kernel->name) : 0,
     };
 }
 
@@ -204,10 +205,10 @@ static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_r
     return reloc;
 }
 
-leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num,
-                                   struct leo_rt_stream *stream, const void *const *args,
-                                   unsigned arg_count, const struct leo_rt_arg_data *data,
-                                   unsigned data_count, const char *tag)
+leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                      struct leo_rt_stream *stream, const void *const *args,
+                                      unsigned arg_count, const struct leo_rt_arg_data *data,
+                                      unsigned data_count, const struct leo_rt_launch_opts *opts)
 {
     leo_status status = check_launch(kernel, block_num, stream);
     if (!status) {
@@ -227,7 +228,7 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
         status = get_place(stream, bytes, &place);
     }
     if (!status) {
-        fill_entry(kernel, block_num, tag, &body);
+        fill_entry(kernel, block_num, opts, &body);
         body.args_addr = place.addr;
         body.args_bytes = bytes;
         if (place.ptr) {
@@ -238,6 +239,16 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
     }
     pthread_mutex_unlock(&stream->device->lock);
     return status;
+}
+
+leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                   struct leo_rt_stream *stream, const void *const *args,
+                                   unsigned arg_count, const struct leo_rt_arg_data *data,
+                                   unsigned data_count, const char *tag)
+{
+    const struct leo_rt_launch_opts opts = {.tag = tag};
+    return leo_rt_launch_with_options(kernel, block_num, stream, args, arg_count, data, data_count,
+                                      &opts);
 }
 
 leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num,
@@ -275,9 +286,10 @@ static leo_status check_block(const struct leo_rt_kernel *kernel, const void *bl
     return LEO_OK;
 }
 
-leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num,
-                                struct leo_rt_stream *stream, const void *block, size_t bytes,
-                                bool on_device, const char *tag)
+leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                             struct leo_rt_stream *stream, const void *block,
+                                             size_t bytes, bool on_device,
+                                             const struct leo_rt_launch_opts *opts)
 {
     leo_status status = check_launch(kernel, block_num, stream);
     if (!status) {
@@ -306,7 +318,7 @@ leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num
         if (place.ptr) {
             memcpy(place.ptr, block, bytes);
         }
-        fill_entry(kernel, block_num, tag, &body);
+        fill_entry(kernel, block_num, opts, &body);
         body.args_addr = place.addr;
         body.args_bytes = (uint32_t)bytes;
         body.args_flags = on_device;
@@ -317,4 +329,13 @@ leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num
     }
     pthread_mutex_unlock(&device->lock);
     return status;
+}
+
+leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                struct leo_rt_stream *stream, const void *block, size_t bytes,
+                                bool on_device, const char *tag)
+{
+    const struct leo_rt_launch_opts opts = {.tag = tag};
+    return leo_rt_launch_packed_with_options(kernel, block_num, stream, block, bytes, on_device,
+                                             &opts);
 }

@@ -97,6 +97,8 @@ void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_drv
 /** Resets a wedged function: all queues and device memory are gone, handles stay to be destroyed.
  */
 leo_status leo_drv_device_reset(struct leo_drv_device *device);
+/** Whether only a reset helps it: an admin command never came back, or it says so itself. */
+bool leo_drv_device_is_dead(struct leo_drv_device *device);
 /** Queues in use, the driver's own among them. */
 uint32_t leo_drv_device_queues(struct leo_drv_device *device);
 leo_status leo_drv_device_sim_time(struct leo_drv_device *device, uint64_t *ns);

@@ -276,6 +276,19 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
                                    struct leo_rt_stream *stream, const void *const *args,
                                    unsigned arg_count, const struct leo_rt_arg_data *data,
                                    unsigned data_count, const char *tag);
+/** What one launch has of its own. */
+struct leo_rt_launch_opts {
+    const char *tag;   /**< names the task in profiles; may be NULL */
+    uint32_t limit_us; /**< watchdog in simulated microseconds; 0 = the device's */
+};
+leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                      struct leo_rt_stream *stream, const void *const *args,
+                                      unsigned arg_count, const struct leo_rt_arg_data *data,
+                                      unsigned data_count, const struct leo_rt_launch_opts *opts);
+leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
+                                             struct leo_rt_stream *stream, const void *block,
+                                             size_t bytes, bool on_device,
+                                             const struct leo_rt_launch_opts *opts);
 /** Watchdog of later launches on all devices, simulated microseconds; 0 = the chip's default. */
 void leo_rt_set_limit_us(struct leo_rt *rt, uint32_t limit_us);
 uint32_t leo_rt_get_limit_us(const struct leo_rt *rt);

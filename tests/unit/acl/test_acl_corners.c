@@ -333,7 +333,32 @@ static void calls_after_the_end_are_errors(void)
     EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
 }
 
+// A launch's own time limit holds for it alone; what is not supported is said.
+static void launch_configuration_counts(void)
+{
+    aclrtFuncHandle func;
+    aclrtDeviceStatus status = ACL_RT_DEVICE_STATUS_ABNORMAL;
+    begin();
+    OK(aclrtSetOpExecuteTimeOut(1000));
+    OK(aclrtBinaryGetFunction(binary, "endless", &func));
+    aclrtLaunchKernelAttr attr = {.id = ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US,
+                                  .value = {.timeoutUs = {.timeoutLow = 100}}};
+    aclrtLaunchKernelCfg cfg = {&attr, 1};
+    OK(aclrtLaunchKernelWithArgsArray(func, 1, NULL, &cfg, NULL));
+    EXPECT(aclrtSynchronizeStreamWithTimeout(NULL, 20000), ACL_ERROR_RT_AICORE_TIMEOUT);
+    attr = (aclrtLaunchKernelAttr){.id = ACL_RT_LAUNCH_KERNEL_ATTR_BLOCKDIM_OFFSET,
+                                   .value = {.blockDimOffset = 1}};
+    EXPECT(aclrtLaunchKernelWithArgsArray(func, 1, NULL, &cfg, NULL),
+           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    attr.id = (aclrtLaunchKernelAttrId)77;
+    EXPECT(aclrtLaunchKernelWithArgsArray(func, 1, NULL, &cfg, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtQueryDeviceStatus(0, &status));
+    CU_ASSERT_EQUAL(status, ACL_RT_DEVICE_STATUS_NORMAL);
+    acl_end(binary);
+}
+
 static const struct leo_test tests[] = {
+    {"launch_configuration_counts", launch_configuration_counts},
     {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
     {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
