@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
-.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench tsan fuzz docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench tsan fuzz mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-pytorch   run all PyTorch scripts under the real torch_npu, the long ones too"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make tsan    run the tests under the thread sanitizer"
+	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
 	@echo "make docs    write the generated pages of docs/hw and isa/golden anew"
 	@echo "make format  format the C sources"
@@ -70,6 +71,9 @@ tsan: setup
 	cmake --preset tsan
 	cmake --build build-tsan --parallel $(JOBS)
 	cd build-tsan && TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp $(CTEST) --label-exclude '^(release|bench|qemu)$$' --exclude-regex '^test_(cc|checks|setup)$$'
+
+mutate: build
+	python3 -B tests/mutate/mutate.py build
 
 fuzz: setup
 	cmake --preset fuzz

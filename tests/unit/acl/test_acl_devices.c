@@ -65,10 +65,16 @@ static void host_memory_never_lies_there(void)
     void *block[2];
     begin();
     allocate(block);
-    void *page = (void *)((uintptr_t)block[0] & ~(uintptr_t)4095);
-    void *got = mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CU_ASSERT_PTR_NOT_EQUAL(got, MAP_FAILED);
-    CU_ASSERT_PTR_NOT_EQUAL(got, page);
+    void *got = NULL;
+    for (int device = 0; device < 2; device++) {
+        void *page = (void *)((uintptr_t)block[device] & ~(uintptr_t)4095);
+        if (got) {
+            munmap(got, 4096);
+        }
+        got = mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CU_ASSERT_PTR_NOT_EQUAL(got, MAP_FAILED);
+        CU_ASSERT_PTR_NOT_EQUAL(got, page);
+    }
     aclrtPtrAttributes attributes;
     int local = 0;
     OK(aclrtPointerGetAttributes(got, &attributes));
