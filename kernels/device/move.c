@@ -136,6 +136,18 @@ OP_INLINE void end_flags(void)
     op_flush();
 }
 
+/* Transposition takes whole 16 x 16 blocks: what a piece leaves of them must hold something. */
+OP_INLINE void clear_inputs(void)
+{
+    set_mask_norm();
+    set_vector_mask(~0ull, ~0ull);
+    for (uint32_t at = 0; at < 2 * OP_MOVE_SLOT; at += OP_MOVE_SLOT) {
+        vector_dup(op_ub_f32(at), 0.0f, OP_MOVE_SLOT / 256, 1, 1, 8, 8);
+    }
+    set_flag(PIPE_V, PIPE_MTE2, 0);
+    wait_flag(PIPE_V, PIPE_MTE2, 0);
+}
+
 __global__ __vector__ void move_rows(struct op_move_args args)
 {
     const struct op_move_args copy = args, *t = &copy;
@@ -167,6 +179,9 @@ __global__ __vector__ void move_transpose(struct op_move_args args)
                    end = op_min64(begin + t->per_block, t->pieces);
     const uint32_t in_pitch = t->tile_columns * t->bytes, out_pitch = t->tile_rows * t->bytes;
     uint32_t parity = 0;
+    if (t->rows % 16 || t->columns % 16) {
+        clear_inputs();
+    }
     begin_flags();
     for (uint64_t i = begin; i < end; i++, parity ^= 1) {
         const struct piece piece = find_piece(t, i, true);

@@ -19,12 +19,27 @@ leo_status op_plan_log_sigmoid_forward(const struct op_call *call)
                : status;
 }
 
+// A weight of one dimension belongs to dimension 1 of self.
+static struct op_tensor weight_of_channels(const struct op_tensor *weight,
+                                           const struct op_tensor *self)
+{
+    struct op_tensor wide = *weight;
+    if (weight->rank == 1 && weight->dim[0] != 1 && self->rank >= 2) {
+        wide.rank = self->rank - 1;
+        for (unsigned i = 1; i < wide.rank; i++) {
+            wide.dim[i] = 1;
+            wide.stride[i] = 0;
+        }
+    }
+    return wide;
+}
+
 leo_status op_plan_prelu_backward(const struct op_call *call)
 {
     const struct op_tensor *gradient = op_call_tensor(call, "gradOutput"),
                            *self = op_call_tensor(call, "self");
-    const struct op_tensor *weight = op_call_tensor(call, "weight"),
-                           *grad_weight = op_call_tensor(call, "gradWeight");
+    const struct op_tensor channels = weight_of_channels(op_call_tensor(call, "weight"), self);
+    const struct op_tensor *weight = &channels, *grad_weight = op_call_tensor(call, "gradWeight");
     struct op_tensor wide, share, sum = *grad_weight;
     const struct op_value input[] = {op_value_tensor(gradient), op_value_tensor(self),
                                      op_value_tensor(weight),

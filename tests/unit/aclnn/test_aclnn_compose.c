@@ -63,12 +63,12 @@ static void glu_gates_one_half_by_the_other(void)
 
 static void prelu_backward_sums_over_what_the_weight_repeats(void)
 {
-    const int64_t dim[] = {4, 3, 5}, channels[] = {3, 1};
+    const int64_t dim[] = {4, 3, 5}, channels[] = {3};
     struct rig_tensor x = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 1),
                       g = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 2);
-    struct rig_tensor w = rig_tensor_make(OP_TYPE_F32, 2, channels, RIG_DENSE, 3);
+    struct rig_tensor w = rig_tensor_make(OP_TYPE_F32, 1, channels, RIG_DENSE, 3);
     struct rig_tensor dx = rig_tensor_make(OP_TYPE_F32, 3, dim, RIG_DENSE, 4),
-                      dw = rig_tensor_make(OP_TYPE_F32, 2, channels, RIG_DENSE, 5);
+                      dw = rig_tensor_make(OP_TYPE_F32, 1, channels, RIG_DENSE, 5);
     small_numbers(&x);
     small_numbers(&g);
     small_numbers(&w);

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pointwise operators, copies and fills as scripts use them: types promoted, views written in place, broadcasts."""
+
+import itertools
+
+import torch
+
+import common
+from common import DEVICE
+
+
+def both(function, *tensors):
+    """(result on the device, result on the CPU)"""
+    return function(*(t.to(DEVICE) for t in tensors)), function(*(t.clone() for t in tensors))
+
+
+class Pointwise(common.Case):
+    def same(self, function, *tensors, **limits):
+        got, want = both(function, *tensors)
+        self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
+        self.expect_close(got, want, what=str([t.dtype for t in tensors]), **{"rtol": 1e-5, "atol": 1e-6, **limits})
+
+    def test_types_are_promoted(self):
+        make = {
+            torch.float32: torch.linspace(-3, 3, 70), torch.float16: torch.linspace(-2, 2, 70).half(),
+            torch.int64: torch.arange(70) - 30, torch.int32: (torch.arange(70) - 20).int(),
+            torch.uint8: torch.arange(70).to(torch.uint8), torch.bool: torch.arange(70) % 3 == 0,
+        }
+        for a, b in itertools.product(make.values(), repeat=2):
+            self.same(torch.add, a, b, rtol=2e-3)
+            self.same(torch.mul, a, b, rtol=2e-3)
+            self.same(torch.maximum, a, b)
+            self.same(torch.lt, a, b)
+            self.same(torch.eq, a, b)
+            self.same(torch.div, a, b + 1 if b.dtype != torch.bool else b, rtol=2e-3)
+        for a in make.values():
+            self.same(lambda t: t + 1, a)
+            self.same(lambda t: t * 2.5, a, rtol=2e-3)
+            self.same(lambda t: t > 0.5, a)
+
+    def test_types_are_converted(self):
+        types = (torch.float32, torch.float16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
+        values = torch.tensor([0.0, 1.0, 2.5, 3.5, 7.9, 100.0, 0.1] * 11)
+        for a, b in itertools.product(types, repeat=2):
+            self.same(lambda t, to=b: t.to(to), values.to(a))
+
+    def test_views_are_written_in_place(self):
+        def change(t):
+            t[:, 1] = 5
+            t[1:3, ::2] += 1
+            t.t().mul_(2)
+            t[2].copy_(t[0])
+            t[:, 2:4] = t[:, 0:2]
+            t.masked_fill_(t > 9, -1)
+            return t
+
+        self.same(change, torch.arange(48.0).view(6, 8))
+        self.same(change, torch.arange(48).view(6, 8))
+
+    def test_overlapping_views_shift(self):
+        def shift(t):
+            t[1:] = t[:-1].clone()
+            return t
+
+        self.same(shift, torch.arange(3000.0))
+
+    def test_layouts(self):
+        x = torch.randn(3, 40, 17, 5)
+        for order in itertools.permutations(range(4)):
+            self.same(lambda t, o=order: t.permute(o).contiguous(), x)
+            self.same(lambda t, o=order: t.permute(o) + t.permute(o), x)
+        self.same(lambda t: t.half().permute(3, 1, 0, 2).contiguous(), x)
+        self.same(lambda t: t.expand(4, 3, 40, 17, 5).contiguous(), x)
+        self.same(lambda t: t[:, ::3, 2:, 1].contiguous(), x)
+
+    def test_broadcasts(self):
+        for rows, columns in ((5, 3), (64, 64), (33, 1000), (700, 8)):
+            x, row, column = torch.randn(rows, columns), torch.randn(columns), torch.randn(rows, 1)
+            self.same(lambda a, b: a * b, x, row)
+            self.same(lambda a, b: a + b, x, column)
+            self.same(lambda a, b: (a.half() - b.half()).float(), x, column, rtol=2e-3, atol=2e-3)
+            self.same(lambda a, b: torch.where(a > b, a, b), x, row)
+            self.same(lambda a, b: b - a, x, column)
+
+    def test_special_values(self):
+        x = torch.tensor([0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-42, 3e38, -3e38] * 20)
+        for name in ("abs", "neg", "sqrt", "exp", "sigmoid", "tanh", "relu", "isnan", "isinf", "isfinite", "sign", "floor",
+                     "round", "signbit", "nan_to_num", "reciprocal"):
+            self.same(getattr(torch, name), x)
+        self.same(lambda t: t.clamp(-1, 1), x)
+        self.same(lambda t: torch.maximum(t, t.flip(0)) if t.device.type == "cpu" else torch.maximum(t, t.cpu().flip(0).to(t.device)), x)
+
+
+if __name__ == "__main__":
+    common.main()
