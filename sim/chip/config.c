@@ -88,6 +88,7 @@ static const struct key keys[] = {
     {"gm", "gm_request_bytes", AT(gm_request_bytes), KIND_U32, 32, 512},
     {"gm", "gm_read_rate", AT(gm_read_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
+    {"gm", "gm_same_line", AT(gm_same_line), KIND_REAL, 0, 1e6},
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
     {"gm", "nd2nz_row", AT(nd2nz_row), KIND_REAL, 0, 1e6},
     {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},

@@ -18,6 +18,7 @@ struct sim_time_config sim_time_config_of(const struct sim_config *config)
         .read_port = config->gm_read_rate,
         .write_port = config->gm_write_rate,
         .read_requests = config->gm_read_requests,
+        .same_line_cycles = config->gm_same_line,
         .gm_interval = config->gm_small_interval,
         .flag_set = config->flag_set,
         .flag_wait = config->flag_wait,

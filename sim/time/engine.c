@@ -21,10 +21,13 @@ leo_status sim_time_engine_create(const struct sim_time_config *config, struct s
     // At most one beginning a pipe and one end a core are ahead; those of abandoned blocks are
     // taken out.
     engine->event = leo_calloc(slots + config->cores, sizeof(*engine->event));
-    leo_status status =
-        engine->core && engine->event
-            ? sim_share_create(slots, config->l2_rate, config->hbm_read_rate, &engine->share)
-            : LEO_ERR_NO_MEMORY;
+    engine->line = leo_calloc(SIM_TIME_LINES, sizeof(*engine->line));
+    engine->fill = leo_calloc(config->cores, sizeof(*engine->fill));
+    leo_status status = LEO_ERR_NO_MEMORY;
+    if (engine->core && engine->event && engine->line && engine->fill) {
+        status = sim_share_create(slots + config->cores, config->l2_rate, config->hbm_read_rate,
+                                  &engine->share);
+    }
     if (status != LEO_OK) {
         sim_time_engine_destroy(engine);
         return status;
@@ -40,6 +43,8 @@ void sim_time_engine_destroy(struct sim_time_engine *engine)
         sim_share_destroy(engine->share);
         leo_free(engine->core);
         leo_free(engine->event);
+        leo_free(engine->line);
+        leo_free(engine->fill);
         leo_free(engine);
     }
 }
@@ -55,8 +60,13 @@ void sim_time_engine_reset(struct sim_time_engine *engine)
     for (unsigned id = 0; id < engine->config.cores; id++) {
         engine->core[id].front = SIM_TIME_FREE;
         engine->core[id].is_marked = false;
+        for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+            engine->core[id].pipe[pipe].line = NULL;
+        }
     }
     sim_share_clear(engine->share);
+    memset(engine->line, 0, SIM_TIME_LINES * sizeof(*engine->line));
+    memset(engine->fill, 0, engine->config.cores * sizeof(*engine->fill));
     engine->events = 0;
     engine->now = 0;
     engine->horizon = INFINITY;
@@ -151,6 +161,7 @@ void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned id)
     drop_events(engine, id);
     for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
         sim_share_cancel(engine->share, id * LEO_PIPE_COUNT + pipe, engine->now);
+        sim_time_leave_line(&core->pipe[pipe]);
     }
     core->front = SIM_TIME_FREE;
     core->is_marked = false;
@@ -190,7 +201,11 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
         engine->now = sim_time_max(engine->now, next);
         if (ends <= begins) {
             unsigned slot;
-            if (sim_share_step(engine->share, &slot)) {
+            bool done = sim_share_step(engine->share, &slot);
+            unsigned moves = engine->config.cores * LEO_PIPE_COUNT;
+            if (done && slot >= moves) {
+                sim_time_fill_end(engine, slot - moves);
+            } else if (done) {
                 sim_time_move_end(engine, slot / LEO_PIPE_COUNT, slot % LEO_PIPE_COUNT);
             }
             continue;

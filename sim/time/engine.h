@@ -24,6 +24,7 @@ struct sim_time_config {
     double read_hit_latency, read_miss_latency, write_latency;
     double read_port, write_port; /**< of one core */
     double read_requests;         /**< most a core has in flight */
+    double same_line_cycles;      /**< a line needs for one request, of each core that reads it */
     double gm_interval;           /**< least time between two transfers of one pipe */
     double flag_set, flag_wait, barrier;
     uint32_t queue_depth[LEO_PIPE_COUNT];

@@ -5,6 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+void sim_time_leave_line(struct sim_time_pipe *pipe)
+{
+    if (pipe->line) {
+        pipe->sharers = pipe->line->begun;
+        pipe->line->active--;
+        pipe->line = NULL;
+    }
+}
+
 void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim_time_log *log,
                          double start, double lead, double limit)
 {
@@ -19,6 +28,8 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
         pipe->free_at = pipe->send_free = pipe->done = pipe->not_before = start;
         pipe->issued = pipe->started = pipe->first = pipe->count = 0;
         pipe->moving = false;
+        sim_time_leave_line(pipe);
+        pipe->sharers = 1;
     }
     core->front = SIM_TIME_RUNNING;
     core->log = log;
@@ -370,6 +381,48 @@ static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
     }
 }
 
+/* A line serves one request at a time: cores that walk over the same lines together wait for each
+ * other. How many they are is known when all have begun, so what the last transfer saw counts too.
+ */
+static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe)
+{
+    uint64_t number = pipe->move.gm.addr / SIM_L2_LINE_BYTES;
+    struct sim_time_line *line =
+        &engine->line[(number * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (SIM_TIME_LINES - 1)];
+    pipe->line = NULL;
+    if (line->active && line->line != number) {
+        return 1; // the place of another one that is in use
+    }
+    if (!line->active) {
+        *line = (struct sim_time_line){.line = number};
+    }
+    line->active++;
+    line->begun++;
+    pipe->line = line;
+    unsigned sharers = line->begun > pipe->sharers ? line->begun : pipe->sharers;
+    // In steps of a quarter: transfers with the same limit progress alike (share.h).
+    unsigned step = sharers < 8 ? 1 : (1u << (31 - (unsigned)__builtin_clz(sharers))) / 4;
+    return (sharers + step - 1) / step * step;
+}
+
+/* Lines come whole: what was not asked for follows behind the transfer. */
+static void fill_lines(struct sim_time_engine *engine, unsigned id, double bytes)
+{
+    engine->fill[id] += bytes;
+    unsigned slot = engine->config.cores * LEO_PIPE_COUNT + id;
+    if (engine->fill[id] > 0 && sim_share_is_free(engine->share, slot)) {
+        struct sim_flow flow = {.bytes = {0, 0, engine->fill[id]},
+                                .cap = {INFINITY, INFINITY, INFINITY}};
+        engine->fill[id] = 0;
+        sim_share_begin(engine->share, slot, engine->now, &flow);
+    }
+}
+
+void sim_time_fill_end(struct sim_time_engine *engine, unsigned id)
+{
+    fill_lines(engine, id, 0);
+}
+
 void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned index)
 {
     const struct sim_time_config *config = &engine->config;
@@ -386,13 +439,19 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
                                gm->path ? gm->path : INFINITY);
     // No more requests are in flight than a core may have: the answer's latency limits the rate.
     double window = write ? INFINITY : config->read_requests * gm->request;
+    double back = (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate;
     struct sim_flow flow = {
-        .bytes = {bytes - missed, missed,
-                  fetched - missed +
-                      (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate},
+        .bytes = {bytes - missed, missed, back},
         .cap = {sim_time_min(port, window / config->read_hit_latency),
                 sim_time_min(port, window / config->read_miss_latency), INFINITY},
     };
+    if (!write) {
+        unsigned sharers = join_line(engine, pipe);
+        double most = sharers > 1 ? window / (config->same_line_cycles * sharers) : INFINITY;
+        flow.cap[SIM_FLOW_HIT] = sim_time_min(flow.cap[SIM_FLOW_HIT], most);
+        flow.cap[SIM_FLOW_MISS] = sim_time_min(flow.cap[SIM_FLOW_MISS], most);
+        fill_lines(engine, id, fetched - missed);
+    }
     pipe->move_latency = write        ? config->write_latency
                          : missed > 0 ? config->read_miss_latency
                                       : config->read_hit_latency;
@@ -431,6 +490,7 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
         engine->trace(engine->trace_user, id, record, pipe->move_send, done);
     }
     pipe->moving = false;
+    sim_time_leave_line(pipe);
     core->ready |= UINT32_C(1) << index;
     sim_time_core_advance(engine, id);
 }

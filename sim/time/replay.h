@@ -31,7 +31,17 @@ struct sim_time_pipe {
     bool moving; /**< a transfer waits for its time or is under way: `move` */
     struct sim_time_entry move;
     double move_send, move_begin, move_latency;
+    struct sim_time_line *line; /**< where the transfer began to read; NULL = not counted */
+    unsigned sharers;           /**< cores that read the same as the last transfer */
 };
+
+/** Transfers that began to read at the same line and are under way at one time. */
+struct sim_time_line {
+    uint64_t line;
+    unsigned active, begun;
+};
+
+enum { SIM_TIME_LINES = 4096 };
 
 /** Set times of one flag that were not waited for yet, a ring. */
 struct sim_time_flag {
@@ -68,9 +78,11 @@ struct sim_time_event {
 struct sim_time_engine {
     struct sim_time_config config;
     struct sim_l2 *l2;
-    struct sim_share *share; /**< slot: core * LEO_PIPE_COUNT + pipe */
+    struct sim_share *share; /**< slot: core * LEO_PIPE_COUNT + pipe; then one a core for fills */
     struct sim_time_core *core;
     struct sim_time_event *event; /**< a heap, the earliest first */
+    struct sim_time_line *line;   /**< SIM_TIME_LINES of them, by a hash */
+    double *fill; /**< by core: bytes of lines HBM must still bring behind requests */
     unsigned events;
     double now;
     double horizon; /**< what is not published yet may matter from here on */
@@ -87,4 +99,8 @@ void sim_time_core_advance(struct sim_time_engine *engine, unsigned core);
 void sim_time_move_begin(struct sim_time_engine *engine, unsigned core, unsigned pipe);
 /** The last byte of the transfer of a pipe has been sent now. */
 void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
+/** The transfer of a pipe no longer counts among those that read its line. */
+void sim_time_leave_line(struct sim_time_pipe *pipe);
+/** The present fill of a core's lines is done. */
+void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
 void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);

@@ -255,11 +255,14 @@ static unsigned class_for(struct sim_share *share, unsigned kind, double cap)
     if (best != NO_CLASS && nearest == 0) {
         return best;
     }
-    for (unsigned i = 0; i < MOST_CLASSES && empty == NO_CLASS; i++) {
+    for (unsigned i = 0; i < MOST_CLASSES - SIM_FLOW_PARTS && empty == NO_CLASS; i++) {
         empty = share->class[i].count ? NO_CLASS : i;
     }
-    if (empty == NO_CLASS) {
+    if (empty == NO_CLASS && best != NO_CLASS) {
         return best;
+    }
+    if (empty == NO_CLASS) {
+        empty = MOST_CLASSES - SIM_FLOW_PARTS + kind; // kept for it
     }
     share->class[empty].kind = kind;
     share->class[empty].cap = cap;
@@ -282,9 +285,6 @@ static bool begin_part(struct sim_share *share, unsigned slot, unsigned kind)
         return false;
     }
     unsigned index = class_for(share, kind, at->flow.cap[kind]);
-    if (index == NO_CLASS) {
-        return begin_part(share, slot, kind + 1); // every class is in use by the other kinds
-    }
     struct class *class = &share->class[index];
     at->kind = (uint8_t)kind;
     at->class = (uint8_t)index;
@@ -311,6 +311,11 @@ static void leave(struct sim_share *share, unsigned index, unsigned place)
             return;
         }
     }
+}
+
+bool sim_share_is_free(const struct sim_share *share, unsigned slot)
+{
+    return share->slot[slot].class == NO_CLASS;
 }
 
 void sim_share_begin(struct sim_share *share, unsigned slot, double now,

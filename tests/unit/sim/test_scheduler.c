@@ -357,12 +357,29 @@ static void queue_depth_holds_the_scalar_unit(void)
     rig_close(&rig);
 }
 
+/* The built-in file where cores that read the same do not wait for each other; without L2 if asked.
+ */
+static char *independent_cores(bool has_l2)
+{
+    char *text = strdup(leo_isa_soc_text("ascend910a"));
+    char *line = strstr(text, "gm_same_line = 105");
+    char *l2 = strstr(text, "l2_bytes = 33554432");
+    CU_ASSERT_FATAL(line && l2);
+    memcpy(line, "gm_same_line = 0  ", 18);
+    if (!has_l2) {
+        memcpy(l2, "l2_bytes = 0       ", 19);
+    }
+    return text;
+}
+
 /* HW-CHIP-52, HW-CHIP-54: one core has its requests, all together the L2, or HBM if they do not fit
  * the L2. */
 static void bandwidth_is_shared(void)
 {
     struct rig rig;
-    rig_open(&rig, "ascend910a", NULL, 2);
+    char *text = independent_cores(true);
+    rig_open(&rig, "ascend910a", text, 2);
+    free(text);
     write_load_kernel(&rig);
     uint64_t issued;
     double bytes = 200 * 65536.0;
@@ -372,26 +389,19 @@ static void bandwidth_is_shared(void)
     CU_ASSERT_TRUE(all > 32 * bytes / 1940 * 0.97 && all < 32 * bytes / 1940 * 1.06);
     rig_close(&rig);
     // Without L2 the same comes from HBM.
-    const char *text = leo_isa_soc_text("ascend910a");
-    char *copy = strdup(text);
-    char *at = strstr(copy, "l2_bytes = 33554432");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-    memcpy(at, "l2_bytes = 0       ", 19);
-    rig_open(&rig, "ascend910a", copy, 2);
+    text = independent_cores(false);
+    rig_open(&rig, "ascend910a", text, 2);
     write_load_kernel(&rig);
     all = run_loads(&rig, 32, 200, &issued);
     CU_ASSERT_TRUE(all > 32 * bytes / 985 * 0.97 && all < 32 * bytes / 985 * 1.06);
     rig_close(&rig);
-    free(copy);
+    free(text);
 }
 
 /* HW-CHIP-52: what ran before has no part in it once the cores are idle (what the L2 holds has). */
 static void bandwidth_does_not_remember(void)
 {
-    char *text = strdup(leo_isa_soc_text("ascend910a"));
-    char *at = strstr(text, "l2_bytes = 33554432");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-    memcpy(at, "l2_bytes = 0       ", 19);
+    char *text = independent_cores(false);
     struct rig rig;
     rig_open(&rig, "ascend910a", text, 2);
     write_load_kernel(&rig);

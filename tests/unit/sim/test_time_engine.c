@@ -320,6 +320,50 @@ static void dirty_lines_cost_their_way_back(void)
     close_rig(&rig);
 }
 
+/* A line that two cores read serves each of them half of the time. */
+static void the_same_line_serves_one_at_a_time(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    struct sim_time_config slow = config;
+    slow.same_line_cycles = 200;
+    open_config(&rig, &slow);
+    for (unsigned i = 0; i < 3; i++) {
+        move(&rig.log[i], false, i / 2 * 65536u, 8192);
+        end(&rig.log[i]);
+    }
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[1], 2 * 200 + 81.92, 1e-6); // 64 requests each 2 x 200 cycles
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], ends[2], 1e-6);         // nobody was there when they began
+    close_rig(&rig);
+}
+
+/* A line is fetched whole: 128 bytes of it wait for themselves alone, the rest uses HBM behind. */
+static void the_rest_of_a_line_follows(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    for (unsigned i = 0; i < 3; i++) {
+        struct sim_time_record record = {.kind = SIM_TIME_OP_GM, .pipe = LEO_PIPE_MTE2};
+        struct sim_time_gm gm = {.addr = i * 128,
+                                 .piece = 128,
+                                 .count = 64,
+                                 .step = 2 * LINE,
+                                 .bytes = 64 * 128,
+                                 .request = 128};
+        CU_ASSERT(sim_time_log_reserve(&rig.log[0]));
+        sim_time_log_push(&rig.log[0], &record, &gm);
+    }
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    // The first misses, at 25 bytes a cycle beside its fill; the others find their lines.
+    CU_ASSERT(ends[0] < 8192 / 25. + 200 + 2 * 8192 / 81.92 + 200);
+    CU_ASSERT(ends[0] > 8192 / 25. + 2 * 8192 / 81.92);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 0);
+    close_rig(&rig);
+}
+
 /* Rows of several matrices in one instruction: each is a line of its own. */
 static void every_matrix_is_seen(void)
 {
@@ -505,6 +549,8 @@ static const struct leo_test tests[] = {
     {"small_transfers_keep_their_distance", small_transfers_keep_their_distance},
     {"cores_share_hbm", cores_share_hbm},
     {"dirty_lines_cost_their_way_back", dirty_lines_cost_their_way_back},
+    {"the_same_line_serves_one_at_a_time", the_same_line_serves_one_at_a_time},
+    {"the_rest_of_a_line_follows", the_rest_of_a_line_follows},
     {"every_matrix_is_seen", every_matrix_is_seen},
     {"tile_copies_hold_the_published_figures", tile_copies_hold_the_published_figures},
     {"pieces_of_a_log_do_not_matter", pieces_of_a_log_do_not_matter},

@@ -153,6 +153,15 @@ static void many_different_caps(void)
         seen[slot] = true;
         last = when;
     }
+    for (unsigned i = 0; i < SLOTS - 2; i++) {
+        begin(share, i, 10000, 100, 0, 0, 1 + i * 0.1); // hits alone take all classes
+    }
+    begin(share, SLOTS - 2, 10000, 0, 100, 0, 1);
+    begin(share, SLOTS - 1, 10000, 0, 0, 100, 1);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        unsigned slot = NONE;
+        CU_ASSERT_FATAL(next_done(share, &slot) < 20000);
+    }
     // 20 000 bytes through the L2 take 200 cycles at least; the slowest alone needs 300.
     CU_ASSERT(last >= 300 && last < 500);
     sim_share_destroy(share);
