@@ -3,6 +3,8 @@
 #include "leo_cmd.h"
 
 #include <accuracy.h>
+#include <ctype.h>
+#include <leo/soc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,8 @@ static const char help[] =
     "Runs the workload of every row on the simulated chip the row names and prints the simulated, "
     "the published\n"
     "value and the error. The file's columns: id,soc,workload,params,metric,value,unit,source.\n"
+    "Every row has a chip of its own and runs once before it is measured; warm=N among its params\n"
+    "changes that. A row is fitted if a number of its chip's SoC file names it, else held out.\n"
     "\n"
     "  --only ID,..      only these rows\n"
     "  --within PERCENT  exit code 1 if a row that ran is further off\n"
@@ -105,10 +109,39 @@ static void run_row(struct last_run *last, const struct accuracy_row *row)
                                          last->error, sizeof(last->error));
 }
 
-struct tally {
-    unsigned ran, failed, outside, skipped;
-    double errors[1024];
+enum { MOST_ERRORS = 1024 };
+
+/** Errors of one kind of row. */
+struct errors {
+    unsigned ran;
+    double error[MOST_ERRORS];
 };
+
+struct tally {
+    unsigned failed, outside, skipped;
+    struct errors fitted, held_out;
+};
+
+/** Whether a number of the chip came from this row: a line of its SoC file marked [F] or [M] names
+ * it. */
+static bool is_fitted(const struct accuracy_row *row)
+{
+    const char *text = leo_isa_soc_text(row->soc);
+    size_t length = strlen(row->id);
+    for (const char *at = text ? strstr(text, row->id) : NULL; at; at = strstr(at + 1, row->id)) {
+        const char *line = at;
+        while (line > text && line[-1] != '\n') {
+            line--;
+        }
+        bool whole = !isalnum((unsigned char)at[length]) && !isalnum((unsigned char)at[-1]);
+        for (const char *mark = line; whole && mark < at; mark++) {
+            if (strncmp(mark, "[F", 2) == 0 || strncmp(mark, "[M", 2) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 static void print_row(const struct last_run *last, const struct accuracy_row *row, double within,
                       struct tally *tally)
@@ -127,12 +160,14 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
     } else {
         double error = (value / row->published - 1) * 100;
         bool outside = within >= 0 && fabs(error) > within;
-        printf("%12.4g %12.4g %-7s %+7.1f %%%s\n", value, row->published, row->unit, error,
-               outside ? "  OUTSIDE" : "");
-        if (tally->ran < sizeof(tally->errors) / sizeof(tally->errors[0])) {
-            tally->errors[tally->ran] = fabs(error);
+        bool fitted = is_fitted(row);
+        printf("%12.4g %12.4g %-7s %+7.1f %%  %s%s\n", value, row->published, row->unit, error,
+               fitted ? "fitted" : "held out", outside ? "  OUTSIDE" : "");
+        struct errors *errors = fitted ? &tally->fitted : &tally->held_out;
+        if (errors->ran < MOST_ERRORS) {
+            errors->error[errors->ran] = fabs(error);
         }
-        tally->ran++;
+        errors->ran++;
         tally->outside += outside;
     }
     fflush(stdout);
@@ -142,6 +177,16 @@ static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+static void print_errors(const char *kind, struct errors *errors)
+{
+    size_t kept = errors->ran < MOST_ERRORS ? errors->ran : MOST_ERRORS;
+    if (kept) {
+        qsort(errors->error, kept, sizeof(errors->error[0]), by_value);
+        printf("%-8s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
+               errors->error[kept / 2], errors->error[kept - 1]);
+    }
 }
 
 int leo_cmd_accuracy(int argc, char **argv)
@@ -169,13 +214,10 @@ int leo_cmd_accuracy(int argc, char **argv)
             print_row(&last, &file.row[i], options.within, &tally);
         }
     }
-    size_t kept = tally.ran < 1024 ? tally.ran : 1024;
-    if (kept) {
-        qsort(tally.errors, kept, sizeof(tally.errors[0]), by_value);
-        printf("%u rows ran, median error %.1f %%, worst %.1f %%; %u not modelled, %u failed\n",
-               tally.ran, tally.errors[kept / 2], tally.errors[kept - 1], tally.skipped,
-               tally.failed);
-    }
+    print_errors("fitted", &tally.fitted);
+    print_errors("held out", &tally.held_out);
+    printf("%u rows ran; %u not modelled, %u failed\n", tally.fitted.ran + tally.held_out.ran,
+           tally.skipped, tally.failed);
     if (!chosen) {
         fprintf(stderr, "leo accuracy: no row has an id of '%s'\n",
                 options.only ? options.only : "");
