@@ -47,12 +47,14 @@ aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, vo
     if (!virPtr || size == 0) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "virPtr is NULL or size is 0");
     }
-    if (alignment || expectPtr || flags > 1 || size % GRANULE) {
+    if (alignment || expectPtr || flags > 1 || size > SIZE_MAX - GRANULE) {
         return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
                         "alignment must be 0, expectPtr NULL, flags 0 or 1 (huge pages), and size "
-                        "%zu a multiple of %d",
-                        size, GRANULE);
+                        "%zu possible",
+                        size);
     }
+    // Adapters ask for a few bytes to learn whether it works at all.
+    size = (size + GRANULE - 1) / GRANULE * GRANULE;
     aclError error = acl_current_context(func, &context);
     if (!error) {
         error = acl_status(func, leo_rt_addresses_reserve(context->rt, size, &addr));

@@ -132,7 +132,9 @@ static void memory_is_limited_to_what_the_chip_has(void)
     OK(aclrtMalloc(&block, 4 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtFree(block));
     EXPECT(aclrtMallocPhysical(&more, 4096, &prop, 0), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtReserveMemAddress(&block, 4096, 0, NULL, 0), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtReserveMemAddress(&block, 512, 0, NULL, 1)); // rounded up
+    OK(aclrtReleaseMemAddress(block));
+    EXPECT(aclrtReserveMemAddress(&block, 4096, 64, NULL, 0), ACL_ERROR_RT_PARAM_INVALID);
     acl_end(binary);
 }
 
