@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of matrices and convolutions against sums in double on the host, over layouts, groups
+ * and shapes that are no multiples of anything. Inputs are multiples of 1/8 in [-1, 1], which every
+ * type holds exactly, so that only the rounding of sums and of the result differs: f32 sums of at
+ * most a few hundred products of such numbers are exact, too.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, uint64_t seed)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    const int64_t count = rig_tensor_count(&tensor);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_d(rig_tensor_at(&tensor, i), type, ((double)(rig_random(&seed) % 17) - 8) / 8);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
+static double at(const struct rig_tensor *tensor, int64_t index)
+{
+    return rig_get_d(rig_tensor_at(tensor, index), tensor->type);
+}
+
+/* Results are the sums rounded to their type: half a unit of its last place. */
+static void expect(struct rig_tensor *out, const double *want, const char *what)
+{
+    static const double ulp[] = {
+        [OP_TYPE_F32] = 0x1p-24, [OP_TYPE_F16] = 0x1p-11, [OP_TYPE_BF16] = 0x1p-8};
+    const int64_t count = rig_tensor_count(out);
+    int64_t wrong = 0;
+    rig_tensor_take(out);
+    for (int64_t i = 0; i < count; i++) {
+        if (!(fabs(at(out, i) - want[i]) <= fabs(want[i]) * ulp[out->type])) {
+            if (wrong++ == 0) {
+                fprintf(stderr, "%s, %s: element %lld is %g, expected %g\n", what,
+                        rig_type_name(out->type), (long long)i, at(out, i), want[i]);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
+
+static unsigned type_count(void)
+{
+    return rig_chip() == 0 ? 2 : 3; // no bf16 on 910A
+}
+
+/* In which a chip is to multiply f32: 910A in f16, 910B1 as it is. */
+static int64_t cube_math(void)
+{
+    return rig_chip() == 0 ? 1 : 0;
+}
+
+static void run_matmul(enum op_type type, int64_t batch, int64_t m, int64_t k, int64_t n,
+                       enum rig_layout layout)
+{
+    const int64_t a_dim[] = {batch, m, k}, b_dim[] = {batch, k, n}, out_dim[] = {batch, m, n};
+    struct rig_tensor a = make(type, 3, a_dim, layout, 1), b = make(type, 3, b_dim, layout, 2),
+                      out = make(type, 3, out_dim, RIG_DENSE, 3);
+    double *want = calloc((size_t)(batch * m * n), sizeof(*want));
+    for (int64_t i = 0; i < batch * m * n; i++) {
+        const int64_t row = i / n, first = row / m * k * n + i % n;
+        for (int64_t j = 0; j < k; j++) {
+            want[i] += at(&a, row * k + j) * at(&b, first + j * n);
+        }
+    }
+    const union op_test_arg args[] = {
+        {.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}, {.integer = cube_math()}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchMatMul"), args, true), 0);
+    expect(&out, want, "BatchMatMul");
+    free(want);
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&out);
+}
+
+static void products_equal_sums_in_double(void)
+{
+    static const int64_t shapes[][4] = {{1, 1, 1, 1},     {2, 15, 17, 16}, {3, 16, 32, 33},
+                                        {1, 130, 70, 19}, {5, 1, 64, 3},   {2, 7, 300, 1}};
+    for (unsigned t = 0; t < type_count(); t++) {
+        for (unsigned s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+            for (int layout = 0; layout < RIG_LAYOUTS; layout++) {
+                run_matmul(types[t], shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3],
+                           (enum rig_layout)layout);
+            }
+        }
+    }
+}
+
+/* A convolution of two dimensions. */
+struct conv {
+    int64_t n, groups, xc, yc; /* channels in a group */
+    int64_t size[2], kernel[2], stride[2], pad[2], dilation[2];
+    int64_t out[2];
+};
+
+typedef void (*each_fn)(void *user, int64_t x, int64_t w, int64_t y);
+
+/* Every product of the convolution: indices of its input, weight and output elements. */
+static void for_each_product(const struct conv *c, each_fn fn, void *user)
+{
+    const int64_t kernels = c->kernel[0] * c->kernel[1], outs = c->out[0] * c->out[1];
+    const int64_t channels = c->groups * c->yc;
+    for (int64_t i = 0; i < c->n * channels * outs * c->xc * kernels; i++) {
+        const int64_t k = i % kernels, ci = i / kernels % c->xc, y = i / kernels / c->xc;
+        const int64_t co = y / outs % channels, image = y / outs / channels;
+        const int64_t row =
+            y % outs / c->out[1] * c->stride[0] - c->pad[0] + k / c->kernel[1] * c->dilation[0];
+        const int64_t column =
+            y % c->out[1] * c->stride[1] - c->pad[1] + k % c->kernel[1] * c->dilation[1];
+        if (row >= 0 && row < c->size[0] && column >= 0 && column < c->size[1]) {
+            const int64_t plane = image * c->groups * c->xc + co / c->yc * c->xc + ci;
+            fn(user, (plane * c->size[0] + row) * c->size[1] + column,
+               (co * c->xc + ci) * kernels + k, y);
+        }
+    }
+}
+
+struct sums {
+    const struct rig_tensor *x, *w, *g;
+    double *y, *dx, *dw;
+};
+
+static void add_product(void *user, int64_t x, int64_t w, int64_t y)
+{
+    const struct sums *s = user;
+    s->y[y] += at(s->x, x) * at(s->w, w);
+    s->dx[x] += at(s->g, y) * at(s->w, w);
+    s->dw[w] += at(s->g, y) * at(s->x, x);
+}
+
+static void run_convolution(const struct conv *c, enum op_type type, enum rig_layout layout)
+{
+    const int64_t x_dim[] = {c->n, c->groups * c->xc, c->size[0], c->size[1]},
+                  w_dim[] = {c->groups * c->yc, c->xc, c->kernel[0], c->kernel[1]},
+                  y_dim[] = {c->n, c->groups * c->yc, c->out[0], c->out[1]}, zeros[] = {0, 0};
+    struct rig_tensor x = make(type, 4, x_dim, layout, 1), w = make(type, 4, w_dim, layout, 2),
+                      g = make(type, 4, y_dim, layout, 3), y = make(type, 4, y_dim, RIG_DENSE, 4),
+                      dx = make(type, 4, x_dim, RIG_SLICED, 5),
+                      dw = make(type, 4, w_dim, RIG_DENSE, 6);
+    struct sums sums = {&x,
+                        &w,
+                        &g,
+                        calloc((size_t)rig_tensor_count(&y), sizeof(double)),
+                        calloc((size_t)rig_tensor_count(&x), sizeof(double)),
+                        calloc((size_t)rig_tensor_count(&w), sizeof(double))};
+    for_each_product(c, add_product, &sums);
+    aclIntArray *stride = aclCreateIntArray(c->stride, 2), *pad = aclCreateIntArray(c->pad, 2),
+                *dilation = aclCreateIntArray(c->dilation, 2), *extra = aclCreateIntArray(zeros, 2);
+    const bool mask[] = {true, true, false};
+    aclBoolArray *wanted = aclCreateBoolArray(mask, 3);
+    const union op_test_arg forward[] = {
+        {.tensor = x.acl},      {.tensor = w.acl},  {.tensor = NULL},        {.ints = stride},
+        {.ints = pad},          {.ints = dilation}, {.integer = 0},          {.ints = extra},
+        {.integer = c->groups}, {.tensor = y.acl},  {.integer = cube_math()}};
+    const union op_test_arg backward[] = {
+        {.tensor = g.acl},  {.tensor = x.acl},      {.tensor = w.acl},  {.ints = NULL},
+        {.ints = stride},   {.ints = pad},          {.ints = dilation}, {.integer = 0},
+        {.ints = extra},    {.integer = c->groups}, {.bools = wanted},  {.integer = cube_math()},
+        {.tensor = dx.acl}, {.tensor = dw.acl},     {.tensor = NULL}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), forward, true), 0);
+    expect(&y, sums.y, "Convolution");
+    CU_ASSERT_EQUAL(rig_run(rig_row("ConvolutionBackward"), backward, true), 0);
+    expect(&dx, sums.dx, "gradInput");
+    expect(&dw, sums.dw, "gradWeight");
+    aclDestroyIntArray(stride);
+    aclDestroyIntArray(pad);
+    aclDestroyIntArray(dilation);
+    aclDestroyIntArray(extra);
+    aclDestroyBoolArray(wanted);
+    free(sums.y);
+    free(sums.dx);
+    free(sums.dw);
+    struct rig_tensor *all[] = {&x, &w, &g, &y, &dx, &dw};
+    for (unsigned i = 0; i < 6; i++) {
+        rig_tensor_free(all[i]);
+    }
+}
+
+static void convolutions_equal_sums_in_double(void)
+{
+    // images, groups, channels in and out of a group, size, kernel, stride, padding, dilation
+    static const struct conv cases[] = {
+        {2, 1, 3, 5, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+        {1, 1, 17, 16, {5, 6}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}},
+        {2, 1, 4, 6, {9, 8}, {3, 2}, {2, 3}, {1, 0}, {1, 2}, {0, 0}},
+        {2, 3, 4, 4, {6, 5}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {0, 0}},
+        {2, 6, 1, 1, {6, 7}, {3, 3}, {1, 2}, {1, 1}, {2, 1}, {0, 0}}, // the scalar unit's
+        {3, 1, 2, 4, {4, 4}, {1, 1}, {2, 2}, {1, 1}, {1, 1}, {0, 0}}, // padding without windows
+    };
+    for (unsigned t = 0; t < type_count(); t++) {
+        for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            struct conv c = cases[i];
+            for (unsigned d = 0; d < 2; d++) {
+                c.out[d] = (c.size[d] + 2 * c.pad[d] - c.dilation[d] * (c.kernel[d] - 1) - 1) /
+                               c.stride[d] +
+                           1;
+            }
+            run_convolution(&c, types[t], RIG_DENSE);
+            run_convolution(&c, types[t], RIG_PERMUTED);
+        }
+    }
+}
+
+static void wrong_convolutions_are_told(void)
+{
+    const int64_t x_dim[] = {1, 3, 5, 5}, w_dim[] = {4, 2, 3, 3}, y_dim[] = {1, 4, 5, 5},
+                  ones[] = {1, 1}, zeros[] = {0, 0};
+    struct rig_tensor x = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                      w = make(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
+                      y = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3);
+    aclIntArray *one = aclCreateIntArray(ones, 2), *zero = aclCreateIntArray(zeros, 2);
+    union op_test_arg args[] = {{.tensor = x.acl}, {.tensor = w.acl},       {.tensor = NULL},
+                                {.ints = one},     {.ints = one},           {.ints = one},
+                                {.integer = 0},    {.ints = zero},          {.integer = 1},
+                                {.tensor = y.acl}, {.integer = cube_math()}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, false), 161002); // 3 channels, not 2
+    const char *text = aclGetRecentErrMsg();
+    CU_ASSERT_TRUE(text && strstr(text, "weight") && strstr(text, "[4, 2, 3, 3]"));
+    args[1].tensor = y.acl; // a kernel of 5, but 4 channels
+    CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, false), 161002);
+    args[1].tensor = w.acl;
+    args[3].ints = zero; // stride 0
+    CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, false), 161002);
+    aclDestroyIntArray(one);
+    aclDestroyIntArray(zero);
+    rig_tensor_free(&x);
+    rig_tensor_free(&w);
+    rig_tensor_free(&y);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"cnn_products_equal_sums_in_double", products_equal_sums_in_double},
+        {"cnn_convolutions_equal_sums_in_double", convolutions_equal_sums_in_double},
+        {"cnn_wrong_convolutions_are_told", wrong_convolutions_are_told},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_cnn", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
