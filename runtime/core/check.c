@@ -147,6 +147,12 @@ static void append_finding(struct rt_text *text, const struct rt_fault *fault,
         append_bytes(text, fault, check);
         append_origin(text, fault, check);
         break;
+    case LEO_FAULT_ARRAY_BOUNDS:
+        append_side(text, fault, now);
+        rt_text_append(text, " touches ");
+        append_bytes(text, fault, check);
+        rt_text_append(text, ", which leave the array");
+        break;
     default:
         append_side(text, fault, now);
         rt_text_append(text, ": %s", leo_fault_text((enum leo_fault)check->code));

@@ -5,10 +5,7 @@
 #include "image.h"
 
 /* The address map of a core (isa/layout/kernel_note.layout). */
-#define RT_WINDOW_BASE                                                                             \
-    UINT64_C(0x20000000) /* UB, L1, ... of 16 MiB each, in the order of enum leo_mem_space */
-#define RT_WINDOW_END UINT64_C(0x27000000)
-#define RT_GM_BASE    UINT64_C(0x100000000)
+#define RT_GM_BASE UINT64_C(0x100000000)
 
 /** A text that grows; cut at its end. */
 struct rt_text {

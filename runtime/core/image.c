@@ -119,8 +119,42 @@ static void fill_desc(const struct layout *layout, const struct leo_drv_caps *ca
     };
 }
 
+enum { ARRAYS_MAX = 4096 };
+
+/* The on-chip arrays among the symbols: objects in the windows of the buffers. `out` NULL only
+ * counts. */
+static size_t list_arrays(const struct rt_image *image, struct leo_image_array *out)
+{
+    Elf_Scn *section = NULL;
+    size_t count = 0;
+    while ((section = elf_nextscn(image->elf, section))) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB) {
+            continue;
+        }
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Sym symbol;
+        for (int i = 0; data && count < ARRAYS_MAX && gelf_getsym(data, i, &symbol); i++) {
+            const uint64_t addr = symbol.st_value + RT_IMAGE_BIAS;
+            if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size != 0 &&
+                addr >= RT_WINDOW_BASE && addr < RT_WINDOW_END) {
+                if (out) {
+                    out[count] = (struct leo_image_array){addr, symbol.st_size};
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
 static leo_status copy_segments(struct rt_image *image)
 {
+    const size_t arrays = list_arrays(image, NULL);
+    const uint64_t arrays_at = (image->desc.bytes + 7) & ~UINT64_C(7);
+    if (arrays) {
+        image->desc.bytes = arrays_at + arrays * sizeof(struct leo_image_array);
+    }
     image->flat = leo_calloc(1, sizeof(image->desc) + image->desc.bytes);
     if (!image->flat) {
         return rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory", image->name);
@@ -135,6 +169,9 @@ static leo_status copy_segments(struct rt_image *image)
             memcpy(image->flat + sizeof(image->desc) + seg.p_vaddr, image->file + seg.p_offset,
                    seg.p_filesz);
         }
+    }
+    if (arrays) {
+        list_arrays(image, (void *)(image->flat + sizeof(image->desc) + arrays_at));
     }
     return LEO_OK;
 }

@@ -6,6 +6,11 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+/* On-chip buffers in the address map of a core (isa/layout/kernel_note.layout). */
+#define RT_WINDOW_BASE                                                                             \
+    UINT64_C(0x20000000) /* UB, L1, ... of 16 MiB each, in the order of enum leo_mem_space */
+#define RT_WINDOW_END UINT64_C(0x27000000)
+
 enum {
     RT_IMAGE_BIAS = 0x10000000, /**< core address of link address 0; on-chip arrays start there as
                                    link addresses */

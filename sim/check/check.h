@@ -78,6 +78,8 @@ struct sim_check {
     uint32_t syncs;                              /**< flags and barriers so far */
     uint32_t flag_pc[SIM_ACTORS][SIM_ACTORS][8]; /**< who set it; 0 = not set */
     struct sim_findings findings;
+    const struct leo_image_array *array; /**< of the kernel's image; borrowed */
+    size_t arrays;
 };
 
 struct sim_core;
@@ -86,6 +88,8 @@ void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsi
 void sim_check_finish(struct sim_check *check);
 /** A block starts: nothing on chip is written, no flag is set. */
 void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base);
+/** Operands of an instruction that begin in an on-chip array and leave it. */
+void sim_check_arrays(struct sim_check *check, const struct sim_op *op);
 /** The block has ended without a fault: flags left set. */
 void sim_check_end(struct sim_check *check);
 /** An instruction that is about to take effect; its footprint is mapped. */

@@ -429,6 +429,9 @@ void sim_check_unit(struct sim_check *check, const struct sim_core *core, const 
         find_empty(check, op);
         return;
     }
+    if (check->which & SIM_CHECK_BOUNDS) {
+        sim_check_arrays(check, op);
+    }
     uint32_t element;
     access.follows = is_elementwise(op, &element);
     look_in_place(&access, core, foot);

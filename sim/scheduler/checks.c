@@ -60,10 +60,12 @@ void sim_checks_start(struct leo_sim_chip *chip, unsigned queue)
     }
 }
 
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, uint32_t block)
+void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel)
 {
     if (chip->check) {
-        sim_check_begin(&chip->check[id], block, chip->hbm.base);
+        sim_check_begin(&chip->check[id], kernel->next_block, chip->hbm.base);
+        chip->check[id].array = kernel->image->array;
+        chip->check[id].arrays = kernel->image->arrays;
     }
 }
 

@@ -7,12 +7,29 @@
 
 #define IMAGE_MAGIC UINT32_C(0x4d49454c) /* "LEIM" */
 
-enum { MOST_IMAGES = 1024 };
+enum { MOST_IMAGES = 1024, MOST_ARRAYS = 4096 };
 
 static void destroy(struct sim_image *image)
 {
     sim_decoded_destroy(image->decoded);
+    leo_free(image->array);
     leo_free(image);
+}
+
+/* The arrays that stand behind the writable part; without memory for them nobody checks them. */
+static void take_arrays(struct sim_image *image, const uint8_t *bytes)
+{
+    const struct leo_image_desc *desc = &image->desc;
+    const uint64_t at = (desc->rw_offset + desc->rw_bytes + 7) & ~UINT64_C(7);
+    const uint64_t room = desc->bytes > at ? desc->bytes - at : 0;
+    const size_t count = (size_t)(room / sizeof(*image->array));
+    if (count != 0 && count <= MOST_ARRAYS) {
+        image->array = leo_alloc(count * sizeof(*image->array));
+        image->arrays = image->array ? count : 0;
+        if (image->array) {
+            memcpy(image->array, bytes + at, count * sizeof(*image->array));
+        }
+    }
 }
 
 static void remove_at(struct sim_image_cache *cache, size_t index)
@@ -131,6 +148,7 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
         leo_free(image);
         return NULL;
     }
+    take_arrays(image, host + sizeof(desc));
     cache->image[cache->count++] = image;
     if (!extent->has_text) {
         extent->has_text = true;

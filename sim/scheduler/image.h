@@ -16,6 +16,8 @@ struct sim_image {
     uint16_t space;
     struct leo_image_desc desc;
     struct sim_decoded *decoded;
+    struct leo_image_array *array; /**< copies; NULL = none */
+    size_t arrays;
     unsigned users;   /**< tasks that run it */
     bool stale;       /**< its memory changed: not given out again */
     uint64_t used_at; /**< for choosing which to drop */

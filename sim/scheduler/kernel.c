@@ -147,7 +147,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
     }
     prepare_memory(chip, queue, core);
     sim_core_begin(core, &block);
-    sim_checks_block(chip, id, kernel->next_block);
+    sim_checks_block(chip, id, kernel);
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
     sim_time_engine_begin(chip->engine, id, &core->log, start_cycle, chip->config.start_cycles,

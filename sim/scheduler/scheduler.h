@@ -132,8 +132,8 @@ void sim_checks_destroy(struct leo_sim_chip *chip);
 void sim_checks_forget(struct sim_stream *stream);
 /** A kernel starts. */
 void sim_checks_start(struct leo_sim_chip *chip, unsigned queue);
-/** Core `id` starts a block. */
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, uint32_t block);
+/** Core `id` starts the kernel's next block. */
+void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel);
 /** Core `id` has run on; `returned`: its block ended without a fault. */
 void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned);
 /** All blocks have ended: findings are the fault of a task that has none. */

@@ -116,6 +116,65 @@ static void run_takes_two_tolerances(void)
     scratch_finish(&scratch);
 }
 
+/* Each kernel has one mistake, and the text tells it. */
+static void run_tells_what_the_checker_finds(void)
+{
+    static const struct {
+        const char *kernel, *text;
+    } bad[] = {
+        {"no_flag", "missing between them: set_flag(PIPE_MTE2, PIPE_V, ..) and wait_flag"},
+        {"no_barrier", "missing between them: pipe_barrier(PIPE_V)"},
+        {"half_load", "32 bytes of ub at 0x20000fe0 (array y + 2016 of 2048 bytes), which vadd"},
+        {"too_long", "touches 2080 bytes of ub at 0x20000000 (array x + 0 of 2048 bytes)"},
+        {"left",
+         "flag_left: block 0 (core 0): set_flag (PIPE_S) at c.c:14: flag (PIPE_MTE2, PIPE_V, 1)"},
+        {"event", "flag (PIPE_MTE2, PIPE_V, 5), the chip has events 0 to 3"},
+        {"no_lane", "a vector instruction without an active lane"},
+        {"count --blocks 8", "race: block 1 (core 1): the scalar unit (PIPE_S) at c.c:17"},
+    };
+    make_files();
+    scratch_write(
+        &scratch, "c.c",
+        "#include <leo/device.h>\n"
+        "__ubuf_array__ half x[1024];\n"
+        "__ubuf_array__ half y[1024];\n"
+        "#define LOAD(blocks) copy_gm_to_ubuf(x, in, 0, 1, blocks, 0, 0)\n"
+        "#define ADD vadd(y, x, x, 8, 1, 1, 1, 8, 8, 8)\n"
+        "#define STORE copy_ubuf_to_gm(out, y, 0, 1, 64, 0, 0)\n"
+        "#define PASS(from, to) set_flag(from, to, EVENT_ID0); wait_flag(from, to, EVENT_ID0)\n"
+        "#define KERNEL(name) __global__ __aicore__ void name(__gm__ half *in, __gm__ half *out)\n"
+        "KERNEL(good) { LOAD(64); PASS(PIPE_MTE2, PIPE_V); ADD; PASS(PIPE_V, PIPE_MTE3); STORE; }\n"
+        "KERNEL(no_flag) { LOAD(64); ADD; PASS(PIPE_V, PIPE_MTE3); STORE; }\n"
+        "KERNEL(no_barrier) { LOAD(64); PASS(PIPE_MTE2, PIPE_V); ADD; ADD; PASS(PIPE_V, "
+        "PIPE_MTE3); STORE; }\n"
+        "KERNEL(half_load) { LOAD(63); PASS(PIPE_MTE2, PIPE_V); ADD; PASS(PIPE_V, PIPE_MTE3); "
+        "STORE; }\n"
+        "KERNEL(too_long) { LOAD(65); pipe_barrier(PIPE_ALL); }\n"
+        "KERNEL(left) { set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1); }\n"
+        "KERNEL(event) { set_flag(PIPE_MTE2, PIPE_V, EVENT_ID5); wait_flag(PIPE_MTE2, PIPE_V, "
+        "EVENT_ID5); }\n"
+        "KERNEL(no_lane) { LOAD(64); PASS(PIPE_MTE2, PIPE_V); set_vector_mask(0, 0); ADD; }\n"
+        "KERNEL(count) { out[0] = out[0] + 1; }\n");
+    char out[4096], line[256];
+    CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), "cc --soc ascend910a c.c -o c.elf"), 0);
+    CU_ASSERT_EQUAL_FATAL(scratch_run(&scratch, out, sizeof(out), "head -c 4096 /dev/zero > zero"),
+                          0);
+    expect("run c.elf --kernel good --arg in:zero --arg out:4096", 0, "good on");
+    expect("run c.elf --kernel no_flag --check none --arg in:zero --arg out:4096", 0, "no_flag on");
+    expect("run c.elf --kernel no_flag --check race,init --arg in:zero --arg out:4096", 0,
+           "no_flag on");
+    expect("run c.elf --kernel good --check x --arg in:zero --arg out:4096", 1,
+           "option check is \"x\": it must be none, all, or some of");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        snprintf(line, sizeof(line), "run c.elf --arg in:zero --arg inout:zero:z --kernel %s",
+                 bad[i].kernel);
+        expect(line, 1, bad[i].text);
+    }
+    expect("run c.elf --kernel count --arg in:zero --arg out:4096", 1,
+           "reads 2 bytes of global memory");
+    scratch_finish(&scratch);
+}
+
 static void run_repeats_with_the_same_buffers(void)
 {
     make_files();
@@ -321,6 +380,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"run_compares_with_golden_values", run_compares_with_golden_values},
         {"run_takes_two_tolerances", run_takes_two_tolerances},
+        {"run_tells_what_the_checker_finds", run_tells_what_the_checker_finds},
         {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
         {"run_dumps_buffers_of_each_core", run_dumps_buffers_of_each_core},
         {"run_passes_floats", run_passes_floats},
