@@ -31,6 +31,10 @@ def case(name, function, *tensors, rtol=2e-4, atol=1e-5):
     CASES[name] = (function, tensors, rtol, atol)
 
 
+# The first 910 multiplies float32 matrices as half: 11 bits of each factor, sums in float32.
+NEAR = dict(rtol=5e-3, atol=5e-3) if common.HAS_BF16 else dict(rtol=2e-2, atol=5e-2)
+
+
 def pointwise():
     x, y, positive = real(3, 5, 7), real(3, 5, 7), real(3, 5, 7, low=0.1)
     for name in ("abs", "neg", "exp", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "erf", "atan", "sinh", "cosh", "square",
@@ -145,10 +149,10 @@ def reductions():
 
 def products():
     a, b, c = real(5, 7), real(7, 9), real(5, 9)
-    near = dict(rtol=2e-3, atol=2e-3)
+    near = NEAR
     case("mm", torch.mm, a, b, **near)
     case("mm transposed", lambda x, y: x.t() @ y, real(7, 5), b, **near)
-    case("mm big", torch.mm, real(130, 257), real(257, 140), rtol=5e-3, atol=3e-2)
+    case("mm big", torch.mm, real(130, 257), real(257, 140), rtol=2e-2, atol=1e-1)
     case("mm f16", torch.mm, real(33, 64, dtype=torch.float16), real(64, 48, dtype=torch.float16), rtol=1e-2, atol=5e-2)
     case("mv", torch.mv, a, real(7), **near)
     case("dot", torch.dot, real(33), real(33), **near)
@@ -168,7 +172,7 @@ def products():
 
 
 def layers():
-    near = dict(rtol=5e-3, atol=5e-3)
+    near = NEAR
     image = real(2, 4, 9, 11)
     for name, options in {"": {}, " stride": dict(stride=2), " pad": dict(padding=1), " dilation": dict(dilation=2),
                           " uneven": dict(stride=(2, 1), padding=(0, 2))}.items():
