@@ -105,10 +105,10 @@ class Apex(common.Case):
         story = []
         with contextlib.redirect_stdout(text):
             weight, optimizer = amp.initialize(weight, torch.optim.SGD(weight.parameters(), lr=0.01), opt_level=level, **options)
-            for factor in (1.0, 1000.0, 1.0):
+            for factor in (0.1, 1000.0, 0.1):
                 before = [p.detach().cpu().clone() for p in amp.master_params(optimizer)]
                 optimizer.zero_grad()
-                loss = (weight(torch.ones(2, 4).to(DEVICE)) * factor).sum()
+                loss = (weight(torch.full((1, 4), 0.25).to(DEVICE)) * factor).sum()
                 with amp.scale_loss(loss, optimizer) as scaled:
                     scaled.backward()
                 optimizer.step()

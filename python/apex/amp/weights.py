@@ -45,7 +45,8 @@ def add_up(target, fresh, keep):
     old = [(p.grad, g) for p, g in zip(target, fresh) if p.grad is not None]
     for param, grad in zip(target, fresh):
         if param.grad is None:
-            param.grad = grad
+            # Fused optimisers take a gradient's whole storage for the gradient: a part of a flat tensor will not do.
+            param.grad = grad if grad.untyped_storage().nbytes() == grad.nbytes else grad.clone()
     if old:
         (torch._foreach_add_ if keep else torch._foreach_copy_)([o for o, _ in old], [g for _, g in old])
 
