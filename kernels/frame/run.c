@@ -26,7 +26,9 @@ static leo_status run_step(const struct op_plan *plan, const struct op_step *ste
         return leo_rt_fail(LEO_ERR_RANGE, "%s: %u bytes of launch arguments", plan->row->name,
                            step->args_bytes);
     }
-    memcpy(args, plan->args + step->args_at, step->args_bytes);
+    if (step->args_bytes) { // a plan of fills alone has no arguments
+        memcpy(args, plan->args + step->args_at, step->args_bytes);
+    }
     switch (step->kind) {
     case OP_STEP_LAUNCH:
         resolve(args, step->addresses, run);

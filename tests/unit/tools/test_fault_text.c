@@ -19,7 +19,7 @@ static const char kernels[] =
     "KERNEL(ub_as_gm) { copy_gm_to_ubuf(ub_x, (__gm__ float *)(ub_y + 8), 0, 1, 1, 0, 0); }\n"
     "KERNEL(bare) { copy_gm_to_ubuf(ub_x, (__gm__ float *)(uint64_t)8192, 0, 1, 1, 0, 0); }\n"
     "KERNEL(null) { copy_gm_to_ubuf(ub_x, (__gm__ float *)0, 0, 1, 1, 0, 0); }\n"
-    "KERNEL(gm_as_ub) { vadd(x, ub_x, ub_y, 1, 1, 1, 1, 8, 8, 8); }\n"
+    "KERNEL(gm_as_ub) { vadd((__ubuf__ float *)(uint64_t)x, ub_x, ub_y, 1, 1, 1, 1, 8, 8, 8); }\n"
     "KERNEL(odd) { vadd((float *)((char *)ub_x + 4), ub_x, ub_y, 1, 1, 1, 1, 8, 8, 8); }\n"
     "KERNEL(big) { vadd(ub_y, ub_x, ub_x, 255, 1, 1, 1, 64, 255, 64); }\n"
     "KERNEL(mode) { LEO_R4(0x2b, 0, 0, ub_x, ub_x, ub_x, 0xf100000000000001ull); }\n"
