@@ -53,7 +53,7 @@ struct sim_config {
     double gm_read_requests;                /**< most a core has in flight */
     uint32_t gm_request_bytes;              /**< largest request */
     double gm_read_rate, gm_write_rate;     /**< bytes per cycle of one core's port */
-    double gm_same_line;      /**< cycles a line of the L2 needs for one request */
+    double gm_same_line;                    /**< cycles a line of the L2 needs for one request */
     double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
     double nd2nz_row;         /**< least cycles of a row in the layout change */
     double l2_gb_per_s;       /**< L2 to all cores */
