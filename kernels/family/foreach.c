@@ -5,33 +5,19 @@
  * as an argument by value, #N a scalar, [] an empty list of numbers, %name the type of a tensor.
  */
 #include "family.h"
+#include "words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 64, ARGS_MAX = 12 };
+enum { ARGS_MAX = 12 };
 
 /* Space for what an argument points at. */
 struct holder {
     struct op_scalar scalar;
     struct op_ints ints;
 };
-
-// The next word of `text`; false at the end.
-static bool next_word(const char **text, char *word)
-{
-    size_t length;
-    *text += strspn(*text, " ");
-    length = strcspn(*text, " ");
-    if (length == 0 || length >= WORD_BYTES) {
-        return false;
-    }
-    memcpy(word, *text, length);
-    word[length] = '\0';
-    *text += length;
-    return true;
-}
 
 // Member `index` of a list argument; another argument as it is.
 static struct op_value member_of(const struct op_value *value, uint64_t index)
@@ -95,12 +81,12 @@ leo_status op_plan_foreach(const struct op_call *call)
     leo_status status = check_lists(call, &count);
     for (uint64_t i = 0; status == LEO_OK && i < count; i++) {
         const char *text = op_row_attr(call->row, "each");
-        char op[WORD_BYTES], word[WORD_BYTES];
+        char op[OP_WORD_BYTES], word[OP_WORD_BYTES];
         struct op_value args[ARGS_MAX];
         struct holder holders[ARGS_MAX];
         unsigned used = 0;
-        (void)next_word(&text, op);
-        while (used < ARGS_MAX && next_word(&text, word)) {
+        (void)op_next_word(&text, op);
+        while (used < ARGS_MAX && op_next_word(&text, word)) {
             args[used] = argument(call, word, i, &holders[used]);
             used++;
         }

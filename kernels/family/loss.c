@@ -5,11 +5,12 @@
  * divides a gradient by.
  */
 #include "family.h"
+#include "words.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { WORD_BYTES = 64, ARGS_MAX = 10 };
+enum { ARGS_MAX = 10 };
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM, REDUCE_BATCH_MEAN };
 
 struct shape {
@@ -17,19 +18,6 @@ struct shape {
     int64_t dim[OP_RANK_MAX];
     int64_t count;
 };
-
-static bool next_word(const char **text, char *word)
-{
-    *text += strspn(*text, " ");
-    const size_t length = strcspn(*text, " ");
-    if (length == 0 || length >= WORD_BYTES) {
-        return false;
-    }
-    memcpy(word, *text, length);
-    word[length] = '\0';
-    *text += length;
-    return true;
-}
 
 static const char *output_of(const struct op_call *call)
 {
@@ -85,13 +73,13 @@ static leo_status make_one(const struct op_call *call, struct op_tensor *one)
 static leo_status run_step(const struct op_call *call, double scale, const struct op_tensor *out)
 {
     const char *text = op_row_attr(call->row, "each");
-    char op[WORD_BYTES], word[WORD_BYTES];
+    char op[OP_WORD_BYTES], word[OP_WORD_BYTES];
     struct op_value args[ARGS_MAX];
     struct op_tensor one;
     bool has_one = false;
     unsigned used = 0;
-    (void)next_word(&text, op);
-    while (used < ARGS_MAX - 1 && next_word(&text, word)) {
+    (void)op_next_word(&text, op);
+    while (used < ARGS_MAX - 1 && op_next_word(&text, word)) {
         const size_t length = strlen(word);
         const bool optional = word[length - 1] == '?';
         if (strcmp(word, "scale") == 0) {
