@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements by index tensors: Index and IndexPut (several tensors), the forms along one dimension,
  * and embeddings. A row says which ("index"). */
+#include "dims.h"
 #include "family.h"
 
 #include "../device/index_args.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static leo_status take_dim(const struct op_call *call, const struct op_tensor *tensor,
-                           unsigned *dim)
-{
-    const int64_t given = op_call_int(call, "dim"), rank = tensor->rank ? tensor->rank : 1;
-    const int64_t at = given < 0 ? given + rank : given;
-    if (at < 0 || at >= rank) {
-        return op_call_fail(call, LEO_ERR_INVALID_ARG,
-                            "dim is %" PRId64 ", there are %u dimensions", given, tensor->rank);
-    }
-    *dim = (unsigned)at;
-    return LEO_OK;
-}
 
 // Everything but the table's and the indices' part.
 static void begin(struct op_index_args *args, unsigned rank, const int64_t *dim, uint8_t mode)
@@ -272,7 +260,7 @@ static leo_status plan_gather(const struct op_call *call)
     const struct op_tensor *index = op_call_tensor(call, "index");
     struct op_index_args args;
     unsigned dim = 0;
-    leo_status status = take_dim(call, self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
         status = check_inside(call, self, index, dim);
     }
@@ -298,7 +286,7 @@ static leo_status plan_scatter(const struct op_call *call)
     struct op_index_args args;
     unsigned dim = 0;
     const int64_t reduce = op_call_has(call, "reduce") ? op_call_int(call, "reduce") : 1;
-    leo_status status = take_dim(call, self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
         status = check_inside(call, self, index, dim);
     }
@@ -362,7 +350,7 @@ static leo_status plan_index_select(const struct op_call *call)
     struct op_index_args args;
     int64_t shape[OP_RANK_MAX];
     unsigned dim = 0;
-    leo_status status = take_dim(call, self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
         status = check_list(call, index);
     }
@@ -391,7 +379,7 @@ static leo_status plan_index_add(const struct op_call *call)
     struct op_index_args args;
     int64_t shape[OP_RANK_MAX];
     unsigned dim = 0;
-    leo_status status = take_dim(call, self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
         status = check_list(call, index);
     }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joining, repeating, turning and padding: copies between views. A row says which ("join"). */
+#include "dims.h"
 #include "family.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static leo_status take_dim(const struct op_call *call, int64_t given, unsigned rank, unsigned *dim)
-{
-    const int64_t all = rank ? rank : 1, at = given < 0 ? given + all : given;
-    if (at < 0 || at >= all) {
-        return op_call_fail(call, LEO_ERR_INVALID_ARG,
-                            "dimension %" PRId64 " is out of range, there are %u", given, rank);
-    }
-    *dim = (unsigned)at;
-    return LEO_OK;
-}
 
 // Elements [begin, begin + length) along a dimension.
 static struct op_tensor slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
@@ -43,7 +33,7 @@ static leo_status plan_cat(const struct op_call *call)
     const struct op_tensor *out = op_call_tensor(call, "out");
     unsigned dim = 0;
     int64_t at = 0;
-    leo_status status = take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
     for (uint64_t i = 0; status == LEO_OK && i < list->count; i++) {
         const struct op_tensor *member = list->items[i];
         bool fits = member->rank == out->rank;
@@ -77,7 +67,7 @@ static leo_status plan_stack(const struct op_call *call)
     const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
     const struct op_tensor *out = op_call_tensor(call, "out");
     unsigned dim = 0;
-    leo_status status = take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
     for (uint64_t i = 0; status == LEO_OK && i < list->count; i++) {
         struct op_tensor part = slice(out, dim, (int64_t)i, 1);
         part.rank--;
@@ -214,7 +204,7 @@ static leo_status plan_roll(const struct op_call *call)
     for (uint64_t i = 0; status == LEO_OK && i < dims->count; i++) {
         unsigned dim = 0;
         struct op_tensor to = *out;
-        status = take_dim(call, dims->items[i], self->rank, &dim);
+        status = op_take_dim(call, dims->items[i], self->rank, &dim);
         if (status == LEO_OK && i + 1 < dims->count) {
             status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &to);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax, log softmax and their gradients along one dimension. */
+#include "dims.h"
 #include "family.h"
 
 #include "../device/softmax_rows_args.h"
@@ -37,17 +38,6 @@ static void split(const struct op_tensor *const tensors[3], unsigned dim,
         args->rank = (uint8_t)(args->rank + (i != dim));
     }
     args->length = shape->rank ? (uint64_t)shape->dim[dim] : 1;
-}
-
-// Blocks write whole lines of the output: so many rows together (64 at most).
-static uint64_t row_granule(const struct op_tensor *out, uint64_t length)
-{
-    const uint64_t bytes = length * op_type_bytes(out->type);
-    uint64_t granule = 1;
-    while (granule < 64 && granule * bytes % 64 != 0) {
-        granule *= 2;
-    }
-    return granule;
 }
 
 leo_status op_plan_softmax(const struct op_call *call)
@@ -90,9 +80,9 @@ leo_status op_plan_softmax(const struct op_call *call)
     args.mode = mode_of(call);
     // Rows that are not together in memory are interleaved: all of them in one block.
     const bool together = args.step[0] == (int64_t)op_type_bytes(out->type);
-    const struct op_share share =
-        op_share_make(args.rows, together ? row_granule(&made, args.length) : args.rows, 1,
-                      op_plan_vector_cores(call->plan));
+    const struct op_share share = op_share_make(
+        args.rows, together ? op_row_granule(args.length, op_type_bytes(out->type)) : args.rows, 1,
+        op_plan_vector_cores(call->plan));
     args.per_block = share.per_block;
     status = op_plan_launch(call->plan, "softmax_rows", "softmax_rows", share.blocks, &args,
                             sizeof(args), 3);

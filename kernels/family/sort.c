@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Along one dimension in order: sort, top k, running sums, products and extrema. A row says which
  * ("order"). Kernels write rows one after the other; views put them where they belong. */
+#include "dims.h"
 #include "family.h"
 
 #include "../device/sort_args.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static leo_status take_dim(const struct op_call *call, int64_t given, const struct op_tensor *self,
-                           unsigned *dim)
-{
-    const int64_t rank = self->rank ? self->rank : 1, at = given < 0 ? given + rank : given;
-    if (at < 0 || at >= rank) {
-        return op_call_fail(call, LEO_ERR_INVALID_ARG, "dim is %" PRId64 ", self has %u dimensions",
-                            given, self->rank);
-    }
-    *dim = (unsigned)at;
-    return LEO_OK;
-}
 
 static void begin(struct op_sort_args *args, const struct op_tensor *self, unsigned dim)
 {
@@ -63,20 +52,10 @@ static leo_status make_rows(const struct op_call *call, const struct op_tensor *
     return status;
 }
 
-// Rows that together are whole 64-byte lines of a type.
-static uint64_t granule_of(uint64_t length, unsigned unit)
-{
-    uint64_t granule = 1;
-    while (granule < 64 && granule * length * unit % 64 != 0) {
-        granule *= 2;
-    }
-    return granule;
-}
-
 static leo_status launch(const struct op_call *call, const char *kernel, unsigned unit,
                          struct op_sort_args *args)
 {
-    const struct op_share share = op_share_make(args->rows, granule_of(args->length, unit), 1,
+    const struct op_share share = op_share_make(args->rows, op_row_granule(args->length, unit), 1,
                                                 op_plan_vector_cores(call->plan));
     args->per_block = share.per_block;
     return op_plan_launch(call->plan, "sort", kernel, share.blocks, args, sizeof(*args), 4);
@@ -124,7 +103,7 @@ static leo_status plan_sort(const struct op_call *call)
     const struct op_tensor *self = op_call_tensor(call, "self");
     struct op_tensor order;
     unsigned dim = 0;
-    leo_status status = take_dim(call, op_call_int(call, "dim"), self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "valuesOut", self->rank, self->dim);
     }
@@ -150,7 +129,7 @@ static leo_status plan_top(const struct op_call *call)
     const int64_t k = op_call_int(call, "k");
     struct op_tensor order;
     unsigned dim = 0;
-    leo_status status = take_dim(call, op_call_int(call, "dim"), self, &dim);
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     const int64_t length = self->rank ? self->dim[dim] : 1;
     if (status == LEO_OK && (k < 0 || k > length)) {
         status = op_call_fail(call, LEO_ERR_INVALID_ARG, "k is %" PRId64 " of %" PRId64 " elements",
@@ -187,7 +166,7 @@ static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
     struct op_tensor totals, where = {0};
     struct op_sort_args args;
     unsigned dim = 0;
-    leo_status status = take_dim(call, given, self, &dim);
+    leo_status status = op_take_dim(call, given, self->rank, &dim);
     if (status == LEO_OK) {
         status = op_call_check_shape(call, out_name, self->rank, self->dim);
     }
