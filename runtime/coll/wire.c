@@ -35,7 +35,6 @@ struct coll_wire {
     struct coll_link link;
     uint32_t rank, ranks;
     struct peer *peers; /* by rank; its own entry has no endpoint */
-    int lost;           /* first rank whose endpoint failed, NO_PEER = none */
     bool broken;        /* the link is closed for good */
     atomic_bool interrupted;
 };
@@ -165,9 +164,6 @@ static void endpoint_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
     (void)status;
     peer->lost = true;
     peer->lost_ms = coll_wire_now_ms();
-    if (peer->wire->lost == NO_PEER) {
-        peer->wire->lost = (int)peer->rank;
-    }
 }
 
 /* UCX 1.13 has no shared memory for endpoints that report a lost peer. So on one host the data goes
@@ -233,7 +229,6 @@ leo_status coll_wire_create(const struct coll_wire_opts *opts, struct coll_wire 
     wire->rank = opts->rank;
     wire->ranks = opts->ranks;
     wire->peers = peers;
-    wire->lost = NO_PEER;
     for (uint32_t i = 0; i < opts->ranks; i++) {
         peers[i] = (struct peer){.wire = wire, .rank = i};
     }
@@ -433,12 +428,4 @@ leo_status coll_wire_wait(struct coll_wire *wire, struct coll_transfer *transfer
 void coll_wire_interrupt(struct coll_wire *wire)
 {
     atomic_store(&wire->interrupted, true);
-}
-
-int coll_wire_lost_peer(struct coll_wire *wire)
-{
-    if (!wire->broken) {
-        ucp_worker_progress(wire->link.worker);
-    }
-    return wire->lost;
 }

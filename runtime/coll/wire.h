@@ -64,6 +64,4 @@ LEO_MUST_CHECK leo_status coll_wire_wait(struct coll_wire *wire, struct coll_tra
                                          size_t text_bytes);
 /** From any thread: waits under way and later ones end with LEO_ERR_CANCELLED. */
 void coll_wire_interrupt(struct coll_wire *wire);
-/** Rank that is known to be gone, or -1. Progresses connections. */
-int coll_wire_lost_peer(struct coll_wire *wire);
 uint64_t coll_wire_now_ms(void);
