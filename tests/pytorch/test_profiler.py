@@ -34,21 +34,8 @@ class Profiler(common.Case):
     def tearDownClass(cls):
         cls.place.cleanup()
 
-    @classmethod
-    def record(cls, place, level):
-        """The output folder of a profiled run.
-
-        torch_npu's task manager can take a parser thread that ends at once for one that failed ("Task [CANNTimelineParser]
-        run failed", about one run in ten) and then writes no tables: such a run is recorded anew.
-        """
-        for attempt in range(6):
-            folder = cls.record_once(place / str(attempt), level)
-            if (folder / "kernel_details.csv").exists():
-                break
-        return folder
-
     @staticmethod
-    def record_once(place, level):
+    def record(place, level):
         torch.npu.synchronize()
         config = profiler._ExperimentalConfig(profiler_level=level, aic_metrics=profiler.AiCMetrics.PipeUtilization)
         x = torch.randn(64, 64).to(DEVICE)

@@ -13,6 +13,10 @@ import tables
 import timeline
 from raw import Error, Profile
 
+# torch_npu 2.13.0 runs this program beside a thread that looks for the first table every 0.1 s, and takes that thread for
+# failed if this program ends before the thread has looked. So the end comes some looks after the tables.
+SECONDS_FOR_READERS = 0.5
+
 FILES = {"op_summary": tables.op_summary, "op_statistic": tables.op_statistic, "task_time": tables.task_time,
          "api_statistic": tables.api_statistic, "npu_module_mem": tables.module_memory, "npu_mem": tables.device_memory}
 
@@ -61,6 +65,8 @@ def main():
             export(folder)
         else:
             print(f"msprof: {folder}: nothing to analyze: one device communicates with nobody")
+    if args.export == "on":
+        time.sleep(SECONDS_FOR_READERS)
 
 
 try:
