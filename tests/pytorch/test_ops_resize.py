@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resizing, padding and sampling, forward and gradients, against the CPU."""
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+TYPES = [torch.float32, torch.float16] + ([torch.bfloat16] if common.HAS_BF16 else [])
+BOUND = {torch.float32: 2e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
+PLANES = {1: (2, 3, 7), 2: (2, 3, 5, 6), 3: (1, 2, 3, 4, 5)}
+
+
+class Resize(common.Case):
+    def setUp(self):
+        common.seed()
+
+    def both(self, name, function, *args, dtype=torch.float32):
+        """Result and gradient by the first argument; the CPU computes in float32."""
+        wide = [arg.float() if torch.is_tensor(arg) and arg.is_floating_point() else arg for arg in args]
+        for what, run in (("", function), (" gradient", self.gradient(function))):
+            want = run(*wide)
+            got = run(*[arg.to(common.DEVICE) if torch.is_tensor(arg) else arg for arg in args])
+            self.assertEqual((got.dtype, got.shape), (dtype, want.shape), name)
+            self.expect_close(got, want, rtol=BOUND[dtype], atol=BOUND[dtype], what=f"{name} {dtype}{what}")
+
+    def test_interpolate(self):
+        modes = {1: ("nearest", "nearest-exact", "linear"), 2: ("nearest", "nearest-exact", "bilinear", "bicubic"),
+                 3: ("nearest", "nearest-exact", "trilinear")}
+        for dims, names in modes.items():
+            for dtype in TYPES:
+                x = torch.randn(PLANES[dims]).to(dtype)
+                for mode in names:
+                    for options in ({"scale_factor": 2}, {"scale_factor": 1.7}, {"scale_factor": 0.6}, {"size": (9, 4, 7)[:dims]},
+                                    {"size": (1, 13, 3)[:dims]}):
+                        for align in ((False,) if mode.startswith("nearest") else (False, True)):
+                            call = dict(options, mode=mode)
+                            if not mode.startswith("nearest"):
+                                call["align_corners"] = align
+                            self.both(f"{dims} {call}", lambda a, c=call: F.interpolate(a, **c), x, dtype=dtype)
+
+    def test_antialias(self):
+        for mode in ("bilinear", "bicubic"):
+            for size in ((3, 3), (2, 11), (17, 23)):
+                for align in (False, True):
+                    self.both(f"{mode} {size} {align}", lambda a: F.interpolate(a, size=size, mode=mode, align_corners=align,
+                                                                                antialias=True), torch.randn(2, 3, 16, 21))
+
+    def test_layouts(self):
+        x = torch.randn(2, 6, 5, 7)
+        for mode in ("nearest", "bilinear"):
+            self.both(mode, lambda a: F.interpolate(a.transpose(1, 3), scale_factor=2, mode=mode), x)
+            self.both(mode, lambda a: F.interpolate(a[:, 1:4, ::2], scale_factor=2, mode=mode), x)
+        self.both("reflect", lambda a: F.pad(a.transpose(2, 3), (2, 1, 1, 2), mode="reflect"), x)
+
+    def test_pads(self):
+        pads = {1: [(1, 2), (0, 3), (4, 0)], 2: [(1, 2, 2, 1), (0, 0, 3, 0), (4, 3, 2, 1)], 3: [(1, 1, 1, 1, 1, 1), (2, 0, 0, 3, 1, 2)]}
+        for dims, lists in pads.items():
+            for pad in lists:
+                for mode in ("reflect", "replicate", "circular"):
+                    for dtype in TYPES:
+                        self.both(f"{mode} {pad}", lambda a: F.pad(a, pad, mode=mode), torch.randn(PLANES[dims]).to(dtype),
+                                  dtype=dtype)
+        self.both("without batch", lambda a: F.pad(a, (1, 2), mode="reflect"), torch.randn(3, 6))
+        self.check("integers", lambda a: F.pad(a, (1, 2), mode="replicate"), torch.randint(-2**60, 2**60, (2, 3, 5)))
+
+
+common.main()
