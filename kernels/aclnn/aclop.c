@@ -11,7 +11,7 @@
  * from an attribute, 0 if it is not given t:y0        type of a tensor p:name      paddings (top,
  * bottom, left, right) of an attribute as (height, width)
  *   -           NULL
- * A question mark behind a tensor: NULL if the call has not so many.
+ * A question mark behind an input: NULL if the call has not so many, or its type is undefined.
  */
 #include "../frame/engine.h"
 #include "objects.h"
@@ -36,6 +36,12 @@ static const struct mapping mappings[] = {
     {"Ceil", "Ceil", "x0 y0"},
     {"Conv2D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 0"},
     {"Div", "Div", "x0 x1 y0"},
+    {"DynamicRNN", "DynamicRnn", "x0 x1 x2? x4? x5? y0 y1 y2 y3 y4 y5 y6 y7"},
+    {"DynamicRNNGrad", "DynamicRnnGrad",
+     "x0 x1 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4"},
+    {"DynamicRNNV2", "DynamicRnnV2", "x0 x1 x2 x3? x5? x6? y0 y1 y2 y3 y4 y5 y6 y7"},
+    {"DynamicRNNV2Grad", "DynamicRnnV2Grad",
+     "x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4 y5"},
     {"Equal", "EqTensor", "x0 x1 y0"},
     {"Exp", "Exp", "x0 y0"},
     {"Floor", "Floor", "x0 y0"},
@@ -74,7 +80,7 @@ static const struct mapping mappings[] = {
     {"ZerosLike", "InplaceZero", "y0"},
 };
 
-enum { ARGS = 16 };
+enum { ARGS = 24 };
 
 /** The row's arguments and what they point at. */
 struct call {
@@ -223,7 +229,8 @@ static void take_tensor(struct call *call, unsigned at, const char *word)
 {
     const unsigned number = (unsigned)strtoul(word + 1, NULL, 10);
     struct op_tensor *tensor = &call->tensors[at];
-    if (strchr(word, '?') && number >= (unsigned)call->op->input_count) {
+    if (strchr(word, '?') && (number >= (unsigned)call->op->input_count ||
+                              call->op->input_descs[number]->type == ACL_DT_UNDEFINED)) {
         call->args[at] = op_value_tensor(NULL);
         return;
     }

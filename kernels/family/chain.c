@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chain.h"
+
+#include <string.h>
+
+struct op_chain op_chain_begin(const struct op_call *call)
+{
+    return (struct op_chain){call, call->plan, LEO_OK};
+}
+
+void op_chain_call(struct op_chain *chain, const char *op, const struct op_value *args,
+                   unsigned count)
+{
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_call(chain->plan, op, args, count);
+    }
+}
+
+struct op_tensor op_chain_temp(struct op_chain *chain, enum op_type type, unsigned rank,
+                               const int64_t *dim)
+{
+    struct op_tensor made = op_tensor_dense(0, type, rank, dim);
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_temp(chain->plan, type, rank, dim, &made);
+    }
+    return made;
+}
+
+struct op_tensor op_chain_temp_like(struct op_chain *chain, enum op_type type,
+                                    const struct op_tensor *shape)
+{
+    return op_chain_temp(chain, type, shape->rank, shape->dim);
+}
+
+struct op_tensor op_chain_dense(struct op_chain *chain, enum op_type type,
+                                const struct op_tensor *tensor)
+{
+    struct op_tensor dense = op_tensor_dense(0, type, tensor->rank, tensor->dim);
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_dense(chain->plan, tensor, type, &dense);
+    }
+    return dense;
+}
+
+void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst, const struct op_tensor *src)
+{
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_copy(chain->plan, dst, src);
+    }
+}
+
+void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value)
+{
+    const struct op_scalar number = op_scalar_real(value);
+    OP_CHAIN_CALL(chain, "InplaceFillScalar", op_value_tensor(dst), op_value_scalar(&number));
+}
+
+void op_chain_matmul(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
+                     const struct op_tensor *out)
+{
+    // cubeMathType: 0 keeps f32, 1 lets it be narrower; the cube of the 910A has no f32.
+    OP_CHAIN_CALL(chain, "Matmul", op_value_tensor(a), op_value_tensor(b), op_value_tensor(out),
+                  op_value_int(op_plan_chip(chain->plan) == OP_ON_910A));
+}
+
+void op_chain_sum(struct op_chain *chain, const struct op_tensor *self, int64_t dim,
+                  const struct op_tensor *out)
+{
+    const struct op_ints over = {&dim, 1};
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(self), op_value_ints(&over), op_value_int(0),
+                  op_value_type(out->type == OP_TYPE_F64 ? OP_TYPE_F64 : OP_TYPE_F32),
+                  op_value_tensor(out));
+}
+
+struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
+                               int64_t count)
+{
+    struct op_tensor view = *tensor;
+    view.addr += (uint64_t)(begin * view.stride[dim] * (int64_t)op_type_bytes(view.type));
+    view.dim[dim] = count;
+    return view;
+}
+
+struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index)
+{
+    struct op_tensor view = op_view_slice(tensor, dim, index, 1);
+    view.rank--;
+    memmove(view.dim + dim, view.dim + dim + 1, (view.rank - dim) * sizeof(*view.dim));
+    memmove(view.stride + dim, view.stride + dim + 1, (view.rank - dim) * sizeof(*view.stride));
+    return view;
+}
+
+struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsigned b)
+{
+    struct op_tensor view = *tensor;
+    view.dim[a] = tensor->dim[b];
+    view.dim[b] = tensor->dim[a];
+    view.stride[a] = tensor->stride[b];
+    view.stride[b] = tensor->stride[a];
+    return view;
+}
+
+struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at)
+{
+    struct op_tensor view = *tensor;
+    memmove(view.dim + at + 1, view.dim + at, (view.rank - at) * sizeof(*view.dim));
+    memmove(view.stride + at + 1, view.stride + at, (view.rank - at) * sizeof(*view.stride));
+    view.dim[at] = 1;
+    view.stride[at] = 0;
+    view.rank++;
+    return view;
+}
+
+struct op_tensor op_view_shape(const struct op_tensor *dense, unsigned rank, const int64_t *dim)
+{
+    return op_tensor_dense(dense->addr, dense->type, rank, dim);
+}

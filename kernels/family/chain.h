@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators one after the other: the first failure ends the chain, and later steps do nothing. */
+#pragma once
+
+#include "family.h"
+
+struct op_chain {
+    const struct op_call *call;
+    struct op_plan *plan;
+    leo_status status;
+};
+
+struct op_chain op_chain_begin(const struct op_call *call);
+/** Operator `op` (name without aclnn) with `count` arguments in the order of its row. */
+void op_chain_call(struct op_chain *chain, const char *op, const struct op_value *args,
+                   unsigned count);
+#define OP_CHAIN_CALL(chain, op, ...)                                                              \
+    op_chain_call(chain, op, (const struct op_value[]){__VA_ARGS__},                               \
+                  sizeof((const struct op_value[]){__VA_ARGS__}) / sizeof(struct op_value))
+
+/** A dense temporary; after a failure a tensor without memory. */
+struct op_tensor op_chain_temp(struct op_chain *chain, enum op_type type, unsigned rank,
+                               const int64_t *dim);
+struct op_tensor op_chain_temp_like(struct op_chain *chain, enum op_type type,
+                                    const struct op_tensor *shape);
+/** The tensor itself if it is dense and of this type, else a dense temporary copy. */
+struct op_tensor op_chain_dense(struct op_chain *chain, enum op_type type,
+                                const struct op_tensor *tensor);
+void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst,
+                   const struct op_tensor *src);
+/** dst = value everywhere. */
+void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value);
+/** out = a @ b (Matmul), f32 as the chip's own training does: in f16 on the 910A. */
+void op_chain_matmul(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
+                     const struct op_tensor *out);
+/** out = sum of self over dimension `dim`, which out does not have, in f32. */
+void op_chain_sum(struct op_chain *chain, const struct op_tensor *self, int64_t dim,
+                  const struct op_tensor *out);
+
+/* Views. Dimensions exist; what is taken lies inside. */
+struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
+                               int64_t count);
+/** One index of a dimension, which goes away. */
+struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index);
+struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsigned b);
+/** A dimension of 1 more, at `at`. */
+struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at);
+/** A dense tensor with another shape of as many elements. */
+struct op_tensor op_view_shape(const struct op_tensor *dense, unsigned rank, const int64_t *dim);
