@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # A30 is an operator of 32 rows that our library does not tile for; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A31,A32,A33,A34
 
-.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy tsan fuzz mutate docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy tsan fuzz soak mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -21,6 +21,7 @@ help:
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
+	@echo "make soak    kill ranks of collectives at random times: nothing may hang or stay behind"
 	@echo "make docs    write the generated pages of docs/hw and isa/golden anew"
 	@echo "make format  format the C sources"
 	@echo "make clean   remove the build folders"
@@ -89,6 +90,12 @@ fuzz: setup
 	cmake --preset fuzz
 	cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
 	tests/fuzz/run.sh build-fuzz
+
+SOAK_KILLS ?= 200
+soak: setup
+	cmake --preset release
+	cmake --build build --parallel $(JOBS) --target hccl_member
+	python3 -B tests/unit/hccl/soak.py build/tests/unit/hccl/hccl_member --kills $(SOAK_KILLS)
 
 docs: setup
 	cmake --preset release

@@ -7,9 +7,11 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define ROOT_MAGIC 0x4f45434cu /* "LCEO" */
 
@@ -24,6 +26,18 @@ struct hello {
     uint8_t token[COLL_TOKEN_BYTES];
     uint32_t rank, ranks;
 };
+
+/* FNV-1a */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < count; i++) {
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
 
 struct coll_meeting {
     struct coll_link link;
@@ -109,6 +123,13 @@ static void take_call(ucp_conn_request_h request, void *arg)
     }
 }
 
+static void set_address(struct coll_root *root, const struct sockaddr_in *address)
+{
+    root->magic = ROOT_MAGIC;
+    root->sockaddr_bytes = sizeof(*address);
+    memcpy(root->sockaddr, address, sizeof(*address));
+}
+
 static leo_status listen_at(struct coll_meeting *meeting, const struct sockaddr_in *address)
 {
     const ucp_listener_params_t params = {
@@ -126,13 +147,28 @@ static leo_status listen_at(struct coll_meeting *meeting, const struct sockaddr_
     }
     struct sockaddr_in bound;
     memcpy(&bound, &attr.sockaddr, sizeof(bound));
-    struct coll_root *root = &meeting->root;
-    root->magic = ROOT_MAGIC;
-    root->sockaddr_bytes = sizeof(bound);
-    memcpy(root->sockaddr, &bound, sizeof(bound));
-    return getrandom(root->token, sizeof(root->token), 0) == (ssize_t)sizeof(root->token)
-               ? LEO_OK
-               : LEO_ERR_IO;
+    set_address(&meeting->root, &bound);
+    return LEO_OK;
+}
+
+/* A meeting that listens; its root has no token yet. */
+static leo_status open_meeting(const struct sockaddr_in *address, struct coll_meeting **out)
+{
+    *out = NULL;
+    struct coll_meeting *meeting = leo_calloc(1, sizeof(*meeting));
+    if (!meeting) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    leo_status status = coll_link_open(&meeting->link);
+    if (status == LEO_OK) {
+        status = listen_at(meeting, address);
+    }
+    if (status != LEO_OK) {
+        coll_meeting_destroy(meeting);
+        return status;
+    }
+    *out = meeting;
+    return LEO_OK;
 }
 
 leo_status coll_meeting_create(const char *interface, const char *address, struct coll_root *root,
@@ -144,21 +180,51 @@ leo_status coll_meeting_create(const char *interface, const char *address, struc
     if (status != LEO_OK) {
         return status;
     }
-    struct coll_meeting *meeting = leo_calloc(1, sizeof(*meeting));
-    if (!meeting) {
-        return LEO_ERR_NO_MEMORY;
-    }
-    status = coll_link_open(&meeting->link);
-    if (status == LEO_OK) {
-        status = listen_at(meeting, &at);
-    }
+    struct coll_meeting *meeting;
+    status = open_meeting(&at, &meeting);
     if (status != LEO_OK) {
-        coll_meeting_destroy(meeting);
         return status;
+    }
+    uint8_t *token = meeting->root.token;
+    if (getrandom(token, COLL_TOKEN_BYTES, 0) != COLL_TOKEN_BYTES) {
+        coll_meeting_destroy(meeting);
+        return LEO_ERR_IO;
     }
     *root = meeting->root;
     *out = meeting;
     return LEO_OK;
+}
+
+leo_status coll_root_at(const char *address, uint16_t port, const void *seed, size_t seed_bytes,
+                        struct coll_root *root)
+{
+    struct sockaddr_in at;
+    leo_status status = pick_address(NULL, address, &at);
+    if (status != LEO_OK) {
+        return status;
+    }
+    at.sin_port = htons(port);
+    memset(root, 0, sizeof(*root));
+    set_address(root, &at);
+    // Not a secret: it tells groups of other tables apart.
+    const uint64_t token[] = {hash_bytes(HASH_START, seed, seed_bytes),
+                              hash_bytes(~HASH_START, seed, seed_bytes)};
+    memcpy(root->token, token, sizeof(root->token));
+    return LEO_OK;
+}
+
+leo_status coll_meeting_open(const struct coll_root *root, struct coll_meeting **out)
+{
+    struct sockaddr_in at;
+    // The port is taken again while connections of an earlier group still end. UCX 1.13 reads the
+    // options of its connection manager from the environment only.
+    (void)setenv("UCX_TCP_CM_REUSEADDR", "y", 0);
+    memcpy(&at, root->sockaddr, sizeof(at));
+    leo_status status = open_meeting(&at, out);
+    if (status == LEO_OK) {
+        (*out)->root = *root;
+    }
+    return status;
 }
 
 /* Ends the listening; the link stays. */
@@ -198,9 +264,9 @@ const struct coll_card *coll_address_book_at(const struct coll_address_book *boo
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     FILE *file = fopen(path, "r");
-    int byte;
-    while (file && (byte = fgetc(file)) != EOF) {
-        hash = (hash ^ (uint64_t)byte) * UINT64_C(0x100000001b3); // FNV-1a
+    char text[64]; // a UUID
+    if (file) {
+        hash = hash_bytes(hash, text, fread(text, 1, sizeof(text), file));
     }
     if (file) {
         fclose(file);
@@ -210,10 +276,10 @@ static uint64_t hash_file(uint64_t hash, const char *path)
 
 uint64_t coll_host_id(void)
 {
-    uint64_t hash = hash_file(UINT64_C(0xcbf29ce484222325), "/proc/sys/kernel/random/boot_id");
+    uint64_t hash = hash_file(HASH_START, "/proc/sys/kernel/random/boot_id");
     struct stat network;
     if (stat("/proc/self/ns/net", &network) == 0) {
-        hash = (hash ^ network.st_ino) * UINT64_C(0x100000001b3);
+        hash = hash_bytes(hash, &network.st_ino, sizeof(network.st_ino));
     }
     return hash;
 }
@@ -484,8 +550,9 @@ static leo_status send_hello(struct coll_link *link, const struct coll_wire_opts
     return status;
 }
 
-static leo_status visit_meeting(struct coll_link *link, const struct coll_wire_opts *opts,
-                                struct coll_address_book *book, struct deadline *deadline)
+/* Calls at the meeting place once and leaves this rank's card. */
+static leo_status call_at(struct coll_link *link, const struct coll_wire_opts *opts,
+                          struct deadline *deadline)
 {
     const ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR |
@@ -502,10 +569,31 @@ static leo_status visit_meeting(struct coll_link *link, const struct coll_wire_o
     if (ucp_ep_create(link->worker, &params, &endpoint) != UCS_OK) {
         return LEO_ERR_IO;
     }
-    link->kept[link->kept_count++] = endpoint;
+    leo_status status = send_hello(link, opts, endpoint, deadline);
+    if (status == LEO_OK) {
+        link->kept[link->kept_count++] = endpoint;
+    } else {
+        coll_link_close_endpoint(link, endpoint, true);
+    }
+    return status;
+}
+
+static leo_status visit_meeting(struct coll_link *link, const struct coll_wire_opts *opts,
+                                struct coll_address_book *book, struct deadline *deadline)
+{
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    leo_status status = call_at(link, opts, deadline);
+    while (status == LEO_ERR_IO && opts->is_known) {
+        // Nobody listens there yet.
+        if (is_over(link, deadline)) {
+            status = LEO_ERR_TIMEOUT;
+            break;
+        }
+        nanosleep(&pause, NULL);
+        status = call_at(link, opts, deadline);
+    }
     uint8_t *message = NULL;
     size_t bytes = 0;
-    leo_status status = send_hello(link, opts, endpoint, deadline);
     if (status == LEO_OK) {
         status = take_message(link, (uint64_t)COLL_TAG_BOOK << 32, deadline, &message, &bytes);
     }

@@ -28,6 +28,13 @@ struct coll_wire;    /**< One rank's connections to all others. One thread at a 
 LEO_MUST_CHECK leo_status coll_meeting_create(const char *interface, const char *address,
                                               struct coll_root *root, struct coll_meeting **out);
 void coll_meeting_destroy(struct coll_meeting *meeting);
+/** The root of ranks that know their place beforehand: IPv4 `address` and `port`; all make the same
+ * token from `seed`. */
+LEO_MUST_CHECK leo_status coll_root_at(const char *address, uint16_t port, const void *seed,
+                                       size_t seed_bytes, struct coll_root *root);
+/** Opens the meeting place of such a root, in the process of rank 0. */
+LEO_MUST_CHECK leo_status coll_meeting_open(const struct coll_root *root,
+                                            struct coll_meeting **out);
 /** Address and port in text, for messages. */
 void coll_root_text(const struct coll_root *root, char *text, size_t bytes);
 
@@ -36,6 +43,7 @@ struct coll_wire_opts {
     struct coll_meeting *meeting; /**< taken over by rank 0; NULL for the others */
     uint32_t rank, ranks;
     unsigned timeout_ms; /**< for all ranks to come */
+    bool is_known;       /**< a root of coll_root_at: rank 0 may come after this rank */
 };
 /** Blocks until every rank came. On failure `text` says who did not. */
 LEO_MUST_CHECK leo_status coll_wire_create(const struct coll_wire_opts *opts,

@@ -180,18 +180,19 @@ static void free_comm(struct hccl_comm *comm)
 
 /* What a group of several ranks needs. */
 static HcclResult connect_comm(const char *func, struct hccl_comm *comm,
-                               const struct coll_root *root, struct coll_meeting *meeting)
+                               const struct hccl_group *group)
 {
     char text[384];
     if (leo_acl_device_get(&comm->device)) {
-        coll_meeting_destroy(meeting);
+        coll_meeting_destroy(group->meeting);
         return hccl_fail(HCCL_E_RUNTIME, func, "no device: call aclrtSetDevice first");
     }
     const struct coll_wire_opts opts = {
-        .root = *root,
-        .meeting = meeting,
+        .root = group->root,
+        .meeting = group->meeting,
         .rank = comm->rank,
         .ranks = comm->ranks,
+        .is_known = group->is_known,
         .timeout_ms = seconds("HCCL_CONNECT_TIMEOUT", 120) * 1000, // the documented default
     };
     leo_status status = coll_wire_create(&opts, &comm->wire, text, sizeof(text));
@@ -208,25 +209,24 @@ static HcclResult connect_comm(const char *func, struct hccl_comm *comm,
                             : hccl_fail(HCCL_E_RUNTIME, func, "%s", leo_rt_last_error());
 }
 
-HcclResult hccl_comm_make(const char *func, const struct coll_root *root,
-                          struct coll_meeting *meeting, uint32_t ranks, uint32_t rank,
-                          const char *name, const HcclCommConfig *config, HcclComm *out)
+HcclResult hccl_comm_make(const char *func, const struct hccl_group *group,
+                          const HcclCommConfig *config, HcclComm *out)
 {
     struct hccl_comm *comm = leo_calloc(1, sizeof(*comm));
     if (!comm) {
-        coll_meeting_destroy(meeting);
+        coll_meeting_destroy(group->meeting);
         return hccl_fail(HCCL_E_OOM, func, "out of host memory");
     }
-    comm->ranks = ranks;
-    comm->rank = rank;
+    comm->ranks = group->ranks;
+    comm->rank = group->rank;
     comm->exec_timeout_ms = exec_timeout_ms(config);
-    take_name(comm, name, config);
+    take_name(comm, group->name, config);
     pthread_mutex_init(&comm->wire_lock, NULL);
     HcclResult result = HCCL_SUCCESS;
-    if (ranks > 1) {
-        result = connect_comm(func, comm, root, meeting);
+    if (group->ranks > 1) {
+        result = connect_comm(func, comm, group);
     } else {
-        coll_meeting_destroy(meeting);
+        coll_meeting_destroy(group->meeting);
     }
     if (result != HCCL_SUCCESS) {
         free_comm(comm);
@@ -256,13 +256,17 @@ HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo *rootI
         return hccl_fail(HCCL_E_PARA, func, "rank %u of %u", rank, nRanks);
     }
     memcpy(&root, rootInfo->internal + ROOT_AT, sizeof(root));
-    struct coll_meeting *meeting = rank == 0 ? take_place(&root) : NULL;
-    if (rank == 0 && !meeting && nRanks > 1) {
+    const struct hccl_group group = {.root = root,
+                                     .meeting = rank == 0 ? take_place(&root) : NULL,
+                                     .ranks = nRanks,
+                                     .rank = rank,
+                                     .name = name};
+    if (rank == 0 && !group.meeting && nRanks > 1) {
         return hccl_fail(HCCL_E_PARA, func,
                          "rank 0 must be the process that called HcclGetRootInfo, once a group");
     }
     coll_root_text(&root, name, sizeof(name));
-    return hccl_comm_make(func, &root, meeting, nRanks, rank, name, config, comm);
+    return hccl_comm_make(func, &group, config, comm);
 }
 
 HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
@@ -274,9 +278,7 @@ HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, u
 /* ---- all devices of one process ---- */
 
 struct member {
-    struct coll_root root;
-    struct coll_meeting *meeting;
-    uint32_t ranks, rank;
+    struct hccl_group group;
     int32_t device;
     HcclComm comm;
     HcclResult result;
@@ -287,14 +289,12 @@ static void *join_group(void *arg)
     struct member *member = arg;
     member->result = HCCL_E_RUNTIME;
     if (aclrtSetDevice(member->device)) {
-        coll_meeting_destroy(member->meeting);
+        coll_meeting_destroy(member->group.meeting);
         hccl_fail(HCCL_E_RUNTIME, "HcclCommInitAll", "device %d: %s", (int)member->device,
                   aclGetRecentErrMsg());
         return NULL;
     }
-    member->result =
-        hccl_comm_make("HcclCommInitAll", &member->root, member->meeting, member->ranks,
-                       member->rank, "all devices", NULL, &member->comm);
+    member->result = hccl_comm_make("HcclCommInitAll", &member->group, NULL, &member->comm);
     return NULL;
 }
 
@@ -311,12 +311,13 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms)
     uint32_t started = 0;
     // Each waits for all others: one thread a rank.
     for (; result == HCCL_SUCCESS && started < ndev; started++) {
-        struct coll_meeting *meeting = started == 0 ? take_place(&root) : NULL;
-        members[started] = (struct member){.root = root,
-                                           .meeting = meeting,
-                                           .ranks = ndev,
-                                           .rank = started,
-                                           .device = devices[started]};
+        members[started] =
+            (struct member){.group = {.root = root,
+                                      .meeting = started == 0 ? take_place(&root) : NULL,
+                                      .ranks = ndev,
+                                      .rank = started,
+                                      .name = "all devices"},
+                            .device = devices[started]};
         if (pthread_create(&threads[started], NULL, join_group, &members[started])) {
             result = hccl_fail(HCCL_E_SYSCALL, func, "the system gives no thread");
             break;
@@ -378,8 +379,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *r
     *subComm = NULL;
     struct hccl_comm *parent = hccl_comm_check(func, *comm);
     if (!parent || !rankIds) {
-        return rankIds || !parent ? parent ? HCCL_SUCCESS : HCCL_E_PTR
-                                  : HCCL_SUCCESS; // not a member of the new group
+        return parent ? HCCL_SUCCESS : HCCL_E_PTR; // not a member of the new group
     }
     if (subCommRankId >= rankNum || rankIds[subCommRankId] != parent->rank) {
         return hccl_fail(HCCL_E_PARA, func, "rank %u of the new group is not this one",
@@ -405,7 +405,9 @@ HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *r
         return result;
     }
     snprintf(name, sizeof(name), "%.40s/%llu", parent->name, (unsigned long long)subCommId);
-    return hccl_comm_make(func, &root, meeting, rankNum, subCommRankId, name, config, subComm);
+    const struct hccl_group group = {
+        .root = root, .meeting = meeting, .ranks = rankNum, .rank = subCommRankId, .name = name};
+    return hccl_comm_make(func, &group, config, subComm);
 }
 
 HcclResult HcclCommDestroy(HcclComm comm)

@@ -47,10 +47,17 @@ size_t hccl_type_bytes(HcclDataType type);
 bool hccl_type_get(HcclDataType type, enum coll_type *out);
 HcclResult hccl_result(leo_status status);
 
-/** Makes the communicator of `rank`; blocks until all came. `meeting` (rank 0 only) is taken. */
-HcclResult hccl_comm_make(const char *func, const struct coll_root *root,
-                          struct coll_meeting *meeting, uint32_t ranks, uint32_t rank,
-                          const char *name, const HcclCommConfig *config, HcclComm *out);
+/** A group about to meet, as one rank sees it. */
+struct hccl_group {
+    struct coll_root root;
+    struct coll_meeting *meeting; /**< rank 0 only; taken by hccl_comm_make */
+    uint32_t ranks, rank;
+    const char *name;
+    bool is_known; /**< coll_wire_opts */
+};
+/** Makes the communicator of this rank; blocks until all came. */
+HcclResult hccl_comm_make(const char *func, const struct hccl_group *group,
+                          const HcclCommConfig *config, HcclComm *out);
 
 /** An empty job of an operation; NULL with the error set. */
 struct hccl_job *hccl_job_make(const char *func, struct hccl_comm *comm);

@@ -22,6 +22,12 @@ HCCL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks,
                                                            uint32_t rank,
                                                            const HcclCommConfig *config,
                                                            HcclComm *comm);
+/** The ranks of a rank table, a JSON file with "server_list". */
+HCCL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank,
+                                                        HcclComm *comm);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo,
+                                                              uint32_t rank, HcclCommConfig *config,
+                                                              HcclComm *comm);
 /** One rank for each device of this process; the calling thread's device stays. */
 HCCL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms);
 /** A group of some ranks of another. Who is not a member calls with rankIds NULL. */

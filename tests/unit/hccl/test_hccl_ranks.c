@@ -2,42 +2,15 @@
 /* HCCL between processes, each with a simulated card: results, order on streams, simulated time,
  * wrong use, lost ranks. */
 #include "harness.h"
-#include <acl/acl.h>
-#include <hccl/hccl.h>
+#include "ranks.h"
+
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 3000, RANKS_MAX = 4 };
-
-struct rank {
-    HcclComm comm;
-    aclrtStream stream;
-    uint32_t rank, ranks;
-    void *a, *b;
-    float host[RANKS_MAX * COUNT];
-};
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        int got = (int)(call);                                                                     \
-        if (got) {                                                                                 \
-            const char *why = aclGetRecentErrMsg();                                                \
-            fprintf(stderr, "rank %u: %s = %d: %s\n", self->rank, #call, got, why ? why : "");     \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "rank %u: line %d: %s\n", self->rank, __LINE__, #condition);           \
-            return 2;                                                                              \
-        }                                                                                          \
-    } while (0)
+enum { COUNT = 3000 };
 
 static int fill(struct rank *self, size_t count)
 {
@@ -209,6 +182,71 @@ static int disagree(struct rank *self)
     return 0;
 }
 
+/* Rank 1 differs in one thing; the error names both. A group that disagreed is told at each of its
+ * operations, and can go on. */
+static int differ(struct rank *self)
+{
+    const bool odd = self->rank == 1;
+    const struct {
+        HcclDataType type;
+        HcclReduceOp op;
+        bool other_kind;
+        const char *word;
+    } cases[] = {
+        {odd ? HCCL_DATA_TYPE_INT32 : HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, false, "f32"},
+        {HCCL_DATA_TYPE_FP32, odd ? HCCL_REDUCE_MAX : HCCL_REDUCE_SUM, false, "reduction"},
+        {HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, odd, "broadcast"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cases[i].other_kind) {
+            TRY(HcclBroadcast(self->a, 16, cases[i].type, 0, self->comm, self->stream));
+        } else {
+            TRY(HcclAllReduce(self->a, self->b, 16, cases[i].type, cases[i].op, self->comm,
+                              self->stream));
+        }
+        CHECK(aclrtSynchronizeStream(self->stream) != 0);
+        const char *text = aclGetRecentErrMsg();
+        CHECK(text && strstr(text, cases[i].word) && strstr(text, "rank 1"));
+    }
+    // The roots of a broadcast.
+    TRY(HcclBroadcast(self->a, 16, HCCL_DATA_TYPE_FP32, odd ? 1 : 0, self->comm, self->stream));
+    CHECK(aclrtSynchronizeStream(self->stream) != 0);
+    // A message: both ends are told.
+    if (self->rank < 2) {
+        if (self->rank == 0) {
+            TRY(HcclSend(self->a, 16, HCCL_DATA_TYPE_FP32, 1, self->comm, self->stream));
+        } else {
+            TRY(HcclRecv(self->b, 8, HCCL_DATA_TYPE_FP32, 0, self->comm, self->stream));
+        }
+        CHECK(aclrtSynchronizeStream(self->stream) != 0);
+        const char *text = aclGetRecentErrMsg();
+        CHECK(text && strstr(text, "16") && strstr(text, " 8 "));
+    }
+    TRY(HcclBarrier(self->comm, self->stream));
+    TRY(aclrtSynchronizeStream(self->stream));
+    return 0;
+}
+
+/* Rank 1 stays away from an operation: the others are told after HCCL_EXEC_TIMEOUT. */
+static int stay_away(struct rank *self)
+{
+    HcclResult state = HCCL_SUCCESS;
+    TRY(HcclBarrier(self->comm, self->stream));
+    TRY(aclrtSynchronizeStream(self->stream));
+    if (self->rank == 1) {
+        sleep(3);
+        return 0;
+    }
+    TRY(HcclAllReduce(self->a, self->b, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, self->comm,
+                      self->stream));
+    CHECK(aclrtSynchronizeStream(self->stream) != 0);
+    const char *text = aclGetRecentErrMsg();
+    CHECK(text && strstr(text, "rank 1 did not answer"));
+    TRY(HcclGetCommAsyncError(self->comm, &state));
+    CHECK(state == HCCL_E_TIMEOUT);
+    return 0;
+}
+
 static int lose_rank_1(struct rank *self)
 {
     HcclResult state = HCCL_SUCCESS;
@@ -225,96 +263,46 @@ static int lose_rank_1(struct rank *self)
     return 0;
 }
 
-typedef int (*rank_fn)(struct rank *self);
-
-static int be_rank(uint32_t rank, uint32_t ranks, const int *pipes, rank_fn fn)
-{
-    struct rank *self = calloc(1, sizeof(*self));
-    HcclRootInfo root;
-    int code;
-    self->rank = rank;
-    self->ranks = ranks;
-    setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);
-    TRY(aclInit(NULL));
-    TRY(aclrtSetDevice(0));
-    TRY(aclrtCreateStream(&self->stream));
-    TRY(aclrtMalloc(&self->a, sizeof(self->host), 0));
-    TRY(aclrtMalloc(&self->b, sizeof(self->host), 0));
-    if (rank == 0) {
-        TRY(HcclGetRootInfo(&root));
-        for (uint32_t i = 1; i < ranks; i++) {
-            CHECK(write(pipes[2 * i + 1], &root, sizeof(root)) == sizeof(root));
-        }
-    } else {
-        CHECK(read(pipes[2 * rank], &root, sizeof(root)) == sizeof(root));
-    }
-    TRY(HcclCommInitRootInfo(ranks, &root, rank, &self->comm));
-    code = fn(self);
-    if (!code) {
-        TRY(HcclCommDestroy(self->comm));
-        TRY(aclrtResetDevice(0));
-        TRY(aclFinalize());
-    }
-    free(self);
-    return code;
-}
-
-static void run_ranks(uint32_t ranks, rank_fn fn, int killed)
-{
-    int pipes[2 * RANKS_MAX];
-    pid_t pids[RANKS_MAX];
-    for (uint32_t i = 1; i < ranks; i++) {
-        CU_ASSERT_EQUAL_FATAL(pipe(&pipes[2 * i]), 0);
-    }
-    for (uint32_t i = 0; i < ranks; i++) {
-        if ((pids[i] = fork()) == 0) {
-            _exit(be_rank(i, ranks, pipes, fn));
-        }
-    }
-    for (uint32_t i = 0; i < ranks; i++) {
-        int state = 0;
-        waitpid(pids[i], &state, 0);
-        if ((int)i == killed) {
-            CU_ASSERT(WIFSIGNALED(state));
-        } else {
-            CU_ASSERT(WIFEXITED(state) && WEXITSTATUS(state) == 0);
-        }
-    }
-    for (uint32_t i = 2; i < 2 * ranks; i++) {
-        close(pipes[i]);
-    }
-}
-
 static void two_ranks(void)
 {
-    run_ranks(2, everything, -1);
+    ranks_run(2, everything);
 }
 
 static void four_ranks(void)
 {
-    run_ranks(4, everything, -1);
+    ranks_run(4, everything);
 }
 
 static void ranks_that_disagree(void)
 {
-    run_ranks(3, disagree, -1);
+    ranks_run(3, disagree);
+}
+
+static void ranks_that_differ(void)
+{
+    ranks_run(3, differ);
+}
+
+static void a_rank_that_stays_away(void)
+{
+    setenv("HCCL_EXEC_TIMEOUT", "1", 1);
+    ranks_run(2, stay_away);
+    unsetenv("HCCL_EXEC_TIMEOUT");
 }
 
 static void a_killed_rank(void)
 {
-    run_ranks(3, lose_rank_1, 1);
+    ranks_run_losing(3, lose_rank_1, 1);
 }
 
 /* One process, two cards. */
 static void all_devices_of_a_process(void)
 {
-    struct rank self_of = {.ranks = 2};
     int32_t devices[] = {0, 1};
     HcclComm comms[2];
     aclrtStream streams[2];
     void *data[2];
     float value[2] = {3, 4}, sum = 0;
-    (void)self_of;
     setenv("LEO_DEVICES", "2", 1);
     setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);
     CU_ASSERT_EQUAL_FATAL(aclInit(NULL), 0);
@@ -345,6 +333,8 @@ int main(int argc, char **argv)
         {"two_ranks", two_ranks},
         {"four_ranks", four_ranks},
         {"ranks_that_disagree", ranks_that_disagree},
+        {"ranks_that_differ", ranks_that_differ},
+        {"a_rank_that_stays_away", a_rank_that_stays_away},
         {"a_killed_rank", a_killed_rank},
         {"all_devices_of_a_process", all_devices_of_a_process},
     };

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups of a rank table: the file names all ranks, so rank 0's place is known to everybody and no
+ * root information goes round. Read is the documented form with "server_list".
+ */
+#include "hccl_internal.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <leo/alloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ADDRESS_BYTES = 64,
+    BASE_PORT = 60000, /* HCCL_IF_BASE_PORT's documented default */
+    RANKS_MAX = 32768, /* documented */
+};
+
+struct table {
+    uint32_t ranks;
+    char address[ADDRESS_BYTES]; /* where rank 0 listens */
+    uint16_t port;
+    char *text; /* all ranks read the same: the seed of the group's token */
+    size_t text_bytes;
+};
+
+struct reader {
+    const char *func, *path;
+    struct table *table;
+    uint8_t *seen; /* by rank */
+    uint32_t servers;
+};
+
+__attribute__((format(printf, 2, 3))) static HcclResult refuse(const struct reader *reader,
+                                                               const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return hccl_fail(HCCL_E_PARA, reader->func, "rank table %.200s: %s", reader->path, text);
+}
+
+/* A number, which the tables write as text. */
+static bool get_number(const json_t *object, const char *key, uint32_t limit, uint32_t *out)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    json_int_t number = json_integer_value(value);
+    if (text) {
+        char *end;
+        errno = 0;
+        number = strtoll(text, &end, 10);
+        number = errno || end == text || *end ? -1 : number;
+    } else if (!json_is_integer(value)) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return number >= 0 && number < limit;
+}
+
+/* Rank 0's place: its server's host address, and a port of its own. */
+static HcclResult take_place(struct reader *reader, const json_t *server, const json_t *device)
+{
+    static const char *const keys[] = {"host_ip", "server_ip", "server_id"};
+    const char *base = getenv("HCCL_IF_BASE_PORT");
+    uint32_t port = base ? (uint32_t)strtoul(base, NULL, 10) : BASE_PORT, index = 0;
+    if (!get_number(device, "host_port", UINT16_MAX + 1u, &port)) {
+        if (!get_number(device, "device_id", 1024, &index)) {
+            return refuse(reader, "rank 0 has no device_id");
+        }
+        port += index;
+    }
+    if (port == 0 || port > UINT16_MAX) {
+        return refuse(reader, "port %u of rank 0 (HCCL_IF_BASE_PORT, or host_port)", port);
+    }
+    reader->table->port = (uint16_t)port;
+    struct coll_root probe;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *text = json_string_value(json_object_get(server, keys[i]));
+        if (text && coll_root_at(text, 1, "", 0, &probe) == LEO_OK) {
+            snprintf(reader->table->address, ADDRESS_BYTES, "%s", text);
+            return HCCL_SUCCESS;
+        }
+    }
+    return HCCL_SUCCESS;
+}
+
+static HcclResult read_server(struct reader *reader, const json_t *server)
+{
+    const json_t *devices = json_object_get(server, "device"), *device;
+    size_t i;
+    if (!json_is_array(devices)) {
+        return refuse(reader, "a server has no \"device\" list");
+    }
+    json_array_foreach(devices, i, device)
+    {
+        uint32_t rank;
+        if (!get_number(device, "rank_id", reader->table->ranks, &rank)) {
+            return refuse(reader, "a rank_id is missing or not below %u, the number of ranks",
+                          reader->table->ranks);
+        }
+        if (reader->seen[rank]++) {
+            return refuse(reader, "rank_id %u stands there twice", rank);
+        }
+        HcclResult result = rank == 0 ? take_place(reader, server, device) : HCCL_SUCCESS;
+        if (result != HCCL_SUCCESS) {
+            return result;
+        }
+    }
+    return HCCL_SUCCESS;
+}
+
+static HcclResult read_servers(struct reader *reader, const json_t *root)
+{
+    const char *state = json_string_value(json_object_get(root, "status"));
+    const json_t *servers = json_object_get(root, "server_list"), *server;
+    struct table *table = reader->table;
+    size_t i;
+    if (!state || strcmp(state, "completed") != 0) {
+        return refuse(reader, "\"status\" is not \"completed\"");
+    }
+    if (!json_is_array(servers)) {
+        return refuse(reader, "no \"server_list\"; the older form with \"group_list\" is not read");
+    }
+    uint32_t count;
+    if (get_number(root, "server_count", UINT32_MAX, &count) && count != json_array_size(servers)) {
+        return refuse(reader, "server_count is %u, the list has %zu", count,
+                      json_array_size(servers));
+    }
+    json_array_foreach(servers, i, server)
+    {
+        table->ranks += (uint32_t)json_array_size(json_object_get(server, "device"));
+    }
+    if (table->ranks == 0 || table->ranks > RANKS_MAX) {
+        return refuse(reader, "%u ranks; 1 to %d can be", table->ranks, RANKS_MAX);
+    }
+    reader->servers = (uint32_t)json_array_size(servers);
+    reader->seen = leo_calloc(table->ranks, 1);
+    HcclResult result =
+        reader->seen ? HCCL_SUCCESS : hccl_fail(HCCL_E_OOM, reader->func, "out of host memory");
+    json_array_foreach(servers, i, server)
+    {
+        result = result == HCCL_SUCCESS ? read_server(reader, server) : result;
+    }
+    leo_free(reader->seen);
+    if (result == HCCL_SUCCESS && reader->servers == 1) {
+        snprintf(table->address, sizeof(table->address), "127.0.0.1"); // all ranks are here
+    }
+    if (result == HCCL_SUCCESS && !table->address[0]) {
+        result = refuse(reader, "the server of rank 0 has no address: give it a \"host_ip\"");
+    }
+    return result;
+}
+
+/* On success table->text is the caller's to free. */
+static HcclResult read_table(const char *func, const char *path, struct table *table)
+{
+    json_error_t error;
+    struct reader reader = {.func = func, .path = path, .table = table};
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        return hccl_fail(HCCL_E_OPEN_FILE_FAILURE, func, "cannot open rank table %.200s: %s", path,
+                         strerror(errno));
+    }
+    json_t *root = json_loadf(file, 0, &error);
+    fclose(file);
+    if (!root) {
+        return refuse(&reader, "line %d: %.150s", error.line, error.text);
+    }
+    HcclResult result = read_servers(&reader, root);
+    // Sorted: copies of a table that differ in layout are one table.
+    char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(root);
+    if (result == HCCL_SUCCESS && !text) {
+        result = hccl_fail(HCCL_E_OOM, func, "out of host memory");
+    }
+    if (result != HCCL_SUCCESS) {
+        free(text);
+        return result;
+    }
+    table->text = text;
+    table->text_bytes = strlen(text);
+    return HCCL_SUCCESS;
+}
+
+static HcclResult join(const char *func, const struct table *table, uint32_t rank,
+                       const HcclCommConfig *config, HcclComm *comm)
+{
+    struct coll_root root;
+    struct coll_meeting *meeting = NULL;
+    char place[64];
+    leo_status status =
+        coll_root_at(table->address, table->port, table->text, table->text_bytes, &root);
+    if (status == LEO_OK && rank == 0 && table->ranks > 1) {
+        status = coll_meeting_open(&root, &meeting);
+    }
+    if (status != LEO_OK) {
+        return hccl_fail(HCCL_E_NETWORK, func,
+                         "rank 0 cannot listen on %s port %u (HCCL_IF_BASE_PORT chooses another): "
+                         "%s",
+                         table->address, table->port, leo_status_text(status));
+    }
+    coll_root_text(&root, place, sizeof(place));
+    const struct hccl_group group = {.root = root,
+                                     .meeting = meeting,
+                                     .ranks = table->ranks,
+                                     .rank = rank,
+                                     .name = place,
+                                     .is_known = true};
+    return hccl_comm_make(func, &group, config, comm);
+}
+
+HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo, uint32_t rank,
+                                         HcclCommConfig *config, HcclComm *comm)
+{
+    static const char func[] = "HcclCommInitClusterInfo";
+    struct table table = {0};
+    if (!clusterInfo || !comm) {
+        return hccl_fail(HCCL_E_PTR, func, "clusterInfo or comm is NULL");
+    }
+    HcclResult result = read_table(func, clusterInfo, &table);
+    if (result != HCCL_SUCCESS) {
+        return result;
+    }
+    result = rank < table.ranks
+                 ? join(func, &table, rank, config, comm)
+                 : hccl_fail(HCCL_E_PARA, func, "rank %u, and rank table %.200s has %u", rank,
+                             clusterInfo, table.ranks);
+    free(table.text);
+    return result;
+}
+
+HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm)
+{
+    return HcclCommInitClusterInfoConfig(clusterInfo, rank, NULL, comm);
+}
