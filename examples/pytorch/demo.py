@@ -10,20 +10,12 @@ import time
 
 import torch
 import torch_npu
+import torchvision
 from apex import amp
 from torch.nn import functional as F
 
 
-def import_torchvision():
-    """torchvision's wheel wants a CUDA PyTorch for its own operators; without them it needs to know two of their names."""
-    library = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    import torchvision
-    return library, torchvision
-
-
-def loaders(torchvision, folder, batch):
+def loaders(folder, batch):
     to_tensor = torchvision.transforms.Compose([
         torchvision.transforms.ToTensor(), torchvision.transforms.Normalize([0.5] * 3, [0.25] * 3)])
     parts = [torchvision.datasets.ImageFolder(f"{folder}/{part}", to_tensor) for part in ("train", "val")]
@@ -44,13 +36,12 @@ def main():
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=140, help="no further epoch after this time")
     options = parser.parse_args()
-    _, torchvision = import_torchvision()
     torch_npu.npu.set_compile_mode(jit_compile=False)
     torch_npu.npu.config.allow_internal_format = False
     torch.manual_seed(0)
     device = torch.device("npu:0")
     torch.npu.set_device(device)
-    train, val = loaders(torchvision, options.folder, options.batch)
+    train, val = loaders(options.folder, options.batch)
     model = torchvision.models.resnet18(num_classes=len(train.dataset.classes)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     model, optimizer = amp.initialize(model, optimizer, opt_level="O2", loss_scale=128.0, verbosity=0)

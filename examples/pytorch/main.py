@@ -165,7 +165,9 @@ def train(loader, model, criterion, optimizer, epoch, args):
         else:
             loss.backward()
         optimizer.step()
-        meters.update(images.size(0), time.time() - end, data_time, loss.item(), acc1.item(), acc5.item())
+        # The numbers first: they wait for the device.
+        numbers = loss.item(), acc1.item(), acc5.item()
+        meters.update(images.size(0), time.time() - end, data_time, *numbers)
         end = time.time()
         if i % args.print_freq == 0:
             meters.display(i)
@@ -182,7 +184,8 @@ def validate(loader, model, criterion, args):
             images, target = images.to(loc, non_blocking=False), target.to(loc, non_blocking=False)
             output = model(images)
             acc1, acc5 = accuracy(output, target)
-            meters.update(images.size(0), time.time() - end, criterion(output, target).item(), acc1.item(), acc5.item())
+            numbers = criterion(output, target).item(), acc1.item(), acc5.item()
+            meters.update(images.size(0), time.time() - end, *numbers)
             end = time.time()
             if i % args.print_freq == 0:
                 meters.display(i)

@@ -4,6 +4,7 @@
 import copy
 import os
 import random
+import socket
 import sys
 import unittest
 
@@ -19,14 +20,10 @@ torch_npu.npu.set_compile_mode(jit_compile=False)
 torch_npu.npu.config.allow_internal_format = False
 
 
-def import_torchvision():
-    """The wheel's compiled part wants a CUDA PyTorch; models, transforms and data sets need two schemas of it only."""
-    library = torch.library.Library("torchvision", "DEF")
-    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    import_torchvision.keep = library
-    import torchvision
-    return torchvision
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def seed(number=0):

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+VISION = HERE.parents[1] / "examples" / "pytorch" / "torchvision_on_cpu"
 # torch_npu's sentences, from its wheel: "... will fall back to run on the CPU", "... will fallback to run on the CPU".
 FALLBACK = re.compile(r"operator '?(aten::\S+?)'? .*fall ?back to run on the CPU")
 
@@ -25,6 +26,7 @@ def main():
     parser.add_argument("--toolkit", type=Path, required=True)
     parser.add_argument("--venv", type=Path, required=True)
     parser.add_argument("--soc", default="ascend910a")
+    parser.add_argument("--devices", default="1")
     parser.add_argument("--timeout", type=float, default=900)
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
@@ -33,11 +35,11 @@ def main():
     if not python.exists():
         print(f"no {python}: tools/setup-pytorch.sh {args.venv} makes it")
         return 77
-    command = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--", python, "-B", HERE / args.script,
-               *args.arguments]
+    command = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--devices", args.devices, "--",
+               python, "-B", HERE / args.script, *args.arguments]
     with tempfile.TemporaryDirectory() as place:
         # A folder of its own: scripts write checkpoints and profiles where they are started.
-        environment = {**os.environ, "PYTHONPATH": str(HERE), "LEO_TEST_SOC": args.soc, "PYTHONUNBUFFERED": "1",
+        environment = {**os.environ, "PYTHONPATH": f"{HERE}:{VISION}", "LEO_TEST_SOC": args.soc, "PYTHONUNBUFFERED": "1",
                        "ASCEND_PROCESS_LOG_PATH": place}
         started = time.monotonic()
         try:

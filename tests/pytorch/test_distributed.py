@@ -2,7 +2,6 @@
 """Several processes, a simulated card each: collectives and DistributedDataParallel of the real torch_npu over our HCCL."""
 
 import os
-import socket
 import time
 
 import torch
@@ -87,17 +86,11 @@ def wait_forever(rank, world, port, _):
     torch.npu.synchronize()
 
 
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
 class Distributed(common.Case):
     def run_ranks(self, world):
         context = mp.get_context("spawn")
         results = context.Queue()
-        processes = mp.spawn(be_rank, args=(world, free_port(), results), nprocs=world, join=False)
+        processes = mp.spawn(be_rank, args=(world, common.free_port(), results), nprocs=world, join=False)
         found = dict(results.get(timeout=300) for _ in range(world))
         while not processes.join():
             pass
@@ -124,7 +117,7 @@ class Distributed(common.Case):
     def test_a_killed_rank_ends_the_others(self):
         begin = time.monotonic()
         with self.assertRaises(Exception):
-            mp.spawn(wait_forever, args=(2, free_port(), None), nprocs=2)
+            mp.spawn(wait_forever, args=(2, common.free_port(), None), nprocs=2)
         self.assertLess(time.monotonic() - begin, 120)
 
 
