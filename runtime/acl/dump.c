@@ -7,11 +7,7 @@
 
 static aclError check_initialized(const char *func)
 {
-    struct acl_process *process = acl_process();
-    pthread_mutex_lock(&process->lock);
-    bool initialized = process->references > 0;
-    pthread_mutex_unlock(&process->lock);
-    return initialized
+    return front_is_initialized()
                ? ACL_SUCCESS
                : acl_fail(ACL_ERROR_UNINITIALIZE, func, "call aclInit before a dump is set up");
 }

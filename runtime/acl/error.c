@@ -63,8 +63,60 @@ aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
     return code;
 }
 
+aclError acl_null(const char *func, const char *what)
+{
+    return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", what);
+}
+
+static const aclError front_codes[] = {
+    [FRONT_BAD_ARGUMENT - FRONT_LAST] = ACL_ERROR_INVALID_PARAM,
+    [FRONT_REPEATED - FRONT_LAST] = ACL_ERROR_REPEAT_INITIALIZE,
+    [FRONT_FINALIZED - FRONT_LAST] = ACL_ERROR_REPEAT_FINALIZE,
+    [FRONT_NONE_VISIBLE - FRONT_LAST] = ACL_ERROR_RT_NO_DEVICE,
+    [FRONT_NO_CONTEXT - FRONT_LAST] = ACL_ERROR_RT_CONTEXT_NULL,
+    [FRONT_NOT_SET - FRONT_LAST] = ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+    [FRONT_BAD_STREAM - FRONT_LAST] = ACL_ERROR_RT_STREAM_CONTEXT,
+    [FRONT_BAD_HANDLE - FRONT_LAST] = ACL_ERROR_RT_INVALID_HANDLE,
+    [FRONT_NO_STREAMS - FRONT_LAST] = ACL_ERROR_RT_NO_STREAM_RESOURCE,
+    [FRONT_NO_EVENTS - FRONT_LAST] = ACL_ERROR_RT_NO_EVENT_RESOURCE,
+    [FRONT_EVENT_TIMEOUT - FRONT_LAST] = ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+    [FRONT_NO_TIME - FRONT_LAST] = ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+    [FRONT_TIME_REVERSED - FRONT_LAST] = ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
+    [FRONT_REPORT_BOUND - FRONT_LAST] = ACL_ERROR_RT_STREAM_SUBSCRIBE,
+    [FRONT_REPORT_NOT_BOUND - FRONT_LAST] = ACL_ERROR_RT_THREAD_SUBSCRIBE,
+    [FRONT_REPORT_NO_THREAD - FRONT_LAST] = ACL_ERROR_RT_STREAM_NO_CB_REG,
+    [FRONT_REPORT_LATE - FRONT_LAST] = ACL_ERROR_RT_REPORT_TIMEOUT,
+    [FRONT_REGISTERED - FRONT_LAST] = ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+    [FRONT_NOT_REGISTERED - FRONT_LAST] = ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+    [FRONT_STOPPED - FRONT_LAST] = ACL_ERROR_RT_TASK_ABORT_STOP,
+    [FRONT_FAULT_CUBE - FRONT_LAST] = ACL_ERROR_RT_AICORE_EXCEPTION,
+    [FRONT_FAULT_CUBE_TRAP - FRONT_LAST] = ACL_ERROR_RT_AICORE_TRAP_EXCEPTION,
+    [FRONT_FAULT_CUBE_TIME - FRONT_LAST] = ACL_ERROR_RT_AICORE_TIMEOUT,
+    [FRONT_FAULT_VECTOR - FRONT_LAST] = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+    [FRONT_FAULT_VECTOR_TRAP - FRONT_LAST] = ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION,
+    [FRONT_FAULT_VECTOR_TIME - FRONT_LAST] = ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
+    [FRONT_FAULT_DMA - FRONT_LAST] = ACL_ERROR_RT_SYS_DMA,
+    [FRONT_CAPTURED - FRONT_LAST] = ACL_ERROR_RT_STREAM_CAPTURED,
+    [FRONT_CAPTURING - FRONT_LAST] = ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+    [FRONT_CAPTURE_DEFAULT - FRONT_LAST] = ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+    [FRONT_CAPTURE_NONE - FRONT_LAST] = ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+    [FRONT_CAPTURE_ELSEWHERE - FRONT_LAST] = ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+    [FRONT_CAPTURE_THREAD - FRONT_LAST] = ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+    [FRONT_CAPTURE_INVALID - FRONT_LAST] = ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+    [FRONT_CAPTURE_UNJOINED - FRONT_LAST] = ACL_ERROR_RT_STREAM_UNJOINED,
+    [FRONT_GROUP_STATE - FRONT_LAST] = ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+    [FRONT_GRAPH_STATE - FRONT_LAST] = ACL_ERROR_RT_MODEL_EXECUTE,
+    [FRONT_GRAPH_RUNNING - FRONT_LAST] = ACL_ERROR_RT_MODEL_RUNNING,
+    [FRONT_GRAPH_UPDATE - FRONT_LAST] = ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+};
+_Static_assert(sizeof(front_codes) / sizeof(front_codes[0]) == FRONT_CODES_END - FRONT_LAST,
+               "a code for each");
+
 static aclError code_of(leo_status status)
 {
+    if (status > FRONT_LAST && status < FRONT_CODES_END) {
+        return front_codes[status - FRONT_LAST];
+    }
     switch (status) {
     case LEO_OK:
         return ACL_SUCCESS;
@@ -98,44 +150,13 @@ static aclError code_of(leo_status status)
     }
 }
 
-aclError acl_status(const char *func, leo_status status)
+aclError acl_result(const char *func, leo_status status)
 {
     if (status == LEO_OK) {
         return ACL_SUCCESS;
     }
     const char *text = leo_rt_last_error();
     return acl_fail(code_of(status), func, "%s", *text ? text : leo_status_text(status));
-}
-
-aclError acl_sync_status(const char *func, struct acl_stream *stream, leo_status status)
-{
-    if (status != LEO_ERR_FAULT) {
-        return acl_status(func, status);
-    }
-    if (stream->context->stop_on_failure) {
-        stream->context->failed = true;
-    }
-    bool vector = leo_rt_stream_last_fault_kind(stream->rt) == LEO_CORE_KIND_VECTOR;
-    aclError code = vector ? ACL_ERROR_RT_VECTOR_CORE_EXCEPTION : ACL_ERROR_RT_AICORE_EXCEPTION;
-    switch (leo_rt_stream_last_fault(stream->rt)) {
-    case LEO_FAULT_WATCHDOG:
-        code = vector ? ACL_ERROR_RT_VECTOR_CORE_TIMEOUT : ACL_ERROR_RT_AICORE_TIMEOUT;
-        break;
-    case LEO_FAULT_KERNEL_TRAP:
-        code =
-            vector ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_AICORE_TRAP_EXCEPTION;
-        break;
-    case LEO_FAULT_SKIPPED:
-        code = ACL_ERROR_RT_TASK_ABORT_STOP;
-        break;
-    case LEO_FAULT_DMA_OUT_OF_RANGE:
-    case LEO_FAULT_BAD_ENTRY:
-        code = ACL_ERROR_RT_SYS_DMA;
-        break;
-    default:
-        break;
-    }
-    return acl_fail(code, func, "%s", leo_rt_last_error());
 }
 
 aclError acl_timeout_check(const char *func, int32_t timeout)

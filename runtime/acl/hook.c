@@ -8,8 +8,8 @@
 aclError leo_acl_stream_get(aclrtStream stream, struct leo_rt_stream **rt,
                             struct leo_rt_device **device)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    aclError error = acl_stream_get("aclrtStream", stream, &found);
+    FRONT_PINNED struct front_stream *found = NULL;
+    aclError error = acl_result("aclrtStream", front_stream_get(stream, &found));
     if (!error) {
         *rt = found->rt;
         *device = found->context->rt;
@@ -19,8 +19,8 @@ aclError leo_acl_stream_get(aclrtStream stream, struct leo_rt_stream **rt,
 
 aclError leo_acl_device_get(struct leo_rt_device **device)
 {
-    ACL_PINNED struct acl_context *context = NULL;
-    aclError error = acl_current_context("aclrtContext", &context);
+    FRONT_PINNED struct front_context *context = NULL;
+    aclError error = acl_result("aclrtContext", front_context_current(&context));
     if (!error) {
         *device = context->rt;
     }
@@ -39,5 +39,5 @@ aclError leo_acl_fail(aclError code, const char *func, const char *format, ...)
 
 aclError leo_acl_status(const char *func, leo_status status)
 {
-    return acl_status(func, status);
+    return acl_result(func, status);
 }

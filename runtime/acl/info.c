@@ -5,21 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Checks a user's device id and gives the runtime's number.
-static aclError find_device(const char *func, int64_t id, int *index)
+static aclError find_device(const char *func, int32_t id, int *index)
 {
-    struct leo_rt *rt;
-    aclError error = acl_runtime(func, &rt);
-    if (error) {
-        return error;
-    }
-    const struct acl_process *process = acl_process();
-    if (id < 0 || id >= process->visible_count) {
-        return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "no device %lld: there are %d",
-                        (long long)id, process->visible_count);
-    }
-    *index = process->visible[id];
-    return ACL_SUCCESS;
+    return acl_result(func, front_device_index(id, index));
 }
 
 aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid)
@@ -55,35 +43,13 @@ static aclError to_physical(const char *func, int32_t id, int32_t *out)
 
 static aclError to_user(const char *func, int32_t index, int32_t *out)
 {
-    struct leo_rt *rt;
-    if (!out) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "the output is NULL");
-    }
-    aclError error = acl_runtime(func, &rt);
-    if (error) {
-        return error;
-    }
-    const struct acl_process *process = acl_process();
-    for (int32_t id = 0; id < process->visible_count; id++) {
-        if (process->visible[id] == index) {
-            *out = id;
-            return ACL_SUCCESS;
-        }
-    }
-    return acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "device %d is not visible here", index);
+    return out ? acl_result(func, front_device_user_id(index, out)) : acl_null(func, "the output");
 }
 
 static aclError same(const char *func, int32_t index, int32_t *out)
 {
-    struct leo_rt *rt;
-    if (!out) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "the output is NULL");
-    }
-    aclError error = acl_runtime(func, &rt);
-    if (!error && (index < 0 || index >= leo_rt_device_count(rt))) {
-        error = acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, func, "no device %d: there are %d", index,
-                         leo_rt_device_count(rt));
-    }
+    aclError error =
+        out ? acl_result(func, front_device_exists(index)) : acl_null(func, "the output");
     if (!error) {
         *out = index;
     }
@@ -127,32 +93,20 @@ static int percent(uint64_t part, uint64_t whole)
 
 aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo)
 {
-    const char *func = "aclrtGetDeviceUtilizationRate";
-    struct acl_process *process = acl_process();
-    int index;
+    struct leo_rt_use use;
+    uint64_t free_bytes, total_bytes;
     if (!utilizationInfo) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "utilizationInfo is NULL");
+        return acl_null(__func__, "utilizationInfo");
     }
-    aclError error = find_device(func, deviceId, &index);
-    if (error) {
-        return error;
-    }
-    struct leo_rt_use use = {0};
-    uint64_t free_bytes = 0, total_bytes = 1;
-    pthread_mutex_lock(&process->device_lock);
-    struct leo_rt_device *rt = process->device[deviceId].rt;
-    if (rt) {
-        leo_rt_device_take_use(rt, &use);
-        error = acl_status(func, leo_rt_memory_info(rt, &free_bytes, &total_bytes));
-    }
-    pthread_mutex_unlock(&process->device_lock);
+    aclError error =
+        acl_result(__func__, front_device_use(deviceId, &use, &free_bytes, &total_bytes));
     if (!error) {
         // A device nobody set does nothing and holds nothing.
         aclrtUtilizationExtendInfo *extend = utilizationInfo->utilizationExtend;
         *utilizationInfo = (aclrtUtilizationInfo){
             .cubeUtilization = percent(use.cube_ns, use.span_ns),
             .vectorUtilization = percent(use.vector_ns, use.span_ns),
-            .memoryUtilization = rt ? percent(total_bytes - free_bytes, total_bytes) : 0,
+            .memoryUtilization = percent(total_bytes - free_bytes, total_bytes),
             .utilizationExtend = extend,
         };
     }

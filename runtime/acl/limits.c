@@ -53,7 +53,7 @@ aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
     }
     aclError error = count_cores(func, deviceId, type, value);
     if (!error) {
-        uint32_t limit = atomic_load(&acl_process()->core_limit[deviceId][type]);
+        uint32_t limit = atomic_load(&front_process()->core_limit[deviceId][type]);
         *value = limit ? limit : *value;
     }
     return error;
@@ -63,7 +63,7 @@ aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
 {
     aclError error = check_limit("aclrtSetDeviceResLimit", deviceId, type, value);
     if (!error) {
-        atomic_store(&acl_process()->core_limit[deviceId][type], value);
+        atomic_store(&front_process()->core_limit[deviceId][type], value);
     }
     return error;
 }
@@ -74,21 +74,21 @@ aclError aclrtResetDeviceResLimit(int32_t deviceId)
     aclError error =
         count_cores("aclrtResetDeviceResLimit", deviceId, ACL_RT_DEV_RES_CUBE_CORE, &ignored);
     for (int type = 0; !error && type < ACL_CORE_KINDS; type++) {
-        atomic_store(&acl_process()->core_limit[deviceId][type], 0);
+        atomic_store(&front_process()->core_limit[deviceId][type], 0);
     }
     return error;
 }
 
 aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
+    FRONT_PINNED struct front_stream *found = NULL;
     const char *func = "aclrtGetStreamResLimit";
     if (!value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "value is NULL");
     }
     aclError error = check_type(func, type);
     if (!error) {
-        error = acl_stream_get(func, stream, &found);
+        error = acl_result(func, front_stream_get(stream, &found));
     }
     if (error) {
         return error;
@@ -99,9 +99,9 @@ aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, u
 
 aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
+    FRONT_PINNED struct front_stream *found = NULL;
     const char *func = "aclrtSetStreamResLimit";
-    aclError error = acl_stream_get(func, stream, &found);
+    aclError error = acl_result(func, front_stream_get(stream, &found));
     if (!error) {
         error = check_limit(func, found->context->device, type, value);
     }
@@ -113,8 +113,8 @@ aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, u
 
 aclError aclrtResetStreamResLimit(aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    aclError error = acl_stream_get("aclrtResetStreamResLimit", stream, &found);
+    FRONT_PINNED struct front_stream *found = NULL;
+    aclError error = acl_result("aclrtResetStreamResLimit", front_stream_get(stream, &found));
     for (int type = 0; !error && type < ACL_CORE_KINDS; type++) {
         atomic_store(&found->core_limit[type], 0);
     }
@@ -123,8 +123,9 @@ aclError aclrtResetStreamResLimit(aclrtStream stream)
 
 aclError aclrtUseStreamResInCurrentThread(aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    aclError error = acl_stream_get("aclrtUseStreamResInCurrentThread", stream, &found);
+    FRONT_PINNED struct front_stream *found = NULL;
+    aclError error =
+        acl_result("aclrtUseStreamResInCurrentThread", front_stream_get(stream, &found));
     for (int type = 0; !error && type < ACL_CORE_KINDS; type++) {
         thread_limit[type] = atomic_load(&found->core_limit[type]);
     }
@@ -133,8 +134,9 @@ aclError aclrtUseStreamResInCurrentThread(aclrtStream stream)
 
 aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    aclError error = acl_stream_get("aclrtUnuseStreamResInCurrentThread", stream, &found);
+    FRONT_PINNED struct front_stream *found = NULL;
+    aclError error =
+        acl_result("aclrtUnuseStreamResInCurrentThread", front_stream_get(stream, &found));
     for (int type = 0; !error && type < ACL_CORE_KINDS; type++) {
         thread_limit[type] = 0;
     }
@@ -143,14 +145,14 @@ aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream)
 
 aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value)
 {
-    ACL_PINNED struct acl_context *context = NULL;
+    FRONT_PINNED struct front_context *context = NULL;
     const char *func = "aclrtGetResInCurrentThread";
     if (!value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "value is NULL");
     }
     aclError error = check_type(func, type);
     if (!error) {
-        error = acl_current_context(func, &context);
+        error = acl_result(func, front_context_current(&context));
     }
     if (error) {
         return error;

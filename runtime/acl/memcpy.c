@@ -1,123 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills. The direction follows from the pointers; the kind is only checked to be one of
- * the enum. */
+/* Copies and fills. The direction follows from the pointers; the kind says what to check. */
 #include "acl_internal.h"
 
-#include <string.h>
-
-#define MEMCPY2D_MAX_WIDTH  5000000u
-#define MEMCPY2D_MAX_HEIGHT 5242880u
-
-// Checks shared by the plain copies. *skip: nothing to do, success.
-static aclError check_copy(const char *func, const void *dst, size_t max, const void *src,
-                           size_t count, aclrtMemcpyKind kind, bool *skip)
+// What a kind says of the two sides.
+static struct front_copy describe(void *dst, size_t max, const void *src, size_t count,
+                                  aclrtMemcpyKind kind)
 {
-    *skip = true;
-    if (count == 0) {
-        return ACL_SUCCESS;
-    }
-    if (!dst || !src) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", dst ? "src" : "dst");
-    }
-    if ((int)kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "kind %d is not an aclrtMemcpyKind",
-                        (int)kind);
-    }
-    if (count > max) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than destMax %zu",
-                        count, max);
-    }
-    *skip = dst == src;
-    return ACL_SUCCESS;
-}
-
-static bool is_device(const struct acl_context *context, const void *ptr)
-{
-    uint64_t base, bytes;
-    struct leo_rt_device *owner = acl_memory_owner(context, ptr);
-    return owner && leo_rt_memory_find(owner, (uintptr_t)ptr, &base, &bytes) == LEO_OK;
-}
-
-// Device memory, or host memory that has a device pointer because it is registered or pinned.
-static bool is_reached(const struct acl_context *context, const void *ptr)
-{
-    return is_device(context, ptr) || leo_rt_host_is_pinned(context->rt, ptr);
-}
-
-// Memory of two devices: one must have been let at the other's.
-static aclError check_peers(const char *func, const struct acl_context *context, const void *dst,
-                            const void *src)
-{
-    const struct leo_rt_device *to = acl_memory_owner(context, dst);
-    const struct leo_rt_device *from = acl_memory_owner(context, src);
-    if (to && from && to != from && !acl_peer_is_enabled(to, from)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
-                        "dst %p and src %p are memory of two devices: call "
-                        "aclrtDeviceEnablePeerAccess first",
-                        dst, src);
-    }
-    return ACL_SUCCESS;
-}
-
-// A pointer said to be device memory that no allocation holds would be taken for host memory:
-// refuse it here.
-static aclError check_kind(const char *func, const struct acl_context *context, const void *dst,
-                           const void *src, aclrtMemcpyKind kind)
-{
-    bool dst_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-    bool src_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-    if (dst_device && !is_reached(context, dst)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "dst %p is no device memory (kind %d)",
-                        dst, (int)kind);
-    }
-    if (src_device && !is_reached(context, src)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "src %p is no device memory (kind %d)",
-                        src, (int)kind);
-    }
-    return check_peers(func, context, dst, src);
+    bool known = (int)kind >= ACL_MEMCPY_HOST_TO_HOST && kind <= ACL_MEMCPY_INTER_DEVICE_TO_DEVICE;
+    bool to = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+    bool from = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+    return (struct front_copy){
+        .dst = dst,
+        .src = src,
+        .bytes = count,
+        .room = max,
+        .to = !known ? FRONT_SIDE_UNKNOWN
+              : to   ? FRONT_SIDE_DEVICE
+                     : FRONT_SIDE_ANY,
+        .from = from ? FRONT_SIDE_DEVICE : FRONT_SIDE_ANY,
+    };
 }
 
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 {
-    ACL_PINNED struct acl_context *context = NULL;
-    bool skip;
-    const char *func = "aclrtMemcpy";
-    aclError error = check_copy(func, dst, destMax, src, count, kind, &skip);
-    if (error || skip) {
-        return error;
-    }
-    error = acl_current_context(func, &context);
-    if (!error) {
-        error = acl_capture_check(func);
-    }
-    if (!error) {
-        error = check_kind(func, context, dst, src, kind);
-    }
-    return error ? error : acl_status(func, leo_rt_memcpy(context->rt, dst, src, count));
+    const struct front_copy copy = describe(dst, destMax, src, count, kind);
+    return acl_result(__func__, front_copy(&copy));
 }
 
 aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *where = NULL;
-    bool skip;
-    const char *func = "aclrtMemcpyAsync";
-    aclError error = check_copy(func, dst, destMax, src, count, kind, &skip);
-    if (error || skip) {
-        return error;
-    }
-    error = acl_stream_get(func, stream, &where);
-    if (error) {
-        return error;
-    }
-    if (!is_device(where->context, dst) && !is_device(where->context, src) &&
-        !leo_rt_host_is_pinned(where->context->rt, dst) &&
-        !leo_rt_host_is_pinned(where->context->rt, src)) {
-        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
-                        "neither pointer is memory that the device reaches");
-    }
-    error = check_kind(func, where->context, dst, src, kind);
-    return error ? error : acl_status(func, leo_rt_memcpy_async(where->rt, dst, src, count));
+    const struct front_copy copy = describe(dst, destMax, src, count, kind);
+    return acl_result(__func__, front_copy_async(&copy, stream));
 }
 
 aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
@@ -127,95 +41,41 @@ aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *sr
     return aclrtMemcpyAsync(dst, destMax, src, count, kind, stream);
 }
 
-static aclError check_2d(const char *func, const void *dst, size_t dpitch, const void *src,
-                         size_t spitch, size_t width, size_t height, bool *skip)
+static struct front_copy describe_2d(void *dst, const void *src, size_t width, aclrtMemcpyKind kind)
 {
-    *skip = width == 0 || height == 0;
-    if (*skip) {
-        return ACL_SUCCESS;
+    struct front_copy copy = describe(dst, SIZE_MAX, src, width, kind);
+    if (kind < ACL_MEMCPY_HOST_TO_DEVICE || kind > ACL_MEMCPY_DEFAULT) {
+        copy.to = FRONT_SIDE_UNKNOWN;
     }
-    if (!dst || !src) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", dst ? "src" : "dst");
-    }
-    if (width > dpitch || width > spitch) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "width %zu is more than a pitch (%zu, %zu)",
-                        width, dpitch, spitch);
-    }
-    if (width > MEMCPY2D_MAX_WIDTH || height > MEMCPY2D_MAX_HEIGHT) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
-                        "width %zu or height %zu is above the limit of %u, %u", width, height,
-                        MEMCPY2D_MAX_WIDTH, MEMCPY2D_MAX_HEIGHT);
-    }
-    return ACL_SUCCESS;
+    return copy;
 }
 
 aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *where = NULL;
-    bool skip;
-    const char *func = "aclrtMemcpy2dAsync";
-    aclError error = check_2d(func, dst, dpitch, src, spitch, width, height, &skip);
-    if (error || skip) {
-        return error;
-    }
-    if (kind < ACL_MEMCPY_HOST_TO_DEVICE || kind > ACL_MEMCPY_DEFAULT) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "kind %d is not possible here", (int)kind);
-    }
-    error = acl_stream_get(func, stream, &where);
-    if (!error) {
-        error = check_kind(func, where->context, dst, src, kind);
-    }
-    return error ? error
-                 : acl_status(func, leo_rt_memcpy2d_async(where->rt, dst, dpitch, src, spitch,
-                                                          width, height));
+    const struct front_copy copy = describe_2d(dst, src, width, kind);
+    return acl_result(__func__, front_copy_2d_async(&copy, dpitch, spitch, height, stream));
 }
 
 aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                        size_t height, aclrtMemcpyKind kind)
 {
-    if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy2d",
-                        "device to device: use aclrtMemcpy2dAsync");
-    }
-    aclError error = acl_capture_check("aclrtMemcpy2d");
-    if (error) {
-        return error;
-    }
-    error = aclrtMemcpy2dAsync(dst, dpitch, src, spitch, width, height, kind, NULL);
-    return error || width == 0 || height == 0 ? error : aclrtSynchronizeStream(NULL);
+    const struct front_copy copy = describe_2d(dst, src, width, kind);
+    return kind == ACL_MEMCPY_DEVICE_TO_DEVICE
+               ? acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                          "device to device: use aclrtMemcpy2dAsync")
+               : acl_result(__func__, front_copy_2d(&copy, dpitch, spitch, height));
 }
 
 aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *where = NULL;
-    const char *func = "aclrtMemsetAsync";
-    if (count == 0) {
-        return ACL_SUCCESS;
-    }
-    if (!devPtr) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "devPtr is NULL");
-    }
-    if (count > maxCount) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "count %zu is more than maxCount %zu",
-                        count, maxCount);
-    }
-    aclError error = acl_stream_get(func, stream, &where);
-    if (error) {
-        return error;
-    }
-    return acl_status(func,
-                      leo_rt_memset_async(where->rt, (uintptr_t)devPtr, (uint8_t)value, count));
+    return acl_result(__func__, front_fill_async(devPtr, maxCount, value, count, stream));
 }
 
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
-    aclError error = acl_capture_check("aclrtMemset");
-    if (!error) {
-        error = aclrtMemsetAsync(devPtr, maxCount, value, count, NULL);
-    }
-    return error || count == 0 ? error : aclrtSynchronizeStream(NULL);
+    return acl_result(__func__, front_fill(devPtr, maxCount, value, count));
 }
 
 static aclError check_batch(const char *func, const void *const *pointers, size_t count,

@@ -111,33 +111,33 @@ aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 
 aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value)
 {
-    ACL_PINNED struct acl_context *context = NULL;
+    FRONT_PINNED struct front_context *context = NULL;
     aclError error = check_param("aclrtCtxSetSysParamOpt", opt, &value);
     if (!error) {
-        error = acl_current_context("aclrtCtxSetSysParamOpt", &context);
+        error = acl_result("aclrtCtxSetSysParamOpt", front_context_current(&context));
     }
     if (!error) {
-        atomic_store(&context->sys_param[opt], value);
-        atomic_fetch_or(&context->sys_param_set, 1u << opt);
+        atomic_store(&context->number[opt], value);
+        atomic_fetch_or(&context->number_set, 1u << opt);
     }
     return error;
 }
 
 aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 {
-    ACL_PINNED struct acl_context *context = NULL;
+    FRONT_PINNED struct front_context *context = NULL;
     const char *func = "aclrtCtxGetSysParamOpt";
     aclError error = check_param(func, opt, value);
     if (!error) {
-        error = acl_current_context(func, &context);
+        error = acl_result(func, front_context_current(&context));
     }
     if (error) {
         return error;
     }
-    if (!(atomic_load(&context->sys_param_set) >> opt & 1)) {
+    if (!(atomic_load(&context->number_set) >> opt & 1)) {
         return acl_fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET, func,
                         "option %d of this context was never set", (int)opt);
     }
-    *value = atomic_load(&context->sys_param[opt]);
+    *value = atomic_load(&context->number[opt]);
     return ACL_SUCCESS;
 }

@@ -1,52 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Process life cycle: aclInit, aclFinalize, the runtime made on first use. */
+/* What AscendCL is to the front room, and aclInit, aclFinalize. */
 #include "acl_internal.h"
 
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct acl_process the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
-    .device_lock = PTHREAD_MUTEX_INITIALIZER,
-    .handles = FRONT_TABLE_INITIALIZER,
-    .reports = FRONT_REPORTS_INITIALIZER,
-    .map_lock = PTHREAD_MUTEX_INITIALIZER,
-    .mapped = FRONT_RANGES_INITIALIZER,
-    .worker_lock = PTHREAD_MUTEX_INITIALIZER,
     .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
-    .host_memory = FRONT_RANGES_INITIALIZER,
-    .default_device = -1,
 };
-
-/* A forked child starts as a process that never called us: the parent's chips run in threads it
- * does not have, and its locks may be held by them. What the parent had is left as it is,
- * untouched. */
-static void start_anew(void)
-{
-    uintptr_t run_op = atomic_load(&the_process.run_op);
-    the_process = (struct acl_process){
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .device_lock = PTHREAD_MUTEX_INITIALIZER,
-        .handles = FRONT_TABLE_INITIALIZER,
-        .reports = FRONT_REPORTS_INITIALIZER,
-        .map_lock = PTHREAD_MUTEX_INITIALIZER,
-        .mapped = FRONT_RANGES_INITIALIZER,
-        .worker_lock = PTHREAD_MUTEX_INITIALIZER,
-        .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
-        .host_memory = FRONT_RANGES_INITIALIZER,
-        .default_device = -1,
-    };
-    atomic_store(&the_process.run_op, run_op);
-    acl_forget_context();
-}
-
-static void watch_forks(void)
-{
-    // If there is no memory for it a child must do without: it would fail itself.
-    (void)pthread_atfork(NULL, NULL, start_anew);
-}
 
 struct acl_process *acl_process(void)
 {
@@ -59,48 +22,26 @@ static void log_from_core(void *user, int level, const char *text)
     acl_log(level, "leo", "%s", text);
 }
 
-// ASCEND_RT_VISIBLE_DEVICES: ascending list; reading stops at the first entry that is not one.
-static void read_visible(struct acl_process *process, int count)
+// The library with the operators stays registered; all else is the parent's.
+static void start_anew(void)
 {
-    const char *text = getenv("ASCEND_RT_VISIBLE_DEVICES");
-    process->visible_count = 0;
-    if (!text) {
-        for (int i = 0; i < count && i < ACL_MAX_DEVICES; i++) {
-            process->visible[process->visible_count++] = i;
-        }
-        return;
-    }
-    long previous = -1;
-    while (*text && process->visible_count < ACL_MAX_DEVICES) {
-        char *end = NULL;
-        long id = strtol(text, &end, 10);
-        if (end == text || id <= previous || id >= count || (*end && *end != ',')) {
-            break;
-        }
-        process->visible[process->visible_count++] = (int)id;
-        previous = id;
-        text = *end ? end + 1 : end;
-    }
+    uintptr_t run_op = atomic_load(&the_process.run_op);
+    the_process = (struct acl_process){
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
+    };
+    atomic_store(&the_process.run_op, run_op);
 }
 
-aclError acl_runtime(const char *func, struct leo_rt **rt)
-{
-    struct acl_process *process = acl_process();
-    leo_status status = LEO_OK;
-    static pthread_once_t forks = PTHREAD_ONCE_INIT;
-    pthread_once(&forks, watch_forks);
-    pthread_mutex_lock(&process->lock);
-    if (!process->rt) {
-        struct leo_rt_opts opts = {.size = sizeof(opts), .log = log_from_core};
-        status = leo_rt_create(&opts, &process->rt);
-        if (status == LEO_OK) {
-            read_visible(process, leo_rt_device_count(process->rt));
-        }
-    }
-    *rt = process->rt;
-    pthread_mutex_unlock(&process->lock);
-    return acl_status(func, status);
-}
+const struct front_face front_face = {
+    .visible = "ASCEND_RT_VISIBLE_DEVICES",
+    .set_device = "aclrtSetDevice",
+    .default_device = FRONT_DEFAULT_NONE,
+    .log = log_from_core,
+    .forked = start_anew,
+    .device_opened = acl_prof_device_opened,
+    .finalizing = acl_prof_finalize,
+};
 
 static int json_depth(const json_t *node)
 {
@@ -158,98 +99,22 @@ static aclError read_config(const char *path, int *default_device)
 
 aclError aclInit(const char *configPath)
 {
-    struct acl_process *process = acl_process();
-    int default_device = -1;
+    int default_device = FRONT_DEFAULT_NONE;
     if (configPath && *configPath) {
         aclError error = read_config(configPath, &default_device);
         if (error) {
             return error;
         }
     }
-    pthread_mutex_lock(&process->lock);
-    bool repeat = process->references > 0;
-    process->references++;
-    process->finalized = false;
-    if (!repeat) {
-        process->default_device = default_device;
-    }
-    pthread_mutex_unlock(&process->lock);
-    if (repeat) {
-        return acl_fail(ACL_ERROR_REPEAT_INITIALIZE, "aclInit",
-                        "already initialized: call aclInit once a process, or aclFinalize first");
-    }
-    struct leo_rt *rt;
-    aclError error = acl_runtime("aclInit", &rt);
-    if (error) {
-        pthread_mutex_lock(&process->lock);
-        process->references = 0;
-        pthread_mutex_unlock(&process->lock);
-    }
-    return error;
-}
-
-// Frees the runtime once no device is open; devices still open keep it until they are reset. Caller
-// holds both locks.
-static void drop_runtime(struct acl_process *process)
-{
-    bool open = false;
-    for (int i = 0; i < ACL_MAX_DEVICES; i++) {
-        open = open || process->device[i].references > 0;
-    }
-    if (!open) {
-        leo_rt_destroy(process->rt);
-        process->rt = NULL;
-    }
-}
-
-void acl_runtime_end(void)
-{
-    struct acl_process *process = acl_process();
-    pthread_mutex_lock(&process->lock);
-    if (process->finalized) {
-        drop_runtime(process);
-    }
-    pthread_mutex_unlock(&process->lock);
+    return acl_result(__func__, front_initialize(default_device));
 }
 
 aclError aclFinalize(void)
 {
-    struct acl_process *process = acl_process();
-    acl_prof_finalize();
-    pthread_mutex_lock(&process->device_lock);
-    pthread_mutex_lock(&process->lock);
-    bool again = process->finalized;
-    process->references = 0;
-    process->finalized = true;
-    if (!again) {
-        drop_runtime(process);
-    }
-    pthread_mutex_unlock(&process->lock);
-    pthread_mutex_unlock(&process->device_lock);
-    if (again) {
-        return acl_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize", "already finalized");
-    }
-    return ACL_SUCCESS;
+    return acl_result(__func__, front_finalize(true, NULL));
 }
 
 aclError aclFinalizeReference(uint64_t *refCount)
 {
-    struct acl_process *process = acl_process();
-    pthread_mutex_lock(&process->device_lock);
-    pthread_mutex_lock(&process->lock);
-    bool none = process->references == 0;
-    if (!none && --process->references == 0) {
-        process->finalized = true;
-        drop_runtime(process);
-    }
-    uint64_t left = process->references;
-    pthread_mutex_unlock(&process->lock);
-    pthread_mutex_unlock(&process->device_lock);
-    if (refCount) {
-        *refCount = left;
-    }
-    if (none) {
-        return acl_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalizeReference", "no reference is left");
-    }
-    return ACL_SUCCESS;
+    return acl_result(__func__, front_finalize(false, refCount));
 }

@@ -2,19 +2,13 @@
 /* Values in device memory that streams write and wait for; stream attributes; cache hints. */
 #include "acl_internal.h"
 
-#include <leo/alloc.h>
 #include <string.h>
 
 aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    const char *func = "aclrtValueWrite";
-    if (!devAddr || flag) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "devAddr is NULL or flag %u is not 0", flag);
-    }
-    aclError error = acl_stream_get(func, stream, &found);
-    return error ? error
-                 : acl_status(func, leo_rt_value_write(found->rt, (uintptr_t)devAddr, value));
+    return devAddr && !flag ? acl_result(__func__, front_value_write(devAddr, value, stream))
+                            : acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                                       "devAddr is NULL or flag %u is not 0", flag);
 }
 
 aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
@@ -25,22 +19,16 @@ aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStrea
         [ACL_STREAM_WAIT_VALUE_AND] = LEO_VALUE_COMPARE_AND,
         [ACL_STREAM_WAIT_VALUE_NOR] = LEO_VALUE_COMPARE_NOR,
     };
-    ACL_PINNED struct acl_stream *found = NULL;
-    const char *func = "aclrtValueWait";
-    if (!devAddr || flag >= sizeof(compare) / sizeof(compare[0])) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "devAddr is NULL or flag %u is unknown",
-                        flag);
-    }
-    aclError error = acl_stream_get(func, stream, &found);
-    return error ? error
-                 : acl_status(func, leo_rt_value_wait(found->rt, (uintptr_t)devAddr, value,
-                                                      compare[flag]));
+    return devAddr && flag < sizeof(compare) / sizeof(compare[0])
+               ? acl_result(__func__, front_value_wait(devAddr, value, compare[flag], stream))
+               : acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                          "devAddr is NULL or flag %u is unknown", flag);
 }
 
 aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                  aclrtStreamAttrValue *value)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
+    FRONT_PINNED struct front_stream *found = NULL;
     const char *func = "aclrtSetStreamAttribute";
     if (!value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "value is NULL");
@@ -58,10 +46,10 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
         return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func, "attribute %d cannot be set",
                         (int)stmAttrType);
     }
-    aclError error = acl_stream_get(func, stream, &found);
+    aclError error = acl_result(func, front_stream_get(stream, &found));
     if (!error) {
         // Both are 32-bit numbers for tools that look at the stream.
-        atomic_store(&found->attribute[stmAttrType], value->userCustomTag);
+        atomic_store(&found->number[stmAttrType], value->userCustomTag);
     }
     return error;
 }
@@ -69,12 +57,12 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
 aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                  aclrtStreamAttrValue *value)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
+    FRONT_PINNED struct front_stream *found = NULL;
     const char *func = "aclrtGetStreamAttribute";
     if (!value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "value is NULL");
     }
-    aclError error = acl_stream_get(func, stream, &found);
+    aclError error = acl_result(func, front_stream_get(stream, &found));
     if (error) {
         return error;
     }
@@ -86,11 +74,11 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
                                  : ACL_CONTINUE_ON_FAILURE;
         return ACL_SUCCESS;
     case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-        value->overflowSwitch = atomic_load(&found->overflow_switch);
+        value->overflowSwitch = atomic_load(&found->number[ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK]);
         return ACL_SUCCESS;
     case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
     case ACL_STREAM_ATTR_CACHE_OP_INFO:
-        value->userCustomTag = atomic_load(&found->attribute[stmAttrType]);
+        value->userCustomTag = atomic_load(&found->number[stmAttrType]);
         return ACL_SUCCESS;
     case ACL_STREAM_ATTR_PRIORITY:
         value->streamPriority = found->priority;
@@ -101,26 +89,14 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
 
 aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream)
 {
-    ACL_PINNED struct acl_stream *found = NULL;
-    const char *func = "aclrtCmoAsync";
-    uint64_t base, bytes;
+    FRONT_PINNED struct front_stream *found = NULL;
     if (!src || size == 0 || (int)cmoType < ACL_RT_CMO_TYPE_PREFETCH ||
         cmoType > ACL_RT_CMO_TYPE_FLUSH) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "src is NULL, size is 0 or type %d unknown",
-                        (int)cmoType);
-    }
-    aclError error = acl_stream_get(func, stream, &found);
-    if (error) {
-        return error;
-    }
-    struct leo_rt_device *owner = acl_memory_owner(found->context, src);
-    uint64_t addr = (uintptr_t)src;
-    if (!owner || leo_rt_memory_find(owner, addr, &base, &bytes) != LEO_OK ||
-        size > bytes - (addr - base)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
-                        "%zu bytes at %p are not in one block of device memory", size, src);
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                        "src is NULL, size is 0 or type %d unknown", (int)cmoType);
     }
     // The L2 model holds no data of its own: memory is always what was written. A prefetch is a
     // hint and the model has no engine for it.
-    return ACL_SUCCESS;
+    leo_status status = front_stream_get(stream, &found);
+    return acl_result(__func__, status != LEO_OK ? status : front_memory_check(src, size));
 }

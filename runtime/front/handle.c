@@ -2,60 +2,107 @@
 #include "handle.h"
 
 #include <leo/alloc.h>
+#include <string.h>
+#include <sys/mman.h>
 
-#define ENDING UINT32_C(0x80000000)
+// Bits of front_handle.state.
+#define KIND_SHIFT 56
+#define ENDING     (UINT64_C(1) << 55)
+#define PINS       (ENDING - 1)
+
+/* Events, functions and pinned memory are small, streams and contexts large. Whatever is small is
+ * many: a device alone has 65536 events. */
+static const size_t slot_bytes[FRONT_SLOT_SIZES] = {128, 512};
+static const size_t slots_max[FRONT_SLOT_SIZES] = {1 << 21, 1 << 17};
+enum { SLOTS_MIN = 1 << 12 };
+
+// LeakSanitizer, if it is there, does not look into mapped memory by itself.
+extern void __lsan_register_root_region(const void *base, size_t bytes) __attribute__((weak));
+
+// Caller holds the lock. Takes address space, and less of it where there is little (ulimit -v).
+static bool reserve(struct front_slots *slots, size_t bytes, size_t most)
+{
+    for (size_t count = most; count >= SLOTS_MIN; count /= 4) {
+        void *base = mmap(NULL, count * bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base != MAP_FAILED) {
+            if (__lsan_register_root_region) {
+                __lsan_register_root_region(base, count * bytes);
+            }
+            slots->capacity = count;
+            atomic_store(&slots->base, (uintptr_t)base);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Tests make any allocation fail by count, those of handles too.
+static bool allocation_may_succeed(void)
+{
+    void *probe = leo_alloc(1);
+    leo_free(probe);
+    return probe != NULL;
+}
+
+void *front_handle_alloc(struct front_table *table, size_t bytes)
+{
+    unsigned size = bytes > slot_bytes[0];
+    if (bytes > slot_bytes[size] || !allocation_may_succeed()) {
+        return NULL;
+    }
+    struct front_slots *slots = &table->slots[size];
+    pthread_mutex_lock(&table->lock);
+    // The slot free longest first: a stale pointer then stays one as long as possible.
+    struct front_handle *handle = slots->free_first;
+    if (handle) {
+        slots->free_first = handle->next;
+        slots->free_last = handle->next ? slots->free_last : NULL;
+    } else if (atomic_load(&slots->base) || reserve(slots, slot_bytes[size], slots_max[size])) {
+        size_t used = atomic_load(&slots->used);
+        if (used < slots->capacity) {
+            handle = (struct front_handle *)(atomic_load(&slots->base) + used * slot_bytes[size]);
+            atomic_store(&slots->used, used + 1);
+        }
+    }
+    pthread_mutex_unlock(&table->lock);
+    if (handle) {
+        // Its state is 0, and others may be looking at it.
+        memset((char *)handle + sizeof(handle->state), 0, bytes - sizeof(handle->state));
+    }
+    return handle;
+}
 
 // Caller holds the lock.
-static struct front_handle **bucket_of(struct front_table *table, const void *ptr)
+static void put_free(struct front_table *table, struct front_handle *handle)
 {
-    struct front_handle **bucket = table->bucket ? table->bucket : table->first_bucket;
-    size_t count = table->bucket ? table->bucket_count : FRONT_FIRST_BUCKETS;
-    uint64_t bits = (uintptr_t)ptr;
-    // The low bits are the allocator's alignment; a multiplication spreads the rest.
-    return &bucket[(bits >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (count - 1)];
+    uintptr_t at = (uintptr_t)handle;
+    struct front_slots *slots = &table->slots[0];
+    if (at - atomic_load(&slots->base) >= slots->capacity * slot_bytes[0]) {
+        slots = &table->slots[1];
+    }
+    handle->next = NULL;
+    *(slots->free_last ? &slots->free_last->next : &slots->free_first) = handle;
+    slots->free_last = handle;
 }
 
-// Caller holds the lock. Without memory the chains just get longer.
-static void grow(struct front_table *table)
+void front_handle_drop(struct front_table *table, struct front_handle *handle)
 {
-    size_t old_count = table->bucket ? table->bucket_count : FRONT_FIRST_BUCKETS;
-    struct front_handle **old = table->bucket ? table->bucket : table->first_bucket;
-    struct front_handle **made = leo_calloc(old_count * 4, sizeof(struct front_handle *));
-    if (!made) {
-        return;
+    if (handle) {
+        pthread_mutex_lock(&table->lock);
+        put_free(table, handle);
+        pthread_mutex_unlock(&table->lock);
     }
-    struct front_handle **allocated = table->bucket;
-    table->bucket = made;
-    table->bucket_count = old_count * 4;
-    for (size_t i = 0; i < old_count; i++) {
-        for (struct front_handle *handle = old[i], *next; handle; handle = next) {
-            struct front_handle **bucket = bucket_of(table, handle);
-            next = handle->chain;
-            handle->chain = *bucket;
-            *bucket = handle;
-        }
-        old[i] = NULL;
-    }
-    leo_free(allocated);
 }
 
-void front_handle_add(struct front_table *table, struct front_handle *handle, int kind,
+void front_handle_add(struct front_table *table, struct front_handle *handle, unsigned kind,
                       struct front_family *family)
 {
     pthread_mutex_lock(&table->lock);
-    if (table->count >= (table->bucket ? table->bucket_count : FRONT_FIRST_BUCKETS)) {
-        grow(table);
-    }
-    struct front_handle **bucket = bucket_of(table, handle);
-    *handle = (struct front_handle){
-        .kind = kind,
-        .serial = table->next_serial++,
-        .chain = *bucket,
-        .family = family,
-        .next = family ? family->first : NULL,
-    };
-    *bucket = handle;
-    table->count++;
+    handle->serial = table->next_serial++;
+    handle->family = family;
+    handle->previous = NULL;
+    handle->next = family ? family->first : NULL;
     if (family) {
         if (family->first) {
             family->first->previous = handle;
@@ -63,17 +110,23 @@ void front_handle_add(struct front_table *table, struct front_handle *handle, in
         family->first = handle;
         family->count++;
     }
+    atomic_store(&handle->state, (uint64_t)kind << KIND_SHIFT);
     pthread_mutex_unlock(&table->lock);
 }
 
-// Caller holds the lock.
-static struct front_handle **link_of(struct front_table *table, const void *ptr)
+// A slot that was in use at some time, whatever is in it now; NULL: none begins there.
+static struct front_handle *slot_at(struct front_table *table, const void *ptr)
 {
-    struct front_handle **link = bucket_of(table, ptr);
-    while (*link && (const void *)*link != ptr) {
-        link = &(*link)->chain;
+    for (int i = 0; i < FRONT_SLOT_SIZES; i++) {
+        struct front_slots *slots = &table->slots[i];
+        uintptr_t offset =
+            (uintptr_t)ptr - atomic_load_explicit(&slots->base, memory_order_acquire);
+        if (offset % slot_bytes[i] == 0 &&
+            offset / slot_bytes[i] < atomic_load_explicit(&slots->used, memory_order_acquire)) {
+            return (struct front_handle *)(uintptr_t)ptr;
+        }
     }
-    return link;
+    return NULL;
 }
 
 static bool is_ending(const struct front_handle *handle)
@@ -81,16 +134,20 @@ static bool is_ending(const struct front_handle *handle)
     return atomic_load(&handle->state) & ENDING;
 }
 
-void *front_handle_find(struct front_table *table, const void *ptr, int kind)
+void *front_handle_find(struct front_table *table, const void *ptr, unsigned kind)
 {
-    pthread_mutex_lock(&table->lock);
-    struct front_handle *handle = *link_of(table, ptr);
-    bool good = handle && handle->kind == kind && !is_ending(handle);
-    if (good) {
-        atomic_fetch_add(&handle->state, 1);
+    struct front_handle *handle = slot_at(table, ptr);
+    if (!handle) {
+        return NULL;
     }
-    pthread_mutex_unlock(&table->lock);
-    return good ? handle : NULL;
+    uint64_t state = atomic_load_explicit(&handle->state, memory_order_acquire);
+    while (state >> KIND_SHIFT == kind && !(state & ENDING)) {
+        if (atomic_compare_exchange_weak_explicit(&handle->state, &state, state + 1,
+                                                  memory_order_acquire, memory_order_acquire)) {
+            return handle;
+        }
+    }
+    return NULL;
 }
 
 void front_handle_pin(struct front_handle *handle)
@@ -100,8 +157,9 @@ void front_handle_pin(struct front_handle *handle)
 
 void front_handle_unpin(struct front_table *table, struct front_handle *handle)
 {
+    uint64_t before = atomic_fetch_sub_explicit(&handle->state, 1, memory_order_acq_rel);
     // The last pin of one that is being ended: from here on it may be gone.
-    if (atomic_fetch_sub(&handle->state, 1) == (ENDING | 1)) {
+    if (before & ENDING && (before & PINS) == 1) {
         pthread_mutex_lock(&table->lock);
         pthread_cond_broadcast(&table->unpinned);
         pthread_mutex_unlock(&table->lock);
@@ -112,7 +170,7 @@ void front_handle_unpin(struct front_table *table, struct front_handle *handle)
 static void own(struct front_table *table, struct front_handle *handle)
 {
     atomic_fetch_or(&handle->state, ENDING);
-    while (atomic_load(&handle->state) != ENDING) {
+    while (atomic_load(&handle->state) & PINS) {
         pthread_cond_wait(&table->unpinned, &table->lock);
     }
 }
@@ -132,11 +190,9 @@ bool front_handle_claim(struct front_table *table, struct front_handle *handle)
     return good;
 }
 
-void front_handle_remove(struct front_table *table, struct front_handle *handle)
+void front_handle_free(struct front_table *table, struct front_handle *handle)
 {
     pthread_mutex_lock(&table->lock);
-    *link_of(table, handle) = handle->chain;
-    table->count--;
     struct front_family *family = handle->family;
     if (family) {
         *(handle->previous ? &handle->previous->next : &family->first) = handle->next;
@@ -145,6 +201,8 @@ void front_handle_remove(struct front_table *table, struct front_handle *handle)
         }
         family->count--;
     }
+    atomic_store(&handle->state, 0);
+    put_free(table, handle);
     pthread_cond_broadcast(&table->unpinned);
     pthread_mutex_unlock(&table->lock);
 }
@@ -170,16 +228,23 @@ void *front_family_take(struct front_table *table, struct front_family *family)
     return handle;
 }
 
+// Pins it unless it is being ended. Caller holds the lock.
+static bool pin_live(struct front_handle *handle)
+{
+    if (is_ending(handle)) {
+        return false;
+    }
+    atomic_fetch_add(&handle->state, 1);
+    return true;
+}
+
 void *front_family_find(struct front_table *table, struct front_family *family,
                         bool (*match)(const void *handle, const void *user), const void *user)
 {
     pthread_mutex_lock(&table->lock);
     struct front_handle *handle = family->first;
-    while (handle && (is_ending(handle) || !match(handle, user))) {
+    while (handle && !(match(handle, user) && pin_live(handle))) {
         handle = handle->next;
-    }
-    if (handle) {
-        atomic_fetch_add(&handle->state, 1);
     }
     pthread_mutex_unlock(&table->lock);
     return handle;
@@ -200,8 +265,7 @@ size_t front_family_pin(struct front_table *table, const struct front_family *fa
     pthread_mutex_lock(&table->lock);
     for (struct front_handle *handle = family->first; handle && count < capacity;
          handle = handle->next) {
-        if (!is_ending(handle)) {
-            atomic_fetch_add(&handle->state, 1);
+        if (pin_live(handle)) {
             found[count++] = handle;
         }
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Live handles of a vendor face. A handle is an object whose address the user holds: a table of all
- * addresses makes a stale or foreign pointer an error and not a crash, pins keep an object while a
- * call uses it, and families say what ends with what. Every operation costs the same however many
- * handles are alive.
+ * Live handles of a vendor face. A handle is an object whose address the user holds: all of them
+ * lie in slots of two reserved ranges of addresses, which hold nothing else, so that a stale or
+ * foreign pointer is an error and not a crash. Pins keep an object while a call uses it, and
+ * families say what ends with what. Finding one takes no lock, and every operation costs the same
+ * however many handles are alive.
  *
  * Who uses a handle has it pinned; who ends one first makes it its own (claim or take), which waits
- * for the pins, and removes it last. A thread that waits for pins must hold none of its own on the
+ * for the pins, and frees it last. A thread that waits for pins must hold none of its own on the
  * same handle.
  */
 #pragma once
@@ -17,8 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FRONT_FIRST_BUCKETS = 256 };
-
 /** Handles that end with one owner: a context's streams, a module's functions. */
 struct front_family {
     struct front_handle *first;
@@ -27,32 +26,44 @@ struct front_family {
 
 /** First member of every object with a handle. */
 struct front_handle {
-    int kind;                   /**< the face's */
-    _Atomic uint32_t state;     /**< calls that use it; top bit: one thread ends it */
-    uint64_t serial;            /**< tells it from a later one at the same address */
-    struct front_handle *chain; /**< next in its bucket */
+    /** From the top: kind (0: free, or not added yet), 1 bit: one thread ends it, calls that use
+     * it. */
+    _Atomic uint64_t state;
+    uint64_t serial; /**< tells it from a later one at the same address */
     struct front_family *family;
-    struct front_handle *previous, *next; /**< in its family */
+    struct front_handle *previous, *next; /**< in its family; next free slot */
 };
+
+/** Slots of one size. */
+struct front_slots {
+    _Atomic uintptr_t base; /**< 0: nothing reserved yet */
+    _Atomic size_t used;    /**< slots that ever were in use, from base */
+    size_t capacity;
+    struct front_handle *free_first, *free_last;
+};
+
+enum { FRONT_SLOT_SIZES = 2 };
 
 /** All handles of a face. Zero but for the two initialisers. */
 struct front_table {
-    pthread_mutex_t lock; /**< protects the rest, families, and all of a handle but its state */
+    pthread_mutex_t lock; /**< protects families, free slots, and all of a handle but its state */
     pthread_cond_t unpinned;
-    struct front_handle **bucket; /**< NULL: the first ones below */
-    size_t bucket_count, count;
     uint64_t next_serial;
-    struct front_handle *first_bucket[FRONT_FIRST_BUCKETS];
+    struct front_slots slots[FRONT_SLOT_SIZES];
 };
 
 #define FRONT_TABLE_INITIALIZER                                                                    \
     {.lock = PTHREAD_MUTEX_INITIALIZER, .unpinned = PTHREAD_COND_INITIALIZER}
 
-/** `family` may be NULL. */
-void front_handle_add(struct front_table *table, struct front_handle *handle, int kind,
+/** Room for an object, zeroed: nobody finds it before it is added. NULL: there is none. */
+void *front_handle_alloc(struct front_table *table, size_t bytes);
+/** Gives back the room of one that was not added. Accepts NULL. */
+void front_handle_drop(struct front_table *table, struct front_handle *handle);
+/** From here on it is found. `kind` is 1 to 255; `family` may be NULL. */
+void front_handle_add(struct front_table *table, struct front_handle *handle, unsigned kind,
                       struct front_family *family);
 /** Pins it; NULL for anything that is not a live handle of this kind. */
-void *front_handle_find(struct front_table *table, const void *ptr, int kind);
+void *front_handle_find(struct front_table *table, const void *ptr, unsigned kind);
 /** Another pin on one that the caller has pinned. */
 void front_handle_pin(struct front_handle *handle);
 void front_handle_unpin(struct front_table *table, struct front_handle *handle);
@@ -62,8 +73,8 @@ bool front_handle_claim(struct front_table *table, struct front_handle *handle);
 /** Any handle of a family, made the caller's to end. NULL: none is left, and none is being ended.
  */
 void *front_family_take(struct front_table *table, struct front_family *family);
-/** Takes out a handle that is the caller's. */
-void front_handle_remove(struct front_table *table, struct front_handle *handle);
+/** Ends a handle that is the caller's, and gives back its room. */
+void front_handle_free(struct front_table *table, struct front_handle *handle);
 /** Some handle of a family for which `match` is true, pinned; NULL: none. */
 void *front_family_find(struct front_table *table, struct front_family *family,
                         bool (*match)(const void *handle, const void *user), const void *user);

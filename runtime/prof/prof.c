@@ -123,21 +123,11 @@ aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig)
 // Opens a device the program has set, so that it stays while the profile needs it.
 static aclError open_device(const char *func, uint32_t number, struct leo_rt_device **rt)
 {
-    struct acl_process *process = acl_process();
-    leo_status status = LEO_OK;
     *rt = NULL;
-    pthread_mutex_lock(&process->device_lock);
-    bool set = process->rt && number < (uint32_t)process->visible_count &&
-               process->device[number].references > 0;
-    if (set) {
-        status = leo_rt_device_open(process->rt, process->visible[number], rt);
-    }
-    pthread_mutex_unlock(&process->device_lock);
-    if (!set) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
-                        "device %u is not in use: call aclrtSetDevice before", number);
-    }
-    return acl_status(func, status);
+    leo_status status = front_device_hold(number, rt);
+    return status == FRONT_NOT_SET
+               ? acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s", leo_rt_last_error())
+               : acl_result(func, status);
 }
 
 static aclError start_device(const char *func, uint32_t number)
@@ -156,7 +146,7 @@ static aclError start_device(const char *func, uint32_t number)
     }
     if (status != LEO_OK) {
         leo_rt_device_close(device->rt);
-        return acl_status(func, status);
+        return acl_result(func, status);
     }
     the_profile.device_count++;
     return ACL_SUCCESS;
@@ -223,7 +213,7 @@ aclError aclprofStop(const aclprofConfig *profilerConfig)
     } else {
         // Work still under way belongs to the profile.
         for (uint32_t i = 0; !result && i < the_profile.device_count; i++) {
-            result = acl_status(func, leo_rt_device_synchronize(the_profile.devices[i].rt));
+            result = acl_result(func, leo_rt_device_synchronize(the_profile.devices[i].rt));
         }
         if (!prof_write_result(the_profile.folder, the_profile.devices, the_profile.device_count,
                                profilerConfig, text, sizeof(text))) {

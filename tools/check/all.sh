@@ -9,7 +9,7 @@ tools/check/format.sh . || failed=1
 for check in layers spdx paths; do
     python3 -B tools/check/$check.py . || failed=1
 done
-for check in headers symbols; do
+for check in headers symbols faces; do
     python3 -B tools/check/$check.py "$build" . || failed=1
 done
 exit $failed

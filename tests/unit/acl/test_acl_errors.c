@@ -56,7 +56,7 @@ void memory_errors(void)
     CU_ASSERT_PTR_EQUAL(same, memory); // a failed call changes nothing
     EXPECT(aclrtFree(NULL), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtFree(host), ACL_ERROR_RT_PARAM_INVALID);
-    says("aclrtFree", "aclrtMalloc");
+    says("aclrtFree", "already freed");
     EXPECT(aclrtFree((char *)memory + 64), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtFreeHost(host), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtMemcpy(memory, 4096, host, 8192, ACL_MEMCPY_HOST_TO_DEVICE),

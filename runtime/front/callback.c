@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "callback.h"
+
+#include "code.h"
+#include "context.h"
+
+// The thread of the device that work of the host in its streams is done by.
+static leo_status get_worker(struct front_context *context, struct leo_rt_host_worker **worker)
+{
+    struct front_device *slot = context->slot;
+    pthread_mutex_lock(&front_process()->worker_lock);
+    leo_status status =
+        slot->worker ? LEO_OK : leo_rt_host_worker_create(context->rt, &slot->worker);
+    *worker = slot->worker;
+    pthread_mutex_unlock(&front_process()->worker_lock);
+    return status;
+}
+
+leo_status front_report_subscribe(uint64_t thread, const void *handle)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct front_report *report = front_report_bind(&front_process()->reports, thread);
+    if (!report) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    struct front_report *none = NULL;
+    if (!atomic_compare_exchange_strong(&stream->report, &none, report)) {
+        front_report_unbind(&front_process()->reports, report);
+        return leo_rt_fail(FRONT_REPORT_BOUND, "the stream's callbacks go to a thread already");
+    }
+    return LEO_OK;
+}
+
+leo_status front_report_unsubscribe(uint64_t thread, const void *handle)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct front_report *report = atomic_load(&stream->report);
+    if (!report || !front_report_is_of(report, thread) ||
+        !atomic_compare_exchange_strong(&stream->report, &report, NULL)) {
+        return leo_rt_fail(FRONT_REPORT_NOT_BOUND,
+                           "the stream's callbacks do not go to thread %llu",
+                           (unsigned long long)thread);
+    }
+    front_report_unbind(&front_process()->reports, report);
+    return LEO_OK;
+}
+
+leo_status front_callback_launch(const void *handle, front_callback_fn run, void *user, bool blocks)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    struct leo_rt_host_worker *worker;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status == LEO_OK) {
+        status = get_worker(stream->context, &worker);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct front_report *report = atomic_load(&stream->report);
+    return report ? front_report_launch(&front_process()->reports, report, worker, stream->rt, run,
+                                        user, blocks)
+                  : leo_rt_fail(FRONT_REPORT_NO_THREAD,
+                                "no thread runs the stream's callbacks: subscribe one first");
+}
+
+leo_status front_host_func_launch(const void *handle, front_callback_fn run, void *user)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    struct leo_rt_host_worker *worker;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status == LEO_OK) {
+        status = get_worker(stream->context, &worker);
+    }
+    return status != LEO_OK ? status : front_host_launch(worker, stream->rt, run, user);
+}
+
+leo_status front_report_process(int timeout_ms)
+{
+    switch (front_report_run(&front_process()->reports, (uint64_t)pthread_self(), timeout_ms)) {
+    case FRONT_REPORTED:
+        return LEO_OK;
+    case FRONT_REPORT_TIMEOUT:
+        return leo_rt_fail(FRONT_REPORT_LATE, "no callback came within %d ms", timeout_ms);
+    case FRONT_REPORT_NONE:
+        break;
+    }
+    return leo_rt_fail(FRONT_REPORT_NOT_BOUND, "no stream's callbacks go to this thread");
+}
+
+void front_report_drop(struct front_stream *stream)
+{
+    struct front_report *report = atomic_exchange(&stream->report, NULL);
+    if (report) {
+        front_report_unbind(&front_process()->reports, report);
+    }
+}
+
+void front_callbacks_end(struct front_device *slot)
+{
+    pthread_mutex_lock(&front_process()->worker_lock);
+    struct leo_rt_host_worker *worker = slot->worker;
+    slot->worker = NULL;
+    pthread_mutex_unlock(&front_process()->worker_lock);
+    leo_rt_host_worker_destroy(worker);
+}

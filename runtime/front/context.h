@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices of the process, contexts of threads, streams. */
+#pragma once
+
+#include "process.h"
+
+/* device.c */
+/** Opens it, or counts one use more; its default context becomes the thread's. */
+leo_status front_device_set(int32_t id);
+/** Counts one use less, or ends all with `force`; the last ends everything on the device. */
+leo_status front_device_reset(int32_t id, bool force);
+/** Devices the process sees. FRONT_NONE_VISIBLE: none. */
+leo_status front_device_count(uint32_t *count);
+/** Capabilities, whether it is set or not. */
+leo_status front_device_caps(int64_t id, struct leo_drv_caps *caps);
+/** A number of its SoC file (leo_rt_soc_number), whether it is set or not. */
+leo_status front_device_number(int64_t id, const char *section, const char *key, double *value);
+/** Whether it is open and its driver has given it up. */
+leo_status front_device_is_dead(int32_t id, bool *is_dead);
+/** Whether its default context is in use. */
+leo_status front_device_is_set(int32_t id, bool *is_set);
+/** What it was used for since that was last asked, and its memory; zeros if it is not open. */
+leo_status front_device_use(int32_t id, struct leo_rt_use *use, uint64_t *free_bytes,
+                            uint64_t *total_bytes);
+/** Opens one that is set once more; to be closed by leo_rt_device_close. FRONT_NOT_SET. */
+leo_status front_device_hold(uint32_t id, struct leo_rt_device **device);
+/** The number the user knows it by; -1: it is not visible. */
+int32_t front_device_id(const struct leo_rt_device *device);
+/** The runtime's number of a device, the user's number of one, and whether the runtime has it. */
+leo_status front_device_index(int32_t id, int *index);
+leo_status front_device_user_id(int32_t index, int32_t *id);
+leo_status front_device_exists(int32_t index);
+/** That of the thread's context. */
+leo_status front_device_current(int32_t *id);
+/** Watchdog of later launches on all devices, microseconds. */
+leo_status front_limit_set(uint64_t us);
+leo_status front_limit_get(uint32_t *us);
+
+/* peer.c */
+/** Lets the current device at the memory of another, or no longer. */
+leo_status front_peer_enable(int32_t peer);
+leo_status front_peer_disable(int32_t peer);
+leo_status front_peer_can(int32_t device, int32_t peer, bool *can);
+leo_status front_peer_is_enabled(int32_t device, int32_t peer, bool *enabled);
+/** Whether one of them may reach the other's memory. */
+bool front_peer_allows(const struct leo_rt_device *one, const struct leo_rt_device *other);
+
+/* context.c */
+/** The thread's, pinned. */
+leo_status front_context_current(struct front_context **context);
+/** A new one becomes the thread's; the device is set if it is not. */
+leo_status front_context_create(int32_t device, struct front_context **context);
+/** The default context of a device ends with the device only. */
+leo_status front_context_destroy(const void *handle);
+leo_status front_context_set(const void *handle);
+/** The thread's as a handle, not pinned. */
+leo_status front_context_get(void **handle);
+leo_status front_context_default_stream(void **handle);
+/** The calling thread has none. */
+void front_context_forget(void);
+/** Caller holds the device lock. */
+leo_status front_context_make(int32_t device, bool primary, struct front_context **context);
+void front_context_enter(struct front_context *context);
+/** Ends everything that lives in the context, then the context. */
+void front_context_end(struct front_context *context);
+
+/* stream.c */
+/** The stream behind a user's handle (NULL = default stream of the current context), pinned. */
+leo_status front_stream_get(const void *handle, struct front_stream **stream);
+leo_status front_stream_create(uint32_t priority, uint32_t flags, void **handle);
+/** `force`: tasks under way are given up. */
+leo_status front_stream_destroy(const void *handle, bool force);
+leo_status front_stream_synchronize(const void *handle, int timeout_ms);
+/** All streams of the current device; the time is for all of them together. */
+leo_status front_device_synchronize(int timeout_ms);
+/** LEO_ERR_NOT_READY: it has work under way. */
+leo_status front_stream_query(const void *handle);
+/** Once a stream; spreads to all streams of its context, those made later too. */
+leo_status front_stream_set_failure_mode(const void *handle, bool stop);
+leo_status front_stream_available(uint32_t *count);
+leo_status front_stream_make(struct front_context *context, uint32_t priority, uint32_t flags,
+                             struct front_stream **stream);
+/** Ends one that is the caller's. */
+void front_stream_end(struct front_stream *stream);
+/** The code of what a synchronize reported: faults by core and kind. */
+leo_status front_stream_status(struct front_stream *stream, leo_status status);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of devices and of the host, and copies between them. */
+#pragma once
+
+#include "process.h"
+
+enum { FRONT_GRANULE = 2 << 20 /**< of the driver's mappings */ };
+
+/* memory.c */
+/** On the current device, aligned to 32 bytes; `extra` bytes behind are the block's too. */
+leo_status front_memory_alloc(size_t bytes, size_t extra, void **ptr);
+/** Whichever device's it is. LEO_ERR_INVALID_ARG: no block begins there. */
+leo_status front_memory_free(void *ptr);
+leo_status front_memory_info(size_t *free_bytes, size_t *total_bytes);
+/** The open device whose memory `ptr` is; NULL: host memory. The caller has a context pinned. */
+struct leo_rt_device *front_memory_owner(const void *ptr);
+
+enum front_place_kind { FRONT_PLACE_PAGEABLE, FRONT_PLACE_PINNED, FRONT_PLACE_DEVICE };
+struct front_pointer {
+    enum front_place_kind kind;
+    int32_t device;       /**< as the user counts; of host memory: the current one */
+    uint64_t base, bytes; /**< the block that holds it; 0 for pageable memory */
+};
+leo_status front_pointer_get(const void *ptr, struct front_pointer *pointer);
+/** LEO_ERR_INVALID_ARG: not in one block of device memory. */
+leo_status front_memory_check(const void *ptr, size_t bytes);
+
+/* host_memory.c */
+/** Pinned. */
+leo_status front_host_alloc(size_t bytes, void **ptr);
+leo_status front_host_free(void *ptr);
+/** Whether we allocated what holds it; its block. */
+bool front_host_block(const void *ptr, uint64_t *base, uint64_t *bytes);
+/** The program's own memory. FRONT_REGISTERED, FRONT_NOT_REGISTERED. */
+leo_status front_host_register(void *ptr, size_t bytes);
+leo_status front_host_unregister(void *ptr);
+/** LEO_OK: the device reaches it, at the same address. FRONT_NOT_REGISTERED. */
+leo_status front_host_check(const void *ptr);
+void front_host_memory_end(struct front_device *slot);
+
+/* copy.c */
+/** Where a face says that a side of a copy lies; ANY: found from the address. */
+enum front_side { FRONT_SIDE_UNKNOWN, FRONT_SIDE_ANY, FRONT_SIDE_DEVICE };
+struct front_copy {
+    void *dst;
+    const void *src;
+    size_t bytes, room; /**< room at dst; SIZE_MAX: not said */
+    enum front_side to, from;
+};
+/** Done when it returns. Waits for no stream. */
+leo_status front_copy(const struct front_copy *copy);
+leo_status front_copy_async(const struct front_copy *copy, const void *stream);
+/** Rows: `bytes` of each, `height` of them. */
+leo_status front_copy_2d_async(const struct front_copy *copy, size_t dst_pitch, size_t src_pitch,
+                               size_t height, const void *stream);
+leo_status front_copy_2d(const struct front_copy *copy, size_t dst_pitch, size_t src_pitch,
+                         size_t height);
+leo_status front_fill_async(void *ptr, size_t room, int value, size_t bytes, const void *stream);
+leo_status front_fill(void *ptr, size_t room, int value, size_t bytes);
+/** 8 bytes of device memory that streams write and wait for. */
+leo_status front_value_write(void *ptr, uint64_t value, const void *stream);
+leo_status front_value_wait(void *ptr, uint64_t value, enum leo_value_compare compare,
+                            const void *stream);
+
+/* virtual_memory.c: addresses reserved apart from the memory behind them */
+leo_status front_addresses_reserve(size_t bytes, void **ptr);
+leo_status front_addresses_release(void *ptr);
+/** Memory of the current device, a multiple of the granule. */
+leo_status front_physical_alloc(int64_t device, size_t bytes, void **handle);
+leo_status front_physical_free(const void *handle);
+/** The whole of it, one address at a time. */
+leo_status front_physical_map(void *ptr, size_t bytes, const void *handle);
+leo_status front_physical_unmap(void *ptr);
+void front_physical_end(struct front_device *slot);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which device may reach which other's memory. */
+#include "context.h"
+
+static bool may_reach(int from, int to)
+{
+    return atomic_load(&front_process()->peers[from]) >> to & 1;
+}
+
+bool front_peer_allows(const struct leo_rt_device *one, const struct leo_rt_device *other)
+{
+    int left = leo_rt_device_index(one), right = leo_rt_device_index(other);
+    return may_reach(left, right) || may_reach(right, left);
+}
+
+static leo_status find_both(int32_t device, int32_t peer, int *one, int *other)
+{
+    leo_status status = front_device_index(device, one);
+    return status != LEO_OK ? status : front_device_index(peer, other);
+}
+
+leo_status front_peer_can(int32_t device, int32_t peer, bool *can)
+{
+    int one, other;
+    leo_status status = find_both(device, peer, &one, &other);
+    if (status == LEO_OK) {
+        // Every chip's memory has a window in the same bus; its own needs none.
+        *can = one != other;
+    }
+    return status;
+}
+
+leo_status front_peer_is_enabled(int32_t device, int32_t peer, bool *enabled)
+{
+    int one, other;
+    leo_status status = find_both(device, peer, &one, &other);
+    if (status == LEO_OK) {
+        *enabled = may_reach(one, other);
+    }
+    return status;
+}
+
+// The current device and another one, by the runtime's numbers.
+static leo_status find_pair(int32_t peer, int *own, int *other)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        status = front_device_index(peer, other);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    *own = leo_rt_device_index(context->rt);
+    return *own != *other
+               ? LEO_OK
+               : leo_rt_fail(LEO_ERR_INVALID_ARG,
+                             "device %d is the current one, which is no peer of itself", peer);
+}
+
+leo_status front_peer_enable(int32_t peer)
+{
+    int own, other;
+    leo_status status = find_pair(peer, &own, &other);
+    if (status == LEO_OK) {
+        atomic_fetch_or(&front_process()->peers[own], 1u << other);
+    }
+    return status;
+}
+
+leo_status front_peer_disable(int32_t peer)
+{
+    int own, other;
+    leo_status status = find_pair(peer, &own, &other);
+    if (status == LEO_OK && !may_reach(own, other)) {
+        status = leo_rt_fail(LEO_ERR_INVALID_ARG,
+                             "access to device %d is not enabled from the current one", peer);
+    }
+    if (status == LEO_OK) {
+        atomic_fetch_and(&front_process()->peers[own], ~(1u << other));
+    }
+    return status;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a vendor's runtime keeps for a process: its devices, contexts, streams, events, kernel files
+ * and memory, with one meaning under every face. A face defines `front_face`, translates names,
+ * types, defaults and error codes (code.h), and adds nothing of its own.
+ */
+#pragma once
+
+#include "handle.h"
+#include "ranges.h"
+#include "report.h"
+
+#include <leo/runtime.h>
+
+enum {
+    FRONT_DEVICES = 8,
+    FRONT_CORE_KINDS = 2,   /**< cores that have a Cube, vector cores */
+    FRONT_NUMBERS = 8,      /**< a face's own numbers, kept with a context or stream */
+    FRONT_FOREVER = -1,     /**< as a timeout */
+    FRONT_DEFAULT_NONE = -1 /**< no device stands in where none was set */
+};
+
+/** What a handle given to the user is. */
+enum front_kind {
+    FRONT_KIND_CONTEXT = 1,
+    FRONT_KIND_STREAM,
+    FRONT_KIND_EVENT,
+    FRONT_KIND_BINARY,
+    FRONT_KIND_MODULE,
+    FRONT_KIND_FUNC,
+    FRONT_KIND_ARGS,
+    FRONT_KIND_HOST_MEMORY,
+    FRONT_KIND_GRAPH,
+    FRONT_KIND_GROUP,
+    FRONT_KIND_PHYSICAL,
+    FRONT_KIND_FACE, /**< the face's own from here on */
+};
+
+/** What a face is; each library defines its own. */
+struct front_face {
+    const char *visible;     /**< environment variable that lists the devices to be seen */
+    const char *set_device;  /**< its call that puts a thread on a device, for error texts */
+    const char *default_soc; /**< chip if LEO_SOC is not set; NULL: the runtime's */
+    int default_device;      /**< in use where a thread has set none; FRONT_DEFAULT_NONE: none is */
+    leo_rt_log_fn log;
+    void (*forked)(void);              /**< in a child, which starts as if it had not called */
+    void (*device_opened)(int32_t id); /**< the process's first use of it; may be NULL */
+    void (*finalizing)(void);          /**< before the last devices end; may be NULL */
+};
+extern const struct front_face front_face;
+
+struct front_stream {
+    struct front_handle handle;
+    struct front_context *context;
+    struct leo_rt_stream *rt;
+    int32_t id;
+    uint32_t priority, flags;
+    bool failure_mode_set;
+    bool group_is_open; /**< of captured tasks, by the thread that captures */
+    size_t group_first;
+    _Atomic uint32_t core_limit[FRONT_CORE_KINDS]; /**< 0 = that of the device */
+    _Atomic uint32_t number[FRONT_NUMBERS];        /**< the face's */
+    struct front_report *_Atomic report; /**< of the thread that runs its callbacks, if any */
+};
+
+struct front_context {
+    struct front_handle handle;
+    int32_t device; /**< as the user counts */
+    struct front_device *slot;
+    struct leo_rt_device *rt;
+    struct front_stream *default_stream;
+    struct front_family streams, modules;
+    bool primary;
+    atomic_bool stop_on_failure, failed;
+    _Atomic int64_t number[FRONT_NUMBERS]; /**< the face's */
+    _Atomic uint32_t number_set;           /**< bit i: number i was set */
+};
+
+/** One slot for a device: counted by front_device_set. */
+struct front_device {
+    struct leo_rt_device *rt;
+    struct front_context *primary;
+    uint32_t references;
+    struct front_family contexts, events, host_memory, graphs, physical;
+    struct leo_rt_host_worker
+        *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
+};
+
+/**
+ * The state of the process behind APIs without a handle of their own: their shape leaves no other
+ * place than a global (decision 8). `lock` protects every field but those of the devices, which
+ * belong to `device_lock` (taken first) while they are set and reset. The runtime ends under both,
+ * so that either keeps it.
+ */
+struct front_process {
+    pthread_mutex_t lock, device_lock;
+    struct leo_rt *rt;
+    uint64_t references; /**< initialized, minus given up */
+    bool finalized;
+    int default_device;
+    int visible[FRONT_DEVICES], visible_count;
+    struct front_device device[FRONT_DEVICES];
+    /** By number of the runtime; bit i: it may reach the memory of device i. */
+    _Atomic uint32_t peers[FRONT_DEVICES];
+    _Atomic uint32_t core_limit[FRONT_DEVICES][FRONT_CORE_KINDS]; /**< 0 = all it has */
+    struct front_table handles;
+    pthread_mutex_t map_lock;    /**< held over changes of what is mapped where */
+    struct front_ranges mapped;  /**< physical memory at its addresses */
+    pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
+    struct front_reports reports;
+    struct front_ranges host_memory; /**< that we allocated */
+    atomic_int captures;             /**< global ones that have begun and not ended */
+    _Atomic uint32_t next_graph_id;
+    _Atomic int32_t next_stream_id;
+    _Atomic uint32_t next_event_id;
+};
+
+struct front_process *front_process(void);
+/** The runtime, made on first use. */
+leo_status front_runtime(struct leo_rt **rt);
+/** FRONT_REPEATED counts as well. `default_device` is for the first: a face may read it from a
+ * file. */
+leo_status front_initialize(int default_device);
+/** Gives up one reference, or `all`: with the last, the runtime ends once no device is open.
+ * `left` may be NULL. FRONT_FINALIZED: there was none. */
+leo_status front_finalize(bool all, uint64_t *left);
+bool front_is_initialized(void);
+/** Frees the runtime if the process is finalized and no device is open; after a reset. Caller holds
+ * the device lock. */
+void front_runtime_end(void);
+
+/* Handles of the process's table. A thread with a pin must not take the device lock. */
+void *front_make(size_t bytes);
+void front_publish(void *object, unsigned kind, struct front_family *family);
+void *front_find(const void *ptr, unsigned kind);
+void front_unpin(void *object);
+/** Unpins what a variable points at, if anything, at the end of its scope. */
+void front_unpin_variable(void *variable);
+#define FRONT_PINNED __attribute__((cleanup(front_unpin_variable)))
+bool front_claim(void *object);
+void *front_take(struct front_family *family);
+/** Frees one that is the caller's, or that was not published. */
+void front_free(void *object);

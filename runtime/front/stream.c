@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams. */
+#include "callback.h"
+#include "code.h"
+#include "context.h"
+#include "graph.h"
+
+#include <leo/alloc.h>
+#include <time.h>
+
+leo_status front_stream_make(struct front_context *context, uint32_t priority, uint32_t flags,
+                             struct front_stream **out)
+{
+    struct front_stream *stream = front_make(sizeof(*stream));
+    if (!stream) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    leo_status status = leo_rt_stream_create(context->rt, &stream->rt);
+    if (status != LEO_OK) {
+        front_handle_drop(&front_process()->handles, &stream->handle);
+        return status == LEO_ERR_FULL ? FRONT_NO_STREAMS : status;
+    }
+    if (atomic_load(&context->stop_on_failure)) {
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+    }
+    stream->context = context;
+    stream->priority = priority;
+    stream->flags = flags;
+    stream->id = atomic_fetch_add(&front_process()->next_stream_id, 1);
+    front_publish(stream, FRONT_KIND_STREAM, &context->streams);
+    *out = stream;
+    return LEO_OK;
+}
+
+void front_stream_end(struct front_stream *stream)
+{
+    leo_rt_stream_destroy(stream->rt);
+    front_report_drop(stream);
+    front_free(stream);
+}
+
+leo_status front_stream_get(const void *handle, struct front_stream **out)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    // A pinned stream keeps its context, which is freed after its streams.
+    FRONT_PINNED struct front_stream *stream =
+        front_find(handle ? handle : context->default_stream, FRONT_KIND_STREAM);
+    if (!stream || stream->context->rt != context->rt) {
+        return leo_rt_fail(FRONT_BAD_STREAM, "%p is no live stream of this thread's context",
+                           handle);
+    }
+    if (stream->context != context) {
+        return leo_rt_fail(FRONT_BAD_STREAM,
+                           "the stream belongs to another context: make that one current first");
+    }
+    *out = stream;
+    stream = NULL;
+    return LEO_OK;
+}
+
+leo_status front_stream_create(uint32_t priority, uint32_t flags, void **handle)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    struct front_stream *made;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        status = front_stream_make(context, priority, flags, &made);
+    }
+    if (status == LEO_OK) {
+        *handle = made;
+    }
+    return status;
+}
+
+leo_status front_stream_destroy(const void *handle, bool force)
+{
+    struct front_stream *stream = front_find(handle, FRONT_KIND_STREAM);
+    bool made_for_context = stream && stream == stream->context->default_stream;
+    if (made_for_context) {
+        front_unpin(stream);
+    }
+    if (!stream || made_for_context || !front_claim(stream)) {
+        return leo_rt_fail(FRONT_BAD_STREAM, "%p is no live stream that was created", handle);
+    }
+    if (force) {
+        leo_rt_stream_abandon(stream->rt);
+        stream->rt = NULL;
+    }
+    front_stream_end(stream);
+    return LEO_OK;
+}
+
+leo_status front_stream_status(struct front_stream *stream, leo_status status)
+{
+    if (status != LEO_ERR_FAULT) {
+        return status;
+    }
+    if (stream->context->stop_on_failure) {
+        stream->context->failed = true;
+    }
+    bool vector = leo_rt_stream_last_fault_kind(stream->rt) == LEO_CORE_KIND_VECTOR;
+    switch (leo_rt_stream_last_fault(stream->rt)) {
+    case LEO_FAULT_WATCHDOG:
+        return vector ? FRONT_FAULT_VECTOR_TIME : FRONT_FAULT_CUBE_TIME;
+    case LEO_FAULT_KERNEL_TRAP:
+        return vector ? FRONT_FAULT_VECTOR_TRAP : FRONT_FAULT_CUBE_TRAP;
+    case LEO_FAULT_SKIPPED:
+        return FRONT_STOPPED;
+    case LEO_FAULT_DMA_OUT_OF_RANGE:
+    case LEO_FAULT_BAD_ENTRY:
+        return FRONT_FAULT_DMA;
+    default:
+        return vector ? FRONT_FAULT_VECTOR : FRONT_FAULT_CUBE;
+    }
+}
+
+leo_status front_stream_synchronize(const void *handle, int timeout_ms)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status == LEO_OK) {
+        status = front_capture_check_wait(stream);
+    }
+    return status != LEO_OK
+               ? status
+               : front_stream_status(stream, leo_rt_stream_synchronize(stream->rt, timeout_ms));
+}
+
+/* All streams of a device, pinned, since their own threads may destroy them meanwhile. NULL: no
+ * memory. To be freed. */
+static void **pin_streams(struct front_device *slot, size_t *out_count)
+{
+    struct front_table *table = &front_process()->handles;
+    size_t count = 0, capacity = front_family_count(table, &slot->contexts);
+    void **contexts = leo_calloc(capacity + 1, sizeof(*contexts));
+    size_t context_count =
+        contexts ? front_family_pin(table, &slot->contexts, contexts, capacity) : 0;
+    capacity = 0;
+    for (size_t i = 0; i < context_count; i++) {
+        struct front_context *context = contexts[i];
+        capacity += front_family_count(table, &context->streams);
+    }
+    void **streams = contexts ? leo_calloc(capacity + 1, sizeof(*streams)) : NULL;
+    for (size_t i = 0; i < context_count; i++) {
+        struct front_context *context = contexts[i];
+        if (streams) {
+            count += front_family_pin(table, &context->streams, streams + count, capacity - count);
+        }
+        front_unpin(context);
+    }
+    leo_free(contexts);
+    *out_count = count;
+    return streams;
+}
+
+static uint64_t wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+leo_status front_device_synchronize(int timeout_ms)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    size_t count;
+    void **streams = pin_streams(context->slot, &count);
+    if (!streams) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    // Stream by stream, so that a fault is told with the code of its core kind; the first one is
+    // the answer.
+    uint64_t start = timeout_ms > 0 ? wall_ms() : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct front_stream *stream = streams[i];
+        uint64_t spent = timeout_ms > 0 ? wall_ms() - start : 0;
+        int left = timeout_ms < 0                 ? FRONT_FOREVER
+                   : spent < (uint64_t)timeout_ms ? timeout_ms - (int)spent
+                                                  : 0;
+        leo_status next = front_stream_status(stream, leo_rt_stream_synchronize(stream->rt, left));
+        status = status != LEO_OK ? status : next;
+        front_unpin(stream);
+    }
+    leo_free(streams);
+    return status;
+}
+
+leo_status front_stream_query(const void *handle)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status == LEO_OK) {
+        status = front_capture_check_wait(stream);
+    }
+    return status != LEO_OK ? status : front_stream_status(stream, leo_rt_stream_query(stream->rt));
+}
+
+// The mode spreads to all streams of the context, those made later too.
+static leo_status stop_streams(struct front_context *context)
+{
+    struct front_table *table = &front_process()->handles;
+    atomic_store(&context->stop_on_failure, true);
+    size_t capacity = front_family_count(table, &context->streams);
+    void **streams = leo_calloc(capacity + 1, sizeof(*streams));
+    if (!streams) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    size_t count = front_family_pin(table, &context->streams, streams, capacity);
+    for (size_t i = 0; i < count; i++) {
+        struct front_stream *stream = streams[i];
+        leo_rt_stream_set_stop_on_failure(stream->rt);
+        front_unpin(stream);
+    }
+    leo_free(streams);
+    return LEO_OK;
+}
+
+leo_status front_stream_set_failure_mode(const void *handle, bool stop)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (stream->failure_mode_set) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "the mode of a stream may be set once");
+    }
+    stream->failure_mode_set = true;
+    return stop ? stop_streams(stream->context) : LEO_OK;
+}
+
+leo_status front_stream_available(uint32_t *count)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    struct leo_drv_caps caps;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        leo_rt_device_get_caps(context->rt, &caps);
+        *count = caps.queues - leo_drv_device_queues(leo_rt_device_driver(context->rt));
+    }
+    return status;
+}

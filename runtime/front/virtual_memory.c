@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Virtual memory: addresses reserved apart from the memory behind them. */
+#include "code.h"
+#include "context.h"
+#include "memory.h"
+
+#include <leo/alloc.h>
+
+/** Memory of a device that may be mapped to an address, one at a time. */
+struct front_physical {
+    struct front_handle handle;
+    struct front_range range; /**< where it is mapped; bytes 0 = nowhere */
+    struct leo_rt_device *device;
+    size_t bytes;
+    bool parked; /**< the program has unmapped it; it stays there until it is freed or moved */
+    void *saved; /**< its contents while it is nowhere; NULL: none, it reads as zeros */
+};
+
+static struct front_physical *mapped_at(const void *addr)
+{
+    struct front_range *range = front_ranges_at(&front_process()->mapped, (uintptr_t)addr);
+    return range ? (struct front_physical *)(void *)((char *)range -
+                                                     offsetof(struct front_physical, range))
+                 : NULL;
+}
+
+leo_status front_addresses_reserve(size_t bytes, void **ptr)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    uint64_t addr;
+    if (bytes > SIZE_MAX - FRONT_GRANULE) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%zu bytes are more than any device has", bytes);
+    }
+    // Adapters ask for a few bytes to learn whether it works at all.
+    bytes = (bytes + FRONT_GRANULE - 1) / FRONT_GRANULE * FRONT_GRANULE;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        status = leo_rt_addresses_reserve(context->rt, bytes, &addr);
+    }
+    if (status == LEO_OK) {
+        *ptr = (void *)(uintptr_t)addr;
+    }
+    return status;
+}
+
+// Takes it off its address for good; its contents are kept aside if they are still wanted.
+static leo_status take_off(struct front_physical *physical, bool keep)
+{
+    void *where = (void *)physical->range.base;
+    if (keep) {
+        physical->saved = leo_alloc(physical->bytes);
+        if (!physical->saved) {
+            return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+        }
+        leo_status status =
+            leo_rt_memcpy(physical->device, physical->saved, where, physical->bytes);
+        if (status != LEO_OK) {
+            leo_free(physical->saved);
+            physical->saved = NULL;
+            return status;
+        }
+    }
+    (void)front_ranges_take(&front_process()->mapped, physical->range.base);
+    leo_status status =
+        leo_rt_addresses_unmap(physical->device, physical->range.base, physical->bytes);
+    physical->range.bytes = 0;
+    physical->parked = false;
+    return status;
+}
+
+// Takes away what the program has unmapped in a range.
+static leo_status clear_parked(uintptr_t base, size_t bytes)
+{
+    leo_status status = LEO_OK;
+    for (size_t at = 0; status == LEO_OK && at < bytes; at += FRONT_GRANULE) {
+        struct front_physical *there = mapped_at((void *)(base + at));
+        if (there && there->parked) {
+            status = take_off(there, true);
+        }
+    }
+    return status;
+}
+
+leo_status front_addresses_release(void *ptr)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    struct front_process *process = front_process();
+    uint64_t bytes;
+    leo_status status = front_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct leo_rt_device *owner = front_memory_owner(ptr);
+    if (!owner || leo_rt_addresses_size(owner, (uintptr_t)ptr, &bytes) != LEO_OK) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "no reserved addresses begin at %p", ptr);
+    }
+    pthread_mutex_lock(&process->map_lock);
+    status = clear_parked((uintptr_t)ptr, bytes);
+    if (status == LEO_OK) {
+        status = leo_rt_addresses_release(owner, (uintptr_t)ptr);
+    }
+    pthread_mutex_unlock(&process->map_lock);
+    return status;
+}
+
+leo_status front_physical_alloc(int64_t device, size_t size, void **handle)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    if (size % FRONT_GRANULE) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "size %zu is no multiple of %d", size,
+                           FRONT_GRANULE);
+    }
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK && device != context->device) {
+        status = leo_rt_fail(LEO_ERR_INVALID_ARG, "device %lld is not the current one (%d)",
+                             (long long)device, context->device);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct front_physical *physical = front_make(sizeof(*physical));
+    if (!physical) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    status = leo_rt_physical_take(context->rt, size);
+    if (status != LEO_OK) {
+        front_handle_drop(&front_process()->handles, &physical->handle);
+        return status;
+    }
+    physical->device = context->rt;
+    physical->bytes = size;
+    front_publish(physical, FRONT_KIND_PHYSICAL, &context->slot->physical);
+    *handle = physical;
+    return LEO_OK;
+}
+
+static leo_status free_physical(struct front_physical *physical)
+{
+    leo_status status = LEO_OK;
+    if (physical->range.bytes) {
+        status = take_off(physical, false);
+    }
+    leo_rt_physical_give(physical->device, physical->bytes);
+    leo_free(physical->saved);
+    front_free(physical);
+    return status;
+}
+
+leo_status front_physical_free(const void *handle)
+{
+    struct front_process *process = front_process();
+    struct front_physical *physical = front_find(handle, FRONT_KIND_PHYSICAL);
+    if (!physical) {
+        return leo_rt_fail(handle ? LEO_ERR_INVALID_ARG : FRONT_BAD_ARGUMENT,
+                           "%p is no live memory handle", handle);
+    }
+    pthread_mutex_lock(&process->map_lock);
+    leo_status status = LEO_OK;
+    if (physical->range.bytes && !physical->parked) {
+        status = leo_rt_fail(LEO_ERR_INVALID_ARG, "the memory is mapped at 0x%llx: unmap it first",
+                             (unsigned long long)physical->range.base);
+        front_unpin(physical);
+    } else if (front_claim(physical)) {
+        status = free_physical(physical);
+    }
+    pthread_mutex_unlock(&process->map_lock);
+    return status;
+}
+
+void front_physical_end(struct front_device *slot)
+{
+    struct front_physical *physical;
+    pthread_mutex_lock(&front_process()->map_lock);
+    while ((physical = front_take(&slot->physical)) != NULL) {
+        (void)free_physical(physical);
+    }
+    pthread_mutex_unlock(&front_process()->map_lock);
+}
+
+// Moves the contents from the old address, or from aside, to the new one.
+static leo_status fill(struct front_physical *physical, void *where)
+{
+    leo_status status = LEO_OK;
+    if (physical->range.bytes) {
+        status =
+            leo_rt_memcpy(physical->device, where, (void *)physical->range.base, physical->bytes);
+        if (status == LEO_OK) {
+            status = take_off(physical, false);
+        }
+    } else if (physical->saved) {
+        status = leo_rt_memcpy(physical->device, where, physical->saved, physical->bytes);
+        leo_free(physical->saved);
+        physical->saved = NULL;
+    }
+    return status;
+}
+
+static leo_status map(struct front_physical *physical, void *where)
+{
+    if (physical->range.bytes && !physical->parked) {
+        return leo_rt_fail(LEO_ERR_UNSUPPORTED,
+                           "the memory is mapped at 0x%llx already: a second address for it is not "
+                           "supported",
+                           (unsigned long long)physical->range.base);
+    }
+    if (physical->parked && physical->range.base == (uintptr_t)where) {
+        physical->parked = false; // where it was
+        return LEO_OK;
+    }
+    leo_status status = clear_parked((uintptr_t)where, physical->bytes);
+    if (status == LEO_OK) {
+        status = leo_rt_addresses_map(physical->device, (uintptr_t)where, physical->bytes);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = fill(physical, where);
+    physical->range = (struct front_range){(uintptr_t)where, physical->bytes};
+    if (status == LEO_OK &&
+        front_ranges_put(&front_process()->mapped, &physical->range) != FRONT_RANGE_PUT) {
+        status = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    return status;
+}
+
+leo_status front_physical_map(void *ptr, size_t size, const void *handle)
+{
+    struct front_process *process = front_process();
+    FRONT_PINNED struct front_physical *physical = front_find(handle, FRONT_KIND_PHYSICAL);
+    if (!physical) {
+        return leo_rt_fail(FRONT_BAD_ARGUMENT, "%p is no live memory handle", handle);
+    }
+    if (size != physical->bytes) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "size %zu is not that of the memory, %zu: it is mapped whole", size,
+                           physical->bytes);
+    }
+    pthread_mutex_lock(&process->map_lock);
+    leo_status status = map(physical, ptr);
+    pthread_mutex_unlock(&process->map_lock);
+    return status;
+}
+
+leo_status front_physical_unmap(void *ptr)
+{
+    struct front_process *process = front_process();
+    pthread_mutex_lock(&process->map_lock);
+    struct front_physical *physical = mapped_at(ptr);
+    bool good = physical && physical->range.base == (uintptr_t)ptr && !physical->parked;
+    if (good) {
+        // Mostly it is freed next: only then, or when the address or the memory is wanted again, is
+        // it taken off.
+        physical->parked = true;
+    }
+    pthread_mutex_unlock(&process->map_lock);
+    return good ? LEO_OK : leo_rt_fail(LEO_ERR_INVALID_ARG, "nothing is mapped at %p", ptr);
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""faces.py BUILD [ROOT]: the vendors' faces hold no logic.
+
+A face (runtime/acl, cnrt, hccl, ...) is names, types, defaults and error codes over runtime/front. What it could hold
+logic with is looked for in its object files: locks and threads, memory, calls of the runtime core or the driver past
+the front room, state. A file that cannot do any of this can only translate. The exceptions are listed with their
+reasons; one that is no longer needed is an error too, so that the list only shrinks.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import tree
+
+FACES = {"acl": "ascendcl", "cnrt": "cnrt", "hccl": "hccl"}
+
+# What a symbol is used for; the text of the last error is what a face reports.
+KINDS = {
+    "locks": re.compile(r"^(pthread_|sem_|mtx_|cnd_|thrd_)"),
+    "memory": re.compile(r"^(leo_(alloc|calloc|realloc|aligned_alloc|free)|malloc|calloc|realloc|free|mmap)$"),
+    "core": re.compile(r"^(leo_rt_(?!last_error$|fail$)|leo_drv_|leo_sim_|coll_)"),
+}
+STATE = re.compile(r"^[bBdDcC]$")
+CONSTANT = re.compile(r"\.(data\.rel\.ro|rodata)")
+
+# file -> (what it may use, why)
+ACCEPTED = {
+    "acl/process.c": ({"state"}, "what AscendCL alone keeps for a process: options, log, executor of operators"),
+    "acl/error.c": ({"state"}, "each thread's last error"),
+    "acl/log.c": ({"locks"}, "the vendor's log file"),
+    "acl/options.c": ({"locks"}, "texts of the operator compiler's options"),
+    "acl/limits.c": ({"state"}, "each thread's limit of cores"),
+    "acl/device.c": ({"state"}, "the text that aclrtGetSocName returns"),
+    "acl/base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
+    "acl/op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
+    "acl/tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
+    # Still to move to the front room: communicators and their groups.
+    "hccl/comm.c": ({"locks", "memory", "core", "state"}, "communicators"),
+    "hccl/collective.c": ({"memory"}, "calls become jobs"),
+    "hccl/group.c": ({"memory", "core", "state"}, "calls between GroupStart and GroupEnd"),
+    "hccl/job.c": ({"locks", "memory", "core"}, "jobs of a communicator in streams"),
+    "hccl/config.c": ({"state"}, "each thread's last error"),
+}
+
+
+def uses(path):
+    """What an object file uses that a face should not, with the symbols."""
+    found = {}
+    listing = subprocess.run(["nm", "--format=sysv", str(path)], capture_output=True, text=True, check=True).stdout
+    for line in listing.split("\n"):
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != 7:
+            continue
+        name, kind, section = fields[0], fields[2], fields[6]
+        if kind == "U":
+            for what, pattern in KINDS.items():
+                if pattern.match(name):
+                    found.setdefault(what, set()).add(name)
+        elif STATE.match(kind) and not CONSTANT.search(section):
+            found.setdefault("state", set()).add(name)
+    return found
+
+
+def main():
+    build = Path(sys.argv[1])
+    violations, seen = [], set()
+    for face, target in FACES.items():
+        folder = build / "runtime" / face / "CMakeFiles" / f"{target}.dir"
+        for path in sorted(folder.glob("*.o")):
+            name = f"{face}/{path.name.removesuffix('.o')}"
+            found, accepted = uses(path), ACCEPTED.get(name, (set(), ""))[0]
+            seen.add(name)
+            for what, symbols in sorted(found.items()):
+                if what not in accepted:
+                    violations.append(f"runtime/{name}: {what} in a face: {', '.join(sorted(symbols))}")
+            for what in sorted(accepted - set(found)):
+                violations.append(f"runtime/{name}: the exception for {what} is no longer needed")
+    for name in sorted(set(ACCEPTED) - seen):
+        violations.append(f"runtime/{name}: an exception for a file that is not built")
+    if not seen:
+        violations.append(f"{build}: no face is built")
+    tree.finish("faces", violations)
+
+
+main()
