@@ -182,7 +182,10 @@ static leo_status plan_goal(const struct op_call *call, const struct op_convolut
     }
     const struct op_tensor wide_sums = widen(&sums);
     leo_status status =
-        op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+        op_convolution_plan_cube(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    if (status == LEO_OK && !taken) {
+        status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    }
     if (status == LEO_OK && !taken) {
         return op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
     }

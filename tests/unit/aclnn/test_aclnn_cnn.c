@@ -128,16 +128,26 @@ static void for_each_product(const struct conv *c, each_fn fn, void *user)
 }
 
 struct sums {
-    const struct rig_tensor *x, *w, *g;
+    double *x, *w, *g;
     double *y, *dx, *dw;
 };
 
 static void add_product(void *user, int64_t x, int64_t w, int64_t y)
 {
     const struct sums *s = user;
-    s->y[y] += at(s->x, x) * at(s->w, w);
-    s->dx[x] += at(s->g, y) * at(s->w, w);
-    s->dw[w] += at(s->g, y) * at(s->x, x);
+    s->y[y] += s->x[x] * s->w[w];
+    s->dx[x] += s->g[y] * s->w[w];
+    s->dw[w] += s->g[y] * s->x[x];
+}
+
+static double *numbers_of(const struct rig_tensor *tensor)
+{
+    const int64_t count = rig_tensor_count(tensor);
+    double *numbers = calloc((size_t)count, sizeof(*numbers));
+    for (int64_t i = 0; i < count; i++) {
+        numbers[i] = at(tensor, i);
+    }
+    return numbers;
 }
 
 static void run_convolution(const struct conv *c, enum op_type type, enum rig_layout layout)
@@ -149,9 +159,9 @@ static void run_convolution(const struct conv *c, enum op_type type, enum rig_la
                       g = make(type, 4, y_dim, layout, 3), y = make(type, 4, y_dim, RIG_DENSE, 4),
                       dx = make(type, 4, x_dim, RIG_SLICED, 5),
                       dw = make(type, 4, w_dim, RIG_DENSE, 6);
-    struct sums sums = {&x,
-                        &w,
-                        &g,
+    struct sums sums = {numbers_of(&x),
+                        numbers_of(&w),
+                        numbers_of(&g),
                         calloc((size_t)rig_tensor_count(&y), sizeof(double)),
                         calloc((size_t)rig_tensor_count(&x), sizeof(double)),
                         calloc((size_t)rig_tensor_count(&w), sizeof(double))};
@@ -179,6 +189,9 @@ static void run_convolution(const struct conv *c, enum op_type type, enum rig_la
     aclDestroyIntArray(dilation);
     aclDestroyIntArray(extra);
     aclDestroyBoolArray(wanted);
+    free(sums.x);
+    free(sums.w);
+    free(sums.g);
     free(sums.y);
     free(sums.dx);
     free(sums.dw);
@@ -198,6 +211,16 @@ static void convolutions_equal_sums_in_double(void)
         {2, 3, 4, 4, {6, 5}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {0, 0}},
         {2, 6, 1, 1, {6, 7}, {3, 3}, {1, 2}, {1, 1}, {2, 1}, {0, 0}}, // the scalar unit's
         {3, 1, 2, 4, {4, 4}, {1, 1}, {2, 2}, {1, 1}, {1, 1}, {0, 0}}, // padding without windows
+        // Whole groups of 16 channels: img2col. Several images a tile, tiles of an image, phases of
+        // a stride, positions that no window reaches, more output channels than a tile has.
+        {5, 1, 32, 16, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+        {2, 1, 16, 32, {19, 17}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}},
+        {3, 1, 32, 16, {8, 8}, {1, 1}, {2, 2}, {0, 0}, {1, 1}, {0, 0}},
+        {2, 1, 16, 16, {15, 14}, {7, 7}, {2, 2}, {3, 3}, {1, 1}, {0, 0}},
+        {1, 1, 16, 16, {9, 20}, {5, 3}, {1, 3}, {2, 1}, {2, 1}, {0, 0}},
+        {1, 1, 16, 272, {5, 6}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}},
+        {1, 1, 96, 16, {1, 30}, {1, 4}, {1, 1}, {0, 2}, {1, 1}, {0, 0}},
+        {1, 1, 16, 16, {40, 41}, {2, 3}, {1, 1}, {0, 1}, {1, 1}, {0, 0}},
     };
     for (unsigned t = 0; t < type_count(); t++) {
         for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -208,7 +231,9 @@ static void convolutions_equal_sums_in_double(void)
                            1;
             }
             run_convolution(&c, types[t], RIG_DENSE);
-            run_convolution(&c, types[t], RIG_PERMUTED);
+            if (c.xc < 16 || types[t] == OP_TYPE_F16) {
+                run_convolution(&c, types[t], RIG_PERMUTED);
+            }
         }
     }
 }

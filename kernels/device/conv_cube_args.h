@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of convolutions on the cube by img2col. */
+#pragma once
+
+#include <stdint.h>
+
+enum op_conv_cube_flag {
+    OP_CONV_CUBE_BF16 = 1,    /**< operands are bf16, not f16 */
+    OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
+    OP_CONV_CUBE_OUT_BF16 = 4,
+};
+
+/**
+ * Maps lie as [image][C1][position][16 channels] of 16 bits, weights as [C1][tap][output
+ * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes.
+ *
+ * op_conv: out [image][N1][position][16] = windows of x times w. A tile is `tile_m` positions of an
+ * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
+ * `chunk` groups of channels.
+ * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the gradient of the output
+ * as a map, transposed, times the windows of x. A tile is `tile_m` output channels by `tile_n1`
+ * units; a chunk is `chunk` rows of positions of one image. Each split sums `per_split` chunks.
+ *
+ * Tiles are dealt to blocks in turn.
+ */
+struct op_conv_cube_args {
+    uint64_t x, w, out;
+    int64_t x_image, x_c1;     /**< map x */
+    int64_t w_image, w_c1;     /**< weights from group to group, or the gradient's map */
+    int64_t w_row, w_column;   /**< weights from tap to tap; may be negative */
+    int64_t out_image, out_n1; /**< result; the first is the split's for op_conv_weight */
+    uint32_t images, c1, n1;   /**< groups of 16 channels of x and of the output */
+    uint32_t width, height, out_width, out_height;
+    uint32_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
+    uint32_t pad_l, pad_r, pad_t;
+    uint32_t tile_m; /**< multiple of 16 */
+    uint32_t group, tile_n1, chunk;
+    uint32_t k_step; /**< units, or 16 positions: what one half of L0 holds */
+    uint32_t l1_half,
+        l1_second; /**< bytes of a half of L1; where the second operand starts in it */
+    uint32_t splits, per_split;
+    uint32_t flags; /**< enum op_conv_cube_flag */
+};
