@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pooling, forward and backward. */
-#include "family.h"
-
-#include "../device/pooling_args.h"
+#include "pooling.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* A call seen without the differences of its parameter names. */
-struct pool {
-    const struct op_call *call;
-    unsigned dims;
-    bool max, backward, adaptive, mask;
-    const char *small_name, *large_name; /* the tensor of windows, and the one they lie over */
-    struct op_tensor small, large;       /* [n, c, three positions] */
-    const struct op_tensor *index;       /* NULL for averages */
-    struct op_pooling_dim dim[OP_POOLING_DIMS];
-};
 
 // The first of these parameters that the row has.
 static const char *param_of(const struct op_call *call, const char *const *names)
@@ -44,7 +31,7 @@ static struct op_tensor widen(const struct op_tensor *tensor, unsigned dims)
     return wide;
 }
 
-static leo_status take_tensors(struct pool *pool)
+static leo_status take_tensors(struct op_pool *pool)
 {
     static const char *const outs[] = {"out", "outputOut", "gradInput", "output", NULL};
     static const char *const indices[] = {"indices", "indicesOut", NULL};
@@ -73,7 +60,7 @@ static leo_status take_tensors(struct pool *pool)
     return LEO_OK;
 }
 
-static leo_status take_ints(const struct pool *pool, const char *name, const int64_t *empty,
+static leo_status take_ints(const struct op_pool *pool, const char *name, const int64_t *empty,
                             int64_t least, int64_t *out)
 {
     const struct op_ints *ints = op_call_ints(pool->call, name);
@@ -97,7 +84,7 @@ static leo_status take_ints(const struct pool *pool, const char *name, const int
     return LEO_OK;
 }
 
-static leo_status take_windows(struct pool *pool)
+static leo_status take_windows(struct op_pool *pool)
 {
     static const char *const strides[] = {"stride", "strides", NULL};
     static const char *const paddings[] = {"padding", "paddings", NULL};
@@ -130,7 +117,7 @@ static leo_status take_windows(struct pool *pool)
 }
 
 // Windows of a given size: how many there are along each dimension.
-static leo_status check_windows(const struct pool *pool)
+static leo_status check_windows(const struct op_pool *pool)
 {
     const bool ceil = op_call_int(pool->call, "ceilMode") != 0;
     struct op_tensor want = pool->small;
@@ -154,7 +141,7 @@ static leo_status check_windows(const struct pool *pool)
     return LEO_OK;
 }
 
-static leo_status check_adaptive(const struct pool *pool)
+static leo_status check_adaptive(const struct op_pool *pool)
 {
     if (!op_call_has(pool->call, "outputSize")) {
         return LEO_OK;
@@ -172,7 +159,7 @@ static leo_status check_adaptive(const struct pool *pool)
     return status;
 }
 
-static leo_status check_planes(const struct pool *pool)
+static leo_status check_planes(const struct op_pool *pool)
 {
     if (pool->small.dim[0] != pool->large.dim[0] || pool->small.dim[1] != pool->large.dim[1]) {
         return op_call_fail(pool->call, LEO_ERR_SHAPE, "%s and %s differ in images or channels",
@@ -189,9 +176,9 @@ static leo_status check_planes(const struct pool *pool)
 
 /*
  * How indices lie in memory. A mask is [n, c, kernel, (ceil(positions / 16) + 1) * 32] bytes; what
- * is in it is up to the pair of operators: here the position of each window's largest element as
- * i32, from the start of each channel's part, which is large enough but for windows of one element,
- * and those need none.
+ * is in it is up to the pair of operators: on the vector unit what pooling_max_args.h says, else
+ * the position of each window's largest element as i32, from the start of each channel's part,
+ * which is large enough but for windows of one element, and those need none.
  */
 struct index_layout {
     struct op_tensor tensor; /* dense */
@@ -199,7 +186,7 @@ struct index_layout {
     bool none;
 };
 
-static leo_status take_index(const struct pool *pool, struct index_layout *layout)
+static leo_status take_index(const struct op_pool *pool, struct index_layout *layout)
 {
     const struct op_tensor *index = pool->index;
     const int64_t positions = pool->small.dim[2] * pool->small.dim[3] * pool->small.dim[4];
@@ -224,7 +211,7 @@ static leo_status take_index(const struct pool *pool, struct index_layout *layou
     return LEO_OK;
 }
 
-static leo_status launch(const struct pool *pool, enum op_pooling_goal goal,
+static leo_status launch(const struct op_pool *pool, enum op_pooling_goal goal,
                          const struct op_tensor *result, int64_t pitch, const struct op_tensor *a,
                          const struct index_layout *index)
 {
@@ -268,7 +255,7 @@ static int64_t positions_of(const struct op_tensor *wide)
 }
 
 // The result goes to memory as planes; another layout is copied to.
-static leo_status plan_values(const struct pool *pool, enum op_pooling_goal goal,
+static leo_status plan_values(const struct op_pool *pool, enum op_pooling_goal goal,
                               const struct op_tensor *result, const struct op_tensor *a,
                               const struct index_layout *index)
 {
@@ -290,11 +277,16 @@ static leo_status plan_values(const struct pool *pool, enum op_pooling_goal goal
     return op_plan_copy(plan, result, &dense);
 }
 
-static leo_status plan_max(const struct pool *pool)
+static leo_status plan_max(const struct op_pool *pool)
 {
     struct index_layout index;
     leo_status status = take_index(pool, &index);
     if (status != LEO_OK) {
+        return status;
+    }
+    bool taken;
+    status = op_pooling_plan_max(pool, &taken);
+    if (status != LEO_OK || taken) {
         return status;
     }
     if (pool->backward) {
@@ -309,7 +301,7 @@ static leo_status plan_max(const struct pool *pool)
 
 leo_status op_plan_pooling(const struct op_call *call)
 {
-    struct pool pool = {.call = call};
+    struct op_pool pool = {.call = call};
     pool.dims = op_row_attr(call->row, "dims")[0] == '2' ? 2 : 3;
     pool.max = strcmp(op_row_attr(call->row, "pool"), "max") == 0;
     pool.backward = op_call_has(call, "gradOutput");

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ways of pooling share. */
+#pragma once
+
+#include "family.h"
+
+#include "../device/pooling_args.h"
+
+/* A call seen without the differences of its parameter names. */
+struct op_pool {
+    const struct op_call *call;
+    unsigned dims;
+    bool max, backward, adaptive, mask;
+    const char *small_name, *large_name; /* the tensor of windows, and the one they lie over */
+    struct op_tensor small, large;       /* [n, c, three positions] */
+    const struct op_tensor *index;       /* NULL for averages */
+    struct op_pooling_dim dim[OP_POOLING_DIMS];
+};
+
+/** Max pooling whose indices are private, on the vector unit; `taken` is false, and nothing
+ * planned, if that does not fit. Forward and backward decide alike. */
+LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken);
