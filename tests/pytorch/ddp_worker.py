@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of a data-parallel job, started by torchrun as a user would start it; prints "good" at rank 0.
+
+Every check compares with the same work on one CPU: the whole batch, nothing parallel.
+"""
+
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.nn.parallel import DistributedDataParallel
+
+import common
+
+STEPS = 3
+# The 910A multiplies in half precision.
+BOUND = 5e-3 if common.SOC == "ascend910a" else 1e-4
+
+
+class Forked(nn.Module):
+    """A part that the loss does not reach in every second step, and buffers that only rank 0 changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(12, 32)
+        self.even, self.odd = nn.Linear(32, 4), nn.Linear(32, 4)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x, step):
+        hidden = torch.tanh(self.first(x))
+        return (self.odd if step % 2 else self.even)(hidden)
+
+
+def make_batches(world, *shape):
+    common.seed(7)
+    return [torch.randn(4 * world, *shape) for _ in range(STEPS)]
+
+
+def compare(rank, got, want, what, bound=BOUND):
+    for (name, a), b in zip(got, want):
+        difference = (a.detach().cpu().float() - b.detach().float()).abs().max().item()
+        assert difference <= bound, f"rank {rank}, {what}, {name}: differs by {difference}"
+
+
+def same_everywhere(tensors, world, what):
+    for tensor in tensors:
+        parts = [torch.empty_like(tensor) for _ in range(world)]
+        dist.all_gather(parts, tensor.detach().contiguous())
+        assert all(torch.equal(part, parts[0]) for part in parts), f"{what}: the ranks differ"
+
+
+def train(model, batches, rank, world, call):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for step, batch in enumerate(batches):
+        mine = batch[rank::world]
+        optimizer.zero_grad()
+        call(model, mine, step).square().mean().backward()
+        optimizer.step()
+
+
+def unused_parameters_and_buffers(rank, world):
+    common.seed(1)
+    whole = Forked()
+    model = Forked()
+    model.load_state_dict(whole.state_dict())
+    model = model.npu()
+    if rank == 0:
+        model.seen += 5
+    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()], find_unused_parameters=True,
+                                       broadcast_buffers=True)
+    batches = make_batches(world, 12)
+
+    def call(net, x, step):
+        return net(x, step)
+
+    train(parallel, [batch.npu() for batch in batches], rank, world, call)
+    train(whole, batches, 0, 1, call)
+    assert model.seen.item() == 5, "broadcast_buffers did not bring rank 0's buffer"
+    compare(rank, model.named_parameters(), whole.parameters(), "find_unused_parameters")
+    same_everywhere(model.parameters(), world, "find_unused_parameters")
+
+
+def many_buckets(rank, world):
+    """Buckets of 10 KB: many all-reduces under way while gradients are still computed; summed up over two passes first."""
+    def make():
+        common.seed(2)
+        return nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(64, 64), nn.Tanh())])
+
+    whole, model = make(), make().npu()
+    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()], bucket_cap_mb=0.01,
+                                       gradient_as_bucket_view=True)
+    batches = make_batches(world, 64)
+    with parallel.no_sync():
+        parallel(batches[0][rank::world].npu()).square().mean().backward()
+    parallel(batches[1][rank::world].npu()).square().mean().backward()
+    for batch in batches[:2]:
+        whole(batch).square().mean().backward()
+    compare(rank, [(name, p.grad) for name, p in model.named_parameters()], [p.grad for p in whole.parameters()], "buckets")
+    same_everywhere([p.grad for p in model.parameters()], world, "buckets")
+
+
+def sync_batch_norm(rank, world):
+    def make():
+        common.seed(3)
+        return nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 5))
+
+    whole = make()
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(make()).npu()
+    assert isinstance(model[1], nn.SyncBatchNorm)
+    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()])
+    batches = make_batches(world, 3, 8, 8)
+
+    def call(net, x, _):
+        return net(x)
+
+    train(parallel, [batch.npu() for batch in batches], rank, world, call)
+    train(whole, batches, 0, 1, call)
+    compare(rank, model.named_parameters(), whole.parameters(), "SyncBatchNorm", 2 * BOUND)
+    compare(rank, [("running mean", model[1].running_mean), ("running variance", model[1].running_var)],
+            [whole[1].running_mean, whole[1].running_var], "SyncBatchNorm", 2 * BOUND)
+
+
+def flat_collectives(rank, world):
+    """What FSDP calls."""
+    whole = torch.empty(6 * world, device="npu")
+    dist.all_gather_into_tensor(whole, torch.full((6,), float(rank), device="npu"))
+    assert torch.equal(whole.cpu(), torch.arange(world).repeat_interleave(6).float())
+    part = torch.empty(6, device="npu")
+    dist.reduce_scatter_tensor(part, torch.arange(6. * world).npu() + rank)
+    assert torch.equal(part.cpu(), torch.arange(6. * rank, 6. * rank + 6) * world + world * (world - 1) / 2)
+    dist.reduce_scatter_tensor(part, whole, op=dist.ReduceOp.AVG)
+    assert torch.equal(part.cpu(), torch.full((6,), float(rank)))
+
+
+def fully_sharded(rank, world):
+    def make():
+        common.seed(4)
+        return nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 8))
+
+    whole = make()
+    model = FullyShardedDataParallel(make().npu(), device_id=torch.npu.current_device(), use_orig_params=True)
+    batches = make_batches(world, 16)
+
+    def call(net, x, _):
+        return net(x)
+
+    train(model, [batch.npu() for batch in batches], rank, world, call)
+    train(whole, batches, 0, 1, call)
+    with FullyShardedDataParallel.summon_full_params(model):
+        compare(rank, model.named_parameters(), whole.parameters(), "FSDP")
+
+
+def main():
+    rank, world, local = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    torch.npu.set_device(local)
+    dist.init_process_group("hccl")
+    for check in (unused_parameters_and_buffers, many_buckets, sync_batch_norm, flat_collectives, fully_sharded):
+        check(rank, world)
+        if rank == 0:
+            print(f"  {check.__name__} over {world}", flush=True)
+    dist.barrier()
+    dist.destroy_process_group()
+    if rank == 0:
+        print("good", flush=True)
+
+
+main()
