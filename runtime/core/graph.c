@@ -24,6 +24,7 @@ struct node {
     struct leo_sqe entry;
     const struct leo_rt_kernel *kernel; /**< NULL: not a kernel */
     const char *what;
+    struct rt_host_work host; /**< instead of the entry */
 };
 
 struct leo_rt_graph {
@@ -93,19 +94,28 @@ static leo_status keep(struct leo_rt_graph *graph, const struct node *node)
     return LEO_OK;
 }
 
+/* What a node holds. */
+static void drop(const struct node *node)
+{
+    if (node->kernel) {
+        node->kernel->module->captured--;
+    }
+    if (node->host.release) {
+        node->host.release(node->host.user);
+    }
+}
+
 static leo_status replace(struct leo_rt_graph *graph, const struct node *node)
 {
     if (graph->update_at == graph->update_end) {
         return rt_fail(LEO_ERR_STATE, "the update has more tasks than the group it replaces");
     }
     struct node *old = &graph->nodes[graph->update_at++];
-    if (old->entry.opcode != node->entry.opcode) {
+    if (old->entry.opcode != node->entry.opcode || !old->host.worker != !node->host.worker) {
         return rt_fail(LEO_ERR_STATE, "the update replaces a task of another kind (%s, was %s)",
                        node->what, old->what);
     }
-    if (old->kernel) {
-        old->kernel->module->captured--;
-    }
+    drop(old);
     if (node->kernel) {
         node->kernel->module->captured++;
     }
@@ -113,25 +123,48 @@ static leo_status replace(struct leo_rt_graph *graph, const struct node *node)
     return LEO_OK;
 }
 
+/* A captured stream is given a task. */
+static leo_status take(struct leo_rt_stream *stream, const struct node *node)
+{
+    stream->graph_nodes++;
+    leo_status status =
+        stream->updates_graph ? replace(stream->graph, node) : keep(stream->graph, node);
+    if (status) {
+        stream->graph->invalid = true;
+    }
+    return status;
+}
+
+leo_status rt_graph_keep_host(struct leo_rt_stream *stream, const struct rt_host_work *work)
+{
+    const struct node node = {.what = "work of the host", .host = *work};
+    if (!stream->graph) {
+        return rt_fail(LEO_ERR_STATE, "the stream's capture ended meanwhile");
+    }
+    return take(stream, &node);
+}
+
+void rt_graph_lose_worker(struct leo_rt_device *device, const struct leo_rt_host_worker *worker)
+{
+    for (struct leo_rt_graph *graph = device->graphs; graph; graph = graph->next) {
+        for (size_t i = 0; i < graph->count; i++) {
+            graph->invalid = graph->invalid || graph->nodes[i].host.worker == worker;
+        }
+    }
+}
+
 leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *entry,
                            const struct rt_task *task)
 {
-    struct leo_rt_graph *graph = stream->graph;
-    const struct node node = {*entry, task->kernel, task->what};
-    leo_status status = LEO_OK;
+    const struct node node = {.entry = *entry, .kernel = task->kernel, .what = task->what};
     if (task->staging || task->mapped || task->outcome) {
-        status = rt_fail(LEO_ERR_UNSUPPORTED,
-                         "a %s with host memory that is not pinned cannot be captured: the memory "
-                         "would be gone at the replay",
-                         task->what);
-    } else {
-        stream->graph_nodes++;
-        status = stream->updates_graph ? replace(graph, &node) : keep(graph, &node);
+        stream->graph->invalid = true;
+        return rt_fail(LEO_ERR_UNSUPPORTED,
+                       "a %s with host memory that is not pinned cannot be captured: the memory "
+                       "would be gone at the replay",
+                       task->what);
     }
-    if (status) {
-        graph->invalid = true;
-    }
-    return status;
+    return take(stream, &node);
 }
 
 leo_status rt_graph_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
@@ -276,6 +309,32 @@ leo_status leo_rt_capture_end(struct leo_rt_stream *stream)
     return status;
 }
 
+/* One node into the stream. The device's lock is given up for work of the host. */
+static leo_status replay(struct leo_rt_graph *graph, const struct node *node,
+                         struct leo_rt_stream *stream)
+{
+    struct leo_sqe entry = node->entry;
+    const struct rt_task task = {
+        .kernel = node->kernel, .what = node->what, .graph_tasks = &graph->tasks};
+    leo_status status;
+    graph->tasks++;
+    if (node->host.worker) {
+        pthread_mutex_unlock(&graph->device->lock);
+        status = rt_host_replay(&node->host, stream, &graph->tasks);
+        pthread_mutex_lock(&graph->device->lock);
+    } else {
+        status = rt_stream_submit(stream, &entry, &task);
+    }
+    if (status) {
+        graph->tasks--;
+        return status;
+    }
+    if (task.kernel) {
+        rt_print_launched(task.kernel->module);
+    }
+    return LEO_OK;
+}
+
 leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = graph->device;
@@ -286,24 +345,17 @@ leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream
     }
     pthread_mutex_lock(&device->lock);
     if (graph->origin || graph->invalid) {
-        status = rt_fail(LEO_ERR_STATE, "the graph's capture has not ended well");
+        status = rt_fail(LEO_ERR_STATE, "the graph's capture has not ended well, or what it calls "
+                                        "is gone");
     } else if (stream->graph) {
         stream->graph->invalid = true;
         status = rt_fail(LEO_ERR_UNSUPPORTED, "a graph in a captured stream is not supported");
     }
+    graph->tasks++; // nobody changes or destroys it meanwhile
     for (size_t i = 0; !status && i < graph->count; i++) {
-        struct leo_sqe entry = graph->nodes[i].entry;
-        const struct rt_task task = {
-            .kernel = graph->nodes[i].kernel,
-            .what = graph->nodes[i].what,
-            .graph_tasks = &graph->tasks,
-        };
-        status = rt_stream_submit(stream, &entry, &task);
-        graph->tasks += status == LEO_OK;
-        if (task.kernel) {
-            rt_print_launched(task.kernel->module);
-        }
+        status = replay(graph, &graph->nodes[i], stream);
     }
+    graph->tasks--;
     pthread_mutex_unlock(&device->lock);
     return status;
 }
@@ -368,7 +420,10 @@ leo_status leo_rt_graph_write(struct leo_rt_graph *graph, const char *path)
     for (size_t i = 0; i < graph->count; i++) {
         // Names are C identifiers and words of ours: nothing to escape.
         fprintf(file, "%s\n{\"task\": %zu, \"type\": \"%s\", \"name\": \"%s\"}", i ? "," : "", i,
-                graph->nodes[i].kernel ? "kernel" : "memory", graph->nodes[i].what);
+                graph->nodes[i].kernel        ? "kernel"
+                : graph->nodes[i].host.worker ? "host"
+                                              : "memory",
+                graph->nodes[i].what);
     }
     fprintf(file, "\n]\n");
     pthread_mutex_unlock(&graph->device->lock);
@@ -396,9 +451,7 @@ void rt_graph_destroy(struct leo_rt_graph *graph)
         }
     }
     for (size_t i = 0; i < graph->count; i++) {
-        if (graph->nodes[i].kernel) {
-            graph->nodes[i].kernel->module->captured--;
-        }
+        drop(&graph->nodes[i]);
     }
     while (graph->chunks) {
         struct chunk *chunk = graph->chunks;

@@ -12,8 +12,8 @@
 struct job {
     struct job *next;
     struct leo_rt_stream *stream;
-    leo_rt_host_fn run;
-    void *user;
+    struct rt_host_work work;
+    uint64_t *graph_tasks; /* of the graph that owns the work; NULL: the job does */
     struct leo_rt_event *reached, *finished;
 };
 
@@ -48,6 +48,9 @@ static void finish_job(struct leo_rt_host_worker *worker, struct job *job,
     if (status != LEO_OK) {
         rt_log(device->rt, 3, "a stream is stuck behind work of the host: %s", leo_rt_last_error());
     }
+    if (job->graph_tasks) {
+        --*job->graph_tasks;
+    }
     device->host_jobs--;
     device->host_ends++;
     pthread_cond_broadcast(&device->host_changed);
@@ -68,7 +71,10 @@ static void run_job(struct leo_rt_host_worker *worker, struct job *job)
         result.status = status;
         strncpy(result.text, leo_rt_last_error(), sizeof(result.text) - 1);
     }
-    job->run(job->user, start_ns, &result);
+    job->work.run(job->work.user, start_ns, &result);
+    if (!job->graph_tasks && job->work.release) {
+        job->work.release(job->work.user);
+    }
     finish_job(worker, job, &result);
 }
 
@@ -136,6 +142,9 @@ void leo_rt_host_worker_destroy(struct leo_rt_host_worker *worker)
     pthread_cond_broadcast(&worker->changed);
     pthread_mutex_unlock(&worker->lock);
     pthread_join(worker->thread, NULL);
+    pthread_mutex_lock(&worker->device->lock);
+    rt_graph_lose_worker(worker->device, worker);
+    pthread_mutex_unlock(&worker->device->lock);
     leo_rt_stream_destroy(worker->signals);
     pthread_cond_destroy(&worker->changed);
     pthread_mutex_destroy(&worker->lock);
@@ -157,18 +166,29 @@ static leo_status make_job(struct leo_rt_device *device, struct job **out)
     return status;
 }
 
-leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
-                            leo_rt_host_fn run, void *user)
+static void append(struct leo_rt_host_worker *worker, struct job *job)
 {
-    struct leo_rt_device *device = worker->device;
+    pthread_mutex_lock(&worker->lock);
+    if (worker->last) {
+        worker->last->next = job;
+    } else {
+        worker->first = job;
+    }
+    worker->last = job;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Into the stream, then to the worker. */
+static leo_status start(const struct rt_host_work *work, struct leo_rt_stream *stream,
+                        uint64_t *graph_tasks)
+{
+    struct leo_rt_device *device = work->worker->device;
     struct job *job;
     leo_status status = make_job(device, &job);
     if (status == LEO_OK && stream->device != device) {
         status = rt_fail(LEO_ERR_INVALID_ARG, "the stream is of device %d, the host worker of %d",
                          stream->device->index, device->index);
-    }
-    if (status == LEO_OK && leo_rt_stream_graph(stream)) {
-        status = rt_fail(LEO_ERR_UNSUPPORTED, "work of the host cannot be captured");
     }
     if (status == LEO_OK) {
         status = leo_rt_event_record(job->reached, stream);
@@ -186,18 +206,44 @@ leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_str
         return status;
     }
     job->stream = stream;
-    job->run = run;
-    job->user = user;
-    pthread_mutex_lock(&worker->lock);
-    if (worker->last) {
-        worker->last->next = job;
-    } else {
-        worker->first = job;
-    }
-    worker->last = job;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->lock);
+    job->work = *work;
+    job->graph_tasks = graph_tasks;
+    append(work->worker, job);
     return LEO_OK;
+}
+
+leo_status rt_host_replay(const struct rt_host_work *work, struct leo_rt_stream *stream,
+                          uint64_t *graph_tasks)
+{
+    return start(work, stream, graph_tasks);
+}
+
+leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+                            leo_rt_host_fn run, void *user)
+{
+    const struct rt_host_work work = {.worker = worker, .run = run, .user = user};
+    if (leo_rt_stream_graph(stream)) {
+        return rt_fail(LEO_ERR_UNSUPPORTED, "a call of the host's cannot be captured");
+    }
+    return start(&work, stream, NULL);
+}
+
+leo_status leo_rt_host_task_kept(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+                                 leo_rt_host_fn run, void (*release)(void *user), void *user)
+{
+    const struct rt_host_work work = {worker, run, release, user};
+    struct leo_rt_device *device = worker->device;
+    if (!leo_rt_stream_graph(stream)) {
+        return start(&work, stream, NULL);
+    }
+    if (stream->device != device) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "the stream is of device %d, the host worker of %d",
+                       stream->device->index, device->index);
+    }
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_graph_keep_host(stream, &work);
+    pthread_mutex_unlock(&device->lock);
+    return status;
 }
 
 void leo_rt_host_worker_drain(struct leo_rt_host_worker *worker)

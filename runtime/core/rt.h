@@ -126,6 +126,14 @@ struct rt_task {
     uint64_t *graph_tasks;      /**< counts the tasks of its graph that are under way; NULL: none */
 };
 
+/** Work of the host. */
+struct rt_host_work {
+    struct leo_rt_host_worker *worker; /**< NULL: none */
+    leo_rt_host_fn run;
+    void (*release)(void *user); /**< NULL: nothing to release */
+    void *user;
+};
+
 struct leo_rt_stream {
     struct leo_rt_device *device;
     struct leo_rt_stream *next;
@@ -265,6 +273,11 @@ LEO_MUST_CHECK leo_status rt_event_record_at(struct leo_rt_event *event,
 LEO_MUST_CHECK leo_status rt_event_wait_next(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream);
 
+/* host_task.c: caller holds no lock */
+/** Puts the work of a graph into a stream; `graph_tasks` goes down when it has ended. */
+LEO_MUST_CHECK leo_status rt_host_replay(const struct rt_host_work *work,
+                                         struct leo_rt_stream *stream, uint64_t *graph_tasks);
+
 /* print.c */
 /** Gives a module that prints its rings; its image is not on the device yet. */
 LEO_MUST_CHECK leo_status rt_print_prepare(struct leo_rt_module *module);
@@ -281,6 +294,11 @@ LEO_MUST_CHECK leo_status rt_graph_place(struct leo_rt_graph *graph, size_t byte
 /** What a captured stream is given. */
 LEO_MUST_CHECK leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *entry,
                                           const struct rt_task *task);
+/** Work of the host in a captured stream; owned by the graph then. */
+LEO_MUST_CHECK leo_status rt_graph_keep_host(struct leo_rt_stream *stream,
+                                             const struct rt_host_work *work);
+/** A worker goes away: graphs with work for it have lost a task. */
+void rt_graph_lose_worker(struct leo_rt_device *device, const struct leo_rt_host_worker *worker);
 /** An event in a captured stream; a wait for an event of a capture, or in a captured stream. */
 LEO_MUST_CHECK leo_status rt_graph_record(struct leo_rt_event *event, struct leo_rt_stream *stream);
 LEO_MUST_CHECK leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *stream);

@@ -92,7 +92,11 @@ static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result
         result->end_ns = times.last_arrival_ns +
                          coll_cost_ns(&comm->links, job->op.kind, comm->ranks, job->bytes);
     }
-    hccl_job_free(job);
+}
+
+static void release(void *user)
+{
+    hccl_job_free(user);
 }
 
 HcclResult hccl_job_submit(struct hccl_job *job, aclrtStream stream)
@@ -105,7 +109,7 @@ HcclResult hccl_job_submit(struct hccl_job *job, aclrtStream stream)
         hccl_job_free(job);
         return hccl_fail(HCCL_E_PARA, func, "%p is not a stream", stream);
     }
-    if (leo_rt_host_task(comm->worker, rt_stream, run, job) != LEO_OK) {
+    if (leo_rt_host_task_kept(comm->worker, rt_stream, run, release, job) != LEO_OK) {
         hccl_job_free(job);
         return hccl_fail(HCCL_E_RUNTIME, func, "%s", leo_rt_last_error());
     }

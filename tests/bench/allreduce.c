@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduce of 64 MiB of floats over two processes, as a share of what memcpy does in both at once.
- * Each of the two ranks sends and receives 64 MiB: half of the elements as an addend, half as a sum. */
+/* All-reduce of 64 MiB of floats over two processes, as a share of what memcpy does in both at
+ * once. Each of the two ranks sends and receives 64 MiB: half of the elements as an addend, half as
+ * a sum. */
 #include <acl/acl.h>
 #include <hccl/hccl.h>
 #include <stdio.h>

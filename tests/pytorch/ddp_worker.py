@@ -134,6 +134,23 @@ def flat_collectives(rank, world):
     assert torch.equal(part.cpu(), torch.full((6,), float(rank)))
 
 
+def captured(rank, world):
+    """Collectives in a graph: each replay is a round of its own."""
+    values = torch.full((64,), float(rank + 1), device="npu")
+    dist.all_reduce(values.clone())  # the group meets before the capture
+    torch.npu.synchronize()
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
+        doubled = values * 2
+        dist.all_reduce(doubled)
+        result = doubled + 1
+    for factor in (1, 3):
+        values.fill_(factor * (rank + 1))
+        graph.replay()
+        torch.npu.synchronize()
+        assert torch.all(result == factor * world * (world + 1) + 1), result
+
+
 def fully_sharded(rank, world):
     def make():
         common.seed(4)
@@ -156,7 +173,7 @@ def main():
     rank, world, local = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
     torch.npu.set_device(local)
     dist.init_process_group("hccl")
-    for check in (unused_parameters_and_buffers, many_buckets, sync_batch_norm, flat_collectives, fully_sharded):
+    for check in (unused_parameters_and_buffers, many_buckets, sync_batch_norm, flat_collectives, captured, fully_sharded):
         check(rank, world)
         if rank == 0:
             print(f"  {check.__name__} over {world}", flush=True)

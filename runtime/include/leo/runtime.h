@@ -185,7 +185,7 @@ uint32_t leo_rt_device_free_events(struct leo_rt_device *device);
 struct leo_rt_host_worker;
 leo_status leo_rt_host_worker_create(struct leo_rt_device *device,
                                      struct leo_rt_host_worker **worker);
-/** Finishes what was given to it first. */
+/** Finishes what was given to it first. Graphs with work for it cannot be replayed any more. */
 void leo_rt_host_worker_destroy(struct leo_rt_host_worker *worker);
 /** Waits until it has nothing to do. */
 void leo_rt_host_worker_drain(struct leo_rt_host_worker *worker);
@@ -200,6 +200,10 @@ typedef void (*leo_rt_host_fn)(void *user, uint64_t start_ns, struct leo_rt_host
  * reaches it, and the stream's later tasks start at its end. It must not wait for this stream. */
 leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                             leo_rt_host_fn run, void *user);
+/** The same for work that a captured stream may be given: `run` is then called at each replay.
+ * `release` is called once, when `run` is not called again; not if this fails. */
+leo_status leo_rt_host_task_kept(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+                                 leo_rt_host_fn run, void (*release)(void *user), void *user);
 
 /** Writes 8 bytes of device memory, 8-byte aligned, at once, in the stream's order. */
 leo_status leo_rt_value_write(struct leo_rt_stream *stream, uint64_t addr, uint64_t value);

@@ -159,6 +159,89 @@ static void bad_windows_are_refused(void)
     world_end(&world);
 }
 
+/* Work that was captured: at each replay, in order; released once. */
+struct kept {
+    struct note note;
+    unsigned runs, releases;
+};
+
+static void look_again(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
+{
+    struct kept *kept = user;
+    kept->runs++;
+    look(&kept->note, start_ns, result);
+}
+
+static void note_release(void *user)
+{
+    ((struct kept *)user)->releases++;
+}
+
+static void captured_work_runs_at_each_replay(void)
+{
+    struct world world;
+    struct leo_rt_graph *graph;
+    world_begin(&world);
+    struct kept kept = {.note = {.world = &world, .takes_ns = 1000, .leave = 9}};
+    struct note refused = {.world = &world};
+    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_memset_async(world.stream, world.addr, 4, 4096), LEO_OK);
+    CU_ASSERT_EQUAL(
+        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_end(world.stream), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_graph_size(graph), 2);
+    CU_ASSERT_EQUAL(kept.runs, 0);
+    uint64_t last_ns = 0;
+    for (unsigned i = 1; i <= 3; i++) {
+        CU_ASSERT_EQUAL(leo_rt_graph_execute(graph, world.stream), LEO_OK);
+        CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_OK);
+        CU_ASSERT_EQUAL(kept.runs, i);
+        CU_ASSERT_EQUAL(kept.note.found, 4); // the fill came before
+        CU_ASSERT(kept.note.start_ns >= last_ns + (i > 1 ? 1000 : 0));
+        last_ns = kept.note.start_ns;
+    }
+    CU_ASSERT_EQUAL(kept.releases, 0);
+    // Destroying waits for a replay under way.
+    kept.note.sleep_us = 20000;
+    CU_ASSERT_EQUAL(leo_rt_graph_execute(graph, world.stream), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_graph_destroy(graph), LEO_OK);
+    CU_ASSERT_EQUAL(kept.runs, 4);
+    CU_ASSERT_EQUAL(kept.releases, 1);
+    // Outside a capture: once.
+    CU_ASSERT_EQUAL(
+        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_OK);
+    CU_ASSERT_EQUAL(kept.runs, 5);
+    leo_rt_host_worker_drain(world.worker);
+    CU_ASSERT_EQUAL(kept.releases, 2);
+    // Work that nobody keeps cannot be captured.
+    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &refused),
+                    LEO_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(leo_rt_capture_end(world.stream), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_graph_destroy(graph), LEO_OK);
+    world_end(&world);
+}
+
+static void a_graph_without_its_worker_is_refused(void)
+{
+    struct world world;
+    struct leo_rt_graph *graph;
+    world_begin(&world);
+    struct kept kept = {.note = {.world = &world}};
+    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
+    CU_ASSERT_EQUAL(
+        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_end(world.stream), LEO_OK);
+    leo_rt_host_worker_destroy(world.worker);
+    world.worker = NULL;
+    CU_ASSERT_EQUAL(leo_rt_graph_execute(graph, world.stream), LEO_ERR_STATE);
+    CU_ASSERT_EQUAL(leo_rt_graph_destroy(graph), LEO_OK);
+    CU_ASSERT_EQUAL(kept.runs, 0);
+    CU_ASSERT_EQUAL(kept.releases, 1);
+    world_end(&world);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -169,6 +252,8 @@ int main(int argc, char **argv)
         {"a_wait_with_a_limit_ends", a_wait_with_a_limit_ends},
         {"nothing_is_lost_at_the_end", nothing_is_lost_at_the_end},
         {"bad_windows_are_refused", bad_windows_are_refused},
+        {"captured_work_runs_at_each_replay", captured_work_runs_at_each_replay},
+        {"a_graph_without_its_worker_is_refused", a_graph_without_its_worker_is_refused},
     };
     return leo_test_main("runtime_host_task", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
