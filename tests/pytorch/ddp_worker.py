@@ -117,9 +117,11 @@ def sync_batch_norm(rank, world):
 
     train(parallel, [batch.npu() for batch in batches], rank, world, call)
     train(whole, batches, 0, 1, call)
-    compare(rank, model.named_parameters(), whole.parameters(), "SyncBatchNorm", 2 * BOUND)
+    # Convolutions multiply in HF32, ten bits, where there is no half precision.
+    bound = max(BOUND, 2e-3)
+    compare(rank, model.named_parameters(), whole.parameters(), "SyncBatchNorm", bound)
     compare(rank, [("running mean", model[1].running_mean), ("running variance", model[1].running_var)],
-            [whole[1].running_mean, whole[1].running_var], "SyncBatchNorm", 2 * BOUND)
+            [whole[1].running_mean, whole[1].running_var], "SyncBatchNorm", bound)
 
 
 def flat_collectives(rank, world):
