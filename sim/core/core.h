@@ -130,7 +130,7 @@ void sim_core_forget(struct sim_core *core);
 
 bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
                    struct sim_region *region);
-bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op);
+bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op);
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
 bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value);
 

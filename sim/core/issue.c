@@ -42,28 +42,35 @@ static void log_unit(struct sim_core *core, const struct sim_op *op)
 {
     struct sim_cost cost;
     sim_core_price(core, op, &cost);
-    struct sim_time_record record = {
-        .kind = SIM_TIME_OP,
-        .pipe = op->row->pipe,
-        .insn = (uint16_t)op->insn,
-        .busy = cost.busy_cycles,
-        .overlap = (float)cost.overlap_cycles,
-        .head = (float)cost.head_cycles,
-        .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
-        .work = cost.work,
-    };
-    const struct sim_span *span = gm_span(op->foot);
-    struct sim_time_gm gm = {.bytes = cost.gm_read_bytes + cost.gm_write_bytes,
-                             .request = cost.gm_request,
-                             .path = cost.gm_path};
-    if (op->foot->empty || !span || gm.bytes == 0) {
-        sim_core_log(core, &record, NULL);
+    // Field by field where it stays: the host would wait for a copy of what was just written.
+    union sim_time_place *place = sim_time_log_place(&core->log);
+    struct sim_time_record *record = &place->record;
+    record->scalar = core->scalar.cycle - core->logged;
+    core->logged = core->scalar.cycle;
+    record->busy = cost.busy_cycles;
+    record->overlap = (float)cost.overlap_cycles;
+    record->head = (float)cost.head_cycles;
+    record->work = cost.work;
+    record->pc = (uint32_t)(op->pc - SIM_IMAGE_BASE);
+    record->insn = (uint16_t)op->insn;
+    record->kind = SIM_TIME_OP;
+    record->pipe = op->row->pipe;
+    record->dst = 0;
+    record->id = 0;
+    record->is_write = cost.gm_write_bytes != 0;
+    const uint64_t bytes = cost.gm_read_bytes + cost.gm_write_bytes;
+    const struct sim_span *span = bytes && !op->foot->empty ? gm_span(op->foot) : NULL;
+    if (!span) {
+        sim_time_log_take(&core->log, 1);
         return;
     }
-    record.kind = SIM_TIME_OP_GM;
-    record.is_write = cost.gm_write_bytes != 0;
-    set_pieces(core, span, &gm);
-    sim_core_log(core, &record, &gm);
+    record->kind = SIM_TIME_OP_GM;
+    struct sim_time_gm *gm = &place[1].gm;
+    gm->bytes = bytes;
+    gm->request = cost.gm_request;
+    gm->path = cost.gm_path;
+    set_pieces(core, span, gm);
+    sim_time_log_take(&core->log, 2);
 }
 
 static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct sim_insn *row)
@@ -89,7 +96,7 @@ void sim_core_log(struct sim_core *core, struct sim_time_record *record,
     sim_time_log_push(&core->log, record, gm);
 }
 
-bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op)
+bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
 {
     struct sim_core *core = scalar->owner;
     const struct sim_insn *row = &sim_insns[op->insn];
@@ -100,6 +107,5 @@ bool sim_core_issue(struct sim_scalar *scalar, const struct sim_op *op)
         return false; // tried again in the next run
     }
     scalar->cycle += core->config->scalar_issue;
-    struct sim_op ready = *op;
-    return row->cost ? issue_unit(core, &ready, row) : sim_core_execute(core, &ready);
+    return row->cost ? issue_unit(core, op, row) : sim_core_execute(core, op);
 }

@@ -2,6 +2,9 @@
 /* Burst copies between global memory, UB, L1 and BT, and what all data movers share. */
 #include "mte.h"
 
+#include "simd/simd.h"
+#include "simd/simd_cube.h"
+
 void mte_gm_open(struct mte_gm *gm, struct sim_core *core, const struct sim_span *span)
 {
     struct sim_fault before = core->scalar.fault;
@@ -34,55 +37,44 @@ unsigned mte_dtype_bits(unsigned dtype)
     return dtype == LEO_DTYPE_S4 ? 4 : mte_dtype_bytes(dtype) * 8;
 }
 
-#define AHEAD 24 /* pieces */
+// Longer pieces are left to the host's memcpy.
+#define WIDE_PIECE 1024u
 
 /* Shape of a burst copy in bytes. */
 struct mte_burst {
     uint64_t count, length, src_step, dst_step;
 };
 
-/* A few blocks: a loop of fixed moves beats a call. */
-static void copy_blocks(uint8_t *dst, const uint8_t *src, uint64_t bytes)
+/* Source and destination do not share a byte. */
+static void copy_apart(const struct sim_core *core, uint8_t *dst, const uint8_t *src,
+                       const struct mte_burst *burst)
 {
-    if (bytes > 256) {
-        memcpy(dst, src, bytes);
-        return;
-    }
-    for (uint64_t i = 0; i < bytes; i += MTE_BLOCK_BYTES) {
-        memcpy(dst + i, src + i, MTE_BLOCK_BYTES);
+    if (burst->src_step == burst->length && burst->dst_step == burst->length) {
+        memcpy(dst, src, burst->count * burst->length);
+    } else if (burst->length <= WIDE_PIECE && burst->length % MTE_BLOCK_BYTES == 0) {
+        core->simd->cube->copy_pieces(dst, (ptrdiff_t)burst->dst_step, src,
+                                      (ptrdiff_t)burst->src_step, burst->length, burst->count);
+    } else {
+        for (uint64_t i = 0; i < burst->count; i++) {
+            memcpy(dst + i * burst->dst_step, src + i * burst->src_step, burst->length);
+        }
     }
 }
-
-/* A block in registers: through memory of its own it would cost two more moves. */
-typedef uint64_t block_half __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* Source and destination both on chip; one buffer may overlap itself (HW-DMA-07). */
-static void copy_local(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
+static void copy_local(const struct sim_core *core, const struct sim_op *op, uint8_t *dst,
+                       const uint8_t *src, const struct mte_burst *burst)
 {
-    uint64_t src_step = burst->src_step, dst_step = burst->dst_step;
-    for (uint64_t i = 0; i < burst->count; i++) {
-        if (burst->length == MTE_BLOCK_BYTES) {
-            // Both may be one place: read whole, then write.
-            block_half low = *(const block_half *)src, high = *(const block_half *)(src + 16);
-            *(block_half *)dst = low;
-            *(block_half *)(dst + 16) = high;
-        } else {
-            memmove(dst, src, burst->length);
-        }
-        dst += dst_step;
-        src += src_step;
+    const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
+                          *from = &op->foot->span[SIM_OPERAND_B];
+    if (dst + to->extent <= src || src + from->extent <= dst) {
+        copy_apart(core, dst, src, burst);
+        return;
     }
-}
-
-/* Pieces of one mapping; far apart they miss the host's caches, so they are asked for ahead. */
-static void copy_strided(uint8_t *dst, const uint8_t *src, const struct mte_burst *burst)
-{
-    uint64_t src_step = burst->src_step, dst_step = burst->dst_step;
     for (uint64_t i = 0; i < burst->count; i++) {
-        __builtin_prefetch(src + AHEAD * src_step);
-        copy_blocks(dst, src, burst->length);
-        dst += dst_step;
-        src += src_step;
+        memmove(dst, src, burst->length);
+        dst += burst->dst_step;
+        src += burst->src_step;
     }
 }
 
@@ -91,12 +83,8 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
 {
     struct mte_gm gm;
     mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_B]);
-    if (gm.base && burst->src_step == burst->length && burst->dst_step == burst->length) {
-        memcpy(dst, gm.base, burst->count * burst->length);
-        return true;
-    }
     if (gm.base) {
-        copy_strided(dst, gm.base, burst);
+        copy_apart(core, dst, gm.base, burst);
         return true;
     }
     for (uint64_t i = 0; i < burst->count; i++) {
@@ -104,7 +92,7 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
         if (!src) {
             return false;
         }
-        copy_blocks(dst, src, burst->length);
+        memcpy(dst, src, burst->length);
         dst += burst->dst_step;
     }
     return true;
@@ -119,6 +107,10 @@ static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8
     }
     struct mte_gm gm;
     mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_A]);
+    if (gm.base && !atomic.combine) {
+        copy_apart(core, gm.base, src, burst);
+        return true;
+    }
     for (uint64_t i = 0; i < burst->count; i++) {
         uint8_t *dst = mte_gm_at(&gm, i * burst->dst_step, burst->length);
         if (!dst) {
@@ -127,7 +119,7 @@ static bool copy_out(struct sim_core *core, const struct sim_op *op, const uint8
         if (atomic.combine) {
             mte_atomic_write(&atomic, dst, src, burst->length);
         } else {
-            copy_blocks(dst, src, burst->length);
+            memcpy(dst, src, burst->length);
         }
         src += burst->src_step;
     }
@@ -150,6 +142,6 @@ bool sim_mte_burst(struct sim_core *core, const struct sim_op *op)
     if (!dst->host) {
         return copy_out(core, op, src->host, &burst);
     }
-    copy_local(dst->host, src->host, &burst);
+    copy_local(core, op, dst->host, src->host, &burst);
     return true;
 }

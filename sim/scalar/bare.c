@@ -46,7 +46,7 @@ static bool find_region(struct sim_scalar *scalar, uint64_t addr, unsigned bytes
     return fail(scalar, LEO_FAULT_GM_OUT_OF_RANGE, addr, bytes);
 }
 
-static bool refuse_custom(struct sim_scalar *scalar, const struct sim_op *op)
+static bool refuse_custom(struct sim_scalar *scalar, struct sim_op *op)
 {
     (void)op;
     return fail(scalar, LEO_FAULT_ILLEGAL_INSTRUCTION, 0, 0);

@@ -44,7 +44,7 @@ struct sim_scalar_env {
     /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
     void (*order)(struct sim_scalar *scalar, uint64_t addr);
     /** Issues a custom instruction; may move scalar->cycle forward (full queue, wait, barrier). */
-    bool (*custom)(struct sim_scalar *scalar, const struct sim_op *op);
+    bool (*custom)(struct sim_scalar *scalar, struct sim_op *op);
     bool (*csr_read)(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
     bool (*csr_write)(struct sim_scalar *scalar, unsigned csr, uint64_t value);
     /** ecall: false and fault.code NONE = the program exited. */

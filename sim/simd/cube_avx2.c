@@ -257,6 +257,36 @@ static void mmad(const struct sim_mmad *mmad)
     sim_cube_blocked_mmad(&kernel, mmad);
 }
 
+/* As the AVX-512 path's. */
+static inline __attribute__((always_inline)) void move_pieces(uint8_t *dst, ptrdiff_t dst_step,
+                                                              const uint8_t *src,
+                                                              ptrdiff_t src_step, uint64_t bytes,
+                                                              uint64_t count, const int ahead)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t at = 0; at < bytes; at += 32) {
+            if (ahead && at % 64 == 0) {
+                _mm_prefetch((const char *)src + ahead * src_step + at, _MM_HINT_T1);
+            }
+            store256(dst + at, load256(src + at));
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                        uint64_t bytes, uint64_t count)
+{
+    if (src_step >= SIM_CUBE_FAR_STEP) {
+        move_pieces(dst, dst_step, src, src_step, bytes, count, SIM_CUBE_PIECES_AHEAD);
+    } else if (bytes == 32) {
+        move_pieces(dst, dst_step, src, src_step, 32, count, 0);
+    } else {
+        move_pieces(dst, dst_step, src, src_step, bytes, count, 0);
+    }
+}
+
 /* Row by row: the source streams, and the half lines a row leaves open are closed by the next one.
  */
 static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
@@ -312,6 +342,7 @@ const struct sim_simd_cube sim_simd_cube_avx2 = {
     .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
+    .copy_pieces = copy_pieces,
     .nd2nz = nd2nz,
     .convert = convert,
 };

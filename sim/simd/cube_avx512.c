@@ -92,6 +92,45 @@ static void copy_fractals(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, 
     }
 }
 
+/* `ahead` is a constant where this is inlined; 0 = nothing is asked for. */
+static inline __attribute__((always_inline)) void move_pieces(uint8_t *dst, ptrdiff_t dst_step,
+                                                              const uint8_t *src,
+                                                              ptrdiff_t src_step, uint64_t bytes,
+                                                              uint64_t count, const int ahead)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = 0;
+        for (; at + 64 <= bytes; at += 64) {
+            if (ahead) {
+                _mm_prefetch((const char *)src + ahead * src_step + at, _MM_HINT_T1);
+            }
+            _mm512_storeu_si512(dst + at, _mm512_loadu_si512(src + at));
+        }
+        if (at < bytes) {
+            if (ahead) {
+                _mm_prefetch((const char *)src + ahead * src_step + at, _MM_HINT_T1);
+            }
+            __m256i half;
+            memcpy(&half, src + at, sizeof(half));
+            memcpy(dst + at, &half, sizeof(half));
+        }
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
+static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                        uint64_t bytes, uint64_t count)
+{
+    if (src_step >= SIM_CUBE_FAR_STEP) {
+        move_pieces(dst, dst_step, src, src_step, bytes, count, SIM_CUBE_PIECES_AHEAD);
+    } else if (bytes == 32) {
+        move_pieces(dst, dst_step, src, src_step, 32, count, 0);
+    } else {
+        move_pieces(dst, dst_step, src, src_step, bytes, count, 0);
+    }
+}
+
 static void transpose_one(uint8_t *dst, const uint8_t *src)
 {
     transpose_b16(dst, 0, src, 0, 1);
@@ -333,6 +372,7 @@ const struct sim_simd_cube sim_simd_cube_avx512 = {
     .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
+    .copy_pieces = copy_pieces,
     .nd2nz = nd2nz,
     .convert = convert,
 };

@@ -222,10 +222,21 @@ void sim_cube_convert_generic(uint8_t *dst, size_t dst_pitch, const float *src, 
     }
 }
 
+static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                        uint64_t bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(dst, src, bytes);
+        dst += dst_step;
+        src += src_step;
+    }
+}
+
 const struct sim_simd_cube sim_simd_cube_generic = {
     .mmad = mmad,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
+    .copy_pieces = copy_pieces,
     .nd2nz = nd2nz,
     .convert = sim_cube_convert_generic,
 };

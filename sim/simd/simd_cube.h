@@ -25,6 +25,10 @@ struct sim_mmad {
 
 #define SIM_CUBE_SCRATCH_BYTES (1u << 20)
 
+/* Pieces of a copy so far apart miss the host's caches, and its prefetchers, which stay in a page,
+ * do not follow: the vector paths ask for them ahead. */
+enum { SIM_CUBE_FAR_STEP = 1024, SIM_CUBE_PIECES_AHEAD = 12 };
+
 /** What the output path writes for each f32 of L0C. */
 enum sim_cube_out { SIM_CUBE_OUT_F32, SIM_CUBE_OUT_F16, SIM_CUBE_OUT_BF16 };
 
@@ -37,6 +41,10 @@ struct sim_simd_cube {
     /** As transpose_b16, bit for bit. */
     void (*copy_fractals)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
                           uint32_t count);
+    /** Copies `count` pieces of `bytes`, a multiple of 32, that lie a byte step apart; no source
+     * overlaps a destination. */
+    void (*copy_pieces)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,
+                        uint64_t bytes, uint64_t count);
     /** Row-major rows of row_bytes to 32-byte columns; the last column is filled up with zeros. */
     void (*nd2nz)(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
                   size_t src_pitch, uint32_t rows, uint32_t row_bytes);

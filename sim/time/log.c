@@ -94,8 +94,7 @@ void sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *r
     if (gm) {
         log->last->place[log->write_at + 1].gm = *gm;
     }
-    log->write_at += places;
-    log->written += places;
+    sim_time_log_take(log, places);
 }
 
 const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,

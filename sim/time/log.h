@@ -55,12 +55,14 @@ _Static_assert(sizeof(struct sim_time_record) == 48 && sizeof(struct sim_time_gm
 
 enum { SIM_TIME_CHUNK_PLACES = 340 }; /* 16 KB */
 
+union sim_time_place {
+    struct sim_time_record record;
+    struct sim_time_gm gm;
+};
+
 struct sim_time_chunk {
     struct sim_time_chunk *next;
-    union {
-        struct sim_time_record record;
-        struct sim_time_gm gm;
-    } place[SIM_TIME_CHUNK_PLACES];
+    union sim_time_place place[SIM_TIME_CHUNK_PLACES];
 };
 
 /** Empty chunks, for all logs of a chip. Its calls may come from any thread. */
@@ -89,6 +91,17 @@ bool sim_time_log_reserve(struct sim_time_log *log);
 /** Appends a record, and `gm` behind it if it has one; there is room. */
 void sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *record,
                        const struct sim_time_gm *gm);
+/** The same for a record that is written where it stays: its place, and behind it that of what may
+ * follow; then sim_time_log_take says how many places were filled. */
+static inline union sim_time_place *sim_time_log_place(struct sim_time_log *log)
+{
+    return &log->last->place[log->write_at];
+}
+static inline void sim_time_log_take(struct sim_time_log *log, uint32_t places)
+{
+    log->write_at += places;
+    log->written += places;
+}
 /** Lets the reader see everything. Neither side may be at work. */
 static inline void sim_time_log_publish(struct sim_time_log *log)
 {

@@ -29,7 +29,7 @@ static bool find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum 
     return true;
 }
 
-static bool custom(struct sim_scalar *scalar, const struct sim_op *op)
+static bool custom(struct sim_scalar *scalar, struct sim_op *op)
 {
     scalar->cycle += op->insn % 8;
     return op->insn % 16 != 0; // blocked: stops the run

@@ -67,8 +67,9 @@ static void check_burst(struct fake *fake, const struct burst_case *at, uint64_t
 static void bursts(struct fake *fake)
 {
     static const struct leo_cfg_burst shapes[] = {
-        {0, 1, 1, 0, 0},  {3, 1, 16, 5, 7}, {0, 2, 1, 1, 0}, {0, 3, 2, 0, 1}, {0, 5, 3, 2, 1},
-        {15, 7, 1, 0, 0}, {0, 2, 9, 1, 2},  {0, 4, 2, 3, 0}, {0, 0, 4, 1, 1}, {0, 4, 0, 1, 1},
+        {0, 1, 1, 0, 0},  {3, 1, 16, 5, 7},  {0, 2, 1, 1, 0},  {0, 3, 2, 0, 1}, {0, 5, 3, 2, 1},
+        {15, 7, 1, 0, 0}, {0, 2, 9, 1, 2},   {0, 4, 2, 3, 0},  {0, 0, 4, 1, 1}, {0, 4, 0, 1, 1},
+        {0, 4, 3, 33, 2}, {0, 20, 1, 40, 0}, {0, 2, 33, 1, 1},
     };
     for (size_t c = 0; c < sizeof(burst_cases) / sizeof(burst_cases[0]); c++) {
         for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {

@@ -32,7 +32,7 @@ static bool find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum 
     return fail(scalar, LEO_FAULT_GM_OUT_OF_RANGE, addr);
 }
 
-static bool custom(struct sim_scalar *scalar, const struct sim_op *op)
+static bool custom(struct sim_scalar *scalar, struct sim_op *op)
 {
     struct world *world = scalar->owner;
     if (world->block > 0) {
