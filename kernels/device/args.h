@@ -40,35 +40,8 @@ struct op_matmul_args {
 struct op_flat_args {
     uint64_t in[3], out[2];
     uint64_t count, per_block; /**< per_block is a multiple of 16 elements */
-    uint64_t overflow;         /**< cast: address of the s32 report, 0 = none */
     float scalar[3];
-    uint32_t tile; /**< elements of one UB tile, at most OP_FLAT_TILE, multiple of 128 */
+    uint32_t tile; /**< elements of one UB tile, at most OP_FLAT_TILE_F32, multiple of 128 */
 };
 
-/** Column sums: block i works on columns [i * per_block, (i + 1) * per_block). */
-struct op_column_sum_args {
-    uint64_t in, out;
-    uint32_t rows, columns, per_block; /**< per_block is a multiple of 16 */
-    uint32_t reserved;
-};
-
-/** Softmax with cross entropy: block i works on rows [i * per_block, (i + 1) * per_block). */
-struct op_softmax_args {
-    uint64_t logits, labels, loss, prob;
-    uint32_t rows, classes, per_block; /**< per_block is a multiple of 8 */
-    uint32_t group;                    /**< rows held in UB at a time */
-};
-
-/** Gradient of the above over the flat prob array, as op_flat_args. */
-struct op_softmax_grad_args {
-    uint64_t prob, labels, out;
-    uint64_t count, per_block;
-    uint32_t classes;
-    float scale;
-};
-
-enum { OP_FLAT_TILE = 8192 };            /**< elements of f16 in one 16 KiB UB slot */
-enum { OP_FLAT_TILE_F32 = 4096 };        /**< elements of f32 in one slot */
-enum { OP_SOFTMAX_GROUP_BYTES = 32768 }; /**< UB bytes of a group of rows */
-enum { OP_SOFTMAX_GROUP_ROWS = 64 };
-enum { OP_SOFTMAX_MAX_CLASSES = 4096 };
+enum { OP_FLAT_TILE_F32 = 4096 }; /**< elements of f32 in one 16 KiB UB slot */

@@ -280,7 +280,6 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         vector_dup(f32_at(t, t->fill_slot[k], parity), t->number[t->fill_number[k]],
                    (uint8_t)((t->tile + 63) / 64), 1, 1, 8, 8);
     }
-    pipe_barrier(PIPE_V);
     for (uint32_t event = 0; event < 2; event++) {
         set_flag(PIPE_V, PIPE_MTE2, event);
         set_flag(PIPE_MTE3, PIPE_V, event);
@@ -307,7 +306,7 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         }
         set_vector_mask(0, count);
         for (uint32_t i = 0; i < t->insns; i++) {
-            pipe_barrier(PIPE_V);
+            pipe_barrier(PIPE_V); // the first one also waits for what was filled in
             run_insn(t, &t->insn[i], parity, repeats, count);
         }
         set_flag(PIPE_V, PIPE_MTE2, parity);

@@ -73,5 +73,10 @@ leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm)
         return LEO_OK;
     }
     leo_status status = op_gemm_plan_cube(plan, gemm, &taken);
-    return status == LEO_OK && !taken ? op_gemm_plan_scalar(plan, gemm) : status;
+    if (status != LEO_OK || taken) {
+        return status;
+    }
+    status = op_gemm_plan_scalar(plan, gemm);
+    const struct op_value relu[] = {op_value_tensor(&gemm->out)};
+    return status == LEO_OK && gemm->relu ? op_plan_call(plan, "InplaceRelu", relu, 1) : status;
 }

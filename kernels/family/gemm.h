@@ -13,6 +13,8 @@ struct op_gemm {
     struct op_tensor a, b, out, self;
     bool has_self;
     double alpha, beta;
+    bool relu; /**< negative results become 0; with alpha 1, and self, if there is one, of one row
+                  and beta 1 */
     int cube_math; /**< the cubeMathType of the call */
 };
 

@@ -7,7 +7,7 @@
 #include "gemm.h"
 
 #include "../device/args.h"
-#include "../host/matmul_tiling.h"
+#include "matmul_tiling.h"
 
 #include <string.h>
 
@@ -149,7 +149,7 @@ static void merge_batch(struct product *p)
 }
 
 static leo_status launch(const struct product *p, const struct op_gemm *gemm, uint64_t bias,
-                         enum op_type out_type)
+                         enum op_type out_type, bool relu)
 {
     struct op_matmul_args args;
     memset(&args, 0, sizeof(args));
@@ -165,7 +165,7 @@ static leo_status launch(const struct product *p, const struct op_gemm *gemm, ui
     args.out_pitch = p->out.pitch;
     args.flags = (p->a.transposed ? OP_MATMUL_TRANSPOSE_A : 0u) |
                  (p->b.transposed ? OP_MATMUL_TRANSPOSE_B : 0u) | (bias ? OP_MATMUL_BIAS : 0u) |
-                 (out_type == OP_TYPE_F16 ? OP_MATMUL_OUT_F16 : 0u) |
+                 (relu ? OP_MATMUL_RELU : 0u) | (out_type == OP_TYPE_F16 ? OP_MATMUL_OUT_F16 : 0u) |
                  (out_type == OP_TYPE_BF16 ? OP_MATMUL_OUT_BF16 : 0u) |
                  (p->type == OP_TYPE_BF16 ? OP_MATMUL_BF16 : 0u) |
                  (gemm->cube_math & 1 ? OP_MATMUL_HF32 : 0u); // 1 and 3
@@ -303,7 +303,7 @@ leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, b
     if (!*taken) {
         return LEO_OK;
     }
-    status = launch(&p, gemm, bias, result.type);
+    status = launch(&p, gemm, bias, result.type, gemm->relu && plain);
     if (status != LEO_OK || direct) {
         return status;
     }

@@ -27,6 +27,7 @@ LEO_MUST_CHECK leo_status op_engine_kernel(struct op_engine *engine, const char 
 LEO_MUST_CHECK leo_status op_engine_plan(struct op_engine *engine, const struct op_row *row,
                                          const struct op_value *args, struct op_plan **plan);
 void op_plan_put(struct op_plan *plan);
+/** With LEO_OP_READ_MARGIN behind its last tensor; 0 = none needed. */
 uint64_t op_plan_workspace_bytes(const struct op_plan *plan);
 const struct op_row *op_plan_row(const struct op_plan *plan);
 

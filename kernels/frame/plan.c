@@ -4,6 +4,7 @@
 #include "plan_internal.h"
 
 #include <leo/alloc.h>
+#include <leo/op.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,7 +431,7 @@ void op_plan_put(struct op_plan *plan)
 
 uint64_t op_plan_workspace_bytes(const struct op_plan *plan)
 {
-    return plan->workspace_bytes;
+    return plan->workspace_bytes ? plan->workspace_bytes + LEO_OP_READ_MARGIN : 0;
 }
 
 const struct op_row *op_plan_row(const struct op_plan *plan)

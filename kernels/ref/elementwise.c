@@ -8,8 +8,8 @@ float op_ref_relu(float value)
     return isnan(value) ? value : value > 0.0f ? value : 0.0f;
 }
 
-void op_ref_momentum_sgd(float *weight, float *velocity, float grad, float grad_scale, float rate,
-                         float momentum)
+void op_ref_momentum(float *weight, float *velocity, float grad, float grad_scale, float rate,
+                     float momentum)
 {
     *velocity = op_ref_canonical(fmaf(grad, grad_scale, *velocity * momentum));
     const float step = *velocity * -rate;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the operators of <leo/op.h> compute, in plain C on host memory; never tuned. f16 values are
+/* What operators compute, in plain C on host memory; never tuned. f16 values are
  * their bits. */
 #pragma once
 
@@ -28,12 +28,5 @@ struct op_ref_matmul {
 void op_ref_matmul(const struct op_ref_matmul *matmul, float *out);
 
 float op_ref_relu(float value);
-void op_ref_momentum_sgd(float *weight, float *velocity, float grad, float grad_scale, float rate,
-                         float momentum);
-void op_ref_column_sum(const float *in, size_t rows, size_t columns, float *out);
-/** In double, rounded at the end: for comparison with a tolerance. */
-void op_ref_softmax_xent(const float *logits, const int32_t *labels, size_t rows, size_t classes,
-                         float *loss, float *prob);
-/** Exact: one subtraction, one multiplication. */
-void op_ref_softmax_xent_grad(const float *prob, const int32_t *labels, size_t rows, size_t classes,
-                              float scale, float *out);
+void op_ref_momentum(float *weight, float *velocity, float grad, float grad_scale, float rate,
+                     float momentum);

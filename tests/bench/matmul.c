@@ -43,7 +43,8 @@ static void must(leo_status status, const char *what)
 
 static struct leo_op_tensor tensor(struct leo_rt_device *device, const void *data)
 {
-    struct leo_op_tensor out = {.dtype = LEO_DTYPE_F16, .rank = 2, .dim = {SIZE, SIZE}};
+    static const int64_t dim[] = {SIZE, SIZE};
+    struct leo_op_tensor out = leo_op_tensor(0, LEO_DTYPE_F16, 2, dim);
     must(leo_rt_memory_alloc(device, (uint64_t)SIZE * SIZE * 2, &out.addr), "memory_alloc");
     must(leo_rt_memcpy(device, (void *)(uintptr_t)out.addr, data, (size_t)SIZE * SIZE * 2),
          "memcpy");
@@ -67,7 +68,7 @@ static void simulated_init(struct simulated *s, unsigned threads)
     must(leo_rt_create(&opts, &s->rt), "rt_create");
     must(leo_rt_device_open(s->rt, 0, &s->device), "device_open");
     must(leo_rt_stream_create(s->device, &s->stream), "stream_create");
-    must(leo_op_context_create(s->device, &s->context), "op_context_create");
+    must(leo_op_context_create(s->device, s->stream, &s->context), "op_context_create");
     unsigned short *data = malloc((size_t)SIZE * SIZE * 2);
     if (!data) {
         exit(1);
@@ -85,7 +86,9 @@ static double simulated_run(struct simulated *s)
 {
     const double begin = now();
     const uint64_t begin_ns = leo_rt_device_host_time_ns(s->device);
-    must(leo_op_matmul(s->context, s->stream, &s->a, &s->b, NULL, &s->out), "matmul");
+    must(LEO_OP(s->context, "Mm", leo_op_arg_tensor(&s->a), leo_op_arg_tensor(&s->b),
+                leo_op_arg_tensor(&s->out), leo_op_arg_number(0)),
+         "Mm");
     must(leo_rt_stream_synchronize(s->stream, -1), "synchronize");
     const double rate = 2e-9 * SIZE * SIZE * SIZE / (now() - begin);
     s->simulated_us = (double)(leo_rt_device_host_time_ns(s->device) - begin_ns) * 1e-3;

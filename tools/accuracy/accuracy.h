@@ -104,6 +104,17 @@ leo_status accuracy_run_mmad_chain(struct accuracy_chip *chip, struct accuracy_p
                                    struct accuracy_result *result);
 leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_params *params,
                                 struct accuracy_result *result);
+leo_status accuracy_run_op_conv2d(struct accuracy_chip *chip, struct accuracy_params *params,
+                                  struct accuracy_result *result);
+leo_status accuracy_run_op_conv2d_grad_filter(struct accuracy_chip *chip,
+                                              struct accuracy_params *params,
+                                              struct accuracy_result *result);
+leo_status accuracy_run_op_conv2d_grad_input(struct accuracy_chip *chip,
+                                             struct accuracy_params *params,
+                                             struct accuracy_result *result);
+leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
+                                          struct accuracy_params *params,
+                                          struct accuracy_result *result);
 leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_params *params,
                                     struct accuracy_result *result);
 leo_status accuracy_run_op_matmul(struct accuracy_chip *chip, struct accuracy_params *params,

@@ -16,7 +16,7 @@ leo_status accuracy_chip_open(struct accuracy_chip *chip, const char *soc)
         status = leo_rt_stream_create(chip->device, &chip->stream);
     }
     if (status == LEO_OK) {
-        status = leo_op_context_create(chip->device, &chip->ops);
+        status = leo_op_context_create(chip->device, chip->stream, &chip->ops);
     }
     if (status == LEO_OK) {
         leo_rt_device_get_caps(chip->device, &chip->caps);

@@ -10,6 +10,7 @@ static const char *const f16_only[] = {"f16", NULL};
 static const char *const f32_only[] = {"f32", NULL};
 static const char *const float_types[] = {"f16", "f32", NULL};
 static const char *const residency[] = {"recently_written", NULL};
+static const char *const paddings[] = {"same", "valid", NULL};
 
 /** Device tensors of one workload, freed together. */
 struct tensors {
@@ -18,14 +19,25 @@ struct tensors {
 };
 
 static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
-                             uint32_t rows, uint32_t cols)
+                             unsigned rank, const int64_t *dim)
 {
     struct leo_op_tensor *tensor = &all->tensor[all->count];
-    size_t bytes = (size_t)rows * cols * (dtype == LEO_DTYPE_F16 ? 2 : 4) + 32;
-    *tensor = (struct leo_op_tensor){.dtype = dtype, .rank = 2, .dim = {rows, cols}};
-    leo_status status = leo_rt_memory_alloc(chip->device, bytes, &tensor->addr);
+    *tensor = leo_op_tensor(0, dtype, rank, dim);
+    size_t bytes = dtype == LEO_DTYPE_F16 ? 2 : 4;
+    for (unsigned i = 0; i < rank; i++) {
+        bytes *= (size_t)dim[i];
+    }
+    leo_status status =
+        leo_rt_memory_alloc(chip->device, bytes + LEO_OP_READ_MARGIN, &tensor->addr);
     all->count += status == LEO_OK;
     return status;
+}
+
+static leo_status add_matrix(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
+                             uint32_t rows, uint32_t columns)
+{
+    const int64_t dim[] = {rows, columns};
+    return add_tensor(chip, all, dtype, 2, dim);
 }
 
 static void free_tensors(struct accuracy_chip *chip, struct tensors *all)
@@ -99,44 +111,59 @@ static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record 
     return count ? LEO_OK : LEO_ERR_NOT_FOUND;
 }
 
-// Warm runs and the measured one.
-static leo_status measure(struct accuracy_chip *chip, run_fn run, const struct tensors *all,
-                          const void *options, struct leo_task_record *record)
+// Warm runs and the measured one; frees the tensors. `status`: of what was done so far.
+static leo_status measure(struct accuracy_chip *chip, run_fn run, struct tensors *all,
+                          const void *options, leo_status status, struct leo_task_record *record)
 {
-    leo_status status = begin(chip, run, all, options);
-    if (status != LEO_OK) {
-        return status;
+    if (status == LEO_OK) {
+        status = begin(chip, run, all, options);
     }
-    status = run(chip, all, options);
-    leo_status end = finish_sum(chip, record);
-    return status == LEO_OK ? end : status;
+    if (status == LEO_OK) {
+        status = run(chip, all, options);
+        leo_status end = finish_sum(chip, record);
+        status = status == LEO_OK ? end : status;
+    }
+    free_tensors(chip, all);
+    return status;
+}
+
+static struct leo_op_arg tensor(const struct tensors *all, unsigned which)
+{
+    return leo_op_arg_tensor(&all->tensor[which]);
 }
 
 static leo_status run_cast(struct accuracy_chip *chip, const struct tensors *all,
                            const void *options)
 {
     (void)options;
-    return leo_op_cast(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1], NULL);
+    return LEO_OP(chip->ops, "Cast", tensor(all, 0), leo_op_arg_dtype(all->tensor[1].dtype),
+                  tensor(all, 1));
 }
 
 static leo_status run_momentum(struct accuracy_chip *chip, const struct tensors *all,
                                const void *options)
 {
     (void)options;
-    return leo_op_momentum_sgd(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1],
-                               &all->tensor[2], 1, 0.1f, 0.9f);
+    return LEO_OP(chip->ops, "Momentum", tensor(all, 0), tensor(all, 1), tensor(all, 2),
+                  leo_op_arg_number(1), leo_op_arg_number(0.1), leo_op_arg_number(0.9));
 }
 
 static leo_status run_product(struct accuracy_chip *chip, const struct tensors *all,
                               const void *options)
 {
-    return leo_op_matmul(chip->ops, chip->stream, &all->tensor[0], &all->tensor[1], options,
-                         &all->tensor[2]);
+    return LEO_OP(chip->ops, "FusedMatmul", tensor(all, 0), tensor(all, 1), leo_op_arg_none(),
+                  leo_op_arg_none(), leo_op_arg_text(options), leo_op_arg_number(0),
+                  tensor(all, 2));
 }
 
 static enum leo_dtype dtype_of(const char *word)
 {
     return word && strcmp(word, "f16") == 0 ? LEO_DTYPE_F16 : LEO_DTYPE_F32;
+}
+
+static uint32_t size_of(struct accuracy_params *params, const char *key)
+{
+    return (uint32_t)accuracy_params_number(params, key, 1, 1, 1u << 20);
 }
 
 leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -145,26 +172,22 @@ leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_para
     struct tensors all = {0};
     enum leo_dtype from = dtype_of(accuracy_params_word(params, "from", float_types));
     enum leo_dtype to = dtype_of(accuracy_params_word(params, "to", float_types));
-    uint32_t rows = (uint32_t)accuracy_params_number(params, "rows", 1, 1, 1u << 20);
-    uint32_t cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 20);
+    const uint32_t rows = size_of(params, "rows"), cols = size_of(params, "cols");
     uint64_t cores = accuracy_params_number(params, "cores", 0, 1, 1024);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_tensor(chip, &all, from, rows, cols);
+    leo_status status = add_matrix(chip, &all, from, rows, cols);
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, to, rows, cols);
+        status = add_matrix(chip, &all, to, rows, cols);
     }
-    if (status == LEO_OK) {
-        status = measure(chip, run_cast, &all, NULL, &result->record);
-    }
+    status = measure(chip, run_cast, &all, NULL, status, &result->record);
     if (status == LEO_OK && cores && result->record.cores != cores) {
         snprintf(params->error, sizeof(params->error),
                  "the operator used %u cores, the row says %llu", result->record.cores,
                  (unsigned long long)cores);
         status = LEO_ERR_MISMATCH;
     }
-    free_tensors(chip, &all);
     return status;
 }
 
@@ -173,31 +196,23 @@ leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_
 {
     struct tensors all = {0};
     (void)accuracy_params_word(params, "dtype", f32_only);
-    uint32_t rows = (uint32_t)accuracy_params_number(params, "rows", 1, 1, 1u << 20);
-    uint32_t cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 20);
+    const uint32_t rows = size_of(params, "rows"), cols = size_of(params, "cols");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
     leo_status status = LEO_OK;
     for (int i = 0; status == LEO_OK && i < 3; i++) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F32, rows, cols);
+        status = add_matrix(chip, &all, LEO_DTYPE_F32, rows, cols);
     }
-    if (status == LEO_OK) {
-        status = measure(chip, run_momentum, &all, NULL, &result->record);
-    }
-    free_tensors(chip, &all);
-    return status;
+    return measure(chip, run_momentum, &all, NULL, status, &result->record);
 }
 
 static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params *params, bool relu,
                              struct accuracy_result *result)
 {
     struct tensors all = {0};
-    struct leo_op_matmul_opts opts = {.relu = relu};
     (void)accuracy_params_word(params, "dtype", f16_only);
-    uint32_t m = (uint32_t)accuracy_params_number(params, "m", 1, 1, 1u << 16);
-    uint32_t k = (uint32_t)accuracy_params_number(params, "k", 1, 1, 1u << 16);
-    uint32_t n = (uint32_t)accuracy_params_number(params, "n", 1, 1, 1u << 16);
+    const uint32_t m = size_of(params, "m"), k = size_of(params, "k"), n = size_of(params, "n");
     if (relu) {
         // As much of them as fits lies in L2 after a warm run.
         (void)accuracy_params_word(params, "weights", residency);
@@ -205,19 +220,15 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F16, m, k);
+    leo_status status = add_matrix(chip, &all, LEO_DTYPE_F16, m, k);
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, k, n);
+        status = add_matrix(chip, &all, LEO_DTYPE_F16, k, n);
     }
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, m, n);
-    }
-    if (status == LEO_OK) {
-        status = measure(chip, run_product, &all, &opts, &result->record);
+        status = add_matrix(chip, &all, LEO_DTYPE_F16, m, n);
     }
     result->operations = 2.0 * m * n * k;
-    free_tensors(chip, &all);
-    return status;
+    return measure(chip, run_product, &all, relu ? "relu" : "", status, &result->record);
 }
 
 leo_status accuracy_run_op_matmul(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -232,6 +243,149 @@ leo_status accuracy_run_op_matmul_relu(struct accuracy_chip *chip, struct accura
     return run_matmul(chip, params, true, result);
 }
 
+/** A square convolution or pooling window over images. */
+struct window {
+    int64_t size[2], stride[2], padding[2], one[2], zero[2];
+    bool input_gradient; /**< of a convolution's two gradients, the one that is wanted */
+};
+
+// Tensor 0: images, 1: filters, 2: results.
+static leo_status run_conv(struct accuracy_chip *chip, const struct tensors *all,
+                           const void *options)
+{
+    const struct window *w = options;
+    return LEO_OP(chip->ops, "Convolution", tensor(all, 0), tensor(all, 1), leo_op_arg_none(),
+                  leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
+                  leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), leo_op_arg_ints(w->zero, 2),
+                  leo_op_arg_number(1), tensor(all, 2), leo_op_arg_number(0));
+}
+
+// Tensor 3: the gradient.
+static leo_status run_conv_grad(struct accuracy_chip *chip, const struct tensors *all,
+                                const void *options)
+{
+    const struct window *w = options;
+    const bool wanted[] = {w->input_gradient, !w->input_gradient, false};
+    return LEO_OP(chip->ops, "ConvolutionBackward", tensor(all, 2), tensor(all, 0), tensor(all, 1),
+                  leo_op_arg_none(), leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
+                  leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), leo_op_arg_ints(w->zero, 2),
+                  leo_op_arg_number(1), leo_op_arg_bools(wanted, 3), leo_op_arg_number(0),
+                  w->input_gradient ? tensor(all, 3) : leo_op_arg_none(),
+                  w->input_gradient ? leo_op_arg_none() : tensor(all, 3), leo_op_arg_none());
+}
+
+// Tensor 1: results, 2: their positions.
+static leo_status run_maxpool(struct accuracy_chip *chip, const struct tensors *all,
+                              const void *options)
+{
+    const struct window *w = options;
+    return LEO_OP(chip->ops, "MaxPool2dWithIndices", tensor(all, 0), leo_op_arg_ints(w->size, 2),
+                  leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
+                  leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), tensor(all, 1), tensor(all, 2));
+}
+
+/* Reads k, s, pad. "same": the result has the size of the images divided by the stride, rounded
+ * up, which takes a padding of (k - 1) / 2 where it is the same on both sides; an uneven one is
+ * put on both sides, as frameworks without "same" do. */
+static void read_window(struct accuracy_params *params, struct window *window)
+{
+    const int64_t k = size_of(params, "k"), s = size_of(params, "s");
+    const char *pad = accuracy_params_has(params, "pad")
+                          ? accuracy_params_word(params, "pad", paddings)
+                          : "valid";
+    const int64_t padding = pad && strcmp(pad, "same") == 0 ? (k - 1) / 2 : 0;
+    for (int i = 0; i < 2; i++) {
+        window->size[i] = k;
+        window->stride[i] = s;
+        window->padding[i] = padding;
+        window->one[i] = 1;
+        window->zero[i] = 0;
+    }
+}
+
+static int64_t windows_along(const struct window *window, int64_t size)
+{
+    const int64_t span = size + 2 * window->padding[0] - window->size[0];
+    return span < 0 ? 0 : span / window->stride[0] + 1;
+}
+
+enum conv_pass { CONV_FORWARD, CONV_GRAD_FILTER, CONV_GRAD_INPUT };
+
+static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_params *params,
+                               enum conv_pass pass, struct accuracy_result *result)
+{
+    struct tensors all = {0};
+    struct window window = {.input_gradient = pass == CONV_GRAD_INPUT};
+    (void)accuracy_params_word(params, "dtype", f16_only);
+    const int64_t n = size_of(params, "n"), ci = size_of(params, "ci"), co = size_of(params, "co");
+    const int64_t h = size_of(params, "h"), w = size_of(params, "w");
+    read_window(params, &window);
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    const int64_t k = window.size[0];
+    const int64_t in[] = {n, ci, h, w}, filter[] = {co, ci, k, k};
+    const int64_t out[] = {n, co, windows_along(&window, h), windows_along(&window, w)};
+    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, in);
+    if (status == LEO_OK) {
+        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, filter);
+    }
+    if (status == LEO_OK) {
+        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, out);
+    }
+    if (status == LEO_OK && pass != CONV_FORWARD) {
+        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, pass == CONV_GRAD_INPUT ? in : filter);
+    }
+    result->operations = 2.0 * (double)(out[0] * out[1] * out[2] * out[3]) * (double)(ci * k * k);
+    return measure(chip, pass == CONV_FORWARD ? run_conv : run_conv_grad, &all, &window, status,
+                   &result->record);
+}
+
+leo_status accuracy_run_op_conv2d(struct accuracy_chip *chip, struct accuracy_params *params,
+                                  struct accuracy_result *result)
+{
+    return run_conv_row(chip, params, CONV_FORWARD, result);
+}
+
+leo_status accuracy_run_op_conv2d_grad_filter(struct accuracy_chip *chip,
+                                              struct accuracy_params *params,
+                                              struct accuracy_result *result)
+{
+    return run_conv_row(chip, params, CONV_GRAD_FILTER, result);
+}
+
+leo_status accuracy_run_op_conv2d_grad_input(struct accuracy_chip *chip,
+                                             struct accuracy_params *params,
+                                             struct accuracy_result *result)
+{
+    return run_conv_row(chip, params, CONV_GRAD_INPUT, result);
+}
+
+leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
+                                          struct accuracy_params *params,
+                                          struct accuracy_result *result)
+{
+    struct tensors all = {0};
+    struct window window = {0};
+    (void)accuracy_params_word(params, "dtype", f16_only);
+    const int64_t n = size_of(params, "n"), c = size_of(params, "c");
+    const int64_t h = size_of(params, "h"), w = size_of(params, "w");
+    read_window(params, &window);
+    if (!accuracy_params_end(params)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    const int64_t in[] = {n, c, h, w};
+    const int64_t out[] = {n, c, windows_along(&window, h), windows_along(&window, w)};
+    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, in);
+    if (status == LEO_OK) {
+        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, out);
+    }
+    if (status == LEO_OK) {
+        status = add_tensor(chip, &all, LEO_DTYPE_S32, 4, out);
+    }
+    return measure(chip, run_maxpool, &all, &window, status, &result->record);
+}
+
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result)
 {
@@ -242,9 +396,9 @@ leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_par
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F32, 1, 128);
+    leo_status status = add_matrix(chip, &all, LEO_DTYPE_F32, 1, 128);
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, 1, 128);
+        status = add_matrix(chip, &all, LEO_DTYPE_F16, 1, 128);
     }
     if (status == LEO_OK) {
         status = begin(chip, run_cast, &all, NULL);

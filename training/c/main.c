@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-static const float RATE = 0.1f, RATE_DECAY = 0.8f;
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum {
     BATCH = 64,
@@ -22,7 +21,7 @@ enum {
 };
 
 struct options {
-    const char *soc, *simd, *data, *timeline;
+    const char *soc, *simd, *data, *timeline, *net;
     unsigned epochs, threads;
     uint64_t seed;
     float loss_scale;
@@ -31,6 +30,7 @@ struct options {
 /* The digits, which of them are for training, and what is computed on. */
 struct run {
     const struct options *options;
+    const struct recipe *recipe;
     struct digits digits;
     uint32_t *order; /**< first `train` numbers: for training, shuffled each epoch; then the
                         held-out ones */
@@ -48,7 +48,11 @@ struct run {
 
 static const char usage[] =
     "usage: leo-train [option...]\n"
-    "Trains a 64-128-10 perceptron on handwritten digits on a simulated chip.\n"
+    "Trains a network on handwritten digits on a simulated chip.\n"
+    "  --net NAME        mlp: a perceptron (default); lenet: two convolutions and two products, "
+    "which "
+    "learns\n"
+    "                    from digits that are shifted by a pixel at random\n"
     "  --soc NAME        chip: ascend910a, ascend910b1 or a SoC file (default LEO_SOC, else "
     "ascend910a)\n"
     "  --epochs N        passes over the training digits, 1..1000 (default 15)\n"
@@ -92,11 +96,17 @@ static bool parse_scale(const char *text, float *value)
 static bool parse_options(int argc, char **argv, struct options *options, int *code)
 {
     static const struct option names[] = {
-        {"soc", required_argument, NULL, 's'},     {"epochs", required_argument, NULL, 'e'},
-        {"threads", required_argument, NULL, 't'}, {"simd", required_argument, NULL, 'v'},
-        {"data", required_argument, NULL, 'd'},    {"timeline", required_argument, NULL, 'l'},
-        {"seed", required_argument, NULL, 'r'},    {"loss-scale", required_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"soc", required_argument, NULL, 's'},
+        {"epochs", required_argument, NULL, 'e'},
+        {"threads", required_argument, NULL, 't'},
+        {"simd", required_argument, NULL, 'v'},
+        {"data", required_argument, NULL, 'd'},
+        {"timeline", required_argument, NULL, 'l'},
+        {"seed", required_argument, NULL, 'r'},
+        {"loss-scale", required_argument, NULL, 'x'},
+        {"net", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     int name, index = 0;
     unsigned seed = 1;
@@ -106,6 +116,10 @@ static bool parse_options(int argc, char **argv, struct options *options, int *c
         switch (name) {
         case 's':
             options->soc = optarg;
+            break;
+        case 'n':
+            options->net = optarg;
+            good = net_describe(optarg) != NULL;
             break;
         case 'e':
             good = parse_count(optarg, 1, 1000, &options->epochs);
@@ -150,13 +164,49 @@ static bool parse_options(int argc, char **argv, struct options *options, int *c
     return true;
 }
 
-/* Rows order[0..count) of the digits, side by side. */
-static void gather(struct run *run, const uint32_t *order, uint32_t count)
+/** How a network is trained. */
+static const struct recipe {
+    const char *net;
+    float rate, decay; /**< of the rate, an epoch: smaller steps settle */
+    bool shift;        /**< half of the digits are shifted by up to a pixel each way */
+} recipes[] = {
+    {"mlp", 0.1f, 0.8f, false},
+    {"lenet", 0.05f, 0.85f, true},
+};
+
+static const struct recipe *find_recipe(const char *net)
+{
+    const struct recipe *recipe = recipes;
+    while (strcmp(recipe->net, net) != 0) {
+        recipe++;
+    }
+    return recipe;
+}
+
+/* A digit moved right and down; what comes in is 0. */
+static void copy_shifted(float *to, const float *from, int right, int down)
+{
+    enum { SIDE = 8 };
+    for (int y = 0; y < SIDE; y++) {
+        for (int x = 0; x < SIDE; x++) {
+            const int from_x = x - right, from_y = y - down;
+            const bool inside = from_x >= 0 && from_x < SIDE && from_y >= 0 && from_y < SIDE;
+            to[y * SIDE + x] = inside ? from[from_y * SIDE + from_x] : 0;
+        }
+    }
+}
+
+/* Rows order[0..count) of the digits, side by side. `random` not NULL: half of them shifted. */
+static void gather(struct run *run, const uint32_t *order, uint32_t count,
+                   struct train_random *random)
 {
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(run->pixels + (size_t)i * DIGITS_PIXELS,
-               run->digits.pixels + (size_t)order[i] * DIGITS_PIXELS,
-               DIGITS_PIXELS * sizeof(float));
+        const uint32_t bits = random ? train_random_next(random) : 0;
+        const bool shift = bits & 1;
+        copy_shifted(run->pixels + (size_t)i * DIGITS_PIXELS,
+                     run->digits.pixels + (size_t)order[i] * DIGITS_PIXELS,
+                     shift ? (int)(bits >> 1 & 0xff) % 3 - 1 : 0,
+                     shift ? (int)(bits >> 9 & 0xff) % 3 - 1 : 0);
         run->labels[i] = run->digits.labels[order[i]];
     }
 }
@@ -196,12 +246,17 @@ static leo_status prepare(struct run *run)
                                      .soc = options->soc,
                                      .host_threads = options->threads,
                                      .simd = options->simd};
-    const struct net_opts net = {
-        .batch = BATCH, .rows = run->train, .loss_scale = options->loss_scale, .momentum = 0.9f};
+    const struct net_opts net = {.name = options->net,
+                                 .batch = BATCH,
+                                 .rows = run->train,
+                                 .loss_scale = options->loss_scale,
+                                 .momentum = 0.9f};
     run->random.state = options->seed;
     leo_status status = leo_rt_create(&opts, &run->rt);
-    status = status != LEO_OK ? status : leo_rt_device_open(run->rt, 0, &run->device);
-    return status != LEO_OK ? status : net_create(run->device, &net, &run->random, &run->net);
+    if (status == LEO_OK) {
+        status = leo_rt_device_open(run->rt, 0, &run->device);
+    }
+    return status == LEO_OK ? net_create(run->device, &net, &run->random, &run->net) : status;
 }
 
 /* Adds the profile to the report and stops it; writes it if it is the one with instructions. */
@@ -220,7 +275,7 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
     const uint32_t steps = run->train / BATCH;
     double sum = 0;
     train_random_shuffle(&run->random, run->order, run->train);
-    gather(run, run->order, run->train);
+    gather(run, run->order, run->train, run->recipe->shift ? &run->random : NULL);
     // What was launched before, while nothing kept names, is not part of the profile.
     leo_status status = leo_rt_device_synchronize(run->device);
     if (status == LEO_OK) {
@@ -251,7 +306,7 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
 static leo_status measure(struct run *run, double *accuracy)
 {
     uint32_t right = 0;
-    gather(run, run->order + run->train, run->held_out);
+    gather(run, run->order + run->train, run->held_out, NULL);
     leo_status status = net_upload(run->net, run->pixels, run->labels, run->held_out);
     status = status != LEO_OK ? status : net_infer(run->net, run->held_out, run->prob);
     for (uint32_t i = 0; status == LEO_OK && i < run->held_out; i++) {
@@ -275,6 +330,7 @@ static leo_status train(struct run *run)
         return status;
     }
     leo_rt_device_get_caps(run->device, &caps);
+    printf("%s\n", net_describe(run->options->net));
     printf("chip %s, %u digits for training, %u held out, batch %d, loss scale %g\n", caps.soc_name,
            run->train, run->held_out, BATCH, (double)run->options->loss_scale);
     for (unsigned epoch = 1; status == LEO_OK && epoch <= run->options->epochs; epoch++) {
@@ -283,7 +339,7 @@ static leo_status train(struct run *run)
         float loss = 0;
         status = train_epoch(run, epoch == 1 && *run->options->timeline, &loss);
         status = status != LEO_OK ? status : measure(run, &accuracy);
-        run->rate *= RATE_DECAY; // smaller steps settle
+        run->rate *= run->recipe->decay;
         if (status == LEO_OK) {
             printf(
                 "epoch %3u  loss %.9g (%a)  accuracy %6.2f %%  simulated %10.1f us  wall %.3f s\n",
@@ -306,14 +362,19 @@ static leo_status train(struct run *run)
 
 int main(int argc, char **argv)
 {
-    struct options options = {
-        .data = LEO_DIGITS, .timeline = "timeline.json", .epochs = 15, .loss_scale = 1024};
-    struct run run = {.options = &options, .rate = RATE};
+    struct options options = {.data = LEO_DIGITS,
+                              .timeline = "timeline.json",
+                              .net = "mlp",
+                              .epochs = 15,
+                              .loss_scale = 1024};
+    struct run run = {.options = &options};
     char error[256];
     int code;
     if (!parse_options(argc, argv, &options, &code)) {
         return code;
     }
+    run.recipe = find_recipe(options.net);
+    run.rate = run.recipe->rate;
     if (digits_read(options.data, &run.digits, error, sizeof(error)) != LEO_OK) {
         fprintf(stderr, "leo-train: %s\n", error);
         return EXIT_FAILED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A perceptron with one hidden layer on the device: 64 -> 128 (relu) -> 10, softmax with cross
- * entropy. Matmuls take f16, weights have an f32 master copy; gradients carry a loss scale, and a
- * step whose gradients overflow f16 is skipped.
+ * Networks that learn digits on the device: a list of layers, then softmax with cross entropy.
+ * Products take f16, weights have an f32 master copy; gradients carry a loss scale, and a step
+ * whose gradients overflow f16 is skipped.
  */
 #pragma once
 
@@ -11,13 +11,19 @@
 #include <leo/op.h>
 #include <stdbool.h>
 
-enum { NET_INPUTS = DIGITS_PIXELS, NET_HIDDEN = 128, NET_CLASSES = DIGITS_CLASSES };
+enum { NET_CLASSES = DIGITS_CLASSES };
 
 struct net_opts {
-    uint32_t batch; /**< rows of a training step */
-    uint32_t rows;  /**< most rows of one upload */
+    const char *name; /**< one of net_names */
+    uint32_t batch;   /**< rows of a training step */
+    uint32_t rows;    /**< most rows of one upload */
     float loss_scale, momentum;
 };
+
+/** "mlp, lenet". */
+extern const char net_names[];
+/** What the network is, in a line; NULL if there is none of that name. */
+const char *net_describe(const char *name);
 
 struct net;
 LEO_MUST_CHECK leo_status net_create(struct leo_rt_device *device, const struct net_opts *opts,
@@ -32,5 +38,5 @@ LEO_MUST_CHECK leo_status net_upload(struct net *net, const float *pixels, const
 LEO_MUST_CHECK leo_status net_step(struct net *net, uint32_t row, float rate, bool *skipped);
 /** Losses of all uploaded rows that steps or net_infer have seen since the upload. */
 LEO_MUST_CHECK leo_status net_losses(struct net *net, uint32_t rows, float *losses);
-/** Runs the uploaded rows forward; prob: [rows, 10]. */
-LEO_MUST_CHECK leo_status net_infer(struct net *net, uint32_t rows, float *prob);
+/** Runs the uploaded rows forward; scores: [rows, 10], the largest is the answer. */
+LEO_MUST_CHECK leo_status net_infer(struct net *net, uint32_t rows, float *scores);

@@ -37,6 +37,7 @@ leo_status report_add(struct report *report, struct leo_rt_device *device, size_
         op->count++;
         op->ns += record->end_ns - record->start_ns;
         op->core_cycles += record->core_cycles;
+        op->gm_bytes += record->gm_read + record->gm_write;
         for (int pipe = 0; pipe < 8; pipe++) {
             op->busy[pipe] += record->busy[pipe];
         }
@@ -78,17 +79,20 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
     }
     fprintf(
         out,
-        "\nSimulated time by operator, with each unit's busy share of the operator's core time\n");
-    fprintf(out, "%-20s %8s %12s %7s %9s", "operator", "count", "total us", "%", "mean us");
+        "\nSimulated time by operator, its traffic with global memory, and each unit's busy share "
+        "of its core time\n");
+    fprintf(out, "%-20s %8s %12s %7s %9s %8s", "operator", "count", "total us", "%", "mean us",
+            "GB/s");
     for (int i = 0; i < UNITS; i++) {
         fprintf(out, " %8s", names[i]);
     }
     fprintf(out, "\n");
     for (unsigned i = 0; i < sorted.count; i++) {
         const struct report_operator *op = &sorted.operators[i];
-        fprintf(out, "%-20s %8" PRIu64 " %12.1f %6.1f%% %9.2f", op->name, op->count,
+        fprintf(out, "%-20s %8" PRIu64 " %12.1f %6.1f%% %9.2f %8.1f", op->name, op->count,
                 (double)op->ns * 1e-3, share(op->ns, sum.ns),
-                (double)op->ns * 1e-3 / (double)op->count);
+                (double)op->ns * 1e-3 / (double)op->count,
+                op->ns ? (double)op->gm_bytes / (double)op->ns : 0);
         for (int unit = 0; unit < UNITS; unit++) {
             if (op->core_cycles) {
                 fprintf(out, " %7.1f%%", share(op->busy[units[unit]], op->core_cycles));

@@ -9,7 +9,7 @@ enum { REPORT_OPERATORS = 32 };
 
 struct report_operator {
     char name[40];
-    uint64_t count, ns, core_cycles, busy[8];
+    uint64_t count, ns, core_cycles, gm_bytes, busy[8];
 };
 
 struct report {

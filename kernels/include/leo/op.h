@@ -1,81 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators: each checks its arguments, then launches its device programs on a stream of the
- * context's device. */
+/*
+ * Operators for C programs on leo_rt: every operator of docs/api/aclnn.md, called by its name. The
+ * vendor's interface to the same code is aclnnop/aclnn_<name>.h.
+ */
 #pragma once
 
 #include <leo/isa_enums.h>
 #include <leo/runtime.h>
 #include <leo/status.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Loaded device programs and tiling of one device. Create once, use from one thread at a time. */
+/** Runs operators on one stream, from one thread at a time. Holds their workspace. */
 struct leo_op_context;
-leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_op_context **context);
-void leo_op_context_destroy(struct leo_op_context *context);
+leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_rt_stream *stream,
+                                 struct leo_op_context **context);
+void leo_op_context_destroy(
+    struct leo_op_context *context); /**< waits for the stream; NULL is fine */
 
 /** Bytes behind a tensor's end that must belong to its allocation: the coupled generation's DMA
  * reads whole blocks. */
-enum { LEO_OP_READ_MARGIN = 32 };
+enum { LEO_OP_READ_MARGIN = 32, LEO_OP_RANK_MAX = 8 };
 
-/** A dense row-major tensor in device memory of up to 4 dimensions. Describes, does not own. */
+/** A tensor in device memory. Describes, does not own. */
 struct leo_op_tensor {
-    uint64_t addr;
-    enum leo_dtype dtype; /**< LEO_DTYPE_F16 or LEO_DTYPE_F32 or LEO_DTYPE_S32 */
-    unsigned rank;        /**< 0..4 */
-    uint32_t dim[4];
+    uint64_t addr;        /**< of element [0, 0, ...] */
+    enum leo_dtype dtype; /**< B8: bool */
+    unsigned rank;
+    int64_t dim[LEO_OP_RANK_MAX];
+    int64_t stride[LEO_OP_RANK_MAX]; /**< elements; 0 repeats an element */
+};
+/** A row-major tensor without gaps. */
+struct leo_op_tensor leo_op_tensor(uint64_t addr, enum leo_dtype dtype, unsigned rank,
+                                   const int64_t *dim);
+/** The matrix with rows and columns exchanged. */
+struct leo_op_tensor leo_op_transposed(const struct leo_op_tensor *matrix);
+
+enum leo_op_arg_kind {
+    LEO_OP_NONE,
+    LEO_OP_TENSOR,
+    LEO_OP_TENSORS,
+    LEO_OP_NUMBER,
+    LEO_OP_INTS,
+    LEO_OP_BOOLS,
+    LEO_OP_DTYPE,
+    LEO_OP_TEXT
 };
 
-/** out[m,n] = op(a)[m,k] x op(b)[k,n] (+ bias[n]) (then relu). a, b f16; out f16 or f32; bias f32;
- * sums f32. */
-struct leo_op_matmul_opts {
-    bool transpose_a, transpose_b; /**< a is stored k x m; b is stored n x k. */
-    bool relu;
-    const struct leo_op_tensor *bias; /**< NULL = none. */
+/** An argument. What it points to must last until leo_op_run returns. */
+struct leo_op_arg {
+    enum leo_op_arg_kind kind;
+    size_t count; /**< of a list */
+    union {
+        const struct leo_op_tensor *tensor; /**< one, or the first of a list */
+        double number;                      /**< for scalars, integers and bools too */
+        const int64_t *ints;
+        const bool *bools;
+        enum leo_dtype dtype;
+        const char *text;
+    };
 };
-leo_status leo_op_matmul(struct leo_op_context *context, struct leo_rt_stream *stream,
-                         const struct leo_op_tensor *a, const struct leo_op_tensor *b,
-                         const struct leo_op_matmul_opts *opts, const struct leo_op_tensor *out);
-/** out = a + b, same shape, f16 or f32. */
-leo_status leo_op_add(struct leo_op_context *context, struct leo_rt_stream *stream,
-                      const struct leo_op_tensor *a, const struct leo_op_tensor *b,
-                      const struct leo_op_tensor *out);
-/** out = max(in, 0); f16 or f32. */
-leo_status leo_op_relu(struct leo_op_context *context, struct leo_rt_stream *stream,
-                       const struct leo_op_tensor *in, const struct leo_op_tensor *out);
-/** din = out > 0 ? dout : 0, where `out` is relu's result. */
-leo_status leo_op_relu_grad(struct leo_op_context *context, struct leo_rt_stream *stream,
-                            const struct leo_op_tensor *dout, const struct leo_op_tensor *out,
-                            const struct leo_op_tensor *din);
-/** loss[i] = -log softmax(logits[i])[label[i]]; logits f32 [rows, classes], labels s32 [rows], loss
- * f32 [rows]; prob (f32 [rows, classes]) receives the softmax. */
-leo_status leo_op_softmax_xent(struct leo_op_context *context, struct leo_rt_stream *stream,
-                               const struct leo_op_tensor *logits,
-                               const struct leo_op_tensor *labels, const struct leo_op_tensor *loss,
-                               const struct leo_op_tensor *prob);
-/** dlogits = (prob - onehot(label)) * scale; dlogits f16 or f32. */
-leo_status leo_op_softmax_xent_grad(struct leo_op_context *context, struct leo_rt_stream *stream,
-                                    const struct leo_op_tensor *prob,
-                                    const struct leo_op_tensor *labels, float scale,
-                                    const struct leo_op_tensor *dlogits);
-/** out[n] (f32) = sum over rows of in[m,n] (f16 or f32), in f32, ascending rows. */
-leo_status leo_op_column_sum(struct leo_op_context *context, struct leo_rt_stream *stream,
-                             const struct leo_op_tensor *in, const struct leo_op_tensor *out);
-/** out = (out's dtype) in, f32 <-> f16. overflow (s32 [1], may be NULL) becomes 1 if any result is
- * Inf or NaN; it is never cleared here. */
-leo_status leo_op_cast(struct leo_op_context *context, struct leo_rt_stream *stream,
-                       const struct leo_op_tensor *in, const struct leo_op_tensor *out,
-                       const struct leo_op_tensor *overflow);
-/** velocity = momentum * velocity + grad * grad_scale; weight -= rate * velocity. weight, velocity
- * f32; grad f32 or f16. */
-leo_status leo_op_momentum_sgd(struct leo_op_context *context, struct leo_rt_stream *stream,
-                               const struct leo_op_tensor *weight,
-                               const struct leo_op_tensor *velocity,
-                               const struct leo_op_tensor *grad, float grad_scale, float rate,
-                               float momentum);
+
+struct leo_op_arg leo_op_arg_none(void); /**< for a parameter that may be NULL */
+struct leo_op_arg leo_op_arg_tensor(const struct leo_op_tensor *tensor);
+struct leo_op_arg leo_op_arg_tensors(const struct leo_op_tensor *first, size_t count);
+struct leo_op_arg leo_op_arg_number(double number);
+struct leo_op_arg leo_op_arg_ints(const int64_t *ints, size_t count);
+struct leo_op_arg leo_op_arg_bools(const bool *bools, size_t count);
+struct leo_op_arg leo_op_arg_dtype(enum leo_dtype dtype);
+struct leo_op_arg leo_op_arg_text(const char *text);
+
+/**
+ * Checks the arguments and launches the operator; does not wait. `name` is the operator's without
+ * aclnn, the arguments are its parameters in the order of docs/api/aclnn.md.
+ * Errors: LEO_ERR_NOT_FOUND (no such operator), LEO_ERR_INVALID_ARG (number or kind of arguments,
+ * values), LEO_ERR_DTYPE, LEO_ERR_SHAPE, LEO_ERR_BAD_POINTER; the text names the parameter.
+ */
+LEO_MUST_CHECK leo_status leo_op_run(struct leo_op_context *context, const char *name,
+                                     const struct leo_op_arg *args, unsigned count);
+
+/** In C: LEO_OP(context, "Add", leo_op_arg_tensor(&a), ...): leo_op_run with the arguments in
+ * place. */
+#define LEO_OP(context, name, ...)                                                                 \
+    leo_op_run(context, name, (const struct leo_op_arg[]){__VA_ARGS__},                            \
+               sizeof((const struct leo_op_arg[]){__VA_ARGS__}) / sizeof(struct leo_op_arg))
 
 #ifdef __cplusplus
 }

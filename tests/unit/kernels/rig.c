@@ -25,7 +25,7 @@ void rig_init(struct rig *rig, const char *soc, unsigned threads, const char *si
     must(leo_rt_create(&opts, &rig->rt), "rt_create");
     must(leo_rt_device_open(rig->rt, 0, &rig->device), "device_open");
     must(leo_rt_stream_create(rig->device, &rig->stream), "stream_create");
-    must(leo_op_context_create(rig->device, &rig->context), "op_context_create");
+    must(leo_op_context_create(rig->device, rig->stream, &rig->context), "op_context_create");
     leo_rt_device_get_caps(rig->device, &caps);
     rig->arch = caps.arch;
 }
@@ -68,10 +68,8 @@ struct rig_buffer rig_put(struct rig *rig, enum leo_dtype dtype, uint32_t rows, 
                        buffer.bytes + 2 * RIG_GUARD),
          "memcpy");
     free(host);
-    buffer.tensor = (struct leo_op_tensor){.addr = buffer.base + RIG_GUARD,
-                                           .dtype = dtype,
-                                           .rank = columns ? 2 : 1,
-                                           .dim = {rows, columns}};
+    const int64_t dim[] = {rows, columns};
+    buffer.tensor = leo_op_tensor(buffer.base + RIG_GUARD, dtype, columns ? 2 : 1, dim);
     return buffer;
 }
 

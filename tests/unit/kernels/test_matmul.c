@@ -27,10 +27,14 @@ static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, 
     struct rig_buffer db = rig_put(rig, LEO_DTYPE_F16, tb ? s.n : s.k, tb ? s.k : s.n, b);
     struct rig_buffer dbias = rig_put(rig, LEO_DTYPE_F32, s.n, 0, bias);
     struct rig_buffer out = rig_put(rig, half_out ? LEO_DTYPE_F16 : LEO_DTYPE_F32, s.m, s.n, NULL);
-    const struct leo_op_matmul_opts opts = {ta, tb, relu, with_bias ? &dbias.tensor : NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        leo_op_matmul(rig->context, rig->stream, &da.tensor, &db.tensor, &opts, &out.tensor),
-        LEO_OK);
+    const struct leo_op_tensor left = ta ? leo_op_transposed(&da.tensor) : da.tensor;
+    const struct leo_op_tensor right = tb ? leo_op_transposed(&db.tensor) : db.tensor;
+    CU_ASSERT_EQUAL_FATAL(LEO_OP(rig->context, "FusedMatmul", leo_op_arg_tensor(&left),
+                                 leo_op_arg_tensor(&right),
+                                 with_bias ? leo_op_arg_tensor(&dbias.tensor) : leo_op_arg_none(),
+                                 leo_op_arg_none(), leo_op_arg_text(relu ? "relu" : ""),
+                                 leo_op_arg_number(0), leo_op_arg_tensor(&out.tensor)),
+                          LEO_OK);
     rig_synchronize(rig);
     rig_take(rig, &out, got);
     rig_take(rig, &da, NULL);

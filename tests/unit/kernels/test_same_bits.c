@@ -15,6 +15,35 @@ struct result {
     uint64_t ns;
 };
 
+enum { A, B, BIAS, OUT, SUM, X, PROB, LABELS, LOSS, GRAD };
+
+static struct leo_op_arg t(const struct leo_op_tensor *tensor)
+{
+    return leo_op_arg_tensor(tensor);
+}
+
+/* A product, a sum of its columns, a softmax, its gradient, a choice of elements. */
+static void run_operators(struct rig *rig, const struct leo_op_tensor *const *all)
+{
+    static const int64_t rows[] = {0};
+    struct leo_op_context *context = rig->context;
+    CU_ASSERT_EQUAL(LEO_OP(context, "FusedMatmul", t(all[A]), t(all[B]), t(all[BIAS]),
+                           leo_op_arg_none(), leo_op_arg_text("relu"), leo_op_arg_number(0),
+                           t(all[OUT])),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(LEO_OP(context, "ReduceSum", t(all[OUT]), leo_op_arg_ints(rows, 1),
+                           leo_op_arg_number(0), leo_op_arg_dtype(LEO_DTYPE_F32), t(all[SUM])),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(LEO_OP(context, "LogSoftmax", t(all[X]), leo_op_arg_number(1), t(all[PROB])),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(LEO_OP(context, "LogSoftmaxBackward", t(all[X]), t(all[PROB]),
+                           leo_op_arg_number(1), t(all[GRAD])),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(LEO_OP(context, "IndexSelect", t(all[BIAS]), leo_op_arg_number(0),
+                           t(all[LABELS]), t(all[LOSS])),
+                    LEO_OK);
+}
+
 static void run(const char *soc, unsigned threads, const char *simd, struct result *result)
 {
     struct rig rig;
@@ -36,17 +65,10 @@ static void run(const char *soc, unsigned threads, const char *simd, struct resu
     struct rig_buffer prob = rig_put(&rig, LEO_DTYPE_F32, ROWS, CLASSES, NULL),
                       loss = rig_put(&rig, LEO_DTYPE_F32, ROWS, 0, NULL);
     struct rig_buffer grad = rig_put(&rig, LEO_DTYPE_F16, ROWS, CLASSES, NULL);
-    const struct leo_op_matmul_opts opts = {.relu = true, .bias = &dbias.tensor};
     const uint64_t begin = leo_rt_device_host_time_ns(rig.device);
-    CU_ASSERT_EQUAL(
-        leo_op_matmul(rig.context, rig.stream, &da.tensor, &db.tensor, &opts, &out.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_column_sum(rig.context, rig.stream, &out.tensor, &sum.tensor), LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_softmax_xent(rig.context, rig.stream, &dx.tensor, &dlabels.tensor,
-                                        &loss.tensor, &prob.tensor),
-                    LEO_OK);
-    CU_ASSERT_EQUAL(leo_op_softmax_xent_grad(rig.context, rig.stream, &prob.tensor, &dlabels.tensor,
-                                             8, &grad.tensor),
-                    LEO_OK);
+    run_operators(&rig, (const struct leo_op_tensor *[]){
+                            &da.tensor, &db.tensor, &dbias.tensor, &out.tensor, &sum.tensor,
+                            &dx.tensor, &prob.tensor, &dlabels.tensor, &loss.tensor, &grad.tensor});
     rig_synchronize(&rig);
     result->ns = leo_rt_device_host_time_ns(rig.device) - begin;
     rig_take(&rig, &out, result->product);
@@ -73,7 +95,9 @@ static bool can_run(const char *simd)
     struct leo_rt *rt = NULL;
     struct leo_rt_device *device = NULL;
     leo_status status = leo_rt_create(&opts, &rt);
-    status = status != LEO_OK ? status : leo_rt_device_open(rt, 0, &device);
+    if (status == LEO_OK) {
+        status = leo_rt_device_open(rt, 0, &device);
+    }
     leo_rt_device_close(device);
     leo_rt_destroy(rt);
     return status == LEO_OK;

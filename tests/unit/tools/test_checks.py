@@ -56,7 +56,7 @@ class Checks(unittest.TestCase):
             ("runtime/x.c", '#include "core/core.h"\n', "a private header of another folder"),
             ("runtime/x.c", '#include "../sim/core/core.h"\n', "a private header of another folder"),
             ("kernels/device/x.c", "#include <leo/runtime.h>\n", "device programs see isa alone"),
-            ("kernels/host/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
+            ("kernels/family/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
             ("tools/leo/x.c", "#include <leo/sim.h>\n", "tools must not see sim"),
             ("examples/x.c", "#include <leo/nothing.h>\n", "no public header of that name"),
         ):

@@ -28,7 +28,7 @@ OP_INLINE void update_f16(const struct op_flat_args *t, const struct flat_tile *
     update(t, tile, FLAT_SCRATCH);
 }
 
-__global__ __vector__ void op_momentum_sgd_f32(struct op_flat_args args)
+__global__ __vector__ void momentum_f32(struct op_flat_args args)
 {
     const struct op_flat_args t = args;
     const struct flat_op op = {
@@ -36,7 +36,7 @@ __global__ __vector__ void op_momentum_sgd_f32(struct op_flat_args args)
     flat_run(&t, &op);
 }
 
-__global__ __vector__ void op_momentum_sgd_f16(struct op_flat_args args)
+__global__ __vector__ void momentum_f16(struct op_flat_args args)
 {
     const struct op_flat_args t = args;
     const struct flat_op op = {
