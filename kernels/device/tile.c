@@ -267,9 +267,44 @@ OP_INLINE void fill_columns(const struct op_tile_args *t, uint64_t first, uint32
     }
 }
 
+/* The used part of the arguments. */
+static void take_args(struct op_tile_args *to, const struct op_tile_args *from)
+{
+    enum { FIXED = __builtin_offsetof(struct op_tile_args, columns) };
+    __builtin_memcpy(&to->columns, &from->columns,
+                     __builtin_offsetof(struct op_tile_args, slot) - FIXED);
+    to->out = from->out;
+    for (uint32_t i = 0; i < to->ins; i++) {
+        to->in[i] = from->in[i];
+    }
+    for (uint32_t i = 0; i < to->slots; i++) {
+        to->slot[i] = from->slot[i];
+    }
+    for (uint32_t i = 0; i < to->insns; i++) {
+        to->insn[i] = from->insn[i];
+    }
+    for (uint32_t i = 0; i < to->numbers; i++) {
+        to->number[i] = from->number[i];
+    }
+    for (uint32_t i = 0; i < to->fills; i++) {
+        to->fill_slot[i] = from->fill_slot[i];
+        to->fill_number[i] = from->fill_number[i];
+    }
+    const uint32_t strides = to->row ? 1 : to->outer; // of rows in a tile: from row to row
+    for (uint32_t d = 0; d < strides; d++) {
+        to->dim[d] = from->dim[d];
+        to->out_stride[d] = from->out_stride[d];
+        for (uint32_t i = 0; i < to->ins; i++) {
+            to->in_stride[i][d] = from->in_stride[i][d];
+        }
+    }
+}
+
 __global__ __vector__ void tile_run(struct op_tile_args args)
 {
-    const struct op_tile_args copy = args, *t = &copy;
+    struct op_tile_args copy;
+    const struct op_tile_args *t = &copy;
+    take_args(&copy, &args);
     const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
     const uint64_t end = op_min64(first + t->per_block, t->pieces);
     uint64_t filled = UINT64_MAX;
@@ -285,9 +320,10 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         set_flag(PIPE_MTE3, PIPE_V, event);
     }
     load_rows_once(t);
+    // Divisions are slow: the place is carried on from piece to piece.
+    uint64_t row = first ? first / t->pieces_a_row : 0, in_row = first - row * t->pieces_a_row;
     for (uint64_t piece = first; piece < end; piece++, parity ^= 1) {
-        const uint64_t row = piece / t->pieces_a_row,
-                       at = (piece - row * t->pieces_a_row) * t->tile;
+        const uint64_t at = in_row * t->tile;
         const uint32_t count = (uint32_t)op_min64(t->tile, t->columns - at);
         const uint8_t repeats = (uint8_t)((count + 63) / 64);
         wait_flag(PIPE_V, PIPE_MTE2, parity);
@@ -316,6 +352,10 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         op_store(t->out + row_offset(t, t->out_stride, row) + at * t->out_bytes,
                  slot_of(t, t->out_slot, parity), count * t->out_bytes);
         set_flag(PIPE_MTE3, PIPE_V, parity);
+        if (++in_row == t->pieces_a_row) {
+            in_row = 0;
+            row++;
+        }
     }
     for (uint32_t event = 0; event < 2; event++) {
         wait_flag(PIPE_V, PIPE_MTE2, event);

@@ -72,19 +72,22 @@ struct op_tile_slot {
  */
 struct op_tile_args {
     uint64_t out, in[OP_TILE_INS];
-    uint64_t columns, pieces, pieces_a_row, per_block;
-    int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
-        in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
-    uint32_t tile;
-    uint32_t row; /**< elements of a row where several rows are in a tile, which is a multiple of
+    uint64_t columns;
+    uint32_t pieces, pieces_a_row, per_block;
+    uint16_t tile;
+    uint16_t row; /**< elements of a row where several rows are in a tile, which is a multiple of
                      it; else 0 */
-    uint8_t outer, ins, insns, numbers;
+    uint8_t outer, ins, insns, numbers, slots, fills; /**< how much of the lists below is used */
+    uint8_t out_bytes, out_slot;
     uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];
     uint8_t in_bytes[OP_TILE_INS];
-    uint8_t out_bytes, out_slot, fills, reserved;
-    uint8_t fill_slot[OP_TILE_NUMBERS],
-        fill_number[OP_TILE_NUMBERS]; /**< slots that hold a number throughout */
+
+    /* Lists. A program loads the used part alone: a load from global memory is slow. */
     struct op_tile_slot slot[OP_TILE_SLOTS];
     struct op_tile_insn insn[OP_TILE_INSNS];
     float number[OP_TILE_NUMBERS];
+    uint8_t fill_slot[OP_TILE_NUMBERS],
+        fill_number[OP_TILE_NUMBERS]; /**< slots that hold a number throughout */
+    int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
+        in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
 };

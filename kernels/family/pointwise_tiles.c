@@ -427,8 +427,8 @@ static void lay_out_slots(struct list *list, uint32_t ub_bytes)
     for (unsigned i = 0; i < list->slots; i++) {
         bytes += list->slot_bytes[i];
     }
-    args->tile = ub_bytes / (bytes ? bytes : 1) / 128 * 128;
-    args->tile = args->tile > OP_TILE_MOST ? OP_TILE_MOST : args->tile;
+    const uint32_t room = ub_bytes / (bytes ? bytes : 1) / 128 * 128;
+    args->tile = (uint16_t)(room > OP_TILE_MOST ? OP_TILE_MOST : room);
     for (unsigned i = 0; i < list->slots; i++) {
         const uint32_t all = list->slot_bytes[i] * args->tile;
         args->slot[i] = (struct op_tile_slot){base, list->slot_double[i] ? all / 2 : 0};
@@ -530,12 +530,13 @@ static bool cut_into_rows(struct op_tile_args *args, const struct op_pointwise_s
 {
     const uint32_t row = (uint32_t)space->dim[1];
     const uint32_t whole = args->tile / row * row;
-    args->row = row;
-    args->tile = whole;
+    args->row = (uint16_t)row;
+    args->tile = (uint16_t)whole;
     return whole > 0;
 }
 
-static void share_pieces(struct op_tile_args *args, const struct op_pointwise_work *work,
+// False: more pieces than the arguments can count.
+static bool share_pieces(struct op_tile_args *args, const struct op_pointwise_work *work,
                          const struct op_pointwise_space *space, uint32_t *blocks)
 {
     const uint64_t count = (uint64_t)op_tensor_count(&work->out);
@@ -544,12 +545,15 @@ static void share_pieces(struct op_tile_args *args, const struct op_pointwise_wo
     // Smaller pieces rather than idle cores.
     const struct op_share piece =
         op_share_make(count, args->row ? args->row : 128, LEAST_BYTES / args->out_bytes, cores);
-    args->tile = piece.per_block < args->tile ? (uint32_t)piece.per_block : args->tile;
-    args->pieces_a_row = (args->columns + args->tile - 1) / args->tile;
-    args->pieces = count / args->columns * args->pieces_a_row;
-    const struct op_share share = op_share_make(args->pieces, 1, 1, cores);
-    args->per_block = share.per_block;
+    args->tile = piece.per_block < args->tile ? (uint16_t)piece.per_block : args->tile;
+    const uint64_t a_row = (args->columns + args->tile - 1) / args->tile;
+    const uint64_t pieces = count / args->columns * a_row;
+    const struct op_share share = op_share_make(pieces, 1, 1, cores);
+    args->pieces_a_row = (uint32_t)a_row;
+    args->pieces = (uint32_t)pieces;
+    args->per_block = (uint32_t)share.per_block;
     *blocks = share.blocks;
+    return pieces <= UINT32_MAX;
 }
 
 leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
@@ -598,6 +602,7 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         return LEO_OK;
     }
     args.insns = (uint8_t)list.insns;
+    args.slots = (uint8_t)list.slots;
     memcpy(args.insn, list.insn, sizeof(args.insn));
     args.out = work->out.addr;
     args.outer = (uint8_t)(rows ? 0 : space->rank - 1);
@@ -606,7 +611,9 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         args.out_stride[d] = space->stride[0][d] * args.out_bytes;
     }
     uint32_t blocks;
-    share_pieces(&args, work, space, &blocks);
+    if (!share_pieces(&args, work, space, &blocks)) {
+        return LEO_OK;
+    }
     *done = true;
     return op_plan_launch(work->call->plan, "tile", "tile_run", blocks, &args, sizeof(args),
                           1 + OP_TILE_INS);
