@@ -11,21 +11,57 @@ struct source {
     uint64_t base; /**< address of the feature map in L1 */
 };
 
-/** The block of one row and one column of blocks: of the map, or padding. Outside the matrix: 0. */
-static void fetch(const struct source *source, uint32_t row, uint32_t block, uint8_t *to)
+/** `count` rows of one column of blocks, from the map, of padding, or, outside the matrix, of 0;
+ * rows from `rows` on are 0. */
+static void fetch(const struct source *source, uint32_t row, uint32_t count, uint32_t rows,
+                  uint32_t block, uint8_t *to)
 {
     const struct mte_window *window = source->window;
-    uint64_t offset;
-    if (row >= window->out_w * window->out_h ||
-        block / (window->filter_w * window->filter_h) >= window->groups) {
-        memset(to, 0, MTE_BLOCK_BYTES);
-    } else if (mte_window_at(window, row, block, &offset)) {
-        memcpy(to,
-               sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset,
-                              MTE_BLOCK_BYTES, 1),
-               MTE_BLOCK_BYTES);
-    } else {
-        memcpy(to, window->pad, MTE_BLOCK_BYTES);
+    const uint32_t kernel = window->filter_w * window->filter_h,
+                   all = window->out_w * window->out_h;
+    const uint32_t left = row < all ? all - row : 0;
+    uint32_t present = rows < count ? rows : count;
+    present = block / kernel >= window->groups ? 0 : left < present ? left : present;
+    memset(to + (size_t)present * MTE_BLOCK_BYTES, 0, (size_t)(count - present) * MTE_BLOCK_BYTES);
+    if (present == 0) {
+        return;
+    }
+    // The pixel of the first row, and how it moves from row to row.
+    const uint32_t at = block % kernel;
+    const int64_t down = (int64_t)(at / window->filter_w) * window->dilation_h - window->map.pad_t,
+                  right = (int64_t)(at % window->filter_w) * window->dilation_w - window->map.pad_l;
+    uint32_t out_w = row % window->out_w;
+    int64_t h = (int64_t)(row / window->out_w) * window->stride_h + down;
+    const uint64_t group = (uint64_t)(block / kernel) * window->map.height;
+    for (uint32_t i = 0; i < present;) {
+        // As many rows as lie side by side in one line of the map.
+        const int64_t w = (int64_t)out_w * window->stride_w + right;
+        uint32_t run = 1;
+        if (h < 0 || h >= window->map.height || w < 0 || w >= window->map.width) {
+            memcpy(to, window->pad, MTE_BLOCK_BYTES);
+        } else {
+            uint64_t offset =
+                ((group + (uint64_t)h) * window->map.width + (uint64_t)w) * MTE_BLOCK_BYTES;
+            if (window->wrap) {
+                offset %= window->wrap;
+            } else if (window->stride_w == 1) {
+                const uint32_t columns = window->out_w - out_w,
+                               pixels = window->map.width - (uint32_t)w;
+                run = columns < pixels ? columns : pixels;
+                run = run < present - i ? run : present - i;
+            }
+            const uint32_t bytes = run * MTE_BLOCK_BYTES;
+            memcpy(to,
+                   sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset, bytes, 1),
+                   bytes);
+        }
+        to += (size_t)run * MTE_BLOCK_BYTES;
+        i += run;
+        out_w += run;
+        if (out_w == window->out_w) {
+            out_w = 0;
+            h += window->stride_h;
+        }
     }
 }
 
@@ -33,13 +69,7 @@ static void fetch(const struct source *source, uint32_t row, uint32_t block, uin
 static void fetch_fractal(const struct source *source, uint32_t row, uint32_t rows, uint32_t block,
                           uint8_t *to)
 {
-    for (uint32_t i = 0; i < 16; i++) {
-        if (i < rows) {
-            fetch(source, row + i, block, to + i * MTE_BLOCK_BYTES);
-        } else {
-            memset(to + i * MTE_BLOCK_BYTES, 0, MTE_BLOCK_BYTES);
-        }
-    }
+    fetch(source, row, 16, rows, block, to);
 }
 
 /** The left matrix: fractals of 16 pixels and one block, in rows; or transposed as a whole. */
@@ -70,16 +100,26 @@ static void to_right(const struct source *source, const struct mte_img2col *move
 {
     const unsigned element = source->window->element;
     const uint32_t c0 = MTE_BLOCK_BYTES / element, n1 = (move->blocks * c0 + 15) / 16;
+    _Alignas(64) uint8_t pixels[MTE_FRACTAL_BYTES];
+    if (element == 2) { // fractals of 16 x 16, turned
+        for (uint32_t p = 0; p < move->rows; p += 16) {
+            for (uint32_t j = 0; j < move->blocks; j++) {
+                uint8_t *to = dst + ((uint64_t)(p / 16) * n1 + j) * MTE_FRACTAL_BYTES;
+                fetch_fractal(source, row + p, move->rows - p, block + j, pixels);
+                source->core->simd->cube->transpose_b16(to, 0, pixels, 0, 1);
+            }
+        }
+        return;
+    }
     memset(dst, 0, mte_img2col_fractals(move) * MTE_FRACTAL_BYTES);
     for (uint32_t p = 0; p < move->rows; p++) {
         for (uint32_t j = 0; j < move->blocks; j++) {
-            uint8_t values[MTE_BLOCK_BYTES];
-            fetch(source, row + p, block + j, values);
+            fetch(source, row + p, 1, 1, block + j, pixels);
             for (uint32_t c = 0; c < c0; c++) {
                 const uint32_t n = j * c0 + c;
                 uint8_t *to = dst + ((uint64_t)(p / c0) * n1 + n / 16) * MTE_FRACTAL_BYTES +
                               n % 16 * MTE_BLOCK_BYTES + p % c0 * element;
-                memcpy(to, values + c * element, element);
+                memcpy(to, pixels + c * element, element);
             }
         }
     }

@@ -29,29 +29,6 @@ static bool set_window(struct sim_core *core, struct mte_window *window, uint64_
     return true;
 }
 
-bool mte_window_at(const struct mte_window *window, uint32_t row, uint32_t block, uint64_t *offset)
-{
-    const uint32_t kernel = window->filter_w * window->filter_h;
-    const uint32_t group = block / kernel, at = block % kernel;
-    if (row >= window->out_w * window->out_h || group >= window->groups) {
-        return false;
-    }
-    const int64_t h = (int64_t)(row / window->out_w) * window->stride_h - window->map.pad_t +
-                      (int64_t)(at / window->filter_w) * window->dilation_h;
-    const int64_t w = (int64_t)(row % window->out_w) * window->stride_w - window->map.pad_l +
-                      (int64_t)(at % window->filter_w) * window->dilation_w;
-    if (h < 0 || w < 0 || h >= window->map.height || w >= window->map.width) {
-        return false;
-    }
-    *offset =
-        (((uint64_t)group * window->map.height + (uint64_t)h) * window->map.width + (uint64_t)w) *
-        MTE_BLOCK_BYTES;
-    if (window->wrap) {
-        *offset %= window->wrap;
-    }
-    return true;
-}
-
 static bool unpack_second(struct sim_core *core, const struct sim_op *op, struct mte_img2col *move)
 {
     const struct leo_cfg_l3d0 at = leo_cfg_l3d0_unpack(op->c);

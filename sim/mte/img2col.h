@@ -35,5 +35,3 @@ struct mte_img2col {
 bool mte_img2col_unpack(struct sim_core *core, const struct sim_op *op, struct mte_img2col *move);
 /** Fractals of the result, without repeats. */
 uint64_t mte_img2col_fractals(const struct mte_img2col *move);
-/** Offset of the block of a window's element from the start of the map; false: padding. */
-bool mte_window_at(const struct mte_window *window, uint32_t row, uint32_t block, uint64_t *offset);

@@ -86,6 +86,41 @@ bool sim_foot_nchw(struct sim_core *core, const struct sim_op *op, struct sim_fo
                      (struct sim_level){cfg->repeat, cfg->dst_rep}));
 }
 
+/* 16 rows of 16 elements of 16 bits: a fractal, turned. */
+static void turn_16(const struct sim_core *core, uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
+{
+    _Alignas(64) uint8_t turned[MATRIX_BYTES];
+    core->simd->cube->transpose_b16(turned, 0, rows[0], 0, 1);
+    memcpy(rows, turned, sizeof(turned));
+}
+
+/* 16 rows of 8 elements of 32 bits to 8 of 16, a row of the result in two blocks. */
+static void turn_32(uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
+{
+    uint32_t from[ROWS][8], to[8][ROWS];
+    memcpy(from, rows, sizeof(from));
+    for (unsigned column = 0; column < 8; column++) {
+        for (unsigned row = 0; row < ROWS; row++) {
+            to[column][row] = from[row][column];
+        }
+    }
+    memcpy(rows, to, sizeof(to));
+}
+
+/* 16 rows of 16 bytes, each the first half of a block. */
+static void turn_8(uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
+{
+    uint8_t to[ROWS][ROWS];
+    for (unsigned column = 0; column < ROWS; column++) {
+        for (unsigned row = 0; row < ROWS; row++) {
+            to[column][row] = rows[row][column];
+        }
+    }
+    for (unsigned row = 0; row < ROWS; row++) {
+        memcpy(rows[row], to[row], ROWS);
+    }
+}
+
 bool sim_vec_nchwconv(struct sim_core *core, const struct sim_op *op)
 {
     struct nchw nchw;
@@ -93,20 +128,23 @@ bool sim_vec_nchwconv(struct sim_core *core, const struct sim_op *op)
         return false;
     }
     const struct sim_span *src = &op->foot->span[SIM_OPERAND_EXTRA], *dst = src + ROWS;
-    const uint32_t columns = nchw.part / nchw.element; // of the source: 16, or 8 of 32 bits
-    const uint32_t blocks = ROWS / columns;            // that a row of the result fills
+    const bool whole = nchw.part == SIM_VEC_BLOCK_BYTES;
     for (uint32_t repeat = 0; repeat < nchw.cfg.repeat; repeat++) {
-        uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES];
+        _Alignas(64) uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES];
         for (unsigned row = 0; row < ROWS; row++) {
-            memcpy(rows[row], src[row].host + repeat * src[row].level[0].step, nchw.part);
+            const uint8_t *from = src[row].host + repeat * src[row].level[0].step;
+            memcpy(rows[row], from, whole ? SIM_VEC_BLOCK_BYTES : SIM_VEC_BLOCK_BYTES / 2);
+        }
+        if (nchw.element == 2) {
+            turn_16(core, rows);
+        } else if (nchw.element == 4) {
+            turn_32(rows);
+        } else {
+            turn_8(rows);
         }
         for (unsigned row = 0; row < ROWS; row++) {
             uint8_t *to = dst[row].host + repeat * dst[row].level[0].step;
-            const unsigned column = row / blocks, first = row % blocks * columns;
-            for (unsigned i = 0; i < columns; i++) {
-                memcpy(to + i * nchw.element, rows[first + i] + column * nchw.element,
-                       nchw.element);
-            }
+            memcpy(to, rows[row], whole ? SIM_VEC_BLOCK_BYTES : SIM_VEC_BLOCK_BYTES / 2);
         }
     }
     return true;
