@@ -190,10 +190,12 @@ void rnn_keep_old(struct op_chain *chain, const struct rnn *rnn, int64_t t,
     if (rnn->valid.rank) {
         const struct op_tensor valid = op_view_select(&rnn->valid, 0, t);
         const int64_t column[] = {rnn->batch, 1};
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
         const struct op_tensor flag = op_chain_temp(chain, OP_TYPE_BOOL, 2, column);
         op_chain_copy(chain, &flag, &valid);
         OP_CHAIN_CALL(chain, "SWhere", op_value_tensor(&flag), op_value_tensor(now),
                       op_value_tensor(before), op_value_tensor(now));
+        op_plan_temp_release(chain->plan, mark);
     }
 }
 

@@ -177,6 +177,16 @@ leo_status op_plan_temp_bytes(struct op_plan *plan, uint64_t bytes, uint64_t *ad
     return LEO_OK;
 }
 
+uint64_t op_plan_temp_mark(const struct op_plan *plan)
+{
+    return plan->workspace_top;
+}
+
+void op_plan_temp_release(struct op_plan *plan, uint64_t mark)
+{
+    plan->workspace_top = mark;
+}
+
 leo_status op_plan_temp(struct op_plan *plan, enum op_type type, unsigned rank, const int64_t *dim,
                         struct op_tensor *out)
 {
@@ -282,13 +292,13 @@ static leo_status plan_row(struct op_plan *plan, const struct op_row *row,
     struct op_value own[OP_PARAMS_MAX];
     struct op_tensor copies[OP_PARAMS_MAX];
     struct op_call call = {row, own, plan};
-    const uint64_t top = plan->workspace_top;
+    const uint64_t top = op_plan_temp_mark(plan);
     memcpy(own, args, row->param_count * sizeof(*args));
     leo_status status = part_inputs(&call, own, copies);
     if (status == LEO_OK) {
         status = row->plan(&call);
     }
-    plan->workspace_top = top;
+    op_plan_temp_release(plan, top);
     return status;
 }
 

@@ -85,6 +85,9 @@ unsigned op_call_tensor_index(const struct op_call *call, const char *name);
 LEO_MUST_CHECK leo_status op_plan_temp(struct op_plan *plan, enum op_type type, unsigned rank,
                                        const int64_t *dim, struct op_tensor *out);
 LEO_MUST_CHECK leo_status op_plan_temp_bytes(struct op_plan *plan, uint64_t bytes, uint64_t *addr);
+/** Temporaries made since the mark end here: steps before and after may share their memory. */
+uint64_t op_plan_temp_mark(const struct op_plan *plan);
+void op_plan_temp_release(struct op_plan *plan, uint64_t mark);
 
 /* The chip. */
 const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan);
