@@ -279,9 +279,10 @@ static leo_status plan_gather(const struct op_call *call)
 // out = self, then the values go where index says.
 static leo_status plan_scatter(const struct op_call *call)
 {
-    const struct op_tensor *self = op_call_tensor(call, "self");
+    const bool in_place = op_call_has(call, "selfRef");
+    const struct op_tensor *self = op_call_tensor(call, in_place ? "selfRef" : "self");
     const struct op_tensor *index = op_call_tensor(call, "index");
-    const struct op_tensor *out = op_call_tensor(call, "out");
+    const struct op_tensor *out = in_place ? self : op_call_tensor(call, "out");
     struct op_tensor number, made;
     struct op_index_args args;
     unsigned dim = 0;
@@ -290,7 +291,7 @@ static leo_status plan_scatter(const struct op_call *call)
     if (status == LEO_OK) {
         status = check_inside(call, self, index, dim);
     }
-    if (status == LEO_OK) {
+    if (status == LEO_OK && !in_place) {
         status = op_call_check_shape(call, "out", self->rank, self->dim);
     }
     if (status == LEO_OK && (reduce < 0 || reduce > 2)) {

@@ -57,7 +57,8 @@ class Case(unittest.TestCase):
     def expect_close(self, got, want, rtol=1e-3, atol=1e-4, what=""):
         got = got.detach().cpu() if torch.is_tensor(got) else torch.as_tensor(got)
         want = want.detach().cpu() if torch.is_tensor(want) else torch.as_tensor(want)
-        torch.testing.assert_close(got.to(want.dtype), want, rtol=rtol, atol=atol, msg=lambda text: f"{what}: {text}")
+        torch.testing.assert_close(got.to(want.dtype), want, rtol=rtol, atol=atol, equal_nan=True,
+                                   msg=lambda text: f"{what}: {text}")
 
     def check(self, name, function, *args, tol=1e-5):
         """function(*args) on both: same types, shapes and values; what is no float to the bit."""

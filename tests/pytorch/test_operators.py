@@ -106,7 +106,8 @@ def activations():
                  "relu6", "logsigmoid", "softsign", "tanhshrink", "hardshrink", "softshrink"):
         case(name, getattr(F, name), x)
     # The vendor documents aclnnGelu by its tanh form, which is used for both.
-    case("gelu", F.gelu, x, rtol=1e-3, atol=1e-3)
+    # The chip has the tanh formula, whose gradient is up to 0.9e-3 from that of erf; the weights go up to 1.5.
+    case("gelu", F.gelu, x, rtol=1e-3, atol=1.5e-3)
     case("gelu tanh", lambda a: F.gelu(a, approximate="tanh"), x, rtol=1e-3, atol=1e-3)
     case("threshold", lambda a: F.threshold(a, 0.1, 20.0), x)
     case("glu", lambda a: F.glu(a, dim=1), x)

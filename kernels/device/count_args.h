@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of places in sorted lists and of counts. */
+#pragma once
+
+#include "types.h"
+
+#include <stdint.h>
+
+/**
+ * out[i] (dense i64) = place of in[i] in row i / per_row of `sorted` (dense, `length` a row; a
+ * single row if `shared`), whose elements come in the order of `sorter` (i64 as sorted, 0 = as they
+ * are). Before equal elements, or behind them if `right`.
+ */
+struct op_search_args {
+    uint64_t out, in, sorted, sorter;
+    uint64_t count, per_block, length, per_row;
+    uint8_t in_type, sorted_type, right, shared;
+};
+
+/**
+ * Counts of dense in[] by one block. Bins: out[in[i]] += weights[i], or 1. Histogram: `bins` ranges
+ * from low to high; low == high: from the smallest to the largest element.
+ */
+struct op_count_args {
+    uint64_t out, in, weights; /**< out: f64, or i64 without weights */
+    uint64_t count, bins;
+    double low, high;
+    uint8_t in_type, weight_type, wide; /**< wide: edges in double, else in float */
+};
+
+/** out (i64[total]) = 0 repeats[0] times, then 1 repeats[1] times, and so on, by one block; one
+ * number in repeats counts for all. The sum of repeats must be `total`. */
+struct op_repeat_args {
+    uint64_t out, repeats; /**< repeats: dense */
+    uint64_t count, total;
+    uint8_t type, single; /**< of repeats */
+};

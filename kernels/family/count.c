@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places in sorted lists, and counts. A row says which ("count"). */
+#include "chain.h"
+
+#include "../device/count_args.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static leo_status plan_search(const struct op_call *call)
+{
+    const char *name = op_call_has(call, "boundaries") ? "boundaries" : "sortedSequence";
+    const struct op_tensor *sorted = op_call_tensor(call, name),
+                           *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out"),
+                           *sorter =
+                               op_call_has(call, "sorter") ? op_call_tensor(call, "sorter") : NULL;
+    const bool shared = sorted->rank <= 1;
+    bool fits = sorted->rank > 0 && (shared ? true : sorted->rank == self->rank);
+    for (unsigned i = 0; fits && !shared && i + 1 < sorted->rank; i++) {
+        fits = sorted->dim[i] == self->dim[i];
+    }
+    if (!fits || (sorter && op_tensor_count(sorter) && !op_tensor_same_shape(sorter, sorted))) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "%s of shape %s does not fit self of shape %s",
+                            name, op_tensor_shape_text(sorted).text,
+                            op_tensor_shape_text(self).text);
+    }
+    leo_status status = op_call_check_shape(call, "out", self->rank, self->dim);
+    if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor list = op_chain_dense(&chain, sorted->type, sorted),
+                           in = op_chain_dense(&chain, self->type, self),
+                           place = op_chain_temp_like(&chain, OP_TYPE_I64, self);
+    struct op_search_args args = {
+        .out = place.addr,
+        .in = in.addr,
+        .sorted = list.addr,
+        .count = (uint64_t)op_tensor_count(self),
+        .length = (uint64_t)sorted->dim[sorted->rank - 1],
+        .per_row = self->rank ? (uint64_t)self->dim[self->rank - 1] : 1,
+        .in_type = (uint8_t)self->type,
+        .sorted_type = (uint8_t)sorted->type,
+        .right = op_call_int(call, "right") != 0,
+        .shared = shared,
+    };
+    if (sorter && op_tensor_count(sorter)) {
+        args.sorter = op_chain_dense(&chain, OP_TYPE_I64, sorter).addr;
+    }
+    const struct op_share share =
+        op_share_make(args.count, 1, 16, op_plan_vector_cores(call->plan));
+    args.per_block = share.per_block;
+    if (chain.status == LEO_OK) {
+        chain.status = op_plan_launch(call->plan, "count", "count_search", share.blocks, &args,
+                                      sizeof(args), 4);
+    }
+    op_chain_copy(&chain, out, &place);
+    return chain.status;
+}
+
+static leo_status run_count(struct op_chain *chain, const char *kernel, struct op_count_args *args,
+                            const struct op_tensor *out)
+{
+    const struct op_tensor total =
+        op_chain_temp_like(chain, args->weights ? OP_TYPE_F64 : OP_TYPE_I64, out);
+    args->out = total.addr;
+    args->bins = (uint64_t)op_tensor_count(out);
+    if (chain->status == LEO_OK && args->bins) {
+        chain->status = op_plan_launch(chain->plan, "count", kernel, 1, args, sizeof(*args), 3);
+    }
+    op_chain_copy(chain, out, &total);
+    return chain->status;
+}
+
+static leo_status plan_bins(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *weights = op_call_tensor(call, "weights"),
+                           *out = op_call_tensor(call, "out");
+    if (self->rank != 1 || out->rank != 1 || (weights && !op_tensor_same_shape(self, weights))) {
+        return op_call_fail(
+            call, LEO_ERR_SHAPE, "self has shape %s, weights %s, out %s: they must be lists",
+            op_tensor_shape_text(self).text, weights ? op_tensor_shape_text(weights).text : "none",
+            op_tensor_shape_text(out).text);
+    }
+    if (out->dim[0] < op_call_int(call, "minlength")) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "out has shape %s, minlength is %" PRId64,
+                            op_tensor_shape_text(out).text, op_call_int(call, "minlength"));
+    }
+    struct op_chain chain = op_chain_begin(call);
+    struct op_count_args args = {.in = op_chain_dense(&chain, self->type, self).addr,
+                                 .in_type = (uint8_t)self->type,
+                                 .count = (uint64_t)op_tensor_count(self)};
+    if (weights) {
+        args.weights = op_chain_dense(&chain, weights->type, weights).addr;
+        args.weight_type = (uint8_t)weights->type;
+    }
+    return run_count(&chain, "count_bins", &args, out);
+}
+
+static leo_status plan_histogram(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    const int64_t bins = op_call_int(call, "bins");
+    const double low = op_call_scalar(call, "min")->real, high = op_call_scalar(call, "max")->real;
+    if (bins <= 0 || !(low <= high)) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "%" PRId64 " bins from %g to %g", bins, low,
+                            high);
+    }
+    leo_status status = op_call_check_shape(call, "out", 1, &bins);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    struct op_count_args args = {.in = op_chain_dense(&chain, self->type, self).addr,
+                                 .in_type = (uint8_t)self->type,
+                                 .count = (uint64_t)op_tensor_count(self),
+                                 .low = low,
+                                 .high = high,
+                                 .wide = self->type == OP_TYPE_F64};
+    return run_count(&chain, "count_histogram", &args, out);
+}
+
+leo_status op_plan_count(const struct op_call *call)
+{
+    const char *word = op_row_attr(call->row, "count");
+    return strcmp(word, "search") == 0 ? plan_search(call)
+           : strcmp(word, "bins") == 0 ? plan_bins(call)
+                                       : plan_histogram(call);
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order statistics, elements without repetition, counts, elements by index and repeated elements, against the CPU."""
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+
+class Order(common.Case):
+    def setUp(self):
+        common.seed()
+        self.x = torch.randn(7, 9, 5)
+        self.nan = self.x.clone()
+        self.nan[self.nan > 1.2] = float("nan")
+        self.few = torch.randint(-3, 3, (6, 4, 5))
+
+    def test_middle(self):
+        for what, x in (("numbers", self.x), ("with NaN", self.nan), ("integers", self.few * 7 + torch.arange(5))):
+            self.check(f"median {what}", torch.median, x, tol=0)
+            for dim in (0, 1, -1):
+                for keep in (False, True):
+                    self.check(f"median {what} {dim}", lambda a: torch.median(a, dim, keepdim=keep)[0], x, tol=0)
+        for dim in (0, 1, -1):
+            self.check(f"median {dim}", lambda a: tuple(torch.median(a, dim)), self.x, tol=0)
+            self.check(f"kthvalue {dim}", lambda a: tuple(a.kthvalue(3, dim)), self.x, tol=0)
+            self.check(f"kthvalue keep {dim}", lambda a: tuple(a.kthvalue(1, dim, keepdim=True)), self.x, tol=0)
+            self.check(f"nanmedian {dim}", lambda a: torch.nanmedian(a, dim)[0], self.nan, tol=0)
+        self.check("nanmedian", torch.nanmedian, self.nan, tol=0)
+        self.check("gradient", self.gradient(lambda a: torch.median(a, 1)[0]), self.x)
+        self.check("kthvalue gradient", self.gradient(lambda a: a.kthvalue(2, 0)[0]), self.x)
+
+    def test_unique(self):
+        zeros = torch.tensor([0.0, -0.0, 3.0, 3.0, -1.0, float("inf")])
+        for what, x in (("integers", self.few), ("reals", zeros), ("flags", self.few > 0), ("one", torch.tensor([5])),
+                        ("a number", torch.tensor(7))):
+            self.check(f"unique {what}", torch.unique, x)
+            self.check(f"unique all {what}", lambda a: torch.unique(a, return_inverse=True, return_counts=True), x)
+            self.check(f"consecutive {what}", lambda a: torch.unique_consecutive(a, return_inverse=True, return_counts=True), x)
+        for dim in (0, 1, 2):
+            rows = torch.cat([self.few, self.few.flip(dim)], dim)
+            self.check(f"unique {dim}", lambda a: torch.unique(a, dim=dim, return_inverse=True, return_counts=True), rows)
+            self.check(f"unique values {dim}", lambda a: torch.unique(a, dim=dim), rows)
+            self.check(f"consecutive {dim}", lambda a: torch.unique_consecutive(a.repeat_interleave(2, dim), dim=dim), self.few)
+
+    def test_counts(self):
+        numbers, weights = torch.randint(0, 9, (50,)), torch.rand(50)
+        self.check("bincount", torch.bincount, numbers)
+        self.check("bincount of at least", lambda a: torch.bincount(a, minlength=20), numbers)
+        self.check("bincount of weights", torch.bincount, numbers, weights)
+        for low, high in ((0, 0), (-1, 1), (-0.5, 2.5)):
+            for bins in (1, 7, 100):
+                self.check(f"histc {low} {high} {bins}", lambda a: torch.histc(a, bins, low, high), self.x)
+        edges = torch.linspace(-2, 2, 17)
+        self.check("elements on edges", lambda a: torch.histc(a, 16, -2, 2), edges)
+        for right in (False, True):
+            for small in (False, True):
+                self.check("searchsorted", lambda a, b: torch.searchsorted(a, b, right=right, out_int32=small),
+                           torch.arange(10.0), torch.randint(-2, 12, (5, 3)).float())
+                self.check("searchsorted of rows", lambda a, b: torch.searchsorted(a, b, right=right, out_int32=small),
+                           torch.randint(0, 9, (4, 10)).sort(1)[0], torch.randint(0, 9, (4, 3)))
+                self.check("bucketize", lambda a, b: torch.bucketize(b, a, right=right, out_int32=small), torch.arange(5.0),
+                           self.x)
+
+    def test_take(self):
+        index = torch.tensor([[3, -1], [0, 314]])
+        self.check("take", torch.take, self.x, index)
+        self.check("take gradient", self.gradient(lambda a, i: torch.take(a, i)), self.x, index)
+        self.check("put", lambda a, i: a.clone().put_(i, i.float()), self.x, index)
+        self.check("put and add", lambda a, i: a.clone().put_(i, i.float(), accumulate=True), self.x, index % 3)
+        places = torch.tensor([4, 0])
+        for dim in range(3):
+            self.check(f"index_fill {dim}", lambda a, i: a.index_fill(dim, i, 2.5), self.x, places)
+            self.check(f"index_copy {dim}", lambda a, i: a.index_copy(dim, i, a.index_select(dim, i + 0) * 2), self.x, places)
+        self.check("index_fill of integers", lambda a, i: a.index_fill(0, i, 2**40 + 1), self.few, places)
+        mask = self.x > 0.3
+        self.check("masked_scatter", lambda a, m: a.masked_scatter(m, a.flip(0) * 2), self.x, mask)
+        self.check("masked_scatter broadcast", lambda a, m: a.masked_scatter(m[0], a * 2), self.x, mask)
+        self.check("masked_scatter gradient", self.gradient(lambda a, m: a.masked_scatter(m, a * 2)), self.x, mask)
+
+    def test_repeat(self):
+        times = torch.tensor([0, 3, 1, 2, 0, 1, 4])
+        for dim in range(3):
+            self.check(f"repeat_interleave {dim}", lambda a: a.repeat_interleave(3, dim), self.x)
+        self.check("repeat_interleave", lambda a: a.repeat_interleave(2), self.x)
+        self.check("repeat_interleave list", lambda a, n: a.repeat_interleave(n, 0), self.x, times)
+        self.check("repeat_interleave of a list", lambda a, n: a[:, 0, 0].repeat_interleave(n), self.x, times)
+        self.check("repeats alone", torch.repeat_interleave, times)
+        self.check("gradient", self.gradient(lambda a: a.repeat_interleave(3, 1)), self.x)
+        self.check("gradient of a list", self.gradient(lambda a, n: a.repeat_interleave(n, 0)), self.x, times)
+        self.check("channel_shuffle", lambda a: F.channel_shuffle(a.view(1, 3, 21, 5), 3), self.x)
+
+    def test_kl_div(self):
+        target = torch.rand(6, 5)
+        for log in (False, True):
+            for reduction in ("none", "mean", "sum", "batchmean"):
+                self.check(f"target {log} {reduction}", self.gradient(
+                    lambda t, a: F.kl_div(a, t, reduction=reduction, log_target=log)), target, torch.randn(6, 5))
+
+
+common.main()
