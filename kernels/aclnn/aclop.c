@@ -47,6 +47,7 @@ static const struct mapping mappings[] = {
     {"Floor", "Floor", "x0 y0"},
     {"Greater", "GtTensor", "x0 x1 y0"},
     {"Identity", "InplaceCopy", "y0 x0"},
+    {"Im2col", "Im2col", "x0 l:ksizes l:dilations p:pads l:strides y0"},
     {"Less", "LtTensor", "x0 x1 y0"},
     {"Log", "Log", "x0 y0"},
     {"LogicalAnd", "LogicalAnd", "x0 x1 y0"},

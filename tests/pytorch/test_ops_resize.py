@@ -64,5 +64,39 @@ class Resize(common.Case):
         self.both("without batch", lambda a: F.pad(a, (1, 2), mode="reflect"), torch.randn(3, 6))
         self.check("integers", lambda a: F.pad(a, (1, 2), mode="replicate"), torch.randint(-2**60, 2**60, (2, 3, 5)))
 
+    def test_windows(self):
+        for dtype in TYPES:
+            x = torch.randn(2, 3, 7, 9).to(dtype)
+            for options in ({"kernel_size": 3, "padding": 1}, {"kernel_size": (2, 3), "dilation": (3, 2), "stride": (2, 1)},
+                            {"kernel_size": 1, "stride": 3}, {"kernel_size": (7, 9)}):
+                self.both(f"unfold {options}", lambda a: F.unfold(a, **options), x, dtype=dtype)
+            self.both("fold", lambda a: F.fold(a, (7, 9), (3, 2), padding=1, stride=2), torch.randn(2, 18, 20).to(dtype),
+                      dtype=dtype)
+        self.both("without batch", lambda a: F.unfold(a, 2), torch.randn(3, 5, 4))
+        if common.HAS_BF16:  # torch_npu computes this gradient on the CPU for the first generation
+            self.both("windows of a dimension", lambda a: a.unfold(1, 3, 2) * 2, torch.randn(4, 9, 2))
+
+    def test_grid_sample(self):
+        x, grid = torch.randn(2, 3, 6, 5), torch.rand(2, 4, 7, 2) * 2.8 - 1.4
+        for mode in ("bilinear", "nearest", "bicubic"):
+            for padding in ("zeros", "border", "reflection"):
+                for align in (False, True):
+                    what = f"{mode} {padding} {align}"
+                    def sample(a, g, m=mode, p=padding, c=align):
+                        return F.grid_sample(a, g, m, p, c)
+                    self.both(what, sample, x, grid)
+                    if mode != "nearest":  # its gradient by the grid is 0, which PyTorch need not ask for
+                        self.both(f"{what} by the grid", lambda g, a: sample(a, g), grid, x)
+        x, grid = torch.randn(2, 3, 4, 5, 6), torch.rand(2, 3, 2, 4, 3) * 2.6 - 1.3
+        for mode in ("bilinear", "nearest"):
+            for padding in ("zeros", "border", "reflection"):
+                self.both(f"volume {mode} {padding}", lambda a, g: F.grid_sample(a, g, mode, padding, False), x, grid)
+        self.both("volume by the grid", lambda g, a: F.grid_sample(a, g, align_corners=True), grid, x)
+
+    def test_affine_grid(self):
+        for size, theta in (((2, 3, 4, 5), torch.randn(2, 2, 3)), ((2, 3, 4, 5, 1), torch.randn(2, 3, 4))):
+            for align in (False, True):
+                self.check(f"affine_grid {size} {align}", lambda a: F.affine_grid(a, size, align), theta, tol=1e-5)
+
 
 common.main()
