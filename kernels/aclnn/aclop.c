@@ -363,6 +363,10 @@ static aclError run_op(const struct leo_acl_op *op)
                 compare_mapping);
     struct call call = {.op = op};
     call.row = mapping ? op_row_find(mapping->row) : NULL;
+    aclError other = leo_acl_check_build(LEO_BUILD, mappings);
+    if (other) {
+        return other;
+    }
     if (!call.row) {
         return leo_acl_fail(ACL_ERROR_OP_NOT_FOUND, op->type, "there is no operator of this type");
     }

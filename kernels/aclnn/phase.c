@@ -54,7 +54,7 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
         return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, phase_name(row, "GetWorkspaceSize").text, "%s",
                             executor ? "workspaceSize is NULL" : "executor is NULL");
     }
-    if (leo_acl_device_get(&device)) {
+    if (leo_acl_check_build(LEO_BUILD, row) || leo_acl_device_get(&device)) {
         return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
     }
     const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;

@@ -17,9 +17,8 @@ static bool find(const struct op_index_args *a, uint64_t at, uint64_t *addr)
             return false;
         }
         i += i < 0 ? a->limit[k] : 0;
-        if (i < 0 || i >= a->limit[k]) {
-            trap(); // an index that the table does not have
-        }
+        leo_assert(i >= 0 && i < a->limit[k], "index %lld of a dimension of %lld", (long long)i,
+                   (long long)a->limit[k]);
         *addr += (uint64_t)(i * a->jump[k]);
     }
     return true;

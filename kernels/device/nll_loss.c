@@ -12,9 +12,8 @@ OP_INLINE int64_t class_of(const struct op_nll_loss_args *t, uint64_t n, uint64_
     if (class == t->ignore) {
         return -1;
     }
-    if (class < 0 || (uint64_t)class >= t->classes) {
-        trap(); // the kernel fault names this line: a class the input does not have
-    }
+    leo_assert(class >= 0 && (uint64_t)class < t->classes, "class %lld of %llu", (long long)class,
+               (unsigned long long)t->classes);
     return class;
 }
 

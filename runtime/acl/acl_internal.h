@@ -61,6 +61,8 @@ aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
 aclError acl_null(const char *func, const char *what);
 /** Translates a status of the front room or the core (0 stays 0); the text is theirs. */
 aclError acl_result(const char *func, leo_status status);
+/** Says on stderr when the environment names a toolkit of another build than this library's. */
+void acl_check_home(void);
 aclError acl_timeout_check(const char *func, int32_t timeout);
 
 void acl_log(int level, const char *func, const char *fmt, ...)

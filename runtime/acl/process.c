@@ -106,6 +106,7 @@ aclError aclInit(const char *configPath)
             return error;
         }
     }
+    acl_check_home();
     return acl_result(__func__, front_initialize(default_device));
 }
 

@@ -143,7 +143,7 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
     }
     rt_text_append(&text, "%s%s faulted", task->kernel ? "kernel " : "",
                    task->kernel ? task->kernel->name : task->what);
-    bool explained = done->has_record && task->kernel;
+    bool explained = done->has_record && task->kernel && fault.code != LEO_FAULT_SKIPPED;
     if (explained) {
         append_place(&text, &fault);
     }

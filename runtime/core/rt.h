@@ -151,6 +151,7 @@ struct leo_rt_stream {
     uint64_t graph_nodes;       /**< tasks it gave to the capture */
     uint64_t graph_joined_at;   /**< graph_nodes + 1 when another stream waited for its end */
     bool stop_on_failure;       /**< tasks behind one that failed do not start */
+    bool is_stopped;            /**< one failed and was told: what came after it was not done */
     bool has_failure;           /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     struct leo_drv_completion failure;

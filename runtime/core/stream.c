@@ -196,9 +196,16 @@ leo_status rt_stream_take_fault(struct leo_rt_stream *stream)
         stream->host_status = LEO_OK;
         return rt_fail(status, "%s", stream->host_text);
     }
-    if (!stream->fault) {
+    if (!stream->fault && !stream->is_stopped) {
         return LEO_OK;
     }
+    if (!stream->fault) {
+        // Told already, but what was asked of the stream since then was not done either.
+        stream->last_fault = LEO_FAULT_SKIPPED;
+        return rt_fail(LEO_ERR_FAULT, "the stream stopped, for it stops on failure: %s",
+                       stream->fault_text);
+    }
+    stream->is_stopped = stream->stop_on_failure;
     stream->last_fault = stream->fault;
     stream->last_fault_kind = stream->fault_kind;
     stream->fault = LEO_FAULT_NONE;

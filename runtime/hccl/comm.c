@@ -212,6 +212,10 @@ static HcclResult connect_comm(const char *func, struct hccl_comm *comm,
 HcclResult hccl_comm_make(const char *func, const struct hccl_group *group,
                           const HcclCommConfig *config, HcclComm *out)
 {
+    if (leo_acl_check_build(LEO_BUILD, ROOT_INFO_MAGIC)) {
+        coll_meeting_destroy(group->meeting);
+        return HCCL_E_RUNTIME;
+    }
     struct hccl_comm *comm = leo_calloc(1, sizeof(*comm));
     if (!comm) {
         coll_meeting_destroy(group->meeting);

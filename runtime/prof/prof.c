@@ -199,6 +199,9 @@ aclError aclprofStart(const aclprofConfig *profilerConfig)
     return result;
 }
 
+static const char WHAT_TO_DO[] = "the profile is not complete, the run is; make room there or name "
+                                 "another folder, and run again";
+
 aclError aclprofStop(const aclprofConfig *profilerConfig)
 {
     static const char func[] = "aclprofStop";
@@ -218,6 +221,8 @@ aclError aclprofStop(const aclprofConfig *profilerConfig)
         if (!prof_write_result(the_profile.folder, the_profile.devices, the_profile.device_count,
                                profilerConfig, text, sizeof(text))) {
             result = acl_fail(ACL_ERROR_WRITE_FILE, func, "%s", text);
+            // Callers like torch_npu's profiler do not look at this code.
+            fprintf(stderr, "leonardo: profile: %s: %s\n", text, WHAT_TO_DO);
         }
         stop_devices(the_profile.device_count);
     }
@@ -239,7 +244,7 @@ static void stop_automatic(void)
         }
         if (!prof_write_result(the_profile.folder, the_profile.devices, the_profile.device_count,
                                &config, text, sizeof(text))) {
-            fprintf(stderr, "leonardo: LEO_PROFILE: %s; the profile is lost\n", text);
+            fprintf(stderr, "leonardo: LEO_PROFILE: %s: %s\n", text, WHAT_TO_DO);
         }
         stop_devices(the_profile.device_count);
         the_profile.automatic = the_profile.initialized = false;

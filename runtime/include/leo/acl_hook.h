@@ -94,6 +94,11 @@ ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const
 /** The same with the code and text of a failed call of the runtime (0 stays 0). */
 ACL_FUNC_VISIBILITY aclError leo_acl_status(const char *func, leo_status status);
 
+/** Refuses a library of another build than libascendcl's, in which the same call may mean something
+ * else: `build` is the caller's LEO_BUILD, `inside` any address in it. 0 or the code to return,
+ * error text set. */
+ACL_FUNC_VISIBILITY aclError leo_acl_check_build(const char *build, const void *inside);
+
 #ifdef __cplusplus
 }
 #endif

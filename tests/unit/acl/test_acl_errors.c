@@ -209,5 +209,9 @@ void stop_on_failure(void)
     OK(aclrtLaunchKernelWithArgsArray(func, 1, NULL, NULL, NULL));
     EXPECT(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_AICORE_TRAP_EXCEPTION);
     EXPECT(aclrtLaunchKernelWithArgsArray(func, 1, NULL, NULL, NULL), ACL_ERROR_RT_TASK_ABORT_STOP);
+    // Programs that copy results back ask the stream each time: it must not say that all went well.
+    EXPECT(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_TASK_ABORT_STOP);
+    says("give_up", "stopped");
+    EXPECT(aclrtSynchronizeDevice(), ACL_ERROR_RT_TASK_ABORT_STOP);
     acl_end(binary);
 }
