@@ -25,3 +25,15 @@ struct op_softmax_args {
     int64_t stride[3][OP_RANK_MAX], step[3]; /**< between rows; between elements of a row */
     uint8_t out_type, a_type, b_type, rank, mode;
 };
+
+enum {
+    OP_SOFTMAX_TILE = 8192, /**< f32 in a buffer of UB */
+    OP_SOFTMAX_ROWS = 64,   /**< rows at a time */
+};
+
+/** Dense rows of f32. Block b works on rows [b * per_block, (b + 1) * per_block). */
+struct op_softmax_vector_args {
+    uint64_t out, a, b;
+    uint64_t rows, length, per_block;
+    uint32_t mode;
+};

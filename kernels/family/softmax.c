@@ -40,6 +40,62 @@ static void split(const struct op_tensor *const tensors[3], unsigned dim,
     args->length = shape->rank ? (uint64_t)shape->dim[dim] : 1;
 }
 
+static bool is_float(const struct op_plan *plan, enum op_type type)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+           (type == OP_TYPE_BF16 && op_plan_chip(plan) == OP_ON_910B);
+}
+
+// The tensor with dimension `dim` last.
+static struct op_tensor put_last(const struct op_tensor *tensor, unsigned dim)
+{
+    unsigned order[OP_RANK_MAX];
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        order[i] = i + 1 == tensor->rank ? dim : i < dim ? i : i + 1;
+    }
+    return op_tensor_permute(tensor, order);
+}
+
+// On the vector unit, over dense rows of f32: what is not one is copied.
+static leo_status plan_vector(const struct op_call *call, const struct op_tensor *a,
+                              const struct op_tensor *b, const struct op_tensor *out, unsigned dim)
+{
+    struct op_plan *plan = call->plan;
+    const bool backward = a != b;
+    struct op_tensor last = put_last(out, dim), from = put_last(a, dim), dense_a, dense_b,
+                     made = last;
+    leo_status status = op_plan_dense(plan, &from, OP_TYPE_F32, &dense_a);
+    dense_b = dense_a;
+    if (status == LEO_OK && backward) {
+        from = put_last(b, dim);
+        status = op_plan_dense(plan, &from, OP_TYPE_F32, &dense_b);
+    }
+    // Ends of rows that are no whole blocks are written by the scalar unit: blocks of rows must
+    // begin at lines, which they do in memory of our own.
+    const uint64_t length = last.rank ? (uint64_t)last.dim[last.rank - 1] : 1;
+    const bool direct = last.type == OP_TYPE_F32 && op_tensor_is_dense(&last) && length % 8 == 0;
+    if (status == LEO_OK && !direct) {
+        status = op_plan_temp(plan, OP_TYPE_F32, last.rank, last.dim, &made);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_softmax_vector_args args;
+    memset(&args, 0, sizeof(args));
+    args.out = made.addr;
+    args.a = dense_a.addr;
+    args.b = dense_b.addr;
+    args.length = length;
+    args.rows = (uint64_t)op_tensor_count(&last) / length;
+    args.mode = mode_of(call);
+    const struct op_share share =
+        op_share_make(args.rows, op_row_granule(length, 4), 1, op_plan_vector_cores(plan));
+    args.per_block = share.per_block;
+    status = op_plan_launch(plan, "softmax_vector", "softmax_vector", share.blocks, &args,
+                            sizeof(args), 3);
+    return status == LEO_OK && made.addr != last.addr ? op_plan_copy(plan, &last, &made) : status;
+}
+
 leo_status op_plan_softmax(const struct op_call *call)
 {
     const bool backward = op_call_has(call, "gradOutput");
@@ -61,6 +117,10 @@ leo_status op_plan_softmax(const struct op_call *call)
     }
     if (status != LEO_OK || op_tensor_count(a) == 0) {
         return status;
+    }
+    if (is_float(call->plan, a->type) && is_float(call->plan, b->type) &&
+        is_float(call->plan, out->type)) {
+        return plan_vector(call, a, b, out, a->rank ? (unsigned)dim : 0);
     }
     // A dense output in memory of its own begins at a line and has the row's elements together
     // unless the dimension is an inner one.
