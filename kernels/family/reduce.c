@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions over dimensions. A row says which ("reduce"), and which parameter is the second output
  * ("second") or which of two is the index ("index yes": out is the index). */
-#include "family.h"
-
-#include "../device/reduce_args.h"
+#include "reduce_vector.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -210,6 +208,14 @@ leo_status op_plan_reduce(const struct op_call *call)
     }
     if (status != LEO_OK) {
         return status;
+    }
+    bool done = false;
+    if (!two) {
+        status = op_reduce_plan_vector(call->plan, self, reduced, (enum op_reduce_mode)args.mode,
+                                       order_of(call), &value.made, &done);
+        if (status != LEO_OK || done) {
+            return status == LEO_OK ? deliver(call, &value) : status;
+        }
     }
     args.in = self->addr;
     args.in_type = (uint8_t)self->type;

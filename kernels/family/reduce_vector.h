@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions on the vector unit. */
+#pragma once
+
+#include "../device/reduce_args.h"
+#include "family.h"
+
+/**
+ * Appends the reduction of `self` over the dimensions marked in `reduced`, with the result in `out`
+ * (dense, the dimensions left in their order), if the vector unit has it: sums, means, largest and
+ * smallest elements and the norm of order 2 of floats of up to 32 bits. Sets *done.
+ */
+LEO_MUST_CHECK leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
+                                                const bool *reduced, enum op_reduce_mode mode,
+                                                double order, const struct op_tensor *out,
+                                                bool *done);
