@@ -1,27 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradient scaling of mixed precision training, on the scalar unit. */
+/* Gradient scaling of mixed precision training. */
 #include "amp_args.h"
+#include "copy.h"
 #include "element.h"
 
 #include <math.h>
 
+enum {
+    TILE = 8192, /* elements at a time */
+    WIDE_BYTES = TILE * 4,
+    RAW = 0, /* as they are in memory, there and back */
+    WIDE = RAW + WIDE_BYTES,
+    CHECKED = WIDE + WIDE_BYTES, /* times 0: 0, or NaN of what is not finite */
+    PARTS = CHECKED + WIDE_BYTES,
+    TOTAL = PARTS + 512, /* 0 or NaN */
+};
+
+OP_INLINE uint8_t repeats_of(uint32_t count)
+{
+    return (uint8_t)((count + 63) / 64);
+}
+
+OP_INLINE void widen(uint32_t type, uint32_t count)
+{
+#if __NPU_ARCH__ == 2201
+    if (type == OP_TYPE_BF16) {
+        vconv_bf162f32(op_ub_f32(WIDE), (__ubuf__ bfloat16_t *)(uintptr_t)RAW, repeats_of(count), 1,
+                       1, 8, 4);
+        return;
+    }
+#endif
+    (void)type;
+    vconv_f162f32(op_ub_f32(WIDE), op_ub_f16(RAW), repeats_of(count), 1, 1, 8, 4);
+}
+
+OP_INLINE void narrow(uint32_t type, uint32_t count)
+{
+#if __NPU_ARCH__ == 2201
+    if (type == OP_TYPE_BF16) {
+        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)RAW, op_ub_f32(WIDE), repeats_of(count),
+                        1, 1, 4, 8);
+        return;
+    }
+#endif
+    (void)type;
+    vconv_f322f16(op_ub_f16(RAW), op_ub_f32(WIDE), repeats_of(count), 1, 1, 4, 8);
+}
+
+/* TOTAL becomes NaN if one of the elements at `at` is not finite. */
+OP_INLINE void check(uint32_t at, uint32_t count)
+{
+    vmuls(op_ub_f32(CHECKED), op_ub_f32(at), 0.0f, repeats_of(count), 1, 1, 8, 8);
+    pipe_barrier(PIPE_V);
+    vcadd(op_ub_f32(PARTS), op_ub_f32(CHECKED), repeats_of(count), 1, 1, 8, 0);
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, repeats_of(count));
+    vadd(op_ub_f32(TOTAL), op_ub_f32(TOTAL), op_ub_f32(PARTS), repeats_of(repeats_of(count)), 1, 1,
+         1, 8, 8, 8);
+    set_vector_mask(0, count);
+}
+
+/* Flags, event 1: MTE3 -> MTE2 the tile stored, MTE2 -> V loaded, V -> MTE3 ready, V -> S checked.
+ */
 __global__ __vector__ void amp_unscale(struct op_unscale_args args)
 {
     const struct op_unscale_args t = args;
     const struct op_span span = op_block_span(t.grad, t.grad_type, t.count, t.per_block);
     const uint32_t unit = op_bytes_of(t.grad_type);
     const float scale = op_get_f(t.scale, t.scale_type);
-    float found = 0;
-    for (uint64_t i = span.begin; i < span.end; i++) {
-        const float x = op_get_f(t.grad + i * unit, t.grad_type);
-        if (!(fabsf(x) < INFINITY)) {
-            found = 1;
+    set_mask_count();
+    set_vector_mask(0, TILE / 64);
+    vector_dup(op_ub_f32(TOTAL), 0.0f, TILE / 64 / 64, 1, 1, 8, 8);
+    set_flag(PIPE_MTE3, PIPE_MTE2, 1);
+    for (uint64_t at = span.begin; at < span.end; at += TILE) {
+        const uint32_t count = (uint32_t)op_min64(TILE, span.end - at);
+        wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
+        op_load(RAW, t.grad + at * unit, count * unit);
+        set_flag(PIPE_MTE2, PIPE_V, 1);
+        wait_flag(PIPE_MTE2, PIPE_V, 1);
+        set_vector_mask(0, count);
+        const uint32_t wide = unit == 4 ? RAW : WIDE;
+        if (unit == 2) {
+            widen(t.grad_type, count);
         }
+        pipe_barrier(PIPE_V);
+        check(wide, count);
         if (scale != 1) {
-            op_put_f(t.grad + i * unit, t.grad_type, x * scale);
+            vmuls(op_ub_f32(wide), op_ub_f32(wide), scale, repeats_of(count), 1, 1, 8, 8);
+            pipe_barrier(PIPE_V);
+            if (unit == 2) {
+                narrow(t.grad_type, count);
+            }
         }
+        set_flag(PIPE_V, PIPE_MTE3, 1);
+        wait_flag(PIPE_V, PIPE_MTE3, 1);
+        if (scale != 1) {
+            op_store(t.grad + at * unit, RAW, count * unit);
+        }
+        set_flag(PIPE_MTE3, PIPE_MTE2, 1);
     }
-    *(__gm__ volatile float *)(t.flags + (uint64_t)get_block_idx() * OP_LINE) = found;
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, TILE / 64);
+    vcadd(op_ub_f32(PARTS), op_ub_f32(TOTAL), TILE / 64 / 64, 1, 1, 8, 0);
+    set_flag(PIPE_V, PIPE_S, 1);
+    wait_flag(PIPE_V, PIPE_S, 1);
+    const __ubuf__ volatile float *sums = (const __ubuf__ volatile float *)(uintptr_t)PARTS;
+    const float sum = sums[0] + sums[1];
+    *(__gm__ volatile float *)(t.flags + (uint64_t)get_block_idx() * OP_LINE) = sum != sum;
     op_flush();
 }
 
