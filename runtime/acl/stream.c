@@ -2,8 +2,6 @@
 /* Streams. */
 #include "acl_internal.h"
 
-enum { PRIORITY_LEAST = 7, PRIORITY_GREATEST = 0 };
-
 static aclError check_flags(uint32_t flag)
 {
     // Streams that something else than a submit sets going.
@@ -32,7 +30,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
 
 aclError aclrtCreateStream(aclrtStream *stream)
 {
-    return aclrtCreateStreamWithConfig(stream, PRIORITY_GREATEST, 0);
+    return aclrtCreateStreamWithConfig(stream, FRONT_PRIORITY_GREATEST, 0);
 }
 
 aclError aclrtDestroyStream(aclrtStream stream)
@@ -126,8 +124,8 @@ aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *grea
     if (!leastPriority || !greatestPriority) {
         return acl_null(__func__, "an argument");
     }
-    *leastPriority = PRIORITY_LEAST;
-    *greatestPriority = PRIORITY_GREATEST;
+    *leastPriority = FRONT_PRIORITY_LEAST;
+    *greatestPriority = FRONT_PRIORITY_GREATEST;
     return ACL_SUCCESS;
 }
 

@@ -148,6 +148,16 @@ leo_status front_context_set(const void *handle)
     return LEO_OK;
 }
 
+leo_status front_context_device(const void *handle, int32_t *device)
+{
+    FRONT_PINNED struct front_context *found = front_find(handle, FRONT_KIND_CONTEXT);
+    if (!found) {
+        return leo_rt_fail(FRONT_NO_CONTEXT, "%p is no live context", handle);
+    }
+    *device = found->device;
+    return LEO_OK;
+}
+
 leo_status front_context_get(void **handle)
 {
     FRONT_PINNED struct front_context *found = NULL;

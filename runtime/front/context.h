@@ -40,6 +40,8 @@ leo_status front_limit_get(uint32_t *us);
 /** Lets the current device at the memory of another, or no longer. */
 leo_status front_peer_enable(int32_t peer);
 leo_status front_peer_disable(int32_t peer);
+/** Lets one device at another's memory, whichever is current; nothing if they are the same. */
+leo_status front_peer_join(int32_t device, int32_t peer);
 leo_status front_peer_can(int32_t device, int32_t peer, bool *can);
 leo_status front_peer_is_enabled(int32_t device, int32_t peer, bool *enabled);
 /** Whether one of them may reach the other's memory. */
@@ -53,6 +55,8 @@ leo_status front_context_create(int32_t device, struct front_context **context);
 /** The default context of a device ends with the device only. */
 leo_status front_context_destroy(const void *handle);
 leo_status front_context_set(const void *handle);
+/** The number of a context's device. */
+leo_status front_context_device(const void *handle, int32_t *device);
 /** The thread's as a handle, not pinned. */
 leo_status front_context_get(void **handle);
 leo_status front_context_default_stream(void **handle);
@@ -68,6 +72,8 @@ void front_context_end(struct front_context *context);
 /** The stream behind a user's handle (NULL = default stream of the current context), pinned. */
 leo_status front_stream_get(const void *handle, struct front_stream **stream);
 leo_status front_stream_create(uint32_t priority, uint32_t flags, void **handle);
+/** The calling thread's own stream, made when it is first asked for; it ends with its context. */
+leo_status front_stream_of_thread(void **handle);
 /** `force`: tasks under way are given up. */
 leo_status front_stream_destroy(const void *handle, bool force);
 leo_status front_stream_synchronize(const void *handle, int timeout_ms);

@@ -68,6 +68,16 @@ leo_status front_peer_enable(int32_t peer)
     return status;
 }
 
+leo_status front_peer_join(int32_t device, int32_t peer)
+{
+    int one, other;
+    leo_status status = find_both(device, peer, &one, &other);
+    if (status == LEO_OK && one != other) {
+        atomic_fetch_or(&front_process()->peers[one], 1u << other);
+    }
+    return status;
+}
+
 leo_status front_peer_disable(int32_t peer)
 {
     int own, other;

@@ -17,6 +17,7 @@ static struct front_process the_process = {
     .mapped = FRONT_RANGES_INITIALIZER,
     .worker_lock = PTHREAD_MUTEX_INITIALIZER,
     .host_memory = FRONT_RANGES_INITIALIZER,
+    .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER},
     .default_device = FRONT_DEFAULT_NONE,
 };
 
@@ -25,6 +26,8 @@ static struct front_process the_process = {
  * untouched. */
 static void start_anew(void)
 {
+    // Registered before main, and never again.
+    void *stubs = the_process.stubs.tree;
     the_process = (struct front_process){
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .device_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -34,6 +37,7 @@ static void start_anew(void)
         .mapped = FRONT_RANGES_INITIALIZER,
         .worker_lock = PTHREAD_MUTEX_INITIALIZER,
         .host_memory = FRONT_RANGES_INITIALIZER,
+        .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER, .tree = stubs},
         .default_device = front_face.default_device,
     };
     front_context_forget();
@@ -49,9 +53,10 @@ static void prepare(void)
     (void)pthread_atfork(NULL, NULL, start_anew);
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 struct front_process *front_process(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
     return &the_process;
 }

@@ -14,10 +14,12 @@
 
 enum {
     FRONT_DEVICES = 8,
-    FRONT_CORE_KINDS = 2,   /**< cores that have a Cube, vector cores */
-    FRONT_NUMBERS = 8,      /**< a face's own numbers, kept with a context or stream */
-    FRONT_FOREVER = -1,     /**< as a timeout */
-    FRONT_DEFAULT_NONE = -1 /**< no device stands in where none was set */
+    FRONT_CORE_KINDS = 2,    /**< cores that have a Cube, vector cores */
+    FRONT_NUMBERS = 8,       /**< a face's own numbers, kept with a context or stream */
+    FRONT_FOREVER = -1,      /**< as a timeout */
+    FRONT_DEFAULT_NONE = -1, /**< no device stands in where none was set */
+    FRONT_PRIORITY_GREATEST = 0,
+    FRONT_PRIORITY_LEAST = 7,
 };
 
 /** What a handle given to the user is. */
@@ -76,6 +78,12 @@ struct front_context {
     _Atomic uint32_t number_set;           /**< bit i: number i was set */
 };
 
+/** Kernels by addresses of the program (stub.h). */
+struct front_stubs {
+    pthread_mutex_t lock; /**< protects the tree and what is in it */
+    void *tree;           /**< of tsearch(3) */
+};
+
 /** One slot for a device: counted by front_device_set. */
 struct front_device {
     struct leo_rt_device *rt;
@@ -109,7 +117,8 @@ struct front_process {
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct front_reports reports;
     struct front_ranges host_memory; /**< that we allocated */
-    atomic_int captures;             /**< global ones that have begun and not ended */
+    struct front_stubs stubs;
+    atomic_int captures; /**< global ones that have begun and not ended */
     _Atomic uint32_t next_graph_id;
     _Atomic int32_t next_stream_id;
     _Atomic uint32_t next_event_id;

@@ -62,6 +62,61 @@ leo_status front_stream_get(const void *handle, struct front_stream **out)
     return LEO_OK;
 }
 
+/** A thread's own stream on each device. */
+static _Thread_local struct {
+    struct front_stream *stream;
+    uint64_t serial;
+} thread_stream[FRONT_DEVICES];
+
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+
+// Ends the streams of a thread that ends.
+static void end_thread_streams(void *ignored)
+{
+    (void)ignored;
+    for (int i = 0; i < FRONT_DEVICES; i++) {
+        struct front_stream *own = front_find(thread_stream[i].stream, FRONT_KIND_STREAM);
+        if (own && own->handle.serial != thread_stream[i].serial) {
+            front_unpin(own);
+        } else if (own && front_claim(own)) {
+            front_stream_end(own);
+        }
+    }
+}
+
+static void make_thread_key(void)
+{
+    // Without one, streams of threads that end stay until their context ends.
+    (void)pthread_key_create(&thread_key, end_thread_streams);
+}
+
+leo_status front_stream_of_thread(void **handle)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct front_stream *made = NULL;
+    FRONT_PINNED struct front_stream *own =
+        front_find(thread_stream[context->device].stream, FRONT_KIND_STREAM);
+    if (own && own->handle.serial == thread_stream[context->device].serial &&
+        own->context == context) {
+        *handle = own;
+        return LEO_OK;
+    }
+    status = front_stream_make(context, 0, 0, &made);
+    if (status == LEO_OK) {
+        thread_stream[context->device].stream = made;
+        thread_stream[context->device].serial = made->handle.serial;
+        pthread_once(&thread_once, make_thread_key);
+        pthread_setspecific(thread_key, thread_stream);
+        *handle = made;
+    }
+    return status;
+}
+
 leo_status front_stream_create(uint32_t priority, uint32_t flags, void **handle)
 {
     FRONT_PINNED struct front_context *context = NULL;

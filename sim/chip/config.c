@@ -246,9 +246,33 @@ static int set_insn(struct parser *parser, const char *name, const char *value)
     return 1;
 }
 
+/* What a file may say of the card around the chip, in whole numbers: for programs that ask. It has
+ * no effect here. */
+static const char *const card_keys[] = {
+    "cores_per_cluster", "isa_version",    "compute_major", "compute_minor",
+    "memory_clock_khz",  "bus_width_bits", "sram_bytes",    "pci_device_id",
+};
+
+static int check_card(struct parser *parser, const char *name, const char *value)
+{
+    size_t i = 0;
+    while (i < sizeof(card_keys) / sizeof(card_keys[0]) && strcmp(card_keys[i], name) != 0) {
+        i++;
+    }
+    if (i == sizeof(card_keys) / sizeof(card_keys[0])) {
+        return fail(parser, "unknown key '%s' in section [card]", name);
+    }
+    return !*value || value[strspn(value, "0123456789")] || strlen(value) > 9
+               ? fail(parser, "[card] %s: '%s' is no whole number below 10^9", name, value)
+               : 1;
+}
+
 static int handle(void *user, const char *section, const char *name, const char *value)
 {
     struct parser *parser = user;
+    if (strcmp(section, "card") == 0) {
+        return check_card(parser, name, value);
+    }
     if (strncmp(section, "insn", 4) == 0) {
         return set_insn(parser, name, value);
     }

@@ -37,11 +37,15 @@ ACCEPTED = {
     "acl/base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
     "acl/op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
     "acl/tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
+    "cnrt/error.c": ({"state"}, "each thread's last error"),
+    "cnrt/convert.c": ({"memory"}, "parameters of conversions: descriptions that only the interface knows"),
+    "cnrt/cndev.c": ({"state"}, "the text that cndevGetCardNameStringByDevId returns, and whether it is initialized"),
     # Still to move to the front room: communicators and their groups.
     "hccl/comm.c": ({"locks", "memory", "core", "state"}, "communicators"),
     "hccl/collective.c": ({"memory"}, "calls become jobs"),
     "hccl/group.c": ({"memory", "core", "state"}, "calls between GroupStart and GroupEnd"),
     "hccl/job.c": ({"locks", "memory", "core"}, "jobs of a communicator in streams"),
+    "hccl/rank_table.c": ({"memory", "core"}, "rank tables"),
     "hccl/config.c": ({"state"}, "each thread's last error"),
 }
 

@@ -18,7 +18,8 @@ import tree
 WRITABLE = re.compile(r"^(\.t?data(?!\.rel\.ro)|\.t?bss|\*COM\*)")
 # leo_alloc's failing allocation is a test hook of the whole process; last_error is a thread's own text; the rest is the
 # front room's process and what each thread has of it (decision 8).
-ACCEPTED = {"fail_after", "last_error", "the_process", "once", "current", "current_serial", "thread_mode", "thread_captures"}
+ACCEPTED = {"fail_after", "last_error", "the_process", "once", "current", "current_serial", "thread_mode",
+            "thread_captures", "thread_stream", "thread_key", "thread_once", "calls"}
 
 
 def declared(root, build):
@@ -62,7 +63,7 @@ def symbols(build):
 
 
 # The folders of headers a library answers, where they are not its own name.
-FACADES = {"acl": ("acl", "hal")}
+FACADES = {"acl": ("acl", "hal"), "cnrt": ("cnrt",)}
 
 
 def check_shared(root, build):

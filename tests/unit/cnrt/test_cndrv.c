@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CNDrv and CNDev. */
+#include "harness.h"
+#include "test_cnrt_common.h"
+
+#include <cndev.h>
+#include <string.h>
+
+enum { COUNT = 1024, BYTES = COUNT * sizeof(float) };
+
+static float values[COUNT];
+
+static void a_module_is_loaded_and_launched(void)
+{
+    CNdev device;
+    CNcontext context, found;
+    CNmodule module;
+    CNkernel kernel;
+    CNqueue queue;
+    CNnotifier start, end;
+    CNaddr a, b;
+    float ms = 0;
+    int count = 0, n = COUNT;
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = (float)i;
+    }
+    OK(cnInit(0));
+    OK(cnDeviceGetCount(&count));
+    CU_ASSERT_EQUAL(count, 1);
+    OK(cnDeviceGet(&device, 0));
+    OK(cnSharedContextAcquire(&context, device));
+    OK(cnCtxGetCurrent(&found));
+    CU_ASSERT_PTR_EQUAL(found, context);
+    OK(cnModuleLoadFatBinary(cnrt_test_elf(), &module));
+    OK(cnModuleGetKernel(module, "add", &kernel));
+    EXPECT(cnModuleGetKernel(module, "subtract", &kernel), cnrtErrorNotFound);
+    OK(cnModuleGetKernel(module, "add", &kernel));
+    OK(cnCreateQueue(&queue, 0));
+    OK(cnCreateNotifier(&start, 0));
+    OK(cnCreateNotifier(&end, 0));
+    OK(cnMalloc(&a, BYTES));
+    OK(cnMalloc(&b, BYTES));
+    OK(cnMemcpyHtoD(a, values, BYTES));
+    void *params[] = {&b, &a, &a, &n};
+    OK(cnPlaceNotifier(start, queue));
+    OK(cnInvokeKernel(kernel, 8, 1, 1, CN_KERNEL_CLASS_UNION2, 0, queue, params, NULL));
+    OK(cnPlaceNotifier(end, queue));
+    OK(cnQueueSync(queue));
+    OK(cnNotifierElapsedExecTime(start, end, &ms));
+    CU_ASSERT(ms > 0);
+    OK(cnMemcpyDtoDAsync(a, b, BYTES, queue));
+    OK(cnQueueSync(queue));
+    OK(cnMemcpyDtoH(values, a, BYTES));
+    CU_ASSERT_EQUAL(values[COUNT - 1], 2.0F * (COUNT - 1));
+    // A kernel's handle does for cnrt.h too.
+    const cnrtDim3_t dim = {4, 1, 1};
+    OK(cnrtInvokeKernel(kernel, dim, cnrtFuncTypeUnion1, params, 0, queue));
+    OK(cnQueueSync(queue));
+    EXPECT(cnInvokeKernel(kernel, 6, 1, 1, CN_KERNEL_CLASS_UNION, 0, queue, params, NULL),
+           CN_ERROR_INVALID_VALUE);
+    OK(cnModuleUnload(module));
+    EXPECT(cnInvokeKernel(kernel, 8, 1, 1, CN_KERNEL_CLASS_BLOCK, 0, queue, params, NULL),
+           CN_ERROR_INVALID_HANDLE);
+    EXPECT(cnModuleLoadFatBinary("no ELF file, but long enough for the head of one, which has 64 "
+                                 "bytes in all",
+                                 &module),
+           CN_ERROR_INVALID_KERNEL);
+    OK(cnFree(a));
+    OK(cnFree(b));
+    OK(cnDestroyNotifier(start));
+    OK(cnDestroyNotifier(end));
+    OK(cnDestroyQueue(queue));
+    OK(cnSharedContextRelease(device));
+}
+
+static void contexts_are_made_and_ended(void)
+{
+    CNcontext own;
+    CNdev device = 7;
+    CNqueue queue;
+    int tasks = 0;
+    OK(cnCtxCreate(&own, 0, 0));
+    OK(cnCtxGetDevice(&device));
+    CU_ASSERT_EQUAL(device, 0);
+    OK(cnGetCtxMaxParallelUnionTasks(own, CN_KERNEL_CLASS_UNION2, &tasks));
+    CU_ASSERT_EQUAL(tasks, 4); // of 8 clusters
+    OK(cnCreateQueueWithPriority(&queue, 0, 0));
+    OK(cnCtxSync());
+    OK(cnCtxDestroy(own));
+    EXPECT(cnCtxSetCurrent(own), cnrtErrorNoCnrtContext);
+    EXPECT(cnQueueSync(queue), CN_ERROR_INVALID_HANDLE);
+    EXPECT(cnCtxCreate(&own, 0, 5), CN_ERROR_INVALID_DEVICE);
+    const char *text = NULL;
+    OK(cnGetErrorString(CN_ERROR_INVALID_DEVICE, &text));
+    CU_ASSERT_PTR_NOT_NULL(text);
+}
+
+static void cards_are_listed(void)
+{
+    cndevCardInfo_t cards = {.version = CNDEV_VERSION_5};
+    cndevCardName_t name = {.version = CNDEV_VERSION_5};
+    cndevDDRInfo_t memory = {.version = CNDEV_VERSION_5};
+    cndevFrequencyInfo_t clocks = {.version = CNDEV_VERSION_5};
+    cndevCardClusterCount_t clusters = {.version = CNDEV_VERSION_5};
+    cndevCardCoreCount_t cores = {.version = 4};
+    EXPECT(cndevGetDeviceCount(&cards), CNDEV_ERROR_UNINITIALIZED);
+    OK(cndevInit(0));
+    OK(cndevGetDeviceCount(&cards));
+    CU_ASSERT_EQUAL(cards.number, 1);
+    OK(cndevGetCardName(&name, 0));
+    CU_ASSERT_EQUAL(name.id, MLU370);
+    CU_ASSERT_STRING_EQUAL(cndevGetCardNameStringByDevId(0), "MLU370");
+    CU_ASSERT_PTR_NULL(cndevGetCardNameStringByDevId(3));
+    OK(cndevGetDDRInfo(&memory, 0));
+    CU_ASSERT(memory.dataWidth == 384 && memory.bandWidth == 307 && memory.bandWidthDecimal == 20);
+    OK(cndevGetFrequencyInfo(&clocks, 0));
+    CU_ASSERT_EQUAL(clocks.boardFreq, 1000);
+    OK(cndevGetClusterCount(&clusters, 0));
+    CU_ASSERT_EQUAL(clusters.count, 8);
+    EXPECT(cndevGetCoreCount(&cores, 0), CNDEV_ERROR_UNSUPPORTED_API_VERSION);
+    cores.version = CNDEV_VERSION_5;
+    EXPECT(cndevGetCoreCount(&cores, 4), CNDEV_ERROR_INVALID_DEVICE_ID);
+    OK(cndevGetCoreCount(&cores, 0));
+    CU_ASSERT_EQUAL(cores.count, 32);
+    OK(cndevRelease());
+}
+
+static const struct leo_test tests[] = {
+    {"a_module_is_loaded_and_launched", a_module_is_loaded_and_launched},
+    {"contexts_are_made_and_ended", contexts_are_made_and_ended},
+    {"cards_are_listed", cards_are_listed},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("cndrv", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
