@@ -46,6 +46,7 @@ struct sim_config {
     double scalar_issue; /**< handing one instruction to a unit */
     /* [sync] cycles */
     double flag_set, flag_wait, barrier;
+    double cross_core_ns; /**< from a set to the flag at another core */
     uint32_t queue_depth_pipe[LEO_PIPE_COUNT];
     /* [gm] one core's view of global memory */
     double gm_read_hit_ns, gm_read_miss_ns; /**< from a request to its answer: L2, HBM */

@@ -77,7 +77,7 @@ aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void *
     enum leo_core_kind kind;
     void *addr = front_func_addr(func, &kind);
     *aicAddr = kind == LEO_CORE_KIND_VECTOR ? NULL : addr;
-    *aivAddr = kind == LEO_CORE_KIND_VECTOR || kind == LEO_CORE_KIND_ANY ? addr : NULL;
+    *aivAddr = kind != LEO_CORE_KIND_CUBE && kind != LEO_CORE_KIND_AICORE ? addr : NULL;
     return ACL_SUCCESS;
 }
 

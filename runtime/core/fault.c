@@ -19,6 +19,20 @@ void rt_text_append(struct rt_text *text, const char *format, ...)
     text->used = text->used < text->bytes ? text->used : text->bytes - 1;
 }
 
+enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_drv_caps *caps,
+                                unsigned core)
+{
+    bool mixed = kernel->kind == LEO_CORE_KIND_MIX || kernel->kind == LEO_CORE_KIND_MIX_ONE;
+    return !mixed                    ? kernel->kind
+           : core < caps->cube_cores ? LEO_CORE_KIND_CUBE
+                                     : LEO_CORE_KIND_VECTOR;
+}
+
+enum leo_core_kind rt_fault_kind(const struct rt_fault *fault)
+{
+    return rt_core_kind(fault->kernel, &fault->device->caps, fault->record->core);
+}
+
 // No allocation lies here: an address this small comes from a null pointer.
 enum { NULL_PAGE = 4096 };
 
@@ -137,6 +151,10 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
         .record = &done->record,
     };
     out[0] = '\0';
+    if (done->checks && task->kernel && fault.code == LEO_FAULT_CORE_DEADLOCK) {
+        rt_deadlock_text(&text, &fault, done);
+        return;
+    }
     if (done->checks && task->kernel) {
         rt_check_text(&text, &fault, done);
         return;

@@ -23,6 +23,9 @@ struct rt_fault {
     const struct leo_fault_record *record;
 };
 
+/** Kind of the core it happened on. */
+enum leo_core_kind rt_fault_kind(const struct rt_fault *fault);
+
 /* fault_where.c */
 /** " (ub_x + 64)": the on-chip array that holds the address, or the one before it. */
 void rt_fault_array(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space);
@@ -36,6 +39,11 @@ void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc)
 /* fault_insn.c */
 /** The instruction, why this core does not execute it, and what its configuration words hold. */
 void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault);
+
+/* deadlock.c */
+/** Cores that wait for each other, a line each. */
+void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
+                      const struct leo_drv_completion *done);
 
 /* check.c */
 /** What the checker found, a line each. */

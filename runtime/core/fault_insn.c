@@ -64,9 +64,9 @@ static void append_illegal(struct rt_text *text, const struct rt_fault *fault, e
         rt_text_append(text, ", which has an encoding but is not simulated yet");
     } else if (!leo_insn_has_arch(insn, arch)) {
         rt_text_append(text, ", which chips of architecture %u do not have", arch);
-    } else if (fault->device->caps.vector_cores && is_for_other_kind(info, fault->kernel->kind)) {
+    } else if (fault->device->caps.vector_cores && is_for_other_kind(info, rt_fault_kind(fault))) {
         rt_text_append(text, ", which a %s core does not have",
-                       leo_core_kind_name(fault->kernel->kind));
+                       leo_core_kind_name(rt_fault_kind(fault)));
     } else {
         rt_text_append(text, ", which does not take these types on this chip");
         append_configs(text, info, fault->record);

@@ -83,7 +83,7 @@ void rt_fault_limit(struct rt_text *text, const struct rt_fault *fault, enum leo
         [LEO_MEM_SPACE_L0A] = caps->l0a_bytes, [LEO_MEM_SPACE_L0B] = caps->l0b_bytes,
         [LEO_MEM_SPACE_L0C] = caps->l0c_bytes,
     };
-    enum leo_core_kind kind = fault->kernel->kind;
+    enum leo_core_kind kind = rt_fault_kind(fault);
     bool cube = kind != LEO_CORE_KIND_VECTOR, vector = kind != LEO_CORE_KIND_CUBE;
     if (space == LEO_MEM_SPACE_UB ? !vector : !cube) {
         rt_text_append(text, "; a %s core has no %s", leo_core_kind_name(kind),

@@ -159,7 +159,7 @@ static leo_status parse_note(const struct rt_image *image, struct leo_rt_kernel 
     }
     kernel->arch = (uint32_t)strtoul(arch, NULL, 10);
     if (!parse_kind(kind, &kernel->kind)) {
-        return bad_note(image, kernel, "the core kind is not aicore, cube or vector");
+        return bad_note(image, kernel, "the core kind is not aicore, cube, vector, mix or mix_one");
     }
     return parse_args(image, kernel, rest);
 }

@@ -327,6 +327,9 @@ LEO_MUST_CHECK leo_status rt_memory_side(struct leo_rt_device *device, uint64_t 
 void rt_module_destroy(struct leo_rt_module *module);
 
 /* fault.c */
+/** Kind of the core of the chip that runs a part of the kernel. */
+enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_drv_caps *caps,
+                                unsigned core);
 /** What a failed completion means, in words. Caller holds the device's lock. */
 void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *stream,
                    const struct rt_task *task, const struct leo_drv_completion *done, char *text,

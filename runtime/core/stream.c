@@ -83,8 +83,10 @@ static void settle_tasks(struct leo_rt_stream *stream)
     if (stream->has_failure) {
         stream->has_failure = false;
         stream->fault = (enum leo_fault)stream->failure.status;
-        stream->fault_kind =
-            stream->failed_task.kernel ? stream->failed_task.kernel->kind : LEO_CORE_KIND_ANY;
+        stream->fault_kind = stream->failed_task.kernel
+                                 ? rt_core_kind(stream->failed_task.kernel, &device->caps,
+                                                stream->failure.record.core)
+                                 : LEO_CORE_KIND_ANY;
         rt_fault_text(device, stream, &stream->failed_task, &stream->failure, stream->fault_text,
                       sizeof(stream->fault_text));
         rt_log(device->rt, 3, "%s", stream->fault_text);

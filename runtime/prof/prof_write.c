@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <leo/alloc.h>
+#include <leo/layout.h>
 #include <leo/soc.h>
 #include <stdarg.h>
 #include <string.h>
@@ -158,7 +159,6 @@ static bool write_host(const struct writer *writer, const struct prof_device *de
 
 static void write_task(FILE *file, const struct leo_rt_profile_task *task)
 {
-    static const char *const kind[] = {"any", "aicore", "cube", "vector"};
     static const char *const opcode[] = {
         [LEO_SQE_OP_KERNEL] = "kernel",
         [LEO_SQE_OP_COPY] = "copy",
@@ -169,7 +169,8 @@ static void write_task(FILE *file, const struct leo_rt_profile_task *task)
     const struct leo_task_record *r = &task->record;
     const char *what = r->opcode < sizeof(opcode) / sizeof(opcode[0]) ? opcode[r->opcode] : NULL;
     fprintf(file, "%u,%u,%s,%s,", r->cmd_id, r->queue, what ? what : "task",
-            r->core_kind < 4 ? kind[r->core_kind] : "any");
+            leo_core_kind_name(r->core_kind < LEO_CORE_KIND_COUNT ? (enum leo_core_kind)r->core_kind
+                                                                  : LEO_CORE_KIND_ANY));
     write_quoted(file, task->tag);
     fprintf(file, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, r->block_num,
             r->cores, r->start_ns, r->end_ns, r->core_cycles, r->gm_read, r->gm_write);

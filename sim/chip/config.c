@@ -74,6 +74,7 @@ static const struct key keys[] = {
     {"sync", "flag_set", AT(flag_set), KIND_REAL, 0, 1e6},
     {"sync", "flag_wait", AT(flag_wait), KIND_REAL, 0, 1e6},
     {"sync", "barrier", AT(barrier), KIND_REAL, 0, 1e6},
+    {"sync", "cross_core_ns", AT(cross_core_ns), KIND_REAL, 0, 1e6},
     {"queue", "s", PIPE(LEO_PIPE_S), KIND_U32, 1, 64},
     {"queue", "v", PIPE(LEO_PIPE_V), KIND_U32, 1, 64},
     {"queue", "m", PIPE(LEO_PIPE_M), KIND_U32, 1, 64},

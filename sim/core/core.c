@@ -143,6 +143,14 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     core->clock = SIM_CLOCK_UNKNOWN;
     core->block_idx = block->block_idx;
     core->block_num = block->block_num;
+    core->group_vectors = block->group_vectors;
+    if (core->kind == LEO_CORE_KIND_VECTOR) {
+        core->sub_block_num = block->group_vectors
+                                  ? block->group_vectors
+                                  : core->config->vector_cores / core->config->cube_cores;
+    }
+    memset(&core->cross, 0, sizeof(core->cross));
+    core->park = SIM_PARK_NONE;
     core->vmask[0] = core->vmask[1] = UINT64_MAX;
     core->ctrl = 0;
     core->cmpmask[0] = core->cmpmask[1] = 0;
@@ -178,6 +186,9 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
     }
     if (stop == SIM_SCALAR_FAULT && fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
         fault->pc -= SIM_IMAGE_BASE;
+    }
+    if (core->park == SIM_PARK_FLAG) {
+        return stop; // what it waits for is the last record
     }
     log_stop(core, stop != SIM_SCALAR_TIME          ? SIM_TIME_END
                    : core->clock == SIM_CLOCK_ASKED ? SIM_TIME_MARK

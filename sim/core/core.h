@@ -43,6 +43,22 @@ struct sim_csrs {
     uint64_t acc_val, max_min_cnt, rsvd_cnt, vms4_sr; /**< results */
 };
 
+enum { SIM_CROSS_FLAGS = 16 };
+
+/** Flags between cores: what the running block did with each, by enum leo_cross. */
+struct sim_cross {
+    uint32_t set[LEO_CROSS_COUNT][SIM_CROSS_FLAGS];
+    uint32_t raised[LEO_CROSS_COUNT][SIM_CROSS_FLAGS]; /**< here, as far as the scheduler told */
+    uint32_t taken[LEO_CROSS_COUNT][SIM_CROSS_FLAGS];  /**< by waits */
+};
+
+/** What a core waits for before its values go on. */
+enum sim_park {
+    SIM_PARK_NONE,
+    SIM_PARK_FLAG,  /**< park_flag is to be raised */
+    SIM_PARK_RAISED /**< it was: the wait is tried again */
+};
+
 struct sim_core {
     struct sim_scalar scalar;
     const struct sim_config *config;
@@ -51,6 +67,7 @@ struct sim_core {
     enum leo_core_kind kind;
     /* What the running block sees. */
     uint32_t block_idx, block_num, sub_block_idx, sub_block_num;
+    uint32_t group_vectors; /**< vector cores that run the block with a cube core; 0 = none do */
     uint64_t vmask[2], ctrl, cmpmask[2], selmask_addr;
     struct sim_csrs csr;
     uint16_t va[8][8]; /**< VA registers: UB addresses in blocks of 32 bytes */
@@ -79,6 +96,10 @@ struct sim_core {
     bool wrote_text; /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
+    struct sim_cross cross;
+    enum sim_park park;
+    uint8_t park_flag;
+    uint64_t park_pc;        /**< link address of the wait */
     struct sim_check *check; /**< NULL = off */
     /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
@@ -107,6 +128,7 @@ struct sim_block {
     uint64_t sp;    /**< core address */
     uint64_t argument[8];
     uint32_t block_idx, block_num;
+    uint32_t group_vectors; /**< as of struct sim_core */
 };
 
 /** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */
@@ -118,7 +140,8 @@ uint64_t sim_core_arena_bytes(const struct sim_config *config);
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
 /**
  * Runs until `until` cycles of the scalar unit, or `places` more places of the log, or an
- * instruction that asks for the time (clock ASKED): SIM_SCALAR_TIME; else what stopped it. At
+ * instruction that asks for the time (clock ASKED) or waits for another core (park FLAG):
+ * SIM_SCALAR_TIME; else what stopped it. At
  * SIM_SCALAR_FAULT scalar.fault is complete.
  */
 enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned places);

@@ -101,6 +101,13 @@ bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
     case LEO_CSR_CORE_ID:
         *value = core->id;
         return true;
+    case LEO_CSR_CORE_UNITS:
+        *value = (core->kind != LEO_CORE_KIND_VECTOR ? 1u : 0u) |
+                 (core->kind != LEO_CORE_KIND_CUBE ? 2u : 0u);
+        return true;
+    case LEO_CSR_GROUP_VECTORS:
+        *value = core->group_vectors;
+        return true;
     case LEO_CSR_SYS_CNT:
         return system_count(scalar->owner, value);
     case LEO_CSR_ARCH:

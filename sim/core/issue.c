@@ -106,6 +106,7 @@ bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
     if (core->log.written >= core->log_end || !sim_time_log_reserve(&core->log)) {
         return false; // tried again in the next run
     }
-    scalar->cycle += core->config->scalar_issue;
+    // A wait that is tried again was issued before.
+    scalar->cycle += core->park == SIM_PARK_NONE ? core->config->scalar_issue : 0;
     return row->cost ? issue_unit(core, op, row) : sim_core_execute(core, op);
 }

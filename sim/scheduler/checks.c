@@ -89,10 +89,10 @@ void sim_checks_finish(struct sim_stream *stream)
     }
 }
 
-uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue)
+uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
+                          const struct sim_findings *findings)
 {
     const struct sim_stream *stream = &chip->scheduler.stream[queue];
-    const struct sim_findings *findings = &stream->check->findings;
     uint32_t first = 0;
     for (unsigned i = 0; i < findings->count; i++) {
         const struct sim_finding *finding = &findings->list[i];

@@ -12,7 +12,33 @@ static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
     if (chip->config.vector_cores == 0) {
         return kind == LEO_CORE_KIND_AICORE || kind == LEO_CORE_KIND_ANY;
     }
-    return kind == LEO_CORE_KIND_CUBE || kind == LEO_CORE_KIND_VECTOR;
+    return kind == LEO_CORE_KIND_CUBE || kind == LEO_CORE_KIND_VECTOR ||
+           kind == LEO_CORE_KIND_MIX || kind == LEO_CORE_KIND_MIX_ONE;
+}
+
+/* Vector cores that run a block together with a cube core. */
+static uint32_t vectors_of(const struct leo_sim_chip *chip, enum leo_core_kind kind)
+{
+    return kind == LEO_CORE_KIND_MIX       ? chip->config.vector_cores / chip->config.cube_cores
+           : kind == LEO_CORE_KIND_MIX_ONE ? 1
+                                           : 0;
+}
+
+unsigned sim_core_group(const struct leo_sim_chip *chip, unsigned id)
+{
+    unsigned cubes = chip->config.cube_cores;
+    return id < cubes ? id : (id - cubes) / (chip->config.vector_cores / cubes);
+}
+
+unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+                          unsigned group, unsigned id[SIM_GROUP_MOST])
+{
+    unsigned cubes = chip->config.cube_cores, ratio = chip->config.vector_cores / cubes;
+    id[0] = group;
+    for (unsigned i = 0; i < kernel->group_vectors; i++) {
+        id[1 + i] = cubes + group * ratio + i;
+    }
+    return 1 + kernel->group_vectors;
 }
 
 static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
@@ -71,6 +97,7 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
     memset(kernel, 0, sizeof(*kernel));
+    kernel->team = SIM_NO_TEAM;
     memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
     if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
@@ -98,6 +125,7 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind
                                              : LEO_CORE_KIND_AICORE;
     uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
+    kernel->group_vectors = vectors_of(chip, kernel->kind);
     kernel->limit_cycles = (double)limit_us * chip->config.clock_khz * 1e-3;
     return true;
 }
@@ -126,6 +154,44 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
     }
 }
 
+/* The first block makes the launch a team; false: too many have begun and not ended. */
+static bool take_team(struct leo_sim_chip *chip, struct sim_kernel *kernel)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    for (unsigned team = 0; kernel->team == SIM_NO_TEAM && team < chip->core_count; team++) {
+        uint64_t bit = UINT64_C(1) << team % 64;
+        if (!(scheduler->teams[team / 64] & bit)) {
+            scheduler->teams[team / 64] |= bit;
+            kernel->team = team;
+            sim_time_engine_new_team(chip->engine, team);
+        }
+    }
+    return kernel->team != SIM_NO_TEAM;
+}
+
+static void give_team(struct leo_sim_chip *chip, struct sim_kernel *kernel)
+{
+    if (kernel->team != SIM_NO_TEAM) {
+        chip->scheduler.teams[kernel->team / 64] &= ~(UINT64_C(1) << kernel->team % 64);
+        kernel->team = SIM_NO_TEAM;
+    }
+}
+
+static void join_team(struct leo_sim_chip *chip, const struct sim_kernel *kernel, unsigned id)
+{
+    bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+    bool many = is_vector && kernel->group_vectors;
+    const struct sim_time_team team = {
+        .team = kernel->team,
+        .group = chip->config.vector_cores ? sim_core_group(chip, id) : id,
+        .is_vector = is_vector,
+        .kin = kernel->body.block_num * (many ? kernel->group_vectors : 1),
+        .vectors = kernel->group_vectors,
+    };
+    sim_time_engine_join(chip->engine, id, &team);
+}
+
+/* Begins the kernel's next block on a core. */
 static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, double start_cycle)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
@@ -140,6 +206,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         .sp = on_stack ? args_addr + REGISTER_SLOTS * sizeof(uint64_t) : args_addr,
         .block_idx = kernel->next_block,
         .block_num = kernel->body.block_num,
+        .group_vectors = kernel->group_vectors,
     };
     unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
     if (in_registers) {
@@ -150,9 +217,9 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
     sim_checks_block(chip, id, kernel);
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
+    join_team(chip, kernel, id);
     sim_time_engine_begin(chip->engine, id, &core->log, start_cycle, chip->config.start_cycles,
                           kernel->limit_cycles);
-    kernel->next_block++;
     kernel->running++;
     kernel->core_mask[id / 64] |= UINT64_C(1) << id % 64;
 }
@@ -172,7 +239,8 @@ static unsigned oldest_for(const struct leo_sim_chip *chip, enum leo_core_kind k
         for (uint64_t bits = scheduler->active[word]; bits; bits &= bits - 1) {
             unsigned queue = word * 64 + (unsigned)__builtin_ctzll(bits);
             const struct sim_stream *stream = &scheduler->stream[queue];
-            if (wants_core(stream) && stream->kernel.kind == kind &&
+            if (wants_core(stream) &&
+                (stream->kernel.kind == kind || stream->kernel.group_vectors) &&
                 (best == 0 || stream->ready_ps < scheduler->stream[best].ready_ps)) {
                 best = queue;
             }
@@ -181,7 +249,59 @@ static unsigned oldest_for(const struct leo_sim_chip *chip, enum leo_core_kind k
     return best;
 }
 
-void sim_kernel_dispatch(struct leo_sim_chip *chip)
+/* When the next core of a kernel starts. */
+static double next_start(struct leo_sim_chip *chip, struct sim_stream *stream)
+{
+    struct sim_kernel *kernel = &stream->kernel;
+    if (kernel->started_cores == 0) {
+        stream->start_ps = chip->scheduler.now_ps;
+    }
+    uint64_t start_ps =
+        stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
+                                          kernel->started_cores * chip->config.block_spread_ns);
+    kernel->started_cores++;
+    sim_cores_wake(chip);
+    return sim_cores_cycle(chip, start_ps);
+}
+
+static void assign_group(struct leo_sim_chip *chip, unsigned queue, const unsigned *id,
+                         unsigned count)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    double start = 0;
+    for (unsigned i = 0; i < count; i++) {
+        start = next_start(chip, stream); // all begin when the last one can
+    }
+    sim_time_engine_new_group(chip->engine, id[0]);
+    for (unsigned i = 0; i < count; i++) {
+        assign(chip, queue, id[i], start);
+    }
+    stream->kernel.next_block++;
+}
+
+/* Blocks that need a whole group: when its cores are free and no older kernel wants them. */
+static void dispatch_groups(struct leo_sim_chip *chip)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    for (unsigned group = 0; group < chip->config.cube_cores; group++) {
+        unsigned queue = oldest_for(chip, LEO_CORE_KIND_CUBE);
+        struct sim_kernel *kernel = &scheduler->stream[queue].kernel;
+        if (!queue || !kernel->group_vectors || !take_team(chip, kernel) ||
+            oldest_for(chip, LEO_CORE_KIND_VECTOR) != queue) {
+            return;
+        }
+        unsigned id[SIM_GROUP_MOST];
+        unsigned count = sim_kernel_group(chip, kernel, group, id), free = 0;
+        while (free < count && scheduler->slot[id[free]].state == SIM_CORE_FREE) {
+            free++;
+        }
+        if (free == count) {
+            assign_group(chip, queue, id, count);
+        }
+    }
+}
+
+static void dispatch_cores(struct leo_sim_chip *chip)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
     unsigned queue = 0;
@@ -191,20 +311,21 @@ void sim_kernel_dispatch(struct leo_sim_chip *chip)
             (queue && !wants_core(&scheduler->stream[queue]))) {
             queue = oldest_for(chip, kind);
         }
-        if (!queue || scheduler->slot[id].state != SIM_CORE_FREE) {
+        struct sim_stream *stream = &scheduler->stream[queue];
+        if (!queue || scheduler->slot[id].state != SIM_CORE_FREE || stream->kernel.group_vectors ||
+            !take_team(chip, &stream->kernel)) {
             continue;
         }
-        struct sim_stream *stream = &scheduler->stream[queue];
-        struct sim_kernel *kernel = &stream->kernel;
-        if (kernel->next_block == 0) {
-            stream->start_ps = scheduler->now_ps;
-        }
-        uint64_t start_ps =
-            stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
-                                              kernel->started_cores * chip->config.block_spread_ns);
-        kernel->started_cores++;
-        sim_cores_wake(chip);
-        assign(chip, queue, id, sim_cores_cycle(chip, start_ps));
+        assign(chip, queue, id, next_start(chip, stream));
+        stream->kernel.next_block++;
+    }
+}
+
+void sim_kernel_dispatch(struct leo_sim_chip *chip)
+{
+    dispatch_cores(chip);
+    if (chip->config.vector_cores) {
+        dispatch_groups(chip);
     }
 }
 
@@ -224,6 +345,10 @@ static void keep_fault(struct leo_sim_chip *chip, unsigned id)
         stream->fault =
             (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
         stream->fault_cycle = (uint64_t)stream->kernel.limit_cycles;
+    } else if (stats->overflow) {
+        stream->fault = (struct sim_fault){.code = LEO_FAULT_CROSS_OVERFLOW,
+                                           .pc = stats->overflow_pc,
+                                           .addr = stats->overflow_flag};
     }
     stream->fault_block = slot->block;
     stream->fault_core = (uint16_t)id;
@@ -235,7 +360,7 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
     struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
-    if (slot->stop == SIM_SCALAR_FAULT || stats->timed_out) {
+    if (slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow) {
         keep_fault(chip, id);
     }
     kernel->core_cycles += stats->end - stats->begin;
@@ -246,6 +371,7 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     kernel->gm_read += stats->gm_read;
     kernel->gm_write += stats->gm_write;
     kernel->running--;
+    sim_cross_keep(kernel, &chip->core[id]);
     uint64_t end_ps = sim_cores_ps(chip, stats->end);
     kernel->last_end_ps = end_ps > kernel->last_end_ps ? end_ps : kernel->last_end_ps;
     sim_time_log_finish(&chip->core[id].log);
@@ -255,14 +381,36 @@ bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
-    if (!slot->is_over || slot->stop == SIM_SCALAR_FAULT || stats->timed_out ||
-        !wants_core(&chip->scheduler.stream[slot->queue])) {
+    const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
+    if (!slot->is_over || slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow ||
+        kernel->group_vectors || !wants_core(&chip->scheduler.stream[slot->queue])) {
         return false;
     }
     double now = sim_time_engine_now(chip->engine);
     close_block(chip, id);
     assign(chip, slot->queue, id, now);
+    chip->scheduler.stream[slot->queue].kernel.next_block++;
     return true;
+}
+
+/* The core is free, or waits for the others of its group. */
+static void free_core(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    const struct sim_kernel *kernel = &scheduler->stream[scheduler->slot[id].queue].kernel;
+    unsigned member[SIM_GROUP_MOST] = {id}, count = 1;
+    scheduler->slot[id].state = SIM_CORE_HELD;
+    if (kernel->group_vectors) {
+        count = sim_kernel_group(chip, kernel, sim_core_group(chip, id), member);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (scheduler->slot[member[i]].state != SIM_CORE_HELD) {
+            return;
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        scheduler->slot[member[i]].state = SIM_CORE_FREE;
+    }
 }
 
 void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id)
@@ -271,12 +419,13 @@ void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id)
     struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
     struct sim_kernel *kernel = &stream->kernel;
     close_block(chip, id);
-    slot->state = SIM_CORE_FREE;
+    free_core(chip, id);
     if (kernel->running || wants_core(stream)) {
         return;
     }
     sim_image_release(chip, kernel->image);
     kernel->image = NULL;
+    give_team(chip, kernel);
     sim_checks_finish(stream);
     sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(chip->config.complete_ns));
 }
@@ -291,6 +440,7 @@ void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue)
             sim_time_log_finish(&chip->core[id].log);
         }
     }
+    give_team(chip, &chip->scheduler.stream[queue].kernel);
     sim_image_release(chip, chip->scheduler.stream[queue].kernel.image);
     chip->scheduler.stream[queue].kernel.image = NULL;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../check/check.h"
 #include "../chip/chip.h"
 
 #include <leo/alloc.h>
@@ -71,6 +72,7 @@ void sim_scheduler_finish(struct leo_sim_chip *chip)
         }
         leo_free(scheduler->stream[queue].args);
         sim_checks_forget(&scheduler->stream[queue]);
+        leo_free(scheduler->stream[queue].stuck);
     }
     sim_image_finish(chip);
     for (unsigned i = 0; scheduler->events && i < SIM_SPACE_COUNT; i++) {
@@ -306,8 +308,11 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
     if (stream->fault.code == LEO_FAULT_NONE) {
         return 0;
     }
+    if (stream->fault.code == LEO_FAULT_CORE_DEADLOCK && stream->stuck) {
+        return sim_checks_write(chip, queue, stream->stuck);
+    }
     if (stream->checked) {
-        return sim_checks_write(chip, queue);
+        return sim_checks_write(chip, queue, &stream->check->findings);
     }
     bool kernel = stream->entry.opcode == LEO_SQE_OP_KERNEL;
     struct leo_fault_record record = {

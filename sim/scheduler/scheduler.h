@@ -3,6 +3,7 @@
  * chip's clock. */
 #pragma once
 
+#include "../core/core.h"
 #include "../scalar/scalar.h"
 #include "../time/engine.h"
 #include "image.h"
@@ -13,6 +14,9 @@
 
 struct leo_sim_chip;
 struct sim_check_global;
+struct sim_findings;
+
+enum { SIM_GROUP_MOST = 255, SIM_NO_TEAM = 0xffff };
 
 enum sim_task_state {
     SIM_TASK_NONE,   /**< the stream has nothing fetched */
@@ -31,7 +35,11 @@ struct sim_kernel {
     uint32_t next_block, running;
     uint32_t started_cores;
     double limit_cycles;
-    uint64_t core_mask[4]; /**< cores used */
+    uint64_t core_mask[4];  /**< cores used */
+    uint32_t group_vectors; /**< vector cores that run a block together with a cube core */
+    unsigned team;          /**< for the event engine; SIM_NO_TEAM before the first block */
+    uint32_t ended[2];      /**< blocks' cores that have ended, by side (vector) */
+    uint32_t ended_set[2][SIM_CROSS_FLAGS]; /**< fewest sets of a flag in mode ALL by one of them */
     uint64_t last_end_ps;
     double core_cycles, busy[LEO_PIPE_COUNT];
     uint64_t gm_read, gm_write;
@@ -51,11 +59,16 @@ struct sim_stream {
     struct sim_kernel kernel;
     struct sim_check_global *check; /**< of the present kernel; NULL = not checked */
     bool checked;                   /**< the fault is the checker's first finding */
+    struct sim_findings *stuck;     /**< who waits for whom in a deadlock; NULL = none so far */
     uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
 };
 
-enum sim_core_state { SIM_CORE_FREE, SIM_CORE_RUNNING };
+enum sim_core_state {
+    SIM_CORE_FREE,
+    SIM_CORE_RUNNING,
+    SIM_CORE_HELD /**< ended, but others of its group run the same block */
+};
 
 /** What the scheduler knows of a core. */
 struct sim_slot {
@@ -80,6 +93,7 @@ struct sim_scheduler {
     unsigned cores;
     struct sim_events *events; /**< by address space */
     struct sim_image_cache images;
+    uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
     /* The present round (cores.c). */
     uint16_t run_core[256];
@@ -111,6 +125,18 @@ bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id);
 /** The block of core `id` has ended and no other follows: ends the task if it was the last. */
 void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id);
 
+/** Cores that run a block of a kernel together: fills `id`, cube core first; their number. */
+unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+                          unsigned group, unsigned id[SIM_GROUP_MOST]);
+/** Of a core: its cube core's number. */
+unsigned sim_core_group(const struct leo_sim_chip *chip, unsigned id);
+
+/** cross.c: cores that wait for flags of others go on if they were raised; those that wait for ever
+ * end. `idle`: nothing else on the chip will ever happen. */
+void sim_cross_settle(struct leo_sim_chip *chip, bool idle);
+/** The core's block has ended: its sets stay. */
+void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core);
+
 /** Drops the kernel of a queue with the cores that run it. */
 void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue);
 /** cores.c: one stretch of the blocks that run, and time as far as it is known then, but not past
@@ -138,8 +164,9 @@ void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_k
 void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned);
 /** All blocks have ended: findings are the fault of a task that has none. */
 void sim_checks_finish(struct sim_stream *stream);
-/** Writes the findings as fault records; the first one's number + 1. */
-uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue);
+/** Writes findings as fault records; the first one's number + 1. */
+uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
+                          const struct sim_findings *findings);
 /** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
 void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written);
 

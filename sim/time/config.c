@@ -23,6 +23,7 @@ struct sim_time_config sim_time_config_of(const struct sim_config *config)
         .flag_set = config->flag_set,
         .flag_wait = config->flag_wait,
         .barrier = config->barrier,
+        .cross_core = config->cross_core_ns * cycles_a_ns,
     };
     memcpy(time.queue_depth, config->queue_depth_pipe, sizeof(time.queue_depth));
     return time;

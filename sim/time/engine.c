@@ -28,6 +28,9 @@ leo_status sim_time_engine_create(const struct sim_time_config *config, struct s
         status = sim_share_create(slots + config->cores, config->l2_rate, config->hbm_read_rate,
                                   &engine->share);
     }
+    if (status == LEO_OK) {
+        status = sim_time_cross_create(engine);
+    }
     if (status != LEO_OK) {
         sim_time_engine_destroy(engine);
         return status;
@@ -41,6 +44,7 @@ void sim_time_engine_destroy(struct sim_time_engine *engine)
 {
     if (engine) {
         sim_share_destroy(engine->share);
+        sim_time_cross_destroy(engine);
         leo_free(engine->core);
         leo_free(engine->event);
         leo_free(engine->line);
@@ -67,6 +71,7 @@ void sim_time_engine_reset(struct sim_time_engine *engine)
     sim_share_clear(engine->share);
     memset(engine->line, 0, SIM_TIME_LINES * sizeof(*engine->line));
     memset(engine->fill, 0, engine->config.cores * sizeof(*engine->fill));
+    memset(engine->woken, 0, sizeof(engine->woken));
     engine->events = 0;
     engine->now = 0;
     engine->horizon = INFINITY;
@@ -187,6 +192,7 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
 {
     feed(engine);
     for (;;) {
+        sim_time_cross_wake(engine);
         double ends = sim_share_next(engine->share);
         double begins = engine->events ? engine->event[0].at : INFINITY;
         double next = sim_time_min(ends, begins);
@@ -216,7 +222,7 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
             continue;
         }
         *core = event.core;
-        if (engine->core[event.core].stats.timed_out) {
+        if (engine->core[event.core].stats.timed_out || engine->core[event.core].stats.overflow) {
             sim_time_engine_abandon(engine, event.core);
         }
         engine->core[event.core].front = SIM_TIME_FREE;

@@ -27,6 +27,7 @@ struct sim_time_config {
     double same_line_cycles;      /**< a line needs for one request, of each core that reads it */
     double gm_interval;           /**< least time between two transfers of one pipe */
     double flag_set, flag_wait, barrier;
+    double cross_core; /**< from a set to the flag at another core */
     uint32_t queue_depth[LEO_PIPE_COUNT];
 };
 
@@ -45,12 +46,24 @@ struct sim_time_stats {
     double busy[LEO_PIPE_COUNT];
     uint64_t gm_read, gm_write; /**< bytes */
     bool timed_out;             /**< stopped for its limit */
+    bool overflow;              /**< stopped: a flag of it was raised too often */
+    uint8_t overflow_flag;
+    uint32_t overflow_pc; /**< of the set */
 };
 
 enum sim_time_stop {
     SIM_TIME_REACHED, /**< `until` */
     SIM_TIME_STARVED, /**< a block's log ends too early to go on */
     SIM_TIME_ENDED    /**< a block has ended now: its core is free */
+};
+
+/** With whom a block meets at flags between cores (docs/hw/chip.md). */
+struct sim_time_team {
+    unsigned team;    /**< its launch: one number below `cores` for each that runs at the time */
+    unsigned group;   /**< its cube core and vector cores, below `cores` */
+    bool is_vector;   /**< side of the group */
+    uint32_t kin;     /**< cores of its kind that the launch has in all */
+    uint32_t vectors; /**< of its group; 0 = the launch has no groups */
 };
 
 struct sim_time_engine;
@@ -69,6 +82,16 @@ double sim_time_engine_now(const struct sim_time_engine *engine);
  */
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
                            double start, double lead, double limit);
+/** Whom the next block of a core meets; blocks that meet nobody need no team. */
+void sim_time_engine_join(struct sim_time_engine *engine, unsigned core,
+                          const struct sim_time_team *team);
+/** A new launch takes a number: nobody has set a flag in it. */
+void sim_time_engine_new_team(struct sim_time_engine *engine, unsigned team);
+/** As well for the block that a group is given. */
+void sim_time_engine_new_group(struct sim_time_engine *engine, unsigned group);
+/** No flag that the core waits for at the end of its log (`anywhere`: or before) will be raised: it
+ * ends there. */
+void sim_time_engine_give_up(struct sim_time_engine *engine, unsigned core, bool anywhere);
 /** The block of a core is of no more interest. */
 void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned core);
 /** Lets time pass to `until`, or to what happens before. `core`: ENDED: which one. */

@@ -20,6 +20,8 @@ enum sim_time_kind {
     SIM_TIME_WAIT,    /**< wait_flag(pipe, dst, id) */
     SIM_TIME_BARRIER, /**< of one pipe, `busy` cycles; LEO_PIPE_ALL = of all */
     SIM_TIME_DRAIN,   /**< the scalar unit waits until the pipe has done everything so far */
+    SIM_TIME_POST,    /**< ffts_cross_core_sync: pipe, dst = mode, id = flag */
+    SIM_TIME_PEND,    /**< wait_flag_dev: id = flag */
     SIM_TIME_SCALAR,  /**< only scalar work since the last record */
     SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
     SIM_TIME_END,     /**< the block returned or faulted */

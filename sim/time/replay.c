@@ -38,6 +38,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
     core->is_counted = core->is_marked = false;
     core->ready = 0;
     core->flags_used = 0;
+    sim_time_cross_begin(core);
     core->stats = (struct sim_time_stats){.begin = start, .scalar = lead};
 }
 
@@ -145,6 +146,10 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
     case SIM_TIME_BARRIER:
         pipe->not_before = drained + record->busy;
         return true;
+    case SIM_TIME_POST:
+        sim_time_cross_post(engine, id, record, drained + engine->config.flag_set);
+        return true;
+    case SIM_TIME_PEND:
     case SIM_TIME_DRAIN:
     case SIM_TIME_SCALAR:
     case SIM_TIME_MARK:
@@ -258,6 +263,20 @@ static void end_block(struct sim_time_engine *engine, unsigned id, double end)
     sim_time_event_push(engine, sim_time_max(end, engine->now), id, LEO_PIPE_COUNT);
 }
 
+/* Nothing will raise the flag at the end of the log; false: work is still under way. */
+static bool end_waiting(struct sim_time_engine *engine, unsigned id)
+{
+    struct sim_time_core *core = &engine->core[id];
+    double at;
+    const bool is_last = core->log->published - core->log->read == 1;
+    if (!core->gave_up || !(is_last || core->gave_up_anywhere) || !all_done(core, &at)) {
+        return false;
+    }
+    core->stats.returned = core->cycle;
+    end_block(engine, id, at);
+    return true;
+}
+
 static void time_out(struct sim_time_engine *engine, unsigned id)
 {
     struct sim_time_core *core = &engine->core[id];
@@ -284,6 +303,10 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
     }
     if (core->cycle - core->stats.begin >= core->limit) {
         time_out(engine, id);
+        return false;
+    }
+    if (core->stats.overflow) {
+        end_block(engine, id, core->cycle);
         return false;
     }
     switch ((enum sim_time_kind)record->kind) {
@@ -324,6 +347,18 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         }
         stall(core, core->pipe[record->pipe].done);
         break;
+    case SIM_TIME_POST:
+        if (!hand_over(engine, id, record->pipe, record, NULL)) {
+            return false;
+        }
+        break;
+    case SIM_TIME_PEND:
+        if (!sim_time_cross_pend(core, record->id, &at)) {
+            (void)end_waiting(engine, id);
+            return false;
+        }
+        stall(core, at + engine->config.flag_wait);
+        break;
     case SIM_TIME_SCALAR:
     case SIM_TIME_LINK:
         break;
@@ -335,6 +370,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             return false;
         }
         core->stats.returned = core->cycle;
+        sim_time_cross_end(core);
         if (at - core->stats.begin >= core->limit) {
             time_out(engine, id);
         } else {

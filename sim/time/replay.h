@@ -49,6 +49,38 @@ struct sim_time_flag {
     uint32_t sets, waits;
 };
 
+enum {
+    SIM_TIME_CROSS_FLAGS = 16, /* flags between cores */
+    SIM_TIME_CROSS_WAITS = 16, /* times of waits that are remembered */
+    SIM_TIME_WOKEN_WORDS = 4   /* bits for all cores of a chip */
+};
+
+/** A raise of a flag between cores. */
+struct sim_time_meet {
+    double at;
+    uint32_t come; /**< sets so far */
+    uint32_t pc;   /**< of the last one */
+};
+
+/** A queue, the capacity 0 or a power of two. */
+struct sim_time_meets {
+    struct sim_time_meet *item;
+    uint32_t first, count, capacity;
+};
+
+/** Sets of one flag in one mode by those that take part; `meets` are the raises they begin. */
+struct sim_time_channel {
+    struct sim_time_meets meets;
+    uint32_t raised;
+};
+
+/** Raises of one flag of a core that were not waited for. */
+struct sim_time_raises {
+    struct sim_time_meets meets;
+    uint32_t total, waits;
+    double waited[SIM_TIME_CROSS_WAITS];
+};
+
 enum sim_time_front {
     SIM_TIME_FREE,    /**< no block */
     SIM_TIME_RUNNING, /**< waits for a pipe or a flag */
@@ -67,6 +99,12 @@ struct sim_time_core {
     struct sim_time_stats stats;
     struct sim_time_pipe pipe[LEO_PIPE_COUNT];
     struct sim_time_flag flag[LEO_PIPE_COUNT][LEO_PIPE_COUNT][SIM_TIME_FLAGS];
+    struct sim_time_team team;
+    uint32_t posts[LEO_CROSS_COUNT][SIM_TIME_CROSS_FLAGS];
+    struct sim_time_raises raise[SIM_TIME_CROSS_FLAGS];
+    bool cross_used;       /**< a flag was raised for it */
+    bool gave_up;          /**< the wait at the end of its log is for ever */
+    bool gave_up_anywhere; /**< so is any other */
 };
 
 /** Something that happens at a known time. */
@@ -80,8 +118,10 @@ struct sim_time_engine {
     struct sim_l2 *l2;
     struct sim_share *share; /**< slot: core * LEO_PIPE_COUNT + pipe; then one a core for fills */
     struct sim_time_core *core;
-    struct sim_time_event *event; /**< a heap, the earliest first */
-    struct sim_time_line *line;   /**< SIM_TIME_LINES of them, by a hash */
+    struct sim_time_event *event;         /**< a heap, the earliest first */
+    struct sim_time_line *line;           /**< SIM_TIME_LINES of them, by a hash */
+    struct sim_time_channel *channel;     /**< of all teams, then of all groups (cross.c) */
+    uint64_t woken[SIM_TIME_WOKEN_WORDS]; /**< cores for which a flag was raised */
     double *fill; /**< by core: bytes of lines HBM must still bring behind requests */
     unsigned events;
     double now;
@@ -104,3 +144,17 @@ void sim_time_leave_line(struct sim_time_pipe *pipe);
 /** The present fill of a core's lines is done. */
 void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
 void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);
+
+/* cross.c */
+leo_status sim_time_cross_create(struct sim_time_engine *engine);
+void sim_time_cross_destroy(struct sim_time_engine *engine);
+/** A block begins, has ended. */
+void sim_time_cross_begin(struct sim_time_core *core);
+void sim_time_cross_end(struct sim_time_core *core);
+/** A core's set (POST) counts from `at` on. */
+void sim_time_cross_post(struct sim_time_engine *engine, unsigned core,
+                         const struct sim_time_record *record, double at);
+/** The scalar unit waits (PEND) until `at`; false: that is not known yet. */
+bool sim_time_cross_pend(struct sim_time_core *core, unsigned flag, double *at);
+/** Lets cores go on for which flags were raised. */
+void sim_time_cross_wake(struct sim_time_engine *engine);

@@ -24,7 +24,8 @@ static const char no_kernel[] =
     "    {\n"
     "        ...\n"
     "    }\n"
-    "(C++: put extern \"C\" before it to keep the name; on ascend910b1 add __vector__ or __cube__)";
+    "(C++: put extern \"C\" before it to keep the name; on ascend910b1 add __vector__, __cube__ or "
+    "__mix__(1, 2))";
 
 static leo_status open_image(int fd, const char *path, struct image *image,
                              const struct cc_fail *fail)
@@ -101,6 +102,12 @@ static const char *kind_of(const struct image *image, const struct cc_target *ta
     }
     if (name && strcmp(name, ".text.npu.aiv") == 0) {
         return "vector";
+    }
+    if (name && strcmp(name, ".text.npu.mix") == 0) {
+        return "mix";
+    }
+    if (name && strcmp(name, ".text.npu.mix_one") == 0) {
+        return "mix_one";
     }
     return uses_cube(section, &header, symbol) ? "cube" : "vector";
 }

@@ -272,11 +272,11 @@ static int launch(struct request *request, struct session *session)
     }
     run_report_print(&report);
     unsigned first = 0, cores = 0;
-    if (request->dump_count && run_report_cores(&report, &first, &cores)) {
-        for (unsigned i = 0; i < request->dump_count; i++) {
-            if (run_dump_print(&request->dumps[i], session->device, first, cores) != 0) {
-                return 1;
-            }
+    for (unsigned i = 0; i < request->dump_count; i++) {
+        const struct run_dump *dump = &request->dumps[i];
+        if (run_report_cores(&report, dump->space, &first, &cores) &&
+            run_dump_print(dump, session->device, first, cores) != 0) {
+            return 1;
         }
     }
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {

@@ -186,7 +186,18 @@ void run_report_print(const struct run_report *report)
     leo_free(tasks);
 }
 
-bool run_report_cores(const struct run_report *report, unsigned *first, unsigned *count)
+/* Of a launch of groups: the cores with UB, or the others. */
+static void group_cores(const struct leo_drv_caps *caps, const struct leo_task_record *record,
+                        enum leo_mem_space space, unsigned *first, unsigned *count)
+{
+    unsigned groups = record->block_num < caps->cube_cores ? record->block_num : caps->cube_cores;
+    bool vector = space == LEO_MEM_SPACE_UB;
+    *first = vector ? caps->cube_cores : 0;
+    *count = vector ? groups * (caps->vector_cores / caps->cube_cores) : groups;
+}
+
+bool run_report_cores(const struct run_report *report, enum leo_mem_space space, unsigned *first,
+                      unsigned *count)
 {
     struct leo_drv_caps caps;
     size_t tasks_there = 0;
@@ -200,6 +211,9 @@ bool run_report_cores(const struct run_report *report, unsigned *first, unsigned
             if (record->opcode == LEO_SQE_OP_KERNEL) {
                 *first = record->core_kind == LEO_CORE_KIND_VECTOR ? caps.cube_cores : 0;
                 *count = record->cores;
+                if (record->core_kind > LEO_CORE_KIND_VECTOR) {
+                    group_cores(&caps, record, space, first, count);
+                }
                 found = true;
             }
         }

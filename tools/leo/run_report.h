@@ -11,8 +11,9 @@ struct run_report {
     bool cores;             /**< a table by core is wanted */
 };
 
-/** Cores that the last launch used, from the first of the kernel's kind on; false if it left no
- * record. */
-bool run_report_cores(const struct run_report *report, unsigned *first, unsigned *count);
+/** Cores that the last launch used and that have a buffer, from the first of their kind on; false
+ * if it left no record. */
+bool run_report_cores(const struct run_report *report, enum leo_mem_space space, unsigned *first,
+                      unsigned *count);
 /** Prints the times of all launches and the units of the last; tells records that were dropped. */
 void run_report_print(const struct run_report *report);

@@ -539,7 +539,115 @@ static void an_abandoned_block_leaves_nothing(void)
     close_rig(&rig);
 }
 
+static void cross(struct sim_time_log *log, enum sim_time_kind kind, enum leo_pipe pipe,
+                  unsigned mode, unsigned flag)
+{
+    push(log, (struct sim_time_record){.kind = (uint8_t)kind,
+                                       .pipe = (uint8_t)pipe,
+                                       .dst = (uint8_t)mode,
+                                       .id = (uint8_t)flag});
+}
+
+/* Begins core 0 as the cube core of vector cores 1 and 2. */
+static void begin_group(struct rig *rig)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const struct sim_time_team team = {
+            .team = 1, .group = 0, .is_vector = i > 0, .kin = i ? 2 : 1, .vectors = 2};
+        sim_time_engine_join(rig->engine, i, &team);
+        sim_time_engine_begin(rig->engine, i, &rig->log[i], 0, 0, FOREVER);
+    }
+}
+
+static void expect_end(struct rig *rig, double at)
+{
+    unsigned core;
+    CU_ASSERT_EQUAL(sim_time_engine_run(rig->engine, INFINITY, &core), SIM_TIME_ENDED);
+    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_now(rig->engine), at, 1e-9);
+}
+
+static void cores_meet_at_flags(void)
+{
+    struct sim_time_config with = config;
+    struct rig rig;
+    with.cross_core = 40;
+    open_config(&rig, &with);
+    begin_group(&rig);
+    // The cube core's flag rises when M is done (100), 1 for the set and 40 for the way later.
+    op(&rig.log[0], LEO_PIPE_M, 0, 100, 0);
+    cross(&rig.log[0], SIM_TIME_POST, LEO_PIPE_M, LEO_CROSS_GROUP, 3);
+    cross(&rig.log[0], SIM_TIME_PEND, LEO_PIPE_S, 0, 4);
+    end(&rig.log[0]);
+    for (unsigned i = 1; i < 3; i++) {
+        cross(&rig.log[i], SIM_TIME_PEND, LEO_PIPE_S, 0, 3);
+        op(&rig.log[i], LEO_PIPE_V, 0, 1000. * i, 0);
+        cross(&rig.log[i], SIM_TIME_POST, LEO_PIPE_V, LEO_CROSS_GROUP, 4);
+        // Among the vector cores: the later one counts.
+        cross(&rig.log[i], SIM_TIME_POST, LEO_PIPE_V, LEO_CROSS_ALL, 5);
+        cross(&rig.log[i], SIM_TIME_PEND, LEO_PIPE_S, 0, 5);
+        end(&rig.log[i]);
+    }
+    const double first = 100 + 1 + 40 + 2;
+    for (unsigned i = 0; i < 3; i++) {
+        expect_end(&rig, first + 2000 + 1 + 40 + 2);
+    }
+    close_rig(&rig);
+}
+
+static void a_wait_for_nobody_can_be_given_up(void)
+{
+    for (unsigned behind = 0; behind < 2; behind++) {
+        struct rig rig;
+        unsigned core;
+        open_rig(&rig);
+        begin_group(&rig);
+        op(&rig.log[0], LEO_PIPE_M, 0, 100, 0);
+        cross(&rig.log[0], SIM_TIME_PEND, LEO_PIPE_S, 0, 4);
+        if (behind) {
+            op(&rig.log[0], LEO_PIPE_M, 0, 100, 0); // what was computed and will never happen
+        }
+        sim_time_log_publish(&rig.log[0]);
+        for (unsigned i = 1; i < 3; i++) {
+            sim_time_engine_abandon(rig.engine, i);
+        }
+        CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_REACHED);
+        sim_time_engine_give_up(rig.engine, 0, behind != 0);
+        expect_end(&rig, 100);
+        close_rig(&rig);
+    }
+}
+
+static void a_flag_counts_to_fifteen(void)
+{
+    for (unsigned sets = 15; sets <= 16; sets++) {
+        struct rig rig;
+        open_rig(&rig);
+        begin_group(&rig);
+        for (unsigned i = 0; i < sets; i++) {
+            cross(&rig.log[0], SIM_TIME_POST, LEO_PIPE_M, LEO_CROSS_GROUP, 3);
+        }
+        end(&rig.log[0]);
+        for (unsigned i = 1; i < 3; i++) {
+            push(&rig.log[i], (struct sim_time_record){.kind = SIM_TIME_SCALAR, .scalar = 5000});
+            for (unsigned j = 0; j < sets; j++) {
+                cross(&rig.log[i], SIM_TIME_PEND, LEO_PIPE_S, 0, 3);
+            }
+            end(&rig.log[i]);
+        }
+        expect_end(&rig, 0);
+        for (unsigned i = 1; i < 3; i++) {
+            unsigned core;
+            CU_ASSERT_EQUAL(sim_time_engine_run(rig.engine, INFINITY, &core), SIM_TIME_ENDED);
+            CU_ASSERT_EQUAL(sim_time_engine_stats(rig.engine, core)->overflow, sets == 16);
+        }
+        close_rig(&rig);
+    }
+}
+
 static const struct leo_test tests[] = {
+    {"cores_meet_at_flags", cores_meet_at_flags},
+    {"a_wait_for_nobody_can_be_given_up", a_wait_for_nobody_can_be_given_up},
+    {"a_flag_counts_to_fifteen", a_flag_counts_to_fifteen},
     {"pipes_run_side_by_side", pipes_run_side_by_side},
     {"a_full_queue_stops_the_scalar_unit", a_full_queue_stops_the_scalar_unit},
     {"flags_and_barriers_order_pipes", flags_and_barriers_order_pipes},

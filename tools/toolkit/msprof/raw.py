@@ -96,7 +96,7 @@ class Device:
         if not task.is_compute:
             return {"copy": "MEMCPY_ASYNC", "fill": "MEMSET", "event record": "EVENT_RECORD",
                     "event wait": "EVENT_WAIT"}.get(task.kind, task.kind.upper().replace(" ", "_"))
-        return {"vector": "AI_VECTOR_CORE", "any": "MIX_AIC"}.get(task.core_kind, "AI_CORE")
+        return {"vector": "AI_VECTOR_CORE", "any": "MIX_AIC", "mix": "MIX_AIC", "mix_one": "MIX_AIC"}.get(task.core_kind, "AI_CORE")
 
 
 class Profile:

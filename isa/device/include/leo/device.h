@@ -37,6 +37,13 @@ typedef __bf16 bfloat16_t;
 #endif
 #define __vector__ __attribute__((section(".text.npu.aiv")))
 #define __cube__   __attribute__((section(".text.npu.aic")))
+/* A block is a cube core with its vector cores, here two or one of them: __mix__(1, 2). All run the
+ * kernel; leo_is_cube() and leo_is_vector() tell them apart. */
+#define __mix__(cubes, vectors) LEO_MIX_##cubes##_##vectors
+#define LEO_MIX_1_2             __attribute__((section(".text.npu.mix")))
+#define LEO_MIX_1_1             __attribute__((section(".text.npu.mix_one")))
+#define LEO_MIX_1_0             __cube__
+#define LEO_MIX_0_1             __vector__
 
 /* Qualifiers of pointers. LEO_CHECK_SPACES is a lint (-fsyntax-only) that tells memories apart. */
 #ifdef LEO_CHECK_SPACES
@@ -198,5 +205,6 @@ LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d
 #include <leo/device_scalar.h>
 #include <leo/device_sync.h>
 #include <leo/intrin.h>
-// After the functions it uses.
+// After the functions they use.
+#include <leo/device_cross.h>
 #include <leo/device_state.h>

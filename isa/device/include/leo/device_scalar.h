@@ -93,6 +93,33 @@ LEO_INTRIN int64_t get_arch_ver(void)
     return (int64_t)value;
 }
 
+/* Which units this core has: both on a coupled chip. */
+LEO_INTRIN bool leo_is_cube(void)
+{
+    uint64_t units;
+    LEO_CSR_CONST(LEO_CSR_CORE_UNITS, units);
+    return (units & 1) != 0;
+}
+
+LEO_INTRIN bool leo_is_vector(void)
+{
+    uint64_t units;
+    LEO_CSR_CONST(LEO_CSR_CORE_UNITS, units);
+    return (units & 2) != 0;
+}
+
+/* Vector cores that run a block together with a cube core; 0 in a launch of one kind of core. */
+LEO_INTRIN int64_t leo_group_vectors(void)
+{
+    uint64_t value;
+    LEO_CSR_CONST(LEO_CSR_GROUP_VECTORS, value);
+    return (int64_t)value;
+}
+
+/* if ASCEND_IS_AIC { ... }: the parts of a kernel that is written for both kinds of core. */
+#define ASCEND_IS_AIC (leo_is_cube())
+#define ASCEND_IS_AIV (leo_is_vector())
+
 /* Time: read anew each time. */
 LEO_INTRIN int64_t get_sys_cnt(void)
 {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentences for cores that wait for each other for ever: who waits where for which flag, and
+ * who has not set it. */
+#include "fault.h"
+
+#include <leo/insn.h>
+#include <string.h>
+
+typedef unsigned long long ull; // for printf
+
+static void append_line(struct rt_text *text, const struct rt_fault *fault, uint32_t pc)
+{
+    struct rt_image *image = fault->kernel->module->image;
+    char file[256];
+    int line;
+    if (rt_image_line(image, pc, file, sizeof(file), &line)) {
+        const char *slash = strrchr(file, '/');
+        rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
+        rt_fault_inlines(text, image, pc);
+    } else {
+        rt_text_append(text, " at address 0x%x", pc);
+    }
+}
+
+static const char *kind_name(const struct rt_fault *fault, uint64_t core)
+{
+    return leo_core_kind_name(rt_core_kind(fault->kernel, &fault->device->caps, (unsigned)core));
+}
+
+/* Whose sets the flag needs. */
+static const char *from_whom(const struct rt_fault *fault, const struct leo_check_record *wait)
+{
+    bool vector = strcmp(kind_name(fault, wait->core), "vector") == 0;
+    switch (wait->other_unit) {
+    case LEO_CROSS_VECTORS:
+        return "of the vector cores of its block";
+    case LEO_CROSS_GROUP:
+        return vector ? "of its cube core" : "of its vector cores";
+    default:
+        return vector ? "of all vector cores" : "of all cube cores";
+    }
+}
+
+static void append_missing(struct rt_text *text, const struct rt_fault *fault,
+                           const struct leo_check_record *wait)
+{
+    bool known = wait->addr < fault->device->caps.cube_cores + fault->device->caps.vector_cores;
+    ull others = wait->bytes > 1 ? (ull)wait->bytes - 1 : 0;
+    if (wait->bytes == 0) {
+        rt_text_append(text, "nobody in this launch sets it");
+        return;
+    }
+    if (known) {
+        rt_text_append(text, "%s core %llu (block %u)", kind_name(fault, wait->addr),
+                       (ull)wait->addr, wait->other_block);
+    } else if (wait->kind == LEO_CHECK_KIND_NOT_STARTED) {
+        rt_text_append(text, "block %u", wait->other_block);
+    } else {
+        rt_text_append(text, "a block");
+    }
+    if (others) {
+        rt_text_append(text, " and %llu other%s", others, others == 1 ? "" : "s");
+    }
+    rt_text_append(text, others ? " have not set it" : " has not set it");
+    switch (wait->kind) {
+    case LEO_CHECK_KIND_WAITS:
+        rt_text_append(text, ", waiting itself%s", others ? " (the first)" : "");
+        append_line(text, fault, wait->other_pc);
+        break;
+    case LEO_CHECK_KIND_RETURNED:
+        rt_text_append(text, "%s before its end", others ? " (the first)" : "");
+        break;
+    case LEO_CHECK_KIND_NOT_STARTED:
+        rt_text_append(text,
+                       ": %s not started, all cores are taken; launch no more blocks than run at "
+                       "one time",
+                       others ? "they have" : "it has");
+        break;
+    default:
+        break;
+    }
+}
+
+void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
+                      const struct leo_drv_completion *done)
+{
+    uint32_t all = done->check[0].rest + 1;
+    rt_text_append(text, "kernel %s: deadlock: %u core%s for flags that can never come:",
+                   fault->kernel->name, all, all == 1 ? " waits" : "s wait");
+    for (unsigned i = 0; i < done->checks; i++) {
+        const struct leo_check_record *wait = &done->check[i];
+        rt_text_append(text, "\n  block %u (%s core %u): wait_flag_dev", wait->block,
+                       kind_name(fault, wait->core), wait->core);
+        append_line(text, fault, (uint32_t)wait->pc);
+        rt_text_append(text, ": flag %u %s; ", wait->event, from_whom(fault, wait));
+        append_missing(text, fault, wait);
+    }
+    if (all > done->checks) {
+        rt_text_append(text, "\n  and %u more", all - done->checks);
+    }
+}

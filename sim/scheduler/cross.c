@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flags between cores, between rounds: who was told of which sets, and who waits for ever. A raise
+ * needs one more set by each core that takes part, so the order of cores and of host threads does
+ * not matter.
+ */
+#include "../check/check.h"
+#include "../chip/chip.h"
+
+#include <leo/alloc.h>
+
+/** Sets of a flag by those that take part in one mode. */
+struct sets {
+    uint32_t least;         /**< by each of them */
+    bool more;              /**< by some more */
+    unsigned missing;       /**< how many have `least` */
+    unsigned core;          /**< one of these; SIM_NO_CORE = its block has not begun */
+    bool found;             /**< anybody takes part at all */
+    uint32_t block;         /**< its block */
+    enum leo_check_kind is; /**< what it does */
+};
+
+static void add(struct sets *sets, uint32_t set, unsigned core, uint32_t block,
+                enum leo_check_kind is, unsigned count)
+{
+    if (!sets->found || set < sets->least) {
+        sets->more = sets->more || sets->found;
+        *sets = (struct sets){set, sets->more, count, core, true, block, is};
+    } else if (set > sets->least) {
+        sets->more = true;
+    } else {
+        sets->missing += count;
+    }
+}
+
+void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core)
+{
+    bool side = core->kind == LEO_CORE_KIND_VECTOR;
+    for (unsigned flag = 0; flag < SIM_CROSS_FLAGS; flag++) {
+        uint32_t set = core->cross.set[LEO_CROSS_ALL][flag];
+        uint32_t *least = &kernel->ended_set[side][flag];
+        *least = kernel->ended[side] == 0 || set < *least ? set : *least;
+    }
+    kernel->ended[side]++;
+}
+
+static enum leo_check_kind state_of(const struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    return slot->state == SIM_CORE_HELD || slot->is_over ? LEO_CHECK_KIND_RETURNED
+           : chip->core[id].park == SIM_PARK_FLAG        ? LEO_CHECK_KIND_WAITS
+                                                         : LEO_CHECK_KIND_NOT_THERE;
+}
+
+static void add_core(const struct leo_sim_chip *chip, unsigned id, enum leo_cross mode,
+                     unsigned flag, struct sets *sets)
+{
+    add(sets, chip->core[id].cross.set[mode][flag], id, chip->scheduler.slot[id].block,
+        state_of(chip, id), 1);
+}
+
+/* All of one side of the launch. */
+static void look_at_team(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+                         unsigned queue, bool side, unsigned flag, struct sets *sets)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &chip->scheduler.slot[id];
+        bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+        if (slot->state == SIM_CORE_RUNNING && slot->queue == queue && is_vector == side) {
+            add_core(chip, id, LEO_CROSS_ALL, flag, sets);
+        }
+    }
+    if (kernel->ended[side]) {
+        add(sets, kernel->ended_set[side][flag], SIM_NO_CORE, SIM_NO_BLOCK, LEO_CHECK_KIND_RETURNED,
+            1);
+    }
+    if (kernel->next_block < kernel->body.block_num) {
+        add(sets, 0, SIM_NO_CORE, kernel->next_block, LEO_CHECK_KIND_NOT_STARTED,
+            kernel->body.block_num - kernel->next_block);
+    }
+}
+
+/* Those whose sets raise the flag for core `id`. */
+static struct sets look(const struct leo_sim_chip *chip, unsigned id, enum leo_cross mode,
+                        unsigned flag)
+{
+    struct sets sets = {0};
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
+    bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+    if (mode == LEO_CROSS_ALL) {
+        look_at_team(chip, kernel, slot->queue, is_vector, flag, &sets);
+        return sets;
+    }
+    if (kernel->group_vectors == 0 || (mode == LEO_CROSS_VECTORS && !is_vector)) {
+        return sets;
+    }
+    unsigned member[SIM_GROUP_MOST];
+    unsigned count = sim_kernel_group(chip, kernel, sim_core_group(chip, id), member);
+    bool from_cube = mode == LEO_CROSS_GROUP && is_vector;
+    for (unsigned i = from_cube ? 0 : 1; i < (from_cube ? 1 : count); i++) {
+        add_core(chip, member[i], mode, flag, &sets);
+    }
+    return sets;
+}
+
+/* Core `id` goes on if its flag was raised. */
+static void wake(struct leo_sim_chip *chip, unsigned id)
+{
+    struct sim_core *core = &chip->core[id];
+    unsigned flag = core->park_flag;
+    for (unsigned mode = 0; mode < LEO_CROSS_COUNT; mode++) {
+        core->cross.raised[mode][flag] = look(chip, id, (enum leo_cross)mode, flag).least;
+        if (core->cross.raised[mode][flag] > core->cross.taken[mode][flag]) {
+            core->park = SIM_PARK_RAISED;
+        }
+    }
+}
+
+/* ---- deadlocks ---- */
+
+static bool is_parked(const struct leo_sim_chip *chip, unsigned id)
+{
+    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    return slot->state == SIM_CORE_RUNNING && !slot->is_over &&
+           chip->core[id].park == SIM_PARK_FLAG;
+}
+
+/* Whether no core of the kernel will ever set a flag again. */
+static bool is_stuck(const struct leo_sim_chip *chip, unsigned queue, bool idle)
+{
+    const struct sim_scheduler *scheduler = &chip->scheduler;
+    const struct sim_stream *stream = &scheduler->stream[queue];
+    bool starts = stream->fault.code == LEO_FAULT_NONE &&
+                  stream->kernel.next_block < stream->kernel.body.block_num;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
+        bool own = slot->state == SIM_CORE_RUNNING && slot->queue == queue;
+        if (own && !slot->is_over && chip->core[id].park != SIM_PARK_FLAG) {
+            return false;
+        }
+        // A core that others have, or that ends, may take a block that has not begun.
+        bool fits = stream->kernel.group_vectors || chip->core[id].kind == stream->kernel.kind;
+        if (starts && !idle && fits && !(own && !slot->is_over)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The mode in which a flag is most likely meant: one that some have set and others not. */
+static struct sets likely(const struct leo_sim_chip *chip, unsigned id, enum leo_cross *mode)
+{
+    const struct sim_kernel *kernel =
+        &chip->scheduler.stream[chip->scheduler.slot[id].queue].kernel;
+    unsigned flag = chip->core[id].park_flag;
+    for (unsigned i = 0; i < LEO_CROSS_COUNT; i++) {
+        struct sets sets = look(chip, id, (enum leo_cross)i, flag);
+        if (sets.more) {
+            *mode = (enum leo_cross)i;
+            return sets;
+        }
+    }
+    *mode = kernel->group_vectors ? LEO_CROSS_GROUP : LEO_CROSS_ALL;
+    return look(chip, id, *mode, flag);
+}
+
+static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsigned id)
+{
+    enum leo_cross mode;
+    const struct sets sets = likely(chip, id, &mode);
+    const struct sim_core *core = &chip->core[id];
+    const bool waits = sets.is == LEO_CHECK_KIND_WAITS;
+    const struct sim_finding finding = {
+        .code = LEO_FAULT_CORE_DEADLOCK,
+        .kind = sets.is,
+        .unit = LEO_PIPE_S,
+        .space = LEO_MEM_SPACE_PRIVATE,
+        .other_unit = (uint8_t)mode,
+        .event = core->park_flag,
+        .core = (uint16_t)id,
+        .pc = (uint32_t)core->park_pc,
+        .other_pc = waits ? (uint32_t)chip->core[sets.core].park_pc : 0,
+        .block = chip->scheduler.slot[id].block,
+        .other_block = sets.block,
+        .addr = sets.core,
+        .bytes = sets.missing,
+    };
+    if (findings->count < SIM_FINDINGS) {
+        findings->list[findings->count++] = finding;
+    } else {
+        findings->more++;
+    }
+}
+
+/* Whether the task ends in another fault, which is why nobody comes. */
+static bool has_other_fault(const struct leo_sim_chip *chip, unsigned queue)
+{
+    if (chip->scheduler.stream[queue].fault.code != LEO_FAULT_NONE) {
+        return true;
+    }
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &chip->scheduler.slot[id];
+        if (slot->state != SIM_CORE_FREE && slot->queue == queue && slot->is_over &&
+            slot->stop == SIM_SCALAR_FAULT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ends the waiting cores of a kernel, as a fault unless there is another one. */
+static void end_stuck(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    bool silent = has_other_fault(chip, queue);
+    if (!silent && !stream->stuck) {
+        stream->stuck = leo_calloc(1, sizeof(*stream->stuck));
+    }
+    if (!silent && stream->stuck) {
+        *stream->stuck = (struct sim_findings){0};
+    }
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        if (!silent && stream->stuck && is_parked(chip, id) &&
+            chip->scheduler.slot[id].queue == queue) {
+            tell(chip, stream->stuck, id);
+        }
+    }
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        struct sim_slot *slot = &chip->scheduler.slot[id];
+        struct sim_core *core = &chip->core[id];
+        if (!is_parked(chip, id) || slot->queue != queue) {
+            continue;
+        }
+        slot->is_over = true;
+        slot->stop = silent ? SIM_SCALAR_RETURNED : SIM_SCALAR_FAULT;
+        core->scalar.fault = (struct sim_fault){
+            .code = LEO_FAULT_CORE_DEADLOCK, .pc = core->park_pc, .addr = core->park_flag};
+        sim_time_engine_give_up(chip->engine, id, false);
+    }
+}
+
+/* A block that was stopped (watchdog, overflow) may have been ahead with its values: what it set
+ * after that counts for those that waited for it, but has no time. */
+static void end_orphans(struct leo_sim_chip *chip)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &chip->scheduler.slot[id];
+        if (slot->state == SIM_CORE_RUNNING && slot->is_over) {
+            sim_time_engine_give_up(chip->engine, id, true);
+        }
+    }
+}
+
+void sim_cross_settle(struct leo_sim_chip *chip, bool idle)
+{
+    if (idle) {
+        end_orphans(chip);
+    }
+    bool any = false;
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        if (is_parked(chip, id)) {
+            wake(chip, id);
+            any = any || is_parked(chip, id);
+        }
+    }
+    for (unsigned id = 0; any && id < chip->core_count; id++) {
+        unsigned queue = chip->scheduler.slot[id].queue;
+        if (is_parked(chip, id) && is_stuck(chip, queue, idle)) {
+            end_stuck(chip, queue);
+        }
+    }
+}
