@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are a few others one after the other. */
-#include "family.h"
+#include "chain.h"
+#include "dims.h"
 
 #include <string.h>
 
@@ -139,4 +140,129 @@ leo_status op_plan_equal(const struct op_call *call)
     const struct op_value reduce[] = {op_value_tensor(&same), op_value_ints(&all), op_value_int(0),
                                       op_value_tensor(&out)};
     return status == LEO_OK ? op_plan_call(call->plan, "All", reduce, 4) : status;
+}
+
+leo_status op_plan_aminmax(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self");
+    const bool dims = op_call_has(call, "keepDim");
+    int64_t list[OP_RANK_MAX];
+    struct op_ints over = {list, 0};
+    if (dims && op_call_value(call, "dim")->kind == OP_KIND_INTS) {
+        over = *op_call_ints(call, "dim");
+    } else if (dims) {
+        list[over.count++] = op_call_int(call, "dim");
+    } else {
+        for (unsigned i = 0; i < self->rank; i++) {
+            list[over.count++] = i;
+        }
+    }
+    struct op_chain chain = op_chain_begin(call);
+    static const char *const ops[] = {"Amin", "Amax"}, *const outs[] = {"minOut", "maxOut"};
+    for (unsigned i = 0; i < 2; i++) {
+        OP_CHAIN_CALL(&chain, ops[i], op_value_tensor(self), op_value_ints(&over),
+                      op_value_int(dims && op_call_int(call, "keepDim")),
+                      op_value_tensor(op_call_tensor(call, outs[i])));
+    }
+    return chain.status;
+}
+
+leo_status op_plan_trace(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    if (self->rank != 2) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s: it must be a matrix",
+                            op_tensor_shape_text(self).text);
+    }
+    struct op_tensor diagonal = op_view_select(self, 0, 0);
+    diagonal.dim[0] = self->dim[0] < self->dim[1] ? self->dim[0] : self->dim[1];
+    diagonal.stride[0] = self->stride[0] + self->stride[1];
+    const struct op_ints all = {NULL, 0};
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, "ReduceSum", op_value_tensor(&diagonal), op_value_ints(&all),
+                  op_value_int(0), op_value_type(out->type), op_value_tensor(out));
+    return chain.status;
+}
+
+leo_status op_plan_cross(const struct op_call *call)
+{
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    static const char *const names[] = {"self", "other"};
+    struct op_tensor in[2];
+    unsigned dim = 0;
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
+    for (unsigned i = 0; status == LEO_OK && i < 2; i++) {
+        const struct op_tensor *given = op_call_tensor(call, names[i]);
+        if (out->rank == 0 || out->dim[dim] != 3 || given->rank > out->rank ||
+            !op_tensor_broadcast(given, out->rank, out->dim, &in[i])) {
+            status = op_call_fail(
+                call, LEO_ERR_SHAPE, "%s has shape %s, out %s: they must have 3 elements along dim",
+                names[i], op_tensor_shape_text(given).text, op_tensor_shape_text(out).text);
+        }
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    for (int64_t i = 0; i < 3; i++) {
+        const int64_t j = (i + 1) % 3, k = (i + 2) % 3;
+        const struct op_tensor a = op_view_slice(&in[0], dim, j, 1),
+                               b = op_view_slice(&in[1], dim, k, 1),
+                               c = op_view_slice(&in[0], dim, k, 1),
+                               d = op_view_slice(&in[1], dim, j, 1),
+                               to = op_view_slice(out, dim, i, 1);
+        OP_CHAIN_CALL(&chain, "CrossPart", op_value_tensor(&a), op_value_tensor(&b),
+                      op_value_tensor(&c), op_value_tensor(&d), op_value_tensor(&to));
+    }
+    return chain.status;
+}
+
+// One part of the last dimension: a half, or every second element.
+static struct op_tensor rotary_part(const struct op_tensor *tensor, int64_t mode, int64_t part)
+{
+    const unsigned last = tensor->rank - 1;
+    const int64_t half = tensor->dim[last] / 2;
+    struct op_tensor view = op_view_slice(tensor, last, mode == 0 ? part * half : part, half);
+    view.stride[last] *= mode == 0 ? 1 : 2;
+    return view;
+}
+
+leo_status op_plan_rotary(const struct op_call *call)
+{
+    const bool second = op_call_has(call, "result");
+    const struct op_tensor *x = op_call_tensor(call, second ? "self" : "x"),
+                           *out = op_call_tensor(call, second ? "result" : "out");
+    const int64_t mode = op_call_int(call, "mode");
+    struct op_tensor cos, sin;
+    if (mode < 0 || mode > 1 || (second && op_call_tensor(call, "rotate"))) {
+        return op_call_fail(
+            call, LEO_ERR_UNSUPPORTED,
+            "mode %lld: 0 (halves) and 1 (pairs) without a rotate tensor are possible",
+            (long long)mode);
+    }
+    leo_status status = op_call_check_shape(call, second ? "result" : "out", x->rank, x->dim);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (x->rank == 0 || x->dim[x->rank - 1] % 2 ||
+        !op_tensor_broadcast(op_call_tensor(call, second ? "cosCast" : "cos"), x->rank, x->dim,
+                             &cos) ||
+        !op_tensor_broadcast(op_call_tensor(call, second ? "sinCast" : "sin"), x->rank, x->dim,
+                             &sin)) {
+        return op_call_fail(
+            call, LEO_ERR_SHAPE,
+            "the input of shape %s must have pairs that sine and cosine broadcast to",
+            op_tensor_shape_text(x).text);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    for (int64_t part = 0; part < 2; part++) {
+        const struct op_tensor own = rotary_part(x, mode, part),
+                               other = rotary_part(x, mode, 1 - part),
+                               c = rotary_part(&cos, mode, part), s = rotary_part(&sin, mode, part),
+                               to = rotary_part(out, mode, part);
+        OP_CHAIN_CALL(&chain, part ? "RnnMulAdd" : "CrossPart", op_value_tensor(&own),
+                      op_value_tensor(&c), op_value_tensor(&other), op_value_tensor(&s),
+                      op_value_tensor(&to));
+    }
+    return chain.status;
 }
