@@ -42,7 +42,10 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     pthread_cond_init(&device->host_changed, NULL);
     pthread_mutex_init(&device->print_lock, NULL);
     struct leo_transport *transport;
-    leo_status status = open_transport(rt, index, &transport);
+    leo_status status = rt_host_model_start(device);
+    if (!status) {
+        status = open_transport(rt, index, &transport);
+    }
     if (!status) {
         status = leo_drv_device_create(transport, &device->drv);
         if (status) {
@@ -101,6 +104,7 @@ void rt_device_destroy(struct leo_rt_device *device)
     rt_pinned_finish(device);
     pthread_mutex_unlock(&device->lock);
     leo_free(device->slots);
+    leo_free(device->launched_ns);
     leo_drv_device_destroy(device->drv);
     pthread_cond_destroy(&device->host_changed);
     pthread_mutex_destroy(&device->lock);

@@ -30,12 +30,20 @@ struct rt_range {
     struct leo_rt_device *device;
 };
 
+/** What launching costs the simulated host (host_model.c). */
+struct rt_host_model {
+    bool is_on;
+    uint32_t depth; /**< tasks that wait for the launching thread at most; 0: there is none */
+    uint64_t script_ns, launch_ns;
+};
+
 struct leo_rt {
     struct leo_rt_opts opts; /**< resolved: env and defaults filled in */
     char *soc_text;          /**< if read from a file */
     char *soc_name, *simd;   /**< copies of the options' text */
     unsigned check;          /**< enum leo_drv_check bits */
-    pthread_mutex_t lock;    /**< Protects the table of devices and their references. */
+    struct rt_host_model host_model;
+    pthread_mutex_t lock; /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
     /** Protects `range`; taken last. */
     pthread_mutex_t range_lock;
@@ -78,7 +86,9 @@ struct leo_rt_device {
      * waiting. */
     pthread_mutex_t lock;
     _Atomic uint64_t host_ns;
-    uint64_t seen; /**< interrupts taken when all streams were last polled */
+    uint64_t launches, last_launch_ns; /**< by the launching thread of the host model */
+    uint64_t *launched_ns;             /**< ring: when the last `depth` tasks left its queue */
+    uint64_t seen;                     /**< interrupts taken when all streams were last polled */
     struct leo_rt_stream *streams;
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;
@@ -218,6 +228,11 @@ double rt_number(const char *text);
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 /** What LEO_CHECK, or the option if not NULL, asks for: enum leo_drv_check bits. */
 LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
+LEO_MUST_CHECK leo_status rt_host_model_read(struct rt_host_model *model);
+LEO_MUST_CHECK leo_status rt_host_model_start(struct leo_rt_device *device);
+/** The simulated time at which the device sees what is launched now. Caller holds the device's
+ * lock. */
+uint64_t rt_host_model_launch(struct leo_rt_device *device);
 
 /* device.c */
 LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index,

@@ -63,6 +63,9 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
     if (!status) {
         status = rt_env_check(rt->opts.check, &rt->check);
     }
+    if (!status) {
+        status = rt_host_model_read(&rt->host_model);
+    }
     if (status) {
         return status;
     }

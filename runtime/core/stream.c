@@ -165,7 +165,13 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
     if (status) {
         return status;
     }
-    const uint64_t now_ns = atomic_load(&device->host_ns);
+    uint64_t now_ns = atomic_load(&device->host_ns);
+    if (task->graph_tasks) {
+        // The graph was launched as one.
+        now_ns = device->last_launch_ns > now_ns ? device->last_launch_ns : now_ns;
+    } else if (stream != device->copy_stream) { // which carries what the script waits for
+        now_ns = rt_host_model_launch(device);
+    }
     entry->host_ns = now_ns > host_ns ? now_ns : host_ns;
     entry->flags |= stream->stop_on_failure ? RT_SKIP_AFTER_FAULT : 0;
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;

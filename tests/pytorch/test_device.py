@@ -163,6 +163,22 @@ class Device(common.Case):
                               env={**os.environ, "PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"})
         self.assertIn("True True", done.stdout, done.stderr)
 
+    def test_the_host_model_makes_launches_cost(self):
+        script = ("import torch, torch_npu\n"
+                  "x = torch.ones(64).npu()\n"
+                  "begin, end = torch.npu.Event(enable_timing=True), torch.npu.Event(enable_timing=True)\n"
+                  "torch.npu.synchronize(); begin.record()\n"
+                  "for _ in range(100): x = x * 1.0\n"
+                  "end.record(); torch.npu.synchronize(); print(begin.elapsed_time(end))\n")
+        times = {}
+        for level in ("0", "1", "2"):
+            done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={
+                **os.environ, "LEO_HOST_MODEL": "100000,50000,20000", "TASK_QUEUE_ENABLE": level})
+            times[level] = float(done.stdout)
+        # 101 launches between the two records: milliseconds of one thread after the other, or of the slower one.
+        for level, each in (("0", 0.17), ("1", 0.15), ("2", 0.1)):
+            self.assertAlmostEqual(times[level], 101 * each, delta=0.5, msg=str(times))
+
     def test_import_says_nothing(self):
         done = subprocess.run([sys.executable, "-W", "error", "-c", "import torch; import torch_npu; torch.npu.set_device(0)"],
                               capture_output=True, text=True, check=False)
