@@ -123,18 +123,53 @@ leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *r
     return op_plan_copy(plan, out, &dense);
 }
 
+// gradient * (in - mean) / deviation, f32 in rows.
+static leo_status plan_products(struct op_plan *plan, const struct op_norm_rows *rows,
+                                const struct op_tensor *gradient, const struct op_tensor *in,
+                                uint64_t means, uint64_t inverses, struct op_tensor *out)
+{
+    const int64_t dim[] = {rows->rows, rows->length}, column[] = {rows->rows, 1};
+    const struct op_tensor g = op_tensor_dense(gradient->addr, gradient->type, 2, dim),
+                           x = op_tensor_dense(in->addr, in->type, 2, dim),
+                           mean = op_tensor_dense(means, OP_TYPE_F32, 2, column),
+                           inverse = op_tensor_dense(inverses, OP_TYPE_F32, 2, column);
+    leo_status status = op_plan_temp(plan, OP_TYPE_F32, 2, dim, out);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (!means) {
+        const struct op_value args[] = {op_value_tensor(&g), op_value_tensor(&x),
+                                        op_value_tensor(&inverse), op_value_tensor(out)};
+        return op_plan_call(plan, "NormProductOfRoot", args, 4);
+    }
+    const struct op_value args[] = {op_value_tensor(&g), op_value_tensor(&x),
+                                    op_value_tensor(&mean), op_value_tensor(&inverse),
+                                    op_value_tensor(out)};
+    return op_plan_call(plan, "NormProduct", args, 5);
+}
+
 leo_status op_norm_plan_columns(struct op_plan *plan, const struct op_norm_rows *rows,
                                 const struct op_tensor *gradient, const struct op_tensor *in,
                                 uint64_t means, uint64_t inverses, uint64_t out)
 {
-    struct op_norm_rows_args args;
-    memset(&args, 0, sizeof(args));
-    args.out = out;
-    args.entry = means;
-    args.weight = inverses;
-    set_rows(&args, rows, gradient, in);
-    return launch_scalar(plan, inverses ? "norm_weight_gradient" : "norm_bias_gradient",
-                         args.weights, 1, &args);
+    struct op_tensor terms = *gradient;
+    if (inverses) {
+        leo_status status = plan_products(plan, rows, gradient, in, means, inverses, &terms);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    // Elements of a weight: spans in each period.
+    const int64_t period = rows->weight_span * rows->weights,
+                  dim[] = {rows->rows * rows->length / period, rows->weights, rows->weight_span},
+                  items[] = {0, 2};
+    const struct op_tensor all = op_tensor_dense(terms.addr, terms.type, 3, dim),
+                           sums = op_tensor_dense(out, OP_TYPE_F32, 1, &rows->weights);
+    const struct op_ints dims = {items, 2};
+    const struct op_value args[] = {op_value_tensor(&all), op_value_ints(&dims),
+                                    op_value_int(false), op_value_type(OP_TYPE_F32),
+                                    op_value_tensor(&sums)};
+    return op_plan_call(plan, "ReduceSum", args, 5);
 }
 
 leo_status op_norm_take(struct op_plan *plan, const struct op_tensor *tensor, uint64_t *addr)

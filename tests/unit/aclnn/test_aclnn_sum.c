@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums and means of floats against double on the host: rows, columns, dimensions apart, everything,
+ * shorter and longer than a tile and than a group of rows. */
+#include "rig.h"
+
+#include <acl/acl_base.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RANK = 4 };
+
+static double at(const struct rig_tensor *tensor, int64_t index)
+{
+    return rig_get_d(rig_tensor_at(tensor, index), tensor->type);
+}
+
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, uint64_t seed)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    const int64_t count = rig_tensor_count(&tensor);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_d(rig_tensor_at(&tensor, i), type, (double)(rig_random(&seed) % 4001) / 2000 - 1);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
+struct sums {
+    double *sum, *size; /* of absolute values */
+    int64_t count;      /* of elements of each */
+};
+
+static struct sums sums_of(const struct rig_tensor *x, const int64_t *dim, unsigned reduced,
+                           int64_t results)
+{
+    struct sums sums = {calloc((size_t)results, sizeof(double)),
+                        calloc((size_t)results, sizeof(double)), rig_tensor_count(x) / results};
+    for (int64_t i = 0; i < rig_tensor_count(x); i++) {
+        int64_t rest = i, to = 0, step = 1;
+        for (unsigned d = RANK; d-- > 0; rest /= dim[d]) {
+            if (!(reduced >> d & 1)) {
+                to += rest % dim[d] * step;
+                step *= dim[d];
+            }
+        }
+        sums.sum[to] += at(x, i);
+        sums.size[to] += fabs(at(x, i));
+    }
+    return sums;
+}
+
+/* No more than two hundred f32 additions in a row, and the rounding to the type. */
+static void expect(struct rig_tensor *out, const struct sums *want, double divisor,
+                   const char *what)
+{
+    const double ulp = out->type == OP_TYPE_F32   ? 0x1p-24
+                       : out->type == OP_TYPE_F16 ? 0x1p-11
+                                                  : 0x1p-8;
+    int64_t wrong = 0;
+    rig_tensor_take(out);
+    for (int64_t i = 0; i < rig_tensor_count(out); i++) {
+        const double sum = want->sum[i] / divisor,
+                     room = want->size[i] / divisor * 200 * 0x1p-24 + fabs(sum) * ulp + 0x1p-24;
+        if (!(fabs(at(out, i) - sum) <= room)) {
+            if (wrong++ == 0) {
+                fprintf(stderr, "%s, %s: element %lld is %.9g, expected %.9g\n", what,
+                        rig_type_name(out->type), (long long)i, at(out, i), sum);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void run_sum(const int64_t *dim, unsigned reduced, enum op_type type, enum rig_layout layout,
+                    bool mean)
+{
+    static const aclDataType codes[] = {
+        [OP_TYPE_F32] = ACL_FLOAT, [OP_TYPE_F16] = ACL_FLOAT16, [OP_TYPE_BF16] = ACL_BF16};
+    int64_t kept[RANK], items[RANK], results = 1;
+    unsigned rank = 0, count = 0;
+    for (unsigned d = 0; d < RANK; d++) {
+        if (reduced >> d & 1) {
+            items[count++] = d;
+        } else {
+            kept[rank++] = dim[d];
+            results *= dim[d];
+        }
+    }
+    struct rig_tensor x = make(type, RANK, dim, layout, 1),
+                      out = make(type, rank, kept, RIG_SLICED, 2);
+    aclIntArray *dims = aclCreateIntArray(items, count);
+    const union op_test_arg args[] = {{.tensor = x.acl},
+                                      {.ints = dims},
+                                      {.integer = 0},
+                                      {.type = codes[type]},
+                                      {.tensor = out.acl}};
+    const struct sums want = sums_of(&x, dim, reduced, results);
+    const char *name = mean ? "Mean" : "ReduceSum";
+    CU_ASSERT_EQUAL(rig_run(rig_row(name), args, true), 0);
+    expect(&out, &want, mean ? (double)want.count : 1, name);
+    aclDestroyIntArray(dims);
+    free(want.sum);
+    free(want.size);
+    rig_tensor_free(&x);
+    rig_tensor_free(&out);
+}
+
+static void sums_equal_double(void)
+{
+    static const struct {
+        int64_t dim[RANK];
+        unsigned reduced; /* bits of dimensions */
+    } cases[] = {
+        {{1, 1, 300, 40}, 4},   {{1, 1, 300, 37}, 4}, {{1, 1, 37, 300}, 8},  {{2, 3, 5, 7}, 8},
+        {{2, 3, 5, 7}, 2},      {{2, 3, 5, 7}, 13},   {{1, 1, 3, 20001}, 8}, {{1, 1, 1, 50000}, 8},
+        {{2, 100, 30, 10}, 15}, {{4, 33, 1, 49}, 12}, {{1, 1, 9, 9000}, 4},  {{3, 130, 16, 1}, 2},
+    };
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (unsigned t = 0; t < (rig_chip() == 0 ? 2u : 3u); t++) {
+            run_sum(cases[i].dim, cases[i].reduced, types[t], RIG_DENSE, t & 1);
+            run_sum(cases[i].dim, cases[i].reduced, types[t], RIG_PERMUTED, !(t & 1));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {{"sums_equal_double", sums_equal_double}};
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_sum", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
