@@ -45,6 +45,29 @@ OP_INLINE uint32_t widen(uint32_t raw, uint32_t wide, uint32_t count, bool half_
     return wide;
 }
 
+/* Weights of a whole row that fit stay in UB: cores that load the same lines for every row wait for
+ * each other. Pieces must begin at blocks of them. */
+OP_INLINE bool weights_stay(const struct op_norm_rows_args *t)
+{
+    return t->length <= TILE && t->length % 8 == 0;
+}
+
+OP_INLINE uint32_t weights_at(const struct op_norm_rows_args *t, const struct piece *p,
+                              uint32_t base)
+{
+    return weights_stay(t) ? base + (uint32_t)p->first * 4 : base + p->slot * BYTES;
+}
+
+OP_INLINE void load_weights(const struct op_norm_rows_args *t)
+{
+    if (t->weight && weights_stay(t)) {
+        op_load(WEIGHT, t->weight, (uint32_t)t->length * 4);
+    }
+    if (t->bias && weights_stay(t)) {
+        op_load(BIAS, t->bias, (uint32_t)t->length * 4);
+    }
+}
+
 OP_INLINE void load(const struct op_norm_rows_args *t, const struct piece *p, bool gradient,
                     uint32_t unit)
 {
@@ -55,10 +78,10 @@ OP_INLINE void load(const struct op_norm_rows_args *t, const struct piece *p, bo
     if (gradient) {
         op_load(GRADIENT + slot, t->gradient + at * unit, p->count * unit);
     }
-    if (t->weight) {
+    if (t->weight && !weights_stay(t)) {
         op_load(WEIGHT + slot, t->weight + p->first * 4, p->count * 4);
     }
-    if (t->bias) {
+    if (t->bias && !weights_stay(t)) {
         op_load(BIAS + slot, t->bias + p->first * 4, p->count * 4);
     }
     set_flag(PIPE_MTE2, PIPE_V, p->slot);
@@ -163,6 +186,7 @@ OP_INLINE void sums(const struct op_norm_rows_args *t, bool half_type)
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
     struct piece p = {.slot = 0};
     begin();
+    load_weights(t);
     for (p.row = span.begin; p.row < span.end; p.row++) {
         const uint64_t mean_at = t->entry + p.row / t->entry_rows % t->entries * 4;
         const float mean = t->entry ? *(const __gm__ volatile float *)mean_at : 0;
@@ -173,7 +197,7 @@ OP_INLINE void sums(const struct op_norm_rows_args *t, bool half_type)
             const uint32_t x = widen(IN + p.slot * BYTES, WIDE, p.count, half_type);
             const uint32_t g = widen(GRADIENT + p.slot * BYTES, WIDE_GRADIENT, p.count, half_type);
             if (t->weight) {
-                multiply(g, g, WEIGHT + p.slot * BYTES, p.count);
+                multiply(g, g, weights_at(t, &p, WEIGHT), p.count);
             }
             gradient += (double)sum(g, p.count);
             add_number(x, x, -mean, p.count);
@@ -201,11 +225,10 @@ OP_INLINE void compute(const struct op_norm_rows_args *t, const struct piece *p,
                        const struct op_norm_entry *entry, uint32_t x, uint32_t g, uint32_t to,
                        bool gradient)
 {
-    const uint32_t slot = p->slot * BYTES;
     add_number(x, x, -entry->mean, p->count);
     if (gradient) {
         if (t->weight) {
-            multiply(g, g, WEIGHT + slot, p->count);
+            multiply(g, g, weights_at(t, p, WEIGHT), p->count);
         }
         multiply_number(g, entry->scale, p->count);
         multiply_number(x, entry->slope, p->count);
@@ -213,11 +236,11 @@ OP_INLINE void compute(const struct op_norm_rows_args *t, const struct piece *p,
     } else {
         multiply_number(x, entry->scale, p->count);
         if (t->weight) {
-            multiply(x, x, WEIGHT + slot, p->count);
+            multiply(x, x, weights_at(t, p, WEIGHT), p->count);
         }
     }
     if (!gradient && t->bias) {
-        add(to, x, BIAS + slot, p->count);
+        add(to, x, weights_at(t, p, BIAS), p->count);
     } else {
         add_number(to, x, entry->shift, p->count);
     }
@@ -230,6 +253,7 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
                                               t->rows * t->length, t->per_block);
     struct piece p = {.slot = 0};
     begin();
+    load_weights(t);
     for (uint64_t i = span.begin; i < span.end; i += p.count, p.slot ^= 1) {
         const uint32_t out = OUT + p.slot * BYTES;
         p.row = i / t->length;
