@@ -34,3 +34,20 @@ struct op_index_args {
     int64_t skip; /**< value of the first index at which nothing is done; INT64_MIN: none */
     uint8_t table_type, value_type, index_type[OP_INDEX_MAX], rank, indices, mode;
 };
+
+enum { OP_INDEX_SLOT = 32768 }; /**< bytes of UB for rows of values, two of them */
+
+/**
+ * Rows of `blocks` blocks of 32 bytes: row index[i] of the table, `pitch` bytes from row to row,
+ * and dense row i of the values. index_get_rows: `rows` rows at a time; block b works on list
+ * entries [b * per_block, ..). index_add_rows: pieces are columns of blocks in `parts` parts of
+ * `rows` rows of the table.
+ */
+struct op_index_rows_args {
+    uint64_t table, value, index;
+    uint64_t count, per_block, pitch;
+    int64_t limit; /**< rows of the table; negative indices count from there */
+    int64_t skip;  /**< an index at which nothing is done */
+    uint32_t blocks, rows, parts;
+    uint8_t index_type;
+};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements by index tensors: Index and IndexPut (several tensors), the forms along one dimension,
  * and embeddings. A row says which ("index"). */
+#include "index.h"
 #include "dims.h"
-#include "family.h"
 
 #include "../device/index_args.h"
 
@@ -424,6 +424,12 @@ static leo_status plan_embedding(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
+    bool taken;
+    status =
+        op_index_plan_get_rows(call->plan, weight, indices, op_call_tensor(call, "out"), &taken);
+    if (status != LEO_OK || taken) {
+        return status;
+    }
     begin(&args, indices->rank + 1, shape, OP_INDEX_GET);
     set_table(&args, weight);
     args.table_stride[indices->rank] = weight->stride[1] * op_type_bytes(weight->type);
@@ -448,7 +454,16 @@ static leo_status plan_embedding_backward(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_UNSUPPORTED, "scaleGradByFreq is not supported");
     }
     // Sums in f32, whatever the type of the gradient.
+    const int64_t padding = op_call_int(call, "paddingIdx");
+    bool taken;
     leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
+    if (status == LEO_OK) {
+        status = op_index_plan_add_rows(call->plan, grad, indices, padding < 0 ? -1 : padding,
+                                        &sums, &taken);
+    }
+    if (status == LEO_OK && taken) {
+        return op_plan_copy(call->plan, out, &sums);
+    }
     if (status == LEO_OK) {
         status = op_plan_fill(call->plan, sums.addr, 0, (uint64_t)op_tensor_count(out) * 4);
     }
@@ -460,7 +475,7 @@ static leo_status plan_embedding_backward(const struct op_call *call)
     args.table_stride[indices->rank] = 4;
     set_value(&args, grad);
     add_index(&args, indices, 0, &sums, 0);
-    args.skip = op_call_int(call, "paddingIdx") < 0 ? INT64_MIN : op_call_int(call, "paddingIdx");
+    args.skip = padding < 0 ? INT64_MIN : padding;
     status = launch(call, &args);
     return status == LEO_OK ? op_plan_copy(call->plan, out, &sums) : status;
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Embedding and its gradient: rows that are whole blocks and rows that are not, tables in several
+ * parts, repeated and padding indices. Numbers are multiples of 1/8, whose sums are exact. */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static double at(const struct rig_tensor *tensor, int64_t index)
+{
+    return rig_get_d(rig_tensor_at(tensor, index), tensor->type);
+}
+
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, uint64_t seed, uint64_t range)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    for (int64_t i = 0; i < rig_tensor_count(&tensor); i++) {
+        const double number = (double)(rig_random(&seed) % range);
+        rig_put_d(rig_tensor_at(&tensor, i), type,
+                  type == OP_TYPE_I32 || type == OP_TYPE_I64 ? number : number / 8 - 1);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
+static void expect(struct rig_tensor *out, const double *want, const char *what)
+{
+    int64_t wrong = 0;
+    rig_tensor_take(out);
+    for (int64_t i = 0; i < rig_tensor_count(out); i++) {
+        if (at(out, i) != want[i] && wrong++ == 0) {
+            fprintf(stderr, "%s, %s: element %lld is %g, expected %g\n", what,
+                    rig_type_name(out->type), (long long)i, at(out, i), want[i]);
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void run_embedding(int64_t rows, int64_t columns, int64_t count, enum op_type type,
+                          enum op_type index_type, int64_t padding, enum rig_layout layout)
+{
+    const int64_t table_dim[] = {rows, columns}, list[] = {1, count},
+                  out_dim[] = {1, count, columns};
+    // Few different indices: many values meet in a row.
+    struct rig_tensor table = make(type, 2, table_dim, RIG_DENSE, 1, 17),
+                      index = make(index_type, 2, list, RIG_DENSE, 2,
+                                   (uint64_t)(rows < 100 ? rows : rows - 3)),
+                      out = make(type, 3, out_dim, layout, 3, 17),
+                      gradient = make(type, 3, out_dim, layout, 4, 17),
+                      sums = make(type, 2, table_dim, RIG_DENSE, 5, 17);
+    double *want = calloc((size_t)(count * columns), sizeof(double)),
+           *want_sums = calloc((size_t)(rows * columns), sizeof(double));
+    for (int64_t i = 0; i < count * columns; i++) {
+        const int64_t row = (int64_t)at(&index, i / columns), place = row * columns + i % columns;
+        want[i] = at(&table, place);
+        want_sums[place] += row == padding ? 0 : at(&gradient, i);
+    }
+    const union op_test_arg forward[] = {
+        {.tensor = table.acl}, {.tensor = index.acl}, {.tensor = out.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Embedding"), forward, true), 0);
+    expect(&out, want, "Embedding");
+    const union op_test_arg backward[] = {{.tensor = gradient.acl}, {.tensor = index.acl},
+                                          {.integer = rows},        {.integer = padding},
+                                          {.integer = 0},           {.tensor = sums.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("EmbeddingDenseBackward"), backward, true), 0);
+    expect(&sums, want_sums, "EmbeddingDenseBackward");
+    free(want);
+    free(want_sums);
+    struct rig_tensor *all[] = {&table, &index, &out, &gradient, &sums};
+    for (unsigned i = 0; i < 5; i++) {
+        rig_tensor_free(all[i]);
+    }
+}
+
+static void rows_and_their_gradients(void)
+{
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
+    for (unsigned t = 0; t < (rig_chip() == 0 ? 2u : 3u); t++) {
+        run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_DENSE);
+        run_embedding(9, 48, 40, types[t], OP_TYPE_I32, 3, RIG_PERMUTED);
+        run_embedding(9, 13, 40, types[t], OP_TYPE_I64, 3, RIG_DENSE); // element by element
+    }
+    run_embedding(4050, 16, 1100, OP_TYPE_F32, OP_TYPE_I64, 7, RIG_DENSE); // two parts, two slots
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"embedding_rows_and_their_gradients", rows_and_their_gradients}};
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_embedding", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
