@@ -23,7 +23,7 @@ static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, en
 {
     struct leo_op_tensor *tensor = &all->tensor[all->count];
     *tensor = leo_op_tensor(0, dtype, rank, dim);
-    size_t bytes = dtype == LEO_DTYPE_F16 ? 2 : 4;
+    size_t bytes = dtype == LEO_DTYPE_S8 ? 1 : dtype == LEO_DTYPE_F16 ? 2 : 4;
     for (unsigned i = 0; i < rank; i++) {
         bytes *= (size_t)dim[i];
     }
@@ -274,12 +274,12 @@ static leo_status run_conv_grad(struct accuracy_chip *chip, const struct tensors
                   w->input_gradient ? leo_op_arg_none() : tensor(all, 3), leo_op_arg_none());
 }
 
-// Tensor 1: results, 2: their positions.
+// Tensor 1: results, 2: the mask of their positions.
 static leo_status run_maxpool(struct accuracy_chip *chip, const struct tensors *all,
                               const void *options)
 {
     const struct window *w = options;
-    return LEO_OP(chip->ops, "MaxPool2dWithIndices", tensor(all, 0), leo_op_arg_ints(w->size, 2),
+    return LEO_OP(chip->ops, "MaxPool2dWithMask", tensor(all, 0), leo_op_arg_ints(w->size, 2),
                   leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
                   leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), tensor(all, 1), tensor(all, 2));
 }
@@ -381,7 +381,10 @@ leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
         status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, out);
     }
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_S32, 4, out);
+        // The operator prescribes the shape of its mask.
+        const int64_t mask[] = {n, c, window.size[0] * window.size[1],
+                                ((out[2] * out[3] + 15) / 16 + 1) * 32};
+        status = add_tensor(chip, &all, LEO_DTYPE_S8, 4, mask);
     }
     return measure(chip, run_maxpool, &all, &window, status, &result->record);
 }

@@ -161,31 +161,49 @@ static leo_status relu_backward(const struct layer *layer, const struct layer_pa
                   tensor(&dx));
 }
 
+/* What a pool remembers for its gradient: a mask whose shape the operator prescribes. */
+static void mask_shape(const struct layer *layer, uint32_t rows, int64_t *dim)
+{
+    const uint32_t side = layer->side / WINDOW, positions = side * side;
+    dim[0] = rows;
+    dim[1] = layer->outs;
+    dim[2] = WINDOW * WINDOW;
+    dim[3] = ((positions + 15) / 16 + 1) * 32;
+}
+
+uint64_t layer_mask_bytes(const struct layer *layer, uint32_t rows)
+{
+    int64_t dim[4];
+    mask_shape(layer, rows, dim);
+    return layer->kind == LAYER_POOL ? (uint64_t)(dim[0] * dim[1] * dim[2] * dim[3]) : 0;
+}
+
 static leo_status pool_forward(const struct layer *layer, const struct layer_pass *pass)
 {
-    const uint32_t side = layer->side / WINDOW;
+    int64_t dim[4];
+    mask_shape(layer, pass->rows, dim);
     const struct leo_op_tensor x =
         images(pass->in, LEO_DTYPE_F16, pass->rows, layer->ins, layer->side);
-    const struct leo_op_tensor y = images(pass->out, LEO_DTYPE_F16, pass->rows, layer->outs, side);
-    const struct leo_op_tensor at =
-        images(pass->index, LEO_DTYPE_S32, pass->rows, layer->outs, side);
-    return LEO_OP(pass->context, "MaxPool2dWithIndices", tensor(&x), pair(window), pair(window),
-                  pair(zeros), pair(ones), number(0), tensor(&y), tensor(&at));
+    const struct leo_op_tensor y =
+        images(pass->out, LEO_DTYPE_F16, pass->rows, layer->outs, layer->side / WINDOW);
+    const struct leo_op_tensor mask = leo_op_tensor(pass->mask, LEO_DTYPE_S8, 4, dim);
+    return LEO_OP(pass->context, "MaxPool2dWithMask", tensor(&x), pair(window), pair(window),
+                  pair(zeros), pair(ones), number(0), tensor(&y), tensor(&mask));
 }
 
 static leo_status pool_backward(const struct layer *layer, const struct layer_pass *pass)
 {
-    const uint32_t side = layer->side / WINDOW;
+    int64_t dim[4];
+    mask_shape(layer, pass->rows, dim);
     const struct leo_op_tensor x =
         images(pass->in, LEO_DTYPE_F16, pass->rows, layer->ins, layer->side);
     const struct leo_op_tensor dx =
         images(pass->d_in, LEO_DTYPE_F16, pass->rows, layer->ins, layer->side);
     const struct leo_op_tensor dy =
-        images(pass->d_out, LEO_DTYPE_F16, pass->rows, layer->outs, side);
-    const struct leo_op_tensor at =
-        images(pass->index, LEO_DTYPE_S32, pass->rows, layer->outs, side);
-    return LEO_OP(pass->context, "MaxPool2dWithIndicesBackward", tensor(&dy), tensor(&x),
-                  tensor(&at), pair(window), pair(window), pair(zeros), pair(ones), number(0),
+        images(pass->d_out, LEO_DTYPE_F16, pass->rows, layer->outs, layer->side / WINDOW);
+    const struct leo_op_tensor mask = leo_op_tensor(pass->mask, LEO_DTYPE_S8, 4, dim);
+    return LEO_OP(pass->context, "MaxPool2dWithMaskBackward", tensor(&dy), tensor(&x),
+                  tensor(&mask), pair(window), pair(window), pair(zeros), pair(ones), number(0),
                   tensor(&dx));
 }
 

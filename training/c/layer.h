@@ -23,6 +23,7 @@ uint32_t layer_inputs(const struct layer *layer);  /**< elements of a row */
 uint32_t layer_outputs(const struct layer *layer); /**< elements of a row */
 uint32_t layer_weights(const struct layer *layer); /**< without the bias */
 uint32_t layer_biases(const struct layer *layer);
+uint64_t layer_mask_bytes(const struct layer *layer, uint32_t rows); /**< 0: needs none */
 /** Inputs that one output is a sum of. */
 uint32_t layer_fan_in(const struct layer *layer);
 
@@ -32,7 +33,7 @@ struct layer_pass {
     uint32_t rows;
     uint64_t in, out, weight, bias; /**< f16, but bias: f32 */
     enum leo_dtype out_dtype;       /**< of out and d_out */
-    uint64_t index;                 /**< pool: where each output came from, s32 */
+    uint64_t mask;                  /**< pool: layer_mask_bytes of its own */
     uint64_t d_out, d_in;           /**< d_in: f16, 0 = not wanted */
     uint64_t d_weight, d_bias;      /**< f32 */
 };

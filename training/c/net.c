@@ -68,7 +68,7 @@ struct net {
     uint32_t parameters;
     uint64_t buffer[BUFFERS];
     uint64_t out[LAYERS_MAX], d_out[LAYERS_MAX]; /**< of each layer; the last out is f32 */
-    uint64_t index[LAYERS_MAX];                  /**< of pools */
+    uint64_t mask[LAYERS_MAX];                   /**< of pools */
 };
 
 static const struct model *find_model(const char *name)
@@ -140,8 +140,9 @@ static leo_status alloc_buffers(struct net *net)
         if (status == LEO_OK) {
             status = alloc(net, count * 2, &net->d_out[i]);
         }
-        if (status == LEO_OK && layer->kind == LAYER_POOL) {
-            status = alloc(net, count * 4, &net->index[i]);
+        const uint64_t mask = layer_mask_bytes(layer, net->opts.rows);
+        if (status == LEO_OK && mask) {
+            status = alloc(net, mask, &net->mask[i]);
         }
     }
     return status;
@@ -283,7 +284,7 @@ void net_destroy(struct net *net)
     free_all(net, net->buffer, BUFFERS);
     free_all(net, net->out, LAYERS_MAX);
     free_all(net, net->d_out, LAYERS_MAX);
-    free_all(net, net->index, LAYERS_MAX);
+    free_all(net, net->mask, LAYERS_MAX);
     free(net);
 }
 
@@ -313,7 +314,7 @@ static struct layer_pass pass_of(const struct net *net, unsigned i, uint32_t row
         .in = i ? net->out[i - 1] : net->buffer[INPUT] + (uint64_t)row * DIGITS_PIXELS * 2,
         .out = net->out[i],
         .out_dtype = i + 1 == net->layers ? LEO_DTYPE_F32 : LEO_DTYPE_F16,
-        .index = net->index[i],
+        .mask = net->mask[i],
         .weight = net->buffer[WEIGHT_HALF] + (uint64_t)weight * 2,
         .bias = net->buffer[WEIGHT] + (uint64_t)bias * 4,
         .d_out = net->d_out[i],
