@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Negative log likelihood and its gradient, on the scalar unit; sums in double, by one core. */
+/* Negative log likelihood and its gradient, on the scalar unit; sums in double. */
 #include "element.h"
 #include "nll_loss_args.h"
 
@@ -29,29 +29,54 @@ OP_INLINE double loss_of(const struct op_nll_loss_args *t, uint64_t n, uint64_t 
                      t->self_type);
 }
 
+/* Block b has samples [b * per_block, ..) of [batch, inner]. Losses that are not reduced go to out;
+ * else the block's sum and weight go to a line of their own in parts. */
 __global__ __vector__ void nll_loss(struct op_nll_loss_args args)
 {
     const struct op_nll_loss_args t = args;
+    const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
+    const uint64_t end = op_min64(begin + t.per_block, t.batch * t.inner);
+    uint64_t n = begin / t.inner, i = begin - n * t.inner;
     double sum = 0, total = 0;
-    for (uint64_t n = 0; n < t.batch; n++) {
-        for (uint64_t i = 0; i < t.inner; i++) {
-            const int64_t class = class_of(&t, n, i);
-            double loss = 0;
-            if (class >= 0) {
-                const double weight = weight_of(&t, class);
-                loss = loss_of(&t, n, i, class) * weight;
-                total += weight;
-            }
-            sum += loss;
-            if (t.reduction == OP_LOSS_NONE) {
-                op_put_d(t.out + (n * t.inner + i) * op_bytes_of(t.out_type), t.out_type, loss);
-            }
+    for (uint64_t k = begin; k < end; k++) {
+        const int64_t class = class_of(&t, n, i);
+        double loss = 0;
+        if (class >= 0) {
+            const double weight = weight_of(&t, class);
+            loss = loss_of(&t, n, i, class) * weight;
+            total += weight;
+        }
+        sum += loss;
+        if (t.reduction == OP_LOSS_NONE) {
+            op_put_d(t.out + k * op_bytes_of(t.out_type), t.out_type, loss);
+        }
+        if (++i == t.inner) {
+            i = 0;
+            n++;
         }
     }
     if (t.reduction != OP_LOSS_NONE) {
-        op_put_d(t.out, t.out_type, t.reduction == OP_LOSS_MEAN ? sum / total : sum);
+        const uint64_t line = t.parts + (uint64_t)get_block_idx() * OP_LINE;
+        *(__gm__ volatile double *)line = sum;
+        *(__gm__ volatile double *)(line + 8) = total;
+    } else if (get_block_idx() == 0) {
+        op_put_d(t.total, t.total_type, 0);
     }
-    op_put_d(t.total, t.total_type, t.reduction == OP_LOSS_NONE ? 0 : total);
+    op_flush();
+}
+
+/* The parts of `blocks` blocks, in their order. */
+__global__ __vector__ void nll_loss_join(struct op_nll_loss_args args)
+{
+    const struct op_nll_loss_args t = args;
+    double sum = 0, total = 0;
+    for (uint32_t block = 0; block < t.blocks; block++) {
+        const uint64_t line = t.parts + block * (uint64_t)OP_LINE;
+        sum += *(const __gm__ volatile double *)line;
+        total += *(const __gm__ volatile double *)(line + 8);
+    }
+    op_put_d(t.out, t.out_type, t.reduction == OP_LOSS_MEAN ? sum / total : sum);
+    op_put_d(t.total, t.total_type, total);
     op_flush();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Negative log likelihood: [N, C] or [C] (NLLLoss), [N, C, H, W] (NLLLoss2d), forward and gradient.
  */
-#include "family.h"
+#include "dims.h"
 
 #include "../device/nll_loss_args.h"
 
@@ -98,6 +98,11 @@ static leo_status make_joinable(const struct op_call *call, const struct op_tens
     return joined ? LEO_OK : op_plan_dense(call->plan, self, self->type, out);
 }
 
+enum {
+    SAMPLES_A_LINE = 32, /**< losses of the narrowest type in 64 bytes */
+    LEAST_SAMPLES = 8,   /* [A] fewer are not worth another core */
+};
+
 static leo_status forward(const struct op_call *call, struct op_nll_loss_args *args)
 {
     const struct op_tensor *out = op_call_tensor(call, "out");
@@ -123,11 +128,28 @@ static leo_status forward(const struct op_call *call, struct op_nll_loss_args *a
     if (status != LEO_OK) {
         return status;
     }
+    // Blocks share no line of the output; a core that sums has more than its parts to write.
+    const bool none = args->reduction == OP_LOSS_NONE;
+    const uint64_t samples = args->batch * args->inner; // one block where there are none
+    const struct op_share share =
+        op_share_make(samples ? samples : 1, none ? SAMPLES_A_LINE : 1,
+                      none ? SAMPLES_A_LINE : LEAST_SAMPLES, op_plan_vector_cores(call->plan));
+    args->per_block = share.per_block;
+    args->blocks = share.blocks;
     args->out = made.addr;
     args->out_type = (uint8_t)out->type;
     args->total = total->addr;
     args->total_type = (uint8_t)total->type;
-    status = op_plan_launch(call->plan, "nll_loss", "nll_loss", 1, args, sizeof(*args), 6);
+    if (!none) {
+        status = op_plan_temp_bytes(call->plan, share.blocks * UINT64_C(64), &args->parts);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_launch(call->plan, "nll_loss", "nll_loss", share.blocks, args,
+                                sizeof(*args), 7);
+    }
+    if (status == LEO_OK && !none) {
+        status = op_plan_launch(call->plan, "nll_loss", "nll_loss_join", 1, args, sizeof(*args), 7);
+    }
     return status == LEO_OK ? op_plan_copy(call->plan, out, &made) : status;
 }
 
@@ -167,12 +189,13 @@ static leo_status backward(const struct op_call *call, struct op_nll_loss_args *
     args->grad_type = (uint8_t)dense.type;
     args->total = total->addr;
     args->total_type = (uint8_t)total->type;
-    // Blocks write whole lines: 64 batches are so many bytes that they do.
-    const struct op_share share =
-        op_share_make(args->batch, 64, 64, op_plan_vector_cores(call->plan));
+    // Blocks write whole lines.
+    const struct op_share share = op_share_make(
+        args->batch, op_row_granule(args->classes * args->inner, op_type_bytes(out->type)),
+        LEAST_SAMPLES, op_plan_vector_cores(call->plan));
     args->per_block = share.per_block;
     status = op_plan_launch(call->plan, "nll_loss", "nll_loss_backward", share.blocks, args,
-                            sizeof(*args), 6);
+                            sizeof(*args), 7);
     return status == LEO_OK ? op_plan_copy(call->plan, out, &made) : status;
 }
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leo-train with convolutions, as a user runs it: it learns. */
+#include "harness.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void lenet_learns_and_the_report_names_its_operators(void)
+{
+    char line[1024];
+    double accuracy = 0;
+    bool convolutions = false;
+    FILE *pipe = popen("LEO_SOC=ascend910a " LEO_TRAIN " --net lenet --timeline ''", "r");
+    if (!pipe) {
+        CU_FAIL_FATAL("cannot run leo-train");
+    }
+    while (fgets(line, sizeof(line), pipe)) {
+        (void)sscanf(line, "held-out accuracy %lf", &accuracy);
+        convolutions = convolutions || strncmp(line, "ConvolutionBackward ", 20) == 0;
+    }
+    CU_ASSERT_EQUAL(pclose(pipe), 0);
+    printf("%.2f %% ", accuracy);
+    CU_ASSERT_TRUE(accuracy >= 98.5);
+    CU_ASSERT_TRUE(convolutions);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct leo_test tests[] = {
+        {"lenet_learns_and_the_report_names_its_operators",
+         lenet_learns_and_the_report_names_its_operators},
+    };
+    return leo_test_main("lenet", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
