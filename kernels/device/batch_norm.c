@@ -71,6 +71,26 @@ static struct moments moments_of(const struct op_batch_norm_args *t, uint64_t c)
     return (struct moments){0, 0, 0};
 }
 
+/* Moments of neighbouring channels, kept: the outputs' shares of channels are nearly the same. */
+enum { KEPT = 96 };
+struct kept {
+    uint64_t first, count;
+    struct moments moments[KEPT];
+};
+
+static struct moments recall(const struct op_batch_norm_args *t, struct kept *kept, uint64_t c)
+{
+    if (c < kept->first || c >= kept->first + kept->count) {
+        // The next channel in order, or a new beginning.
+        if (kept->count == 0 || c != kept->first + kept->count || kept->count == KEPT) {
+            kept->first = c;
+            kept->count = 0;
+        }
+        kept->moments[kept->count++] = moments_of(t, c);
+    }
+    return kept->moments[c - kept->first];
+}
+
 OP_INLINE double inverse_of(double variance, double eps)
 {
     return 1 / __builtin_sqrt(variance + eps);
@@ -90,30 +110,32 @@ OP_INLINE struct op_span share_table(uint64_t table, uint64_t channels, uint64_t
 __global__ __vector__ void batch_norm(struct op_batch_norm_args args)
 {
     const struct op_batch_norm_args t = args;
+    struct kept kept;
+    kept.count = 0;
     struct op_span span = share_f32(&t, t.mean_out);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        put(t.mean_out, c, moments_of(&t, c).mean);
+        put(t.mean_out, c, recall(&t, &kept, c).mean);
     }
     span = share_f32(&t, t.second_out);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        const double variance = moments_of(&t, c).variance;
+        const double variance = recall(&t, &kept, c).variance;
         put(t.second_out, c, t.inverse ? inverse_of(variance, t.eps) : variance);
     }
     span = share_f32(&t, t.running_mean);
     for (uint64_t c = span.begin; c < span.end; c++) {
         put(t.running_mean, c,
-            (1 - t.momentum) * get(t.running_mean, c) + t.momentum * moments_of(&t, c).mean);
+            (1 - t.momentum) * get(t.running_mean, c) + t.momentum * recall(&t, &kept, c).mean);
     }
     span = share_f32(&t, t.running_variance);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        const struct moments m = moments_of(&t, c);
+        const struct moments m = recall(&t, &kept, c);
         put(t.running_variance, c,
             (1 - t.momentum) * get(t.running_variance, c) +
                 t.momentum * m.variance * m.count / (m.count - 1));
     }
     span = share_table(t.table, t.channels, t.per_block);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        const struct moments m = moments_of(&t, c);
+        const struct moments m = recall(&t, &kept, c);
         const double inverse =
             t.source == OP_BATCH_NORM_INVERSE ? get(t.second, c) : inverse_of(m.variance, t.eps);
         put(t.table, c * 4, m.mean);
@@ -125,7 +147,7 @@ __global__ __vector__ void batch_norm(struct op_batch_norm_args args)
 }
 
 /* One of the two sums of a channel: which = 0 the gradient's, 1 the product's. */
-static double sum_of(const struct op_batch_norm_gradient_args *t, uint64_t c, uint32_t which)
+static double add_rows(const struct op_batch_norm_gradient_args *t, uint64_t c, uint32_t which)
 {
     if (!t->sums) {
         return get(which ? t->product_sum : t->gradient_sum, c);
@@ -137,33 +159,57 @@ static double sum_of(const struct op_batch_norm_gradient_args *t, uint64_t c, ui
     return sum;
 }
 
+/* Sums of neighbouring channels, kept as moments are. */
+struct kept_sums {
+    uint64_t first, count;
+    double sums[KEPT][2];
+};
+
+static double sum_of(const struct op_batch_norm_gradient_args *t, struct kept_sums *kept,
+                     uint64_t c, uint32_t which)
+{
+    if (c < kept->first || c >= kept->first + kept->count) {
+        if (kept->count == 0 || c != kept->first + kept->count || kept->count == KEPT) {
+            kept->first = c;
+            kept->count = 0;
+        }
+        kept->sums[kept->count][0] = add_rows(t, c, 0);
+        kept->sums[kept->count++][1] = add_rows(t, c, 1);
+    }
+    return kept->sums[c - kept->first][which];
+}
+
 OP_INLINE double inverse_given(const struct op_batch_norm_gradient_args *t, uint64_t c)
 {
     const double second = get(t->second, c);
     return t->source == OP_BATCH_NORM_INVERSE ? second : inverse_of(second, t->eps);
 }
 
-static void make_entry(const struct op_batch_norm_gradient_args *t, uint64_t c, double count)
+static void make_entry(const struct op_batch_norm_gradient_args *t, struct kept_sums *kept,
+                       uint64_t c, double count)
 {
     const double inverse = inverse_given(t, c),
                  scale = t->weight ? inverse * get(t->weight, c) : inverse;
     put(t->table, c * 4, t->mean ? get(t->mean, c) : 0);
     put(t->table, c * 4 + 1, scale);
     put(t->table, c * 4 + 2,
-        t->training ? -scale * inverse * inverse * sum_of(t, c, 1) / count : 0);
-    put(t->table, c * 4 + 3, t->training && !t->no_mean ? -scale * sum_of(t, c, 0) / count : 0);
+        t->training ? -scale * inverse * inverse * sum_of(t, kept, c, 1) / count : 0);
+    put(t->table, c * 4 + 3,
+        t->training && !t->no_mean ? -scale * sum_of(t, kept, c, 0) / count : 0);
 }
 
 __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_args args)
 {
     const struct op_batch_norm_gradient_args t = args;
+    struct kept_sums kept;
+    kept.count = 0;
     const uint64_t outs[] = {t.gradient_sum_out, t.product_sum_out, t.bias_gradient,
                              t.weight_gradient};
     for (uint32_t i = 0; i < 4; i++) {
         const struct op_span span =
             op_block_span(outs[i], OP_TYPE_F32, outs[i] ? t.channels : 0, t.per_block);
         for (uint64_t c = span.begin; c < span.end; c++) {
-            const double sum = sum_of(&t, c, i & 1);
+            const double sum = sum_of(&t, &kept, c, i & 1);
             put(outs[i], c, i == 3 ? sum * inverse_given(&t, c) : sum);
         }
     }
@@ -176,7 +222,7 @@ __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_arg
     }
     const struct op_span span = share_table(t.table, t.channels, t.per_block);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        make_entry(&t, c, count);
+        make_entry(&t, &kept, c, count);
     }
     op_flush();
 }

@@ -40,9 +40,26 @@ OP_INLINE void store_tails(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t fro
     }
 }
 
+/* Ends of rows without gaps between them, but for the last one's: whole blocks, of which the rows
+ * then overwrite what was too much. */
+OP_INLINE void store_ends(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes,
+                          uint32_t ub_pitch)
+{
+    const uint32_t from = bytes / 32 * 32;
+    for (uint32_t i = 0; i + 1 < rows; i++) {
+        copy_ubuf_to_gm((__gm__ void *)(gm + (uint64_t)i * bytes + from),
+                        (__ubuf__ void *)(uintptr_t)(ub + i * ub_pitch + from), 0, 1, 1, 0, 0);
+    }
+    pipe_barrier(PIPE_MTE3);
+}
+
 OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes,
                              uint64_t gm_pitch, uint32_t ub_pitch)
 {
+    const bool dense = bytes % 32 && bytes >= 64 && gm_pitch == bytes && rows > 1;
+    if (dense) {
+        store_ends(gm, ub, rows, bytes, ub_pitch);
+    }
     const uint32_t units = bytes / 32, whole = units * 32;
     if (units && gm_pitch % 32 == 0 && gm_pitch / 32 - units <= 65535) {
         copy_ubuf_to_gm((__gm__ void *)gm, (__ubuf__ void *)(uintptr_t)ub, 0, (uint16_t)rows,
@@ -57,6 +74,11 @@ OP_INLINE void op_store_rows(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t b
     }
     if (whole == bytes) {
         return;
+    }
+    if (dense) { // the last row's end is left
+        gm += (uint64_t)(rows - 1) * bytes;
+        ub += (rows - 1) * ub_pitch;
+        rows = 1;
     }
     set_flag(PIPE_V, PIPE_S, 0);
     wait_flag(PIPE_V, PIPE_S, 0);
