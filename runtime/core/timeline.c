@@ -7,6 +7,8 @@
 #include <leo/insn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PID_STREAMS = 1, PID_CORES = 1000, CORES_MAX = 256 };
 
@@ -112,6 +114,15 @@ static void write_row_names(FILE *file, const struct rt_profile_records *records
     }
 }
 
+// Removes a file; leaves alone what is none (a pipe, /dev/full).
+static void remove_partial(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+        unlink(path);
+    }
+}
+
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
 {
     struct rt_profile_records records;
@@ -140,6 +151,7 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
         bool bad = ferror(file);
         if (fclose(file) || bad) {
             status = rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", path, strerror(errno));
+            remove_partial(path); // half of one looks like a whole one in which little happened
         }
     }
     pthread_mutex_unlock(&device->lock);

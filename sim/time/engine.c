@@ -65,11 +65,16 @@ void sim_time_engine_reset(struct sim_time_engine *engine)
         engine->core[id].front = SIM_TIME_FREE;
         engine->core[id].is_marked = false;
         for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-            engine->core[id].pipe[pipe].line = NULL;
+            // A line without transfers is made anew by the next: only what a fault cut off is in
+            // the way.
+            struct sim_time_line *line = engine->core[id].pipe[pipe].line;
+            if (line) {
+                line->active = 0;
+                engine->core[id].pipe[pipe].line = NULL;
+            }
         }
     }
     sim_share_clear(engine->share);
-    memset(engine->line, 0, SIM_TIME_LINES * sizeof(*engine->line));
     memset(engine->fill, 0, engine->config.cores * sizeof(*engine->fill));
     memset(engine->woken, 0, sizeof(engine->woken));
     engine->events = 0;

@@ -7,6 +7,7 @@
 #include "kernels.h"
 #include "process.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -291,6 +292,10 @@ leo_status leo_cc_compile(const struct leo_cc_opts *opts, char *error, size_t er
     if (status != LEO_OK) {
         return status;
     }
+    // A signal that ends us is held back until the temporary files are gone.
+    sigset_t ours, before;
+    cc_signals_fill(&ours);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
     status = choose_temps(&job, folder);
     if (status == LEO_OK) {
         status = build(&job);
@@ -298,5 +303,6 @@ leo_status leo_cc_compile(const struct leo_cc_opts *opts, char *error, size_t er
     if (folder[0]) {
         remove_temps(&job, folder);
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }

@@ -50,8 +50,12 @@ leo_status leo_cc_objdump(const char *path, bool source, FILE *out, char *error,
         return status;
     }
     char line[4096];
-    while (fgets(line, sizeof(line), from)) {
-        write_line(line, out);
+    for (;;) {
+        if (fgets(line, sizeof(line), from)) {
+            write_line(line, out);
+        } else if (!cc_process_interrupted(from)) {
+            break;
+        }
     }
     return cc_process_close(from, pid);
 }

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,23 @@ const char *cc_tool_command(enum cc_tool_id tool)
     return other && *other ? other : tools[tool].command;
 }
 
+void cc_signals_fill(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+// One that came while it was held back.
+static bool signals_are_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+            sigismember(&pending, SIGHUP) == 1);
+}
+
 static leo_status spawn(enum cc_tool_id tool, const struct cc_args *args,
                         const posix_spawn_file_actions_t *actions, pid_t *pid,
                         const struct cc_fail *fail)
@@ -29,7 +47,26 @@ static leo_status spawn(enum cc_tool_id tool, const struct cc_args *args,
     if (args->failed) {
         return cc_fail(fail, LEO_ERR_NO_MEMORY, "out of memory");
     }
-    int error = posix_spawnp(pid, args->items[0], actions, NULL, args->items, environ);
+    if (signals_are_pending()) {
+        return cc_fail(fail, LEO_ERR_CANCELLED, "interrupted");
+    }
+    // What we hold back is not held back from the tools.
+    posix_spawnattr_t attributes;
+    sigset_t mask, ours;
+    cc_signals_fill(&ours);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    for (int number = 1; number < NSIG; number++) {
+        if (sigismember(&ours, number) == 1) {
+            sigdelset(&mask, number);
+        }
+    }
+    int error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setsigmask(&attributes, &mask);
+        error = posix_spawnp(pid, args->items[0], actions, &attributes, args->items, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
     if (error == ENOENT) {
         return cc_fail(fail, LEO_ERR_NOT_FOUND,
                        "%s not found: install the Debian package %s (apt-get install %s), or name "
@@ -94,6 +131,15 @@ static leo_status open_stream(enum cc_tool_id tool, const struct cc_args *args, 
     return LEO_OK;
 }
 
+bool cc_process_interrupted(FILE *from)
+{
+    const bool interrupted = ferror(from) && errno == EINTR;
+    if (interrupted) {
+        clearerr(from);
+    }
+    return interrupted;
+}
+
 leo_status cc_process_run_lines(enum cc_tool_id tool, const struct cc_args *args, bool verbose,
                                 void (*take)(void *user, const char *line), void *user,
                                 const struct cc_fail *fail)
@@ -109,8 +155,12 @@ leo_status cc_process_run_lines(enum cc_tool_id tool, const struct cc_args *args
     }
     char *line = NULL;
     size_t room = 0;
-    while (getline(&line, &room, messages) > 0) {
-        take(user, line);
+    for (;;) {
+        if (getline(&line, &room, messages) > 0) {
+            take(user, line);
+        } else if (!cc_process_interrupted(messages)) {
+            break;
+        }
     }
     free(line);
     return cc_process_close(messages, pid);

@@ -4,6 +4,8 @@
 
 #include "fail.h"
 #include "text.h"
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -37,3 +39,8 @@ leo_status cc_process_run_lines(enum cc_tool_id tool, const struct cc_args *args
 leo_status cc_process_open(enum cc_tool_id tool, const struct cc_args *args, FILE **out, pid_t *pid,
                            const struct cc_fail *fail);
 leo_status cc_process_close(FILE *out, pid_t pid);
+/** Whether a read from a child failed only because a signal came: it may be tried again. */
+bool cc_process_interrupted(FILE *from);
+/** The signals that end a program politely. Held back by a caller that has to clean up first, they
+ * reach the children all the same, and no further child is started. */
+void cc_signals_fill(sigset_t *set);

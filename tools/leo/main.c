@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "leo_cmd.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,19 @@ static void print_help(FILE *out)
     fprintf(out, "\nleo COMMAND --help tells more. Exit code: 0 good, 1 failed, 2 wrong use.\n");
 }
 
+/* What was printed must have arrived: a full disk or a reader that went away is a failure. A
+ * command that failed already keeps its own code. */
+static int end(int code)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "leo: cannot write standard output: %s\n",
+                errno ? strerror(errno) : "a write failed");
+        return code ? code : 1;
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -38,11 +52,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return 0;
+        return end(0);
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
+            return end(commands[i].run(argc - 1, argv + 1));
         }
     }
     fprintf(stderr, "leo: there is no command '%s'\n\n", argv[1]);

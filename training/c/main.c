@@ -396,5 +396,10 @@ int main(int argc, char **argv)
     free(run.losses);
     free(run.prob);
     digits_finish(&run.digits);
+    // A figure that was not written was not shown.
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "leo-train: cannot write standard output\n");
+        return EXIT_FAILED;
+    }
     return status == LEO_OK ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -367,6 +367,42 @@ static void every_command_answers_help_and_nonsense(void)
     scratch_finish(&scratch);
 }
 
+// What was not written was not said.
+static void output_that_is_lost_is_a_failure(void)
+{
+    static const char *const commands[] = {
+        "--help", "smi", "objdump k.elf", SHIFT "--arg s16:1 --arg bytes:shape --golden 1:y:s32:9"};
+    char arguments[256];
+    make_files();
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        snprintf(arguments, sizeof(arguments), "%s >/dev/full", commands[i]);
+        expect(arguments, 1, "cannot write standard output: No space left on device");
+    }
+    expect("run none.elf >/dev/full", 1, "cannot read none.elf");
+    scratch_finish(&scratch);
+}
+
+// A compiler that is told to end while it works leaves nothing behind.
+static void an_interrupted_compiler_cleans_up(void)
+{
+    char out[4096];
+    scratch_init(&scratch);
+    scratch_write(&scratch, "k.c", kernels);
+    scratch_write(&scratch, "clang.sh", "#!/bin/sh\nkill -TERM $PPID\nexec \"$REAL\" \"$@\"\n");
+    int code = scratch_run(&scratch, out, sizeof(out),
+                           "mkdir -p temps && chmod +x clang.sh && "
+                           "REAL=\"${LEO_DEVICE_CC:-clang-19}\" TMPDIR=$PWD/temps "
+                           "LEO_DEVICE_CC=$PWD/clang.sh sh -c '\"$0\" cc k.c -o cut.elf; echo "
+                           "code $?; ls temps | wc -l; ls cut.elf' %s",
+                           LEO_COMMAND);
+    CU_ASSERT_NOT_EQUAL(code, 0);                         // of ls: there is no result
+    CU_ASSERT_PTR_NOT_NULL(strstr(out, "code 143\n0\n")); // ended by the signal, no temporaries
+    if (!strstr(out, "code 143\n0\n")) {
+        fprintf(stderr, "%s\n", out);
+    }
+    scratch_finish(&scratch);
+}
+
 static void smi_lists_the_devices(void)
 {
     scratch_init(&scratch);
@@ -387,6 +423,8 @@ int main(int argc, char **argv)
         {"run_tells_what_is_wrong", run_tells_what_is_wrong},
         {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},
         {"every_command_answers_help_and_nonsense", every_command_answers_help_and_nonsense},
+        {"output_that_is_lost_is_a_failure", output_that_is_lost_is_a_failure},
+        {"an_interrupted_compiler_cleans_up", an_interrupted_compiler_cleans_up},
         {"smi_lists_the_devices", smi_lists_the_devices},
     };
     return leo_test_main("tools/leo", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

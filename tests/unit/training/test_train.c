@@ -122,6 +122,14 @@ static void expect_too_few(int count, const char *message)
     unlink(path);
 }
 
+// Figures that could not be written are a failure.
+static void train_tells_lost_output(void)
+{
+    int code =
+        system("env LEO_THREADS=1 " LEO_TRAIN " --timeline '' --epochs 1 >/dev/full 2>/dev/null");
+    CU_ASSERT_EQUAL(WEXITSTATUS(code), 1);
+}
+
 static void train_tells_mistakes(void)
 {
     static char output[OUTPUT_BYTES];
@@ -140,6 +148,7 @@ static void train_tells_mistakes(void)
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
+        {"train_tells_lost_output", train_tells_lost_output},
         {"train_tells_mistakes", train_tells_mistakes},
         {"train_skips_steps_that_overflow", train_skips_steps_that_overflow},
         {"train_prints_the_same_on_every_host", train_prints_the_same_on_every_host},
