@@ -40,6 +40,7 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->host_changed, NULL);
+    pthread_cond_init(&device->background_changed, NULL);
     pthread_mutex_init(&device->print_lock, NULL);
     struct leo_transport *transport;
     leo_status status = rt_host_model_start(device);
@@ -81,6 +82,7 @@ void rt_device_destroy(struct leo_rt_device *device)
     if (!device) {
         return;
     }
+    rt_background_finish(device);
     if (device->attached) {
         device->destroy_attached(device->attached);
     }
@@ -107,6 +109,7 @@ void rt_device_destroy(struct leo_rt_device *device)
     leo_free(device->launched_ns);
     leo_drv_device_destroy(device->drv);
     pthread_cond_destroy(&device->host_changed);
+    pthread_cond_destroy(&device->background_changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->print_lock);
     leo_free(device);
@@ -204,8 +207,8 @@ static void wait_for_host(struct leo_rt_device *device)
     pthread_cond_timedwait(&device->host_changed, &device->lock, &until);
 }
 
-leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg),
-                          const void *arg, int timeout_ms, const char *what)
+static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const void *arg),
+                             const void *arg, int timeout_ms, const char *what)
 {
     uint64_t limit = UINT64_MAX;
     if (timeout_ms >= 0) {
@@ -240,6 +243,16 @@ leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const vo
                              leo_status_text(pumped));
         }
     }
+    return status;
+}
+
+leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg),
+                          const void *arg, int timeout_ms, const char *what)
+{
+    device->calls++;
+    device->waiters++;
+    leo_status status = wait_until(device, is_done, arg, timeout_ms, what);
+    device->waiters--;
     return status;
 }
 

@@ -165,6 +165,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .staging = copies_out ? NULL : side.staging,
         .mapped = side.mapped,
         .outcome = copy->outcome,
+        .to_host = !to_device && !copy->waits,
     };
     status = submit_copy(stream, &body, &task);
     if (status) {

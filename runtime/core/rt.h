@@ -106,7 +106,15 @@ struct leo_rt_device {
     unsigned host_jobs;          /**< tasks of the host that are in streams and have not ended */
     uint64_t host_ends;          /**< how many have ended */
     pthread_cond_t host_changed; /**< one of them ended */
-    bool peer_copies;            /**< it has copied to or from memory of another device */
+    uint64_t calls;              /**< that the program made and that concern its tasks */
+    unsigned waiters;            /**< threads in a call that waits for its tasks */
+    unsigned host_copies;        /**< copies to host memory nobody waits for, under way */
+    uint64_t host_copies_done;   /**< and done so far */
+    uint64_t host_copy_ns;       /**< end of the last of them */
+    bool has_background, background_stop;
+    pthread_t background; /**< background.c */
+    pthread_cond_t background_changed;
+    bool peer_copies; /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
@@ -133,6 +141,7 @@ struct rt_task {
     uint64_t end_ns;
     uint64_t not_before_ns;     /**< simulated time before which it may not start */
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
+    bool to_host;               /**< a copy to host memory, and nobody waits for it */
     uint64_t *graph_tasks;      /**< counts the tasks of its graph that are under way; NULL: none */
 };
 
@@ -254,6 +263,14 @@ bool rt_device_is_busy(const struct leo_rt_device *device);
 LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 /** The host has seen a time: its clock is no earlier. */
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
+
+/* background.c: the first two with the device's lock held */
+/** A copy to host memory that nobody waits for is under way. */
+void rt_background_copy(struct leo_rt_device *device);
+/** It ended. */
+void rt_background_copied(struct leo_rt_device *device, uint64_t end_ns);
+/** Ends the thread, if there is one. */
+void rt_background_finish(struct leo_rt_device *device);
 
 /* stream.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,

@@ -43,6 +43,9 @@ static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
     if (task->graph_tasks) {
         --*task->graph_tasks;
     }
+    if (task->to_host) {
+        rt_background_copied(device, task->end_ns);
+    }
     if (task->staging) {
         rt_staging_put(device, task->staging);
     }
@@ -182,6 +185,10 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
                        leo_status_text(status));
     }
     stream->submitted++;
+    device->calls++;
+    if (task->to_host) {
+        rt_background_copy(device);
+    }
     if (task->kernel) {
         task->kernel->module->tasks++;
     }
@@ -363,6 +370,7 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
     struct leo_rt_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_stream_poll(stream);
+    device->calls++;
     if (!status && stream->completed < stream->submitted) {
         status = rt_device_pump(device, RT_QUERY_NS);
         status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;

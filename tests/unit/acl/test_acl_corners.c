@@ -54,6 +54,55 @@ static void event_recorded_again_hangs_nobody(void)
     acl_end(binary);
 }
 
+// Not for a thread checker: that the program watches memory another thread writes is the point.
+__attribute__((no_sanitize("thread"))) static bool watch(const volatile int32_t *flag,
+                                                         int32_t value)
+{
+    const double limit = now_s() + 60;
+    while (*flag != value && now_s() < limit) {
+    }
+    return *flag == value;
+}
+
+// Watches memory of the host for what copies write there, without any call; gives the time at which
+// the last task of another stream, submitted after that, ended.
+static uint64_t watch_flags(void)
+{
+    aclrtStream stream, other;
+    aclrtEvent end;
+    int32_t *flag;
+    void *device;
+    uint64_t us = 0;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateStream(&other));
+    OK(aclrtCreateEventWithFlag(&end, ACL_EVENT_TIME_LINE));
+    OK(aclrtMallocHost((void **)&flag, 64));
+    OK(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int32_t round = 1; round <= 2; round++) {
+        *flag = 0;
+        OK(aclrtMemsetAsync(device, 64, round, 64, stream));
+        launch("nothing", stream, NULL, ACL_SUCCESS);
+        OK(aclrtMemcpyAsync(flag, 4, device, 4, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+        launch("nothing", stream, NULL, ACL_SUCCESS);
+        CU_ASSERT(watch(flag, round * 0x01010101));
+        launch("nothing", other, NULL, ACL_SUCCESS);
+    }
+    OK(aclrtRecordEvent(end, other));
+    OK(aclrtSynchronizeDevice());
+    OK(aclrtEventGetTimestamp(end, &us));
+    OK(aclrtDestroyEvent(end));
+    acl_end(binary);
+    return us;
+}
+
+static void programs_may_watch_memory(void)
+{
+    uint64_t first = watch_flags();
+    CU_ASSERT(first > 0);
+    CU_ASSERT_EQUAL(watch_flags(), first);
+}
+
 static void reset_makes_waits_ask_for_the_next_record(void)
 {
     aclrtStream a, b;
@@ -362,6 +411,7 @@ static const struct leo_test tests[] = {
     {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
     {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
+    {"programs_may_watch_memory", programs_may_watch_memory},
     {"reset_makes_waits_ask_for_the_next_record", reset_makes_waits_ask_for_the_next_record},
     {"kinds_of_events_are_told_apart", kinds_of_events_are_told_apart},
     {"stream_waits_for_an_event_of_another_device", stream_waits_for_an_event_of_another_device},
