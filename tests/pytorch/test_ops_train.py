@@ -18,7 +18,6 @@ class Train(common.Case):
         makers = {
             "adamw": lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=0.1, fused=True),
             "adamw amsgrad": lambda p: torch.optim.AdamW(p, lr=1e-2, amsgrad=True, fused=True),
-            "sgd": lambda p: torch.optim.SGD(p, lr=1e-2, fused=True),
             "sgd momentum": lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.9, weight_decay=0.01, fused=True),
             "sgd nesterov": lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.9, nesterov=True, fused=True),
             "sgd maximize": lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.5, dampening=0.3, maximize=True, fused=True),
