@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of decompositions of matrices and of distances. */
+#pragma once
+
+#include <stdint.h>
+
+/**
+ * `count` matrices of f64, dense: a [rows, columns] (read, and overwritten), q and r as the kernel
+ * says; scratch has scratch_each f64 a matrix. Block b takes matrices [b * per_block, ..). Each
+ * begins on a line of its own (pitches, in elements, are multiples of 8).
+ */
+struct op_linalg_args {
+    uint64_t a, q, r, sigma, scratch;
+    uint64_t count, per_block;
+    int64_t rows, columns, q_columns;
+    int64_t a_pitch, q_pitch, r_pitch, sigma_pitch, scratch_pitch;
+    uint8_t upper; /**< cholesky: the result is the upper factor */
+};
+
+/**
+ * out[i, j] = distance of row i of a and row j of b, by batch: dense [batch, rows, other rows] of
+ * `type`.
+ */
+struct op_distance_args {
+    uint64_t out, a, b;
+    uint64_t batch, a_rows, b_rows, columns, per_block;
+    double p;
+    uint8_t type;
+};
