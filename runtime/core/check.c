@@ -116,6 +116,24 @@ static void append_origin(struct rt_text *text, const struct rt_fault *fault,
     rt_text_append(text, " made of bytes that nothing wrote");
 }
 
+/* Where the other access was, and what could order them. */
+static void append_race(struct rt_text *text, const struct rt_fault *fault,
+                        const struct leo_check_record *check)
+{
+    if (check->other_block == check->block) {
+        rt_text_append(text, " on core %u; nothing orders the cores", check->event);
+    } else {
+        rt_text_append(text, " in block %u; nothing orders the blocks", check->other_block);
+    }
+    if (check->kind == LEO_CHECK_KIND_SAME_LINE) {
+        rt_text_append(text, ", and a scalar unit's cache writes whole lines of 64 bytes");
+    } else if (fault->device->caps.vector_cores && check->other_unit != LEO_PIPE_S) {
+        rt_text_append(text,
+                       " (flags between cores can: leo_cross_set(.., %s, ..) and leo_cross_wait)",
+                       pipe_name(check->other_unit));
+    }
+}
+
 static void append_finding(struct rt_text *text, const struct rt_fault *fault,
                            const struct leo_check_record *check)
 {
@@ -132,10 +150,7 @@ static void append_finding(struct rt_text *text, const struct rt_fault *fault,
         break;
     case LEO_FAULT_RACE:
         append_pair(text, fault, check);
-        rt_text_append(text, " in block %u; nothing orders the blocks%s", check->other_block,
-                       check->kind == LEO_CHECK_KIND_SAME_LINE
-                           ? ", and a scalar unit's cache writes whole lines of 64 bytes"
-                           : "");
+        append_race(text, fault, check);
         break;
     case LEO_FAULT_FLAG_LEFT:
     case LEO_FAULT_BAD_EVENT:

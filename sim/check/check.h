@@ -11,6 +11,7 @@
 
 #include "../footprint.h"
 #include "../op.h"
+#include "cross.h"
 #include "order.h"
 #include "shadow.h"
 #include <leo/layout.h>
@@ -48,7 +49,8 @@ void sim_findings_add(struct sim_findings *findings, const struct sim_finding *f
 /** An access to global memory, noted by a core. */
 struct sim_check_note {
     struct sim_span span;
-    struct sim_clock known; /**< what was complete before it on its core */
+    struct sim_clock known;          /**< what was complete before it on its core */
+    const struct sim_remote *remote; /**< and on others; NULL = nothing */
     uint32_t number, pc, block;
     uint32_t syncs;
     uint8_t unit;
@@ -77,6 +79,7 @@ struct sim_check {
     size_t notes, capacity;
     uint32_t syncs;                              /**< flags and barriers so far */
     uint32_t flag_pc[SIM_ACTORS][SIM_ACTORS][8]; /**< who set it; 0 = not set */
+    struct sim_check_cross cross;
     struct sim_findings findings;
     const struct leo_image_array *array; /**< of the kernel's image; borrowed */
     size_t arrays;
@@ -84,7 +87,9 @@ struct sim_check {
 
 struct sim_core;
 
-void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsigned core);
+/** Core number `core` of `cores`. */
+void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsigned core,
+                    unsigned cores);
 void sim_check_finish(struct sim_check *check);
 /** A block starts: nothing on chip is written, no flag is set. */
 void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base);

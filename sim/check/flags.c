@@ -4,12 +4,14 @@
 
 #include <leo/alloc.h>
 
-void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsigned core)
+void sim_check_init(struct sim_check *check, unsigned which, uint32_t arch, unsigned core,
+                    unsigned cores)
 {
     memset(check, 0, sizeof(*check));
     check->which = which;
     check->arch = arch;
     check->core = (uint16_t)core;
+    check->cross.cores = cores;
 }
 
 void sim_check_finish(struct sim_check *check)
@@ -21,6 +23,7 @@ void sim_check_finish(struct sim_check *check)
         sim_shadow_finish(&check->local[i]);
     }
     leo_free(check->note);
+    sim_check_cross_finish(&check->cross);
     memset(check, 0, sizeof(*check));
 }
 
@@ -31,6 +34,7 @@ void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base)
     check->notes = 0;
     check->findings = (struct sim_findings){0};
     sim_order_begin(&check->order);
+    sim_check_cross_finish(&check->cross);
     memset(check->flag_pc, 0, sizeof(check->flag_pc));
     for (unsigned i = 0; i < LEO_MEM_SPACE_COUNT; i++) {
         sim_shadow_clear(&check->local[i]);

@@ -11,6 +11,7 @@
 /** An access that the shadow names. */
 struct sim_check_record {
     uint32_t block, number, pc;
+    uint16_t core;
     uint8_t unit;
     bool atomic, line, blocks;
 };
@@ -18,7 +19,8 @@ struct sim_check_record {
 /* Places of the shadow's reads. */
 enum { READ_LAST, READ_OTHER_BLOCK, READ_SCALAR };
 
-static uint32_t add_record(struct sim_check_global *global, const struct sim_check_note *note)
+static uint32_t add_record(struct sim_check_global *global, const struct sim_check_note *note,
+                           uint16_t core)
 {
     if (global->records == global->capacity) {
         uint32_t capacity = global->capacity ? global->capacity * 2 : 1024;
@@ -34,6 +36,7 @@ static uint32_t add_record(struct sim_check_global *global, const struct sim_che
         .block = note->block,
         .number = note->number,
         .pc = note->pc,
+        .core = core,
         .unit = note->unit,
         .atomic = (note->span.touch & SIM_TOUCH_ATOMIC) != 0,
         .line = note->line,
@@ -49,6 +52,7 @@ struct compare {
     const struct sim_check_note *note;
     uint16_t core;
     uint32_t record;
+    bool ordered; /**< what others did is */
     bool write, atomic, unwritten_found;
 };
 
@@ -68,13 +72,19 @@ static void find(const struct compare *compare, enum leo_fault code, enum leo_ch
         .other_pc = other ? record->pc : 0,
         .block = note->block,
         .other_block = other ? record->block : note->block,
+        .event = other ? (uint8_t)record->core : 0,
         .addr = addr,
         .bytes = bytes,
     };
     sim_findings_add(&compare->global->findings, &finding);
 }
 
-/* `both_in_order`: a write after a read. */
+/* A block is on one core, or of a group launch on several. */
+static bool is_own(const struct compare *compare, const struct sim_check_record *record)
+{
+    return record->block == compare->note->block && record->core == compare->core;
+}
+
 static void compare_with(const struct compare *compare, uint32_t other, enum leo_check_kind kind,
                          uint64_t addr, uint64_t bytes)
 {
@@ -87,7 +97,15 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
     if (compare->atomic && record->atomic) {
         return; // additions commute
     }
-    if (record->block != note->block) {
+    // A raise that this core's own set was part of tells of its own work as well.
+    if (sim_remote_has(note->remote, record->core, record->block, record->unit, record->number,
+                       after_read)) {
+        return;
+    }
+    if (!is_own(compare, record)) {
+        if (compare->ordered) {
+            return;
+        }
         const bool past_end =
             bytes < BLOCK_BYTES && ((kind == LEO_CHECK_KIND_READ_AFTER_WRITE && note->blocks) ||
                                     (after_read && record->blocks));
@@ -115,7 +133,7 @@ static void keep_reader(const struct compare *compare, struct sim_shadow_entry *
         return;
     }
     const uint32_t last = entry->read[READ_LAST];
-    if (last && compare->global->record[last].block != compare->note->block) {
+    if (last && !is_own(compare, &compare->global->record[last])) {
         entry->read[READ_OTHER_BLOCK] = last;
     }
     entry->read[READ_LAST] = compare->record;
@@ -144,8 +162,7 @@ static void look_at_line(void *context, uint64_t addr, struct sim_shadow_entry *
 {
     const struct compare *compare = context;
     const struct sim_check_record *record = &compare->global->record[entry->write];
-    if (entry->write && record->block != compare->note->block && record->line &&
-        compare->note->line) {
+    if (entry->write && !is_own(compare, record) && record->line && compare->note->line) {
         compare_with(compare, entry->write, LEO_CHECK_KIND_SAME_LINE, addr,
                      (uint64_t)entry->end - entry->begin);
     }
@@ -192,14 +209,15 @@ static void compare_range(void *context, uint64_t addr, uint64_t bytes)
 }
 
 static void compare_note(struct sim_check_global *global, const struct sim_check_note *note,
-                         uint16_t core, struct sim_check_written *written)
+                         const struct sim_check *check, struct sim_check_written *written)
 {
     struct compare compare = {
         .global = global,
         .written = written,
         .note = note,
-        .core = core,
-        .record = add_record(global, note),
+        .core = check->core,
+        .ordered = check->cross.failed,
+        .record = add_record(global, note, check->core),
         .atomic = (note->span.touch & SIM_TOUCH_ATOMIC) != 0,
     };
     if (compare.record == 0) {
@@ -239,9 +257,10 @@ void sim_check_global_take(struct sim_check_global *global, struct sim_check *ch
     global->findings.more += check->findings.more;
     check->findings = (struct sim_findings){0};
     for (size_t i = 0; i < check->notes; i++) {
-        compare_note(global, &check->note[i], check->core, written);
+        compare_note(global, &check->note[i], check, written);
     }
     check->notes = 0;
+    sim_check_cross_taken(&check->cross);
 }
 
 static void set_written(void *context, uint64_t addr, struct sim_shadow_entry *entry)

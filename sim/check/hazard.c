@@ -294,6 +294,7 @@ static void note_global(struct sim_check *check, const struct sim_span *span, en
     const struct sim_check_note note = {
         .span = *span,
         .known = check->order.known[unit],
+        .remote = check->cross.now,
         .number = number,
         .pc = pc,
         .block = check->block,

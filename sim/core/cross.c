@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flags between cores, as the core that sets or waits sees them. Who is told of a set, and when, is
  * the scheduler's (scheduler/cross.c). */
+#include "../check/check.h"
 #include "core.h"
 #include <sim_units.h>
 
@@ -33,6 +34,9 @@ bool sim_core_cross_set(struct sim_core *core, const struct sim_op *op)
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->b, 0);
     }
     core->cross.set[cfg.mode][cfg.flag]++;
+    if (core->check) {
+        sim_check_cross_set(core->check, (enum leo_pipe)op->imm, cfg.mode, cfg.flag);
+    }
     log_cross(core, op, SIM_TIME_POST, op->imm, cfg.mode, cfg.flag);
     return true;
 }
@@ -63,6 +67,9 @@ bool sim_core_cross_wait(struct sim_core *core, const struct sim_op *op)
         return false; // tried again when it is raised
     }
     core->cross.taken[mode][flag]++;
+    if (core->check) {
+        sim_check_cross_wait(core->check, mode, flag);
+    }
     core->park = SIM_PARK_NONE;
     return true;
 }

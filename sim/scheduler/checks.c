@@ -18,7 +18,7 @@ leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which)
         return LEO_ERR_NO_MEMORY;
     }
     for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_check_init(&chip->check[id], which, chip->config.arch, id);
+        sim_check_init(&chip->check[id], which, chip->config.arch, id, chip->core_count);
         chip->core[id].check = &chip->check[id];
     }
     return LEO_OK;

@@ -104,13 +104,71 @@ static struct sets look(const struct leo_sim_chip *chip, unsigned id, enum leo_c
     return sets;
 }
 
+/* Whether core `other` takes part in what raises flags of core `id` in a mode; its block may have
+ * ended. */
+static bool takes_part(const struct leo_sim_chip *chip, unsigned id, unsigned other,
+                       enum leo_cross mode)
+{
+    const struct sim_slot *slot = chip->scheduler.slot;
+    if (slot[other].queue != slot[id].queue) {
+        return false;
+    }
+    bool same = chip->core[other].kind == chip->core[id].kind;
+    if (mode == LEO_CROSS_ALL) {
+        return same;
+    }
+    return same == (mode == LEO_CROSS_VECTORS) && slot[other].block == slot[id].block &&
+           sim_core_group(chip, other) == sim_core_group(chip, id);
+}
+
+/* The checker learns what comes before a raise. */
+static void tell_check(struct leo_sim_chip *chip, unsigned id, enum leo_cross mode, unsigned flag,
+                       uint32_t number)
+{
+    struct sim_check *check = &chip->check[id];
+    sim_check_cross_raise(check, mode, flag);
+    for (unsigned other = 0; other < chip->core_count; other++) {
+        if (takes_part(chip, id, other, mode)) {
+            bool ended = chip->scheduler.slot[other].state != SIM_CORE_RUNNING;
+            sim_check_cross_join(check, &chip->check[other], mode, flag, number, ended);
+        }
+    }
+}
+
+/* Pictures that everybody has. */
+static void forget_sets(struct leo_sim_chip *chip, unsigned id, enum leo_cross mode, unsigned flag)
+{
+    for (unsigned from = 0; from < chip->core_count; from++) {
+        uint32_t least = UINT32_MAX;
+        if (!takes_part(chip, id, from, mode)) {
+            continue;
+        }
+        for (unsigned to = 0; to < chip->core_count; to++) {
+            if (chip->scheduler.slot[to].state == SIM_CORE_RUNNING &&
+                takes_part(chip, to, from, mode)) {
+                uint32_t raised = chip->core[to].cross.raised[mode][flag];
+                least = raised < least ? raised : least;
+            }
+        }
+        sim_check_cross_drop(&chip->check[from], mode, flag, least);
+    }
+}
+
 /* Core `id` goes on if its flag was raised. */
 static void wake(struct leo_sim_chip *chip, unsigned id)
 {
     struct sim_core *core = &chip->core[id];
     unsigned flag = core->park_flag;
     for (unsigned mode = 0; mode < LEO_CROSS_COUNT; mode++) {
-        core->cross.raised[mode][flag] = look(chip, id, (enum leo_cross)mode, flag).least;
+        uint32_t raised = look(chip, id, (enum leo_cross)mode, flag).least;
+        for (uint32_t number = core->cross.raised[mode][flag]; chip->check && number < raised;
+             number++) {
+            tell_check(chip, id, (enum leo_cross)mode, flag, number);
+        }
+        core->cross.raised[mode][flag] = raised;
+        if (chip->check && raised) {
+            forget_sets(chip, id, (enum leo_cross)mode, flag);
+        }
         if (core->cross.raised[mode][flag] > core->cross.taken[mode][flag]) {
             core->park = SIM_PARK_RAISED;
         }

@@ -33,8 +33,6 @@ static inline void store_mine(__gm__ float *to, float value)
     set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
     wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
     copy_ubuf_to_gm(to, mine, 0, 1, 1, 0, 0);
-    set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0); // `mine` may be written again
-    wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
 }
 
 /* sum[i] = 1 + 2 + .. + blocks, by every block, from what all blocks wrote. */
@@ -49,6 +47,8 @@ __global__ __vector__ void sum_all(__gm__ float *part, __gm__ float *sum)
     for (int i = 0; i < blocks; i++) {
         total += parts[i * 8];
     }
+    set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0); // `mine` may be written again
+    wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
     store_mine(sum + block * 8, total);
 }
 
@@ -92,6 +92,47 @@ __global__ __mix__(1, 2) void fused(__gm__ half *a, __gm__ half *b, __gm__ float
     set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
     wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
     copy_ubuf_to_gm(c + first, rows, 0, 1, M / 2 * N * 4 / 32, 0, 0);
+}
+
+/* out[t] = 2 a a': the cube core multiplies into one of two slots, a vector core adds the slot to
+ * itself and hands it back. */
+__global__ __mix__(1, 1) void handed(__gm__ half *a, __gm__ float *slots, __gm__ float *out,
+                                     int32_t tiles)
+{
+    enum { TILE = 16 * 16 };
+    for (int t = 0; t < tiles; t++) {
+        __gm__ float *slot = slots + t % 2 * TILE;
+        if (leo_is_cube()) {
+            copy_gm_to_cbuf(l1_a, a, 0, 1, TILE * 2 / 32, 0, 0);
+            set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+            wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+            load_cbuf_to_ca(l0_a, l1_a, 0, 1, 1, 0, 0, false, inc);
+            load_cbuf_to_cb(l0_b, l1_a, 0, 1, 1, 0, 0, false, inc);
+            set_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+            wait_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+            mad(l0_c, l0_a, l0_b, 16, 16, 16, true);
+            set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+            wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+            if (t >= 2) {
+                leo_cross_wait(1); // the slot was read
+            }
+            copy_matrix_cc_to_gm(slot, l0_c, 0, 16, 16, 16, 16, 0, NoQuant, 0, false, true);
+            leo_cross_set(LEO_CROSS_GROUP, PIPE_FIX, 0);
+            pipe_barrier(PIPE_ALL); // buffers on chip may be written again
+        } else {
+            leo_cross_wait(0);
+            copy_gm_to_ubuf(rows, slot, 0, 1, TILE * 4 / 32, 0, 0);
+            leo_cross_set(LEO_CROSS_GROUP, PIPE_MTE2, 1);
+            set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+            wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+            set_vector_mask(0, ~UINT64_C(0));
+            vadd(rows, rows, rows, TILE / 64, 1, 1, 1, 8, 8, 8);
+            set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+            wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+            copy_ubuf_to_gm(out + t * TILE, rows, 0, 1, TILE * 4 / 32, 0, 0);
+            pipe_barrier(PIPE_ALL);
+        }
+    }
 }
 
 /* The cores of a block count to `rounds` in turns: cube core, then both vector cores, each over

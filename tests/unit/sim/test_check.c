@@ -257,7 +257,7 @@ static void random_programs_are_judged_alike(void)
     unsigned clean = 0, wrong = 0;
     CU_ASSERT_FATAL(core != NULL);
     core->local[LEO_MEM_SPACE_UB] = (struct sim_local){malloc(UB_BYTES), UB_BYTES};
-    sim_check_init(&check, SIM_CHECK_HAZARD, 2201, 0);
+    sim_check_init(&check, SIM_CHECK_HAZARD, 2201, 0, 1);
     for (unsigned i = 0; i < PROGRAMS; i++) {
         struct program program;
         random_program(&random, &program);

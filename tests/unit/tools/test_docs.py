@@ -60,6 +60,9 @@ class Docs(unittest.TestCase):
     def test_write_a_cube_kernel(self):
         self.assertEqual(self.follow("docs/write_a_cube_kernel.md"), (1, 1))
 
+    def test_cross_core(self):
+        self.assertEqual(self.follow("docs/cross_core.md"), (1, 1))
+
     def test_toolchain(self):
         self.assertEqual(self.follow("docs/toolchain.md"), (1, 1))
 
