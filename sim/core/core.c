@@ -144,6 +144,8 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     core->block_idx = block->block_idx;
     core->block_num = block->block_num;
     core->group_vectors = block->group_vectors;
+    core->limit = block->limit_cycles;
+    memset(core->spent, 0, sizeof(core->spent));
     if (core->kind == LEO_CORE_KIND_VECTOR) {
         core->sub_block_num = block->group_vectors
                                   ? block->group_vectors

@@ -83,7 +83,9 @@ struct sim_core {
     uint64_t log_end; /**< places of the log this run may fill */
     double logged;    /**< the scalar unit's cycles that are in the log */
     enum { SIM_CLOCK_UNKNOWN, SIM_CLOCK_ASKED, SIM_CLOCK_KNOWN } clock;
-    uint64_t clock_ps; /**< KNOWN: the chip's time at this instruction */
+    uint64_t clock_ps;            /**< KNOWN: the chip's time at this instruction */
+    double limit;                 /**< cycles the block may run; 0 = as many as it wants */
+    double spent[LEO_PIPE_COUNT]; /**< least cycles of the large moves so far (execute.c) */
     /* Memory of the block (address.c). */
     uint64_t gm_base;                        /**< first device address */
     uint8_t *gm;                             /**< its host address */
@@ -129,6 +131,7 @@ struct sim_block {
     uint64_t argument[8];
     uint32_t block_idx, block_num;
     uint32_t group_vectors; /**< as of struct sim_core */
+    double limit_cycles;    /**< it may run */
 };
 
 /** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */

@@ -75,6 +75,39 @@ static bool tell_config(struct sim_core *core, const struct sim_op *op)
     return false;
 }
 
+/* Bytes that an operand names, those it names twice counted twice. */
+static uint64_t bytes_of(const struct sim_span *span)
+{
+    return span->touch == 0 ? 0
+                            : (uint64_t)span->level[0].count * span->level[1].count *
+                                  span->level[2].count * span->bytes;
+}
+
+/*
+ * Operands that overlap themselves can name any number of bytes. A move of more than twice the
+ * largest buffer is priced before it is done: when the pipe's moves alone take longer than the
+ * block may run, the block ends here, so that no instruction takes the host longer than its limit.
+ */
+static bool is_within_limit(struct sim_core *core, const struct sim_op *op)
+{
+    const struct sim_span *span = op->foot->span;
+    const uint64_t most = 2 * (uint64_t)core->config->l1_bytes;
+    if (core->limit <= 0 || op->row->pipe == LEO_PIPE_V || op->row->pipe == LEO_PIPE_M ||
+        !op->row->cost ||
+        (bytes_of(&span[SIM_OPERAND_A]) <= most && bytes_of(&span[SIM_OPERAND_B]) <= most)) {
+        return true;
+    }
+    struct sim_cost cost;
+    sim_core_price(core, op, &cost);
+    const struct sim_config *config = core->config;
+    double *spent = &core->spent[op->row->pipe];
+    *spent += cost.busy_cycles - cost.overlap_cycles +
+              (double)cost.gm_read_bytes / config->gm_read_rate +
+              (double)cost.gm_write_bytes / config->gm_write_rate;
+    return *spent <= core->limit ||
+           sim_core_fault(core, LEO_FAULT_WATCHDOG, LEO_MEM_SPACE_PRIVATE, 0, 0);
+}
+
 bool sim_core_execute(struct sim_core *core, struct sim_op *op)
 {
     op->row = &sim_insns[op->insn];
@@ -88,7 +121,8 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
     if (core->check) {
         sim_check_unit(core->check, core, op);
     }
-    return core->foot.empty || op->row->exec(core, op) || tell_config(core, op);
+    return core->foot.empty || (is_within_limit(core, op) && op->row->exec(core, op)) ||
+           tell_config(core, op);
 }
 
 void sim_core_price(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)

@@ -14,8 +14,12 @@ bool sim_mte_nd2nz(struct sim_core *core, const struct sim_op *op)
     mte_gm_open(&gm, core, from);
     // One call a matrix if the range is one mapping, else one a row.
     uint32_t step = gm.base ? row->count : 1;
-    for (uint64_t i = 0; i < matrix->count; i++) {
-        for (uint64_t at = 0; at < row->count; at += step) {
+    // Matrices, or rows, that all go to one place: the last one stays.
+    bool one_matrix = gm.base && to->level[0].step == 0;
+    bool one_row = gm.base && to->level[2].step == 0;
+    step = one_row ? 1 : step;
+    for (uint64_t i = one_matrix ? matrix->count - 1 : 0; i < matrix->count; i++) {
+        for (uint64_t at = one_row ? row->count - 1 : 0; at < row->count; at += step) {
             const uint8_t *src =
                 mte_gm_at(&gm, i * (uint64_t)matrix->step + at * (uint64_t)row->step, from->bytes);
             if (!src) {

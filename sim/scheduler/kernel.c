@@ -207,6 +207,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         .block_idx = kernel->next_block,
         .block_num = kernel->body.block_num,
         .group_vectors = kernel->group_vectors,
+        .limit_cycles = kernel->limit_cycles,
     };
     unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
     if (in_registers) {

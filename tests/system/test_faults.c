@@ -92,6 +92,23 @@ static void endless_loop_meets_the_watchdog(void)
     expect_fault("endless", NULL, 0, LEO_FAULT_WATCHDOG, "core ");
 }
 
+/* One instruction that names 8 TB: it ends for its simulated time, not the host's. */
+static void a_move_beyond_the_limit_meets_the_watchdog(void)
+{
+    struct fixture f;
+    uint64_t x;
+    fixture_open(&f, fixture_socs[1]);
+    OK(leo_rt_memory_alloc(f.device, 1 << 18, &x));
+    const void *args[] = {&x};
+    CU_ASSERT_EQUAL(fixture_launch(&f, "rewrite", 2, args, 1), LEO_ERR_FAULT);
+    CU_ASSERT_EQUAL(leo_rt_stream_last_fault(f.stream), LEO_FAULT_WATCHDOG);
+    expect_text("kernel rewrite");
+    expect_text("system_kernels.c:");
+    OK(leo_rt_memory_free(f.device, x));
+    fixture_check_alive(&f);
+    fixture_close(&f);
+}
+
 static void call_of_null_faults(void)
 {
     for (int soc = 0; soc < 2; soc++) {
@@ -138,6 +155,7 @@ int main(int argc, char **argv)
         {"illegal_instruction_faults", illegal_instruction_faults},
         {"trap_faults", trap_faults},
         {"endless_loop_meets_the_watchdog", endless_loop_meets_the_watchdog},
+        {"a_move_beyond_the_limit_meets_the_watchdog", a_move_beyond_the_limit_meets_the_watchdog},
         {"call_of_null_faults", call_of_null_faults},
         {"fault_leaves_other_streams_alone", fault_leaves_other_streams_alone},
     };

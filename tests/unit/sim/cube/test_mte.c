@@ -262,6 +262,12 @@ static void nd2nz(struct fake *fake)
     check_nd2nz(fake, &many, &wide, 2);
     many.n_value = 0;
     check_nd2nz(fake, &many, &wide, 2);
+    many.n_value = 5;
+    // What goes to one place: the last one stays.
+    for (unsigned zero = 0; zero < 8; zero++) {
+        struct leo_cfg_nz1 one = {40, zero & 1 ? 0 : 64, zero & 2 ? 0 : 3, zero & 4 ? 0 : 4096};
+        check_nd2nz(fake, &many, &one, 2);
+    }
 }
 
 static void nd2nz_places_rows_and_fills_tails_with_zeros(void)
