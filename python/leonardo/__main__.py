@@ -5,6 +5,7 @@ import os
 import sys
 
 from . import home
+from .versions import complaint
 
 HELP = """usage: python -m leonardo exec [--soc NAME|FILE] [--devices N] [--profile DIR] [--] SCRIPT.py|COMMAND [arguments]
        python -m leonardo home
@@ -46,6 +47,10 @@ def main():
         at = 1 + first_word(arguments[1:])
         # A script runs in this Python: that is where its packages are.
         if at < len(arguments) and arguments[at].endswith(".py"):
+            wrong = complaint(arguments[at])
+            if wrong:
+                # Said, not refused: the script may go another way.
+                print(f"leonardo: {wrong}", file=sys.stderr)
             arguments.insert(at, sys.executable)
     run_leo(arguments)
 

@@ -69,6 +69,26 @@ class Wheel(unittest.TestCase):
         out, _ = self.run_python("-m", "leonardo", "exec", "--soc", "ascend910b1", "train.py", "--lr", "1")
         self.assertEqual(out, "[1.0, 2.0, 3.0, 4.0] Ascend910B1\n['--lr', '1']\n")
 
+    def test_wrong_versions_are_told(self):
+        script = Path(self.place.name) / "train.py"
+        script.write_text("import sys\nprint('ran', len('torch'))\n")
+        def told(*packages):
+            with tempfile.TemporaryDirectory() as front:
+                for name, number, needs in packages:
+                    info = Path(front) / f"{name}-{number}.dist-info"
+                    info.mkdir()
+                    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n{needs}")
+                out, errors = self.run_python("-m", "leonardo", "exec", "train.py", PYTHONPATH=front)
+            self.assertEqual(out, "ran 5\n")
+            return "".join(errors)
+        self.assertEqual(told(), "")
+        self.assertEqual(told(("torch", "2.13.0+cpu", "")), "")
+        wrong = told(("torch", "2.12.1+cpu", ""))
+        self.assertRegex(wrong, r"torch_npu 2\.13\.0 needs torch 2\.13\.0, \S+ has torch 2\.12\.1: .*pip install torch==2\.13\.0")
+        self.assertIn("needs torch 2.9.0", told(("torch_npu", "2.9.0", "Requires-Dist: torch==2.9.0.*\n")))
+        script.write_text("print('ran', 5)\n")
+        self.assertEqual(told(("torch", "2.12.1", "")), "")
+
     def test_commands(self):
         self.assertIn("ascend910a", self.run_python("-m", "leonardo", "smi")[0])
         home = Path(self.run_python("-m", "leonardo", "home")[0].strip())
