@@ -108,7 +108,8 @@ class Apex(common.Case):
             for factor in (0.1, 1000.0, 0.1):
                 before = [p.detach().cpu().clone() for p in amp.master_params(optimizer)]
                 optimizer.zero_grad()
-                loss = (weight(torch.full((1, 4), 0.25).to(DEVICE)) * factor).sum()
+                # In float: the scale itself, 65536, is no number of half precision.
+                loss = (weight(torch.full((1, 4), 0.25).to(DEVICE)).float() * factor).sum()
                 with amp.scale_loss(loss, optimizer) as scaled:
                     scaled.backward()
                 optimizer.step()
