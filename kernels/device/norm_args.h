@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+enum { OP_NORM_SHORT = 2048 }; /**< rows of up to so many elements are for norm_short.c */
+
 /** Moments of a row: its mean and its sum of squared distances from it. */
 struct op_norm_moments {
     float mean, squares;

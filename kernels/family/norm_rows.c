@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches of device/norm_rows.c. */
+#include "dims.h"
 #include "norm.h"
 
 #include <stdio.h>
@@ -57,9 +58,18 @@ static leo_status launch_rows(struct op_plan *plan, const char *kernel,
         return launch_scalar(plan, kernel, count, least, args);
     }
     char name[40];
+    snprintf(name, sizeof(name), "%s_%s", kernel, op_type_name(args->in_type));
+    if (args->length <= OP_NORM_SHORT) {
+        // Whole lines a block where rows are the result.
+        const uint64_t granule =
+            by_element ? op_row_granule(args->length, op_type_bytes(args->in_type)) : 8;
+        const struct op_share rows_share =
+            op_share_make(args->rows, granule, granule, op_plan_vector_cores(plan));
+        args->per_block = rows_share.per_block;
+        return op_plan_launch(plan, "norm_short", name, rows_share.blocks, args, sizeof(*args), 6);
+    }
     const struct op_share share = op_share_make(count, 1, least, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
-    snprintf(name, sizeof(name), "%s_%s", kernel, op_type_name(args->in_type));
     return op_plan_launch(plan, "norm_vector", name, share.blocks, args, sizeof(*args), 6);
 }
 

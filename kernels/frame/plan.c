@@ -212,8 +212,14 @@ leo_status op_plan_dense(struct op_plan *plan, const struct op_tensor *tensor, e
         *out = op_tensor_dense(tensor->addr, type, tensor->rank, tensor->dim);
         return LEO_OK;
     }
-    leo_status status = op_plan_temp(plan, type, tensor->rank, tensor->dim, out);
-    return status == LEO_OK ? op_plan_copy(plan, out, tensor) : status;
+    struct op_tensor dense; // callers may replace a tensor by its copy
+    leo_status status = op_plan_temp(plan, type, tensor->rank, tensor->dim, &dense);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = op_plan_copy(plan, &dense, tensor);
+    *out = dense;
+    return status;
 }
 
 const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan)

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batch norm in training, layer norm, and their gradients against double on the host: rows of every
+ * way (scalar unit, several a tile, in pieces), lengths that are no whole blocks. */
+#include "rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static double at(const struct rig_tensor *tensor, int64_t index)
+{
+    return rig_get_d(rig_tensor_at(tensor, index), tensor->type);
+}
+
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, uint64_t seed)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    for (int64_t i = 0; i < rig_tensor_count(&tensor); i++) {
+        rig_put_d(rig_tensor_at(&tensor, i), type, (double)(rig_random(&seed) % 401) / 200 - 0.5);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
+/* Errors of f32 sums and of the saved mean, which counts once for each element, relative to the
+ * largest result, and the rounding to the type. */
+static void expect(struct rig_tensor *out, const double *want, const char *what)
+{
+    const double ulp = out->type == OP_TYPE_F16 ? 0x1p-10 : 0;
+    double largest = 0;
+    int64_t wrong = 0;
+    rig_tensor_take(out);
+    for (int64_t i = 0; i < rig_tensor_count(out); i++) {
+        largest = fmax(largest, fabs(want[i]));
+    }
+    for (int64_t i = 0; i < rig_tensor_count(out); i++) {
+        if (!(fabs(at(out, i) - want[i]) <= largest * 1e-5 + fabs(want[i]) * ulp + 1e-6)) {
+            if (wrong++ == 0) {
+                fprintf(stderr, "%s, %s: element %lld is %.9g, expected %.9g\n", what,
+                        rig_type_name(out->type), (long long)i, at(out, i), want[i]);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* Element i belongs to set i / inner % sets (normalised together) and has weight i / span %
+ * weights. */
+struct shape {
+    int64_t count, inner, sets, span, weights;
+};
+
+struct wanted {
+    double *y, *dx, *dw, *db, *mean, *inverse;
+};
+
+static double *zeros(int64_t count)
+{
+    return calloc((size_t)count, sizeof(double));
+}
+
+static struct wanted compute(const struct shape *s, const struct rig_tensor *x,
+                             const struct rig_tensor *w, const struct rig_tensor *b,
+                             const struct rig_tensor *g, double eps)
+{
+    struct wanted v = {zeros(s->count),   zeros(s->count), zeros(s->weights),
+                       zeros(s->weights), zeros(s->sets),  zeros(s->sets)};
+    double *square = zeros(s->sets), *sum = zeros(s->sets), *product = zeros(s->sets);
+    const double n = (double)s->count / (double)s->sets;
+    for (int64_t i = 0; i < s->count; i++) {
+        v.mean[i / s->inner % s->sets] += at(x, i) / n;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t set = i / s->inner % s->sets;
+        square[set] += pow(at(x, i) - v.mean[set], 2) / n;
+    }
+    for (int64_t set = 0; set < s->sets; set++) {
+        v.inverse[set] = 1 / sqrt(square[set] + eps);
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t set = i / s->inner % s->sets, k = i / s->span % s->weights;
+        const double hat = (at(x, i) - v.mean[set]) * v.inverse[set];
+        v.y[i] = hat * at(w, k) + at(b, k);
+        v.dw[k] += at(g, i) * hat;
+        v.db[k] += at(g, i);
+        sum[set] += at(g, i) * at(w, k);
+        product[set] += at(g, i) * at(w, k) * hat;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t set = i / s->inner % s->sets, k = i / s->span % s->weights;
+        const double hat = (at(x, i) - v.mean[set]) * v.inverse[set];
+        v.dx[i] = v.inverse[set] * (at(g, i) * at(w, k) - sum[set] / n - hat * product[set] / n);
+    }
+    free(square);
+    free(sum);
+    free(product);
+    return v;
+}
+
+static void end(struct wanted *v, struct rig_tensor *tensors, unsigned count)
+{
+    double *all[] = {v->y, v->dx, v->dw, v->db, v->mean, v->inverse};
+    for (unsigned i = 0; i < 6; i++) {
+        free(all[i]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        rig_tensor_free(&tensors[i]);
+    }
+}
+
+enum { IN, WEIGHT, BIAS, GRADIENT, OUT, MEAN, INVERSE, DX, DW, DB, TENSORS };
+
+static const bool mask[] = {true, true, true};
+
+static void run_batch(int64_t images, int64_t channels, int64_t length, enum op_type type,
+                      enum rig_layout layout)
+{
+    const int64_t dim[] = {images, channels, length}, *one = &dim[1];
+    struct rig_tensor t[TENSORS] = {
+        make(type, 3, dim, layout, 1),           make(OP_TYPE_F32, 1, one, RIG_DENSE, 2),
+        make(OP_TYPE_F32, 1, one, RIG_DENSE, 3), make(type, 3, dim, layout, 4),
+        make(type, 3, dim, RIG_SLICED, 5),       make(OP_TYPE_F32, 1, one, RIG_DENSE, 6),
+        make(OP_TYPE_F32, 1, one, RIG_DENSE, 7), make(type, 3, dim, RIG_DENSE, 8),
+        make(OP_TYPE_F32, 1, one, RIG_DENSE, 9), make(OP_TYPE_F32, 1, one, RIG_DENSE, 10)};
+    const struct shape shape = {images * channels * length, length, channels, length, channels};
+    struct wanted v = compute(&shape, &t[IN], &t[WEIGHT], &t[BIAS], &t[GRADIENT], 1e-5);
+    aclBoolArray *wanted = aclCreateBoolArray(mask, 3);
+    const union op_test_arg forward[] = {{.tensor = t[IN].acl},
+                                         {.tensor = t[WEIGHT].acl},
+                                         {.tensor = t[BIAS].acl},
+                                         {.tensor = NULL},
+                                         {.tensor = NULL},
+                                         {.integer = 1},
+                                         {.real = 0.1},
+                                         {.real = 1e-5},
+                                         {.tensor = t[OUT].acl},
+                                         {.tensor = t[MEAN].acl},
+                                         {.tensor = t[INVERSE].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNorm"), forward, true), 0);
+    expect(&t[OUT], v.y, "BatchNorm");
+    expect(&t[MEAN], v.mean, "saveMean");
+    const union op_test_arg backward[] = {{.tensor = t[GRADIENT].acl},
+                                          {.tensor = t[IN].acl},
+                                          {.tensor = t[WEIGHT].acl},
+                                          {.tensor = NULL},
+                                          {.tensor = NULL},
+                                          {.tensor = t[MEAN].acl},
+                                          {.tensor = t[INVERSE].acl},
+                                          {.integer = 1},
+                                          {.real = 1e-5},
+                                          {.bools = wanted},
+                                          {.tensor = t[DX].acl},
+                                          {.tensor = t[DW].acl},
+                                          {.tensor = t[DB].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNormBackward"), backward, true), 0);
+    expect(&t[DX], v.dx, "BatchNorm's gradInput");
+    expect(&t[DW], v.dw, "BatchNorm's gradWeight");
+    expect(&t[DB], v.db, "BatchNorm's gradBias");
+    aclDestroyBoolArray(wanted);
+    end(&v, t, TENSORS);
+}
+
+static void run_layer(int64_t rows, int64_t length, enum op_type type, enum rig_layout layout)
+{
+    const int64_t dim[] = {rows, length}, per_row[] = {rows, 1}, *one = &dim[1];
+    struct rig_tensor t[TENSORS] = {make(type, 2, dim, layout, 1),
+                                    make(type, 1, one, RIG_DENSE, 2),
+                                    make(type, 1, one, RIG_DENSE, 3),
+                                    make(type, 2, dim, layout, 4),
+                                    make(type, 2, dim, RIG_SLICED, 5),
+                                    make(OP_TYPE_F32, 2, per_row, RIG_DENSE, 6),
+                                    make(OP_TYPE_F32, 2, per_row, RIG_DENSE, 7),
+                                    make(type, 2, dim, RIG_DENSE, 8),
+                                    make(type, 1, one, RIG_DENSE, 9),
+                                    make(type, 1, one, RIG_DENSE, 10)};
+    const struct shape shape = {rows * length, length, rows, 1, length};
+    struct wanted v = compute(&shape, &t[IN], &t[WEIGHT], &t[BIAS], &t[GRADIENT], 1e-5);
+    aclIntArray *normalised = aclCreateIntArray(one, 1);
+    aclBoolArray *wanted = aclCreateBoolArray(mask, 3);
+    const union op_test_arg forward[] = {{.tensor = t[IN].acl},
+                                         {.ints = normalised},
+                                         {.tensor = t[WEIGHT].acl},
+                                         {.tensor = t[BIAS].acl},
+                                         {.real = 1e-5},
+                                         {.tensor = t[OUT].acl},
+                                         {.tensor = t[MEAN].acl},
+                                         {.tensor = t[INVERSE].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("LayerNorm"), forward, true), 0);
+    expect(&t[OUT], v.y, "LayerNorm");
+    expect(&t[INVERSE], v.inverse, "rstdOut");
+    const union op_test_arg backward[] = {
+        {.tensor = t[GRADIENT].acl}, {.tensor = t[IN].acl},      {.ints = normalised},
+        {.tensor = t[MEAN].acl},     {.tensor = t[INVERSE].acl}, {.tensor = t[WEIGHT].acl},
+        {.tensor = t[BIAS].acl},     {.bools = wanted},          {.tensor = t[DX].acl},
+        {.tensor = t[DW].acl},       {.tensor = t[DB].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("LayerNormBackward"), backward, true), 0);
+    expect(&t[DX], v.dx, "LayerNorm's gradInput");
+    expect(&t[DW], v.dw, "LayerNorm's gradWeight");
+    expect(&t[DB], v.db, "LayerNorm's gradBias");
+    aclDestroyIntArray(normalised);
+    aclDestroyBoolArray(wanted);
+    end(&v, t, TENSORS);
+}
+
+static void norms_and_gradients_equal_double(void)
+{
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16};
+    for (unsigned t = 0; t < 2; t++) {
+        for (int layout = RIG_DENSE; layout <= RIG_PERMUTED; layout += RIG_PERMUTED - RIG_DENSE) {
+            run_batch(3, 20, 49, types[t], (enum rig_layout)layout);
+            run_batch(2, 70, 16, types[t], (enum rig_layout)layout);
+            run_layer(70, 40, types[t], (enum rig_layout)layout);
+        }
+        run_batch(5, 3, 7, types[t], RIG_DENSE);
+        run_batch(2, 2, 4000, types[t], RIG_DENSE);
+        run_batch(1, 200, 784, types[t], RIG_DENSE);
+        run_layer(9, 333, types[t], RIG_DENSE);
+        run_layer(3, 2600, types[t], RIG_DENSE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"norms_and_gradients_equal_double", norms_and_gradients_equal_double},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_norm", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
