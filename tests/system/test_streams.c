@@ -356,6 +356,56 @@ static void devices_of_a_process_are_apart(void)
     leo_rt_destroy(rt);
 }
 
+static void pinned_memory_ends_as_a_whole(void)
+{
+    struct fixture f;
+    fixture_open(&f, "ascend910a");
+    char *pinned, own[64];
+    OK(leo_rt_host_alloc(f.device, 4096, (void **)&pinned));
+    CU_ASSERT_EQUAL(leo_rt_host_free(f.device, pinned + 64), LEO_ERR_BAD_POINTER);
+    CU_ASSERT_EQUAL(leo_rt_host_unregister(f.device, pinned), LEO_ERR_NOT_FOUND);
+    OK(leo_rt_host_free(f.device, pinned));
+    OK(leo_rt_host_register(f.device, own, sizeof(own)));
+    CU_ASSERT_EQUAL(leo_rt_host_free(f.device, own), LEO_ERR_BAD_POINTER);
+    OK(leo_rt_host_unregister(f.device, own));
+    fixture_close(&f);
+}
+
+// Also one that only the host takes part in.
+static void copies_stay_in_the_order_of_their_stream(void)
+{
+    struct fixture f;
+    fixture_open(&f, "ascend910a");
+    int64_t first = -1, second = -1;
+    OK(leo_rt_memset_async(f.stream, f.out, 0, 8));
+    launch_step(&f, f.stream, 1, 3000);
+    OK(leo_rt_memcpy_async(f.stream, &first, ptr_of(f.out), 8));
+    OK(leo_rt_memcpy_async(f.stream, &second, &first, 8));
+    OK(leo_rt_stream_synchronize(f.stream, -1));
+    CU_ASSERT_EQUAL(first, 1);
+    CU_ASSERT_EQUAL(second, 1);
+    fixture_close(&f);
+}
+
+static void kernels_and_streams_are_of_one_device(void)
+{
+    struct fixture f;
+    struct leo_rt_device *other;
+    struct leo_rt_stream *stream;
+    setenv("LEO_DEVICES", "2", 1);
+    fixture_open(&f, "ascend910a");
+    OK(leo_rt_device_open(f.rt, 1, &other));
+    OK(leo_rt_stream_create(other, &stream));
+    int64_t x = 1;
+    int32_t spins = 0;
+    const void *args[] = {&f.out, &x, &spins};
+    CU_ASSERT_EQUAL(leo_rt_launch(fixture_kernel(&f, "step"), 1, stream, args, 3, NULL),
+                    LEO_ERR_INVALID_ARG);
+    leo_rt_device_close(other);
+    fixture_close(&f);
+    unsetenv("LEO_DEVICES");
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -371,6 +421,9 @@ int main(int argc, char **argv)
         {"rows_are_copied_with_their_pitches", rows_are_copied_with_their_pitches},
         {"wrong_copies_are_refused_by_name", wrong_copies_are_refused_by_name},
         {"fill_writes_exactly_its_bytes", fill_writes_exactly_its_bytes},
+        {"pinned_memory_ends_as_a_whole", pinned_memory_ends_as_a_whole},
+        {"copies_stay_in_the_order_of_their_stream", copies_stay_in_the_order_of_their_stream},
+        {"kernels_and_streams_are_of_one_device", kernels_and_streams_are_of_one_device},
         {"threads_share_a_device", threads_share_a_device},
         {"devices_of_a_process_are_apart", devices_of_a_process_are_apart},
     };

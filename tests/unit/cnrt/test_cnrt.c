@@ -226,6 +226,21 @@ static void wrong_use_is_answered(void)
     OK(cnrtQueueDestroy(queue));
 }
 
+// The place of a handle is used again as late as can be.
+static void stale_handles_stay_stale(void)
+{
+    cnrtNotifier_t one, other, made;
+    OK(cnrtNotifierCreate(&one));
+    OK(cnrtNotifierCreate(&other));
+    OK(cnrtNotifierDestroy(one));
+    OK(cnrtNotifierDestroy(other));
+    OK(cnrtNotifierCreate(&made));
+    EXPECT(cnrtQueryNotifier(other), cnrtErrorInvalidResourceHandle);
+    EXPECT(cnrtQueryNotifier((cnrtNotifier_t)(void *)((char *)(void *)made + 8)),
+           cnrtErrorInvalidResourceHandle);
+    OK(cnrtNotifierDestroy(made));
+}
+
 // A kernel that fails is told by the queue that has it, and the queue works on.
 static void failed_kernels_are_told_by_their_queue(void)
 {
@@ -321,6 +336,7 @@ static const struct leo_test tests[] = {
     {"threads_have_queues_of_their_own", threads_have_queues_of_their_own},
     {"the_card_tells_of_itself", the_card_tells_of_itself},
     {"wrong_use_is_answered", wrong_use_is_answered},
+    {"stale_handles_stay_stale", stale_handles_stay_stale},
     {"failed_kernels_are_told_by_their_queue", failed_kernels_are_told_by_their_queue},
     {"the_device_is_reset_and_used_again", the_device_is_reset_and_used_again},
     {"the_host_converts", the_host_converts},

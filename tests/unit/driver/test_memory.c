@@ -2,6 +2,7 @@
 #include "null_device.h"
 
 #include <leo/alloc.h>
+#include <leo/soc.h>
 
 static void allocations_are_found_by_any_of_their_addresses(void)
 {
@@ -101,6 +102,31 @@ static void profile_starts_once_and_survives_failures(void)
     leo_drv_device_destroy(device);
 }
 
+// An overrun of one range of host memory reaches no other.
+static void ranges_of_host_memory_lie_apart(void)
+{
+    enum { BYTES = 8192, GUARD = 4096 };
+    struct leo_transport *transport;
+    char error[256];
+    const struct leo_drv_sim_opts opts = {.size = sizeof(opts),
+                                          .soc_text = leo_isa_soc_text("ascend910a"),
+                                          .soc_text_name = "ascend910a",
+                                          .host_threads = 1};
+    struct leo_drv_device *device;
+    void *host[2];
+    uint64_t addr[2];
+    OK(leo_drv_transport_sim_open(&opts, &transport, error, sizeof(error)));
+    OK(leo_drv_device_create(transport, &device));
+    for (int i = 0; i < 2; i++) {
+        OK(leo_drv_dma_alloc(device, BYTES, &host[i], &addr[i]));
+    }
+    CU_ASSERT(addr[1] >= addr[0] + BYTES + GUARD);
+    for (int i = 0; i < 2; i++) {
+        leo_drv_dma_free(device, host[i], addr[i]);
+    }
+    leo_drv_device_destroy(device);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -109,6 +135,7 @@ int main(int argc, char **argv)
         {"nearest_allocation_is_on_either_side", nearest_allocation_is_on_either_side},
         {"free_wants_the_first_address_once", free_wants_the_first_address_once},
         {"failing_calls_leave_memory_as_it_was", failing_calls_leave_memory_as_it_was},
+        {"ranges_of_host_memory_lie_apart", ranges_of_host_memory_lie_apart},
         {"profile_starts_once_and_survives_failures", profile_starts_once_and_survives_failures},
     };
     return leo_test_main("memory", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

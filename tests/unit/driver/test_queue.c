@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "null_device.h"
 
+#include <leo/regs.h>
+#include <string.h>
+
 #include <leo/alloc.h>
 
 static const struct leo_sqe nop = {.opcode = LEO_SQE_OP_NOP};
@@ -195,9 +198,109 @@ static void queue_survives_every_failing_allocation(void)
     leo_drv_device_destroy(device);
 }
 
+/** A device that does not answer: doorbells of the admin queue are lost, waits end as told. */
+static struct {
+    const struct leo_transport_ops *real;
+    struct leo_transport_ops ops;
+    bool loses;
+    leo_status answer;
+    uint64_t waited_ns;
+    unsigned heads; /**< completions' heads it was told */
+} stuck;
+
+static leo_status stuck_write(struct leo_transport *transport, uint32_t offset, unsigned bytes,
+                              uint64_t value)
+{
+    stuck.heads += offset >= LEO_DOORBELL_BASE &&
+                   (offset - LEO_DOORBELL_BASE) % LEO_DOORBELL_STRIDE == LEO_DOORBELL_CQ_HEAD;
+    return stuck.loses && offset == LEO_DOORBELL_BASE + LEO_DOORBELL_SQ_TAIL
+               ? LEO_OK
+               : stuck.real->reg_write(transport, offset, bytes, value);
+}
+
+static leo_status stuck_wait(struct leo_transport *transport, uint64_t timeout_ns)
+{
+    stuck.waited_ns += timeout_ns;
+    return stuck.answer ? stuck.answer : stuck.real->irq_wait(transport, timeout_ns);
+}
+
+static struct leo_drv_device *stuck_device(void)
+{
+    struct leo_transport *transport;
+    struct leo_drv_device *device = null_device(true, &transport);
+    memset(&stuck, 0, sizeof(stuck));
+    stuck.real = transport->ops;
+    stuck.ops = *transport->ops;
+    stuck.ops.reg_write = stuck_write;
+    stuck.ops.irq_wait = stuck_wait;
+    transport->ops = &stuck.ops;
+    return device;
+}
+
+// Whether it was done or not nobody knows: nothing may be built on it.
+static void a_lost_admin_command_ends_the_device(void)
+{
+    struct leo_drv_device *device = stuck_device();
+    uint64_t addr;
+    stuck.loses = true;
+    stuck.answer = LEO_ERR_IO;
+    CU_ASSERT_EQUAL(leo_drv_memory_alloc(device, 4096, false, &addr), LEO_ERR_IO);
+    CU_ASSERT_TRUE(leo_drv_device_is_dead(device));
+    leo_drv_device_destroy(device);
+}
+
+// Its doorbell may still be the device's: no other queue gets the number.
+static void a_queue_the_device_keeps_keeps_its_number(void)
+{
+    struct leo_drv_device *device = stuck_device();
+    struct leo_drv_queue *queue;
+    struct seen seen = {0};
+    OK(leo_drv_queue_create(device, 16, see, &seen, &queue));
+    uint32_t used = leo_drv_device_queues(device);
+    stuck.loses = true;
+    stuck.answer = LEO_ERR_IO;
+    leo_drv_queue_destroy(queue);
+    CU_ASSERT_EQUAL(leo_drv_device_queues(device), used);
+    leo_drv_device_destroy(device);
+}
+
+static void a_wait_lasts_as_long_as_it_says(void)
+{
+    enum { TIMEOUT_NS = 95000000 };
+    struct leo_drv_device *device = stuck_device();
+    stuck.answer = LEO_ERR_TIMEOUT;
+    CU_ASSERT_EQUAL(leo_drv_device_wait(device, leo_drv_device_interrupts(device), TIMEOUT_NS),
+                    LEO_ERR_TIMEOUT);
+    CU_ASSERT_EQUAL(stuck.waited_ns, TIMEOUT_NS);
+    leo_drv_device_destroy(device);
+}
+
+// The device is told once what was taken, not at every look.
+static void the_device_is_told_once_what_was_taken(void)
+{
+    struct leo_drv_device *device = stuck_device();
+    struct leo_drv_queue *queue;
+    struct seen seen = {0};
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
+    OK(leo_drv_queue_create(device, 16, see, &seen, &queue));
+    OK(leo_drv_queue_submit(queue, &entry, NULL));
+    stuck.heads = 0;
+    for (int i = 0; i < 3; i++) {
+        OK(leo_drv_queue_poll(queue, NULL));
+    }
+    CU_ASSERT_EQUAL(seen.count, 1);
+    CU_ASSERT_EQUAL(stuck.heads, 1);
+    leo_drv_queue_destroy(queue);
+    leo_drv_device_destroy(device);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
+        {"a_lost_admin_command_ends_the_device", a_lost_admin_command_ends_the_device},
+        {"a_queue_the_device_keeps_keeps_its_number", a_queue_the_device_keeps_keeps_its_number},
+        {"a_wait_lasts_as_long_as_it_says", a_wait_lasts_as_long_as_it_says},
+        {"the_device_is_told_once_what_was_taken", the_device_is_told_once_what_was_taken},
         {"submit_fails_when_the_queue_is_full", submit_fails_when_the_queue_is_full},
         {"completions_come_in_order_over_many_turns", completions_come_in_order_over_many_turns},
         {"fault_comes_with_its_record", fault_comes_with_its_record},

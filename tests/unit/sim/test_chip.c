@@ -395,6 +395,7 @@ static void reset_takes_everything_back(void)
     rig_ring(&rig, 1);
     CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, 2000000), LEO_ERR_TIMEOUT);
     uint64_t time_ns = leo_sim_reg_read(rig.chip, LEO_REG_SIM_TIME_NS, 8);
+    memset(leo_sim_window(rig.chip, RIG_GM, 4096), 0x5a, 4096);
     leo_sim_reg_write(rig.chip, LEO_REG_CONTROL, 4, 2);
     CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_CONTROL, 4), 0);
     CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_STATUS, 4), 0);
@@ -420,6 +421,8 @@ static void reset_takes_everything_back(void)
                                   .queue = 1};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &queue, sizeof(queue), NULL), 0);
     CU_ASSERT_EQUAL(rig_map(&rig, RIG_GM, 1 << 20, false), 0);
+    const uint8_t *bytes = leo_sim_window(rig.chip, RIG_GM, 4096);
+    CU_ASSERT(bytes[0] == 0 && bytes[4095] == 0); // nobody sees what was there before
     write_store_kernel(&rig);
     uint64_t slots[] = {RIG_GM, 5}, out;
     CU_ASSERT_EQUAL(rig_run(&rig, AICORE, IMAGE, 40, slots, 2, NULL), 0);
@@ -489,7 +492,81 @@ static void creation_survives_failing_allocations(void)
     CU_ASSERT_EQUAL(leo_sim_chip_create(&opts, &chip, NULL, 0), LEO_ERR_INVALID_ARG);
 }
 
+static unsigned run_image(struct rig *rig, const struct leo_image_desc *desc)
+{
+    rig_write(rig, IMAGE, desc, sizeof(*desc));
+    return rig_run(rig, AICORE, IMAGE, 1, NULL, 0, NULL);
+}
+
+// Descriptors whose parts do not lie within the image, or within each other.
+static void images_with_parts_outside_are_refused(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    write_store_kernel(&rig);
+    struct leo_image_desc good, bad;
+    rig_read(&rig, IMAGE, &good, sizeof(good));
+    bad = good;
+    bad.rw_offset = 4; // the text reaches into the data
+    bad.rw_bytes = bad.bytes - 4;
+    CU_ASSERT_EQUAL(run_image(&rig, &bad), LEO_FAULT_BAD_IMAGE);
+    bad = good;
+    bad.rw_bytes = 4; // of an image that ends with its text
+    CU_ASSERT_EQUAL(run_image(&rig, &bad), LEO_FAULT_BAD_IMAGE);
+    bad = good;
+    bad.stack_bytes = 8;
+    CU_ASSERT_EQUAL(run_image(&rig, &bad), LEO_FAULT_BAD_IMAGE);
+    rig_close(&rig);
+}
+
+static void wrong_entries_are_refused(void)
+{
+    struct rig rig;
+    struct leo_cqe cqe;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    const struct leo_sqe_queue queue = {.sq_base = rig_dma(&rig, rig.ring[1].sq),
+                                        .cq_base = rig_dma(&rig, rig.ring[1].cq),
+                                        .depth = RIG_DEPTH,
+                                        .queue = 1};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &queue, sizeof(queue), NULL),
+                    LEO_FAULT_BAD_ENTRY); // it exists
+    // The last bytes of host memory, and one more.
+    struct leo_sqe_copy copy = {.dst = RIG_GM,
+                                .src = rig_dma(&rig, rig.host) + RIG_HOST_BYTES - 64,
+                                .width = 64,
+                                .height = 1,
+                                .flags = 2};
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_COPY, 0, &copy, sizeof(copy), NULL), 0);
+    copy.width = 65;
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_COPY, 0, &copy, sizeof(copy), NULL),
+                    LEO_FAULT_DMA_OUT_OF_RANGE);
+    // Bits of the flags that mean nothing.
+    rig_push(&rig, 1, LEO_SQE_OP_NOP, 0, NULL, 0);
+    rig.ring[1].sq[(rig.ring[1].tail + RIG_DEPTH - 1) % RIG_DEPTH].flags = 0x80;
+    rig_ring(&rig, 1);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &cqe));
+    CU_ASSERT_EQUAL(cqe.status, LEO_FAULT_BAD_ENTRY);
+    const struct leo_sqe_value value = {.addr = RIG_GM + 4};
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_VALUE_WAIT, 0, &value, sizeof(value), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    rig_close(&rig);
+}
+
+// What is waited for is the record of this number, not a later one.
+static void events_are_reached_at_their_number(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    const struct leo_sqe_event event = {.event = 3, .sequence = 1};
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 0, &event, sizeof(event), NULL), 0);
+    CU_ASSERT_EQUAL(rig_do(&rig, 2, LEO_SQE_OP_EVENT_WAIT, 0, &event, sizeof(event), NULL), 0);
+    rig_close(&rig);
+}
+
 static const struct leo_test tests[] = {
+    {"images_with_parts_outside_are_refused", images_with_parts_outside_are_refused},
+    {"wrong_entries_are_refused", wrong_entries_are_refused},
+    {"events_are_reached_at_their_number", events_are_reached_at_their_number},
     {"kernel_runs_on_all_blocks", kernel_runs_on_all_blocks},
     {"split_cores_know_their_place", split_cores_know_their_place},
     {"arguments_follow_the_calling_convention", arguments_follow_the_calling_convention},
