@@ -41,8 +41,8 @@ struct sim_cost {
                               memory: the core's part of it, without the head */
     double overlap_cycles; /**< so much before its end the pipe starts the next one; 0 = none */
     uint64_t gm_read_bytes, gm_write_bytes; /**< as global memory moves them: whole lines */
-    uint16_t gm_request;                    /**< bytes of one request to global memory */
-    uint16_t gm_path;                       /**< most bytes per cycle on the way */
+    uint32_t gm_request;                    /**< bytes of one request to global memory */
+    uint32_t gm_path;                       /**< most bytes per cycle on the way */
     uint64_t work;                          /**< bytes moved or elements computed, for traces */
 };
 

@@ -67,8 +67,8 @@ static void log_unit(struct sim_core *core, const struct sim_op *op)
     record->kind = SIM_TIME_OP_GM;
     struct sim_time_gm *gm = &place[1].gm;
     gm->bytes = bytes;
-    gm->request = cost.gm_request;
-    gm->path = cost.gm_path;
+    gm->request = (uint16_t)cost.gm_request;
+    gm->path = (uint16_t)cost.gm_path;
     set_pieces(core, span, gm);
     sim_time_log_take(&core->log, 2);
 }

@@ -56,11 +56,11 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op,
         (run < WINDOW_BYTES ? run + LINE_BYTES - 1 : WINDOW_BYTES) / LINE_BYTES * LINE_BYTES;
     cost->head_cycles = time->head;
     cost->busy_cycles = 0;
-    cost->gm_path = (uint16_t)width;
+    cost->gm_path = (uint32_t)width;
     // A burst lies in one window of its size: what is not aligned to it goes in lines.
     const uint32_t most = core->config->gm_request_bytes;
     bool aligned = (span->addr | (in_one ? 0 : (uint64_t)span->level[0].step)) % most == 0;
-    cost->gm_request = (uint16_t)(!aligned ? LINE_BYTES : lines < most ? lines : most);
+    cost->gm_request = (uint32_t)(!aligned ? LINE_BYTES : lines < most ? lines : most);
     *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = bytes;
 }
 
