@@ -40,6 +40,7 @@ struct sim_cost {
     double busy_cycles;    /**< from start to the last result, head included; of what moves global
                               memory: the core's part of it, without the head */
     double overlap_cycles; /**< so much before its end the pipe starts the next one; 0 = none */
+    double bank_cycles;    /**< of busy_cycles: those lost to banks of the buffer */
     uint64_t gm_read_bytes, gm_write_bytes; /**< as global memory moves them: whole lines */
     uint32_t gm_request;                    /**< bytes of one request to global memory */
     uint32_t gm_path;                       /**< most bytes per cycle on the way */

@@ -4,6 +4,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <leo/alloc.h>
 #include <leo/insn.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,9 +63,60 @@ static const char *work_unit(const struct leo_trace_record *record, const char *
     return name[0] == 'v' || record->insn == LEO_INSN_COPY_MATRIX_CC_TO_GM ? "elements" : "bytes";
 }
 
-// Starts are whole nanoseconds, so durations are too: bars of one row must not overlap.
-static void write_trace(FILE *file, const struct leo_trace_record *record)
+/* The last instructions written of each unit: one of them set the flag another waited for. */
+enum { RECENT = 8 };
+struct recent {
+    struct {
+        uint64_t start, end;
+    } bar[CORES_MAX][LEO_PIPE_COUNT][RECENT];
+    uint8_t next[CORES_MAX][LEO_PIPE_COUNT];
+};
+
+static uint64_t end_of(const struct leo_trace_record *record)
 {
+    return record->start_ns + record->dur_ps / 1000;
+}
+
+static void remember(struct recent *recent, const struct leo_trace_record *record)
+{
+    if (record->pipe < LEO_PIPE_COUNT) {
+        uint8_t *next = &recent->next[record->core][record->pipe];
+        recent->bar[record->core][record->pipe][*next].start = record->start_ns;
+        recent->bar[record->core][record->pipe][*next].end = end_of(record);
+        *next = (uint8_t)((*next + 1) % RECENT);
+    }
+}
+
+// An arrow from the instruction behind which the flag was set, the last that had ended, to the one
+// that waited for it.
+static void write_arrow(FILE *file, const struct recent *recent,
+                        const struct leo_trace_record *record, size_t number)
+{
+    uint64_t start = 0, end = 0;
+    for (unsigned i = 0; i < RECENT && record->from < LEO_PIPE_COUNT; i++) {
+        const uint64_t at = recent->bar[record->core][record->from][i].end;
+        if (at <= record->start_ns && at > end) {
+            end = at;
+            start = recent->bar[record->core][record->from][i].start;
+        }
+    }
+    if (end == 0) {
+        return; // the scalar unit set it: it has no bars
+    }
+    const unsigned pid = PID_CORES + record->core;
+    fprintf(file,
+            ",\n{\"ph\":\"s\",\"id\":%zu,\"name\":\"flag\",\"cat\":\"flag\",\"pid\":%u,"
+            "\"tid\":%u,\"ts\":%.3f},\n{\"ph\":\"f\",\"bp\":\"e\",\"id\":%zu,\"name\":"
+            "\"flag\",\"cat\":\"flag\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}",
+            number, pid, record->from, (double)(end > start ? end - 1 : start) / 1e3, number, pid,
+            record->pipe, (double)record->start_ns / 1e3);
+}
+
+// Starts are whole nanoseconds, so durations are too: bars of one row must not overlap.
+static void write_trace(FILE *file, struct recent *recent, const struct leo_trace_record *record,
+                        size_t number)
+{
+    static const char *const why[] = {"scalar unit", "flag", "barrier", "queue", "bank", "memory"};
     const struct leo_insn_info *info =
         record->insn < LEO_INSN_COUNT ? leo_insn_info((enum leo_insn)record->insn) : NULL;
     const char *name = info ? info->name : "?";
@@ -72,10 +124,60 @@ static void write_trace(FILE *file, const struct leo_trace_record *record)
     write_text(file, name);
     fprintf(file,
             ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"pc\":\"0x%x\","
-            "\"%s\":%llu}}",
+            "\"%s\":%llu",
             PID_CORES + record->core, record->pipe, (double)record->start_ns / 1e3,
             (double)(record->dur_ps / 1000) / 1e3, record->pc, work_unit(record, name),
             (unsigned long long)record->bytes);
+    if (record->wait_ps && record->why < sizeof(why) / sizeof(why[0])) {
+        fprintf(file, ",\"waited_us\":%.3f,\"for\":\"%s\"", record->wait_ps * 1e-6,
+                why[record->why]);
+    }
+    if (record->missed) {
+        fprintf(file, ",\"missed_bytes\":%llu", (unsigned long long)record->missed);
+    }
+    fprintf(file, "}}");
+    if (record->wait_ps && record->why == LEO_STALL_FLAG) {
+        write_arrow(file, recent, record, number);
+    }
+    remember(recent, record);
+}
+
+/* Global memory in GB/s, and how much of what was read the L2 had, in BINS intervals. */
+static void write_counters(FILE *file, const struct rt_profile_records *records)
+{
+    enum { BINS = 200 };
+    double read[BINS] = {0}, missed[BINS] = {0}, written[BINS] = {0};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < records->trace_count; i++) {
+        const struct leo_trace_record *record = &records->traces[i];
+        const uint64_t end = end_of(record);
+        first = record->start_ns < first ? record->start_ns : first;
+        last = end > last ? end : last;
+    }
+    if (last <= first) {
+        return;
+    }
+    const double step = (double)(last - first) / BINS;
+    for (size_t i = 0; i < records->trace_count; i++) {
+        const struct leo_trace_record *record = &records->traces[i];
+        if (record->gm == 0) {
+            continue;
+        }
+        const unsigned bin = (unsigned)((double)(record->start_ns - first) / step);
+        double *sum = record->gm == LEO_GM_WRITE ? written : read;
+        sum[bin < BINS ? bin : BINS - 1] += (double)record->bytes;
+        missed[bin < BINS ? bin : BINS - 1] += (double)record->missed;
+    }
+    for (int i = 0; i < BINS; i++) {
+        const double at = ((double)first + i * step) / 1e3;
+        fprintf(file,
+                ",\n{\"ph\":\"C\",\"name\":\"global memory GB/s\",\"pid\":%d,\"ts\":%.3f,"
+                "\"args\":{\"read\":%.1f,\"written\":%.1f}}"
+                ",\n{\"ph\":\"C\",\"name\":\"L2 hits %%\",\"pid\":%d,\"ts\":%.3f,"
+                "\"args\":{\"of what was read\":%.1f}}",
+                PID_STREAMS, at, read[i] / step, written[i] / step, PID_STREAMS, at,
+                read[i] > 0 ? 100 * (1 - (missed[i] < read[i] ? missed[i] / read[i] : 1)) : 0);
+    }
 }
 
 // Names the rows that are used.
@@ -123,9 +225,21 @@ static void remove_partial(const char *path)
     }
 }
 
+static void write_traces(FILE *file, const struct rt_profile_records *records,
+                         struct recent *recent)
+{
+    for (size_t i = 0; i < records->trace_count; i++) {
+        write_trace(file, recent, &records->traces[i], i);
+    }
+}
+
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
 {
     struct rt_profile_records records;
+    struct recent *recent = leo_calloc(1, sizeof(*recent));
+    if (!recent) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for the timeline %s", path);
+    }
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_profile_read(device, &records);
     FILE *file = NULL;
@@ -142,9 +256,8 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
         for (size_t i = 0; i < records.task_count; i++) {
             write_task(file, &records.tasks[i], rt_profile_tag_text(device, &records.tasks[i]));
         }
-        for (size_t i = 0; i < records.trace_count; i++) {
-            write_trace(file, &records.traces[i]);
-        }
+        write_traces(file, &records, recent);
+        write_counters(file, &records);
         // Viewers ignore keys they do not know; people who find the end missing do not.
         fprintf(file, "\n],\"tasksDropped\":%llu,\"instructionsDropped\":%llu}\n",
                 (unsigned long long)records.tasks_lost, (unsigned long long)records.traces_lost);
@@ -155,5 +268,6 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
         }
     }
     pthread_mutex_unlock(&device->lock);
+    leo_free(recent);
     return status;
 }

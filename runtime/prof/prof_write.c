@@ -157,6 +157,25 @@ static bool write_host(const struct writer *writer, const struct prof_device *de
     return good;
 }
 
+enum { STALLS = LEO_STALL_MEMORY + 1 };
+
+static void write_task_head(FILE *file)
+{
+    static const char *const pipe[] = {"scalar", "vec", "mac", "mte1", "mte2", "mte3", "fixpipe"};
+    static const char *const stall[STALLS] = {"scalar", "flag", "barrier",
+                                              "queue",  "bank", "memory"};
+    fprintf(file, "task,stream,kind,core_kind,tag,blocks,cores,start_ns,end_ns,core_cycles,gm_read,"
+                  "gm_write");
+    for (int i = 0; i < LEO_PIPE_ALL; i++) {
+        fprintf(file, ",%s", pipe[i]);
+    }
+    fprintf(file, ",l2_hits,hbm_read,hbm_write");
+    for (int i = 0; i < LEO_PIPE_ALL * STALLS; i++) {
+        fprintf(file, ",%s_%s", pipe[i / STALLS], stall[i % STALLS]);
+    }
+    fputc('\n', file);
+}
+
 static void write_task(FILE *file, const struct leo_rt_profile_task *task)
 {
     static const char *const opcode[] = {
@@ -176,6 +195,10 @@ static void write_task(FILE *file, const struct leo_rt_profile_task *task)
             r->cores, r->start_ns, r->end_ns, r->core_cycles, r->gm_read, r->gm_write);
     for (int pipe = 0; pipe < LEO_PIPE_ALL; pipe++) {
         fprintf(file, ",%" PRIu64, r->busy[pipe]);
+    }
+    fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, r->l2_hits, r->hbm_read, r->hbm_write);
+    for (int i = 0; i < LEO_PIPE_ALL * STALLS; i++) {
+        fprintf(file, ",%" PRIu64, r->stall[i]);
     }
     fputc('\n', file);
 }
@@ -200,8 +223,7 @@ static bool write_tasks(const struct writer *writer, const struct prof_device *d
     snprintf(name, sizeof(name), "device_%u/data/task.csv", device->number);
     FILE *file = open_file(writer, name, path);
     if (file) {
-        fprintf(file, "task,stream,kind,core_kind,tag,blocks,cores,start_ns,end_ns,core_cycles,"
-                      "gm_read,gm_write,scalar,vec,mac,mte1,mte2,mte3,fixpipe\n");
+        write_task_head(file);
         for (size_t i = 0; i < count; i++) {
             write_task(file, &tasks[i]);
         }

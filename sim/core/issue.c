@@ -58,6 +58,7 @@ static void log_unit(struct sim_core *core, const struct sim_op *op)
     record->dst = 0;
     record->id = 0;
     record->is_write = cost.gm_write_bytes != 0;
+    record->bank = (float)cost.bank_cycles;
     const uint64_t bytes = cost.gm_read_bytes + cost.gm_write_bytes;
     const struct sim_span *span = bytes && !op->foot->empty ? gm_span(op->foot) : NULL;
     if (!span) {

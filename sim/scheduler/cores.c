@@ -158,19 +158,31 @@ void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps)
     }
 }
 
-void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *record, double start,
-                     double end)
+static uint32_t saturated(uint64_t value)
+{
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *record,
+                     const struct sim_time_span *span)
 {
     struct leo_sim_chip *chip = user;
-    uint64_t from_ps = sim_cores_ps(chip, start), to_ps = sim_cores_ps(chip, end);
+    uint64_t from_ps = sim_cores_ps(chip, span->start), to_ps = sim_cores_ps(chip, span->end);
     struct leo_trace_record trace = {
         .start_ns = from_ps / 1000,
-        .dur_ps = to_ps - from_ps < UINT32_MAX ? (uint32_t)(to_ps - from_ps) : UINT32_MAX,
+        .dur_ps = saturated(to_ps - from_ps),
         .insn = record->insn,
         .core = (uint8_t)core,
         .pipe = record->pipe,
         .pc = record->pc,
         .bytes = record->work,
+        .wait_ps = saturated((uint64_t)(span->wait * 1e9 / chip->config.clock_khz)),
+        .why = (uint8_t)span->why,
+        .from = (uint8_t)span->from,
+        .gm = (uint8_t)(record->kind != SIM_TIME_OP_GM ? LEO_GM_NONE
+                        : record->is_write             ? LEO_GM_WRITE
+                                                       : LEO_GM_READ),
+        .missed = span->missed,
     };
     sim_trace_push(&chip->trace[core], &trace);
 }

@@ -369,8 +369,15 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     for (int pipe = LEO_PIPE_V; pipe < LEO_PIPE_COUNT; pipe++) {
         kernel->busy[pipe] += stats->busy[pipe];
     }
+    for (int i = 0; i < LEO_PIPE_COUNT * SIM_TIME_STALLS; i++) {
+        kernel->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] +=
+            stats->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS];
+    }
     kernel->gm_read += stats->gm_read;
     kernel->gm_write += stats->gm_write;
+    kernel->l2_hits += stats->l2_hits;
+    kernel->hbm_read += stats->hbm_read;
+    kernel->hbm_write += stats->hbm_write;
     kernel->running--;
     sim_cross_keep(kernel, &chip->core[id]);
     uint64_t end_ps = sim_cores_ps(chip, stats->end);

@@ -353,8 +353,15 @@ static void write_task(struct leo_sim_chip *chip, unsigned queue)
         for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
             record.busy[pipe] = (uint64_t)(kernel->busy[pipe] + 0.5);
         }
+        for (int i = 0; i < LEO_PIPE_COUNT * SIM_TIME_STALLS; i++) {
+            record.stall[i] =
+                (uint64_t)(kernel->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] + 0.5);
+        }
         record.gm_read = kernel->gm_read;
         record.gm_write = kernel->gm_write;
+        record.l2_hits = kernel->l2_hits;
+        record.hbm_read = kernel->hbm_read;
+        record.hbm_write = kernel->hbm_write;
         for (unsigned i = 0; i < sizeof(kernel->core_mask) / sizeof(kernel->core_mask[0]); i++) {
             record.cores += (uint32_t)__builtin_popcountll(kernel->core_mask[i]);
         }

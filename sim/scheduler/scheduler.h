@@ -41,8 +41,8 @@ struct sim_kernel {
     uint32_t ended[2];      /**< blocks' cores that have ended, by side (vector) */
     uint32_t ended_set[2][SIM_CROSS_FLAGS]; /**< fewest sets of a flag in mode ALL by one of them */
     uint64_t last_end_ps;
-    double core_cycles, busy[LEO_PIPE_COUNT];
-    uint64_t gm_read, gm_write;
+    double core_cycles, busy[LEO_PIPE_COUNT], stalled[LEO_PIPE_COUNT][SIM_TIME_STALLS];
+    uint64_t gm_read, gm_write, l2_hits, hbm_read, hbm_write;
 };
 
 struct sim_stream {
@@ -149,8 +149,8 @@ bool sim_cores_busy(const struct leo_sim_chip *chip);
 double sim_cores_cycle(const struct leo_sim_chip *chip, uint64_t ps);
 uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle);
 /** Of the event engine: an instruction into the trace of its core. */
-void sim_cores_trace(void *chip, unsigned core, const struct sim_time_record *record, double start,
-                     double end);
+void sim_cores_trace(void *chip, unsigned core, const struct sim_time_record *record,
+                     const struct sim_time_span *span);
 
 /* checks.c: nothing happens on a chip without checks. */
 leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which);

@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include <leo/insn.h>
+#include <leo/layout.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,19 +35,35 @@ struct sim_time_config {
 /** Of a chip: what the memory system sets is given in ns there. */
 struct sim_time_config sim_time_config_of(const struct sim_config *config);
 
+/** When a unit instruction ran, and what it waited for. */
+struct sim_time_span {
+    double start, end;
+    double wait;        /**< the pipe stood so long before it */
+    enum leo_stall why; /**< for what, in the end */
+    enum leo_pipe from; /**< FLAG: of the pipe that set it */
+    uint64_t missed;    /**< a load: bytes the L2 did not have */
+};
+
 /** Told of every unit instruction when its times are known. */
 typedef void (*sim_time_trace_fn)(void *user, unsigned core, const struct sim_time_record *record,
-                                  double start, double end);
+                                  const struct sim_time_span *span);
+
+enum { SIM_TIME_STALLS = LEO_STALL_MEMORY + 1 };
+_Static_assert(sizeof(((struct leo_task_record *)0)->stall) ==
+                   sizeof(uint64_t) * LEO_PIPE_COUNT * SIM_TIME_STALLS,
+               "a task record has a place for each");
 
 /** What a block needed. */
 struct sim_time_stats {
     double begin, end;
-    double returned;      /**< when the scalar unit came to the end of the log */
-    double scalar, stall; /**< cycles of the scalar unit; those it waited for the others */
+    double returned; /**< when the scalar unit came to the end of the log */
+    double scalar;   /**< cycles of the scalar unit; what it waited for is in `stalled` */
     double busy[LEO_PIPE_COUNT];
-    uint64_t gm_read, gm_write; /**< bytes */
-    bool timed_out;             /**< stopped for its limit */
-    bool overflow;              /**< stopped: a flag of it was raised too often */
+    double stalled[LEO_PIPE_COUNT][SIM_TIME_STALLS]; /**< BANK and MEMORY are part of `busy` */
+    uint64_t gm_read, gm_write;                      /**< bytes */
+    uint64_t l2_hits, hbm_read, hbm_write;
+    bool timed_out; /**< stopped for its limit */
+    bool overflow;  /**< stopped: a flag of it was raised too often */
     uint8_t overflow_flag;
     uint32_t overflow_pc; /**< of the set */
 };

@@ -39,7 +39,8 @@ struct sim_time_record {
     uint16_t insn;
     uint8_t kind, pipe, dst, id;
     uint8_t is_write;
-    uint8_t unused[5];
+    uint8_t unused;
+    float bank; /**< OP: of `busy`, lost to banks */
 };
 
 /** Where in global memory: `count` pieces of `piece` bytes, `step` apart, and `more` times the same

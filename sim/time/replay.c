@@ -28,6 +28,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
         pipe->free_at = pipe->send_free = pipe->done = pipe->not_before = start;
         pipe->issued = pipe->started = pipe->first = pipe->count = 0;
         pipe->moving = false;
+        pipe->why = LEO_STALL_SCALAR;
         sim_time_leave_line(pipe);
         pipe->sharers = 1;
     }
@@ -58,17 +59,50 @@ static void note_busy(struct sim_time_core *core, unsigned index, double start, 
     pipe->done = sim_time_max(pipe->done, end);
 }
 
+/* The pipe stood from the end of everything before until `start`: until the scalar unit issued the
+ * instruction, then for the flag or barrier. Gives all of it and what it was in the end. */
+static double note_wait(struct sim_time_core *core, unsigned index, double issued, double start,
+                        enum leo_stall *why)
+{
+    const struct sim_time_pipe *pipe = &core->pipe[index];
+    double *stalled = core->stats.stalled[index];
+    double idle = start - pipe->done;
+    *why = LEO_STALL_SCALAR;
+    if (idle <= 0) {
+        return 0;
+    }
+    double late = sim_time_min(sim_time_max(issued - pipe->done, 0), idle);
+    stalled[LEO_STALL_SCALAR] += late;
+    if (pipe->not_before > issued) {
+        *why = pipe->why;
+        stalled[pipe->why] += idle - late;
+    }
+    return idle;
+}
+
+static void hold(struct sim_time_pipe *pipe, double until, enum leo_stall why, enum leo_pipe from)
+{
+    if (until > pipe->not_before) {
+        pipe->not_before = until;
+        pipe->why = why;
+        pipe->from = from;
+    }
+}
+
 static void start_local(struct sim_time_engine *engine, unsigned id, unsigned index,
                         const struct sim_time_record *record, double issued)
 {
     struct sim_time_core *core = &engine->core[id];
     struct sim_time_pipe *pipe = &core->pipe[index];
     double start = sim_time_max(issued, sim_time_max(pipe->free_at, pipe->not_before));
+    struct sim_time_span span = {.start = start, .end = start + record->busy, .from = pipe->from};
     note_start(pipe, start);
-    note_busy(core, index, start, start + record->busy);
+    span.wait = note_wait(core, index, issued, start, &span.why);
+    note_busy(core, index, start, span.end);
+    core->stats.stalled[index][LEO_STALL_BANK] += record->bank;
     pipe->free_at = pipe->send_free = start + record->busy - record->overlap;
     if (engine->trace) {
-        engine->trace(engine->trace_user, id, record, start, start + record->busy);
+        engine->trace(engine->trace_user, id, record, &span);
     }
 }
 
@@ -84,6 +118,7 @@ static void start_move(struct sim_time_engine *engine, unsigned id, unsigned ind
     pipe->move_send = sim_time_max(issued, sim_time_max(pipe->send_free, pipe->not_before));
     pipe->move_begin = sim_time_max(pipe->move_send + record->head, pipe->free_at);
     pipe->moving = true;
+    pipe->move_wait = note_wait(&engine->core[id], index, issued, pipe->move_send, &pipe->move_why);
     note_start(pipe, pipe->move_begin);
     sim_time_event_push(engine, pipe->move_begin, id, index);
 }
@@ -141,10 +176,10 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
         if (!flag_wait(core, record, &at)) {
             return false;
         }
-        pipe->not_before = sim_time_max(pipe->not_before, at + engine->config.flag_wait);
+        hold(pipe, at + engine->config.flag_wait, LEO_STALL_FLAG, (enum leo_pipe)record->pipe);
         return true;
     case SIM_TIME_BARRIER:
-        pipe->not_before = drained + record->busy;
+        hold(pipe, drained + record->busy, LEO_STALL_BARRIER, (enum leo_pipe)index);
         return true;
     case SIM_TIME_POST:
         sim_time_cross_post(engine, id, record, drained + engine->config.flag_set);
@@ -196,10 +231,10 @@ static bool hand_over(struct sim_time_engine *engine, unsigned id, unsigned inde
 
 /* ---- the scalar unit ---- */
 
-static void stall(struct sim_time_core *core, double until)
+static void stall(struct sim_time_core *core, double until, enum leo_stall why)
 {
     if (until > core->cycle) {
-        core->stats.stall += until - core->cycle;
+        core->stats.stalled[LEO_PIPE_S][why] += until - core->cycle;
         core->cycle = until;
     }
 }
@@ -219,7 +254,7 @@ static bool wait_for_place(struct sim_time_engine *engine, struct sim_time_core 
         if (before >= pipe->started) {
             return false;
         }
-        stall(core, pipe->start[before % SIM_TIME_DEPTH]);
+        stall(core, pipe->start[before % SIM_TIME_DEPTH], LEO_STALL_QUEUE);
     }
     return true;
 }
@@ -248,9 +283,9 @@ static bool barrier_all(struct sim_time_engine *engine, struct sim_time_core *co
     for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
         end = sim_time_max(end, core->pipe[i].not_before);
     }
-    stall(core, end + engine->config.barrier);
+    stall(core, end + engine->config.barrier, LEO_STALL_BARRIER);
     for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
-        core->pipe[i].not_before = core->cycle;
+        hold(&core->pipe[i], core->cycle, LEO_STALL_BARRIER, LEO_PIPE_S);
     }
     return true;
 }
@@ -330,7 +365,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             if (!flag_wait(core, record, &at)) {
                 return false;
             }
-            stall(core, at + engine->config.flag_wait);
+            stall(core, at + engine->config.flag_wait, LEO_STALL_FLAG);
         } else if (!hand_over(engine, id, record->dst, record, NULL)) {
             return false;
         }
@@ -345,7 +380,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         if (core->pipe[record->pipe].count || core->pipe[record->pipe].moving) {
             return false;
         }
-        stall(core, core->pipe[record->pipe].done);
+        stall(core, core->pipe[record->pipe].done, LEO_STALL_BARRIER);
         break;
     case SIM_TIME_POST:
         if (!hand_over(engine, id, record->pipe, record, NULL)) {
@@ -357,7 +392,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             (void)end_waiting(engine, id);
             return false;
         }
-        stall(core, at + engine->config.flag_wait);
+        stall(core, at + engine->config.flag_wait, LEO_STALL_FLAG);
         break;
     case SIM_TIME_SCALAR:
     case SIM_TIME_LINK:
@@ -492,7 +527,24 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
                          : missed > 0 ? config->read_miss_latency
                                       : config->read_hit_latency;
     *(write ? &stats->gm_write : &stats->gm_read) += gm->bytes;
+    pipe->move_missed = write ? 0 : (uint64_t)missed;
+    stats->l2_hits += write ? 0 : gm->bytes - (uint64_t)missed;
+    stats->hbm_read += l2->read_bytes;
+    stats->hbm_write += l2->written_bytes;
     sim_share_begin(engine->share, id * LEO_PIPE_COUNT + index, engine->now, &flow);
+}
+
+/* Of what a transfer adds to the busy time of its pipe, all that its port would not need. */
+static void note_memory(const struct sim_time_engine *engine, struct sim_time_core *core,
+                        unsigned index, double done)
+{
+    const struct sim_time_config *config = &engine->config;
+    const struct sim_time_pipe *pipe = &core->pipe[index];
+    double port = pipe->move.record.is_write ? config->write_port : config->read_port;
+    double path = sim_time_min(port, pipe->move.gm.path ? pipe->move.gm.path : INFINITY);
+    double added = done - sim_time_max(pipe->move_send, pipe->done);
+    double lost = added - (double)pipe->move.gm.bytes / path;
+    core->stats.stalled[index][LEO_STALL_MEMORY] += lost > 0 ? lost : 0;
 }
 
 /* When the transfer's result is there and when the next one may begin. */
@@ -521,9 +573,16 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
                          least - pipe->move_latency);
         pipe->send_free = sim_time_min(pipe->send_free, pipe->free_at);
     }
+    note_memory(engine, core, index, done);
     note_busy(core, index, pipe->move_send, done);
     if (engine->trace) {
-        engine->trace(engine->trace_user, id, record, pipe->move_send, done);
+        const struct sim_time_span span = {.start = pipe->move_send,
+                                           .end = done,
+                                           .wait = pipe->move_wait,
+                                           .why = pipe->move_why,
+                                           .from = pipe->from,
+                                           .missed = pipe->move_missed};
+        engine->trace(engine->trace_user, id, record, &span);
     }
     pipe->moving = false;
     sim_time_leave_line(pipe);

@@ -20,10 +20,12 @@ struct sim_time_entry {
 };
 
 struct sim_time_pipe {
-    double free_at;               /**< the next instruction may start */
-    double send_free;             /**< the next transfer may ask for its first byte */
-    double done;                  /**< end of everything so far */
-    double not_before;            /**< waits and barriers so far */
+    double free_at;     /**< the next instruction may start */
+    double send_free;   /**< the next transfer may ask for its first byte */
+    double done;        /**< end of everything so far */
+    double not_before;  /**< waits and barriers so far */
+    enum leo_stall why; /**< which of the two, and whose flag */
+    enum leo_pipe from;
     double start[SIM_TIME_DEPTH]; /**< of the last instructions, a ring */
     unsigned issued, started;
     struct sim_time_entry entry[SIM_TIME_WAITING]; /**< a ring */
@@ -31,6 +33,9 @@ struct sim_time_pipe {
     bool moving; /**< a transfer waits for its time or is under way: `move` */
     struct sim_time_entry move;
     double move_send, move_begin, move_latency;
+    double move_wait; /**< the pipe stood so long before it */
+    enum leo_stall move_why;
+    uint64_t move_missed;
     struct sim_time_line *line; /**< where the transfer began to read; NULL = not counted */
     unsigned sharers;           /**< cores that read the same as the last transfer */
 };

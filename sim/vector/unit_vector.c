@@ -170,6 +170,7 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     const double banks = bank_cycles(&traffic, lanes->asked, core->config->ub_bank_wait);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + lanes->asked * (compute > banks ? compute : banks);
+    cost->bank_cycles = banks > compute ? lanes->asked * (banks - compute) : 0;
     // The first repeats follow the last ones of the instruction before, unless a barrier drains the
     // pipe.
     cost->overlap_cycles = time->head; // HW-VEC-43

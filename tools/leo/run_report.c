@@ -6,7 +6,7 @@
 
 typedef unsigned long long ull; // for printf
 
-enum { CORES_MAX = 256 };
+enum { CORES_MAX = 256, STALLS = LEO_STALL_MEMORY + 1 };
 
 /** What the units of a core did in one launch. */
 struct core_sums {
@@ -17,6 +17,45 @@ struct core_sums {
 static double task_us(const struct leo_task_record *record)
 {
     return (double)(record->end_ns - record->start_ns) / 1e3;
+}
+
+/* What the units lost time to, in cycles: the first four while they stood, the others while they
+ * were busy. */
+static void print_stalls(const struct leo_task_record *record)
+{
+    static const char *const reason[STALLS] = {"scalar", "flag", "barrier",
+                                               "queue",  "bank", "memory"};
+    printf("  %-6s", "lost");
+    for (int i = 0; i < STALLS; i++) {
+        printf(" %11s", reason[i]);
+    }
+    printf("\n");
+    for (int pipe = 0; pipe < LEO_PIPE_ALL; pipe++) {
+        const uint64_t *stall = &record->stall[pipe * STALLS];
+        if (record->busy[pipe] == 0) {
+            continue;
+        }
+        printf("  %-6s", leo_pipe_name((enum leo_pipe)pipe));
+        for (int i = 0; i < STALLS; i++) {
+            printf(" %11llu", (ull)stall[i]);
+        }
+        printf("\n");
+    }
+}
+
+static void print_memory(const struct leo_task_record *record)
+{
+    const double ns = (double)(record->end_ns - record->start_ns);
+    printf("  global memory %llu bytes read, %llu written", (ull)record->gm_read,
+           (ull)record->gm_write);
+    if (record->gm_read && ns > 0) {
+        printf("; %.1f%% of what was read was in the L2\n  HBM %llu bytes read (%.1f GB/s), %llu "
+               "written (%.1f GB/s)",
+               100 * (double)record->l2_hits / (double)record->gm_read, (ull)record->hbm_read,
+               (double)record->hbm_read / ns, (ull)record->hbm_write,
+               (double)record->hbm_write / ns);
+    }
+    printf("\n");
 }
 
 static void print_record(const struct run_report *report, const struct leo_task_record *record)
@@ -35,8 +74,9 @@ static void print_record(const struct run_report *report, const struct leo_task_
                    cycles > 0 ? 100 * (double)record->busy[pipe] / cycles : 0);
         }
     }
-    printf("  core cycles %llu, global memory %llu bytes read, %llu written\n",
-           (ull)record->core_cycles, (ull)record->gm_read, (ull)record->gm_write);
+    print_stalls(record);
+    printf("  core cycles %llu\n", (ull)record->core_cycles);
+    print_memory(record);
 }
 
 static void print_launches(const double *us, size_t count)

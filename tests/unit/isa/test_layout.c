@@ -10,8 +10,8 @@ static void entries_have_their_sizes(void)
     CU_ASSERT_EQUAL(sizeof(struct leo_sqe), 64);
     CU_ASSERT_EQUAL(sizeof(struct leo_cqe), 32);
     CU_ASSERT_EQUAL(sizeof(struct leo_fault_record), 64);
-    CU_ASSERT_EQUAL(sizeof(struct leo_task_record), 128);
-    CU_ASSERT_EQUAL(sizeof(struct leo_trace_record), 32);
+    CU_ASSERT_EQUAL(sizeof(struct leo_task_record), 576);
+    CU_ASSERT_EQUAL(sizeof(struct leo_trace_record), 48);
     CU_ASSERT_EQUAL(sizeof(struct leo_image_desc), 64);
 }
 

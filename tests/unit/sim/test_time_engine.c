@@ -143,6 +143,15 @@ static void run_all(struct rig *rig, double *ends)
     }
 }
 
+static double stalls(const struct sim_time_stats *stats, enum leo_pipe pipe)
+{
+    double sum = 0;
+    for (int i = 0; i < SIM_TIME_STALLS; i++) {
+        sum += stats->stalled[pipe][i];
+    }
+    return sum;
+}
+
 static void pipes_run_side_by_side(void)
 {
     struct rig rig;
@@ -160,7 +169,10 @@ static void pipes_run_side_by_side(void)
     CU_ASSERT_DOUBLE_EQUAL(stats->busy[LEO_PIPE_V], 270, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(stats->busy[LEO_PIPE_M], 60, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(stats->scalar, 25, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(stats->stall, 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stalls(stats, LEO_PIPE_S), 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_V][LEO_STALL_SCALAR], 10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stalls(stats, LEO_PIPE_V), 10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_M][LEO_STALL_SCALAR], 15, 1e-9);
     close_rig(&rig);
 }
 
@@ -179,7 +191,8 @@ static void a_full_queue_stops_the_scalar_unit(void)
     run_all(&rig, ends);
     CU_ASSERT_DOUBLE_EQUAL(ends[0], 401, 1e-9);
     const struct sim_time_stats *stats = sim_time_engine_stats(rig.engine, 0);
-    CU_ASSERT_DOUBLE_EQUAL(stats->stall, 101 - 4, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_S][LEO_STALL_QUEUE], 101 - 4, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stalls(stats, LEO_PIPE_S), 101 - 4, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(stats->returned, 102, 1e-9);
     close_rig(&rig);
     open_rig(&rig);
@@ -213,7 +226,17 @@ static void flags_and_barriers_order_pipes(void)
     end(log);
     run_all(&rig, ends);
     CU_ASSERT_DOUBLE_EQUAL(ends[1], 190, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(sim_time_engine_stats(rig.engine, 1)->stall, 169 + 13 - 0, 1e-9);
+    const struct sim_time_stats *stats = sim_time_engine_stats(rig.engine, 1);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_S][LEO_STALL_FLAG], 169, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_S][LEO_STALL_BARRIER], 13, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stalls(stats, LEO_PIPE_S), 169 + 13, 1e-9);
+    // M: 103 for the flag, 3 for its own barrier.
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_M][LEO_STALL_FLAG], 103, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_M][LEO_STALL_BARRIER], 3, 1e-9);
+    // V: 100..170 before the second instruction is issued, 180..186 for the flag of the scalar
+    // unit.
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_V][LEO_STALL_SCALAR], 70 + 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(stats->stalled[LEO_PIPE_V][LEO_STALL_FLAG], 3, 1e-9);
     close_rig(&rig);
 }
 
