@@ -79,6 +79,21 @@ static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64
     return *free_ps + sim_ps_from_ns(host ? config->host_latency_ns : config->device_latency_ns);
 }
 
+/* What is copied or filled goes through the L2: its lines are there for whoever comes next. */
+static void tell_l2(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill)
+{
+    for (uint32_t row = 0; row < body->height; row++) {
+        if (!is_fill && !(body->flags & SRC_HOST)) {
+            sim_l2_use(&chip->l2, body->src + row * body->src_pitch - chip->hbm.base, body->width,
+                       false);
+        }
+        if (!(body->flags & DST_HOST)) {
+            sim_l2_use(&chip->l2, body->dst + row * body->dst_pitch - chip->hbm.base, body->width,
+                       true);
+        }
+    }
+}
+
 bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
@@ -116,6 +131,7 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
                                     body.flags & DST_HOST ? dst : src, body.width);
         }
     }
+    tell_l2(chip, &body, is_fill);
     *end_ps = reserve_engine(chip, body.flags, stream->start_ps, (double)body.width * body.height);
     return true;
 }

@@ -37,7 +37,7 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (strcmp(workloads[i].name, workload) == 0) {
             // A published time is one of many runs, or of a kernel among others: the L2 is full of
-            // what was used before. warm=0 asks for an empty one.
+            // what was used before. warm=0: of what copying the inputs left there.
             chip->warm = (unsigned)accuracy_params_number(params, "warm", 1, 0, 100);
             leo_status status = workloads[i].run(chip, params, result);
             if (params->error[0]) {

@@ -243,6 +243,38 @@ static void destroying_a_running_chip_is_clean(void)
     rig_close(&rig);
 }
 
+/* Lines that a copy brought hit; those of a fill too. */
+static void copies_and_fills_go_through_the_l2(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    struct leo_task_record *tasks = (struct leo_task_record *)(void *)(rig.host + 0x40000);
+    struct leo_sqe_profile body = {.task_base = rig_dma(&rig, tasks), .task_depth = 8};
+    const struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 32};
+    const uint32_t words[] = {rv_r4(LEO_INSN_COPY_GM_TO_UBUF, ZERO, A0, ZERO, A1), rv_ret()};
+    rig_image(&rig, IMAGE, words, COUNT(words));
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);
+    const uint64_t cold = RIG_GM, copied = RIG_GM + 0x1000, filled = RIG_GM + 0x2000;
+    const struct leo_sqe_copy copy = {.dst = copied,
+                                      .src = rig_dma(&rig, rig.host + 0x30000),
+                                      .width = 1024,
+                                      .height = 1,
+                                      .flags = 2};
+    const struct leo_sqe_copy fill = {.dst = filled, .width = 512, .height = 1};
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_COPY, 0, &copy, sizeof(copy), NULL), 0);
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_FILL, 0, &fill, sizeof(fill), NULL), 0);
+    const uint64_t from[] = {cold, copied, filled}, hits[] = {0, 1024, 512};
+    for (unsigned i = 0; i < COUNT(from); i++) {
+        uint64_t slots[] = {from[i], leo_cfg_burst_pack(&cfg)};
+        const struct leo_sqe_kernel kernel = rig_kernel(&rig, IMAGE, 1, slots, 2);
+        CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), NULL),
+                        0);
+        CU_ASSERT_EQUAL(tasks[2 + i].gm_read, 1024);
+        CU_ASSERT_EQUAL(tasks[2 + i].l2_hits, hits[i]);
+    }
+    rig_close(&rig);
+}
+
 /* HW-CHIP-70, HW-CHIP-71 */
 static void profile_rings_fill_and_do_not_wrap(void)
 {
@@ -284,6 +316,11 @@ static void profile_rings_fill_and_do_not_wrap(void)
     CU_ASSERT_EQUAL(task->end_ns, cqe.end_ns);
     CU_ASSERT_EQUAL(task->gm_read, 3 * 128);
     CU_ASSERT_EQUAL(task->gm_write, 3 * 128);
+    // All three read one line: the first brings it.
+    CU_ASSERT_EQUAL(task->l2_hits, 2 * 128);
+    CU_ASSERT_EQUAL(task->hbm_read, 512);
+    const uint64_t *mte3 = &task->stall[LEO_PIPE_MTE3 * (LEO_STALL_MEMORY + 1)];
+    CU_ASSERT_TRUE(mte3[LEO_STALL_FLAG] > 3 * 100 && mte3[LEO_STALL_BARRIER] == 0);
     CU_ASSERT_TRUE(task->busy[LEO_PIPE_MTE2] > 3 * 175 && task->busy[LEO_PIPE_MTE2] < 3 * 250);
     CU_ASSERT_TRUE(task->core_cycles > task->busy[LEO_PIPE_MTE2] + task->busy[LEO_PIPE_MTE3]);
     CU_ASSERT_EQUAL(traces[0].insn, LEO_INSN_COPY_GM_TO_UBUF);
@@ -293,6 +330,12 @@ static void profile_rings_fill_and_do_not_wrap(void)
     CU_ASSERT_EQUAL(traces[0].bytes, 128);
     CU_ASSERT_EQUAL(traces[1].pc, 12);
     CU_ASSERT_EQUAL(traces[1].pipe, LEO_PIPE_MTE3);
+    CU_ASSERT_EQUAL(traces[0].gm, LEO_GM_READ);
+    CU_ASSERT_EQUAL(traces[1].gm, LEO_GM_WRITE);
+    CU_ASSERT_EQUAL(traces[0].missed, 128);
+    CU_ASSERT_EQUAL(traces[1].why, LEO_STALL_FLAG);
+    CU_ASSERT_EQUAL(traces[1].from, LEO_PIPE_MTE2);
+    CU_ASSERT_TRUE(traces[1].wait_ps > 100000);
     CU_ASSERT_TRUE(traces[1].start_ns >= traces[0].start_ns + traces[0].dur_ps / 1000);
     CU_ASSERT_EQUAL(traces[4].core, 2);
     CU_ASSERT_EQUAL(traces[5].dur_ps, 0);
@@ -503,6 +546,7 @@ static const struct leo_test tests[] = {
     {"bandwidth_is_shared", bandwidth_is_shared},
     {"bandwidth_does_not_remember", bandwidth_does_not_remember},
     {"destroying_a_running_chip_is_clean", destroying_a_running_chip_is_clean},
+    {"copies_and_fills_go_through_the_l2", copies_and_fills_go_through_the_l2},
     {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
     {"threads_change_nothing", threads_change_nothing},
 };
