@@ -60,9 +60,11 @@ struct sim_config {
     double l2_gb_per_s;       /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     /* [cube] */
-    double mmad_head; /**< cycles before the first tile when the pipe was idle */
-    double mmad_gap;  /**< cycles between back-to-back mmads */
+    double mmad_head;                /**< cycles before the first tile when the pipe was idle */
+    double mmad_gap;                 /**< cycles between back-to-back mmads */
+    uint32_t cube_m, cube_n, cube_k; /**< of one step; k of 16-bit operands */
     /* [vector] */
+    double ub_repeats;   /**< repeats of 256 bytes the buffer serves a cycle */
     double ub_bank_wait; /**< extra cycles of a repeat that reads a bank being written */
     /* [insn] by name */
     struct sim_insn_time insn[LEO_INSN_COUNT];

@@ -25,7 +25,7 @@ struct key {
 #define AT(field)  offsetof(struct sim_config, field)
 #define PIPE(pipe) (AT(queue_depth_pipe) + sizeof(uint32_t) * (pipe))
 
-/* Every key a SoC file must have, besides the instructions. */
+/* Every key a SoC file has, besides the instructions. */
 static const struct key keys[] = {
     {"soc", "name", AT(name), KIND_NAME, 1, sizeof(((struct sim_config *)0)->name) - 1},
     {"soc", "arch", AT(arch), KIND_U32, 1001, 2201},
@@ -97,7 +97,23 @@ static const struct key keys[] = {
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
     {"cube", "mmad_gap", AT(mmad_gap), KIND_REAL, 0, 1e6},
+    {"cube", "cube_m", AT(cube_m), KIND_U32, 1, 4096},
+    {"cube", "cube_n", AT(cube_n), KIND_U32, 1, 4096},
+    {"cube", "cube_k", AT(cube_k), KIND_U32, 4, 4096},
+    {"vector", "ub_repeats", AT(ub_repeats), KIND_REAL, 0.01, 1e6},
     {"vector", "ub_bank_wait", AT(ub_bank_wait), KIND_REAL, 0, 1e6},
+};
+
+/* Keys that may be left out, and what they are then: all chips so far have a Cube of 16 x 16 x 16
+ * of f16 a cycle and a buffer that serves 256 bytes of each operand a cycle. [P] */
+static const struct {
+    size_t offset;
+    double number;
+} left_out[] = {
+    {AT(cube_m), 16},
+    {AT(cube_n), 16},
+    {AT(cube_k), 16},
+    {AT(ub_repeats), 1},
 };
 
 #define KEY_COUNT      (sizeof(keys) / sizeof(keys[0]))
@@ -175,6 +191,20 @@ static bool read_number(const struct parser *parser, const char **text, double *
     return true;
 }
 
+static void store_number(struct sim_config *config, const struct key *key, double number)
+{
+    char *field = (char *)config + key->offset;
+    if (key->kind == KIND_U32) {
+        uint32_t whole = (uint32_t)number;
+        memcpy(field, &whole, sizeof(whole));
+    } else if (key->kind == KIND_U64) {
+        uint64_t whole = (uint64_t)number;
+        memcpy(field, &whole, sizeof(whole));
+    } else {
+        memcpy(field, &number, sizeof(number));
+    }
+}
+
 static int set_key(struct parser *parser, size_t index, const char *value)
 {
     const struct key *key = &keys[index];
@@ -201,15 +231,7 @@ static int set_key(struct parser *parser, size_t index, const char *value)
     if (number < key->min || number > key->max) {
         return fail(parser, "%s must be between %.12g and %.12g", key->name, key->min, key->max);
     }
-    if (key->kind == KIND_U32) {
-        uint32_t whole = (uint32_t)number;
-        memcpy(field, &whole, sizeof(whole));
-    } else if (key->kind == KIND_U64) {
-        uint64_t whole = (uint64_t)number;
-        memcpy(field, &whole, sizeof(whole));
-    } else {
-        memcpy(field, &number, sizeof(number));
-    }
+    store_number(parser->config, key, number);
     return 1;
 }
 
@@ -297,12 +319,26 @@ static void check_insns(struct parser *parser)
     }
 }
 
+/* 0: the key must be there. */
+static double left_out_number(const struct key *key)
+{
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        if (left_out[i].offset == key->offset) {
+            return left_out[i].number;
+        }
+    }
+    return 0;
+}
+
 /* What no single key can say. */
 static void check_whole(struct parser *parser)
 {
-    const struct sim_config *config = parser->config;
+    struct sim_config *config = parser->config;
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (!parser->seen[i]) {
+        const double number = parser->seen[i] ? 0 : left_out_number(&keys[i]);
+        if (number != 0) {
+            store_number(config, &keys[i], number);
+        } else if (!parser->seen[i]) {
             fail(parser, "key '%s' is missing from section [%s]", keys[i].name, keys[i].section);
         }
     }

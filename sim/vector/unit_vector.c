@@ -167,7 +167,8 @@ void sim_unit_vector(const struct sim_core *core, const struct sim_op *op, struc
     const bool wide = lanes->count < SIM_VEC_REPEAT_BYTES / 2; // the widest operand: over 16 bits
     const double rate = wide && time->rate32 > 0 ? time->rate32 : time->rate16;
     const double compute = rate > 0 ? lanes->count / rate : 1;
-    const double banks = bank_cycles(&traffic, lanes->asked, core->config->ub_bank_wait);
+    const double banks =
+        bank_cycles(&traffic, lanes->asked, core->config->ub_bank_wait) / core->config->ub_repeats;
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + lanes->asked * (compute > banks ? compute : banks);
     cost->bank_cycles = banks > compute ? lanes->asked * (banks - compute) : 0;

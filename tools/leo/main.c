@@ -16,6 +16,7 @@ static const struct {
     {"exec", leo_cmd_exec, "run a program that finds the libraries, as set_env.sh does"},
     {"smi", leo_cmd_smi, "list the devices"},
     {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},
+    {"sweep", leo_cmd_sweep, "run a command on variants of a chip and compare its times"},
     {"cc", leo_cmd_cc, "compile a kernel"},
     {"objdump", leo_cmd_objdump, "disassemble a kernel file with source lines"},
 };

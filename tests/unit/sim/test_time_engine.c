@@ -414,6 +414,45 @@ static void every_matrix_is_seen(void)
     close_rig(&rig);
 }
 
+/* Nanoseconds in which one core reads 1 MB in tiles, and four cores 4 MB. */
+static void stream_ns(uint32_t clock_khz, double ns[2])
+{
+    struct sim_config chip;
+    char error[256];
+    CU_ASSERT_EQUAL_FATAL(sim_config_parse(leo_isa_soc_text("ascend910b1"), "ascend910b1", &chip,
+                                           error, sizeof(error)),
+                          LEO_OK);
+    chip.clock_khz = clock_khz;
+    for (unsigned round = 0; round < 2; round++) {
+        struct sim_time_config time = sim_time_config_of(&chip);
+        struct rig rig;
+        double ends[CORES] = {0};
+        time.cores = CORES;
+        time.hbm_read_rate /= 12; // four of 48 cores, and their share
+        open_config(&rig, &time);
+        for (unsigned i = 0; i < (round ? CORES : 1); i++) {
+            for (unsigned tile = 0; tile < 64; tile++) {
+                move_in(&rig.log[i], false, (i * 2 + 1) * MEGA + tile * 16384u, 16384, 256);
+            }
+            end(&rig.log[i]);
+        }
+        run_all(&rig, ends);
+        ns[round] = ends[0] / (clock_khz * 1e-6);
+        close_rig(&rig);
+    }
+}
+
+/* Memory keeps its pace when the core's clock halves. */
+static void half_the_clock_is_not_half_the_memory(void)
+{
+    double full[2], half[2];
+    stream_ns(1850000, full);
+    stream_ns(925000, half);
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT(half[i] >= full[i] * 0.99 && half[i] < full[i] * 1.1);
+    }
+}
+
 /* HW-DMA-30: rows A03 and A04 of the published measurements, with the numbers of the chip. */
 static void tile_copies_hold_the_published_figures(void)
 {
@@ -683,6 +722,7 @@ static const struct leo_test tests[] = {
     {"the_same_line_serves_one_at_a_time", the_same_line_serves_one_at_a_time},
     {"the_rest_of_a_line_follows", the_rest_of_a_line_follows},
     {"every_matrix_is_seen", every_matrix_is_seen},
+    {"half_the_clock_is_not_half_the_memory", half_the_clock_is_not_half_the_memory},
     {"tile_copies_hold_the_published_figures", tile_copies_hold_the_published_figures},
     {"pieces_of_a_log_do_not_matter", pieces_of_a_log_do_not_matter},
     {"a_core_without_log_holds_the_others", a_core_without_log_holds_the_others},

@@ -411,6 +411,40 @@ static void smi_lists_the_devices(void)
     scratch_finish(&scratch);
 }
 
+/* Variants of a chip beside each other; what is wrong in a table is told. */
+static void sweep_compares_variants(void)
+{
+    char out[8192];
+    make_files();
+    const char *const table = "name,soc.clock_khz,scalar.start_cycles\nas it is,,\nslow,500000,\n";
+    const char *const more = "far,,100000\n";
+    char text[256];
+    snprintf(text, sizeof(text), "%s%s", table, more);
+    scratch_write(&scratch, "t.csv", text);
+    scratch_write(&scratch, "bad.csv", "name,soc.colour\nx,1\n");
+    scratch_write(&scratch, "long.csv", "name,soc.clock_khz\nx,1,2\n");
+#define SWEEP "sweep t.csv --base ascend910a --jobs 2 -- " LEO_COMMAND " run k.elf --kernel floats "
+    const int code = leo(out, sizeof(out),
+                         SWEEP "--check none --arg out:64 --arg f32:1 --arg f16:1 --arg bf16:1");
+    CU_ASSERT_EQUAL(code, 0);
+    double us[3] = {0}, change = 0;
+    const char *as = strstr(out, "as it is"), *slow = strstr(out, "slow"),
+               *far = strstr(out, "\nfar ");
+    CU_ASSERT_FATAL(as && slow && far);
+    CU_ASSERT_EQUAL(sscanf(as + 8, "%lf", &us[0]), 1);
+    CU_ASSERT_EQUAL(sscanf(slow + 4, "%lf %lf%%", &us[1], &change), 2);
+    CU_ASSERT_EQUAL(sscanf(far + 5, "%lf", &us[2]), 1);
+    CU_ASSERT(us[1] > us[0] && us[2] > us[0] + 50);
+    CU_ASSERT_DOUBLE_EQUAL(change, 100 * (us[1] / us[0] - 1), 0.2);
+    expect("sweep bad.csv -- " LEO_COMMAND " smi", 1, "colour");
+    expect("sweep long.csv -- true", 1, "long.csv:2: 1 numbers are wanted");
+    expect("sweep t.csv -- true", 1, "printed no time");
+    expect("sweep t.csv -- false", 1, "the command failed");
+    expect("sweep t.csv", 2, "a command are needed");
+    expect("sweep t.csv --jobs 0 -- true", 2, "--jobs 0: a number from 1 to");
+    scratch_finish(&scratch);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -426,6 +460,7 @@ int main(int argc, char **argv)
         {"output_that_is_lost_is_a_failure", output_that_is_lost_is_a_failure},
         {"an_interrupted_compiler_cleans_up", an_interrupted_compiler_cleans_up},
         {"smi_lists_the_devices", smi_lists_the_devices},
+        {"sweep_compares_variants", sweep_compares_variants},
     };
     return leo_test_main("tools/leo", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

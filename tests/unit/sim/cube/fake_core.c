@@ -44,6 +44,7 @@ struct fake *fake_create(const char *path)
     }
     fake->random = 88172645463325252u;
     fake->config.arch = 2201;
+    fake->config.cube_m = fake->config.cube_n = fake->config.cube_k = 16;
     fake->core.config = &fake->config;
     for (unsigned space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         if (local_bytes[space]) {

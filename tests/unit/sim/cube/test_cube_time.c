@@ -51,6 +51,24 @@ static void mmad_time_holds_the_published_figures(void)
     fake_destroy(fake);
 }
 
+/* HW-CUBE-08: a Cube of another shape. */
+static void mmad_time_follows_the_shape(void)
+{
+    struct fake *fake = create("ascend910b1");
+    const struct leo_cfg_mad mad = {.m = 128, .k = 64, .n = 48};
+    const uint64_t word = leo_cfg_mad_pack(&mad);
+    struct sim_cost cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, word);
+    CU_ASSERT_EQUAL(cost.busy_cycles - cost.head_cycles, 8 * 4 * 3);
+    fake->config.cube_n = 32;
+    cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, word);
+    CU_ASSERT_EQUAL(cost.busy_cycles - cost.head_cycles, 8 * 4 * 2);
+    fake->config.cube_m = 64;
+    fake->config.cube_k = 32;
+    cost = cost_of(fake, LEO_INSN_MMAD, 0, 0, 0, word);
+    CU_ASSERT_EQUAL(cost.busy_cycles - cost.head_cycles, 2 * 2 * 2);
+    fake_destroy(fake);
+}
+
 /* HW-DMA-34 */
 static void tile_loads_hold_the_published_figures(void)
 {
@@ -152,6 +170,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"mmad_time_holds_the_published_figures", mmad_time_holds_the_published_figures},
+        {"mmad_time_follows_the_shape", mmad_time_follows_the_shape},
         {"tile_loads_hold_the_published_figures", tile_loads_hold_the_published_figures},
         {"copies_say_what_they_ask_of_the_memory", copies_say_what_they_ask_of_the_memory},
         {"memory_moves_whole_lines_and_windows", memory_moves_whole_lines_and_windows},

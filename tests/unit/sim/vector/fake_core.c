@@ -14,6 +14,7 @@ struct fake_core *fake_core_create(uint32_t arch, const char *simd)
         return NULL;
     }
     fake->config.arch = arch;
+    fake->config.ub_repeats = 1;
     fake->core.config = &fake->config;
     fake->core.local[LEO_MEM_SPACE_UB].bytes = FAKE_UB_BYTES;
     // an allocation of its own size, so that a step too far is seen by the address sanitizer

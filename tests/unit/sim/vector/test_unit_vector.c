@@ -84,6 +84,25 @@ static void published_bank_figures_come_out(void)
     fake_core_destroy(fake);
 }
 
+/** HW-VEC-40: twice the lanes need twice the buffer. */
+static void a_wider_unit_is_faster(void)
+{
+    struct fake_core *fake = create("ascend910b1");
+    struct sim_op op = {.insn = LEO_INSN_VADD,
+                        .d = binary_cfg(LEO_DTYPE_F32, 64),
+                        .b = 0,
+                        .c = 0x10100,
+                        .a = 0x20000};
+    const double head = cost_of(fake, &op).head_cycles, narrow = cost_of(fake, &op).busy_cycles;
+    fake->config.insn[LEO_INSN_VADD].rate32 *= 2;
+    CU_ASSERT_DOUBLE_EQUAL(cost_of(fake, &op).busy_cycles, narrow,
+                           1e-9); // the buffer is in the way
+    CU_ASSERT(cost_of(fake, &op).bank_cycles > 0);
+    fake->config.ub_repeats = 2;
+    CU_ASSERT_DOUBLE_EQUAL(cost_of(fake, &op).busy_cycles - head, (narrow - head) / 2, 1e-9);
+    fake_core_destroy(fake);
+}
+
 /** HW-VEC-41: a copy that scatters its blocks over one group writes one block a cycle. */
 static void write_conflicts_cost_a_cycle_a_block(void)
 {
@@ -187,6 +206,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"published_bank_figures_come_out", published_bank_figures_come_out},
+        {"a_wider_unit_is_faster", a_wider_unit_is_faster},
         {"write_conflicts_cost_a_cycle_a_block", write_conflicts_cost_a_cycle_a_block},
         {"repeats_cost_by_the_rates", repeats_cost_by_the_rates},
         {"reductions_and_wide_types_are_slower", reductions_and_wide_types_are_slower},
