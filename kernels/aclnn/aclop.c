@@ -14,6 +14,7 @@
  * A question mark behind an input: NULL if the call has not so many, or its type is undefined.
  */
 #include "../frame/engine.h"
+#include "float_status.h"
 #include "objects.h"
 
 #include <leo/acl_hook.h>
@@ -358,6 +359,10 @@ static int compare_mapping(const void *type, const void *mapping)
 
 static aclError run_op(const struct leo_acl_op *op)
 {
+    aclError status_error;
+    if (aclop_run_float_status(op, &status_error)) {
+        return status_error;
+    }
     const struct mapping *mapping =
         bsearch(op->type, mappings, sizeof(mappings) / sizeof(mappings[0]), sizeof(mappings[0]),
                 compare_mapping);

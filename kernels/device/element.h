@@ -6,13 +6,14 @@
  *
  * Conversions: float to an integer truncates toward zero and saturates at the 64-bit limits, then
  * at those of i32 and u32; 8- and 16-bit types keep the low bits; NaN gives 0. Anything to bool is
- * x != 0. To a narrower float: nearest even.
+ * x != 0. To a narrower float: nearest even; in the saturating mode what is finite stays so.
  *
  * Cores must not write one 64-byte line both: the scalar unit writes through a cache of such lines.
  */
 #pragma once
 
 #include "inline.h"
+#include "overflow.h"
 #include "types.h"
 
 enum { OP_LINE = 64 };
@@ -148,10 +149,10 @@ OP_INLINE void op_put_f(uint64_t addr, uint32_t type, float value)
         *(__gm__ volatile float *)addr = value;
         return;
     case OP_TYPE_F16:
-        *(__gm__ volatile half *)addr = (half)value;
+        *(__gm__ volatile half *)addr = (half)op_fit_half(type, value);
         return;
     case OP_TYPE_BF16:
-        *(__gm__ volatile bfloat16_t *)addr = (bfloat16_t)value;
+        *(__gm__ volatile bfloat16_t *)addr = (bfloat16_t)op_fit_half(type, value);
         return;
     case OP_TYPE_F64:
         *(__gm__ volatile double *)addr = (double)value;

@@ -58,10 +58,35 @@ OP_INLINE uint64_t pw_place(const struct op_pointwise_args *a, uint32_t which, u
     }
 }
 
+/* In f16 and bf16 an infinite result becomes the largest number and NaN 0 where the launch
+ * saturates, unless they are meant. */
+OP_INLINE void pw_put_f(const struct op_pointwise_args *a, uint64_t addr, float value)
+{
+    const uint32_t type = a->out_type;
+    if (op_is_half(type) && !(__builtin_fabsf(value) < __builtin_inff()) && !a->infinite) {
+        value = op_saturate_float(value);
+    }
+    op_put_f(addr, type, value);
+}
+
+OP_INLINE void pw_put_d(const struct op_pointwise_args *a, uint64_t addr, double value)
+{
+    if (op_is_half(a->out_type)) {
+        pw_put_f(a, addr, (float)value);
+        return;
+    }
+    op_put_d(addr, a->out_type, value);
+}
+
+OP_INLINE void pw_put_i(const struct op_pointwise_args *a, uint64_t addr, int64_t value)
+{
+    op_put_i(addr, a->out_type, value);
+}
+
 #define PW_T       float
 #define PW_NAME(x) pw_##x##_f
 #define PW_GET     op_get_f
-#define PW_PUT     op_put_f
+#define PW_PUT     pw_put_f
 #define PW_CONST   real
 #include "pointwise.inc"
 #undef PW_T
@@ -73,7 +98,7 @@ OP_INLINE uint64_t pw_place(const struct op_pointwise_args *a, uint32_t which, u
 #define PW_T       double
 #define PW_NAME(x) pw_##x##_d
 #define PW_GET     op_get_d
-#define PW_PUT     op_put_d
+#define PW_PUT     pw_put_d
 #define PW_CONST   real
 #include "pointwise.inc"
 #undef PW_T
@@ -85,6 +110,6 @@ OP_INLINE uint64_t pw_place(const struct op_pointwise_args *a, uint32_t which, u
 #define PW_T       int64_t
 #define PW_NAME(x) pw_##x##_i
 #define PW_GET     op_get_i
-#define PW_PUT     op_put_i
+#define PW_PUT     pw_put_i
 #define PW_CONST   integer
 #include "pointwise.inc"

@@ -29,5 +29,7 @@ struct op_pointwise_args {
     double real[OP_POINTWISE_VARS];
     int64_t integer[OP_POINTWISE_VARS];
     uint8_t out_type, in_type[OP_POINTWISE_VARS];
-    uint8_t rank; /**< at least 1; of kernels that ask for places at least 2 */
+    uint8_t rank;     /**< at least 1; of kernels that ask for places at least 2 */
+    uint8_t infinite; /**< 1: infinities of the result are meant, in the saturating mode too */
+    uint8_t reserved[7];
 };

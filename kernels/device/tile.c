@@ -63,8 +63,8 @@ static void widen(const struct op_tile_args *t, const struct op_tile_insn *i, ui
     vconv_f162f32(f32_at(t, i->d, parity), f16_at(t, i->c, parity), repeats, 1, 1, 8, 4);
 }
 
-static void narrow(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
-                   uint8_t repeats)
+static void convert(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                    uint8_t repeats)
 {
     switch (i->b) {
     case OP_TYPE_F16:
@@ -89,8 +89,20 @@ static void narrow(const struct op_tile_args *t, const struct op_tile_insn *i, u
     }
 }
 
+static void narrow(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                   uint8_t repeats, bool saturate)
+{
+    if (!saturate) {
+        convert(t, i, parity, repeats);
+        return;
+    }
+    leo_set_saturate(true);
+    convert(t, i, parity, repeats);
+    leo_set_saturate(false);
+}
+
 static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
-                     uint8_t repeats, uint32_t count)
+                     uint8_t repeats, uint32_t count, bool saturate)
 {
     const float n = t->number[i->b < OP_TILE_NUMBERS ? i->b : 0];
     switch (i->code) {
@@ -197,7 +209,7 @@ static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i,
         widen(t, i, parity, repeats);
         return;
     default:
-        narrow(t, i, parity, repeats);
+        narrow(t, i, parity, repeats, saturate);
         return;
     }
 }
@@ -308,6 +320,7 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
     const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
     const uint64_t end = op_min64(first + t->per_block, t->pieces);
     uint64_t filled = UINT64_MAX;
+    const bool saturate = op_infinite_begin() && !t->infinite;
     uint32_t parity = 0;
     set_mask_count();
     set_vector_mask(0, t->tile);
@@ -343,7 +356,7 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         set_vector_mask(0, count);
         for (uint32_t i = 0; i < t->insns; i++) {
             pipe_barrier(PIPE_V); // the first one also waits for what was filled in
-            run_insn(t, &t->insn[i], parity, repeats, count);
+            run_insn(t, &t->insn[i], parity, repeats, count, saturate);
         }
         set_flag(PIPE_V, PIPE_MTE2, parity);
         set_flag(PIPE_V, PIPE_MTE3, parity);

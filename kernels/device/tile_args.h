@@ -81,6 +81,7 @@ struct op_tile_args {
     uint8_t out_bytes, out_slot;
     uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];
     uint8_t in_bytes[OP_TILE_INS];
+    uint8_t infinite; /**< 1: infinities of the result are meant, in the saturating mode too */
 
     /* Lists. A program loads the used part alone: a load from global memory is slow. */
     struct op_tile_slot slot[OP_TILE_SLOTS];

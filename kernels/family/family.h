@@ -57,4 +57,5 @@ struct op_pointwise {
     unsigned var_count;                  /**< variables of the expression */
     unsigned char var[OP_POINTWISE_MAX]; /**< their parameters, or enum op_pointwise_var */
     const struct op_expr *tile;          /**< NULL: the vector unit cannot compute it */
+    bool moves; /**< every result is one of the operands or its magnitude */
 };

@@ -257,6 +257,19 @@ static void set_number(struct op_pointwise_work *work, unsigned var)
     }
 }
 
+bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work)
+{
+    bool keeps = work->op->moves;
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (!work->is_tensor[i]) {
+            keeps = keeps || !isfinite(work->real[i]);
+        } else if (op_type_bytes(work->tensors[i].type) > op_type_bytes(work->out.type)) {
+            return false;
+        }
+    }
+    return keeps;
+}
+
 enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
 
 static leo_status plan_scalar_unit(const struct op_pointwise_work *work,
@@ -269,6 +282,7 @@ static leo_status plan_scalar_unit(const struct op_pointwise_work *work,
     args.out_type = (uint8_t)work->out.type;
     args.count = (uint64_t)op_tensor_count(&work->out);
     args.rank = (uint8_t)space->rank;
+    args.infinite = op_pointwise_keeps_infinities(work);
     for (unsigned d = 0; d < space->rank; d++) {
         args.dim[d] = space->dim[d];
         args.out_stride[d] = space->stride[0][d] * op_type_bytes(work->out.type);

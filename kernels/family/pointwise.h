@@ -30,6 +30,9 @@ LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work
                                                   bool floats, bool *done);
 /** Whether types and expression are the vector unit's, whatever the layout. */
 bool op_pointwise_fits_vector(const struct op_pointwise_work *work);
+/** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
+ * of a mask is, or results are elements of inputs that are no wider. */
+bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);
 /** Whether the output is the one input, converted if need be. */
 bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 /** Appends the launch of a copy without conversion between layouts, if it can; sets *done. */

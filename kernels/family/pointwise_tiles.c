@@ -358,6 +358,7 @@ static void add_output(struct list *list, unsigned result)
     const unsigned out = new_value(list, TILE);
     list->value[out].slot = args->out_slot;
     if (type != OP_TYPE_F32) {
+        args->infinite = op_pointwise_keeps_infinities(list->work);
         add_insn(list, OP_TILE_NARROW, out, result, (unsigned)type,
                  is_narrow(type) ? halfway_slot(list) : 0);
     } else if (list->insns > 0 && list->insn[list->insns - 1].d == result &&

@@ -32,6 +32,12 @@ class Expression:
         """Whether the expression asks where its element lies."""
         return any(name in ("index", "row", "column") for name in self.variables)
 
+    @property
+    def moves(self):
+        """Whether every result is one of the operands or its magnitude: it cannot overflow."""
+        text = re.sub(r"\b(max|min|abs)\s*\(", "(", self.text)
+        return not re.search(r"[-+*/]|[a-z]\w*\s*\(", text)
+
     def c_text(self, cls):
         """Calls get the class's suffix, decimal numbers the class's type."""
         text = re.sub(r"\b([a-z]\w*)\s*\(", lambda m: f"pw_{m[1]}_{cls}(", self.text)
@@ -145,7 +151,7 @@ def row_data(tables):
         lines.append(
             f"static const struct op_pointwise data_{row.name} = {{\n"
             f'    "{row.expression.program}", "{row.expression.name}", OP_COMPUTE_{row.expression.compute.upper()}, '
-            f"{out[0]}, {len(row.found)}, {{{indices or 0}}}, {tile}}};")
+            f"{out[0]}, {len(row.found)}, {{{indices or 0}}}, {tile}, {'true' if row.expression.moves else 'false'}}};")
         row.data = f"&data_{row.name}"
     return "\n".join(lines) + "\n"
 

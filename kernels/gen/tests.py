@@ -23,12 +23,13 @@ def table_c(tables):
         parts.append("};\n")
     parts.append("\nconst struct op_test_row op_test_rows[] = {\n")
     for row in ordered:
-        ref, variables, compute = "NULL", "0", "NULL"
+        ref, variables, compute, moves = "NULL", "0", "NULL", "false"
         if row.family == "pointwise":
             ref, compute = f'"{row.expression.name}"', f'"{row.expression.compute}"'
             variables = ", ".join(str(index) for _, index in row.found) or "0"
+            moves = "true" if row.expression.moves else "false"
         parts.append(f'    {{"{row.name}", "{row.family}", params_{row.name}, {len(row.params)}, phase1_{row.name}, '
-                     f"aclnn{row.name}, {ref}, {compute}, {len(getattr(row, 'found', []))}, {{{variables}}}, "
+                     f"aclnn{row.name}, {ref}, {compute}, {len(getattr(row, 'found', []))}, {{{variables}}}, {moves}, "
                      f"{c_string(row.get('test', ''))}}},\n")
     parts.append(f"}};\nconst unsigned op_test_row_count = {len(ordered)};\n")
     return "".join(parts)

@@ -107,44 +107,6 @@ aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int
     return aclrtGetDeviceInfo(deviceId, attrs[deviceInfo], value);
 }
 
-// A coupled chip saturates, a split one makes infinities; neither does the other here.
-static aclError ask_sat_mode(const char *func, aclrtFloatOverflowMode *mode)
-{
-    struct leo_drv_caps caps;
-    int32_t device;
-    leo_status status = front_device_current(&device);
-    if (status == LEO_OK) {
-        status = front_device_caps(device, &caps);
-    }
-    if (status == LEO_OK) {
-        *mode = caps.arch == ACL_ARCH_COUPLED ? ACL_RT_OVERFLOW_MODE_SATURATION
-                                              : ACL_RT_OVERFLOW_MODE_INFNAN;
-    }
-    return acl_result(func, status);
-}
-
-aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
-{
-    aclrtFloatOverflowMode own;
-    const char *func = "aclrtSetDeviceSatMode";
-    if (mode != ACL_RT_OVERFLOW_MODE_SATURATION && mode != ACL_RT_OVERFLOW_MODE_INFNAN) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "mode %d is neither 0 nor 1", (int)mode);
-    }
-    aclError error = ask_sat_mode(func, &own);
-    if (!error && mode != own) {
-        error = acl_fail(
-            ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func, "this chip %s, mode %d is not modelled",
-            own == ACL_RT_OVERFLOW_MODE_INFNAN ? "makes infinities" : "saturates", (int)mode);
-    }
-    return error;
-}
-
-aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
-{
-    return mode ? ask_sat_mode("aclrtGetDeviceSatMode", mode)
-                : acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceSatMode", "mode is NULL");
-}
-
 aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus)
 {
     bool dead;

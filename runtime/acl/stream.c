@@ -138,32 +138,6 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
     return acl_result(__func__, front_stream_set_failure_mode(stream, mode == ACL_STOP_ON_FAILURE));
 }
 
-aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
-{
-    FRONT_PINNED struct front_stream *found = NULL;
-    if (flag > 1) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "flag %u is neither 0 nor 1", flag);
-    }
-    aclError error = acl_result(__func__, front_stream_get(stream, &found));
-    if (!error) {
-        atomic_store(&found->number[ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK], flag);
-    }
-    return error;
-}
-
-aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
-{
-    FRONT_PINNED struct front_stream *found = NULL;
-    if (!flag) {
-        return acl_null(__func__, "flag");
-    }
-    aclError error = acl_result(__func__, front_stream_get(stream, &found));
-    if (!error) {
-        *flag = atomic_load(&found->number[ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK]);
-    }
-    return error;
-}
-
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
 {
     return streamCount ? acl_result(__func__, front_stream_available(streamCount))

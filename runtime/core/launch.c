@@ -97,9 +97,13 @@ static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num,
 // Submits with the argument block at `place` (ptr NULL: nothing to hold) and gives it back on
 // failure.
 static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_rt_kernel *kernel,
-                                const struct leo_sqe_kernel *body, const struct place *place)
+                                const struct leo_sqe_kernel *body, const struct place *place,
+                                enum leo_float_mode mode)
 {
-    struct leo_sqe entry = {.opcode = LEO_SQE_OP_KERNEL, .core_kind = (uint8_t)kernel->kind};
+    mode = mode == LEO_FLOAT_MODE_OWN ? stream->float_mode : mode;
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_KERNEL,
+                            .core_kind = (uint8_t)kernel->kind,
+                            .flags = (uint8_t)(mode << RT_FLOAT_MODE_SHIFT)};
     memcpy(entry.body, body, sizeof(*body));
     const struct rt_task task = {
         .what = kernel->name,
@@ -235,7 +239,7 @@ leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t blo
             pack_args(kernel, args, place.ptr);
             body.reloc |= pack_data(kernel, data, data_count, place.ptr);
         }
-        status = submit_kernel(stream, kernel, &body, &place);
+        status = submit_kernel(stream, kernel, &body, &place, opts->float_mode);
     }
     pthread_mutex_unlock(&stream->device->lock);
     return status;
@@ -325,7 +329,7 @@ leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint3
         if (!kernel->arg_count) {
             body.slots = (uint16_t)(bytes / 8 < RT_SLOTS_MAX ? bytes / 8 : RT_SLOTS_MAX);
         }
-        status = submit_kernel(stream, kernel, &body, &place);
+        status = submit_kernel(stream, kernel, &body, &place, opts->float_mode);
     }
     pthread_mutex_unlock(&device->lock);
     return status;

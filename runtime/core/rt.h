@@ -14,6 +14,7 @@ enum {
     RT_FAULT_TEXT = 8192,    /**< bytes of the text of a fault; the checker may find much */
     RT_SLOTS_MAX = 64,       /**< bits of sqe_kernel.reloc */
     RT_SKIP_AFTER_FAULT = 1, /**< bit of sqe.flags */
+    RT_FLOAT_MODE_SHIFT = 1, /**< of enum float_mode in sqe.flags */
     RT_COPY_DST_HOST = 1,    /**< bits of sqe_copy.flags */
     RT_COPY_SRC_HOST = 2,
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
@@ -164,14 +165,15 @@ struct leo_rt_stream {
     char *args;                             /**< argument ring */
     uint64_t args_addr;
     uint32_t args_head, args_tail,
-        args_tasks;             /**< next place; oldest in use; tasks that hold a place */
-    struct leo_rt_graph *graph; /**< what it is given goes there; NULL: to the device */
-    bool updates_graph;         /**< in place of tasks that are there */
-    uint64_t graph_nodes;       /**< tasks it gave to the capture */
-    uint64_t graph_joined_at;   /**< graph_nodes + 1 when another stream waited for its end */
-    bool stop_on_failure;       /**< tasks behind one that failed do not start */
-    bool is_stopped;            /**< one failed and was told: what came after it was not done */
-    bool has_failure;           /**< a task failed and its text is not made yet */
+        args_tasks;                 /**< next place; oldest in use; tasks that hold a place */
+    struct leo_rt_graph *graph;     /**< what it is given goes there; NULL: to the device */
+    bool updates_graph;             /**< in place of tasks that are there */
+    uint64_t graph_nodes;           /**< tasks it gave to the capture */
+    uint64_t graph_joined_at;       /**< graph_nodes + 1 when another stream waited for its end */
+    enum leo_float_mode float_mode; /**< of its kernels */
+    bool stop_on_failure;           /**< tasks behind one that failed do not start */
+    bool is_stopped;                /**< one failed and was told: what came after it was not done */
+    bool has_failure;               /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */

@@ -324,6 +324,13 @@ void leo_rt_stream_abandon(struct leo_rt_stream *stream)
     pthread_mutex_unlock(&device->lock);
 }
 
+void leo_rt_stream_set_float_mode(struct leo_rt_stream *stream, enum leo_float_mode mode)
+{
+    pthread_mutex_lock(&stream->device->lock);
+    stream->float_mode = mode;
+    pthread_mutex_unlock(&stream->device->lock);
+}
+
 void leo_rt_stream_set_stop_on_failure(struct leo_rt_stream *stream)
 {
     pthread_mutex_lock(&stream->device->lock);

@@ -36,6 +36,17 @@ leo_status front_device_current(int32_t *id);
 leo_status front_limit_set(uint64_t us);
 leo_status front_limit_get(uint32_t *us);
 
+/* overflow.c: float results beyond their type. */
+/** Whether kernels saturate by themselves on the current device, and those of streams made from now
+ * on. */
+leo_status front_saturate_get(bool *by_itself, bool *later);
+leo_status front_saturate_set(bool later);
+/** For a new stream. */
+void front_saturate_stream(const struct front_context *context, struct leo_rt_stream *stream);
+/** leo_rt_overflow_async: reads and clears the sticky status. */
+leo_status front_overflow(const void *stream, uint64_t addr, uint32_t bytes, uint32_t value,
+                          bool clear);
+
 /* peer.c */
 /** Lets the current device at the memory of another, or no longer. */
 leo_status front_peer_enable(int32_t peer);

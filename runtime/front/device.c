@@ -100,6 +100,7 @@ static void close_slot(struct front_device *slot)
     front_callbacks_end(slot);
     front_physical_end(slot);
     front_host_memory_end(slot);
+    atomic_store(&front_process()->float_mode[leo_rt_device_index(slot->rt)], LEO_FLOAT_MODE_OWN);
     leo_rt_device_close(slot->rt);
     slot->rt = NULL;
     slot->primary = NULL;

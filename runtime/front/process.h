@@ -14,10 +14,11 @@
 
 enum {
     FRONT_DEVICES = 8,
-    FRONT_CORE_KINDS = 2,    /**< cores that have a Cube, vector cores */
-    FRONT_NUMBERS = 8,       /**< a face's own numbers, kept with a context or stream */
-    FRONT_FOREVER = -1,      /**< as a timeout */
-    FRONT_DEFAULT_NONE = -1, /**< no device stands in where none was set */
+    FRONT_CORE_KINDS = 2,        /**< cores that have a Cube, vector cores */
+    FRONT_ARCH_SATURATES = 1001, /**< generation whose kernels saturate if not asked otherwise */
+    FRONT_NUMBERS = 8,           /**< a face's own numbers, kept with a context or stream */
+    FRONT_FOREVER = -1,          /**< as a timeout */
+    FRONT_DEFAULT_NONE = -1,     /**< no device stands in where none was set */
     FRONT_PRIORITY_GREATEST = 0,
     FRONT_PRIORITY_LEAST = 7,
 };
@@ -110,6 +111,8 @@ struct front_process {
     struct front_device device[FRONT_DEVICES];
     /** By number of the runtime; bit i: it may reach the memory of device i. */
     _Atomic uint32_t peers[FRONT_DEVICES];
+    /** enum leo_float_mode of later streams, by number of the runtime. */
+    _Atomic uint32_t float_mode[FRONT_DEVICES];
     _Atomic uint32_t core_limit[FRONT_DEVICES][FRONT_CORE_KINDS]; /**< 0 = all it has */
     struct front_table handles;
     pthread_mutex_t map_lock;    /**< held over changes of what is mapped where */

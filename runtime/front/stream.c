@@ -23,6 +23,7 @@ leo_status front_stream_make(struct front_context *context, uint32_t priority, u
     if (atomic_load(&context->stop_on_failure)) {
         leo_rt_stream_set_stop_on_failure(stream->rt);
     }
+    front_saturate_stream(context, stream->rt);
     stream->context = context;
     stream->priority = priority;
     stream->flags = flags;

@@ -154,7 +154,8 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     memset(&core->cross, 0, sizeof(core->cross));
     core->park = SIM_PARK_NONE;
     core->vmask[0] = core->vmask[1] = UINT64_MAX;
-    core->ctrl = 0;
+    const struct leo_cfg_ctrl ctrl = {.saturate = block->saturate};
+    core->ctrl = leo_cfg_ctrl_pack(&ctrl);
     core->cmpmask[0] = core->cmpmask[1] = 0;
     core->selmask_addr = 0;
     memset(&core->csr, 0, sizeof(core->csr));

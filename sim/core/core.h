@@ -132,6 +132,7 @@ struct sim_block {
     uint32_t block_idx, block_num;
     uint32_t group_vectors; /**< as of struct sim_core */
     double limit_cycles;    /**< it may run */
+    bool saturate;          /**< CSR ctrl at its start */
 };
 
 /** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */

@@ -2,27 +2,26 @@
 /* Meaning of mmad. docs/hw/cube.md. */
 #include "mad.h"
 
+#include "core/saturate.h"
 #include "simd/simd.h"
 #include "simd/simd_cube.h"
 #include <string.h>
 
-/* Results of one type: infinity becomes the largest number, NaN 0 (HW-NUM-15). */
+/* Whole fractals: rows past m keep what they held, so they must not count (HW-NUM-15). */
 static void saturate(struct sim_core *core, const struct sim_mmad *mmad)
 {
     const bool half = mmad->type == LEO_MAD_F16F16;
-    const uint32_t infinity = half ? 0x7c00u : 0x7f800000u, sign = half ? 0x8000u : 0x80000000u;
-    const size_t bytes = half ? 2 : 4, m1 = (mmad->m + 15) / 16;
-    for (uint32_t i = 0; i < mmad->m; i++) {
-        for (uint32_t j = 0; j < mmad->n; j++) {
-            uint8_t *at =
-                (uint8_t *)mmad->c + ((j / 16 * m1 + i / 16) * 256 + i % 16 * 16 + j % 16) * bytes;
-            uint32_t bits = 0;
-            memcpy(&bits, at, bytes);
-            if ((bits & infinity) == infinity) {
-                bits = (bits & ~sign) > infinity ? 0 : (bits & sign) | (infinity - 1);
-                memcpy(at, &bits, bytes);
-                core->csr.overflow = 1;
-            }
+    const uint32_t infinity = sim_infinity_of(half ? LEO_DTYPE_F16 : LEO_DTYPE_F32);
+    const size_t row_bytes = half ? 32 : 64, m1 = (mmad->m + 15) / 16;
+    for (uint32_t j = 0; j < mmad->n; j += 16) {
+        const uint32_t columns = mmad->n - j < 16 ? mmad->n - j : 16;
+        uint8_t *rows = (uint8_t *)mmad->c + j / 16 * m1 * 16 * row_bytes;
+        if (columns == 16) {
+            sim_core_saturate(core, infinity, rows, (size_t)mmad->m * 16, NULL);
+            continue;
+        }
+        for (uint32_t i = 0; i < mmad->m; i++) {
+            sim_core_saturate(core, infinity, rows + i * row_bytes, columns, NULL);
         }
     }
 }

@@ -2,6 +2,7 @@
 /* From L0C out through the fixpipe of the split chip. docs/hw/cube.md. */
 #include "fix.h"
 
+#include "core/saturate.h"
 #include "number/number.h"
 
 struct writer {
@@ -10,6 +11,7 @@ struct writer {
     const uint8_t *scale; /**< words of the columns, or one for all */
     bool each;
     float alpha;
+    uint32_t infinity;     /**< of the results' type if they saturate; else 0 */
     bool fast;             /**< the host's conversions know it */
     enum sim_cube_out out; /**< then: which */
 };
@@ -22,8 +24,8 @@ static bool is_fast(const struct fix *fix, enum sim_cube_out *out)
     return fix->quant <= LEO_QUANT_F32_BF16 && fix->relu <= FIX_RELU;
 }
 
-static void convert_row(const struct writer *writer, const float *src, uint32_t column,
-                        uint32_t columns, uint8_t *dst)
+static void convert_plain(const struct writer *writer, const float *src, uint32_t column,
+                          uint32_t columns, uint8_t *dst)
 {
     if (writer->fast) {
         writer->core->simd->cube->convert(dst, 64, src, 1, columns, writer->out,
@@ -35,12 +37,21 @@ static void convert_row(const struct writer *writer, const float *src, uint32_t 
                     dst);
 }
 
+static void convert_row(const struct writer *writer, const float *src, uint32_t column,
+                        uint32_t columns, uint8_t *dst)
+{
+    convert_plain(writer, src, column, columns, dst);
+    if (writer->infinity) {
+        sim_core_saturate(writer->core, writer->infinity, dst, columns, NULL);
+    }
+}
+
 /* Writes rows x columns (columns <= 16, of one column of fractals). */
 static void write_piece(const struct writer *writer, uint8_t *dst, const float *src,
                         uint32_t column, uint32_t rows, uint32_t columns)
 {
     const struct fix *fix = &writer->fix;
-    if (writer->fast && !fix->atomic.combine) {
+    if (writer->fast && !fix->atomic.combine && !writer->infinity) {
         writer->core->simd->cube->convert(dst, fix->dst_row, src, rows, columns, writer->out,
                                           fix->relu == FIX_RELU);
         return;
@@ -94,6 +105,18 @@ static bool write_matrix(const struct writer *writer, const struct target *targe
     return true;
 }
 
+/* A move of accumulators, with or without relu, cannot overflow (HW-NUM-15). */
+static uint32_t infinity_of(const struct sim_core *core, enum leo_quant quant)
+{
+    if (!sim_core_saturates(core)) {
+        return 0;
+    }
+    return quant == LEO_QUANT_F32_BF16 ? sim_infinity_of(LEO_DTYPE_BF16)
+           : quant == LEO_QUANT_F32_F16 || quant == LEO_QUANT_DEQF16 || quant == LEO_QUANT_VDEQF16
+               ? sim_infinity_of(LEO_DTYPE_F16)
+               : 0;
+}
+
 bool sim_fix_out(struct sim_core *core, const struct sim_op *op)
 {
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
@@ -103,6 +126,7 @@ bool sim_fix_out(struct sim_core *core, const struct sim_op *op)
         return false;
     }
     writer.fast = is_fast(&writer.fix, &writer.out);
+    writer.infinity = infinity_of(core, writer.fix.quant);
     writer.each = fix_is_per_column(writer.fix.quant);
     writer.scale =
         writer.each ? op->foot->span[SIM_OPERAND_C].host : (const uint8_t *)&core->csr.quant_pre;

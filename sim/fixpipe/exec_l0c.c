@@ -2,6 +2,7 @@
 /* Copies of the coupled chip between L0C and UB. HW-CUBE-15, HW-CUBE-30 .. HW-CUBE-33. */
 #include "fix.h"
 
+#include "core/saturate.h"
 #include "number/number.h"
 #include "number/quantize.h"
 
@@ -43,8 +44,8 @@ static uint32_t convert_out(const struct sim_core *core, enum leo_cr mode, uint3
 }
 
 /** Rows of 16 accumulators to UB, one after the other. */
-static void write_rows(struct sim_core *core, const struct fix_cr *cr, uint8_t *dst,
-                       const uint8_t *src, uint32_t rows)
+static void convert_rows(struct sim_core *core, const struct fix_cr *cr, uint8_t *dst,
+                         const uint8_t *src, uint32_t rows)
 {
     const bool half = cr->mode == LEO_CR_F32_F16 || cr->mode == LEO_CR_F32_F16_RELU;
     const bool relu = cr->mode == LEO_CR_RELU || cr->mode == LEO_CR_F32_F16_RELU;
@@ -57,6 +58,23 @@ static void write_rows(struct sim_core *core, const struct fix_cr *cr, uint8_t *
         const uint32_t value =
             convert_out(core, cr->mode, load(src + i * cr->l0c_bytes, cr->l0c_bytes));
         memcpy(dst + i * cr->ub_bytes, &value, cr->ub_bytes);
+    }
+}
+
+/* Modes that can overflow; the others move, widen, take a maximum or make integers. */
+static bool can_overflow(enum leo_cr mode)
+{
+    return mode == LEO_CR_F32_F16 || mode == LEO_CR_F32_F16_RELU || mode == LEO_CR_F16_MUL ||
+           mode == LEO_CR_S32_F16;
+}
+
+static void write_rows(struct sim_core *core, const struct fix_cr *cr, uint8_t *dst,
+                       const uint8_t *src, uint32_t rows)
+{
+    convert_rows(core, cr, dst, src, rows);
+    if (can_overflow(cr->mode) && sim_core_saturates(core)) {
+        sim_core_saturate(core, sim_infinity_of(LEO_DTYPE_F16), dst, rows * (size_t)FIX_ROW_FLOATS,
+                          NULL);
     }
 }
 

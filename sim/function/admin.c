@@ -107,6 +107,7 @@ static enum leo_fault reset_space(struct leo_sim_chip *chip, const struct leo_sq
         sim_hbm_zero(&chip->hbm, space->extent[i].base, space->extent[i].bytes);
     }
     sim_space_finish(space);
+    chip->overflow[body->space] = false;
     struct sim_events *events = &chip->scheduler.events[body->space];
     for (uint32_t i = 0; i < events->count; i++) {
         events->value[i] = 0;

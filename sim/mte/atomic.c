@@ -2,6 +2,7 @@
 /* Writes to global memory that combine with what is there (HW-DMA-06). */
 #include "mte.h"
 
+#include "core/saturate.h"
 #include "number/number.h"
 #include "simd/simd.h"
 #include "simd/simd_vector.h"
@@ -74,6 +75,14 @@ static const struct {
     [LEO_ATOMIC_TYPE_BF16] = {2, -1, {add_bf16, max_bf16, min_bf16}},
 };
 
+static uint32_t infinity_of(enum leo_atomic_type type)
+{
+    return sim_infinity_of(type == LEO_ATOMIC_TYPE_F32    ? LEO_DTYPE_F32
+                           : type == LEO_ATOMIC_TYPE_F16  ? LEO_DTYPE_F16
+                           : type == LEO_ATOMIC_TYPE_BF16 ? LEO_DTYPE_BF16
+                                                          : LEO_DTYPE_S32);
+}
+
 bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *atomic)
 {
     static const enum sim_binary members[] = {SIM_BINARY_ADD, SIM_BINARY_MAX, SIM_BINARY_MIN};
@@ -89,16 +98,29 @@ bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *a
     const int lane = types[ctrl.atomic_type].lane;
     const unsigned which = ctrl.atomic - 1u;
     atomic->bytes = types[ctrl.atomic_type].bytes;
+    atomic->core = core;
+    if (ctrl.atomic == LEO_ATOMIC_ADD && ctrl.saturate) {
+        atomic->infinity = infinity_of(ctrl.atomic_type);
+    }
     atomic->combine = lane < 0 ? types[ctrl.atomic_type].combine[which]
                                : core->simd->vector->binary[members[which]][lane];
     return true;
+}
+
+static void combine(const struct mte_atomic *atomic, uint8_t *dst, const uint8_t *src,
+                    uint64_t bytes)
+{
+    atomic->combine(dst, dst, src, bytes / atomic->bytes);
+    if (atomic->infinity) {
+        sim_core_saturate(atomic->core, atomic->infinity, dst, bytes / atomic->bytes, NULL);
+    }
 }
 
 void mte_atomic_write(const struct mte_atomic *atomic, uint8_t *dst, const uint8_t *src,
                       uint64_t bytes)
 {
     if (((uintptr_t)dst | (uintptr_t)src) % atomic->bytes == 0) {
-        atomic->combine(dst, dst, src, bytes / atomic->bytes);
+        combine(atomic, dst, src, bytes);
         return;
     }
     // Global memory may start at any byte, the loops want whole elements.
@@ -107,7 +129,7 @@ void mte_atomic_write(const struct mte_atomic *atomic, uint8_t *dst, const uint8
         const uint64_t part = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
         memcpy(old, dst + at, part);
         memcpy(with, src + at, part);
-        atomic->combine(old, old, with, part / atomic->bytes);
+        combine(atomic, old, with, part);
         memcpy(dst + at, old, part);
     }
 }

@@ -49,7 +49,9 @@ static inline bool mte_is_atomic(const struct sim_core *core)
 /** How a write to global memory combines with what is there; combine NULL = it replaces it. */
 struct mte_atomic {
     sim_binary_fn combine;
-    unsigned bytes; /**< of an element */
+    unsigned bytes;        /**< of an element */
+    struct sim_core *core; /**< whose CSR overflow a sum raises */
+    uint32_t infinity;     /**< of the type if sums saturate; else 0 */
 };
 
 /** Atomic mode of the control register for pieces of so many bytes (HW-DMA-06); false = fault. */

@@ -191,6 +191,12 @@ static void join_team(struct leo_sim_chip *chip, const struct sim_kernel *kernel
     sim_time_engine_join(chip->engine, id, &team);
 }
 
+static bool saturates(const struct leo_sim_chip *chip, const struct leo_sqe *entry)
+{
+    const enum leo_float_mode mode = sim_entry_float_mode(entry);
+    return mode == LEO_FLOAT_MODE_OWN ? chip->config.arch == 1001 : mode == LEO_FLOAT_MODE_SATURATE;
+}
+
 /* Begins the kernel's next block on a core. */
 static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, double start_cycle)
 {
@@ -208,6 +214,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         .block_num = kernel->body.block_num,
         .group_vectors = kernel->group_vectors,
         .limit_cycles = kernel->limit_cycles,
+        .saturate = saturates(chip, &stream->entry),
     };
     unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
     if (in_registers) {
@@ -363,6 +370,9 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
     if (slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow) {
         keep_fault(chip, id);
+    }
+    if (chip->core[id].csr.overflow) {
+        chip->overflow[chip->function.ring[slot->queue].space] = true;
     }
     kernel->core_cycles += stats->end - stats->begin;
     kernel->busy[LEO_PIPE_S] += stats->scalar;

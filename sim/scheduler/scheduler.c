@@ -110,6 +110,7 @@ void sim_scheduler_reset(struct leo_sim_chip *chip)
         }
     }
     sim_image_finish(chip);
+    memset(chip->overflow, 0, sizeof(chip->overflow));
     memset(scheduler->engine_free_ps, 0, sizeof(scheduler->engine_free_ps));
     for (unsigned id = 0; id < chip->core_count; id++) {
         chip->trace[id].count = 0;
@@ -251,15 +252,22 @@ static void start_copy(struct leo_sim_chip *chip, unsigned queue)
     sim_stream_end(stream, end_ps);
 }
 
+static bool has_legal_flags(const struct leo_sqe *entry)
+{
+    const bool kernel = entry->opcode == LEO_SQE_OP_KERNEL;
+    return entry->reserved0 == 0 &&
+           sim_entry_float_mode(entry) < (kernel ? LEO_FLOAT_MODE_COUNT : 1);
+}
+
 /* Starts what has been fetched. Ends it at once if it takes no time or cannot be done. */
 static void start(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     const struct leo_sqe *entry = &stream->entry;
     stream->start_ps = chip->scheduler.now_ps;
-    if (entry->flags & ~SKIP_AFTER_FAULT || entry->reserved0) {
+    if (!has_legal_flags(entry)) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
-    } else if (entry->flags && stream->failed) {
+    } else if (entry->flags & SKIP_AFTER_FAULT && stream->failed) {
         sim_stream_fault(stream, LEO_FAULT_SKIPPED, 0, 0);
     }
     if (stream->fault.code != LEO_FAULT_NONE) {
@@ -291,6 +299,10 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
     case LEO_SQE_OP_EVENT_RECORD:
     case LEO_SQE_OP_EVENT_WAIT:
         start_event(chip, queue);
+        break;
+    case LEO_SQE_OP_OVERFLOW:
+        (void)sim_overflow_start(chip, queue);
+        sim_stream_end(stream, stream->start_ps);
         break;
     case LEO_SQE_OP_VALUE_WAIT:
         stream->state = SIM_TASK_VALUE;

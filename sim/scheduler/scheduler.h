@@ -170,6 +170,15 @@ uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
 /** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
 void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written);
 
+/** What the entry of a kernel asks for. */
+static inline enum leo_float_mode sim_entry_float_mode(const struct leo_sqe *entry)
+{
+    return (enum leo_float_mode)(entry->flags >> 1);
+}
+
+/** overflow.c: reads and clears the sticky status of the stream's space. False: the fault of the
+ * stream is set. */
+bool sim_overflow_start(struct leo_sim_chip *chip, unsigned queue);
 /** copy.c: does a copy or fill and says when it ends. False: the fault of the stream is set. */
 bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps);
 

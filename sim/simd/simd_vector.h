@@ -7,6 +7,7 @@
 #pragma once
 
 #include <leo/isa_enums.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,6 +85,10 @@ typedef void (*sim_split_fn)(void *even, void *odd, const void *src, size_t coun
 typedef void (*sim_convert_fn)(void *dst, enum leo_dtype dst_type, const void *src,
                                enum leo_dtype src_type, enum leo_round round, size_t count);
 
+/** Whether no lane has all bits of `infinity`, the exponent of its type: none is infinite or NaN.
+ */
+typedef bool (*sim_finite_fn)(const void *lanes, uint32_t infinity, size_t count);
+
 /** A combination no instruction has is NULL. */
 struct sim_simd_vector {
     sim_binary_fn binary[SIM_BINARY_COUNT][SIM_LANE_COUNT];
@@ -93,6 +98,7 @@ struct sim_simd_vector {
     sim_compare_fn compare[LEO_COND_COUNT][SIM_LANE_COUNT];
     sim_select_fn select16, select32;
     sim_split_fn split16, split32;
+    sim_finite_fn finite16, finite32;
     sim_convert_fn convert;
 };
 

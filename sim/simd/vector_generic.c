@@ -538,5 +538,7 @@ const struct sim_simd_vector sim_simd_vector_generic = {
     .select32 = plain_select32,
     .split16 = plain_split16,
     .split32 = plain_split32,
+    .finite16 = plain_finite16,
+    .finite32 = plain_finite32,
     .convert = sim_vector_convert_generic,
 };

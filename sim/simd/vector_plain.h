@@ -12,6 +12,7 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -304,6 +305,27 @@ static inline void plain_select32(void *dst, const uint8_t *bits, const void *a,
     for (size_t i = 0; i < count; i++) {
         d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i];
     }
+}
+
+/* Whether no lane is infinite or NaN: none has all bits of `infinity`. */
+static inline bool plain_finite16(const void *lanes, uint32_t infinity, size_t count)
+{
+    const uint16_t *x = lanes, exponent = (uint16_t)infinity;
+    uint16_t special = 0;
+    for (size_t i = 0; i < count; i++) {
+        special |= (uint16_t)-((x[i] & exponent) == exponent);
+    }
+    return special == 0;
+}
+
+static inline bool plain_finite32(const void *lanes, uint32_t infinity, size_t count)
+{
+    const uint32_t *x = lanes;
+    uint32_t special = 0;
+    for (size_t i = 0; i < count; i++) {
+        special |= (uint32_t)-((x[i] & infinity) == infinity);
+    }
+    return special == 0;
 }
 
 static inline void plain_split16(void *even, void *odd, const void *src, size_t count)

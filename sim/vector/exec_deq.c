@@ -54,9 +54,10 @@ static void run_deq(void *context, void *dst, const void *a, const void *b, uint
 
 bool sim_vec_deq(struct sim_core *core, const struct sim_op *op)
 {
-    const struct sim_vec vec = sim_vec_of(core, op);
+    struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
+    sim_vec_saturates(&vec, LEO_DTYPE_F16);
     uint16_t scale = (uint16_t)core->csr.deqscale;
     sim_vec_run(&vec, &dst, &src, NULL, run_deq, &scale);
     return true;

@@ -115,6 +115,14 @@ static void run_convert(void *context, void *dst, const void *a, const void *b, 
     lanes->vec->simd->convert(dst, lanes->dst_type, a, lanes->src_type, lanes->round, count);
 }
 
+/* What only repeats an operand or its magnitude cannot overflow (HW-NUM-15). */
+static void binary_saturates(struct sim_vec *vec, unsigned member, enum leo_dtype type)
+{
+    if (member != SIM_BINARY_MAX && member != SIM_BINARY_MIN) {
+        sim_vec_saturates(vec, type);
+    }
+}
+
 bool sim_vec_binary(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_vec3 cfg = leo_cfg_vec3_unpack(op->d);
@@ -124,7 +132,7 @@ bool sim_vec_binary(struct sim_core *core, const struct sim_op *op)
                                b = sim_vec_array_of(op, SIM_OPERAND_C);
     struct lanes_context lanes;
     lanes.binary = vec.simd->binary[op->row->member][sim_vec_lane_of(cfg.dtype)];
-    sim_vec_saturates(&vec, cfg.dtype);
+    binary_saturates(&vec, op->row->member, cfg.dtype);
     sim_vec_run(&vec, &dst, &a, &b, run_binary, &lanes);
     return true;
 }
@@ -147,7 +155,7 @@ bool sim_vec_scalar(struct sim_core *core, const struct sim_op *op)
     struct lanes_context lanes;
     lanes.binary = vec.simd->binary[op->row->member][sim_vec_lane_of(cfg.dtype)];
     fill_splat(&lanes, &vec, op->c, dst.lane_bytes);
-    sim_vec_saturates(&vec, cfg.dtype);
+    binary_saturates(&vec, op->row->member, cfg.dtype);
     sim_vec_run(&vec, &dst, &src, NULL, run_scalar, &lanes);
     return true;
 }
@@ -194,7 +202,9 @@ bool sim_vec_unary(struct sim_core *core, const struct sim_op *op)
                                src = sim_vec_array_of(op, SIM_OPERAND_B);
     struct lanes_context lanes;
     lanes.unary = vec.simd->unary[op->row->member][sim_vec_lane_of(cfg.dtype)];
-    sim_vec_saturates(&vec, cfg.dtype);
+    if (op->row->member != SIM_UNARY_ABS && op->row->member != SIM_UNARY_RELU) {
+        sim_vec_saturates(&vec, cfg.dtype);
+    }
     sim_vec_run(&vec, &dst, &src, NULL, run_unary, &lanes);
     return true;
 }
@@ -250,7 +260,9 @@ bool sim_vec_convert(struct sim_core *core, const struct sim_op *op)
     lanes.dst_type = cfg.dst_type;
     lanes.src_type = cfg.src_type;
     lanes.round = op->sub;
-    sim_vec_saturates(&vec, cfg.dst_type);
+    if (cfg.dst_type != LEO_DTYPE_F32) { // wide enough for every source
+        sim_vec_saturates(&vec, cfg.dst_type);
+    }
     sim_vec_run(&vec, &dst, &src, NULL, run_convert, &lanes);
     return true;
 }

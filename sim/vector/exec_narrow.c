@@ -2,6 +2,7 @@
 /* Two sources combined, results converted to half the width. */
 #include "exec_vector.h"
 
+#include "../core/saturate.h"
 #include <string.h>
 
 struct narrow {
@@ -41,6 +42,9 @@ static void run_halves(const struct sim_vec *vec, const struct sim_op *op, struc
         const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
         run_narrow(narrow, buffer[2], sim_vec_lanes(&a, repeat, used, buffer[0]),
                    sim_vec_lanes(&b, repeat, used, buffer[1]), 0, used);
+        if (vec->infinity) {
+            sim_core_saturate(vec->core, vec->infinity, buffer[2], used, mask);
+        }
         uint8_t *to = dst->host + repeat * dst->level[0].step;
         for (uint32_t lane = 0; lane < used; lane++) {
             if (sim_vec_is_active(mask, lane)) {
@@ -67,6 +71,7 @@ bool sim_vec_narrow(struct sim_core *core, const struct sim_op *op)
         .src_bytes = sim_vec_type_bytes(cfg.dtype),
         .dst_bytes = sim_vec_type_bytes(cfg.dtype) / 2,
     };
+    sim_vec_saturates(&vec, narrow.dst_type);
     if (halves && cfg.mod == 1) {
         run_halves(&vec, op, &narrow);
         return true;
@@ -74,7 +79,6 @@ bool sim_vec_narrow(struct sim_core *core, const struct sim_op *op)
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A),
                                a = sim_vec_array_of(op, SIM_OPERAND_B),
                                b = sim_vec_array_of(op, SIM_OPERAND_C);
-    sim_vec_saturates(&vec, narrow.dst_type);
     sim_vec_run(&vec, &dst, &a, &b, run_narrow, &narrow);
     return true;
 }

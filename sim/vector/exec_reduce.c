@@ -2,6 +2,7 @@
 /* Reductions: a binary tree of adjacent pairs, rounded to the type at each level (HW-VEC-30). */
 #include "exec_vector.h"
 
+#include "../core/saturate.h"
 #include <string.h>
 
 /** Repeats computed together: their lanes fit the nearest cache. */
@@ -83,9 +84,8 @@ static const uint8_t *load_repeats(const struct reduce_call *call, uint32_t firs
     return call->tree.lanes;
 }
 
-/** Reduces `count` lanes to count / lanes_each results. */
-static const uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t *lanes,
-                                   size_t count)
+/** Reduces `count` lanes to count / lanes_each results; lanes_each is 2 at least. */
+static uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t *lanes, size_t count)
 {
     const struct tree *tree = &call->tree;
     for (uint32_t each = call->lanes_each; each > 1; each /= 2) {
@@ -94,7 +94,7 @@ static const uint8_t *reduce_lanes(const struct reduce_call *call, const uint8_t
         tree->combine(tree->level, tree->even, tree->odd, count);
         lanes = tree->level;
     }
-    return lanes;
+    return tree->level;
 }
 
 static uint32_t load_lane(const uint8_t *lanes, uint32_t lane, uint32_t lane_bytes)
@@ -200,6 +200,9 @@ static void note_results(const struct reduce_call *call, uint32_t first, uint32_
         if (all->any) {
             call->tree.combine(&next, &all->value, &value, 1);
         }
+        if (vec->infinity) {
+            sim_core_saturate(vec->core, vec->infinity, &next, 1, NULL);
+        }
         if (call->wants_index && (!all->any || next != all->value)) {
             const uint64_t *mask =
                 first + i == vec->lanes.repeats - 1 ? vec->lanes.mask_last : vec->lanes.mask;
@@ -224,7 +227,11 @@ static void run_reduce(const struct reduce_call *call, uint64_t dst_bytes, struc
         const uint32_t count =
             vec->lanes.repeats - first < batch ? vec->lanes.repeats - first : batch;
         const uint8_t *lanes = load_repeats(call, first, count);
-        const uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes.count);
+        uint8_t *results = reduce_lanes(call, lanes, (size_t)count * vec->lanes.count);
+        if (vec->infinity) {
+            sim_core_saturate(vec->core, vec->infinity, results, (size_t)count * results_each,
+                              NULL);
+        }
         if (results_each == 1) {
             note_results(call, first, count, lanes, results, all);
         }
@@ -253,6 +260,9 @@ static bool reduce(struct sim_core *core, const struct sim_op *op, struct reduce
     call->dst_step = (uint64_t)dst->level[0].step;
     call->neutral = neutral_of(member, lane);
     call->tree = tree_of(&call->vec, member, lane);
+    if (member == SIM_BINARY_ADD) { // an extreme is one of the lanes
+        sim_vec_saturates(&call->vec, cfg.dtype);
+    }
     struct overall all = {0};
     run_reduce(call, (call->vec.lanes.repeats - 1) * call->dst_step + dst->bytes, &all);
     if (all.any && call->wants_index) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "walk.h"
 
+#include "../core/saturate.h"
 #include <string.h>
 
 void sim_vec_set_prefix(uint64_t mask[2], uint32_t lanes)
@@ -125,32 +126,7 @@ static bool is_safe_at_once(const struct sim_vec_array *dst, const struct sim_ve
 
 void sim_vec_saturates(struct sim_vec *vec, enum leo_dtype type)
 {
-    if (leo_cfg_ctrl_unpack(vec->core->ctrl).saturate) {
-        vec->infinity = type == LEO_DTYPE_F32    ? 0x7f800000u
-                        : type == LEO_DTYPE_F16  ? 0x7c00u
-                        : type == LEO_DTYPE_BF16 ? 0x7f80u
-                                                 : 0;
-    }
-}
-
-/** Infinities become the largest number, NaN becomes 0 (HW-NUM-15). `mask` NULL: all lanes count.
- */
-static void saturate(const struct sim_vec *vec, uint8_t *lanes, uint32_t lane_bytes, uint64_t count,
-                     const uint64_t *mask)
-{
-    const uint32_t infinity = vec->infinity, sign = lane_bytes == 2 ? 0x8000u : 0x80000000u;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, lanes + i * lane_bytes, lane_bytes);
-        if ((bits & infinity) != infinity) {
-            continue;
-        }
-        bits = (bits & ~sign) > infinity ? 0 : (bits & sign) | (infinity - 1);
-        memcpy(lanes + i * lane_bytes, &bits, lane_bytes);
-        if (mask == NULL || sim_vec_is_active(mask, (uint32_t)i)) {
-            vec->core->csr.overflow = 1;
-        }
-    }
+    vec->infinity = sim_core_saturates(vec->core) ? sim_infinity_of(type) : 0;
 }
 
 void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
@@ -163,7 +139,7 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
         kernel(context, dst->data, a != NULL ? a->data : NULL, b != NULL ? b->data : NULL, 0,
                vec->lanes.total);
         if (vec->infinity) {
-            saturate(vec, dst->data, dst->lane_bytes, vec->lanes.total, NULL);
+            sim_core_saturate(vec->core, vec->infinity, dst->data, vec->lanes.total, NULL);
         }
         return;
     }
@@ -182,7 +158,7 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
         }
         kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes.count, used);
         if (vec->infinity) {
-            saturate(vec, buffer[2], dst->lane_bytes, used, mask);
+            sim_core_saturate(vec->core, vec->infinity, buffer[2], used, mask);
         }
         scatter(vec, dst, repeat, mask, used, buffer[2]);
     }

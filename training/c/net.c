@@ -227,6 +227,10 @@ static leo_status build(struct net *net, struct train_random *random)
 {
     leo_status status = leo_rt_stream_create(net->device, &net->stream);
     if (status == LEO_OK) {
+        // find_overflow looks for infinities, on the first generation too.
+        leo_rt_stream_set_float_mode(net->stream, LEO_FLOAT_MODE_INFINITE);
+    }
+    if (status == LEO_OK) {
         status = leo_op_context_create(net->device, net->stream, &net->context);
     }
     if (status == LEO_OK) {

@@ -447,10 +447,23 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 /** 1: float overflows of the stream's kernels are to be noted. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
-/** What an overflow of the current device becomes. A coupled chip saturates, a split one makes
- * infinities: the other mode is 207000. */
+/** What float results beyond their type become in kernels of streams created from now on. A coupled
+ * chip has the saturating mode only: the other one is 207000. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
+/* The sticky status of the process's overflows on the device, raised in the saturating mode when a
+ * block of a kernel ends. outputAddr: 64 bytes of device memory, the first word 1 if it is raised.
+ * In the order of the stream. */
+ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize,
+                                                    aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize,
+                                                         aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtResetFloatOverflowStatus(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize,
+                                                            uint32_t checkMode, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode,
+                                                              aclrtStream stream);
 /* Callbacks. One thread runs those of a stream; it calls aclrtProcessReport in a loop: timeout in
  * ms, -1 for ever; 507012 if none came, 107012 if no stream's go to it. ACL_CALLBACK_BLOCK: the
  * stream waits until the callback has run. A host function is run by a thread of the library, and

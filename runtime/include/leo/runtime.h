@@ -174,6 +174,18 @@ leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t
 leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
                                size_t bytes);
 
+/** What float results beyond their type become in kernels launched from now on, unless they choose
+ * themselves; of a new stream: as the chip's generation has it. */
+void leo_rt_stream_set_float_mode(struct leo_rt_stream *stream, enum leo_float_mode mode);
+/**
+ * Reads the sticky status of overflows: [addr, addr + bytes) of device memory, at most 64 bytes,
+ * become the word `value` if results of a kernel of this device have overflown since it was
+ * cleared, else 0, and zeros behind it. addr 0: nothing is written. Then clears it, if asked to. In
+ * the order of the stream; kernels of other streams raise it when their blocks end.
+ */
+leo_status leo_rt_overflow_async(struct leo_rt_stream *stream, uint64_t addr, uint32_t bytes,
+                                 uint32_t value, bool clear);
+
 /** From here on: a task does not start if one before it in the stream failed. For good. */
 void leo_rt_stream_set_stop_on_failure(struct leo_rt_stream *stream);
 /** Destroys it without waiting: tasks under way are given up. */
@@ -282,8 +294,9 @@ leo_status leo_rt_launch_with_data(struct leo_rt_kernel *kernel, uint32_t block_
                                    unsigned data_count, const char *tag);
 /** What one launch has of its own. */
 struct leo_rt_launch_opts {
-    const char *tag;   /**< names the task in profiles; may be NULL */
-    uint32_t limit_us; /**< watchdog in simulated microseconds; 0 = the device's */
+    const char *tag;                /**< names the task in profiles; may be NULL */
+    uint32_t limit_us;              /**< watchdog in simulated microseconds; 0 = the device's */
+    enum leo_float_mode float_mode; /**< own (0): the stream's */
 };
 leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
                                       struct leo_rt_stream *stream, const void *const *args,

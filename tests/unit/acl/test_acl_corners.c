@@ -406,8 +406,75 @@ static void launch_configuration_counts(void)
     acl_end(binary);
 }
 
+static void expect_overflow(void *device, uint32_t want)
+{
+    uint32_t status[16];
+    memset(status, 0xff, sizeof(status));
+    OK(aclrtMemcpy(device, sizeof(status), status, sizeof(status), ACL_MEMCPY_HOST_TO_DEVICE));
+    OK(aclrtGetOverflowStatus(device, sizeof(status), NULL));
+    OK(aclrtSynchronizeStream(NULL));
+    OK(aclrtMemcpy(status, sizeof(status), device, sizeof(status), ACL_MEMCPY_DEVICE_TO_HOST));
+    CU_ASSERT_EQUAL(status[0], want);
+    CU_ASSERT_EQUAL(status[1], 0);
+    CU_ASSERT_EQUAL(status[15], 0);
+}
+
+static uint32_t mode_of_kernel(void *device, aclrtStream stream)
+{
+    uint32_t mode = 77;
+    launch("tell_mode", stream, (void *[]){&device}, ACL_SUCCESS);
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtMemcpy(&mode, sizeof(mode), device, sizeof(mode), ACL_MEMCPY_DEVICE_TO_HOST));
+    return mode;
+}
+
+static void overflow_status_of(const char *soc, aclrtFloatOverflowMode own)
+{
+    aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
+    aclrtStream later;
+    void *device;
+    acl_begin(soc, &binary);
+    OK(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtGetDeviceSatMode(&mode));
+    CU_ASSERT_EQUAL(mode, own);
+    EXPECT(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_UNDEF), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN),
+           own == ACL_RT_OVERFLOW_MODE_INFNAN ? ACL_SUCCESS : ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    expect_overflow(device, 0);
+    CU_ASSERT_EQUAL(mode_of_kernel(device, NULL), own == ACL_RT_OVERFLOW_MODE_SATURATION);
+    expect_overflow(device, 1);
+    expect_overflow(device, 1);
+    OK(aclrtResetOverflowStatus(NULL));
+    expect_overflow(device, 0);
+    // The mode is that of streams made later.
+    OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+    OK(aclrtCreateStream(&later));
+    CU_ASSERT_EQUAL(mode_of_kernel(device, NULL), own == ACL_RT_OVERFLOW_MODE_SATURATION);
+    CU_ASSERT_EQUAL(mode_of_kernel(device, later), 1);
+    OK(aclrtGetDeviceSatMode(&mode));
+    CU_ASSERT_EQUAL(mode, ACL_RT_OVERFLOW_MODE_SATURATION);
+    EXPECT(aclrtGetOverflowStatus(device, 32, NULL), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtGetOverflowStatus(NULL, 64, NULL), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtNpuClearFloatOverFlowStatus(9, NULL), ACL_ERROR_INVALID_PARAM);
+    OK(aclrtDestroyStream(later));
+    OK(aclrtFree(device));
+    acl_end(binary);
+}
+
+static void overflow_status_is_read_and_cleared(void)
+{
+    overflow_status_of("ascend910a", ACL_RT_OVERFLOW_MODE_SATURATION);
+}
+
+static void overflow_mode_is_set_for_later_streams(void)
+{
+    overflow_status_of("ascend910b1", ACL_RT_OVERFLOW_MODE_INFNAN);
+}
+
 static const struct leo_test tests[] = {
     {"launch_configuration_counts", launch_configuration_counts},
+    {"overflow_status_is_read_and_cleared", overflow_status_is_read_and_cleared},
+    {"overflow_mode_is_set_for_later_streams", overflow_mode_is_set_for_later_streams},
     {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
     {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},

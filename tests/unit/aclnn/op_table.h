@@ -40,6 +40,7 @@ struct op_test_row {
     const char *ref, *compute;
     unsigned var_count;
     unsigned char var[OP_TEST_VARS];
+    bool moves;       /**< its expression has no arithmetic */
     const char *test; /**< the row's test attribute, "" if none */
 };
 

@@ -236,6 +236,54 @@ static void operators_by_type_name_are_the_same_rows(void)
     rig_tensor_free(&out);
 }
 
+static float status_word(const char *type, struct rig_tensor *status)
+{
+    const aclTensorDesc *desc[] = {describe(status)};
+    aclDataBuffer *buffer[] = {buffer_of(status)};
+    const aclDataBuffer *in[] = {buffer[0]};
+    CU_ASSERT_EQUAL(aclopCompileAndExecute(type, 1, desc, in, 1, desc, buffer, NULL, ACL_ENGINE_SYS,
+                                           ACL_COMPILE_SYS, NULL, rig_stream()),
+                    0);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclopCompileAndExecute(type, 1, desc, in, 0, NULL, NULL, NULL, ACL_ENGINE_SYS,
+                                           ACL_COMPILE_SYS, NULL, rig_stream()),
+                    ACL_ERROR_OP_INPUT_NOT_MATCH);
+    aclDestroyTensorDesc(desc[0]);
+    aclDestroyDataBuffer(buffer[0]);
+    rig_tensor_take(status);
+    return at(status, 0);
+}
+
+/* 910A: f16 results stop at 65504 and the status says so until it is cleared. 910B: infinities. */
+static void float_status_remembers_overflows(void)
+{
+    const int64_t dim[] = {8}, few[] = {5}, many[] = {3000};
+    struct rig_tensor status = rig_tensor_make(OP_TYPE_F32, 1, dim, RIG_DENSE, 1);
+    const bool first = rig_chip() == 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct rig_tensor x = rig_tensor_make(OP_TYPE_F16, 1, i ? many : few, RIG_DENSE, 1);
+        struct rig_tensor out = rig_tensor_make(OP_TYPE_F16, 1, i ? many : few, RIG_DENSE, 3);
+        for (int64_t k = 0; k < rig_tensor_count(&x); k++) {
+            rig_put_f(rig_tensor_at(&x, k), OP_TYPE_F16, 300);
+        }
+        rig_tensor_put(&x);
+        const union op_test_arg args[] = {
+            {.tensor = x.acl}, {.tensor = x.acl}, {.tensor = out.acl}};
+        CU_ASSERT_EQUAL(status_word("NPUClearFloatStatus", &status), 0);
+        CU_ASSERT_EQUAL(status_word("NPUGetFloatStatus", &status), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("Mul"), args, true), 0);
+        rig_tensor_take(&out);
+        CU_ASSERT_EQUAL(at(&out, 0), first ? 65504.0f : INFINITY);
+        CU_ASSERT_EQUAL(status_word("NPUGetFloatStatus", &status), first);
+        CU_ASSERT_EQUAL(status_word("NPUGetFloatStatus", &status), first);
+        CU_ASSERT_EQUAL(status_word("NPUClearFloatStatus", &status), 0);
+        CU_ASSERT_EQUAL(status_word("NPUGetFloatStatus", &status), 0);
+        rig_tensor_free(&x);
+        rig_tensor_free(&out);
+    }
+    rig_tensor_free(&status);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -247,6 +295,7 @@ int main(int argc, char **argv)
         {"compose_equal_compares_whole_tensors", equal_compares_whole_tensors},
         {"compose_operators_by_type_name_are_the_same_rows",
          operators_by_type_name_are_the_same_rows},
+        {"float_status_remembers_overflows", float_status_remembers_overflows},
     };
     rig_open();
     const int code =

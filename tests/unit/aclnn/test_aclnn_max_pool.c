@@ -61,17 +61,26 @@ static int64_t find_largest(const struct pool *p, const struct rig_tensor *x, in
     return found;
 }
 
-static void expect(struct rig_tensor *out, const double *want, const char *what)
+/* Results come from f32: the first generation has no infinities in f16 then. */
+static double in_type(double want, enum op_type type)
+{
+    if (rig_chip() != 0 || type != OP_TYPE_F16 || isfinite(want)) {
+        return want;
+    }
+    return isnan(want) ? 0 : copysign(65504, want);
+}
+
+static void expect(struct rig_tensor *out, const double *wants, const char *what)
 {
     const int64_t count = rig_tensor_count(out);
     int64_t wrong = 0;
     rig_tensor_take(out);
     for (int64_t i = 0; i < count; i++) {
-        const double got = at(out, i);
-        if (!(got == want[i] || (isnan(got) && isnan(want[i])))) {
+        const double got = at(out, i), want = in_type(wants[i], out->type);
+        if (!(got == want || (isnan(got) && isnan(want)))) {
             if (wrong++ == 0) {
                 fprintf(stderr, "%s, %s: element %lld is %g, expected %g\n", what,
-                        rig_type_name(out->type), (long long)i, got, want[i]);
+                        rig_type_name(out->type), (long long)i, got, want);
             }
         }
     }

@@ -93,6 +93,17 @@ static int64_t place_of(const struct call *call, unsigned var, int64_t index)
     }
 }
 
+/* The first generation has no infinities in results of 16 bits. */
+static void saturate_f16(void *want)
+{
+    uint16_t bits;
+    memcpy(&bits, want, sizeof(bits));
+    if ((bits & 0x7c00) == 0x7c00) {
+        bits = bits & 0x3ff ? 0 : (bits & 0x8000) | 0x7bff;
+        memcpy(want, &bits, sizeof(bits));
+    }
+}
+
 static void want_element(const struct call *call, int64_t index, void *want)
 {
     const struct op_test_row *row = call->row;
@@ -124,6 +135,9 @@ static void want_element(const struct call *call, int64_t index, void *want)
     }
     if (cls == 'f') {
         rig_put_f(want, type, ref->f(f));
+        if (rig_chip() == 0 && type == OP_TYPE_F16 && !row->moves) {
+            saturate_f16(want);
+        }
     } else if (cls == 'd') {
         rig_put_d(want, type, ref->d(d));
     } else {
@@ -347,6 +361,9 @@ static void broadcasts_of_rows_and_columns(void)
                     rig_put_f(&want, (enum op_type)type,
                               rig_get_f(rig_tensor_at(&a, k), (enum op_type)type) *
                                   rig_get_f(rig_tensor_at(&b, at), (enum op_type)type));
+                    if (rig_chip() == 0 && type == OP_TYPE_F16) {
+                        saturate_f16(&want);
+                    }
                     bad += !same(rig_tensor_at(&out, k), &want, (enum op_type)type, 0);
                 }
                 CU_ASSERT_EQUAL(bad, 0);

@@ -533,6 +533,80 @@ static void threads_change_nothing(void)
     free(many);
 }
 
+static unsigned launch(struct rig *rig, uint8_t kind, uint8_t flags, uint64_t raise, uint64_t *ctrl)
+{
+    const uint64_t slots[] = {RIG_GM, raise};
+    struct leo_sqe_kernel body = rig_kernel(rig, IMAGE, 1, slots, 2);
+    struct leo_cqe cqe;
+    rig_push(rig, 1, LEO_SQE_OP_KERNEL, kind, &body, sizeof(body));
+    rig->ring[1].sq[(rig->ring[1].tail - 1) % RIG_DEPTH].flags = flags;
+    rig_ring(rig, 1);
+    CU_ASSERT_TRUE_FATAL(rig_wait(rig, 1, &cqe));
+    rig_read(rig, RIG_GM, ctrl, sizeof(*ctrl));
+    return cqe.status;
+}
+
+static uint32_t read_status(struct rig *rig, uint32_t clear)
+{
+    const struct leo_sqe_overflow body = {
+        .dst = RIG_GM + 64, .bytes = 8, .value = 77, .clear = clear};
+    uint32_t got[2] = {1, 1};
+    CU_ASSERT_EQUAL(rig_do(rig, 1, LEO_SQE_OP_OVERFLOW, 0, &body, sizeof(body), NULL), 0);
+    rig_read(rig, RIG_GM + 64, got, sizeof(got));
+    CU_ASSERT_EQUAL(got[1], 0);
+    return got[0];
+}
+
+/* HW-CHIP-73, HW-CHIP-74. */
+static void overflow_status_sticks(void)
+{
+    for (unsigned split = 0; split < 2; split++) {
+        struct rig rig;
+        rig_open(&rig, split ? "ascend910b1" : "ascend910a", NULL, 1);
+        // Stores ctrl at a0 and writes a1 to CSR overflow.
+        const uint32_t words[] = {rv_csrr(T0, LEO_CSR_CTRL), rv_sd(T0, A0, 0),
+                                  rv_csrw(LEO_CSR_OVERFLOW, A1), rv_ret()};
+        const struct leo_cfg_ctrl on = {.saturate = 1}, own = {.saturate = !split};
+        const uint8_t kind = split ? LEO_CORE_KIND_VECTOR : AICORE;
+        uint64_t ctrl;
+        rig_image(&rig, IMAGE, words, COUNT(words));
+        CU_ASSERT_EQUAL(launch(&rig, kind, LEO_FLOAT_MODE_OWN << 1, 0, &ctrl), 0);
+        CU_ASSERT_EQUAL(ctrl, leo_cfg_ctrl_pack(&own));
+        CU_ASSERT_EQUAL(launch(&rig, kind, LEO_FLOAT_MODE_INFINITE << 1, 0, &ctrl), 0);
+        CU_ASSERT_EQUAL(ctrl, 0);
+        CU_ASSERT_EQUAL(read_status(&rig, 0), 0);
+        CU_ASSERT_EQUAL(launch(&rig, kind, LEO_FLOAT_MODE_SATURATE << 1, 1, &ctrl), 0);
+        CU_ASSERT_EQUAL(ctrl, leo_cfg_ctrl_pack(&on));
+        CU_ASSERT_EQUAL(launch(&rig, kind, 0, 0, &ctrl), 0); // one without does not clear it
+        CU_ASSERT_EQUAL(read_status(&rig, 0), 77);
+        CU_ASSERT_EQUAL(read_status(&rig, 1), 77);
+        CU_ASSERT_EQUAL(read_status(&rig, 0), 0);
+        CU_ASSERT_EQUAL(launch(&rig, kind, LEO_FLOAT_MODE_COUNT << 1, 0, &ctrl),
+                        LEO_FAULT_BAD_ENTRY);
+        rig_close(&rig);
+    }
+}
+
+static void overflow_entries_are_checked(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    const struct leo_sqe_overflow bad[] = {{.dst = RIG_GM, .bytes = 6},
+                                           {.dst = RIG_GM, .bytes = 68},
+                                           {.dst = RIG_GM, .bytes = 0},
+                                           {.dst = 0, .bytes = 4},
+                                           {.clear = 2},
+                                           {.clear = 1, .reserved0 = {1}}};
+    for (unsigned i = 0; i < COUNT(bad); i++) {
+        CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_OVERFLOW, 0, &bad[i], sizeof(bad[i]), NULL),
+                        LEO_FAULT_BAD_ENTRY);
+    }
+    const struct leo_sqe_overflow outside = {.dst = RIG_GM + (1 << 20) - 4, .bytes = 8};
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_OVERFLOW, 0, &outside, sizeof(outside), NULL),
+                    LEO_FAULT_GM_OUT_OF_RANGE);
+    rig_close(&rig);
+}
+
 static const struct leo_test tests[] = {
     {"times_of_a_stream_add_up", times_of_a_stream_add_up},
     {"entry_waits_for_host_time", entry_waits_for_host_time},
@@ -548,6 +622,8 @@ static const struct leo_test tests[] = {
     {"destroying_a_running_chip_is_clean", destroying_a_running_chip_is_clean},
     {"copies_and_fills_go_through_the_l2", copies_and_fills_go_through_the_l2},
     {"profile_rings_fill_and_do_not_wrap", profile_rings_fill_and_do_not_wrap},
+    {"overflow_status_sticks", overflow_status_sticks},
+    {"overflow_entries_are_checked", overflow_entries_are_checked},
     {"threads_change_nothing", threads_change_nothing},
 };
 

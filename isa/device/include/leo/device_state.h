@@ -159,10 +159,15 @@ LEO_INTRIN void set_mov_pad_val(uint64_t value)
 }
 
 /* Float results stop at the largest number and NaN becomes 0; the first such result raises the
- * overflow status. */
+ * overflow status. The first generation starts so, later ones do not. */
 LEO_INTRIN void leo_set_saturate(bool on)
 {
     leo_set_ctrl_field(leo_pack_ctrl(0, 0, 0, 1, 0, 0), leo_pack_ctrl(0, 0, 0, on, 0, 0));
+}
+
+LEO_INTRIN bool leo_get_saturate(void)
+{
+    return (get_ctrl() & leo_pack_ctrl(0, 0, 0, 1, 0, 0)) != 0;
 }
 
 LEO_INTRIN uint64_t get_overflow_status(void)
@@ -175,6 +180,12 @@ LEO_INTRIN uint64_t get_overflow_status(void)
 LEO_INTRIN void leo_clear_overflow(void)
 {
     LEO_CSR_WRITE(LEO_CSR_OVERFLOW, 0);
+}
+
+/* For results that a kernel replaces itself. */
+LEO_INTRIN void leo_raise_overflow(void)
+{
+    LEO_CSR_WRITE(LEO_CSR_OVERFLOW, 1);
 }
 
 /* What instructions leave. */

@@ -54,3 +54,9 @@ __global__ __vector__ void give_up(void)
 __global__ __vector__ void nothing(void)
 {
 }
+
+__global__ __vector__ void tell_mode(__gm__ uint32_t *out)
+{
+    *out = leo_get_saturate();
+    leo_raise_overflow();
+}

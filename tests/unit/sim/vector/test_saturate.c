@@ -91,6 +91,65 @@ static void conversions_stop(void)
     fake_core_destroy(fake);
 }
 
+/* What only repeats an operand, or widens it, keeps infinities and raises nothing. */
+static void what_cannot_overflow_keeps_infinities(void)
+{
+    struct fake_core *fake = fake_core_create(1001, NULL);
+    const struct leo_cfg_ctrl ctrl = {.saturate = 1};
+    const uint16_t values[] = {0x7c00, 0xfc00, 0x7c00, 0x3c00}, zeros[4] = {0};
+    const uint16_t larger[] = {0x7c00, 0x0000, 0x7c00, 0x3c00};
+    const uint32_t wide[] = {0x7f800000, 0xff800000, 0x7f800000, 0x3f800000};
+    const struct leo_cfg_vec3 cfg = {
+        .repeat = 1, .dst_blk = 1, .src0_blk = 1, .src1_blk = 1, .dtype = LEO_DTYPE_F16};
+    const struct leo_cfg_vcvt widen = {.repeat = 1,
+                                       .dst_blk = 1,
+                                       .src_blk = 1,
+                                       .dst_type = LEO_DTYPE_F32,
+                                       .src_type = LEO_DTYPE_F16};
+    put(fake, 1024, values, sizeof(values));
+    put(fake, 2048, zeros, sizeof(zeros));
+    fake->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
+    fake->core.vmask[0] = 15;
+    fake->core.vmask[1] = 0;
+    const uint8_t *ub = fake->core.local[LEO_MEM_SPACE_UB].data;
+    CU_ASSERT_TRUE(run(
+        fake,
+        (struct sim_op){
+            .insn = LEO_INSN_VMAX, .a = 0, .b = 1024, .c = 2048, .d = leo_cfg_vec3_pack(&cfg)}));
+    CU_ASSERT(memcmp(ub, larger, sizeof(larger)) == 0);
+    CU_ASSERT_TRUE(
+        run(fake, (struct sim_op){
+                      .insn = LEO_INSN_VCONV, .a = 0, .b = 1024, .d = leo_cfg_vcvt_pack(&widen)}));
+    CU_ASSERT(memcmp(ub, wide, sizeof(wide)) == 0);
+    CU_ASSERT_EQUAL(fake->core.csr.overflow, 0);
+    fake_core_destroy(fake);
+}
+
+static void sums_of_lanes_stop(void)
+{
+    struct fake_core *fake = fake_core_create(1001, NULL);
+    const struct leo_cfg_ctrl ctrl = {.saturate = 1};
+    const uint16_t values[] = {0x7bff, 0x7bff, 0x3c00};
+    const struct leo_cfg_vred cfg = {
+        .repeat = 1, .dst_rep = 1, .src_blk = 1, .src_rep = 8, .dtype = LEO_DTYPE_F16};
+    const struct sim_op sum = {
+        .insn = LEO_INSN_VCADD, .a = 0, .b = 1024, .d = leo_cfg_vred_pack(&cfg)};
+    uint16_t got;
+    put(fake, 1024, values, sizeof(values));
+    fake->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
+    fake->core.vmask[1] = 0;
+    fake->core.vmask[0] = 5;
+    CU_ASSERT_TRUE(run(fake, sum));
+    CU_ASSERT_EQUAL(fake->core.csr.overflow, 0);
+    fake->core.vmask[0] = 7;
+    CU_ASSERT_TRUE(run(fake, sum));
+    memcpy(&got, fake->core.local[LEO_MEM_SPACE_UB].data, sizeof(got));
+    CU_ASSERT_EQUAL(got, 0x7bff);
+    CU_ASSERT_EQUAL(fake->core.csr.acc_val, 0x7bff);
+    CU_ASSERT_EQUAL(fake->core.csr.overflow, 1);
+    fake_core_destroy(fake);
+}
+
 /* Words with nothing to do still refuse what they do not have. */
 static void hints_check_their_operands(void)
 {
@@ -112,6 +171,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"results_stop_where_asked", results_stop_where_asked},
         {"conversions_stop", conversions_stop},
+        {"what_cannot_overflow_keeps_infinities", what_cannot_overflow_keeps_infinities},
+        {"sums_of_lanes_stop", sums_of_lanes_stop},
         {"hints_check_their_operands", hints_check_their_operands},
     };
     return leo_test_main("saturate", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
