@@ -65,6 +65,7 @@ OP_INLINE void check(uint32_t at, uint32_t count)
 __global__ __vector__ void amp_unscale(struct op_unscale_args args)
 {
     const struct op_unscale_args t = args;
+    (void)op_infinite_begin();
     const struct op_span span = op_block_span(t.grad, t.grad_type, t.count, t.per_block);
     const uint32_t unit = op_bytes_of(t.grad_type);
     const float scale = op_get_f(t.scale, t.scale_type);

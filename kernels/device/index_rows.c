@@ -59,6 +59,7 @@ __global__ __vector__ void index_get_rows(struct op_index_rows_args args)
 __global__ __vector__ void index_add_rows(struct op_index_rows_args args)
 {
     const struct op_index_rows_args copy = args, *t = &copy;
+    (void)op_infinite_begin();
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
                    end = op_min64(begin + t->per_block, (uint64_t)t->blocks * t->parts);
     uint32_t slot = 0;

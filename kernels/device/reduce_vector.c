@@ -143,6 +143,7 @@ OP_INLINE void reduce_chunk(const struct op_reduce_vector_args *t, uint64_t from
 __global__ __vector__ void reduce_columns(struct op_reduce_vector_args args)
 {
     const struct op_reduce_vector_args t = args;
+    (void)op_infinite_begin();
     const uint32_t unit = t.in_type == OP_TYPE_F32 ? 4 : 2;
     const uint64_t chunks = (t.inner + t.chunk - 1) / t.chunk, units = t.outer * t.pieces * chunks;
     const uint64_t first = (uint64_t)get_block_idx() * t.per_block;
@@ -258,6 +259,7 @@ OP_INLINE void sum_short_rows(const struct op_reduce_vector_args *t, uint64_t ro
 __global__ __vector__ void reduce_rows(struct op_reduce_vector_args args)
 {
     const struct op_reduce_vector_args t = args;
+    (void)op_infinite_begin();
     const uint32_t unit = t.in_type == OP_TYPE_F32 ? 4 : 2;
     const uint64_t first = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t last = op_min64(first + t.per_block, t.outer * t.pieces);

@@ -332,6 +332,7 @@ OP_INLINE void backward(const struct op_softmax_vector_args *t, struct tile *til
 __global__ __vector__ void softmax_vector(struct op_softmax_vector_args args)
 {
     const struct op_softmax_vector_args copy = args, *t = &copy;
+    (void)op_infinite_begin();
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
                    end = op_min64(begin + t->per_block, t->rows);
     // Gaps between rows are computed with the rest: they must hold something.
