@@ -79,7 +79,8 @@ static void append_pair(struct rt_text *text, const struct rt_fault *fault,
 {
     const struct side now = {check->pc, (enum leo_pipe)check->unit};
     const struct side then = {check->other_pc, (enum leo_pipe)check->other_unit};
-    const bool reads = check->kind == LEO_CHECK_KIND_READ_AFTER_WRITE;
+    const bool reads =
+        check->kind == LEO_CHECK_KIND_READ_AFTER_WRITE || check->kind == LEO_CHECK_KIND_NOT_CLEANED;
     const bool was_read = check->kind == LEO_CHECK_KIND_WRITE_AFTER_READ;
     append_side(text, fault, now);
     rt_text_append(text, " %s ", reads ? "reads" : "writes");
@@ -120,6 +121,13 @@ static void append_origin(struct rt_text *text, const struct rt_fault *fault,
 static void append_race(struct rt_text *text, const struct rt_fault *fault,
                         const struct leo_check_record *check)
 {
+    if (check->kind == LEO_CHECK_KIND_NOT_CLEANED) {
+        rt_text_append(text,
+                       " on core %u and keeps in its data cache; missing behind the store: "
+                       "dcci(address, SINGLE_CACHE_LINE)",
+                       check->event);
+        return;
+    }
     if (check->other_block == check->block) {
         rt_text_append(text, " on core %u; nothing orders the cores", check->event);
     } else {

@@ -54,8 +54,10 @@ struct sim_check_note {
     uint32_t number, pc, block;
     uint32_t syncs;
     uint8_t unit;
-    bool line;   /**< of the scalar unit: its cache works on whole lines (said of the second
-                    generation only) */
+    bool line;  /**< of the scalar unit: its cache works on whole lines (said of the second
+                   generation only) */
+    bool clean; /**< no access: this line, or all of the core's, is written back */
+    bool all;
     bool blocks; /**< whole 32-byte blocks: the last one may reach past what is meant */
 };
 
@@ -108,11 +110,23 @@ void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pip
 void sim_check_flag_wait(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
                          uint64_t raw, uint64_t pc);
 void sim_check_barrier(struct sim_check *check, enum leo_pipe pipe);
+/** The data cache writes back the line of an address, or all. */
+void sim_check_dcci(struct sim_check *check, uint64_t addr, bool all);
+/** What the scalar unit did is done. */
+void sim_check_dsb(struct sim_check *check);
 
 /* global.c */
 
+enum { SIM_CHECK_CORES = 256, SIM_CHECK_LINE_BYTES = 64 }; /* of the data cache [P] */
+
+/** Up to which of its accesses a core has written its whole data cache back. */
+struct sim_check_cleaned {
+    uint32_t block, number;
+};
+
 /** Who touched global memory in one launch. */
 struct sim_check_global {
+    struct sim_check_cleaned cleaned[SIM_CHECK_CORES];
     unsigned which;
     struct sim_shadow shadow;
     struct sim_check_record *record; /**< by the shadow's numbers; [0] is nobody */

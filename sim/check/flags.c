@@ -96,6 +96,12 @@ void sim_check_barrier(struct sim_check *check, enum leo_pipe pipe)
     sim_order_barrier(&check->order, pipe);
 }
 
+void sim_check_dsb(struct sim_check *check)
+{
+    check->syncs++;
+    check->order.known[LEO_PIPE_S].done[LEO_PIPE_S] = check->order.issued[LEO_PIPE_S];
+}
+
 void sim_check_end(struct sim_check *check)
 {
     for (unsigned src = 0; src < SIM_ACTORS && check->which & SIM_CHECK_HAZARD; src++) {

@@ -5,7 +5,7 @@
 
 #include <leo/alloc.h>
 
-#define LINE_BYTES  UINT64_C(64) /* of the scalar unit's data cache [P] */
+#define LINE_BYTES  UINT64_C(64) /* SIM_CHECK_LINE_BYTES */
 #define BLOCK_BYTES 32u          /* of a burst */
 
 /** An access that the shadow names. */
@@ -14,13 +14,14 @@ struct sim_check_record {
     uint16_t core;
     uint8_t unit;
     bool atomic, line, blocks;
+    bool clean; /**< it is no longer in a data cache alone */
 };
 
 /* Places of the shadow's reads. */
 enum { READ_LAST, READ_OTHER_BLOCK, READ_SCALAR };
 
-static uint32_t add_record(struct sim_check_global *global, const struct sim_check_note *note,
-                           uint16_t core)
+/* A place for a record; 0: no memory. */
+static uint32_t new_record(struct sim_check_global *global)
 {
     if (global->records == global->capacity) {
         uint32_t capacity = global->capacity ? global->capacity * 2 : 1024;
@@ -32,7 +33,17 @@ static uint32_t add_record(struct sim_check_global *global, const struct sim_che
         global->capacity = capacity;
     }
     global->records += global->records == 0; // number 0 is nobody
-    global->record[global->records] = (struct sim_check_record){
+    return global->records++;
+}
+
+static uint32_t add_record(struct sim_check_global *global, const struct sim_check_note *note,
+                           uint16_t core)
+{
+    uint32_t place = new_record(global);
+    if (place == 0) {
+        return 0;
+    }
+    global->record[place] = (struct sim_check_record){
         .block = note->block,
         .number = note->number,
         .pc = note->pc,
@@ -42,7 +53,7 @@ static uint32_t add_record(struct sim_check_global *global, const struct sim_che
         .line = note->line,
         .blocks = note->blocks,
     };
-    return global->records++;
+    return place;
 }
 
 /** One noted access that is being compared. */
@@ -79,6 +90,15 @@ static void find(const struct compare *compare, enum leo_fault code, enum leo_ch
     sim_findings_add(&compare->global->findings, &finding);
 }
 
+/* Whether what a scalar unit stored is still in its data cache, where nobody else sees it. */
+static bool is_kept_back(const struct sim_check_global *global,
+                         const struct sim_check_record *record)
+{
+    const struct sim_check_cleaned *cleaned = &global->cleaned[record->core];
+    return record->unit == LEO_PIPE_S && record->line && !record->atomic && !record->clean &&
+           !(cleaned->block == record->block && record->number <= cleaned->number);
+}
+
 /* A block is on one core, or of a group launch on several. */
 static bool is_own(const struct compare *compare, const struct sim_check_record *record)
 {
@@ -100,6 +120,10 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
     // A raise that this core's own set was part of tells of its own work as well.
     if (sim_remote_has(note->remote, record->core, record->block, record->unit, record->number,
                        after_read)) {
+        if (kind == LEO_CHECK_KIND_READ_AFTER_WRITE && !is_own(compare, record) &&
+            is_kept_back(compare->global, record) && compare->global->which & SIM_CHECK_RACE) {
+            find(compare, LEO_FAULT_RACE, LEO_CHECK_KIND_NOT_CLEANED, other, addr, bytes);
+        }
         return;
     }
     if (!is_own(compare, record)) {
@@ -208,6 +232,42 @@ static void compare_range(void *context, uint64_t addr, uint64_t bytes)
     }
 }
 
+/** A line of a core that is written back. */
+struct cleaning {
+    struct sim_check_global *global;
+    uint32_t block;
+    uint16_t core;
+};
+
+/* Only this line of what may be a longer access. */
+static void clean_stretch(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    const struct cleaning *cleaning = context;
+    struct sim_check_global *global = cleaning->global;
+    struct sim_check_record cleaned = global->record[entry->write];
+    (void)addr;
+    if (entry->write == 0 || cleaned.unit != LEO_PIPE_S || cleaned.clean ||
+        cleaned.core != cleaning->core || cleaned.block != cleaning->block) {
+        return;
+    }
+    cleaned.clean = true;
+    uint32_t place = new_record(global);
+    if (place) {
+        global->record[place] = cleaned;
+        entry->write = place;
+    }
+}
+
+static void clean(struct sim_check_global *global, const struct sim_check_note *note, uint16_t core)
+{
+    if (note->all) {
+        global->cleaned[core] = (struct sim_check_cleaned){note->block, note->number};
+    } else if (global->records != 0) {
+        struct cleaning cleaning = {global, note->block, core};
+        sim_shadow_visit(&global->shadow, note->span.addr, LINE_BYTES, clean_stretch, &cleaning);
+    }
+}
+
 static void compare_note(struct sim_check_global *global, const struct sim_check_note *note,
                          const struct sim_check *check, struct sim_check_written *written)
 {
@@ -237,6 +297,7 @@ void sim_check_global_begin(struct sim_check_global *global, unsigned which)
 {
     sim_shadow_finish(&global->shadow);
     global->which = which;
+    memset(global->cleaned, 0, sizeof(global->cleaned));
     global->records = 0;
     global->findings = (struct sim_findings){0};
 }
@@ -257,6 +318,10 @@ void sim_check_global_take(struct sim_check_global *global, struct sim_check *ch
     global->findings.more += check->findings.more;
     check->findings = (struct sim_findings){0};
     for (size_t i = 0; i < check->notes; i++) {
+        if (check->note[i].clean) {
+            clean(global, &check->note[i], check->core);
+            continue;
+        }
         compare_note(global, &check->note[i], check, written);
     }
     check->notes = 0;

@@ -279,7 +279,7 @@ static void add_note(struct sim_check *check, const struct sim_check_note *note)
 static bool extends(const struct sim_check *check, const struct sim_check_note *note)
 {
     const struct sim_check_note *last = check->notes ? &check->note[check->notes - 1] : NULL;
-    return last && last->unit == LEO_PIPE_S && note->unit == LEO_PIPE_S &&
+    return last && !last->clean && last->unit == LEO_PIPE_S && note->unit == LEO_PIPE_S &&
            last->syncs == note->syncs && last->pc == note->pc &&
            last->span.touch == note->span.touch &&
            last->span.addr + last->span.bytes == note->span.addr;
@@ -311,6 +311,27 @@ static void note_global(struct sim_check *check, const struct sim_span *span, en
         return;
     }
     add_note(check, &note);
+}
+
+void sim_check_dcci(struct sim_check *check, uint64_t addr, bool all)
+{
+    const uint64_t line = addr & ~(uint64_t)(SIM_CHECK_LINE_BYTES - 1);
+    const struct sim_check_note note = {
+        .span = {.addr = line,
+                 .level = {{1, 0}, {1, 0}, {1, 0}},
+                 .bytes = SIM_CHECK_LINE_BYTES,
+                 .low = line,
+                 .extent = SIM_CHECK_LINE_BYTES},
+        .number = check->order.issued[LEO_PIPE_S],
+        .block = check->block,
+        .unit = LEO_PIPE_S,
+        .clean = true,
+        .all = all,
+    };
+    check->syncs++;
+    if (all || line >= check->gm_base) {
+        add_note(check, &note);
+    }
 }
 
 /* HW-CUBE: a chain of products on one block of L0C keeps its order by itself if it is long enough

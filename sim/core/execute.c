@@ -166,19 +166,32 @@ bool sim_core_get_cmpmask(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
-/* The scalar unit's accesses to global memory are seen by everybody at once (decision 16), so what
- * orders them or moves cache lines has nothing to move. Operands are checked all the same. */
+/* The scalar unit's accesses to global memory are seen by everybody at once (decision 23), so what
+ * orders them or moves cache lines has nothing to move. Operands are checked all the same, and the
+ * checker tells what a data cache would have kept back. */
 bool sim_core_dcci(struct sim_core *core, const struct sim_op *op)
 {
     if (op->a > 1) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->a, 0);
     }
-    return op->a == 1 || sim_core_gm(core, op->b, 1, false) != NULL;
+    if (op->a == 0 && !sim_core_gm(core, op->b, 1, false)) {
+        return false;
+    }
+    if (core->check) {
+        sim_check_dcci(core->check, op->b, op->a == 1);
+    }
+    return true;
 }
 
 bool sim_core_dsb(struct sim_core *core, const struct sim_op *op)
 {
-    return op->a <= 3 || sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->a, 0);
+    if (op->a > 3) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->a, 0);
+    }
+    if (core->check) {
+        sim_check_dsb(core->check);
+    }
+    return true;
 }
 
 bool sim_core_hint(struct sim_core *core, const struct sim_op *op)

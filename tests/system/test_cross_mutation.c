@@ -17,8 +17,8 @@
 
 enum { MOST_SITES = 64, NOP = 0x13, BUFFERS = 4, BUFFER_BYTES = 1 << 16 };
 
-extern const unsigned char cross_elf[];
-extern const size_t cross_elf_bytes;
+extern const unsigned char cross_elf[], mutant_elf[];
+extern const size_t cross_elf_bytes, mutant_elf_bytes;
 
 /** A synchronisation in the kernel. */
 struct site {
@@ -33,11 +33,19 @@ static const struct subject {
     uint32_t blocks;
     unsigned buffers;
     int32_t number;
+    bool mutant; /**< of the other file */
+    bool waits;  /**< all pipes have done their work before it sets a flag of other cores */
 } subjects[] = {
-    {"sum_all", 4, 2, 0},
-    {"fused", 2, 4, 0},
-    {"handed", 1, 3, 5},
+    {"sum_all", 4, 2, 0, false, false},    {"fused", 2, 4, 0, false, false},
+    {"handed", 1, 3, 5, false, false},     {"layernorm", 1, 2, 0, true, false},
+    {"convolution", 1, 3, 0, true, false}, {"told", 2, 2, 0, true, true},
 };
+
+static const uint8_t *file_of(const struct subject *subject, size_t *bytes)
+{
+    *bytes = subject->mutant ? mutant_elf_bytes : cross_elf_bytes;
+    return subject->mutant ? mutant_elf : cross_elf;
+}
 
 static struct leo_rt *rt;
 static struct leo_rt_device *device;
@@ -47,7 +55,7 @@ static bool is_sync(enum leo_insn insn)
 {
     return insn == LEO_INSN_SET_FLAG || insn == LEO_INSN_WAIT_FLAG ||
            insn == LEO_INSN_PIPE_BARRIER || insn == LEO_INSN_FFTS_CROSS_CORE_SYNC ||
-           insn == LEO_INSN_WAIT_FLAG_DEV;
+           insn == LEO_INSN_WAIT_FLAG_DEV || insn == LEO_INSN_DCCI || insn == LEO_INSN_DSB;
 }
 
 /* Where the bytes of a symbol are in the file; 0 bytes: there is none. */
@@ -99,11 +107,13 @@ static bool is_good(const uint8_t *elf, const struct subject *subject)
     struct leo_rt_kernel *kernel;
     struct leo_rt_stream *stream;
     const void *args[BUFFERS + 1];
+    size_t bytes;
+    (void)file_of(subject, &bytes);
     for (unsigned i = 0; i < subject->buffers; i++) {
         args[i] = &buffer[i];
     }
     args[subject->buffers] = &subject->number;
-    OK(leo_rt_module_load(device, elf, cross_elf_bytes, "mutant", &module));
+    OK(leo_rt_module_load(device, elf, bytes, "mutant", &module));
     OK(leo_rt_stream_create(device, &stream));
     OK(leo_rt_module_find(module, subject->name, &kernel));
     OK(leo_rt_launch(kernel, subject->blocks, stream, args,
@@ -146,10 +156,12 @@ static unsigned move_set(uint8_t *elf, const struct subject *subject, const stru
 static unsigned mutate(const struct subject *subject, unsigned *removals)
 {
     struct site sites[MOST_SITES];
-    uint8_t *elf = malloc(cross_elf_bytes);
+    size_t bytes;
+    const uint8_t *original = file_of(subject, &bytes);
+    uint8_t *elf = malloc(bytes);
     unsigned silent = 0;
     CU_ASSERT_FATAL(elf != NULL);
-    memcpy(elf, cross_elf, cross_elf_bytes);
+    memcpy(elf, original, bytes);
     const unsigned count = find_sites(elf, subject->name, sites);
     CU_ASSERT(count > 0 && count < MOST_SITES);
     bool good = is_good(elf, subject);
@@ -161,8 +173,8 @@ static unsigned mutate(const struct subject *subject, unsigned *removals)
         set_word(elf, sites[i].offset, NOP);
         silent += expect_told(elf, subject, &sites[i], "is taken away");
         ++*removals;
-        memcpy(elf, cross_elf, cross_elf_bytes);
-        if (sites[i].insn == LEO_INSN_FFTS_CROSS_CORE_SYNC) {
+        memcpy(elf, original, bytes);
+        if (sites[i].insn == LEO_INSN_FFTS_CROSS_CORE_SYNC && !subject->waits) {
             silent += move_set(elf, subject, &sites[i]);
             ++*removals;
         }
@@ -186,7 +198,7 @@ static unsigned mutate(const struct subject *subject, unsigned *removals)
         }
         silent += expect_told(elf, subject, &sites[i], "is taken away with its like");
         ++*removals;
-        memcpy(elf, cross_elf, cross_elf_bytes);
+        memcpy(elf, original, bytes);
     }
     free(elf);
     return silent;
