@@ -4,14 +4,16 @@
  * each type is and where the row's arguments come from. The arguments' words, in the order of the
  * row's parameters:
  *
- *   x0 y0       input or output tensor; x0' with its last two dimensions exchanged if the attribute
- * after a colon is set 0 1         a scalar, or an integer where the row takes one h1          the
- * integers of input 1, which lies in host memory l:name      integers of an attribute; l:name:2
- * those from the third on s:name      a scalar from an attribute i:name      an integer or bool
- * from an attribute, 0 if it is not given t:y0        type of a tensor p:name      paddings (top,
- * bottom, left, right) of an attribute as (height, width)
- *   -           NULL
- * A question mark behind an input: NULL if the call has not so many, or its type is undefined.
+ * - x0 y0: input or output tensor; x0':name with its last two dimensions exchanged if the
+ *   attribute is set; x0? is NULL if the call has not so many inputs, or its type is undefined
+ * - 0 1: a scalar, or an integer where the row takes one
+ * - h1: the integers of input 1, which lies in host memory; v1: the one number of it as a scalar
+ * - l:name: integers of an attribute; l:name:2 those from the third on
+ * - p:name: paddings (before, after) of an attribute for two or three dimensions
+ * - s:name: a scalar from an attribute
+ * - i:name: an integer or bool from an attribute, 0 if it is not given
+ * - t:y0: type of a tensor
+ * - -: NULL
  */
 #include "../frame/engine.h"
 #include "float_status.h"
@@ -30,6 +32,9 @@ struct mapping {
 static const struct mapping mappings[] = {
     {"Abs", "Abs", "x0 y0"},
     {"Add", "Add", "x0 x1 1 y0"},
+    {"AvgPool3D", "AvgPool3d", "x0 l:ksize l:strides p:pads i:ceil_mode i:count_include_pad 0 y0"},
+    {"AvgPool3DGrad", "AvgPool3dBackward",
+     "x1 y0 l:ksize:2 l:strides:2 p:pads i:ceil_mode i:count_include_pad 0 y0"},
     {"BatchMatMul", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 0"},
     {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 0"},
     {"BiasAdd", "Add", "x0 x1 1 y0"},
@@ -45,6 +50,8 @@ static const struct mapping mappings[] = {
      "x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4 y5"},
     {"Equal", "EqTensor", "x0 x1 y0"},
     {"Exp", "Exp", "x0 y0"},
+    {"FastGelu", "FastGelu", "x0 y0"},
+    {"Fill", "InplaceFillScalar", "y0 v1"},
     {"Floor", "Floor", "x0 y0"},
     {"Greater", "GtTensor", "x0 x1 y0"},
     {"Identity", "InplaceCopy", "y0 x0"},
@@ -71,6 +78,7 @@ static const struct mapping mappings[] = {
     {"ReduceSumD", "ReduceSum", "x0 l:axes i:keep_dims t:y0 y0"},
     {"Relu", "Relu", "x0 y0"},
     {"ReluGrad", "ThresholdBackward", "x0 x1 0 y0"},
+    {"ResizeNearestNeighborV2", "UpsampleNearest2d", "x0 h1 y0"},
     {"Rsqrt", "Rsqrt", "x0 y0"},
     {"Sigmoid", "Sigmoid", "x0 y0"},
     {"SiluGrad", "SiluBackward", "x0 x1 y0"},
@@ -204,16 +212,42 @@ static void attr_numbers(struct call *call, unsigned at, const char *name, uint6
 static void attr_paddings(struct call *call, unsigned at, const char *name)
 {
     const struct leo_acl_attr *attr = find_attr(call, name);
-    int64_t *numbers = copy_numbers(call, at, 2);
-    if (numbers && attr && attr->kind == LEO_ACL_ATTR_INTS && attr->count == 4) {
-        if (attr->value.ints[0] != attr->value.ints[1] ||
-            attr->value.ints[2] != attr->value.ints[3]) {
-            fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "paddings must be the same on both sides");
+    const bool three = attr && attr->kind == LEO_ACL_ATTR_INTS && attr->count == 6;
+    int64_t *numbers = copy_numbers(call, at, three ? 3 : 2);
+    if (numbers && attr && attr->kind == LEO_ACL_ATTR_INTS && (three || attr->count == 4)) {
+        for (size_t i = 0; i < attr->count / 2; i++) {
+            if (attr->value.ints[2 * i] != attr->value.ints[2 * i + 1]) {
+                fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "paddings must be the same on both sides");
+            }
+            numbers[i] = attr->value.ints[2 * i];
         }
-        numbers[0] = attr->value.ints[0];
-        numbers[1] = attr->value.ints[2];
     }
     call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+// The number an input holds in host memory.
+static void host_scalar(struct call *call, unsigned at, unsigned number)
+{
+    struct op_tensor tensor;
+    if (!get_tensor(call, 'x', number, &tensor)) {
+        return;
+    }
+    const aclTensorDesc *desc = call->op->input_descs[number];
+    const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor.addr;
+    const bool there = data && (desc->placement != ACL_MEMTYPE_DEVICE || desc->constant) &&
+                       op_tensor_count(&tensor) == 1;
+    if (there && tensor.type == OP_TYPE_I32) {
+        call->scalars[at] = op_scalar_int(*(const int32_t *)data);
+    } else if (there && tensor.type == OP_TYPE_I64) {
+        call->scalars[at] = op_scalar_int(*(const int64_t *)data);
+    } else if (there && tensor.type == OP_TYPE_F32) {
+        call->scalars[at] = op_scalar_real((double)*(const float *)data);
+    } else {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+             "an input must be one int32, int64 or float32 in host memory");
+        return;
+    }
+    call->args[at] = op_value_scalar(&call->scalars[at]);
 }
 
 static void attr_scalar(struct call *call, unsigned at, const char *name)
@@ -267,6 +301,9 @@ static void take_word(struct call *call, unsigned at, const char *word)
         return;
     case 'h':
         host_numbers(call, at, (unsigned)strtoul(word + 1, NULL, 10));
+        return;
+    case 'v':
+        host_scalar(call, at, (unsigned)strtoul(word + 1, NULL, 10));
         return;
     case 'l':
         attr_numbers(call, at, name, more ? strtoul(more + 1, NULL, 10) : 0);
@@ -357,6 +394,23 @@ static int compare_mapping(const void *type, const void *mapping)
     return strcmp(type, ((const struct mapping *)mapping)->type);
 }
 
+// torch_npu calls from a thread that gives up at the first error, without a word from its main
+// thread until that synchronises: so this is told at once, and where it can be seen.
+static aclError tell(const char *type, aclError error)
+{
+    if (error) {
+        aclAppLog(ACL_ERROR, "aclop", __FILE__, __LINE__,
+                  "operator of type %s: error %d; work submitted behind it may be missing", type,
+                  error);
+        fprintf(stderr,
+                "leonardo: operator of type %s: error %d. Under torch_npu what follows in this "
+                "process may be wrong: its queue ends here. ASCEND_LAUNCH_BLOCKING=1 shows the "
+                "line of the script\n",
+                type, error);
+    }
+    return error;
+}
+
 static aclError run_op(const struct leo_acl_op *op)
 {
     aclError status_error;
@@ -373,14 +427,15 @@ static aclError run_op(const struct leo_acl_op *op)
         return other;
     }
     if (!call.row) {
-        return leo_acl_fail(ACL_ERROR_OP_NOT_FOUND, op->type, "there is no operator of this type");
+        return tell(op->type, leo_acl_fail(ACL_ERROR_OP_NOT_FOUND, op->type,
+                                           "there is no operator of this type"));
     }
     take_args(&call, mapping->args);
     aclError error = call.error ? call.error : run_row(&call);
     for (unsigned i = 0; i < ARGS; i++) {
         leo_free(call.numbers[i]);
     }
-    return error;
+    return tell(op->type, error);
 }
 
 // Loading the library is what makes its operators known.

@@ -141,7 +141,8 @@ static double ratio_of(const struct resample *work, unsigned d, int64_t before, 
 
 static int64_t taps_of(enum op_resample_kind kind, double ratio)
 {
-    const double widest = ratio > 1 ? ratio : 1;
+    const double widest =
+        fmin(fmax(ratio, 1), INT32_MAX); // more taps than the check below lets through
     switch (kind) {
     case OP_RESAMPLE_LINEAR:
         return 2;
