@@ -48,7 +48,8 @@ struct acl_log_file {
 struct acl_process {
     pthread_mutex_t lock;
     struct acl_options options;
-    _Atomic uintptr_t run_op; /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t run_op;             /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t exception_callback; /**< aclrtExceptionInfoCallback, 0 = none */
     atomic_bool dump_is_on;
     struct acl_log_file log_file;
 };
@@ -63,12 +64,17 @@ aclError acl_null(const char *func, const char *what);
 aclError acl_result(const char *func, leo_status status);
 /** Says on stderr when the environment names a toolkit of another build than this library's. */
 void acl_check_home(void);
+/** The number of a status, nothing set. */
+aclError acl_code(leo_status status);
 aclError acl_timeout_check(const char *func, int32_t timeout);
 
 void acl_log(int level, const char *func, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
                   va_list args);
+
+/** front_face.faulted */
+void acl_exception_tell(const struct front_stream *stream, leo_status status, uint64_t task);
 
 /* ../prof: LEO_PROFILE, a profile of the whole process. Both without the process's locks. */
 void acl_prof_device_opened(int32_t device);

@@ -112,7 +112,7 @@ static const aclError front_codes[] = {
 _Static_assert(sizeof(front_codes) / sizeof(front_codes[0]) == FRONT_CODES_END - FRONT_LAST,
                "a code for each");
 
-static aclError code_of(leo_status status)
+aclError acl_code(leo_status status)
 {
     if (status > FRONT_LAST && status < FRONT_CODES_END) {
         return front_codes[status - FRONT_LAST];
@@ -156,7 +156,7 @@ aclError acl_result(const char *func, leo_status status)
         return ACL_SUCCESS;
     }
     const char *text = leo_rt_last_error();
-    return acl_fail(code_of(status), func, "%s", *text ? text : leo_status_text(status));
+    return acl_fail(acl_code(status), func, "%s", *text ? text : leo_status_text(status));
 }
 
 aclError acl_timeout_check(const char *func, int32_t timeout)

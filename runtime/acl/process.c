@@ -41,6 +41,7 @@ const struct front_face front_face = {
     .forked = start_anew,
     .device_opened = acl_prof_device_opened,
     .finalizing = acl_prof_finalize,
+    .faulted = acl_exception_tell,
 };
 
 static int json_depth(const json_t *node)

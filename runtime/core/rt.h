@@ -175,6 +175,7 @@ struct leo_rt_stream {
     bool is_stopped;                /**< one failed and was told: what came after it was not done */
     bool has_failure;               /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
+    uint64_t failed_number; /**< it was the how many-th task, from 1 */
     struct leo_drv_completion failure;
     enum leo_fault fault, last_fault; /**< waiting for synchronize; reported by it */
     enum leo_core_kind fault_kind, last_fault_kind;

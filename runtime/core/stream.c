@@ -29,6 +29,7 @@ static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_comp
         task->outcome->done = *done;
     } else if (done->status && !stream->has_failure && !stream->fault) {
         stream->has_failure = true;
+        stream->failed_number = stream->completed;
         stream->failed_task = *task;
         stream->failure = *done;
     }
@@ -394,6 +395,11 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
 enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream)
 {
     return stream->last_fault;
+}
+
+uint64_t leo_rt_stream_last_fault_task(const struct leo_rt_stream *stream)
+{
+    return stream->failed_number;
 }
 
 enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream)

@@ -6,6 +6,7 @@
 #include "event.h"
 #include "graph.h"
 #include "memory.h"
+#include "notify.h"
 
 leo_status front_device_index(int32_t id, int *index)
 {
@@ -84,6 +85,7 @@ leo_status front_device_set(int32_t id)
 static void close_slot(struct front_device *slot)
 {
     struct front_event *event;
+    struct front_notify *notify;
     struct front_context *context;
     struct front_graph *graph;
     // Contexts first: without one nothing new is made. Their streams wait for the callbacks in
@@ -93,6 +95,9 @@ static void close_slot(struct front_device *slot)
     }
     while ((event = front_take(&slot->events)) != NULL) {
         front_event_end(event);
+    }
+    while ((notify = front_take(&slot->notifies)) != NULL) {
+        front_notify_end(notify);
     }
     while ((graph = front_take(&slot->graphs)) != NULL) {
         front_graph_end(graph);

@@ -36,8 +36,11 @@ enum front_kind {
     FRONT_KIND_GRAPH,
     FRONT_KIND_GROUP,
     FRONT_KIND_PHYSICAL,
+    FRONT_KIND_NOTIFY,
     FRONT_KIND_FACE, /**< the face's own from here on */
 };
+
+struct front_stream;
 
 /** What a face is; each library defines its own. */
 struct front_face {
@@ -49,6 +52,9 @@ struct front_face {
     void (*forked)(void);              /**< in a child, which starts as if it had not called */
     void (*device_opened)(int32_t id); /**< the process's first use of it; may be NULL */
     void (*finalizing)(void);          /**< before the last devices end; may be NULL */
+    /** A task of a stream failed, the how many-th of it; before the call that waits says so. May
+     * be NULL. */
+    void (*faulted)(const struct front_stream *stream, leo_status status, uint64_t task);
 };
 extern const struct front_face front_face;
 
@@ -90,7 +96,7 @@ struct front_device {
     struct leo_rt_device *rt;
     struct front_context *primary;
     uint32_t references;
-    struct front_family contexts, events, host_memory, graphs, physical;
+    struct front_family contexts, events, notifies, host_memory, graphs, physical;
     struct leo_rt_host_worker
         *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };
@@ -124,7 +130,7 @@ struct front_process {
     atomic_int captures; /**< global ones that have begun and not ended */
     _Atomic uint32_t next_graph_id;
     _Atomic int32_t next_stream_id;
-    _Atomic uint32_t next_event_id;
+    _Atomic uint32_t next_event_id, next_notify_id;
 };
 
 struct front_process *front_process(void);

@@ -150,14 +150,8 @@ leo_status front_stream_destroy(const void *handle, bool force)
     return LEO_OK;
 }
 
-leo_status front_stream_status(struct front_stream *stream, leo_status status)
+static leo_status fault_code(const struct front_stream *stream)
 {
-    if (status != LEO_ERR_FAULT) {
-        return status;
-    }
-    if (stream->context->stop_on_failure) {
-        stream->context->failed = true;
-    }
     bool vector = leo_rt_stream_last_fault_kind(stream->rt) == LEO_CORE_KIND_VECTOR;
     switch (leo_rt_stream_last_fault(stream->rt)) {
     case LEO_FAULT_WATCHDOG:
@@ -172,6 +166,21 @@ leo_status front_stream_status(struct front_stream *stream, leo_status status)
     default:
         return vector ? FRONT_FAULT_VECTOR : FRONT_FAULT_CUBE;
     }
+}
+
+leo_status front_stream_status(struct front_stream *stream, leo_status status)
+{
+    if (status != LEO_ERR_FAULT) {
+        return status;
+    }
+    if (stream->context->stop_on_failure) {
+        stream->context->failed = true;
+    }
+    leo_status code = fault_code(stream);
+    if (front_face.faulted) {
+        front_face.faulted(stream, code, leo_rt_stream_last_fault_task(stream->rt));
+    }
+    return code;
 }
 
 leo_status front_stream_synchronize(const void *handle, int timeout_ms)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <acl/acl_base.h>
+#include <acl/acl_mdl.h>
 #include <acl/acl_op_compiler.h>
 #include <acl/acl_rt.h>
 

@@ -163,6 +163,8 @@ leo_rt_stream_query(struct leo_rt_stream *stream); /* LEO_OK all done, LEO_ERR_N
 enum leo_fault leo_rt_stream_last_fault(const struct leo_rt_stream *stream);
 /** Kind of core it happened on. */
 enum leo_core_kind leo_rt_stream_last_fault_kind(const struct leo_rt_stream *stream);
+/** The how many-th task of the stream it was, from 1. */
+uint64_t leo_rt_stream_last_fault_task(const struct leo_rt_stream *stream);
 
 /** The direction is found from the addresses: an address of an open device is that device's memory,
  * any other host memory. Memory of another device of the runtime is reached by DMA. */

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""acl.media: pictures and JPEG. All functions stand in functions.txt."""

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Areas of pictures to areas of pictures: every call is a list of such steps. */
+#include "dvpp_internal.h"
+
+#include <leo/alloc.h>
+
+struct step {
+    struct picture src, dst;
+    struct picture_area from, to;
+    acldvppPicDesc *out; /* its return code is set */
+};
+
+struct job {
+    const acldvppChannelDesc *channel;
+    int nearest;
+    uint32_t count;
+    struct step steps[];
+};
+
+static void release(void *job)
+{
+    leo_free(job);
+}
+
+/* The larger picture counts, as published. */
+static double pixels_of(const struct step *step)
+{
+    const double from = (double)step->from.width * step->from.height,
+                 to = (double)step->to.width * step->to.height;
+    return from > to ? from : to;
+}
+
+static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
+{
+    const struct job *job = user;
+    leo_status status = LEO_OK;
+    double pixels = 0;
+    for (uint32_t i = 0; i < job->count; i++) {
+        const struct step *step = &job->steps[i];
+        leo_status one =
+            result->status != LEO_OK
+                ? result->status
+                : picture_scale(&step->src, &step->from, &step->dst, &step->to, job->nearest);
+        atomic_store(&step->out->code, one == LEO_OK ? DVPP_DONE : DVPP_FAILED);
+        status = status != LEO_OK ? status : one;
+        pixels += pixels_of(step);
+    }
+    dvpp_finish(result, start_ns, job->channel, job->channel->rates.vpc_mpixel_per_s, pixels,
+                status, "out of host memory");
+}
+
+/* NULL: the whole picture. */
+static aclError take_area(const char *func, const char *what, const acldvppRoiConfig *roi,
+                          const struct picture *picture, struct picture_area *area)
+{
+    if (!roi) {
+        *area = picture_all(picture);
+        return ACL_SUCCESS;
+    }
+    if (roi->left % 2 || roi->top % 2 || roi->right % 2 == 0 || roi->bottom % 2 == 0 ||
+        roi->right < roi->left || roi->bottom < roi->top || roi->right >= picture->width ||
+        roi->bottom >= picture->height) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "%s: columns %u to %u, rows %u to %u of %u x %u pixels: the first are "
+                            "even, the last odd and inside",
+                            what, roi->left, roi->right, roi->top, roi->bottom, picture->width,
+                            picture->height);
+    }
+    *area = (struct picture_area){roi->left, roi->top, roi->right - roi->left + 1,
+                                  roi->bottom - roi->top + 1};
+    return ACL_SUCCESS;
+}
+
+/* Documented: 1/32 to 16. */
+static aclError check_scale(const char *func, const struct step *step, bool may_scale)
+{
+    const struct picture_area *a = &step->from, *b = &step->to;
+    if (!may_scale && (a->width != b->width || a->height != b->height)) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "%u x %u pixels become %u x %u, and this call does not resize",
+                            a->width, a->height, b->width, b->height);
+    }
+    if (b->width > a->width * 16ull || b->height > a->height * 16ull ||
+        a->width > b->width * 32ull || a->height > b->height * 32ull) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "%u x %u pixels become %u x %u: a scale is 1/32 to 16", a->width,
+                            a->height, b->width, b->height);
+    }
+    return ACL_SUCCESS;
+}
+
+/* What one step is made of. */
+struct request {
+    acldvppPicDesc *in, *out;
+    const acldvppRoiConfig *crop, *paste;
+    bool may_scale;
+};
+
+static aclError make_step(const char *func, const acldvppChannelDesc *channel,
+                          const struct request *request, struct step *step)
+{
+    aclError error = dvpp_picture(func, channel, "input", request->in, &step->src);
+    if (!error) {
+        error = dvpp_picture(func, channel, "output", request->out, &step->dst);
+    }
+    if (!error) {
+        error = take_area(func, "crop area", request->crop, &step->src, &step->from);
+    }
+    if (!error) {
+        error = take_area(func, "paste area", request->paste, &step->dst, &step->to);
+    }
+    step->out = request->out;
+    return error ? error : check_scale(func, step, request->may_scale);
+}
+
+static struct job *make_job(const char *func, const acldvppChannelDesc *channel, uint32_t count,
+                            const acldvppResizeConfig *resize)
+{
+    struct job *job = leo_calloc(1, sizeof(*job) + count * sizeof(job->steps[0]));
+    if (!job) {
+        leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+        return NULL;
+    }
+    job->channel = channel;
+    job->nearest = resize && resize->interpolation == 2;
+    job->count = count;
+    return job;
+}
+
+static aclError start(const char *func, const acldvppChannelDesc *channel,
+                      const struct request *request, const acldvppResizeConfig *resize,
+                      aclrtStream stream)
+{
+    aclError error = dvpp_channel_check(func, channel, DVPP_CHNMODE_VPC);
+    if (error) {
+        return error;
+    }
+    struct job *job = make_job(func, channel, 1, resize);
+    if (!job) {
+        return ACL_ERROR_BAD_ALLOC;
+    }
+    error = make_step(func, channel, request, &job->steps[0]);
+    if (error) {
+        release(job);
+        return error;
+    }
+    return dvpp_submit(func, channel, stream, run, release, job);
+}
+
+aclError acldvppVpcResizeAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                               acldvppPicDesc *outputDesc, acldvppResizeConfig *resizeConfig,
+                               aclrtStream stream)
+{
+    const struct request request = {.in = inputDesc, .out = outputDesc, .may_scale = true};
+    return start(__func__, channelDesc, &request, resizeConfig, stream);
+}
+
+static aclError no_area(const char *func)
+{
+    return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "an area is NULL");
+}
+
+aclError acldvppVpcCropAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                             acldvppPicDesc *outputDesc, acldvppRoiConfig *cropArea,
+                             aclrtStream stream)
+{
+    // The documents let the output of a crop have another size: it is resized.
+    return acldvppVpcCropResizeAsync(channelDesc, inputDesc, outputDesc, cropArea, NULL, stream);
+}
+
+aclError acldvppVpcCropResizeAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                                   acldvppPicDesc *outputDesc, acldvppRoiConfig *cropArea,
+                                   acldvppResizeConfig *resizeConfig, aclrtStream stream)
+{
+    const struct request request = {
+        .in = inputDesc, .out = outputDesc, .crop = cropArea, .may_scale = true};
+    return cropArea ? start(__func__, channelDesc, &request, resizeConfig, stream)
+                    : no_area(__func__);
+}
+
+aclError acldvppVpcCropAndPasteAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                                     acldvppPicDesc *outputDesc, acldvppRoiConfig *cropArea,
+                                     acldvppRoiConfig *pasteArea, aclrtStream stream)
+{
+    return acldvppVpcCropResizePasteAsync(channelDesc, inputDesc, outputDesc, cropArea, pasteArea,
+                                          NULL, stream);
+}
+
+aclError acldvppVpcCropResizePasteAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                                        acldvppPicDesc *outputDesc, acldvppRoiConfig *cropArea,
+                                        acldvppRoiConfig *pasteArea,
+                                        acldvppResizeConfig *resizeConfig, aclrtStream stream)
+{
+    const struct request request = {inputDesc, outputDesc, cropArea, pasteArea, true};
+    return cropArea && pasteArea ? start(__func__, channelDesc, &request, resizeConfig, stream)
+                                 : no_area(__func__);
+}
+
+aclError acldvppVpcConvertColorAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
+                                     acldvppPicDesc *outputDesc, aclrtStream stream)
+{
+    const struct request request = {.in = inputDesc, .out = outputDesc};
+    return start(__func__, channelDesc, &request, NULL, stream);
+}
+
+/* ---- batches ---- */
+
+static aclError fill_batch(const char *func, struct job *job, acldvppBatchPicDesc *in,
+                           const uint32_t *areas, uint32_t size, acldvppBatchPicDesc *out,
+                           acldvppRoiConfig *const *crop)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        for (uint32_t k = 0; k < areas[i]; k++, at++) {
+            const struct request request = {&in->pics[i], &out->pics[at], crop[at], NULL, true};
+            aclError error =
+                crop[at] ? make_step(func, job->channel, &request, &job->steps[at]) : no_area(func);
+            if (error) {
+                return error;
+            }
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+aclError acldvppVpcBatchCropResizeAsync(acldvppChannelDesc *channelDesc,
+                                        acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+                                        uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs,
+                                        acldvppRoiConfig *cropAreas[],
+                                        acldvppResizeConfig *resizeConfig, aclrtStream stream)
+{
+    aclError error = dvpp_channel_check(__func__, channelDesc, DVPP_CHNMODE_VPC);
+    if (error) {
+        return error;
+    }
+    if (!srcBatchPicDescs || !roiNums || !dstBatchPicDescs || !cropAreas ||
+        size > srcBatchPicDescs->count) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "an argument is NULL, or size is above the batch's");
+    }
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        total += roiNums[i];
+    }
+    if (total == 0 || total > dstBatchPicDescs->count) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "%llu areas and %u outputs",
+                            (unsigned long long)total, dstBatchPicDescs->count);
+    }
+    struct job *job = make_job(__func__, channelDesc, (uint32_t)total, resizeConfig);
+    if (!job) {
+        return ACL_ERROR_BAD_ALLOC;
+    }
+    error = fill_batch(__func__, job, srcBatchPicDescs, roiNums, size, dstBatchPicDescs, cropAreas);
+    if (error) {
+        release(job);
+        return error;
+    }
+    return dvpp_submit(__func__, channelDesc, stream, run, release, job);
+}
+
+aclError acldvppVpcBatchCropAsync(acldvppChannelDesc *channelDesc,
+                                  acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+                                  uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs,
+                                  acldvppRoiConfig *cropAreas[], aclrtStream stream)
+{
+    return acldvppVpcBatchCropResizeAsync(channelDesc, srcBatchPicDescs, roiNums, size,
+                                          dstBatchPicDescs, cropAreas, NULL, stream);
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""acl_table.py ROOT [--check]: writes docs/api/acl.md, the table of AscendCL and HCCL functions, from headers, sources and tests.
+
+A function is `refused` if its definition does nothing but report that the feature is not there; else it is `works` if a test
+calls it, and `untested` if none does. Fails if a header declares a function that nothing
+defines. With --check the page is not written.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+HEADERS = ["acl/acl_base.h", "acl/acl_rt.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h",
+           "acl/ops/acl_dvpp.h", "hccl/hccl.h"]
+SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
+TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
+HEAD = """# AscendCL and HCCL: what is there
+
+Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources and the tests.
+
+- **works**: does what is documented, and the test named calls it.
+- **partly**: some documented values or forms are refused with an error that says so; the test calls the others.
+- **refused**: gives the documented error for a feature that is not there (207000), with the reason as text.
+- **untested**: no test of ours calls it by name; torch_npu may, in tests/pytorch.
+
+Not declared at all, so that a program that needs them does not link: models compiled by the vendor's tools (`aclmdlLoad*`,
+`aclmdlExecute*`, AIPP), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
+`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, memory pools in streams, memory and events shared
+between processes, snapshots, random numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
+"""
+
+
+def declared(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return re.findall(r"(?:ACL_FUNC_VISIBILITY|HCCL_FUNC_VISIBILITY|MSVP_PROF_API)[^;()]*?\b((?:acl|Hccl)\w+)\s*\(", text)
+
+
+def definitions(root):
+    """Function bodies of the faces by name."""
+    found = {}
+    for folder in SOURCES:
+        for path in sorted((root / folder).rglob("*.c")):
+            text = path.read_text(encoding="utf-8")
+            for match in re.finditer(r"^[a-zA-Z][\w \*]*?\b((?:acl|Hccl)\w+)\([^;{]*\)\n\{\n(.*?)^\}", text, flags=re.S | re.M):
+                found.setdefault(match.group(1), match.group(2))
+            # Alike functions that a macro defines.
+            for line in re.findall(r"^(?:MAKER|SETTER|GETTER)\((.*)\)$", text, flags=re.M):
+                for name in re.findall(r"\bacl\w+", line)[:2]:
+                    found.setdefault(name, line)
+    return found
+
+
+def is_refused(body):
+    statements = [s.strip() for s in body.split(";") if s.strip() and not s.strip().startswith("(void)")]
+    return len(statements) == 1 and ("NOT_SUPPORT" in statements[0] or "refuse(" in statements[0]) and "?" not in statements[0]
+
+
+def uses(root):
+    """For each name the first test file that calls it."""
+    found = {}
+    for folder in TESTS:
+        for path in sorted((root / folder).rglob("*.c")):
+            for name in set(re.findall(r"\b((?:acl|Hccl)\w+)\s*\(", path.read_text(encoding="utf-8"))):
+                found.setdefault(name, f"{path.parent.name}/{path.name}")
+    return found
+
+
+def python_uses(root):
+    """C functions that the tests of pyACL call through python/acl/functions.txt."""
+    test = (root / "tests" / "unit" / "tools" / "test_pyacl.py").read_text(encoding="utf-8")
+    called = set(re.findall(r"\bacl\.([a-z_.0-9]+)\(", test))
+    lines = (root / "python" / "acl" / "functions.txt").read_text(encoding="utf-8").splitlines()
+    return {line.split()[1]: "tools/test_pyacl.py" for line in lines if line and line[0] != "#" and line.split()[0] in called}
+
+
+def page(root):
+    bodies, tests = definitions(root), {**python_uses(root), **uses(root)}
+    lines, counts = [HEAD], {}
+    for header in HEADERS:
+        names = sorted(set(declared((root / "runtime" / "include" / header).read_text(encoding="utf-8"))))
+        if not names:
+            raise SystemExit(f"no functions found in {header}")
+        lines += ["", f"## {header}", "", "| function | status | test |", "|---|---|---|"]
+        for name in names:
+            if name not in bodies:
+                raise SystemExit(f"{header} declares {name}, and nothing in {' '.join(SOURCES)} defines it")
+            body, test = bodies[name], tests.get(name, "")
+            status = "refused" if is_refused(body) else "untested" if not test else "partly" if "NOT_SUPPORT" in body else "works"
+            counts[status] = counts.get(status, 0) + 1
+            lines.append(f"| `{name}` | {status} | {test} |")
+    total = sum(counts.values())
+    lines.insert(1, f"\n{total} functions: " + ", ".join(f"{counts[k]} {k}" for k in sorted(counts, key=counts.get, reverse=True)) + ".")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    root = Path(sys.argv[1])
+    path = root / "docs" / "api" / "acl.md"
+    text = page(root)
+    if "--check" in sys.argv:
+        return 0
+    path.write_text(text, encoding="utf-8")
+    return 0
+
+
+sys.exit(main())
