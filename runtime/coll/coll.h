@@ -78,6 +78,7 @@ struct coll_op {
 struct coll_times {
     uint64_t arrival_ns;      /**< in: this rank is there */
     uint64_t last_arrival_ns; /**< out: the last rank of those that took part */
+    uint64_t sent_bytes;      /**< out: by this rank, to all others */
 };
 
 /**

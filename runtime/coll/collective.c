@@ -39,6 +39,7 @@ struct run {
     uint64_t deadline_ms;
     struct coll_transfer *transfers; /* 2 * ranks */
     size_t open;
+    uint64_t sent; /* bytes */
     uint8_t *staging;
     char *text;
     size_t text_bytes;
@@ -59,6 +60,7 @@ const char *coll_kind_name(enum coll_kind kind)
 static void send_to(struct run *run, uint32_t peer, uint32_t tag, const void *data, size_t bytes)
 {
     if (bytes) {
+        run->sent += bytes;
         coll_wire_send(run->wire, peer, tag, data, bytes, &run->transfers[run->open++]);
     }
 }
@@ -493,7 +495,9 @@ leo_status coll_run(struct coll_wire *wire, const struct coll_op *op, unsigned t
     times->last_arrival_ns = times->arrival_ns;
     snprintf(text, text_bytes, "out of host memory");
     if (op->kind == COLL_POINT_TO_POINT) {
-        return exchange_messages(&run, times);
+        leo_status status = exchange_messages(&run, times);
+        times->sent_bytes = run.sent;
+        return status;
     }
     run.transfers = leo_calloc(run.ranks, 2 * sizeof(*run.transfers));
     leo_status status = run.transfers ? LEO_OK : LEO_ERR_NO_MEMORY;
@@ -507,6 +511,7 @@ leo_status coll_run(struct coll_wire *wire, const struct coll_op *op, unsigned t
     if (status == LEO_OK) {
         status = move_data(&run);
     }
+    times->sent_bytes = run.sent;
     leo_free(run.staging);
     leo_free(run.transfers);
     return status;

@@ -73,6 +73,7 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     }
     rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name,
            device->caps.cube_cores, device->caps.vector_cores);
+    rt_status_device_opened(device);
     *out = device;
     return LEO_OK;
 }
@@ -83,6 +84,7 @@ void rt_device_destroy(struct leo_rt_device *device)
         return;
     }
     rt_background_finish(device);
+    rt_status_device_closed(device);
     if (device->attached) {
         device->destroy_attached(device->attached);
     }

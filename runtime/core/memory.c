@@ -22,6 +22,7 @@ leo_status leo_rt_memory_alloc(struct leo_rt_device *device, uint64_t bytes, uin
                        (ull)bytes, device->index, leo_status_text(status), (ull)left, (ull)total);
     }
     rt_profile_memory(device);
+    rt_status_memory(device);
     return LEO_OK;
 }
 
@@ -113,6 +114,7 @@ leo_status leo_rt_memory_free(struct leo_rt_device *device, uint64_t addr)
         return rt_fail(status, "cannot free 0x%llx: %s", (ull)addr, leo_status_text(status));
     }
     rt_profile_memory(device);
+    rt_status_memory(device);
     return LEO_OK;
 }
 

@@ -97,6 +97,7 @@ void rt_profile_destroy(struct leo_rt_device *device)
         leo_free(profile->tags);
         leo_free(profile->table);
         leo_free(profile->marks);
+        leo_free(profile->links);
         leo_free(profile);
         device->profile = NULL;
     }

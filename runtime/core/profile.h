@@ -13,6 +13,8 @@ struct rt_profile {
     uint32_t table_size;
     struct leo_rt_profile_mark *marks; /**< what the host did, in its order */
     size_t mark_count, mark_capacity;
+    struct leo_rt_profile_link *links;
+    size_t link_count, link_capacity;
 };
 
 /** Records that are there (not those lost); valid until the profile stops. */

@@ -82,6 +82,46 @@ void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_
     pthread_mutex_unlock(&device->lock);
 }
 
+void leo_rt_profile_link(struct leo_rt_device *device, const struct leo_rt_profile_link *link)
+{
+    pthread_mutex_lock(&device->lock);
+    const uint32_t name = rt_profile_tag(device, link->name),
+                   group = rt_profile_tag(device, link->group);
+    struct rt_profile *profile = device->profile;
+    if (name && group && profile->link_count == profile->link_capacity) {
+        const size_t capacity = profile->link_capacity ? profile->link_capacity * 2 : 256;
+        struct leo_rt_profile_link *links = leo_realloc(profile->links, capacity * sizeof(*links));
+        profile->links = links ? links : profile->links;
+        profile->link_capacity = links ? capacity : profile->link_capacity;
+    }
+    if (name && group && profile->link_count < profile->link_capacity) {
+        struct leo_rt_profile_link *to = &profile->links[profile->link_count++];
+        *to = *link;
+        to->name = profile->tags[name - 1];
+        to->group = profile->tags[group - 1];
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+static leo_status no_profile(const struct leo_rt_device *device)
+{
+    return rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first",
+                   device->index);
+}
+
+leo_status leo_rt_profile_links(struct leo_rt_device *device,
+                                const struct leo_rt_profile_link **links, size_t *count)
+{
+    pthread_mutex_lock(&device->lock);
+    leo_status status = device->profile ? LEO_OK : no_profile(device);
+    if (status == LEO_OK) {
+        *links = device->profile->links;
+        *count = device->profile->link_count;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
 leo_status leo_rt_profile_marks(struct leo_rt_device *device,
                                 const struct leo_rt_profile_mark **marks, size_t *count)
 {
@@ -91,8 +131,7 @@ leo_status leo_rt_profile_marks(struct leo_rt_device *device,
         *marks = device->profile->marks;
         *count = device->profile->mark_count;
     } else {
-        status = rt_fail(LEO_ERR_STATE, "device %d is not being profiled: start a profile first",
-                         device->index);
+        status = no_profile(device);
     }
     pthread_mutex_unlock(&device->lock);
     return status;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <leo/runtime.h>
+#include <leo/status_page.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -49,6 +50,8 @@ struct leo_rt {
     /** Protects `range`; taken last. */
     pthread_mutex_t range_lock;
     struct rt_range range[RT_DEVICES_MAX];
+    struct leo_status_page *status; /**< what other processes see; NULL: nothing */
+    int status_fd;                  /**< of the page; -1 = none */
 };
 
 /** Host memory the device reaches, lent to copies and large argument blocks. */
@@ -341,6 +344,17 @@ LEO_MUST_CHECK leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_r
 /** A stream that is being captured goes away. */
 void rt_graph_lose(struct leo_rt_stream *stream);
 void rt_graph_destroy(struct leo_rt_graph *graph);
+
+/* status_page.c */
+void rt_status_open(struct leo_rt *rt);
+void rt_status_close(struct leo_rt *rt);
+void rt_status_device_opened(const struct leo_rt_device *device);
+void rt_status_device_closed(const struct leo_rt_device *device);
+/** Memory was taken or given back. */
+void rt_status_memory(const struct leo_rt_device *device);
+/** A task ended. Caller holds the device's lock. */
+void rt_status_task(const struct leo_rt_device *device, const struct rt_task *task,
+                    const struct leo_drv_completion *done);
 
 /* staging.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_staging_get(struct leo_rt_device *device, size_t bytes,

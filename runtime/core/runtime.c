@@ -88,11 +88,13 @@ leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **out)
     }
     pthread_mutex_init(&rt->lock, NULL);
     pthread_mutex_init(&rt->range_lock, NULL);
+    rt->status_fd = -1;
     leo_status status = init_runtime(rt, opts);
     if (status) {
         leo_rt_destroy(rt);
         return status;
     }
+    rt_status_open(rt);
     *out = rt;
     return LEO_OK;
 }
@@ -135,6 +137,7 @@ void leo_rt_destroy(struct leo_rt *rt)
         set_range(rt, i, NULL);
         rt_device_destroy(rt->devices[i]);
     }
+    rt_status_close(rt);
     pthread_mutex_destroy(&rt->range_lock);
     pthread_mutex_destroy(&rt->lock);
     leo_free(rt->soc_text);

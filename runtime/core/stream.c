@@ -25,6 +25,7 @@ static void complete_task(void *user, uint32_t cmd_id, const struct leo_drv_comp
     (void)cmd_id;
     task->end_ns = done->end_ns;
     count_use(stream->device, task, done);
+    rt_status_task(stream->device, task, done);
     if (task->outcome) {
         task->outcome->done = *done;
     } else if (done->status && !stream->has_failure && !stream->fault) {

@@ -78,6 +78,7 @@ static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result
     leo_status status =
         coll_run(comm->wire, &job->op, comm->exec_timeout_ms, &times, text, sizeof(text));
     pthread_mutex_unlock(&comm->wire_lock);
+    leo_rt_device_count_link(comm->device, times.sent_bytes);
     if (status != LEO_OK) {
         int none = HCCL_SUCCESS;
         const HcclResult code = hccl_result(status);
@@ -91,6 +92,15 @@ static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result
     } else {
         result->end_ns = times.last_arrival_ns +
                          coll_cost_ns(&comm->links, job->op.kind, comm->ranks, job->bytes);
+        const struct leo_rt_profile_link link = {.name = job->func,
+                                                 .group = comm->name,
+                                                 .rank = comm->rank,
+                                                 .ranks = comm->ranks,
+                                                 .bytes = job->bytes,
+                                                 .begin_ns = start_ns,
+                                                 .ready_ns = times.last_arrival_ns,
+                                                 .end_ns = result->end_ns};
+        leo_rt_profile_link(comm->device, &link);
     }
 }
 

@@ -126,6 +126,38 @@ static void write_mark(FILE *const file[LOGS], uint32_t device,
     }
 }
 
+/* Collectives: a file only if there were some. */
+static bool write_links(const struct writer *writer, const struct prof_device *devices,
+                        uint32_t count)
+{
+    FILE *file = NULL;
+    char path[PROF_PATH_BYTES];
+    for (uint32_t d = 0; d < count; d++) {
+        const struct leo_rt_profile_link *links = NULL;
+        size_t link_count = 0;
+        if (leo_rt_profile_links(devices[d].rt, &links, &link_count) != LEO_OK) {
+            continue; // said already of its marks
+        }
+        if (link_count && !file) {
+            file = open_file(writer, "host/data/link.csv", path);
+            if (!file) {
+                return false;
+            }
+            fprintf(file, "device,name,group,rank,ranks,bytes,begin,ready,end\n");
+        }
+        for (size_t i = 0; i < link_count; i++) {
+            const struct leo_rt_profile_link *link = &links[i];
+            fprintf(file, "%u,", devices[d].number);
+            write_quoted(file, link->name);
+            fputc(',', file);
+            write_quoted(file, link->group);
+            fprintf(file, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", link->rank,
+                    link->ranks, link->bytes, link->begin_ns, link->ready_ns, link->end_ns);
+        }
+    }
+    return !file || close_file(writer, file, path);
+}
+
 static bool write_host(const struct writer *writer, const struct prof_device *devices,
                        uint32_t count)
 {
@@ -154,7 +186,7 @@ static bool write_host(const struct writer *writer, const struct prof_device *de
     for (int i = 0; i < LOGS; i++) {
         good = (!file[i] || close_file(writer, file[i], path[i])) && good;
     }
-    return good;
+    return good && write_links(writer, devices, count);
 }
 
 enum { STALLS = LEO_STALL_MEMORY + 1 };

@@ -53,7 +53,7 @@ def definitions(root):
 
 def is_refused(body):
     statements = [s.strip() for s in body.split(";") if s.strip() and not s.strip().startswith("(void)")]
-    return len(statements) == 1 and ("NOT_SUPPORT" in statements[0] or "refuse(" in statements[0]) and "?" not in statements[0]
+    return len(statements) == 1 and ("NOT_SUPPORT" in statements[0] or "refuse" in statements[0]) and "?" not in statements[0]
 
 
 def uses(root):

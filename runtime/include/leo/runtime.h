@@ -72,6 +72,8 @@ struct leo_rt_use {
 };
 /** Since it was last asked. */
 void leo_rt_device_take_use(struct leo_rt_device *device, struct leo_rt_use *use);
+/** So many bytes left it over links to other cards (leo smi shows them). */
+void leo_rt_device_count_link(struct leo_rt_device *device, uint64_t bytes);
 /** The number it was opened by. */
 int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
@@ -347,6 +349,20 @@ uint64_t leo_rt_profile_clock_ns(void);
 bool leo_rt_profile_is_on(const struct leo_rt_device *device);
 /** Notes a call that began at `begin_ns` and ends now; nothing while profiles are off. */
 void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns);
+/** A collective as this device took part in it; all times simulated, the texts copied. */
+struct leo_rt_profile_link {
+    const char *name, *group;
+    uint32_t rank, ranks;
+    uint64_t bytes;    /**< of the operation at one rank */
+    uint64_t begin_ns; /**< this rank was there */
+    uint64_t ready_ns; /**< the last rank was there */
+    uint64_t end_ns;
+};
+/** Notes one; nothing while profiles are off. */
+void leo_rt_profile_link(struct leo_rt_device *device, const struct leo_rt_profile_link *link);
+/** Those so far, in order; valid until the next call for this device. */
+leo_status leo_rt_profile_links(struct leo_rt_device *device,
+                                const struct leo_rt_profile_link **links, size_t *count);
 /** The marks so far, in the host's order; valid until the next call for this device. */
 leo_status leo_rt_profile_marks(struct leo_rt_device *device,
                                 const struct leo_rt_profile_mark **marks, size_t *count);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """leo report over the small profile of test_msprof: one page that needs nothing else, with the profile's numbers in it."""
 
+import csv
 import json
 import re
 import shutil
@@ -37,15 +38,46 @@ class Report(test_msprof.Profiled):
         self.assertEqual(len(device["drawn"]), 4)
         self.assertEqual(device["memory"], [[0.0, 1.0]])
 
+    def add_link(self, folder, *rows):
+        lines = ["device,name,group,rank,ranks,bytes,begin,ready,end", *rows]
+        (folder / "host" / "data" / "link.csv").write_text("\n".join(lines) + "\n")
+
+    def test_ranks_stand_on_one_page(self):
+        other = self.folder.parent / "PROF_000002_of_another_rank"
+        stranger = self.folder.parent / "PROF_000003_of_another_run"
+        shutil.copytree(self.folder, other)
+        shutil.copytree(self.folder, stranger)
+        # The profile's kernels: see test_msprof. The collective covers all of them.
+        with open(self.folder / "device_0" / "data" / "task.csv", encoding="utf-8") as file:
+            begin = min(int(row["start_ns"]) for row in csv.DictReader(file))
+        end = begin + 10000
+        self.add_link(self.folder, f'0,"HcclAllReduce","g",0,2,4096,{begin},{begin + 4000},{end}')
+        self.add_link(other, f'0,"HcclAllReduce","g",1,2,4096,{begin + 4000},{begin + 4000},{end}')
+        self.add_link(stranger, f'0,"HcclAllReduce","another",1,2,4096,{begin},{begin},{end}')
+        page = Path(self.report(self.folder)).read_text()
+        ranks = json.loads(re.search(r"const data = (\{.*\});", page).group(1))["ranks"]
+        self.assertEqual([rank["rank"] for rank in ranks], [0, 1])
+        one, two = (rank["links"][0] for rank in ranks)
+        self.assertAlmostEqual(one["ready"] - one["begin"], 4)
+        self.assertAlmostEqual(two["ready"], two["begin"])
+        self.assertAlmostEqual(one["end"], two["end"])
+        # Beside all kernels of its card, which took 1.501 us in all.
+        self.assertAlmostEqual(one["hidden"], ranks[0]["busy"])
+        self.assertAlmostEqual(ranks[0]["busy"], 1.501)
+        drawn = self.run_script(page, "elements.lanes.innerHTML, elements.collectives.innerHTML")
+        self.assertEqual((drawn.count("rank 0<"), drawn.count("rank 1<")), (1, 1))
+        self.assertIn("waits 4 us, takes 6 us", drawn)
+
     def test_the_page_needs_no_other_file(self):
         page = Path(self.report(self.folder)).read_text()
         self.assertNotRegex(page, r'(src|href)\s*=|url\(|import\s*\(|fetch\(')
-        for part in ("timeline", "operators", "units", "roofline", "memory", "whatif"):
+        for part in ("timeline", "ranks", "operators", "units", "roofline", "memory", "whatif"):
             self.assertIn(f'id="{part}"', page)
 
-    @unittest.skipUnless(shutil.which("node"), "no node to read the page's script with")
-    def test_the_script_runs(self):
-        page = Path(self.report(self.folder)).read_text()
+    def run_script(self, page, show):
+        """What the page's script leaves, if there is a node to run it."""
+        if not shutil.which("node"):
+            self.skipTest("no node to read the page's script with")
         script = re.search(r"<script>(.*)</script>", page, flags=re.S).group(1)
         # The little of a browser that it uses.
         browser = """
@@ -58,10 +90,15 @@ globalThis.document = {getElementById: id => elements[id] ??= element()};
 globalThis.window = {devicePixelRatio: 1};
 globalThis.Option = function () {};
 """
-        check = "\nconsole.log(elements.soc.textContent, elements.operators.innerHTML.includes('Matmul'), elements.whatif.textContent);"
+        check = f"\nconsole.log({show});"
         done = subprocess.run(["node", "-e", browser + script + check], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("x true 1.5 us instead of 1.5 us", done.stdout)
+        return done.stdout
+
+    def test_the_script_runs(self):
+        page = Path(self.report(self.folder)).read_text()
+        self.assertIn("x true 1.5 us instead of 1.5 us", self.run_script(
+            page, "elements.soc.textContent, elements.operators.innerHTML.includes('Matmul'), elements.whatif.textContent"))
 
     def test_a_folder_without_a_profile_is_told(self):
         self.assertIn("no profile here", self.report("/nowhere", code=1))

@@ -5,6 +5,8 @@ host/start_info          the moment of the start on both clocks of the host
 host/data/launch.csv     a task's submission: device, task, thread, monotonic raw ns
 host/data/api.csv        a call of the program: level, name, thread, begin and end in monotonic raw ns
 host/data/memory.csv     device memory in use: device, monotonic raw ns, bytes
+host/data/link.csv       a collective: device, name, group, rank, ranks, bytes, and simulated ns when this rank was there, when the
+                         last one was, and its end; not there if there was none
 device_N/data/device.json   chip, clock, cores, metrics asked for
 device_N/data/task.csv      finished tasks in simulated ns, with their tag and busy cycles by pipe
 """
@@ -111,6 +113,7 @@ class Profile:
             raise Error(f"{start}: {error}: not a PROF folder, or the profile was not stopped") from error
         self.apis = read_csv(self.folder / "host" / "data" / "api.csv")
         self.memory = read_csv(self.folder / "host" / "data" / "memory.csv")
+        self.links = read_csv(self.folder / "host" / "data" / "link.csv")
         self.process = int(info.get("pid", 0))
         self.devices = [Device(d) for d in sorted(self.folder.glob("device_*"))]
         launches = {}

@@ -13,7 +13,7 @@ HERE = Path(os.path.realpath(__file__)).parent
 # Beside it in the source tree, or where the toolkit has it.
 sys.path[:0] = [str(HERE / ".." / "msprof"),
                 str(HERE / ".." / ".." / ".." / "tools" / "profiler" / "profiler_tool" / "analysis" / "msprof")]
-from raw import PIPES, Error, Profile  # noqa: E402
+from raw import PIPES, Error, Profile, merge  # noqa: E402
 
 # The Cube unit does a 16 x 16 x 16 product in half a cycle's multiply-adds; a vector instruction works on 256 bytes.
 CUBE_OPERATIONS, VECTOR_OPERATIONS = 2 * 16 * 16 * 16, 128
@@ -66,6 +66,48 @@ def what_if_classes(tasks):
     return bound
 
 
+def relatives(profile):
+    """The profiles of all ranks of the run: those beside this one whose collectives were in one of its groups."""
+    groups = {row["group"] for row in profile.links}
+    found = [profile]
+    for folder in {*profile.folder.parent.glob("PROF_*"), *profile.folder.parent.parent.glob("*/PROF_*")} if groups else ():
+        if folder.resolve() != profile.folder.resolve() and (folder / "host" / "data" / "link.csv").exists():
+            try:
+                other = Profile(folder)
+            except Error:
+                continue  # of a rank that did not stop its profile
+            if groups & {row["group"] for row in other.links}:
+                found.append(other)
+    return found
+
+
+def overlap(span, others):
+    """How much of a span the (sorted, disjoint) others cover."""
+    return sum(max(0, min(span[1], end) - max(span[0], start)) for start, end in others)
+
+
+def rank_data(profile, device):
+    """One device of one rank: when kernels ran, and its collectives; simulated time is one for all ranks."""
+    kernels = merge((task.sim_start, task.sim_end) for task in device.tasks if task.is_compute)
+    links = []
+    for row in profile.links:
+        if int(row["device"]) == device.number:
+            begin, ready, end = (int(row[name]) for name in ("begin", "ready", "end"))
+            links.append({"name": row["name"], "rank": int(row["rank"]), "ranks": int(row["ranks"]), "bytes": int(row["bytes"]),
+                          "begin": begin / 1000, "ready": ready / 1000, "end": end / 1000,
+                          "hidden": overlap((begin, end), kernels) / 1000})
+    longest = sorted(kernels, key=lambda span: span[0] - span[1])[:DRAWN // 10]
+    return {"process": profile.process, "device": device.number, "links": links,
+            "rank": max(((link["ranks"], link["rank"]) for link in links), default=(0, 0))[1],
+            "kernels": [[start / 1000, (end - start) / 1000] for start, end in sorted(longest)],
+            "busy": sum(end - start for start, end in kernels) / 1000}
+
+
+def all_ranks(profile):
+    ranks = [rank_data(one, device) for one in relatives(profile) for device in one.devices]
+    return sorted((rank for rank in ranks if rank["links"]), key=lambda rank: (rank["rank"], rank["process"]))
+
+
 def page_data(profile):
     devices = []
     for device in profile.devices:
@@ -88,7 +130,7 @@ def page_data(profile):
             "memory": [[(int(row["ns"]) - start) / 1e9, int(row["bytes"]) / 2**20] for row in memory],
             "peak": device.info["cube_cores"] * device.mhz * 1e6 * CUBE_OPERATIONS / 1e9,
             "hbm": chip_numbers(device), "bound": what_if_classes(kernels)})
-    return {"folder": profile.folder.name, "process": profile.process, "devices": devices}
+    return {"folder": profile.folder.name, "process": profile.process, "devices": devices, "ranks": all_ranks(profile)}
 
 
 def find(place):
