@@ -11,56 +11,26 @@
  * - w's gradient: y's gradient, transposed, times windows of x, summed over images and positions
  */
 #include "convolution.h"
+#include "convolution_tiling.h"
 #include "gemm.h"
 
-#include "../chip/chip.h"
 #include "../device/conv_cube_args.h"
 
 #include <string.h>
-
-enum {
-    FRACTAL = 16,
-    BLOCK_BYTES = 32,
-    L0_FRACTALS = 64,       /* [P] of a half of L0A or L0B */
-    CHUNK_UNITS = 36,       /* [A] taps of groups loaded at a time: four groups of a 3 x 3 kernel */
-    CHUNK_POSITIONS = 1024, /* [A] of the weight's gradient */
-    SPLIT_TILES =
-        64, /* [A] sums of the weight's gradient are split until there are so many tiles */
-    SPLIT_LEAST = 1024, /* [A] positions of a split */
-    CUBE_RATE = 4096,   /* [P] multiply-adds a cycle */
-    STORE_RATE = 64,    /* [A] bytes a cycle to memory */
-    TILE_CYCLES = 1000, /* [A] what a tile costs beside its work */
-    PAD_MOST = 255,     /* what fields of instructions hold */
-    STRIDE_MOST = 63,
-    SIZE_MOST = 32767,
-    POSITIONS_MOST = 32767,
-};
-
-/** A convolution in two dimensions as the program sees it. */
-struct window {
-    int64_t width, height, out_width, out_height;
-    int64_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
-    int64_t pad_l, pad_r, pad_t;
-};
 
 struct lowering {
     const struct op_call *call;
     struct op_plan *plan;
     const struct op_convolution *shape;
-    const struct op_chip *chip;
     enum op_type type; /* the cube's */
-    int64_t l1_half;
-    uint32_t cores;
+    struct op_conv_room room;
 };
+
+enum { L0_FRACTALS = 64 }; /* [P] of a half of L0A or L0B */
 
 static int64_t parts(int64_t count, int64_t size)
 {
     return (count + size - 1) / size;
-}
-
-static int64_t up16(int64_t n)
-{
-    return parts(n, FRACTAL) * FRACTAL;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -73,45 +43,20 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t span_of(int64_t filter, int64_t dilation)
+static struct op_window forward_window(const struct op_convolution *s)
 {
-    return (filter - 1) * dilation + 1;
-}
-
-// Padding behind, as far as the last window needs it; false if the program would see another number
-// of windows or one of padding alone.
-static bool close_window(struct window *w)
-{
-    const int64_t span_w = span_of(w->filter_w, w->dilation_w),
-                  span_h = span_of(w->filter_h, w->dilation_h);
-    const int64_t need_w = (w->out_width - 1) * w->stride_w + span_w - w->width - w->pad_l;
-    w->pad_r = most(need_w, 0);
-    const int64_t sees = (w->width + w->pad_l + w->pad_r - span_w) / w->stride_w + 1;
-    const int64_t last_h = (w->out_height - 1) * w->stride_h - w->pad_t,
-                  last_w = (w->out_width - 1) * w->stride_w - w->pad_l;
-    return w->width + w->pad_l + w->pad_r >= span_w && sees == w->out_width && w->pad_l >= 0 &&
-           w->pad_t >= 0 && w->pad_l < span_w && w->pad_t < span_h && last_h < w->height &&
-           last_w < w->width && w->pad_l <= PAD_MOST && w->pad_r <= PAD_MOST &&
-           w->pad_t <= PAD_MOST && last_h + span_h - w->height <= PAD_MOST &&
-           w->stride_w <= STRIDE_MOST && w->stride_h <= STRIDE_MOST && w->filter_w <= PAD_MOST &&
-           w->filter_h <= PAD_MOST && w->dilation_w <= PAD_MOST && w->dilation_h <= PAD_MOST &&
-           w->width * w->height <= POSITIONS_MOST && w->out_width * w->out_height <= POSITIONS_MOST;
-}
-
-static struct window forward_window(const struct op_convolution *s)
-{
-    return (struct window){.width = s->x_size[2],
-                           .height = s->x_size[1],
-                           .out_width = s->y_size[2],
-                           .out_height = s->y_size[1],
-                           .filter_w = s->kernel[2],
-                           .filter_h = s->kernel[1],
-                           .stride_w = s->stride[2],
-                           .stride_h = s->stride[1],
-                           .dilation_w = s->dilation[2],
-                           .dilation_h = s->dilation[1],
-                           .pad_l = s->pad[2],
-                           .pad_t = s->pad[1]};
+    return (struct op_window){.width = s->x_size[2],
+                              .height = s->x_size[1],
+                              .out_width = s->y_size[2],
+                              .out_height = s->y_size[1],
+                              .filter_w = s->kernel[2],
+                              .filter_h = s->kernel[1],
+                              .stride_w = s->stride[2],
+                              .stride_h = s->stride[1],
+                              .dilation_w = s->dilation[2],
+                              .dilation_h = s->dilation[1],
+                              .pad_l = s->pad[2],
+                              .pad_t = s->pad[1]};
 }
 
 /** Positions r, r + stride, ... of x along one dimension: which kernel elements meet them. */
@@ -137,21 +82,21 @@ static struct phase phase_of(const struct op_convolution *s, unsigned d, int64_t
     return phase;
 }
 
-static struct window phase_window(const struct op_convolution *s, const struct phase *h,
-                                  const struct phase *w)
+static struct op_window phase_window(const struct op_convolution *s, const struct phase *h,
+                                     const struct phase *w)
 {
-    return (struct window){.width = s->y_size[2],
-                           .height = s->y_size[1],
-                           .out_width = w->count,
-                           .out_height = h->count,
-                           .filter_w = w->taps,
-                           .filter_h = h->taps,
-                           .stride_w = 1,
-                           .stride_h = 1,
-                           .dilation_w = s->dilation[2],
-                           .dilation_h = s->dilation[1],
-                           .pad_l = w->pad,
-                           .pad_t = h->pad};
+    return (struct op_window){.width = s->y_size[2],
+                              .height = s->y_size[1],
+                              .out_width = w->count,
+                              .out_height = h->count,
+                              .filter_w = w->taps,
+                              .filter_h = h->taps,
+                              .stride_w = 1,
+                              .stride_h = 1,
+                              .dilation_w = s->dilation[2],
+                              .dilation_h = s->dilation[1],
+                              .pad_l = w->pad,
+                              .pad_t = h->pad};
 }
 
 /* Tensors. */
@@ -160,8 +105,8 @@ static struct window phase_window(const struct op_convolution *s, const struct p
 static struct op_tensor view_groups(const struct op_tensor *t)
 {
     struct op_tensor view = {.addr = t->addr, .type = t->type, .rank = 5};
-    const int64_t dim[] = {t->dim[0], t->dim[1] / FRACTAL, t->dim[3], t->dim[4], FRACTAL};
-    const int64_t stride[] = {t->stride[0], FRACTAL * t->stride[1], t->stride[3], t->stride[4],
+    const int64_t dim[] = {t->dim[0], t->dim[1] / OP_FRACTAL, t->dim[3], t->dim[4], OP_FRACTAL};
+    const int64_t stride[] = {t->stride[0], OP_FRACTAL * t->stride[1], t->stride[3], t->stride[4],
                               t->stride[1]};
     memcpy(view.dim, dim, sizeof(dim));
     memcpy(view.stride, stride, sizeof(stride));
@@ -226,8 +171,8 @@ static leo_status pack_weight(const struct lowering *low, const struct op_tensor
         status = turn_weight(low, w, &from);
     }
     const int64_t reduced = input ? y_stride : x_stride, other = input ? x_stride : y_stride;
-    const int64_t dim[] = {(input ? yc : xc) / FRACTAL, taps, input ? xc : yc, FRACTAL};
-    const int64_t stride[] = {FRACTAL * reduced, tap_stride, other, reduced};
+    const int64_t dim[] = {(input ? yc : xc) / OP_FRACTAL, taps, input ? xc : yc, OP_FRACTAL};
+    const int64_t stride[] = {OP_FRACTAL * reduced, tap_stride, other, reduced};
     const struct op_tensor view = strided(&from, 4, dim, stride);
     if (status == LEO_OK) {
         status = op_plan_temp(low->plan, low->type, 4, dim, out);
@@ -244,7 +189,7 @@ static uint32_t type_flags(const struct lowering *low, const struct op_tensor *o
            (out->type == OP_TYPE_BF16 ? OP_CONV_CUBE_OUT_BF16 : 0u);
 }
 
-static struct op_conv_cube_args begin_args(const struct window *w)
+static struct op_conv_cube_args begin_args(const struct op_window *w)
 {
     struct op_conv_cube_args args;
     memset(&args, 0, sizeof(args));
@@ -264,70 +209,6 @@ static struct op_conv_cube_args begin_args(const struct window *w)
     return args;
 }
 
-// Most lines of x that `positions` consecutive windows reach.
-static int64_t lines_of(const struct window *w, int64_t positions)
-{
-    const int64_t rows = least(w->out_height, (positions - 1) / w->out_width + 2);
-    return least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
-}
-
-/** A choice of tiles of op_conv. */
-struct tiling {
-    int64_t m, group, n1, chunk;
-    int64_t map_bytes; /**< of a chunk's maps */
-};
-
-// How many groups of channels a half of L1 holds; 0: not one.
-static void fit_chunk(const struct lowering *low, const struct window *w, int64_t c1,
-                      struct tiling *tile)
-{
-    const int64_t taps = w->filter_w * w->filter_h;
-    const int64_t map = tile->group * lines_of(w, tile->m) * w->width * BLOCK_BYTES,
-                  weights = taps * tile->n1 * FRACTAL * BLOCK_BYTES;
-    tile->chunk = least(least(low->l1_half / (map + weights), c1), most(CHUNK_UNITS / taps, 1));
-    tile->map_bytes = tile->chunk * map;
-}
-
-// Cycles of the busiest core.
-static int64_t estimate(const struct lowering *low, const struct window *w,
-                        const struct tiling *tile, int64_t images, int64_t c1, int64_t n1)
-{
-    const int64_t positions = w->out_width * w->out_height, taps = w->filter_w * w->filter_h,
-                  k = c1 * taps * FRACTAL;
-    const int64_t tiles =
-        parts(images, tile->group) * parts(positions, tile->m) * parts(n1, tile->n1);
-    const int64_t rows = tile->group * up16(tile->m), columns = tile->n1 * FRACTAL;
-    const int64_t multiply = rows * columns * k / CUBE_RATE;
-    const int64_t load =
-        (tile->map_bytes / tile->chunk * c1 + columns * k * 2) / low->chip->matmul_read_rate;
-    return parts(tiles, low->cores) *
-           (most(multiply, load) + rows * columns * 2 / STORE_RATE + TILE_CYCLES);
-}
-
-static bool choose_tiling(const struct lowering *low, const struct window *w, int64_t images,
-                          int64_t c1, int64_t n1, struct tiling *out)
-{
-    const int64_t positions = w->out_width * w->out_height,
-                  sums = (int64_t)low->chip->matmul_tile_m * low->chip->matmul_tile_n;
-    int64_t best = INT64_MAX;
-    for (int64_t rows = 256; rows >= FRACTAL; rows /= 2) {
-        for (int64_t blocks = least(FRACTAL, n1); blocks > 0; blocks = blocks / 2) {
-            struct tiling tile = {.m = least(rows, up16(positions)), .n1 = blocks};
-            tile.group = positions <= tile.m ? least(rows / tile.m, images) : 1;
-            if (tile.group * tile.m * blocks * FRACTAL > sums) {
-                continue;
-            }
-            fit_chunk(low, w, c1, &tile);
-            const int64_t cycles = tile.chunk ? estimate(low, w, &tile, images, c1, n1) : INT64_MAX;
-            if (cycles < best) {
-                best = cycles;
-                *out = tile;
-            }
-        }
-    }
-    return best < INT64_MAX;
-}
-
 /** Weights of op_conv: address of its first tap, bytes from group to group and from tap to tap. */
 struct units {
     uint64_t addr;
@@ -335,15 +216,15 @@ struct units {
 };
 
 // out [image][N1][position][16] = windows of x times units of weights.
-static leo_status launch_forward(const struct lowering *low, const struct window *w,
+static leo_status launch_forward(const struct lowering *low, const struct op_window *w,
                                  const struct op_tensor *x, const struct units *weight,
                                  const struct op_tensor *out)
 {
     struct op_conv_cube_args args = begin_args(w);
     const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
     const unsigned unit = op_type_bytes(out->type);
-    struct tiling tile;
-    if (!choose_tiling(low, w, images, c1, n1, &tile)) {
+    struct op_conv_tiling tile;
+    if (!op_conv_choose_tiling(&low->room, w, images, c1, n1, &tile)) {
         return LEO_ERR_UNSUPPORTED; // ruled out before
     }
     args.x = x->addr;
@@ -363,14 +244,14 @@ static leo_status launch_forward(const struct lowering *low, const struct window
     args.group = (uint32_t)tile.group;
     args.tile_n1 = (uint32_t)tile.n1;
     args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.group * tile.m / FRACTAL, tile.n1));
-    args.l1_half = (uint32_t)low->l1_half;
+    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.group * tile.m / OP_FRACTAL, tile.n1));
+    args.l1_half = (uint32_t)low->room.l1_half;
     args.l1_second = (uint32_t)tile.map_bytes;
     args.flags = type_flags(low, out);
     const int64_t tiles = parts(images, tile.group) * parts(w->out_width * w->out_height, tile.m) *
                           parts(n1, tile.n1);
-    return op_plan_launch(low->plan, "conv_cube", "op_conv", (uint32_t)least(tiles, low->cores),
-                          &args, sizeof(args), 3);
+    return op_plan_launch(low->plan, "conv_cube", "op_conv",
+                          (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
 }
 
 /* The three goals. */
@@ -385,7 +266,7 @@ static leo_status unpack_map(const struct lowering *low, const struct op_tensor 
 static leo_status temp_map(const struct lowering *low, enum op_type type, int64_t channels,
                            int64_t height, int64_t width, struct op_tensor *out)
 {
-    const int64_t dim[] = {low->shape->images, channels / FRACTAL, height, width, FRACTAL};
+    const int64_t dim[] = {low->shape->images, channels / OP_FRACTAL, height, width, OP_FRACTAL};
     return op_plan_temp(low->plan, type, 5, dim, out);
 }
 
@@ -393,9 +274,9 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
                            const struct op_tensor *w, const struct op_tensor *y)
 {
     const struct op_convolution *s = low->shape;
-    struct window window = forward_window(s);
+    struct op_window window = forward_window(s);
     struct op_tensor map, units, out;
-    (void)close_window(&window);
+    (void)op_window_close(&window);
     leo_status status = pack_map(low, x, &map);
     if (status == LEO_OK) {
         status = pack_weight(low, w, false, &units);
@@ -418,7 +299,7 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
 {
     const struct op_convolution *s = low->shape;
     const struct phase h = phase_of(s, 1, rh), w = phase_of(s, 2, rw);
-    struct window window = phase_window(s, &h, &w);
+    struct op_window window = phase_window(s, &h, &w);
     const int64_t strides[] = {s->stride[1], s->stride[2]};
     struct op_tensor part = *out, dense;
     if (h.count == 0 || w.count == 0) {
@@ -433,7 +314,7 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
         const struct op_value args[] = {op_value_tensor(&part)};
         return op_plan_call(low->plan, "InplaceZero", args, 1);
     }
-    (void)close_window(&window);
+    (void)op_window_close(&window);
     dense = *out;
     if (!whole) {
         leo_status status = temp_map(low, out->type, s->x_channels, h.count, w.count, &dense);
@@ -473,45 +354,6 @@ static leo_status plan_input(const struct lowering *low, const struct op_tensor 
     return status == LEO_OK ? unpack_map(low, &out, x) : status;
 }
 
-/** A choice of tiles of op_conv_weight. */
-struct weight_tiling {
-    int64_t m, units, chunk;
-    int64_t map_bytes;
-    int64_t splits, per_split;
-};
-
-static bool choose_weight_tiling(const struct lowering *low, const struct window *w, int64_t images,
-                                 int64_t c1, int64_t n1, struct weight_tiling *out)
-{
-    const int64_t taps = w->filter_w * w->filter_h, positions = w->out_width * w->out_height;
-    out->m = least(low->chip->matmul_tile_m, n1 * FRACTAL);
-    out->units = taps > FRACTAL ? FRACTAL : FRACTAL / taps * taps;
-    out->units = least(out->units, c1 * taps);
-    const int64_t groups = least(c1, taps > FRACTAL ? 2 : out->units / taps);
-    int64_t rows = least(w->out_height, most(CHUNK_POSITIONS / w->out_width, 1));
-    for (; rows > 0; rows--) {
-        const int64_t lines =
-            least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
-        out->map_bytes = groups * lines * w->width * BLOCK_BYTES;
-        if (out->map_bytes + out->m / FRACTAL * up16(rows * w->out_width) * BLOCK_BYTES <=
-            low->l1_half) {
-            break;
-        }
-    }
-    if (rows == 0) {
-        return false;
-    }
-    // Chunks of equal size rather than a small last one.
-    out->chunk = parts(w->out_height, parts(w->out_height, rows));
-    const int64_t tiles = parts(n1 * FRACTAL, out->m) * parts(c1 * taps, out->units),
-                  chunks = images * parts(w->out_height, out->chunk);
-    const int64_t splits =
-        least(least(parts(SPLIT_TILES, tiles), most(images * positions / SPLIT_LEAST, 1)), chunks);
-    out->per_split = parts(chunks, splits);
-    out->splits = parts(chunks, out->per_split);
-    return true;
-}
-
 // The sum of all splits, in order, in the first one.
 static leo_status add_splits(const struct lowering *low, const struct op_tensor *sums)
 {
@@ -539,10 +381,10 @@ static leo_status unpack_weight(const struct lowering *low, const struct op_tens
 {
     const int64_t taps = low->shape->kernel[1] * low->shape->kernel[2], xc = low->shape->x_channels,
                   yc = low->shape->y_channels;
-    const int64_t dim[] = {xc / FRACTAL, taps, yc, FRACTAL};
+    const int64_t dim[] = {xc / OP_FRACTAL, taps, yc, OP_FRACTAL};
     const struct op_tensor from = op_tensor_dense(sums->addr, sums->type, 4, dim);
     if (taps == 1) {
-        const int64_t stride[] = {FRACTAL, 1, xc, 1};
+        const int64_t stride[] = {OP_FRACTAL, 1, xc, 1};
         const struct op_tensor to = strided(w, 4, dim, stride);
         return op_plan_copy(low->plan, &to, &from);
     }
@@ -555,7 +397,7 @@ static leo_status unpack_weight(const struct lowering *low, const struct op_tens
     if (status != LEO_OK) {
         return status;
     }
-    const int64_t stride[] = {FRACTAL * taps * yc, yc, 1, taps * yc};
+    const int64_t stride[] = {OP_FRACTAL * taps * yc, yc, 1, taps * yc};
     const struct op_tensor rows = strided(&turned, 4, dim, stride);
     status = op_plan_copy(low->plan, &rows, &half);
     const int64_t back[] = {1, xc * taps};
@@ -567,10 +409,10 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
                               const struct op_tensor *x, const struct op_tensor *w)
 {
     const struct op_convolution *s = low->shape;
-    struct window window = forward_window(s);
-    struct weight_tiling tile;
+    struct op_window window = forward_window(s);
+    struct op_conv_weight_tiling tile;
     struct op_tensor gradient, map, sums;
-    (void)close_window(&window);
+    (void)op_window_close(&window);
     leo_status status = pack_map(low, y, &gradient);
     if (status == LEO_OK) {
         status = pack_map(low, x, &map);
@@ -580,10 +422,10 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     }
     struct op_conv_cube_args args = begin_args(&window);
     const int64_t c1 = map.dim[1], n1 = gradient.dim[1], taps = s->kernel[1] * s->kernel[2];
-    if (!choose_weight_tiling(low, &window, s->images, c1, n1, &tile)) {
+    if (!op_conv_choose_weight_tiling(&low->room, &window, s->images, c1, n1, &tile)) {
         return LEO_ERR_UNSUPPORTED; // ruled out before
     }
-    const int64_t dim[] = {tile.splits, c1 * taps, s->y_channels, FRACTAL};
+    const int64_t dim[] = {tile.splits, c1 * taps, s->y_channels, OP_FRACTAL};
     status = op_plan_temp(low->plan, OP_TYPE_F32, 4, dim, &sums);
     if (status != LEO_OK) {
         return status;
@@ -603,15 +445,15 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     args.tile_m = (uint32_t)tile.m;
     args.tile_n1 = (uint32_t)tile.units;
     args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.m / FRACTAL, tile.units));
-    args.l1_half = (uint32_t)low->l1_half;
+    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.m / OP_FRACTAL, tile.units));
+    args.l1_half = (uint32_t)low->room.l1_half;
     args.l1_second = (uint32_t)tile.map_bytes;
     args.splits = (uint32_t)tile.splits;
     args.per_split = (uint32_t)tile.per_split;
     args.flags = type_flags(low, &sums);
     const int64_t tiles = parts(s->y_channels, tile.m) * parts(c1 * taps, tile.units) * tile.splits;
     status = op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
-                            (uint32_t)least(tiles, low->cores), &args, sizeof(args), 3);
+                            (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
     if (status == LEO_OK) {
         status = add_splits(low, &sums);
     }
@@ -623,24 +465,25 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
 static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
 {
     const struct op_convolution *s = low->shape;
-    const int64_t x1 = s->x_channels / FRACTAL, y1 = s->y_channels / FRACTAL;
-    struct window window = forward_window(s);
-    struct tiling tile;
-    struct weight_tiling weight;
+    const int64_t x1 = s->x_channels / OP_FRACTAL, y1 = s->y_channels / OP_FRACTAL;
+    struct op_window window = forward_window(s);
+    struct op_conv_tiling tile;
+    struct op_conv_weight_tiling weight;
     switch (goal) {
     case OP_CONVOLUTION_OUT:
-        return close_window(&window) && choose_tiling(low, &window, s->images, x1, y1, &tile);
+        return op_window_close(&window) &&
+               op_conv_choose_tiling(&low->room, &window, s->images, x1, y1, &tile);
     case OP_CONVOLUTION_WEIGHT:
-        return close_window(&window) &&
-               choose_weight_tiling(low, &window, s->images, x1, y1, &weight);
+        return op_window_close(&window) &&
+               op_conv_choose_weight_tiling(&low->room, &window, s->images, x1, y1, &weight);
     case OP_CONVOLUTION_INPUT:
         for (int64_t r = 0; r < s->stride[1] * s->stride[2]; r++) {
             const struct phase h = phase_of(s, 1, r / s->stride[2]),
                                w = phase_of(s, 2, r % s->stride[2]);
             window = phase_window(s, &h, &w);
             if (h.count && w.count && h.taps && w.taps &&
-                (!close_window(&window) ||
-                 !choose_tiling(low, &window, s->images, y1, x1, &tile))) {
+                (!op_window_close(&window) ||
+                 !op_conv_choose_tiling(&low->room, &window, s->images, y1, x1, &tile))) {
                 return false;
             }
         }
@@ -661,14 +504,14 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
     struct lowering low = {.call = call,
                            .plan = call->plan,
                            .shape = shape,
-                           .chip = op_chip_find(caps),
-                           .l1_half = caps->l1_bytes / 2,
-                           .cores = op_plan_cube_cores(call->plan)};
+                           .room = {.chip = op_chip_find(caps),
+                                    .l1_half = caps->l1_bytes / 2,
+                                    .cores = op_plan_cube_cores(call->plan)}};
     *taken = op_gemm_type(call->plan, &types, &low.type) && op_type_bytes(low.type) == 2 &&
              shape->groups == 1 && shape->kernel[0] == 1 && shape->x_size[0] == 1 &&
-             shape->y_size[0] == 1 && shape->pad[0] == 0 && shape->x_channels % FRACTAL == 0 &&
-             shape->y_channels % FRACTAL == 0 && op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
-             op_tensor_is_dense(out) && tiles_fit(&low, goal);
+             shape->y_size[0] == 1 && shape->pad[0] == 0 && shape->x_channels % OP_FRACTAL == 0 &&
+             shape->y_channels % OP_FRACTAL == 0 && op_tensor_count(a) > 0 &&
+             op_tensor_count(b) > 0 && op_tensor_is_dense(out) && tiles_fit(&low, goal);
     if (!*taken) {
         return LEO_OK;
     }

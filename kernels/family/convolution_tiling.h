@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows and tiles of convolutions by img2col. */
+#pragma once
+
+#include "../chip/chip.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { OP_FRACTAL = 16 }; /**< channels of a group, positions of a fractal */
+
+/** A convolution in two dimensions as the program sees it. */
+struct op_window {
+    int64_t width, height, out_width, out_height;
+    int64_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
+    int64_t pad_l, pad_r, pad_t;
+};
+
+/** What tiles have to fit into. */
+struct op_conv_room {
+    const struct op_chip *chip;
+    int64_t l1_half; /**< bytes */
+    uint32_t cores;
+};
+
+/** A choice of tiles of op_conv. */
+struct op_conv_tiling {
+    int64_t m, group, n1, chunk;
+    int64_t map_bytes; /**< of a chunk's maps */
+};
+
+/** A choice of tiles of op_conv_weight. */
+struct op_conv_weight_tiling {
+    int64_t m, units, chunk;
+    int64_t map_bytes;
+    int64_t splits, per_split;
+};
+
+/** Padding behind, as far as the last window needs it; false if the program would see another
+ * number of windows or one of padding alone, or if a field of an instruction would not hold it. */
+bool op_window_close(struct op_window *w);
+/** Tiles for c1 groups of channels of x and n1 of the output; false if nothing fits. */
+bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_window *w,
+                           int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out);
+/** Tiles of the weight's gradient, and into how many sums it is split: the shape alone says that.
+ */
+bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct op_window *w,
+                                  int64_t images, int64_t c1, int64_t n1,
+                                  struct op_conv_weight_tiling *out);
