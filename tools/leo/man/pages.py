@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pages.py LEO VERSION FOLDER: manual pages leo.1, leo-run.1, ... from what each command says with --help, so that there is one
-text to keep right."""
+"""pages.py LEO REPORT VERSION FOLDER: manual pages leo.1, leo-run.1, ... from what each command says with --help, so that there is one
+text to keep right. REPORT is the script behind leo report: LEO finds it in the toolkit folder only, which is made after the pages."""
 
 import re
 import subprocess
@@ -16,8 +16,8 @@ def escape(line):
     return "\\&" + line if line[:1] in (".", "'") else line
 
 
-def help_of(leo, *command):
-    return subprocess.run([leo, *command, "--help"], capture_output=True, text=True, check=True, timeout=30).stdout.rstrip("\n")
+def help_of(*command):
+    return subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=30).stdout.rstrip("\n")
 
 
 def page(name, purpose, version, text):
@@ -38,7 +38,7 @@ def page(name, purpose, version, text):
 
 
 def main():
-    leo, version, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    leo, report, version, folder = sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4])
     folder.mkdir(parents=True, exist_ok=True)
     own = help_of(leo)
     commands = re.findall(r"^  (\w+)  +(\S.*)$", own, flags=re.M)
@@ -46,7 +46,8 @@ def main():
         raise SystemExit("leo --help lists no commands")
     (folder / "leo.1").write_text(page("leo", "programs for a DaVinci-class NPU in software", version, own), encoding="utf-8")
     for command, purpose in commands:
-        text = page(f"leo-{command}", purpose, version, help_of(leo, command))
+        said = help_of(sys.executable, "-B", report) if command == "report" else help_of(leo, command)
+        text = page(f"leo-{command}", purpose, version, said)
         (folder / f"leo-{command}.1").write_text(text, encoding="utf-8")
 
 
