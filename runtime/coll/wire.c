@@ -268,7 +268,9 @@ void coll_wire_destroy(struct coll_wire *wire)
             coll_link_close_endpoint(&wire->link, wire->peers[i].watch, false);
         }
     }
-    if (!wire->broken) {
+    if (wire->broken) {
+        leo_free(wire->link.kept); // the library's worker stays, with its endpoints
+    } else {
         coll_link_close(&wire->link);
     }
     leo_free(wire->peers);

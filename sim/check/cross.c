@@ -65,6 +65,9 @@ static struct sim_picture *add_picture(struct sim_check_cross *cross, struct sim
 
 static void drop_first(struct sim_pictures *list, size_t count)
 {
+    if (count == 0) {
+        return; // there may be no memory yet
+    }
     for (size_t i = 0; i < count; i++) {
         release(list->item[i].remote);
     }

@@ -15,8 +15,11 @@ def both(function, *tensors):
 
 
 class Pointwise(common.Case):
-    def same(self, function, *tensors, **limits):
+    def same(self, function, *tensors, saturates=False, **limits):
+        """saturates: a result that half precision cannot hold is its largest number on the 910A."""
         got, want = both(function, *tensors)
+        if saturates and common.SOC == "ascend910a" and want.dtype == torch.float16:
+            want = want.clamp(-65504, 65504)
         self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
         got = got.cpu()
         if want.is_floating_point():
@@ -36,7 +39,7 @@ class Pointwise(common.Case):
             self.same(torch.maximum, a, b)
             self.same(torch.lt, a, b)
             self.same(torch.eq, a, b)
-            self.same(torch.div, a, b + 1 if b.dtype != torch.bool else b, rtol=2e-3)
+            self.same(torch.div, a, b + 1 if b.dtype != torch.bool else b, saturates=True, rtol=2e-3)
         for a in make.values():
             self.same(lambda t: t + 1, a)
             self.same(lambda t: t * 2.5, a, rtol=2e-3)

@@ -198,8 +198,10 @@ static void streams_say_how_they_were_made(void)
     OK(aclrtGetDeviceSatMode(&mode));
     CU_ASSERT_EQUAL(mode, ACL_RT_OVERFLOW_MODE_INFNAN);
     OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN));
-    EXPECT(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION),
-           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+    OK(aclrtGetDeviceSatMode(&mode));
+    CU_ASSERT_EQUAL(mode, ACL_RT_OVERFLOW_MODE_SATURATION);
+    OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN));
     OK(aclrtDestroyStream(stream));
     end();
 }
