@@ -79,11 +79,14 @@ static void expect(struct rig_tensor *out, const double *want, const char *what)
     int64_t wrong = 0;
     rig_tensor_take(out);
     for (int64_t i = 0; i < count; i++) {
-        const double got = at(out, i), room = 2e-6 + fabs(want[i]) * (4e-6 + ulp);
-        if (!(fabs(got - want[i]) <= room || got == want[i] || (isnan(got) && isnan(want[i])))) {
+        // Where results saturate, a half that is no number is stored as 0.
+        const bool zero = rig_chip() == 0 && out->type == OP_TYPE_F16 && isnan(want[i]);
+        const double got = at(out, i), is = zero ? 0 : want[i];
+        const double room = 2e-6 + fabs(is) * (4e-6 + ulp);
+        if (!(fabs(got - is) <= room || got == is || (isnan(got) && isnan(is)))) {
             if (wrong++ == 0) {
                 fprintf(stderr, "%s, %s: element %lld is %.9g, expected %.9g\n", what,
-                        rig_type_name(out->type), (long long)i, got, want[i]);
+                        rig_type_name(out->type), (long long)i, got, is);
             }
         }
     }
