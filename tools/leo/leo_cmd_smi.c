@@ -202,15 +202,12 @@ static leo_status look_on(struct look *look, const struct options *options)
         }
         status = look_once(look, options, i == 0);
         // Nobody reads any more: the end of a watch, and the caller's to notice.
-        if (fflush(stdout) || ferror(stdout)) {
+        if (!options->watch || fflush(stdout) || ferror(stdout)) {
             break;
         }
         leo_free(look->before.all);
         look->before = look->now;
         look->now = (struct smi_uses){0};
-        if (!options->watch) {
-            break;
-        }
     }
     leo_free(look->now.all);
     leo_free(look->before.all);

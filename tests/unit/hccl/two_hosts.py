@@ -72,9 +72,12 @@ def main():
     member = sys.argv[1]
     try:
         make_hosts()
-    except (OSError, subprocess.CalledProcessError) as error:
+    except OSError as error:
+        print(f"skipped: network namespaces cannot be made here: {error}")
+        return 77
+    except subprocess.CalledProcessError as error:
         remove_hosts()
-        print(f"skipped: network namespaces cannot be made here (they need root and ip): {getattr(error, 'stderr', error)}")
+        print(f"skipped: network namespaces cannot be made here (they need root): {error.stderr}")
         return 77
     try:
         with tempfile.TemporaryDirectory() as place:
