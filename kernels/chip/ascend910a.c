@@ -10,5 +10,4 @@ const struct op_chip op_chip_ascend910a = {
     // host.
     .matmul_k_chunk = 128,
     .matmul_read_rate = 32,
-    .flat_block_bytes = 4096,
 };

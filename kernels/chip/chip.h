@@ -11,8 +11,6 @@ struct op_chip {
     uint32_t matmul_tile_m, matmul_tile_n; /**< largest tile of the result, multiples of 16 */
     uint32_t matmul_k_chunk;               /**< most k elements of one half of L1 */
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
-    uint32_t flat_block_bytes; /**< an elementwise block gets at least so many bytes of its first
-                                  input */
 };
 
 extern const struct op_chip op_chip_ascend910a;

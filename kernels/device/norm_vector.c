@@ -181,7 +181,7 @@ OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
     op_flush();
 }
 
-OP_INLINE void sums(const struct op_norm_rows_args *t, bool half_type)
+OP_INLINE void sums_of(const struct op_norm_rows_args *t, bool half_type)
 {
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
     struct piece p = {.slot = 0};
@@ -281,50 +281,4 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
     op_flush();
 }
 
-__global__ __vector__ void norm_moments_f32(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    moments(&t, false);
-}
-
-__global__ __vector__ void norm_moments_f16(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    moments(&t, true);
-}
-
-__global__ __vector__ void norm_sums_f32(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    sums(&t, false);
-}
-
-__global__ __vector__ void norm_sums_f16(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    sums(&t, true);
-}
-
-__global__ __vector__ void norm_apply_f32(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    apply(&t, false, false);
-}
-
-__global__ __vector__ void norm_apply_f16(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    apply(&t, false, true);
-}
-
-__global__ __vector__ void norm_gradient_f32(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    apply(&t, true, false);
-}
-
-__global__ __vector__ void norm_gradient_f16(struct op_norm_rows_args args)
-{
-    const struct op_norm_rows_args t = args;
-    apply(&t, true, true);
-}
+#include "norm_kernels.inc"

@@ -11,7 +11,7 @@
  */
 #include "copy.h"
 #include "element.h"
-#include "softmax_rows_args.h"
+#include "softmax_args.h"
 
 #include <math.h>
 

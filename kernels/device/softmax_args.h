@@ -14,18 +14,6 @@ enum op_softmax_mode {
     OP_SOFTMAX_LOG_BACKWARD, /**< out = a - e^b sum a */
 };
 
-/**
- * `rows` rows of `length` elements, of shape outer_dim (the row's own dimension left out). Strides
- * in bytes, by tensor: out, a, b. Block b works on rows [b * per_block, (b + 1) * per_block).
- */
-struct op_softmax_args {
-    uint64_t out, a, b;
-    uint64_t rows, length, per_block;
-    int64_t dim[OP_RANK_MAX];
-    int64_t stride[3][OP_RANK_MAX], step[3]; /**< between rows; between elements of a row */
-    uint8_t out_type, a_type, b_type, rank, mode;
-};
-
 enum {
     OP_SOFTMAX_TILE = 8192, /**< f32 in a buffer of UB */
     OP_SOFTMAX_ROWS = 64,   /**< rows at a time */
