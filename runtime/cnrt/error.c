@@ -2,7 +2,7 @@
 /* Codes, their texts, and each thread's last error. */
 #include "cnrt_internal.h"
 
-#include <unistd.h>
+#include <leo/cnrt_hook.h>
 
 struct code {
     int value;
@@ -141,8 +141,7 @@ cnrtRet_t cnrt_fail(cnrtRet_t code, const char *func, const char *text)
 {
     last_error = code;
     // As the vendor's library: what failed, and why, where a person sees it.
-    fprintf(stderr, "[cnrt] [error] [%d] %s: %s (%d): %s\n", (int)getpid(), func,
-            cnrtGetErrorName(code), (int)code, text);
+    leo_cnrt_tell("cnrt", func, cnrtGetErrorName(code), (int)code, text);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #include "hccl_internal.h"
 
 #include <acl/acl.h>
+#include <leo/acl_hook.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,56 +57,73 @@ const char *HcclGetErrorString(HcclResult code)
     return (size_t)code < count && text[code] ? text[code] : "unknown result";
 }
 
-size_t hccl_type_bytes(HcclDataType type)
+HcclResult hccl_code(leo_status status)
 {
-    switch (type) {
-    case HCCL_DATA_TYPE_INT8:
-    case HCCL_DATA_TYPE_UINT8:
-    case HCCL_DATA_TYPE_HIF8:
-    case HCCL_DATA_TYPE_FP8E4M3:
-    case HCCL_DATA_TYPE_FP8E5M2:
-    case HCCL_DATA_TYPE_FP8E8M0:
-        return 1;
-    case HCCL_DATA_TYPE_INT16:
-    case HCCL_DATA_TYPE_UINT16:
-    case HCCL_DATA_TYPE_FP16:
-    case HCCL_DATA_TYPE_BFP16:
-        return 2;
-    case HCCL_DATA_TYPE_INT32:
-    case HCCL_DATA_TYPE_UINT32:
-    case HCCL_DATA_TYPE_FP32:
-        return 4;
-    case HCCL_DATA_TYPE_INT64:
-    case HCCL_DATA_TYPE_UINT64:
-    case HCCL_DATA_TYPE_FP64:
-        return 8;
-    case HCCL_DATA_TYPE_INT128:
-        return 16;
-    case HCCL_DATA_TYPE_RESERVED:
-        break;
+    switch ((int)status) {
+    case LEO_OK:
+        return HCCL_SUCCESS;
+    case LEO_ERR_TIMEOUT:
+        return HCCL_E_TIMEOUT;
+    case LEO_ERR_IO:
+    case LEO_ERR_STATE:
+        return HCCL_E_REMOTE;
+    case LEO_ERR_MISMATCH:
+    case LEO_ERR_INVALID_ARG:
+        return HCCL_E_PARA;
+    case LEO_ERR_UNSUPPORTED:
+        return HCCL_E_NOT_SUPPORT;
+    case LEO_ERR_NO_MEMORY:
+        return HCCL_E_OOM;
+    case LEO_ERR_CANCELLED:
+        return HCCL_E_SUSPENDING;
+    case COMM_BAD_POINTER:
+        return HCCL_E_PTR;
+    case COMM_BAD_NETWORK:
+        return HCCL_E_NETWORK;
+    case COMM_NO_THREAD:
+        return HCCL_E_SYSCALL;
+    case COMM_NO_FILE:
+        return HCCL_E_OPEN_FILE_FAILURE;
+    case COMM_RUNTIME:
+        return HCCL_E_RUNTIME;
+    default:
+        return HCCL_E_INTERNAL;
     }
-    return 0;
 }
 
-bool hccl_type_get(HcclDataType type, enum coll_type *out)
+HcclResult hccl_result(const char *func, leo_status status)
 {
-    static const struct {
-        bool known;
-        enum coll_type type;
-    } types[] = {
-        [HCCL_DATA_TYPE_INT8] = {true, COLL_S8},    [HCCL_DATA_TYPE_INT16] = {true, COLL_S16},
-        [HCCL_DATA_TYPE_INT32] = {true, COLL_S32},  [HCCL_DATA_TYPE_FP16] = {true, COLL_F16},
-        [HCCL_DATA_TYPE_FP32] = {true, COLL_F32},   [HCCL_DATA_TYPE_INT64] = {true, COLL_S64},
-        [HCCL_DATA_TYPE_UINT64] = {true, COLL_U64}, [HCCL_DATA_TYPE_UINT8] = {true, COLL_U8},
-        [HCCL_DATA_TYPE_UINT16] = {true, COLL_U16}, [HCCL_DATA_TYPE_UINT32] = {true, COLL_U32},
-        [HCCL_DATA_TYPE_FP64] = {true, COLL_F64},   [HCCL_DATA_TYPE_BFP16] = {true, COLL_BF16},
+    return status == LEO_OK ? HCCL_SUCCESS
+                            : hccl_fail(hccl_code(status), func, "%s", leo_rt_last_error());
+}
+
+struct comm_type hccl_type(HcclDataType type)
+{
+    static const struct comm_type types[] = {
+        [HCCL_DATA_TYPE_INT8] = {0, 1, true, COLL_S8},
+        [HCCL_DATA_TYPE_INT16] = {0, 2, true, COLL_S16},
+        [HCCL_DATA_TYPE_INT32] = {0, 4, true, COLL_S32},
+        [HCCL_DATA_TYPE_FP16] = {0, 2, true, COLL_F16},
+        [HCCL_DATA_TYPE_FP32] = {0, 4, true, COLL_F32},
+        [HCCL_DATA_TYPE_INT64] = {0, 8, true, COLL_S64},
+        [HCCL_DATA_TYPE_UINT64] = {0, 8, true, COLL_U64},
+        [HCCL_DATA_TYPE_UINT8] = {0, 1, true, COLL_U8},
+        [HCCL_DATA_TYPE_UINT16] = {0, 2, true, COLL_U16},
+        [HCCL_DATA_TYPE_UINT32] = {0, 4, true, COLL_U32},
+        [HCCL_DATA_TYPE_FP64] = {0, 8, true, COLL_F64},
+        [HCCL_DATA_TYPE_BFP16] = {0, 2, true, COLL_BF16},
+        // Only carried.
+        [HCCL_DATA_TYPE_INT128] = {0, 16, false, COLL_U8},
+        [HCCL_DATA_TYPE_HIF8] = {0, 1, false, COLL_U8},
+        [HCCL_DATA_TYPE_FP8E4M3] = {0, 1, false, COLL_U8},
+        [HCCL_DATA_TYPE_FP8E5M2] = {0, 1, false, COLL_U8},
+        [HCCL_DATA_TYPE_FP8E8M0] = {0, 1, false, COLL_U8},
     };
     const size_t at = (size_t)type;
-    if (at >= sizeof(types) / sizeof(types[0]) || !types[at].known) {
-        return false;
-    }
-    *out = types[at].type;
-    return true;
+    struct comm_type found =
+        at < sizeof(types) / sizeof(types[0]) ? types[at] : (struct comm_type){0};
+    found.number = (int)type;
+    return found;
 }
 
 HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue)

@@ -19,16 +19,19 @@ WRITABLE = re.compile(r"^(\.t?data(?!\.rel\.ro)|\.t?bss|\*COM\*)")
 # leo_alloc's failing allocation is a test hook of the whole process; last_error is a thread's own text; the rest is the
 # front room's process and what each thread has of it (decision 8).
 ACCEPTED = {"fail_after", "last_error", "the_process", "once", "current", "current_serial", "thread_mode",
-            "thread_captures", "thread_stream", "thread_key", "thread_once", "calls"}
+            "thread_captures", "thread_stream", "thread_key", "thread_once", "calls",
+            # The room of communicators (decision 8).
+            "the_comms", "the_places", "gathered"}
+HOOKS = {"acl_hook.h", "cnrt_hook.h"}
 
 
 def declared(root, build):
     """leo_ names of public headers -> the header; `inline` ones have no symbol."""
     names, inline = {}, set()
     generated = [Path(p) for p in sorted((Path(build) / "isa" / "include").glob("leo/*.h"))]
-    # The hook is the shared library's, which is checked by its exports.
+    # A hook is its shared library's, which is checked by its exports.
     public = [Path(root) / p for p in tree.files(root, ".h")
-              if "include" in p.parts and "device" not in p.parts and p.name != "acl_hook.h"]
+              if "include" in p.parts and "device" not in p.parts and p.name not in HOOKS]
     for path in [*public, *generated]:
         text = tree.without_comments(path.read_text(encoding="utf-8"))
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)

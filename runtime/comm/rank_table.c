@@ -3,7 +3,7 @@
  * Groups of a rank table: the file names all ranks, so rank 0's place is known to everybody and no
  * root information goes round. Read is the documented form with "server_list".
  */
-#include "hccl_internal.h"
+#include "comm_internal.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,7 +15,7 @@
 
 enum {
     ADDRESS_BYTES = 64,
-    BASE_PORT = 60000, /* HCCL_IF_BASE_PORT's documented default */
+    BASE_PORT = 60000, /* documented default */
     RANKS_MAX = 32768, /* documented */
 };
 
@@ -28,13 +28,13 @@ struct table {
 };
 
 struct reader {
-    const char *func, *path;
+    const char *path, *port_variable;
     struct table *table;
     uint8_t *seen; /* by rank */
     uint32_t servers;
 };
 
-__attribute__((format(printf, 2, 3))) static HcclResult refuse(const struct reader *reader,
+__attribute__((format(printf, 2, 3))) static leo_status refuse(const struct reader *reader,
                                                                const char *format, ...)
 {
     char text[256];
@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3))) static HcclResult refuse(const struct read
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return hccl_fail(HCCL_E_PARA, reader->func, "rank table %.200s: %s", reader->path, text);
+    return leo_rt_fail(LEO_ERR_INVALID_ARG, "rank table %.200s: %s", reader->path, text);
 }
 
 /* A number, which the tables write as text. */
@@ -64,10 +64,10 @@ static bool get_number(const json_t *object, const char *key, uint32_t limit, ui
 }
 
 /* Rank 0's place: its server's host address, and a port of its own. */
-static HcclResult take_place(struct reader *reader, const json_t *server, const json_t *device)
+static leo_status take_place(struct reader *reader, const json_t *server, const json_t *device)
 {
     static const char *const keys[] = {"host_ip", "server_ip", "server_id"};
-    const char *base = getenv("HCCL_IF_BASE_PORT");
+    const char *base = getenv(reader->port_variable);
     uint32_t port = base ? (uint32_t)strtoul(base, NULL, 10) : BASE_PORT, index = 0;
     if (!get_number(device, "host_port", UINT16_MAX + 1u, &port)) {
         if (!get_number(device, "device_id", 1024, &index)) {
@@ -76,7 +76,7 @@ static HcclResult take_place(struct reader *reader, const json_t *server, const 
         port += index;
     }
     if (port == 0 || port > UINT16_MAX) {
-        return refuse(reader, "port %u of rank 0 (HCCL_IF_BASE_PORT, or host_port)", port);
+        return refuse(reader, "port %u of rank 0 (%s, or host_port)", port, reader->port_variable);
     }
     reader->table->port = (uint16_t)port;
     struct coll_root probe;
@@ -84,13 +84,13 @@ static HcclResult take_place(struct reader *reader, const json_t *server, const 
         const char *text = json_string_value(json_object_get(server, keys[i]));
         if (text && coll_root_at(text, 1, "", 0, &probe) == LEO_OK) {
             snprintf(reader->table->address, ADDRESS_BYTES, "%s", text);
-            return HCCL_SUCCESS;
+            return LEO_OK;
         }
     }
-    return HCCL_SUCCESS;
+    return LEO_OK;
 }
 
-static HcclResult read_server(struct reader *reader, const json_t *server)
+static leo_status read_server(struct reader *reader, const json_t *server)
 {
     const json_t *devices = json_object_get(server, "device"), *device;
     size_t i;
@@ -107,15 +107,15 @@ static HcclResult read_server(struct reader *reader, const json_t *server)
         if (reader->seen[rank]++) {
             return refuse(reader, "rank_id %u stands there twice", rank);
         }
-        HcclResult result = rank == 0 ? take_place(reader, server, device) : HCCL_SUCCESS;
-        if (result != HCCL_SUCCESS) {
+        leo_status result = rank == 0 ? take_place(reader, server, device) : LEO_OK;
+        if (result != LEO_OK) {
             return result;
         }
     }
-    return HCCL_SUCCESS;
+    return LEO_OK;
 }
 
-static HcclResult read_servers(struct reader *reader, const json_t *root)
+static leo_status read_servers(struct reader *reader, const json_t *root)
 {
     const char *state = json_string_value(json_object_get(root, "status"));
     const json_t *servers = json_object_get(root, "server_list"), *server;
@@ -141,55 +141,55 @@ static HcclResult read_servers(struct reader *reader, const json_t *root)
     }
     reader->servers = (uint32_t)json_array_size(servers);
     reader->seen = leo_calloc(table->ranks, 1);
-    HcclResult result =
-        reader->seen ? HCCL_SUCCESS : hccl_fail(HCCL_E_OOM, reader->func, "out of host memory");
+    leo_status result =
+        reader->seen ? LEO_OK : leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     json_array_foreach(servers, i, server)
     {
-        result = result == HCCL_SUCCESS ? read_server(reader, server) : result;
+        result = result == LEO_OK ? read_server(reader, server) : result;
     }
     leo_free(reader->seen);
-    if (result == HCCL_SUCCESS && reader->servers == 1) {
+    if (result == LEO_OK && reader->servers == 1) {
         snprintf(table->address, sizeof(table->address), "127.0.0.1"); // all ranks are here
     }
-    if (result == HCCL_SUCCESS && !table->address[0]) {
+    if (result == LEO_OK && !table->address[0]) {
         result = refuse(reader, "the server of rank 0 has no address: give it a \"host_ip\"");
     }
     return result;
 }
 
 /* On success table->text is the caller's to free. */
-static HcclResult read_table(const char *func, const char *path, struct table *table)
+static leo_status read_table(const char *path, const char *port_variable, struct table *table)
 {
     json_error_t error;
-    struct reader reader = {.func = func, .path = path, .table = table};
+    struct reader reader = {.path = path, .port_variable = port_variable, .table = table};
     FILE *file = fopen(path, "r");
     if (!file) {
-        return hccl_fail(HCCL_E_OPEN_FILE_FAILURE, func, "cannot open rank table %.200s: %s", path,
-                         strerror(errno));
+        return leo_rt_fail(COMM_NO_FILE, "cannot open rank table %.200s: %s", path,
+                           strerror(errno));
     }
     json_t *root = json_loadf(file, 0, &error);
     fclose(file);
     if (!root) {
         return refuse(&reader, "line %d: %.150s", error.line, error.text);
     }
-    HcclResult result = read_servers(&reader, root);
+    leo_status result = read_servers(&reader, root);
     // Sorted: copies of a table that differ in layout are one table.
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(root);
-    if (result == HCCL_SUCCESS && !text) {
-        result = hccl_fail(HCCL_E_OOM, func, "out of host memory");
+    if (result == LEO_OK && !text) {
+        result = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     }
-    if (result != HCCL_SUCCESS) {
+    if (result != LEO_OK) {
         free(text);
         return result;
     }
     table->text = text;
     table->text_bytes = strlen(text);
-    return HCCL_SUCCESS;
+    return LEO_OK;
 }
 
-static HcclResult join(const char *func, const struct table *table, uint32_t rank,
-                       const HcclCommConfig *config, HcclComm *comm)
+static leo_status join(const struct table *table, const char *port_variable, uint32_t rank,
+                       const struct comm_opts *opts, void **out)
 {
     struct coll_root root;
     struct coll_meeting *meeting = NULL;
@@ -200,42 +200,34 @@ static HcclResult join(const char *func, const struct table *table, uint32_t ran
         status = coll_meeting_open(&root, &meeting);
     }
     if (status != LEO_OK) {
-        return hccl_fail(HCCL_E_NETWORK, func,
-                         "rank 0 cannot listen on %s port %u (HCCL_IF_BASE_PORT chooses another): "
-                         "%s",
-                         table->address, table->port, leo_status_text(status));
+        return leo_rt_fail(COMM_BAD_NETWORK,
+                           "rank 0 cannot listen on %s port %u (%s chooses another): %s",
+                           table->address, table->port, port_variable, leo_status_text(status));
     }
     coll_root_text(&root, place, sizeof(place));
-    const struct hccl_group group = {.root = root,
+    const struct comm_group group = {.root = root,
                                      .meeting = meeting,
+                                     .is_known = true,
                                      .ranks = table->ranks,
                                      .rank = rank,
-                                     .name = place,
-                                     .is_known = true};
-    return hccl_comm_make(func, &group, config, comm);
+                                     .name = opts->name ? opts->name : place,
+                                     .execute_s = opts->execute_s,
+                                     .user_device = COMM_NO_DEVICE};
+    return comm_make(&group, out);
 }
 
-HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo, uint32_t rank,
-                                         HcclCommConfig *config, HcclComm *comm)
+leo_status comm_create_listed(const char *path, const char *port_variable, uint32_t rank,
+                              const struct comm_opts *opts, void **out)
 {
-    static const char func[] = "HcclCommInitClusterInfo";
     struct table table = {0};
-    if (!clusterInfo || !comm) {
-        return hccl_fail(HCCL_E_PTR, func, "clusterInfo or comm is NULL");
+    leo_status status = read_table(path, port_variable, &table);
+    if (status != LEO_OK) {
+        return status;
     }
-    HcclResult result = read_table(func, clusterInfo, &table);
-    if (result != HCCL_SUCCESS) {
-        return result;
-    }
-    result = rank < table.ranks
-                 ? join(func, &table, rank, config, comm)
-                 : hccl_fail(HCCL_E_PARA, func, "rank %u, and rank table %.200s has %u", rank,
-                             clusterInfo, table.ranks);
+    status = rank < table.ranks
+                 ? join(&table, port_variable, rank, opts, out)
+                 : leo_rt_fail(LEO_ERR_INVALID_ARG, "rank %u, and rank table %.200s has %u", rank,
+                               path, table.ranks);
     free(table.text);
-    return result;
-}
-
-HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm)
-{
-    return HcclCommInitClusterInfoConfig(clusterInfo, rank, NULL, comm);
+    return status;
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libraries on top of this one use of it. */
+#include "cnrt_internal.h"
+
+#include <leo/cnrt_hook.h>
+#include <unistd.h>
+
+leo_status leo_cnrt_stream_get(const void *queue, struct leo_rt_stream **stream)
+{
+    FRONT_PINNED struct front_stream *found = NULL;
+    void *handle;
+    leo_status status = cnrt_stream((cnrtQueue_t)(uintptr_t)queue, &handle);
+    if (status == LEO_OK) {
+        status = front_stream_get(handle, &found);
+    }
+    if (status == LEO_OK) {
+        *stream = found->rt;
+    }
+    return status;
+}
+
+leo_status leo_cnrt_device_get(struct leo_rt_device **device)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        *device = context->rt;
+    }
+    return status;
+}
+
+leo_status leo_cnrt_device_set(int32_t id)
+{
+    return front_device_set(id);
+}
+
+void leo_cnrt_tell(const char *library, const char *func, const char *name, int code,
+                   const char *text)
+{
+    fprintf(stderr, "[%s] [error] [%d] %s: %s (%d): %s\n", library, (int)getpid(), func, name, code,
+            text);
+}
