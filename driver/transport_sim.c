@@ -142,6 +142,7 @@ leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
         .host_threads = opts->host_threads,
         .simd = opts->simd,
         .check = opts->check,
+        .tape = opts->tape,
         .gm_base = sim->range.base,
         .gm_bytes = sim->range.bytes,
     };

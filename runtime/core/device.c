@@ -3,6 +3,7 @@
 
 #include <leo/alloc.h>
 #include <leo/soc.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,7 +15,13 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
                                 leo_status_text(status))
                       : LEO_OK;
     }
-    char error[512];
+    char error[512], tape[4096];
+    const char *path = rt->opts.tape ? rt->opts.tape : "";
+    if (index) {
+        snprintf(tape, sizeof(tape), "%s.%d", path, index);
+    } else {
+        snprintf(tape, sizeof(tape), "%s", path);
+    }
     const struct leo_drv_sim_opts opts = {
         .size = sizeof(opts),
         .soc_text = rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name),
@@ -23,6 +30,7 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .simd = rt->opts.simd,
         .index = (unsigned)index,
         .check = rt->check,
+        .tape = rt->opts.tape ? tape : NULL,
     };
     leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
     return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index,

@@ -135,5 +135,9 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
     if (!status) {
         status = resolve_print(opts);
     }
+    if (!opts->tape) {
+        const char *tape = getenv("LEO_TAPE");
+        opts->tape = tape && *tape ? tape : NULL;
+    }
     return status ? status : resolve_simd(opts);
 }

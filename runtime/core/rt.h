@@ -40,10 +40,10 @@ struct rt_host_model {
 };
 
 struct leo_rt {
-    struct leo_rt_opts opts; /**< resolved: env and defaults filled in */
-    char *soc_text;          /**< if read from a file */
-    char *soc_name, *simd;   /**< copies of the options' text */
-    unsigned check;          /**< enum leo_drv_check bits */
+    struct leo_rt_opts opts;      /**< resolved: env and defaults filled in */
+    char *soc_text;               /**< if read from a file */
+    char *soc_name, *simd, *tape; /**< copies of the options' text */
+    unsigned check;               /**< enum leo_drv_check bits */
     struct rt_host_model host_model;
     pthread_mutex_t lock; /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];

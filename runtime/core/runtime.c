@@ -71,11 +71,13 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
     }
     rt->soc_name = copy_text(rt->opts.soc);
     rt->simd = rt->opts.simd ? copy_text(rt->opts.simd) : NULL;
-    if (!rt->soc_name || (rt->opts.simd && !rt->simd)) {
+    rt->tape = rt->opts.tape ? copy_text(rt->opts.tape) : NULL;
+    if (!rt->soc_name || (rt->opts.simd && !rt->simd) || (rt->opts.tape && !rt->tape)) {
         return rt_fail(LEO_ERR_NO_MEMORY, "out of host memory creating the runtime");
     }
     rt->opts.soc = rt->soc_name;
     rt->opts.simd = rt->simd;
+    rt->opts.tape = rt->tape;
     return leo_isa_soc_text(rt->soc_name) ? LEO_OK : read_soc_file(rt, rt->soc_name);
 }
 
@@ -143,6 +145,7 @@ void leo_rt_destroy(struct leo_rt *rt)
     leo_free(rt->soc_text);
     leo_free(rt->soc_name);
     leo_free(rt->simd);
+    leo_free(rt->tape);
     leo_free(rt);
 }
 

@@ -2,6 +2,7 @@
 #include "chip.h"
 
 #include "../simd/simd.h"
+#include "../tape/record.h"
 #include "host_pool.h"
 #include <fenv.h>
 #include <leo/alloc.h>
@@ -43,6 +44,19 @@ static leo_status create_memory(struct leo_sim_chip *chip, const struct leo_sim_
     }
     config->hbm_bytes = config->hbm_bytes < bytes ? config->hbm_bytes : bytes;
     return sim_hbm_create(&chip->hbm, base, bytes);
+}
+
+static leo_status create_tape(struct leo_sim_chip *chip, const char *path, char *error,
+                              size_t error_bytes)
+{
+    leo_status status = sim_tape_create(path, &chip->config, &chip->hbm, &chip->tape);
+    if (status == LEO_ERR_IO) {
+        snprintf(error, error_bytes, "cannot write the tape %s", path);
+    }
+    for (unsigned id = 0; chip->tape && id < chip->core_count; id++) {
+        chip->core[id].track = sim_tape_track(chip->tape, id);
+    }
+    return status;
 }
 
 static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error,
@@ -88,7 +102,10 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     if (!status) {
         status = sim_scheduler_init(chip);
     }
-    if (status) {
+    if (!status && opts->tape) {
+        status = create_tape(chip, opts->tape, error, error_bytes);
+    }
+    if (status && !error[0]) {
         snprintf(error, error_bytes, "%s",
                  status == LEO_ERR_INVALID_ARG ? "its device addresses are out of range"
                                                : "out of host memory");
@@ -157,6 +174,9 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
         return;
     }
     sim_host_pool_destroy(chip->pool);
+    if (!sim_tape_destroy(chip->tape) && chip->log) {
+        chip->log(chip->log_user, 0, "the tape could not be written to its end");
+    }
     sim_scheduler_finish(chip);
     sim_function_finish(chip);
     for (unsigned id = 0; chip->trace && id < chip->core_count; id++) {
@@ -184,6 +204,15 @@ void sim_chip_forget(struct leo_sim_chip *chip)
 {
     for (unsigned id = 0; id < chip->core_count; id++) {
         sim_core_forget(&chip->core[id]);
+    }
+}
+
+void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name)
+{
+    if (chip->tape) {
+        sim_host_lock_take(chip->run_lock);
+        sim_tape_name(chip->tape, tag, name);
+        sim_host_lock_give(chip->run_lock);
     }
 }
 

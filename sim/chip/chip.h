@@ -17,6 +17,8 @@ struct sim_check;
 struct sim_check_written;
 struct sim_host_pool;
 struct sim_host_lock;
+struct sim_tape;
+struct sim_replay;
 
 struct leo_sim_chip {
     struct sim_config config;
@@ -42,6 +44,8 @@ struct leo_sim_chip {
     uint64_t arena_bytes;
     struct sim_function function;
     struct sim_scheduler scheduler;
+    struct sim_tape *tape;     /**< what it does is recorded; NULL = it is not */
+    struct sim_replay *replay; /**< what it does comes from a tape; NULL = from its rings */
     void (*log)(void *user, int level, const char *text);
     void *log_user;
 };

@@ -5,6 +5,7 @@
 #include "../chip/host_pool.h"
 #include "../memory/hbm.h"
 #include "../memory/space.h"
+#include "../tape/record.h"
 #include <string.h>
 
 static bool refuse_ecall(struct sim_scalar *scalar)
@@ -162,6 +163,9 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     memset(core->va, 0, sizeof(core->va));
     core->wrote_text = false;
     memset(core->flag_set, 0, sizeof(core->flag_set));
+    if (core->track) {
+        sim_tape_begin(core->track, core);
+    }
 }
 
 /* What ended a run, into the log. */

@@ -26,6 +26,7 @@ struct sim_space;
 struct sim_extent;
 struct sim_check;
 struct sim_host_pool;
+struct sim_tape_track;
 
 /** An on-chip buffer. */
 struct sim_local {
@@ -101,8 +102,9 @@ struct sim_core {
     struct sim_cross cross;
     enum sim_park park;
     uint8_t park_flag;
-    uint64_t park_pc;        /**< link address of the wait */
-    struct sim_check *check; /**< NULL = off */
+    uint64_t park_pc;             /**< link address of the wait */
+    struct sim_check *check;      /**< NULL = off */
+    struct sim_tape_track *track; /**< NULL: nobody records what it does */
     /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
     unsigned first_turn, turn;
@@ -152,6 +154,8 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
 /** Appends to the log, for which there is room, with the scalar cycles since the record before. */
 void sim_core_log(struct sim_core *core, struct sim_time_record *record,
                   const struct sim_time_gm *gm);
+/** Prices an instruction whose footprint is in core->foot, and appends it. */
+void sim_core_log_unit(struct sim_core *core, const struct sim_op *op);
 /** Forgets pointers into the mappings: they changed. */
 void sim_core_forget(struct sim_core *core);
 

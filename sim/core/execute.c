@@ -144,7 +144,8 @@ bool sim_foot_cmpmask(struct sim_core *core, const struct sim_op *op, struct sim
 bool sim_core_set_cmpmask(struct sim_core *core, const struct sim_op *op)
 {
     memcpy(core->cmpmask, op->foot->span[SIM_OPERAND_B].host, sizeof(core->cmpmask));
-    struct sim_time_record record = {.kind = SIM_TIME_BARRIER, .pipe = LEO_PIPE_V, .busy = 1};
+    struct sim_time_record record = {
+        .kind = SIM_TIME_BARRIER, .pipe = LEO_PIPE_V, .busy = core->config->barrier};
     sim_core_log(core, &record, NULL);
     return true;
 }

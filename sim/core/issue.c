@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands instructions to the units: their effect now, what they cost into the log (time/log.h). */
 #include "../chip/host_pool.h"
+#include "../tape/record.h"
 #include "core.h"
 
 /* Global memory that an instruction moves; NULL = none. */
@@ -38,7 +39,7 @@ static void set_pieces(const struct sim_core *core, const struct sim_span *span,
     gm->more_step = levels > 1 ? (uint64_t)level[levels - 2]->step : 0;
 }
 
-static void log_unit(struct sim_core *core, const struct sim_op *op)
+void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
 {
     struct sim_cost cost;
     sim_core_price(core, op, &cost);
@@ -85,7 +86,10 @@ static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct si
         core->scalar.fault.unit = (enum leo_pipe)row->pipe;
         return false;
     }
-    log_unit(core, op);
+    if (core->track) {
+        sim_tape_op(core->track, core, op, core->scalar.cycle - core->logged);
+    }
+    sim_core_log_unit(core, op);
     return true;
 }
 
@@ -94,6 +98,9 @@ void sim_core_log(struct sim_core *core, struct sim_time_record *record,
 {
     record->scalar = core->scalar.cycle - core->logged;
     core->logged = core->scalar.cycle;
+    if (core->track) {
+        sim_tape_plain(core->track, record);
+    }
     sim_time_log_push(&core->log, record, gm);
 }
 

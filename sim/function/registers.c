@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../chip/chip.h"
 #include "../chip/host_pool.h"
+#include "../tape/record.h"
 
 #include <leo/alloc.h>
 #include <leo/ring_math.h>
@@ -245,6 +246,9 @@ static void write_doorbell(struct leo_sim_chip *chip, uint32_t offset, uint32_t 
         return;
     }
     if (member == LEO_DOORBELL_SQ_TAIL) {
+        if (chip->tape) {
+            sim_tape_rung(chip->tape, queue);
+        }
         atomic_store(&function->sq_tail[queue], value);
     } else if (member == LEO_DOORBELL_CQ_HEAD) {
         atomic_store(&function->cq_head[queue], value);

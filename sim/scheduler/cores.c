@@ -7,6 +7,7 @@
  */
 #include "../chip/chip.h"
 #include "../chip/host_pool.h"
+#include "../tape/replay.h"
 
 #include <math.h>
 
@@ -89,8 +90,9 @@ static void run_item(void *user, unsigned index, unsigned thread)
     core->turn = index;
     core->pool = chip->pool;
     core->scratch = chip->scratch + thread * SIM_SCRATCH_BYTES;
-    slot->stop =
-        sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit), STRETCH_PLACES);
+    slot->stop = chip->replay ? sim_replay_run(chip, id, STRETCH_PLACES)
+                              : sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit),
+                                             STRETCH_PLACES);
     slot->is_over = slot->stop != SIM_SCALAR_TIME;
 }
 

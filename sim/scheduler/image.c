@@ -76,7 +76,7 @@ void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
 void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image)
 {
     (void)chip;
-    if (--image->users == 0 && image->stale) {
+    if (image && --image->users == 0 && image->stale) {
         destroy(image);
     }
 }

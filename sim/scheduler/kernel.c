@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: from a checked entry to blocks on cores to one completion. */
 #include "../chip/chip.h"
+#include "../tape/record.h"
+#include "../tape/replay.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -39,6 +41,16 @@ unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kern
         id[1 + i] = cubes + group * ratio + i;
     }
     return 1 + kernel->group_vectors;
+}
+
+/* The place of a core in the group that sim_kernel_group tells. */
+static unsigned member_of(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+                          unsigned id)
+{
+    unsigned cubes = chip->config.cube_cores;
+    return !kernel->group_vectors || id < cubes
+               ? 0
+               : 1 + (id - cubes) % (chip->config.vector_cores / cubes);
 }
 
 static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
@@ -92,19 +104,12 @@ static bool relocate(struct sim_stream *stream)
     return true;
 }
 
-bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
+/* What the blocks need in memory: arguments and image. */
+static bool load(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
-    memset(kernel, 0, sizeof(*kernel));
-    kernel->team = SIM_NO_TEAM;
-    memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
-    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
-        body->block_num > MOST_BLOCKS || body->args_bytes > MOST_ARGS_BYTES ||
-        body->args_flags & ~ARGS_IN_DEVICE || (uint64_t)body->slots * 8 > body->args_bytes) {
-        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
-    }
     if (!fetch_args(chip, queue) || !relocate(stream)) {
         return false;
     }
@@ -122,6 +127,25 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     }
     kernel->image = image;
     sim_checks_start(chip, queue);
+    return true;
+}
+
+bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
+{
+    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_kernel *kernel = &stream->kernel;
+    memset(kernel, 0, sizeof(*kernel));
+    kernel->team = SIM_NO_TEAM;
+    memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
+    const struct leo_sqe_kernel *body = &kernel->body;
+    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
+        body->block_num > MOST_BLOCKS || body->args_bytes > MOST_ARGS_BYTES ||
+        body->args_flags & ~ARGS_IN_DEVICE || (uint64_t)body->slots * 8 > body->args_bytes) {
+        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    }
+    if (!chip->replay && !load(chip, queue)) {
+        return false;
+    }
     kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind
                                              : LEO_CORE_KIND_AICORE;
     uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
@@ -217,11 +241,16 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         .saturate = saturates(chip, &stream->entry),
     };
     unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
-    if (in_registers) {
+    if (in_registers && !chip->replay) {
         memcpy(block.argument, stream->args, in_registers * sizeof(uint64_t));
     }
-    prepare_memory(chip, queue, core);
+    if (!chip->replay) {
+        prepare_memory(chip, queue, core);
+    }
     sim_core_begin(core, &block);
+    if (chip->replay) {
+        sim_replay_begin(chip, id, queue, kernel->next_block, member_of(chip, kernel, id));
+    }
     sim_checks_block(chip, id, kernel);
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
@@ -389,6 +418,9 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     kernel->hbm_read += stats->hbm_read;
     kernel->hbm_write += stats->hbm_write;
     kernel->running--;
+    if (chip->tape) {
+        sim_tape_end(chip->tape, id, slot->queue, slot->block, member_of(chip, kernel, id));
+    }
     sim_cross_keep(kernel, &chip->core[id]);
     uint64_t end_ps = sim_cores_ps(chip, stats->end);
     kernel->last_end_ps = end_ps > kernel->last_end_ps ? end_ps : kernel->last_end_ps;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../check/check.h"
 #include "../chip/chip.h"
+#include "../tape/record.h"
+#include "../tape/replay.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -150,8 +152,12 @@ static bool takes_time(const struct leo_sqe *entry)
 static bool fetch(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
-    if (!sim_ring_fetch(chip, queue, &stream->entry)) {
+    if (chip->replay ? !sim_replay_fetch(chip, queue, &stream->entry)
+                     : !sim_ring_fetch(chip, queue, &stream->entry)) {
         return false;
+    }
+    if (chip->tape && queue) {
+        sim_tape_task(chip->tape, queue, !stream->had_task && !stream->free_ps, &stream->entry);
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
@@ -346,7 +352,8 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
     return sim_fault_write(chip, &record);
 }
 
-static void write_task(struct leo_sim_chip *chip, unsigned queue)
+static void make_record(const struct leo_sim_chip *chip, unsigned queue,
+                        struct leo_task_record *record_out)
 {
     const struct sim_stream *stream = &chip->scheduler.stream[queue];
     struct leo_task_record record = {
@@ -378,15 +385,24 @@ static void write_task(struct leo_sim_chip *chip, unsigned queue)
             record.cores += (uint32_t)__builtin_popcountll(kernel->core_mask[i]);
         }
     }
-    sim_profile_task(chip, &record);
+    *record_out = record;
 }
 
 static void complete(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
-    if (takes_time(&stream->entry)) {
-        write_task(chip, queue);
+    const bool takes = takes_time(&stream->entry);
+    struct leo_task_record record;
+    if (takes) {
+        make_record(chip, queue, &record);
+        sim_profile_task(chip, &record);
         stream->had_task = true;
+    }
+    if (chip->tape && queue) {
+        sim_tape_done(chip->tape, queue, stream->fault.code, stream->start_ps, stream->end_ps);
+    }
+    if (chip->replay) {
+        sim_replay_done(chip, queue, takes ? &record : NULL);
     }
     sim_profile_flush(chip);
     struct leo_cqe entry = {

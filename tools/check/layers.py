@@ -23,8 +23,8 @@ ALLOWED = {
     "tools": {"isa", "driver", "runtime", "kernels", "training", "tools"},
     "tests": set(tree.LAYERS),
 }
-# The two narrow points: the driver's way to the simulator, and the tool that runs a program on one scalar unit.
-SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c"}
+# The narrow points: the driver's way to the simulator, the tool that runs a program on one scalar unit, those that price tapes.
+SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c", "tools/leo/replay_tape.h"}
 # Device programs know the instruction set alone.
 ISA_ONLY = "kernels/device/"
 GENERATED = {f"leo/{name}.h" for name in

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leo sweep: one command on many variants of a chip, several at a time. */
+/* leo sweep: one command on many variants of a chip, priced or run, several at a time. */
 #define _GNU_SOURCE
 #include "leo_cmd.h"
 
 #include "file.h"
+#include "replay_tape.h"
 #include "sweep_table.h"
 #include <errno.h>
 #include <leo/alloc.h>
-#include <leo/soc.h>
+#include <leo/isa_enums.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,11 @@
 
 static const char help[] =
     "usage: leo sweep TABLE.csv [options] -- COMMAND [ARGUMENT...]\n"
-    "Runs the command once for each row of the table, with LEO_SOC naming a chip that has the "
-    "row's\n"
-    "numbers, and tells the simulated times beside each other.\n"
+    "Tells how long the command would take on variants of a chip: one run is recorded and priced "
+    "for each\n"
+    "row of the table. Rows with numbers that change what programs do (cores, buffers, the scalar "
+    "unit,\n"
+    "links) are run anew, with LEO_SOC naming a chip that has them.\n"
     "\n"
     "The table's first line names numbers of the chip's file as section.key (isa/soc/*.ini), the "
     "first\n"
@@ -29,11 +32,14 @@ static const char help[] =
     "\n"
     "  --base NAME|FILE  the chip that varies (default: LEO_SOC, else ascend910a)\n"
     "  --jobs N          runs at a time (default: processors of the host)\n"
-    "  --match TEXT      the time is the first number behind TEXT in what the command prints\n"
-    "                    (default: the number before \" us simulated\", as leo run prints it)\n"
+    "  --match TEXT      run the command for every row; the time is the first number behind the "
+    "last\n"
+    "                    TEXT in what it prints\n"
     "\n"
-    "The last match counts. The first row is what the others are compared with.\n"
-    "Exit code: 0 good, 1 a run failed or printed no time, 2 wrong use.\n";
+    "Told are the time from the first task's start to the last one's end, and the sum over "
+    "kernels. The\n"
+    "first row is what the others are compared with.\n"
+    "Exit code: 0 good, 1 a run failed or told no time, 2 wrong use.\n";
 
 enum { JOBS_MAX = 256, OUTPUT_MAX = 1 << 16 };
 
@@ -48,8 +54,26 @@ struct run {
     FILE *output;
     pid_t pid;
     int status;
-    bool good;
-    double us;
+    bool good, priced; /**< priced: not run */
+    double us, kernels_us;
+};
+
+/* A program does the same when these differ: sections of the chip's file, or single numbers. */
+static const char *const priced_keys[] = {
+    "gm.",
+    "insn.",
+    "vector.",
+    "sync.",
+    "queue.",
+    "copy.",
+    "cube.",
+    "scalar.start_cycles",
+    "soc.clock_khz",
+    "memory.l2_bytes",
+    "scheduler.dispatch_ns",
+    "scheduler.complete_ns",
+    "scheduler.block_spread_ns",
+    "scheduler.stream_gap_ns",
 };
 
 static bool read_options(int argc, char **argv, struct request *request)
@@ -90,28 +114,69 @@ static bool read_options(int argc, char **argv, struct request *request)
     return true;
 }
 
-/* The text of the chip that varies; leo_free() it. */
-static char *read_base(const char *name)
+/* Whether a row can be priced: no number of it changes what programs do. */
+static bool is_priced(const struct sweep_table *table, size_t row)
 {
-    const char *text = leo_isa_soc_text(name);
-    if (text) {
-        char *copy = leo_alloc(strlen(text) + 1);
-        return copy ? strcpy(copy, text) : NULL;
+    for (size_t i = 0; i < table->keys; i++) {
+        char name[128];
+        bool found = table->row[row].value[i][0] == '\0';
+        snprintf(name, sizeof(name), "%s.%s", table->section[i], table->key[i]);
+        for (size_t k = 0; k < sizeof(priced_keys) / sizeof(priced_keys[0]) && !found; k++) {
+            const size_t length = strlen(priced_keys[k]);
+            const bool whole = priced_keys[k][length - 1] != '.';
+            found = strncmp(name, priced_keys[k], length) == 0 && (!whole || !name[length]);
+        }
+        if (!found) {
+            return false;
+        }
     }
-    struct file_bytes file;
-    if (!file_read("sweep", name, &file)) {
-        return NULL;
-    }
-    char *copy = leo_alloc(file.bytes + 1);
-    if (copy) {
-        memcpy(copy, file.data, file.bytes);
-        copy[file.bytes] = '\0';
-    }
-    file_finish(&file);
-    return copy;
+    return true;
 }
 
-static bool start(struct run *run, const struct request *request, const char *soc)
+/* ---- one run ---- */
+
+static void add_kernel(void *user, const struct leo_sim_replayed *task)
+{
+    double *us = user;
+    if (task->record->opcode == LEO_SQE_OP_KERNEL) {
+        *us += (double)(task->end_ps - task->start_ps) / 1e6;
+    }
+}
+
+/* Prices a tape; the times go to `out` as text. */
+static bool price(const char *path, const char *soc, FILE *out)
+{
+    struct replay_tape tape;
+    struct leo_sim_replay_result result;
+    double kernels_us = 0;
+    char *text = replay_soc_text("sweep", soc);
+    bool good = text && replay_tape_open("sweep", path, &tape);
+    if (good) {
+        good = replay_tape_run("sweep", &tape, text, soc, add_kernel, &kernels_us, &result);
+        replay_tape_close(&tape);
+    }
+    leo_free(text);
+    if (good) {
+        fprintf(out, "%.17g %.17g\n", (double)result.ps / 1e6, kernels_us);
+    }
+    return good && fflush(out) == 0;
+}
+
+/* In the child: the command on a chip, recorded if `tape` is not NULL. */
+static _Noreturn void run_command(const struct request *request, const char *soc, const char *tape)
+{
+    setenv("LEO_SOC", soc, 1);
+    if (tape) {
+        setenv("LEO_TAPE", tape, 1);
+    }
+    execvp(request->command[0], request->command);
+    fprintf(stderr, "leo sweep: cannot start %s: %s\n", request->command[0], strerror(errno));
+    _exit(127);
+}
+
+/* A child that runs the command (`priced` NULL) or prices a tape. */
+static bool start(struct run *run, const struct request *request, const char *soc, const char *tape,
+                  const char *priced)
 {
     run->output = tmpfile();
     if (!run->output) {
@@ -119,32 +184,26 @@ static bool start(struct run *run, const struct request *request, const char *so
         return false;
     }
     fflush(stdout);
+    run->priced = priced != NULL;
     run->pid = fork();
     if (run->pid == 0) {
-        setenv("LEO_SOC", soc, 1);
         dup2(fileno(run->output), STDOUT_FILENO);
         dup2(fileno(run->output), STDERR_FILENO);
-        execvp(request->command[0], request->command);
-        fprintf(stderr, "leo sweep: cannot start %s: %s\n", request->command[0], strerror(errno));
-        _exit(127);
+        if (priced) {
+            _exit(price(priced, soc, stdout) ? 0 : 1);
+        }
+        run_command(request, soc, tape);
     }
     return run->pid > 0;
 }
 
-/* The last time in what a run printed. */
+/* The first number behind the last match. */
 static bool find_time(const char *text, const char *match, double *us)
 {
-    static const char before[] = " us simulated";
     bool found = false;
-    for (const char *at = text; (at = strstr(at, match ? match : before)); at++) {
-        const char *number = at + (match ? strlen(match) : 0);
-        if (match) {
-            number += strcspn(number, "0123456789");
-        } else {
-            while (number > text && strchr("0123456789.", number[-1])) {
-                number--;
-            }
-        }
+    for (const char *at = text; (at = strstr(at, match)); at++) {
+        const char *number = at + strlen(match);
+        number += strcspn(number, "0123456789");
         char *end;
         double value = strtod(number, &end);
         if (end != number) {
@@ -155,17 +214,39 @@ static bool find_time(const char *text, const char *match, double *us)
     return found;
 }
 
-static void finish(struct run *run, const struct request *request, const char *name)
+/* The times of a run that was recorded: those it was recorded with. */
+static bool take_tape(struct run *run, const char *soc, const char *tape)
+{
+    FILE *times = access(tape, R_OK) == 0 ? tmpfile() : NULL;
+    bool good = times && price(tape, soc, times);
+    if (good) {
+        rewind(times);
+        good = fscanf(times, "%lf %lf", &run->us, &run->kernels_us) == 2;
+    }
+    if (times) {
+        fclose(times);
+    }
+    return good;
+}
+
+static void finish(struct run *run, const struct request *request, const char *name,
+                   const char *soc, const char *tape)
 {
     char *text = leo_calloc(1, OUTPUT_MAX + 1);
     if (text) {
         rewind(run->output);
         (void)!fread(text, 1, OUTPUT_MAX, run->output);
         bool failed = !WIFEXITED(run->status) || WEXITSTATUS(run->status) != 0;
-        run->good = !failed && find_time(text, request->match, &run->us);
+        run->good =
+            !failed && (request->match ? find_time(text, request->match, &run->us)
+                        : run->priced  ? sscanf(text, "%lf %lf", &run->us, &run->kernels_us) == 2
+                                       : take_tape(run, soc, tape));
         if (!run->good) {
             fprintf(stderr, "leo sweep: %s: the command %s:\n%s\n", name,
-                    failed ? "failed" : "printed no time", text);
+                    failed           ? "failed"
+                    : request->match ? "printed no time"
+                                     : "ran no task on a simulated chip",
+                    text);
         }
     }
     leo_free(text);
@@ -173,45 +254,95 @@ static void finish(struct run *run, const struct request *request, const char *n
     run->output = NULL;
 }
 
+/* ---- all of them ---- */
+
+/* Where a variant's chip and tape lie; the tape of the run that is priced is number `rows`. */
+struct paths {
+    char soc[256], tape[256];
+};
+
+static struct paths paths_of(const char *folder, size_t number)
+{
+    struct paths paths;
+    snprintf(paths.soc, sizeof(paths.soc), "%s/%zu.ini", folder, number);
+    snprintf(paths.tape, sizeof(paths.tape), "%s/%zu.tape", folder, number);
+    return paths;
+}
+
 /* Waits for any run under way. */
 static void reap(struct run *runs, size_t count, const struct request *request,
-                 const struct sweep_table *table)
+                 const struct sweep_table *table, const char *folder)
 {
     int status;
     pid_t pid = wait(&status);
     for (size_t i = 0; i < count; i++) {
         if (runs[i].pid == pid && runs[i].output) {
+            const struct paths paths = paths_of(folder, i);
             runs[i].status = status;
-            finish(&runs[i], request, table->row[i].name);
+            finish(&runs[i], request, table->row[i].name, paths.soc, paths.tape);
         }
     }
+}
+
+/* Records the run that is priced, if any row wants it. */
+static bool record(const struct request *request, const struct sweep_table *table, const char *base,
+                   const char *folder)
+{
+    const struct paths paths = paths_of(folder, table->rows);
+    struct run run = {0};
+    bool wanted = false;
+    for (size_t i = 0; i < table->rows && !request->match; i++) {
+        wanted = wanted || is_priced(table, i);
+    }
+    if (!wanted) {
+        return true;
+    }
+    if (!file_write("sweep", paths.soc, base, strlen(base)) ||
+        !start(&run, request, paths.soc, paths.tape, NULL)) {
+        return false;
+    }
+    (void)waitpid(run.pid, &run.status, 0);
+    finish(&run, request, "the recorded run", paths.soc, paths.tape);
+    return run.good;
 }
 
 /* Writes the chips and runs the command on each. False: some could not be started. */
 static bool run_all(const struct request *request, const struct sweep_table *table,
                     const char *base, const char *folder, struct run *runs)
 {
+    const struct paths recorded = paths_of(folder, table->rows);
     long under_way = 0;
-    bool good = true;
+    bool good = record(request, table, base, folder);
     for (size_t i = 0; i < table->rows && good; i++) {
-        char path[256], *text = sweep_table_apply(table, i, base);
-        snprintf(path, sizeof(path), "%s/%zu.ini", folder, i);
-        good = text && file_write("sweep", path, text, strlen(text));
+        const struct paths paths = paths_of(folder, i);
+        char *text = sweep_table_apply(table, i, base);
+        good = text && file_write("sweep", paths.soc, text, strlen(text));
         free(text);
         if (good && under_way == request->jobs) {
-            reap(runs, i, request, table);
+            reap(runs, i, request, table, folder);
             under_way--;
         }
-        good = good && start(&runs[i], request, path);
+        const bool priced = !request->match && is_priced(table, i);
+        good = good && start(&runs[i], request, paths.soc, request->match ? NULL : paths.tape,
+                             priced ? recorded.tape : NULL);
         under_way += good;
     }
     while (under_way-- > 0) {
-        reap(runs, table->rows, request, table);
+        reap(runs, table->rows, request, table, folder);
     }
     return good;
 }
 
-static bool print_all(const struct sweep_table *table, const struct run *runs)
+static void print_time(double us, double first)
+{
+    printf("  %14.3f", us);
+    if (first > 0) {
+        printf("  %+7.1f%%", 100 * (us / first - 1));
+    }
+}
+
+static bool print_all(const struct request *request, const struct sweep_table *table,
+                      const struct run *runs)
 {
     bool good = true;
     int width = 4;
@@ -219,27 +350,34 @@ static bool print_all(const struct sweep_table *table, const struct run *runs)
         int length = (int)strlen(table->row[i].name);
         width = length > width ? length : width;
     }
-    printf("%-*s  %14s  %8s\n", width, "name", "simulated us", "change");
+    printf("%-*s  %14s  %8s", width, "name", "simulated us", "change");
+    if (!request->match) {
+        printf("  %14s  %8s", "kernels us", "change");
+    }
+    printf("\n");
     for (size_t i = 0; i < table->rows; i++) {
         good = good && runs[i].good;
+        printf("%-*s", width, table->row[i].name);
         if (!runs[i].good) {
-            printf("%-*s  %14s\n", width, table->row[i].name, "failed");
-        } else if (runs[0].good && runs[0].us > 0) {
-            printf("%-*s  %14.3f  %+7.1f%%\n", width, table->row[i].name, runs[i].us,
-                   100 * (runs[i].us / runs[0].us - 1));
-        } else {
-            printf("%-*s  %14.3f\n", width, table->row[i].name, runs[i].us);
+            printf("  %14s\n", "failed");
+            continue;
         }
+        print_time(runs[i].us, runs[0].good ? runs[0].us : 0);
+        if (!request->match) {
+            print_time(runs[i].kernels_us, runs[0].good ? runs[0].kernels_us : 0);
+            printf("  %s", runs[i].priced ? "priced" : "run");
+        }
+        printf("\n");
     }
     return good;
 }
 
 static void remove_folder(const char *folder, size_t files)
 {
-    for (size_t i = 0; i < files; i++) {
-        char path[256];
-        snprintf(path, sizeof(path), "%s/%zu.ini", folder, i);
-        (void)unlink(path);
+    for (size_t i = 0; i <= files; i++) {
+        const struct paths paths = paths_of(folder, i);
+        (void)unlink(paths.soc);
+        (void)unlink(paths.tape);
     }
     (void)rmdir(folder);
 }
@@ -257,7 +395,7 @@ int leo_cmd_sweep(int argc, char **argv)
         return 2;
     }
     struct sweep_table table = {0};
-    char folder[] = "/tmp/leo-sweep-XXXXXX", *base = read_base(request.base);
+    char folder[] = "/tmp/leo-sweep-XXXXXX", *base = replay_soc_text("sweep", request.base);
     struct run *runs = NULL;
     bool good = base && sweep_table_read(&table, request.table);
     if (good && !mkdtemp(folder)) {
@@ -267,7 +405,7 @@ int leo_cmd_sweep(int argc, char **argv)
     if (good) {
         runs = leo_calloc(table.rows, sizeof(*runs));
         good = runs && run_all(&request, &table, base, folder, runs);
-        good = good && print_all(&table, runs);
+        good = good && print_all(&request, &table, runs);
         remove_folder(folder, table.rows);
     }
     leo_free(runs);

@@ -59,7 +59,8 @@ struct leo_drv_sim_opts {
     /** Number of the device: its addresses are those of place `index` among the process's chips if
      * that is free, else of the next free place. */
     unsigned index;
-    unsigned check; /**< enum leo_drv_check bits */
+    unsigned check;   /**< enum leo_drv_check bits */
+    const char *tape; /**< file that records what the chip does; NULL = none */
 };
 
 /** What kernels are checked for (docs/hw/check.md). */

@@ -50,6 +50,9 @@ struct leo_rt_opts {
     /** LEO_CHECK: what kernels are checked for: "none", "all", or some of hazard,init,race,bounds;
      * default none. What is found fails the task. */
     const char *check;
+    /** LEO_TAPE: a file that records what the devices do, for leo replay; those after the first
+     * append their number. NULL = none. */
+    const char *tape;
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
 void leo_rt_destroy(struct leo_rt *rt);

@@ -28,6 +28,8 @@ struct leo_sim_opts {
      * Default: 4 GiB, and as many as the chip has bytes. Fewer make the chip's memory smaller. */
     uint64_t gm_base, gm_bytes;
     unsigned check; /**< LEO_SIM_CHECK_* bits: what kernels are checked for; 0 = nothing. */
+    const char
+        *tape; /**< File that tells afterwards what was done, for leo/replay.h; NULL = none. */
 };
 
 /** Checks of kernels; what they find are fault records of tasks (docs/hw/check.md). */
@@ -47,6 +49,9 @@ leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_c
                                char *error, size_t error_bytes);
 /** Frees the chip and all its memory. NULL is allowed. */
 void leo_sim_chip_destroy(struct leo_sim_chip *chip);
+
+/** A name for tasks whose entries have this tag, for the tape. Nothing happens without one. */
+void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name);
 
 /** Register access, `bytes` 4 or 8. Thread-safe. An unknown offset reads 0 and ignores writes. */
 uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a tape says, priced for a chip: the times a recorded run would have there, without computing
+ * any value. A tape is written by a chip with leo_sim_opts.tape. Instructions, addresses and the
+ * cycles of the scalar unit are those of the recorded run, so the chip must have the same
+ * architecture, and numbers that programs look at (sizes of buffers, cores, times they read) do not
+ * change what they do.
+ */
+#pragma once
+
+#include <leo/layout.h>
+#include <leo/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A task in the order in which tasks are complete. */
+struct leo_sim_replayed {
+    const struct leo_task_record *record; /**< as a profile would have it */
+    const char *name;                     /**< what the runtime called it, or empty */
+    uint64_t recorded_ps;                 /**< its time when it was recorded */
+    uint64_t start_ps, end_ps;
+};
+
+typedef void (*leo_sim_replayed_fn)(void *user, const struct leo_sim_replayed *task);
+
+struct leo_sim_replay_opts {
+    size_t size;
+    const void *tape;
+    size_t tape_bytes;
+    const char *soc_text;      /**< NULL: `soc` of the tape is told and nothing is done */
+    const char *soc_text_name; /**< for messages; may be NULL */
+    leo_sim_replayed_fn each;  /**< may be NULL */
+    void *user;
+};
+
+struct leo_sim_replay_result {
+    char soc[32];          /**< of the recorded run */
+    uint64_t tasks;        /**< that take time */
+    uint64_t ps;           /**< from the first task's start to the last one's end */
+    uint64_t recorded_ps;  /**< the same when it was recorded */
+    uint64_t instructions; /**< of units */
+};
+
+/** On failure `error` says what is wrong. */
+leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
+                          struct leo_sim_replay_result *result, char *error, size_t error_bytes);
+
+#ifdef __cplusplus
+}
+#endif

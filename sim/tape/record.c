@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record.h"
+
+#include "../config.h"
+#include "../memory/hbm.h"
+#include "format.h"
+#include <leo/alloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum { FIRST_BYTES = 1 << 16 };
+
+struct sim_tape_track {
+    struct sim_tape *tape;
+    uint8_t *item;
+    size_t bytes, capacity;
+    struct sim_tape_state state; /**< as far as it is in the items */
+};
+
+struct sim_tape {
+    FILE *file;
+    _Atomic bool failed;
+    unsigned cores;
+    uint32_t queues;
+    _Atomic uint64_t complete; /**< tasks */
+    _Atomic uint64_t *rung;    /**< by queue: tasks that were complete when the host rang last */
+    uint32_t *present;         /**< by queue: number of the task */
+    uint32_t tasks;
+    struct sim_tape_track track[];
+};
+
+static void write_bytes(struct sim_tape *tape, const void *data, size_t bytes)
+{
+    if (!tape->failed && bytes && fwrite(data, 1, bytes, tape->file) != bytes) {
+        tape->failed = true;
+    }
+}
+
+static void write_chunk(struct sim_tape *tape, enum sim_tape_kind kind, const void *data,
+                        size_t bytes, size_t more)
+{
+    const struct sim_tape_chunk chunk = {.kind = kind, .bytes = bytes + more};
+    write_bytes(tape, &chunk, sizeof(chunk));
+    write_bytes(tape, data, bytes);
+}
+
+leo_status sim_tape_create(const char *path, const struct sim_config *config,
+                           const struct sim_hbm *hbm, struct sim_tape **tape_out)
+{
+    *tape_out = NULL;
+    const unsigned cores = config->cube_cores + config->vector_cores;
+    struct sim_tape *tape = leo_calloc(1, sizeof(*tape) + cores * sizeof(tape->track[0]));
+    if (!tape) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    tape->cores = cores;
+    tape->queues = config->queues;
+    tape->rung = leo_calloc(config->queues, sizeof(*tape->rung));
+    tape->present = leo_calloc(config->queues, sizeof(*tape->present));
+    for (unsigned id = 0; id < cores; id++) {
+        tape->track[id].tape = tape;
+    }
+    leo_status status = tape->rung && tape->present ? LEO_OK : LEO_ERR_NO_MEMORY;
+    if (status == LEO_OK) {
+        tape->file = fopen(path, "wb");
+        status = tape->file ? LEO_OK : LEO_ERR_IO;
+    }
+    if (status != LEO_OK) {
+        (void)sim_tape_destroy(tape);
+        return status;
+    }
+    struct sim_tape_head head = {
+        .arch = config->arch, .gm_base = hbm->base, .gm_bytes = hbm->bytes};
+    memcpy(head.magic, SIM_TAPE_MAGIC, sizeof(head.magic));
+    memcpy(head.soc, config->name, sizeof(head.soc));
+    write_bytes(tape, &head, sizeof(head));
+    *tape_out = tape;
+    return LEO_OK;
+}
+
+bool sim_tape_destroy(struct sim_tape *tape)
+{
+    if (!tape) {
+        return true;
+    }
+    bool good = tape->file && !tape->failed;
+    if (tape->file) {
+        write_chunk(tape, SIM_TAPE_END, NULL, 0, 0);
+        good = fclose(tape->file) == 0 && good && !tape->failed;
+    }
+    for (unsigned id = 0; id < tape->cores; id++) {
+        leo_free(tape->track[id].item);
+    }
+    leo_free(tape->rung);
+    leo_free(tape->present);
+    leo_free(tape);
+    return good;
+}
+
+struct sim_tape_track *sim_tape_track(struct sim_tape *tape, unsigned core)
+{
+    return &tape->track[core];
+}
+
+/* ---- tasks ---- */
+
+void sim_tape_rung(struct sim_tape *tape, unsigned queue)
+{
+    atomic_store(&tape->rung[queue], atomic_load(&tape->complete));
+}
+
+void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
+                   const struct leo_sqe *entry)
+{
+    const struct sim_tape_task task = {.queue = queue,
+                                       .is_first = is_first,
+                                       .seen = atomic_load(&tape->rung[queue]),
+                                       .entry = *entry};
+    tape->present[queue] = tape->tasks++;
+    write_chunk(tape, SIM_TAPE_TASK, &task, sizeof(task), 0);
+}
+
+void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
+                   uint64_t end_ps)
+{
+    const struct sim_tape_done done = {tape->present[queue], fault, start_ps, end_ps};
+    write_chunk(tape, SIM_TAPE_DONE, &done, sizeof(done), 0);
+    atomic_fetch_add(&tape->complete, 1);
+}
+
+void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name)
+{
+    const uint64_t number = tag, zeros = 0;
+    const size_t length = strlen(name), padding = 8 - length % 8; // at least one zero
+    write_chunk(tape, SIM_TAPE_NAME, &number, sizeof(number), length + padding);
+    write_bytes(tape, name, length);
+    write_bytes(tape, &zeros, padding);
+}
+
+/* ---- blocks ---- */
+
+static void *add_item(struct sim_tape_track *track, size_t bytes)
+{
+    if (track->bytes + bytes > track->capacity) {
+        size_t capacity = track->capacity ? track->capacity * 2 : FIRST_BYTES;
+        uint8_t *item = leo_realloc(track->item, capacity);
+        if (!item) {
+            track->tape->failed = true;
+            return NULL;
+        }
+        track->item = item;
+        track->capacity = capacity;
+    }
+    void *item = track->item + track->bytes;
+    track->bytes += bytes;
+    return item;
+}
+
+static void add_changes(struct sim_tape_track *track, const struct sim_core *core)
+{
+    struct sim_tape_state now;
+    sim_tape_state_take(&now, core);
+    if (memcmp(&now, &track->state, sizeof(now)) == 0) {
+        return;
+    }
+    for (uint16_t i = 0; i < SIM_TAPE_WORDS; i++) {
+        struct sim_tape_change *change =
+            now.word[i] != track->state.word[i] ? add_item(track, sizeof(*change)) : NULL;
+        if (change) {
+            *change =
+                (struct sim_tape_change){.kind = SIM_TAPE_STATE, .index = i, .value = now.word[i]};
+        }
+    }
+    track->state = now;
+}
+
+void sim_tape_begin(struct sim_tape_track *track, const struct sim_core *core)
+{
+    track->bytes = 0;
+    memset(&track->state, 0, sizeof(track->state));
+    add_changes(track, core);
+}
+
+void sim_tape_op(struct sim_tape_track *track, const struct sim_core *core, const struct sim_op *op,
+                 double scalar)
+{
+    add_changes(track, core);
+    struct sim_tape_op *item = add_item(track, sizeof(*item));
+    if (item) {
+        *item = (struct sim_tape_op){.kind = SIM_TIME_OP,
+                                     .sub = op->sub,
+                                     .insn = (uint16_t)op->insn,
+                                     .imm = op->imm,
+                                     .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+                                     .scalar = scalar,
+                                     .a = op->a,
+                                     .b = op->b,
+                                     .c = op->c,
+                                     .d = op->d};
+    }
+}
+
+void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *record)
+{
+    struct sim_tape_plain *item = add_item(track, sizeof(*item));
+    if (item) {
+        *item = (struct sim_tape_plain){.kind = record->kind,
+                                        .pipe = record->pipe,
+                                        .dst = record->dst,
+                                        .id = record->id,
+                                        .pc = record->pc,
+                                        .scalar = record->scalar};
+    }
+}
+
+void sim_tape_end(struct sim_tape *tape, unsigned core, unsigned queue, uint32_t block,
+                  unsigned member)
+{
+    struct sim_tape_track *track = &tape->track[core];
+    const struct sim_tape_block head = {
+        .task = tape->present[queue], .block = block, .member = member};
+    write_chunk(tape, SIM_TAPE_BLOCK, &head, sizeof(head), track->bytes);
+    write_bytes(tape, track->item, track->bytes);
+    track->bytes = 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tape.h"
+
+#include <leo/alloc.h>
+#include <stdio.h>
+
+enum { MOST_TAGS = 1 << 20, MOST_MEMBERS = 256 };
+
+/* Walks over the chunks; false at the end or where the file is wrong (then `at` is not its end). */
+struct walk {
+    const uint8_t *data;
+    size_t bytes, at;
+    struct sim_tape_chunk chunk;
+    const uint8_t *body;
+};
+
+static bool next_chunk(struct walk *walk)
+{
+    if (walk->bytes - walk->at < sizeof(walk->chunk)) {
+        return false;
+    }
+    memcpy(&walk->chunk, walk->data + walk->at, sizeof(walk->chunk));
+    size_t left = walk->bytes - walk->at - sizeof(walk->chunk);
+    if (walk->chunk.bytes > left || walk->chunk.bytes % 8) {
+        return false;
+    }
+    walk->body = walk->data + walk->at + sizeof(walk->chunk);
+    walk->at += sizeof(walk->chunk) + walk->chunk.bytes;
+    return true;
+}
+
+static struct walk walk_over(const void *data, size_t bytes)
+{
+    return (struct walk){.data = data, .bytes = bytes, .at = sizeof(struct sim_tape_head)};
+}
+
+static uint32_t blocks_of(const struct sim_tape_task *task)
+{
+    struct leo_sqe_kernel body;
+    memcpy(&body, task->entry.body, sizeof(body));
+    return body.block_num;
+}
+
+/* How many of each there are. False: the file is damaged or not complete. */
+static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_tape_file *file)
+{
+    struct walk walk = walk_over(data, bytes);
+    bool ended = false;
+    while (next_chunk(&walk)) {
+        ended = false;
+        switch ((enum sim_tape_kind)walk.chunk.kind) {
+        case SIM_TAPE_TASK: {
+            const struct sim_tape_task *task = (const void *)walk.body;
+            if (walk.chunk.bytes != sizeof(*task) || task->queue == 0 || task->queue >= queues) {
+                return false;
+            }
+            file->entries++;
+            break;
+        }
+        case SIM_TAPE_BLOCK: {
+            const struct sim_tape_block *block = (const void *)walk.body;
+            if (walk.chunk.bytes < sizeof(*block) || block->task >= file->entries ||
+                block->member >= MOST_MEMBERS) {
+                return false;
+            }
+            break;
+        }
+        case SIM_TAPE_DONE: {
+            const struct sim_tape_done *done = (const void *)walk.body;
+            if (walk.chunk.bytes != sizeof(*done) || done->task >= file->entries) {
+                return false;
+            }
+            file->orders++;
+            break;
+        }
+        case SIM_TAPE_NAME: {
+            uint64_t tag;
+            if (walk.chunk.bytes < 2 * sizeof(tag) || walk.body[walk.chunk.bytes - 1]) {
+                return false;
+            }
+            memcpy(&tag, walk.body, sizeof(tag));
+            if (tag >= MOST_TAGS) {
+                return false;
+            }
+            file->names = tag >= file->names ? (uint32_t)tag + 1 : file->names;
+            break;
+        }
+        case SIM_TAPE_END:
+            ended = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    return ended && walk.at == bytes;
+}
+
+/* First the tasks with the members of their blocks, so that each part has a place. */
+static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *file)
+{
+    struct walk walk = walk_over(data, bytes);
+    uint64_t tasks = 0, orders = 0;
+    while (next_chunk(&walk)) {
+        if (walk.chunk.kind == SIM_TAPE_TASK) {
+            file->entry[tasks++].task = (const void *)walk.body;
+        } else if (walk.chunk.kind == SIM_TAPE_DONE) {
+            const struct sim_tape_done *done = (const void *)walk.body;
+            file->entry[done->task].done = done;
+            file->order[orders++] = done->task;
+        } else if (walk.chunk.kind == SIM_TAPE_NAME) {
+            uint64_t tag;
+            memcpy(&tag, walk.body, sizeof(tag));
+            file->name[tag] = (const char *)walk.body + sizeof(tag);
+        } else if (walk.chunk.kind == SIM_TAPE_BLOCK) {
+            const struct sim_tape_block *block = (const void *)walk.body;
+            struct sim_tape_entry *entry = &file->entry[block->task];
+            if (entry->task->entry.opcode != LEO_SQE_OP_KERNEL ||
+                block->block >= blocks_of(entry->task)) {
+                return false;
+            }
+            entry->members = block->member >= entry->members ? block->member + 1 : entry->members;
+        }
+    }
+    for (uint64_t i = 0; i < file->entries; i++) {
+        struct sim_tape_entry *entry = &file->entry[i];
+        entry->first_part = file->parts;
+        file->parts += entry->members ? (uint64_t)entry->members * blocks_of(entry->task) : 0;
+    }
+    return true;
+}
+
+static void take_parts(const void *data, size_t bytes, struct sim_tape_file *file)
+{
+    struct walk walk = walk_over(data, bytes);
+    while (next_chunk(&walk)) {
+        if (walk.chunk.kind == SIM_TAPE_BLOCK) {
+            const struct sim_tape_block *block = (const void *)walk.body;
+            const struct sim_tape_entry *entry = &file->entry[block->task];
+            file->part[entry->first_part + (uint64_t)block->block * entry->members +
+                       block->member] = (struct sim_tape_part){walk.body + sizeof(*block),
+                                                               walk.chunk.bytes - sizeof(*block)};
+        }
+    }
+}
+
+leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
+                         struct sim_tape_file *file, char *error, size_t error_bytes)
+{
+    memset(file, 0, sizeof(*file));
+    file->head = data;
+    if (bytes < sizeof(*file->head) ||
+        memcmp(file->head->magic, SIM_TAPE_MAGIC, sizeof(file->head->magic)) != 0) {
+        snprintf(error, error_bytes, "not a tape");
+        return LEO_ERR_INVALID_ARG;
+    }
+    if (!count(data, bytes, queues, file)) {
+        snprintf(error, error_bytes,
+                 "the tape is damaged, or the program that wrote it did not end in order");
+        return LEO_ERR_INVALID_ARG;
+    }
+    file->entry = leo_calloc(file->entries + 1, sizeof(*file->entry));
+    file->order = leo_calloc(file->orders + 1, sizeof(*file->order));
+    file->name = leo_calloc(file->names + 1, sizeof(*file->name));
+    if (file->entry && file->order && file->name && take_tasks(data, bytes, file)) {
+        file->part = leo_calloc(file->parts + 1, sizeof(*file->part));
+    }
+    if (!file->part) {
+        snprintf(error, error_bytes, "the tape is damaged, or there is no memory to read it");
+        sim_tape_file_finish(file);
+        return LEO_ERR_NO_MEMORY;
+    }
+    take_parts(data, bytes, file);
+    return LEO_OK;
+}
+
+void sim_tape_file_finish(struct sim_tape_file *file)
+{
+    leo_free(file->entry);
+    leo_free(file->order);
+    leo_free((void *)file->name);
+    leo_free(file->part);
+    memset(file, 0, sizeof(*file));
+}
+
+const struct sim_tape_part *sim_tape_part(const struct sim_tape_file *file, uint64_t task,
+                                          uint32_t block, uint32_t member)
+{
+    const struct sim_tape_entry *entry = &file->entry[task];
+    if (member >= entry->members) {
+        return NULL;
+    }
+    const struct sim_tape_part *part =
+        &file->part[entry->first_part + (uint64_t)block * entry->members + member];
+    return part->item ? part : NULL;
+}

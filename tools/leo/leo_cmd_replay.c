@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leo replay: a recorded run priced for another chip. */
+#define _GNU_SOURCE
+#include "leo_cmd.h"
+
+#include "replay_tape.h"
+#include "sweep_table.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <leo/alloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: leo replay TAPE [--soc NAME|FILE] [--set SECTION.KEY=NUMBER].. [--tasks] [--json]\n"
+    "Tells how long a recorded run would take on another chip, without computing its values.\n"
+    "A run is recorded by LEO_TAPE=FILE in its environment; the chip must have the architecture "
+    "of\n"
+    "the recorded one. Kernels do what they did: tile sizes and numbers of blocks stay, and so do\n"
+    "the cycles of the scalar unit.\n"
+    "\n"
+    "  --soc NAME|FILE   the chip (default: that of the recorded run)\n"
+    "  --set KEY=NUMBER  a number of the chip's file that differs: --set soc.clock_khz=925000\n"
+    "  --tasks           every task, not the sum alone\n"
+    "  --json            the same for programs\n"
+    "Exit code: 0 good, 1 failed, 2 wrong use.\n";
+
+struct options {
+    const char *tape, *soc;
+    struct sweep_table set; /**< of one row */
+    struct sweep_row row;
+    bool tasks, json;
+};
+
+static bool read_set(struct options *options, char *text)
+{
+    struct sweep_table *set = &options->set;
+    char *equals = strchr(text, '='), *dot = NULL;
+    if (equals) {
+        *equals = '\0';
+        dot = strrchr(text, '.');
+    }
+    if (!dot || set->keys == SWEEP_KEYS_MAX) {
+        fprintf(stderr, "leo replay: --set wants section.key=number, at most %d times\n",
+                SWEEP_KEYS_MAX);
+        return false;
+    }
+    *dot = '\0';
+    set->section[set->keys] = text;
+    set->key[set->keys] = dot + 1;
+    options->row.value[set->keys++] = equals + 1;
+    return true;
+}
+
+/* 0 good, else the exit code, -1 = help. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+    *options = (struct options){.set.rows = 1};
+    for (int i = 1; i < argc; i++) {
+        const bool has_value = i + 1 < argc;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(help, stdout);
+            return -1;
+        }
+        if (strcmp(argv[i], "--soc") == 0 && has_value) {
+            options->soc = argv[++i];
+        } else if (strcmp(argv[i], "--set") == 0 && has_value) {
+            if (!read_set(options, argv[++i])) {
+                return 2;
+            }
+        } else if (strcmp(argv[i], "--tasks") == 0) {
+            options->tasks = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            options->json = true;
+        } else if (argv[i][0] != '-' && !options->tape) {
+            options->tape = argv[i];
+        } else {
+            fprintf(stderr, "leo replay: cannot use '%s'\n\n%s", argv[i], help);
+            return 2;
+        }
+    }
+    if (!options->tape) {
+        fprintf(stderr, "leo replay: name a tape\n\n%s", help);
+        return 2;
+    }
+    options->set.row = &options->row;
+    return 0;
+}
+
+static void print_task(void *user, const struct leo_sim_replayed *task)
+{
+    struct options *options = user;
+    if (options->tasks) {
+        printf("%14.3f %12.3f %12.3f %6" PRIu32 "  %s\n", (double)task->start_ps / 1e6,
+               (double)(task->end_ps - task->start_ps) / 1e6, (double)task->recorded_ps / 1e6,
+               task->record->block_num, replay_task_name(task));
+    }
+}
+
+static void add_task(void *user, const struct leo_sim_replayed *task)
+{
+    json_array_append_new(
+        user,
+        json_pack("{s:s, s:f, s:f, s:f, s:i, s:i}", "name", replay_task_name(task), "start_us",
+                  (double)task->start_ps / 1e6, "us", (double)(task->end_ps - task->start_ps) / 1e6,
+                  "recorded_us", (double)task->recorded_ps / 1e6, "blocks",
+                  (int)task->record->block_num, "queue", (int)task->record->queue));
+}
+
+static void print_json(const struct leo_sim_replay_result *result, const char *soc, json_t *tasks)
+{
+    json_t *root = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:O}", "soc", soc, "recorded_soc",
+                             result->soc, "us", (double)result->ps / 1e6, "recorded_us",
+                             (double)result->recorded_ps / 1e6, "tasks", (json_int_t)result->tasks,
+                             "instructions", (json_int_t)result->instructions, "task", tasks);
+    json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    putchar('\n');
+    json_decref(root);
+}
+
+static int replay(struct options *options, const struct replay_tape *tape)
+{
+    struct leo_sim_replay_result result;
+    const char *soc = options->soc ? options->soc : tape->soc;
+    char *base = replay_soc_text("replay", soc);
+    char *text = base ? sweep_table_apply(&options->set, 0, base) : NULL;
+    json_t *tasks = json_array();
+    if (!options->json && options->tasks) {
+        printf("%14s %12s %12s %6s\n", "start us", "us", "recorded", "blocks");
+    }
+    bool good = text && tasks &&
+                replay_tape_run("replay", tape, text, soc, options->json ? add_task : print_task,
+                                options->json ? (void *)tasks : (void *)options, &result);
+    if (good && options->json) {
+        print_json(&result, soc, tasks);
+    } else if (good) {
+        printf("%.3f us simulated on %s, %.3f recorded on %s: %" PRIu64 " tasks, %" PRIu64
+               " instructions\n",
+               (double)result.ps / 1e6, soc, (double)result.recorded_ps / 1e6, result.soc,
+               result.tasks, result.instructions);
+    }
+    json_decref(tasks);
+    free(text);
+    leo_free(base);
+    return good ? 0 : 1;
+}
+
+int leo_cmd_replay(int argc, char **argv)
+{
+    struct options options;
+    struct replay_tape tape;
+    int code = read_options(argc, argv, &options);
+    if (code != 0) {
+        return code < 0 ? 0 : code;
+    }
+    if (!replay_tape_open("replay", options.tape, &tape)) {
+        return 1;
+    }
+    code = replay(&options, &tape);
+    replay_tape_close(&tape);
+    return code;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay_tape.h"
+
+#include "file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <leo/alloc.h>
+#include <leo/isa_enums.h>
+#include <leo/soc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool map(const char *path, struct replay_tape *tape)
+{
+    struct stat stat;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    bool good = fstat(file, &stat) == 0;
+    tape->bytes = good ? (size_t)stat.st_size : 0;
+    tape->data = tape->bytes ? mmap(NULL, tape->bytes, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
+    good = good && tape->data != MAP_FAILED;
+    close(file);
+    return good;
+}
+
+bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape)
+{
+    struct leo_sim_replay_result result;
+    char error[256] = "";
+    memset(tape, 0, sizeof(*tape));
+    if (!map(path, tape)) {
+        fprintf(stderr, "leo %s: cannot read %s: %s\n", command, path, strerror(errno));
+        return false;
+    }
+    const struct leo_sim_replay_opts opts = {
+        .size = sizeof(opts), .tape = tape->data, .tape_bytes = tape->bytes};
+    if (leo_sim_replay(&opts, &result, error, sizeof(error)) != LEO_OK) {
+        fprintf(stderr, "leo %s: %s: %s\n", command, path, error);
+        replay_tape_close(tape);
+        return false;
+    }
+    memcpy(tape->soc, result.soc, sizeof(tape->soc));
+    return true;
+}
+
+void replay_tape_close(struct replay_tape *tape)
+{
+    if (tape->data) {
+        munmap(tape->data, tape->bytes);
+    }
+    memset(tape, 0, sizeof(*tape));
+}
+
+char *replay_soc_text(const char *command, const char *name)
+{
+    const char *text = leo_isa_soc_text(name);
+    if (text) {
+        char *copy = leo_alloc(strlen(text) + 1);
+        return copy ? strcpy(copy, text) : NULL;
+    }
+    struct file_bytes file;
+    if (!file_read(command, name, &file)) {
+        return NULL;
+    }
+    char *copy = leo_alloc(file.bytes + 1);
+    if (copy) {
+        memcpy(copy, file.data, file.bytes);
+        copy[file.bytes] = '\0';
+    }
+    file_finish(&file);
+    return copy;
+}
+
+bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
+                     const char *soc_name, leo_sim_replayed_fn each, void *user,
+                     struct leo_sim_replay_result *result)
+{
+    char error[512] = "";
+    const struct leo_sim_replay_opts opts = {.size = sizeof(opts),
+                                             .tape = tape->data,
+                                             .tape_bytes = tape->bytes,
+                                             .soc_text = soc_text,
+                                             .soc_text_name = soc_name,
+                                             .each = each,
+                                             .user = user};
+    leo_status status = leo_sim_replay(&opts, result, error, sizeof(error));
+    if (status != LEO_OK) {
+        fprintf(stderr, "leo %s: %s\n", command, error[0] ? error : leo_status_text(status));
+    }
+    return status == LEO_OK;
+}
+
+const char *replay_task_name(const struct leo_sim_replayed *task)
+{
+    if (task->name[0]) {
+        return task->name;
+    }
+    switch (task->record->opcode) {
+    case LEO_SQE_OP_COPY:
+        return "copy";
+    case LEO_SQE_OP_FILL:
+        return "fill";
+    default:
+        return "kernel";
+    }
+}

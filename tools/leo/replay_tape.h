@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded runs for the commands that price them. What goes wrong is said on stderr, with the
+ * command's name in front. */
+#pragma once
+
+#include <leo/replay.h>
+#include <stdbool.h>
+
+struct replay_tape {
+    void *data; /**< the file, mapped */
+    size_t bytes;
+    char soc[32]; /**< name of the recorded run's chip */
+};
+
+bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape);
+void replay_tape_close(struct replay_tape *tape);
+/** The text of a chip by its name or file; leo_free() it. */
+char *replay_soc_text(const char *command, const char *name);
+bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
+                     const char *soc_name, leo_sim_replayed_fn each, void *user,
+                     struct leo_sim_replay_result *result);
+/** What to call a task. */
+const char *replay_task_name(const struct leo_sim_replayed *task);
