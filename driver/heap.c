@@ -150,46 +150,6 @@ static leo_status split_span(struct drv_heap *heap, struct drv_span *span, uint6
     return LEO_OK;
 }
 
-leo_status drv_heap_alloc(struct drv_heap *heap, uint64_t bytes, bool read_only,
-                          struct drv_span **out)
-{
-    if (bytes == 0 || bytes > heap->bytes) {
-        return bytes ? LEO_ERR_NO_DEVICE_MEMORY : LEO_ERR_INVALID_ARG;
-    }
-    leo_status status = reserve_used(heap);
-    if (status) {
-        return status;
-    }
-    uint64_t need = (bytes + DRV_HEAP_ALIGN - 1) / DRV_HEAP_ALIGN * DRV_HEAP_ALIGN;
-    uint64_t size = need + gap_bytes(need);
-    struct drv_span *span = find_free(heap, size);
-    if (!span) {
-        // Rather no gap than no memory.
-        size = need;
-        span = find_free(heap, size);
-    }
-    if (!span) {
-        return LEO_ERR_NO_DEVICE_MEMORY;
-    }
-    bin_remove(heap, span);
-    if (span->size > size) {
-        status = split_span(heap, span, size);
-        if (status) {
-            bin_insert(heap, span);
-            return status;
-        }
-    }
-    span->bytes = bytes;
-    span->read_only = read_only;
-    size_t at = used_upto(heap, span->base);
-    memmove(&heap->used[at + 1], &heap->used[at], (heap->used_count - at) * sizeof(*heap->used));
-    heap->used[at] = span;
-    heap->used_count++;
-    heap->used_bytes += span->size;
-    *out = span;
-    return LEO_OK;
-}
-
 // Joins a span with the one above it.
 static void join_above(struct drv_heap *heap, struct drv_span *span)
 {
@@ -203,14 +163,9 @@ static void join_above(struct drv_heap *heap, struct drv_span *span)
     leo_free(above);
 }
 
-void drv_heap_free(struct drv_heap *heap, struct drv_span *span)
+// Puts a span that is in no bin back, joined with its free neighbours.
+static void give_back(struct drv_heap *heap, struct drv_span *span)
 {
-    size_t at = used_upto(heap, span->base) - 1;
-    heap->used_count--;
-    memmove(&heap->used[at], &heap->used[at + 1], (heap->used_count - at) * sizeof(*heap->used));
-    heap->used_bytes -= span->size;
-    span->bytes = 0;
-    span->read_only = false;
     if (span->above && !span->above->bytes) {
         join_above(heap, span);
     }
@@ -222,6 +177,78 @@ void drv_heap_free(struct drv_heap *heap, struct drv_span *span)
         span = below;
     }
     bin_insert(heap, span);
+}
+
+// Cuts what lies before the first page's begin off a free span that is in no bin; it becomes a free
+// span of its own.
+static leo_status begin_at_page(struct drv_heap *heap, struct drv_span **span)
+{
+    uint64_t before = (DRV_HEAP_PAGE - (*span)->base % DRV_HEAP_PAGE) % DRV_HEAP_PAGE;
+    if (before == 0) {
+        return LEO_OK;
+    }
+    leo_status status = split_span(heap, *span, before);
+    if (status == LEO_OK) {
+        bin_insert(heap, *span);
+        *span = (*span)->above;
+        bin_remove(heap, *span);
+    }
+    return status;
+}
+
+leo_status drv_heap_alloc(struct drv_heap *heap, uint64_t bytes, bool read_only,
+                          struct drv_span **out)
+{
+    if (bytes == 0 || bytes > heap->bytes) {
+        return bytes ? LEO_ERR_NO_DEVICE_MEMORY : LEO_ERR_INVALID_ARG;
+    }
+    leo_status status = reserve_used(heap);
+    if (status) {
+        return status;
+    }
+    uint64_t need = (bytes + DRV_HEAP_ALIGN - 1) / DRV_HEAP_ALIGN * DRV_HEAP_ALIGN;
+    uint64_t size = need + gap_bytes(need);
+    // Spans begin at a multiple of DRV_HEAP_ALIGN: at most this lies before the page.
+    uint64_t before = bytes >= DRV_HEAP_PAGE ? DRV_HEAP_PAGE - DRV_HEAP_ALIGN : 0;
+    struct drv_span *span = find_free(heap, size + before);
+    if (!span) {
+        // Rather no gap, and no page, than no memory.
+        size = need;
+        before = 0;
+        span = find_free(heap, size);
+    }
+    if (!span) {
+        return LEO_ERR_NO_DEVICE_MEMORY;
+    }
+    bin_remove(heap, span);
+    status = before ? begin_at_page(heap, &span) : LEO_OK;
+    if (!status && span->size > size) {
+        status = split_span(heap, span, size);
+    }
+    if (status) {
+        give_back(heap, span);
+        return status;
+    }
+    span->bytes = bytes;
+    span->read_only = read_only;
+    size_t at = used_upto(heap, span->base);
+    memmove(&heap->used[at + 1], &heap->used[at], (heap->used_count - at) * sizeof(*heap->used));
+    heap->used[at] = span;
+    heap->used_count++;
+    heap->used_bytes += span->size;
+    *out = span;
+    return LEO_OK;
+}
+
+void drv_heap_free(struct drv_heap *heap, struct drv_span *span)
+{
+    size_t at = used_upto(heap, span->base) - 1;
+    heap->used_count--;
+    memmove(&heap->used[at], &heap->used[at + 1], (heap->used_count - at) * sizeof(*heap->used));
+    heap->used_bytes -= span->size;
+    span->bytes = 0;
+    span->read_only = false;
+    give_back(heap, span);
 }
 
 struct drv_span *drv_heap_at(const struct drv_heap *heap, uint64_t addr)

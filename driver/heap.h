@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DRV_HEAP_ALIGN = 512, DRV_HEAP_BINS = 256 };
+/** Spans of a page of the host or more begin at one, so that they can be shared with another
+ * process.
+ */
+enum { DRV_HEAP_ALIGN = 512, DRV_HEAP_PAGE = 4096, DRV_HEAP_BINS = 256 };
 
 /** A span of device memory, free or used. Spans cover the heap without holes, in a list by address.
  */

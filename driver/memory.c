@@ -136,6 +136,14 @@ void *leo_drv_memory_window(struct leo_drv_device *device, uint64_t addr, uint64
     return transport->ops->window ? transport->ops->window(transport, addr, bytes) : NULL;
 }
 
+leo_status leo_drv_memory_adopt(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
+                                void *host, bool keep)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->adopt ? transport->ops->adopt(transport, addr, bytes, host, keep)
+                                 : LEO_ERR_UNSUPPORTED;
+}
+
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr)
 {

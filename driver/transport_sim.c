@@ -99,6 +99,12 @@ static void *sim_window(struct leo_transport *transport, uint64_t addr, uint64_t
     return leo_sim_window(sim_of(transport)->chip, addr, bytes);
 }
 
+static leo_status sim_adopt(struct leo_transport *transport, uint64_t addr, uint64_t bytes,
+                            void *host, bool keep)
+{
+    return leo_sim_adopt(sim_of(transport)->chip, addr, bytes, host, keep);
+}
+
 static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout_ns)
 {
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
@@ -114,6 +120,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .dma_map = sim_dma_map,
     .dma_unmap = sim_dma_unmap,
     .window = sim_window,
+    .adopt = sim_adopt,
     .irq_wait = sim_irq_wait,
 };
 

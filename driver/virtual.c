@@ -58,6 +58,11 @@ bool drv_virtual_find(const struct leo_drv_device *device, uint64_t addr, uint64
     if (!reservation || !is_mapped(reservation, first)) {
         return false;
     }
+    if (reservation->attached) {
+        *base = reservation->base;
+        *bytes = reservation->attached;
+        return addr - reservation->base < reservation->attached;
+    }
     uint64_t last = first;
     while (first > 0 && is_mapped(reservation, first - 1)) {
         first--;
@@ -210,4 +215,64 @@ leo_status leo_drv_addresses_map(struct leo_drv_device *device, uint64_t addr, u
 leo_status leo_drv_addresses_unmap(struct leo_drv_device *device, uint64_t addr, uint64_t bytes)
 {
     return change(device, addr, bytes, false);
+}
+
+static leo_status map_attached(struct leo_drv_device *device, enum leo_sqe_op op, uint64_t addr,
+                               uint64_t bytes)
+{
+    struct leo_sqe entry = {.opcode = (uint8_t)op};
+    const struct leo_sqe_map body = {.addr = addr, .bytes = bytes, .space = DRV_SPACE};
+    memcpy(entry.body, &body, sizeof(body));
+    pthread_mutex_lock(&device->admin_lock);
+    leo_status status = drv_admin_run(device, &entry);
+    pthread_mutex_unlock(&device->admin_lock);
+    return status;
+}
+
+leo_status leo_drv_memory_attach(struct leo_drv_device *device, uint64_t bytes, void *host,
+                                 uint64_t *addr)
+{
+    const uint64_t granules = bytes / DRV_GRANULE + (bytes % DRV_GRANULE != 0);
+    leo_status status = leo_drv_addresses_reserve(device, granules * DRV_GRANULE, addr);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = map_attached(device, LEO_SQE_OP_MAP, *addr, bytes);
+    if (status == LEO_OK) {
+        status = leo_drv_memory_adopt(device, *addr, bytes, host, false);
+        if (status != LEO_OK) {
+            (void)map_attached(device, LEO_SQE_OP_UNMAP, *addr, bytes);
+        }
+    }
+    if (status != LEO_OK) {
+        (void)leo_drv_addresses_release(device, *addr);
+        *addr = 0;
+        return status;
+    }
+    pthread_mutex_lock(&device->lock);
+    struct drv_reservation *reservation = find(device, *addr);
+    reservation->attached = bytes;
+    set_mapped(reservation, 0, granules, true);
+    pthread_mutex_unlock(&device->lock);
+    return LEO_OK;
+}
+
+leo_status leo_drv_memory_detach(struct leo_drv_device *device, uint64_t addr)
+{
+    pthread_mutex_lock(&device->lock);
+    struct drv_reservation *reservation = find(device, addr);
+    const uint64_t bytes = reservation && reservation->base == addr ? reservation->attached : 0;
+    pthread_mutex_unlock(&device->lock);
+    if (bytes == 0) {
+        return LEO_ERR_BAD_POINTER;
+    }
+    leo_status status = map_attached(device, LEO_SQE_OP_UNMAP, addr, bytes);
+    if (status != LEO_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&device->lock);
+    reservation->attached = 0;
+    set_mapped(reservation, 0, reservation->granules, false);
+    pthread_mutex_unlock(&device->lock);
+    return leo_drv_addresses_release(device, addr);
 }

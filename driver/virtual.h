@@ -13,6 +13,7 @@ struct drv_reservation {
     struct drv_reservation *next;
     struct drv_span *span;
     uint64_t base, granules;
+    uint64_t attached; /**< bytes of memory from elsewhere that lie at its begin, 0 = none */
     uint64_t mapped[]; /**< bit by granule */
 };
 

@@ -20,15 +20,18 @@ aclError aclrtCreateEvent(aclrtEvent *event)
 static aclError make_event(const char *func, aclrtEvent *event, uint32_t flag, uint32_t extended)
 {
     uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE |
-                     ACL_EVENT_DEVICE_USE_ONLY;
+                     ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC;
     if (flag & ~known) {
-        return acl_fail(flag & (ACL_EVENT_EXTERNAL | ACL_EVENT_IPC)
-                            ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT
-                            : ACL_ERROR_RT_PARAM_INVALID,
+        return acl_fail(flag & ACL_EVENT_EXTERNAL ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+                                                  : ACL_ERROR_RT_PARAM_INVALID,
                         func, "event flags 0x%x are not supported", flag);
     }
-    return event ? acl_result(func, front_event_create(flag | extended, event))
-                 : acl_null(func, "event");
+    if (!event) {
+        return acl_null(func, "event");
+    }
+    return acl_result(func, flag & ACL_EVENT_IPC
+                                ? front_event_create_shared(flag | ACL_EVENT_SYNC | extended, event)
+                                : front_event_create(flag | extended, event));
 }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)

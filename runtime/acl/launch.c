@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forms of kernel launch. */
+#include "../front/work.h"
+
 #include "acl_internal.h"
 
 // One attribute of a launch: what it does here, or that it does nothing. Never ignored in silence.
@@ -173,8 +175,7 @@ aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
 
 aclError aclrtSetOpWaitTimeout(uint32_t timeout)
 {
-    return timeout == 0
-               ? ACL_SUCCESS
-               : acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
-                          "streams wait for events as long as it takes: only 0 is possible");
+    // A wait for an event of this process needs no limit: one that can never come is told at once.
+    front_wait_limit_set(timeout);
+    return ACL_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies of one process. */
+/* Notifies. */
 #include "../front/notify.h"
 
 #include "acl_internal.h"
@@ -30,11 +30,7 @@ aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_
 {
     FRONT_PINNED struct front_notify *found = NULL;
     aclError error = acl_result(__func__, front_notify_get(notify, &found));
-    if (!error && timeout) {
-        error = acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
-                         "timeout %u: streams wait as long as it takes, pass 0", timeout);
-    }
-    return error ? error : acl_result(__func__, front_notify_wait(found, stream));
+    return error ? error : acl_result(__func__, front_notify_wait(found, stream, timeout));
 }
 
 aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId)

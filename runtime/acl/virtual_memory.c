@@ -76,39 +76,6 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop,
     return ACL_SUCCESS;
 }
 
-static aclError refuse_sharing(const char *func)
-{
-    return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
-                    "device memory is not shared between processes: each has its own chip");
-}
-
-aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType,
-                                         uint64_t flags, uint64_t *shareableHandle)
-{
-    (void)handle;
-    (void)handleType;
-    (void)flags;
-    (void)shareableHandle;
-    return refuse_sharing("aclrtMemExportToShareableHandle");
-}
-
-aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
-                                           aclrtDrvMemHandle *handle)
-{
-    (void)shareableHandle;
-    (void)deviceId;
-    (void)handle;
-    return refuse_sharing("aclrtMemImportFromShareableHandle");
-}
-
-aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum)
-{
-    (void)shareableHandle;
-    (void)pid;
-    (void)pidNum;
-    return refuse_sharing("aclrtMemSetPidToShareableHandle");
-}
-
 aclError aclrtDeviceGetBareTgid(int32_t *pid)
 {
     if (!pid) {

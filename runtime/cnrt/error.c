@@ -62,6 +62,7 @@ static const int front_codes[] = {
     [FRONT_NO_STREAMS - FRONT_LAST] = cnrtErrorQueue,
     [FRONT_NO_EVENTS - FRONT_LAST] = cnrtErrorNoMem,
     [FRONT_EVENT_TIMEOUT - FRONT_LAST] = cnrtErrorNotReady,
+    [FRONT_WAIT_TIMEOUT - FRONT_LAST] = cnrtErrorQueue,
     [FRONT_NO_TIME - FRONT_LAST] = cnrtErrorNotReady,
     [FRONT_TIME_REVERSED - FRONT_LAST] = cnrtErrorArgsInvalid,
     [FRONT_REPORT_BOUND - FRONT_LAST] = cnrtErrorIllegalState,

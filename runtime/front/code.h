@@ -20,6 +20,7 @@ enum front_code {
     FRONT_NO_STREAMS,        /**< the device has no more */
     FRONT_NO_EVENTS,         /**< the device has no more */
     FRONT_EVENT_TIMEOUT,     /**< the event was not reached in time */
+    FRONT_WAIT_TIMEOUT,      /**< a stream waited longer than it may */
     FRONT_NO_TIME,           /**< the event has no time */
     FRONT_TIME_REVERSED,     /**< the end was before the start */
     FRONT_REPORT_BOUND,      /**< a thread runs the stream's callbacks already */

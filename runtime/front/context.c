@@ -5,6 +5,7 @@
 #include "callback.h"
 #include "code.h"
 #include "module.h"
+#include "work.h"
 
 static _Thread_local struct front_context *current;
 static _Thread_local uint64_t current_serial;
@@ -79,6 +80,7 @@ void front_context_end(struct front_context *context)
     struct front_stream *stream;
     struct front_module *module;
     while ((stream = front_take(&context->streams)) != NULL) {
+        front_work_stop(stream);
         front_report_drop(stream); // its thread may be gone: nothing must wait for it
         front_stream_end(stream);
     }

@@ -5,6 +5,7 @@
 #include "context.h"
 #include "event.h"
 #include "graph.h"
+#include "ipc.h"
 #include "memory.h"
 #include "notify.h"
 
@@ -104,6 +105,7 @@ static void close_slot(struct front_device *slot)
     }
     front_callbacks_end(slot);
     front_physical_end(slot);
+    front_ipc_end(slot);
     front_host_memory_end(slot);
     atomic_store(&front_process()->float_mode[leo_rt_device_index(slot->rt)], LEO_FLOAT_MODE_OWN);
     leo_rt_device_close(slot->rt);

@@ -4,7 +4,7 @@
 #include "code.h"
 #include "context.h"
 
-leo_status front_event_create(uint32_t flags, void **handle)
+leo_status front_event_make(uint32_t flags, struct front_shared *shared, void **handle)
 {
     FRONT_PINNED struct front_context *context = NULL;
     leo_status status = front_context_current(&context);
@@ -21,6 +21,7 @@ leo_status front_event_create(uint32_t flags, void **handle)
         return status == LEO_ERR_FULL ? FRONT_NO_EVENTS : status;
     }
     made->device = context->rt;
+    made->shared = shared;
     made->flags = flags;
     made->id = atomic_fetch_add(&front_process()->next_event_id, 1);
     front_publish(made, FRONT_KIND_EVENT, &context->slot->events);
@@ -28,9 +29,15 @@ leo_status front_event_create(uint32_t flags, void **handle)
     return LEO_OK;
 }
 
+leo_status front_event_create(uint32_t flags, void **handle)
+{
+    return front_event_make(flags, NULL, handle);
+}
+
 void front_event_end(struct front_event *event)
 {
     leo_rt_event_destroy(event->rt);
+    front_shared_drop(event->shared);
     front_free(event);
 }
 
@@ -58,6 +65,9 @@ leo_status front_event_destroy(const void *handle)
 
 leo_status front_event_record(struct front_event *event, const void *stream)
 {
+    if (event->shared) {
+        return front_event_shared_record(event, stream);
+    }
     FRONT_PINNED struct front_stream *where = NULL;
     leo_status status = front_stream_get(stream, &where);
     return status != LEO_OK ? status : leo_rt_event_record(event->rt, where->rt);
@@ -65,6 +75,9 @@ leo_status front_event_record(struct front_event *event, const void *stream)
 
 leo_status front_event_wait(struct front_event *event, const void *stream)
 {
+    if (event->shared) {
+        return front_event_shared_wait(event, stream);
+    }
     FRONT_PINNED struct front_stream *where = NULL;
     leo_status status = front_stream_get(stream, &where);
     return status != LEO_OK ? status : leo_rt_event_wait(event->rt, where->rt);
@@ -82,6 +95,9 @@ leo_status front_event_reset(struct front_event *event, const void *stream)
 
 leo_status front_event_query(struct front_event *event, bool if_unrecorded)
 {
+    if (event->shared) {
+        return front_event_shared_query(event, if_unrecorded);
+    }
     if (!leo_rt_event_is_recorded(event->rt)) {
         return if_unrecorded ? LEO_OK
                              : leo_rt_fail(LEO_ERR_NOT_READY, "the event was never recorded");
@@ -96,6 +112,9 @@ bool front_event_is_awaited(struct front_event *event)
 
 leo_status front_event_synchronize(struct front_event *event, int timeout_ms)
 {
+    if (event->shared) {
+        return front_event_shared_synchronize(event, timeout_ms);
+    }
     if (!leo_rt_event_is_recorded(event->rt)) {
         return LEO_OK;
     }
@@ -108,7 +127,8 @@ leo_status front_event_synchronize(struct front_event *event, int timeout_ms)
 leo_status front_event_time(struct front_event *event, uint64_t *ns)
 {
     return front_event_query(event, false) == LEO_OK &&
-                   leo_rt_event_time_ns(event->rt, ns) == LEO_OK
+                   (event->shared ? front_event_shared_time(event, ns)
+                                  : leo_rt_event_time_ns(event->rt, ns)) == LEO_OK
                ? LEO_OK
                : leo_rt_fail(FRONT_NO_TIME,
                              "the event has no time yet: record it and synchronize first");

@@ -4,6 +4,7 @@
 
 #include "code.h"
 #include "context.h"
+#include "ipc.h"
 
 enum { ALIGN = 32 };
 
@@ -41,10 +42,12 @@ leo_status front_memory_free(void *ptr)
         return status;
     }
     struct leo_rt_device *owner = front_memory_owner(ptr);
-    return owner && leo_rt_memory_find(owner, addr, &base, &bytes) == LEO_OK && base == addr
-               ? leo_rt_memory_free(owner, addr)
-               : leo_rt_fail(LEO_ERR_INVALID_ARG,
-                             "%p is no allocated device memory, or was already freed", ptr);
+    if (!owner || leo_rt_memory_find(owner, addr, &base, &bytes) != LEO_OK || base != addr) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%p is no allocated device memory, or was already freed", ptr);
+    }
+    front_ipc_freed(ptr, bytes);
+    return leo_rt_memory_free(owner, addr);
 }
 
 leo_status front_memory_info(size_t *free_bytes, size_t *total_bytes)

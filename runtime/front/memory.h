@@ -3,6 +3,7 @@
 #pragma once
 
 #include "process.h"
+#include "shared.h"
 
 enum { FRONT_GRANULE = 2 << 20 /**< of the driver's mappings */ };
 
@@ -71,4 +72,10 @@ leo_status front_physical_free(const void *handle);
 /** The whole of it, one address at a time. */
 leo_status front_physical_map(void *ptr, size_t bytes, const void *handle);
 leo_status front_physical_unmap(void *ptr);
+/** Other processes can import it by the id; lets processes at it; the import, on the current
+ * device.
+ */
+leo_status front_physical_export(const void *handle, bool any_process, front_shared_id *id);
+leo_status front_physical_allow(front_shared_id id, const int32_t *pids, size_t count);
+leo_status front_physical_import(front_shared_id id, int64_t device, void **handle);
 void front_physical_end(struct front_device *slot);

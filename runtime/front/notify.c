@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A notify is a word of device memory that streams write and wait for. */
+/* A notify is a word of the host that work of the host in streams sets and waits for, so that it is
+ * the same within a process and between processes. */
 #include "notify.h"
 
 #include "code.h"
 #include "context.h"
-#include "memory.h"
+#include "work.h"
 
-enum { WORD_BYTES = 8 };
+#include <leo/alloc.h>
 
-leo_status front_notify_create(void **handle)
+/** A wait for, or a record of, a notify in a stream. */
+struct task {
+    struct front_notify_state *state;
+    struct front_wait wait;
+};
+
+static void drop_state(struct front_notify_state *state)
+{
+    if (atomic_fetch_sub(&state->uses, 1) != 1) {
+        return;
+    }
+    front_shared_drop(state->shared);
+    pthread_mutex_destroy(&state->lock);
+    leo_free(state->own);
+    leo_free(state);
+}
+
+/* With a head of the process's own, or with what it shares (whose use it takes over). */
+static leo_status make(struct front_shared *shared, void **handle)
 {
     FRONT_PINNED struct front_context *context = NULL;
     leo_status status = front_context_current(&context);
@@ -16,28 +35,33 @@ leo_status front_notify_create(void **handle)
         return status;
     }
     struct front_notify *made = front_make(sizeof(*made));
-    if (!made) {
-        return LEO_ERR_NO_MEMORY;
+    struct front_notify_state *state = made ? leo_calloc(1, sizeof(*state)) : NULL;
+    struct front_shared_head *own = state && !shared ? leo_calloc(1, sizeof(*own)) : NULL;
+    if (!made || !state || (!shared && !own)) {
+        leo_free(state);
+        front_handle_drop(&front_process()->handles, made ? &made->handle : NULL);
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     }
-    status = front_memory_alloc(WORD_BYTES, 0, &made->word);
-    if (status != LEO_OK) {
-        front_handle_drop(&front_process()->handles, &made->handle);
-        return status;
-    }
-    status = front_notify_reset(made);
-    if (status != LEO_OK) {
-        (void)front_memory_free(made->word);
-        front_handle_drop(&front_process()->handles, &made->handle);
-        return status;
-    }
+    pthread_mutex_init(&state->lock, NULL);
+    atomic_init(&state->uses, 1);
+    state->own = own;
+    state->shared = shared;
+    state->head = shared ? shared->head : own;
+    made->state = state;
     made->id = atomic_fetch_add(&front_process()->next_notify_id, 1);
     front_publish(made, FRONT_KIND_NOTIFY, &context->slot->notifies);
     *handle = made;
     return LEO_OK;
 }
 
+leo_status front_notify_create(void **handle)
+{
+    return make(NULL, handle);
+}
+
 void front_notify_end(struct front_notify *notify)
 {
+    drop_state(notify->state);
     front_free(notify);
 }
 
@@ -59,30 +83,162 @@ leo_status front_notify_destroy(const void *handle)
     if (!front_claim(found)) {
         return leo_rt_fail(FRONT_BAD_HANDLE, "%p is no live notify", handle);
     }
-    status = front_memory_free(found->word);
     front_notify_end(found);
+    return LEO_OK;
+}
+
+static void release_task(void *user)
+{
+    struct task *task = user;
+    drop_state(task->state);
+    leo_free(task);
+}
+
+static void record(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
+{
+    const struct task *task = user;
+    (void)result;
+    pthread_mutex_lock(&task->state->lock);
+    struct front_shared_head *head = task->state->head;
+    atomic_store(&head->time_ns, start_ns);
+    atomic_store(&head->value, 1);
+    pthread_mutex_unlock(&task->state->lock);
+    front_shared_changed(head);
+}
+
+// Takes the mark if it is there; else what to wait on, which lasts as long as the state.
+static bool take(struct front_notify_state *state, uint64_t *time_ns,
+                 struct front_shared_head **head, uint32_t *turn)
+{
+    uint64_t set = 1;
+    pthread_mutex_lock(&state->lock);
+    *head = state->head;
+    *turn = atomic_load(&state->head->turn);
+    bool taken = atomic_compare_exchange_strong(&state->head->value, &set, 0);
+    *time_ns = taken ? atomic_load(&state->head->time_ns) : 0;
+    pthread_mutex_unlock(&state->lock);
+    return taken;
+}
+
+static void wait_and_take(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
+{
+    struct task *task = user;
+    struct front_shared_head *head;
+    uint64_t time_ns;
+    uint32_t turn;
+    front_wait_begin(&task->wait);
+    while (result->status == LEO_OK && !take(task->state, &time_ns, &head, &turn)) {
+        if (!front_wait_goes_on(&task->wait, task->state->shared, "notify", result)) {
+            return;
+        }
+        front_shared_wait(head, turn);
+    }
+    if (result->status == LEO_OK && time_ns > start_ns) {
+        result->end_ns = time_ns;
+    }
+}
+
+static leo_status put(const struct front_notify *notify, const void *handle, leo_rt_host_fn run,
+                      uint32_t timeout_s)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    leo_status status = front_stream_get(handle, &stream);
+    struct task *task = status == LEO_OK ? leo_calloc(1, sizeof(*task)) : NULL;
+    if (!task) {
+        return status != LEO_OK ? status : leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
+    }
+    atomic_fetch_add(&notify->state->uses, 1);
+    *task = (struct task){.state = notify->state, .wait = {stream, timeout_s, 0}};
+    status = front_work(stream, run, release_task, task);
+    if (status != LEO_OK) {
+        release_task(task);
+    }
     return status;
 }
 
 leo_status front_notify_record(const struct front_notify *notify, const void *stream)
 {
-    return front_value_write(notify->word, 1, stream);
+    return put(notify, stream, record, 0);
 }
 
-leo_status front_notify_wait(const struct front_notify *notify, const void *stream)
+leo_status front_notify_wait(const struct front_notify *notify, const void *stream,
+                             uint32_t timeout_s)
 {
-    leo_status status = front_value_wait(notify->word, 1, LEO_VALUE_COMPARE_EQUAL, stream);
-    return status != LEO_OK ? status : front_value_write(notify->word, 0, stream);
+    return put(notify, stream, wait_and_take, timeout_s);
 }
 
 leo_status front_notify_reset(const struct front_notify *notify)
 {
-    const uint64_t nothing = 0;
-    const struct front_copy copy = {.dst = notify->word,
-                                    .src = &nothing,
-                                    .bytes = WORD_BYTES,
-                                    .room = WORD_BYTES,
-                                    .to = FRONT_SIDE_DEVICE,
-                                    .from = FRONT_SIDE_ANY};
-    return front_copy(&copy);
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status == LEO_OK) {
+        pthread_mutex_lock(&notify->state->lock);
+        atomic_store(&notify->state->head->value, 0);
+        pthread_mutex_unlock(&notify->state->lock);
+    }
+    return status;
+}
+
+// Caller holds the state's lock.
+static leo_status share(struct front_notify_state *state, bool any_process)
+{
+    if (state->shared && !state->shared->mine) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "the notify is another process's, which alone exports it");
+    }
+    if (state->shared) {
+        atomic_store(&state->shared->head->any_process, any_process);
+        return LEO_OK;
+    }
+    leo_status status = front_shared_create(FRONT_SHARED_NOTIFY, 0, any_process, &state->shared);
+    if (status == LEO_OK) {
+        state->head = state->shared->head;
+        atomic_store(&state->head->value, atomic_load(&state->own->value));
+        atomic_store(&state->head->time_ns, atomic_load(&state->own->time_ns));
+        front_shared_changed(state->own); // who waits looks at the new one
+    }
+    return status;
+}
+
+leo_status front_notify_export(const struct front_notify *notify, bool any_process,
+                               char key[FRONT_KEY_BYTES])
+{
+    struct front_notify_state *state = notify->state;
+    pthread_mutex_lock(&state->lock);
+    leo_status status = share(state, any_process);
+    if (status == LEO_OK) {
+        front_shared_key(state->shared->id, key);
+    }
+    pthread_mutex_unlock(&state->lock);
+    return status;
+}
+
+leo_status front_notify_allow(const struct front_notify *notify, const int32_t *pids, size_t count)
+{
+    struct front_notify_state *state = notify->state;
+    pthread_mutex_lock(&state->lock);
+    leo_status status =
+        state->shared && state->shared->mine
+            ? front_shared_allow(state->shared, pids, count)
+            : leo_rt_fail(LEO_ERR_INVALID_ARG, "this process has not exported the notify");
+    pthread_mutex_unlock(&state->lock);
+    return status;
+}
+
+leo_status front_notify_import(const char *key, void **handle)
+{
+    struct front_shared *shared;
+    front_shared_id id;
+    leo_status status = front_shared_id_of(key, &id);
+    if (status == LEO_OK) {
+        status = front_shared_open(id, FRONT_SHARED_NOTIFY, &shared);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = make(shared, handle);
+    if (status != LEO_OK) {
+        front_shared_drop(shared);
+    }
+    return status;
 }

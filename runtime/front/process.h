@@ -41,6 +41,7 @@ enum front_kind {
 };
 
 struct front_stream;
+struct front_ipc;
 
 /** What a face is; each library defines its own. */
 struct front_face {
@@ -70,6 +71,8 @@ struct front_stream {
     _Atomic uint32_t core_limit[FRONT_CORE_KINDS]; /**< 0 = that of the device */
     _Atomic uint32_t number[FRONT_NUMBERS];        /**< the face's */
     struct front_report *_Atomic report; /**< of the thread that runs its callbacks, if any */
+    struct leo_rt_host_worker *worker;   /**< under worker_lock; of work.c; made when needed */
+    atomic_bool ending;                  /**< its waits give up */
 };
 
 struct front_context {
@@ -121,8 +124,10 @@ struct front_process {
     _Atomic uint32_t float_mode[FRONT_DEVICES];
     _Atomic uint32_t core_limit[FRONT_DEVICES][FRONT_CORE_KINDS]; /**< 0 = all it has */
     struct front_table handles;
-    pthread_mutex_t map_lock;    /**< held over changes of what is mapped where */
-    struct front_ranges mapped;  /**< physical memory at its addresses */
+    pthread_mutex_t map_lock;   /**< held over changes of what is mapped where */
+    struct front_ranges mapped; /**< physical memory at its addresses */
+    pthread_mutex_t ipc_lock;   /**< protects `ipc`, memory between processes */
+    struct front_ipc *ipc;
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct front_reports reports;
     struct front_ranges host_memory; /**< that we allocated */
@@ -131,6 +136,7 @@ struct front_process {
     _Atomic uint32_t next_graph_id;
     _Atomic int32_t next_stream_id;
     _Atomic uint32_t next_event_id, next_notify_id;
+    _Atomic uint32_t wait_limit_s; /**< of waits in streams that have none of their own; 0: none */
 };
 
 struct front_process *front_process(void);

@@ -4,6 +4,7 @@
 #include "code.h"
 #include "context.h"
 #include "graph.h"
+#include "work.h"
 
 #include <leo/alloc.h>
 #include <time.h>
@@ -35,7 +36,9 @@ leo_status front_stream_make(struct front_context *context, uint32_t priority, u
 
 void front_stream_end(struct front_stream *stream)
 {
+    front_work_stop(stream);
     leo_rt_stream_destroy(stream->rt);
+    front_work_end(stream);
     front_report_drop(stream);
     front_free(stream);
 }
@@ -143,8 +146,13 @@ leo_status front_stream_destroy(const void *handle, bool force)
         return leo_rt_fail(FRONT_BAD_STREAM, "%p is no live stream that was created", handle);
     }
     if (force) {
+        front_work_stop(stream);
         leo_rt_stream_abandon(stream->rt);
         stream->rt = NULL;
+    } else if (stream->worker) {
+        // Its waits may take long, but are waited for: only what ends with the device gives them
+        // up.
+        (void)leo_rt_stream_synchronize(stream->rt, FRONT_FOREVER);
     }
     front_stream_end(stream);
     return LEO_OK;

@@ -3,8 +3,12 @@
 #include "code.h"
 #include "context.h"
 #include "memory.h"
+#include "shared.h"
 
+#include <errno.h>
 #include <leo/alloc.h>
+#include <string.h>
+#include <unistd.h>
 
 /** Memory of a device that may be mapped to an address, one at a time. */
 struct front_physical {
@@ -14,6 +18,7 @@ struct front_physical {
     size_t bytes;
     bool parked; /**< the program has unmapped it; it stays there until it is freed or moved */
     void *saved; /**< its contents while it is nowhere; NULL: none, it reads as zeros */
+    struct front_shared *shared; /**< holds its contents for several processes; NULL: none does */
 };
 
 static struct front_physical *mapped_at(const void *addr)
@@ -47,7 +52,7 @@ leo_status front_addresses_reserve(size_t bytes, void **ptr)
 static leo_status take_off(struct front_physical *physical, bool keep)
 {
     void *where = (void *)physical->range.base;
-    if (keep) {
+    if (keep && !physical->shared) {
         physical->saved = leo_alloc(physical->bytes);
         if (!physical->saved) {
             return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
@@ -103,13 +108,15 @@ leo_status front_addresses_release(void *ptr)
     return status;
 }
 
-leo_status front_physical_alloc(int64_t device, size_t size, void **handle)
+static bool is_foreign(const struct front_physical *physical)
+{
+    return physical->shared && !physical->shared->mine;
+}
+
+// Of the device, or what another process shares (whose use it takes over).
+static leo_status make(int64_t device, size_t size, struct front_shared *shared, void **handle)
 {
     FRONT_PINNED struct front_context *context = NULL;
-    if (size % FRONT_GRANULE) {
-        return leo_rt_fail(LEO_ERR_INVALID_ARG, "size %zu is no multiple of %d", size,
-                           FRONT_GRANULE);
-    }
     leo_status status = front_context_current(&context);
     if (status == LEO_OK && device != context->device) {
         status = leo_rt_fail(LEO_ERR_INVALID_ARG, "device %lld is not the current one (%d)",
@@ -122,16 +129,124 @@ leo_status front_physical_alloc(int64_t device, size_t size, void **handle)
     if (!physical) {
         return LEO_ERR_NO_MEMORY;
     }
-    status = leo_rt_physical_take(context->rt, size);
+    status = shared ? LEO_OK : leo_rt_physical_take(context->rt, size);
     if (status != LEO_OK) {
         front_handle_drop(&front_process()->handles, &physical->handle);
         return status;
     }
     physical->device = context->rt;
     physical->bytes = size;
+    physical->shared = shared;
     front_publish(physical, FRONT_KIND_PHYSICAL, &context->slot->physical);
     *handle = physical;
     return LEO_OK;
+}
+
+leo_status front_physical_alloc(int64_t device, size_t size, void **handle)
+{
+    return size % FRONT_GRANULE ? leo_rt_fail(LEO_ERR_INVALID_ARG, "size %zu is no multiple of %d",
+                                              size, FRONT_GRANULE)
+                                : make(device, size, NULL, handle);
+}
+
+// What lies nowhere on the device goes into the file.
+static leo_status write_saved(struct front_physical *physical, int fd)
+{
+    const char *saved = physical->saved;
+    for (size_t done = 0; saved && done < physical->bytes;) {
+        ssize_t wrote =
+            pwrite(fd, saved + done, physical->bytes - done, (off_t)(FRONT_SHARED_PAGE + done));
+        if (wrote < 0 && errno != EINTR) {
+            return leo_rt_fail(LEO_ERR_NO_MEMORY, "memory cannot be shared: %s", strerror(errno));
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    leo_free(physical->saved);
+    physical->saved = NULL;
+    return LEO_OK;
+}
+
+// Caller holds map_lock.
+static leo_status share(struct front_physical *physical, bool any_process)
+{
+    struct front_shared *shared;
+    if (physical->shared) {
+        if (is_foreign(physical)) {
+            return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                               "the memory is another process's, which alone exports it");
+        }
+        atomic_store(&physical->shared->head->any_process, any_process);
+        return LEO_OK;
+    }
+    leo_status status =
+        front_shared_create(FRONT_SHARED_PHYSICAL, physical->bytes, any_process, &shared);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = physical->range.bytes
+                 ? leo_rt_memory_share(physical->device, physical->range.base, physical->bytes,
+                                       shared->fd, FRONT_SHARED_PAGE, true)
+                 : write_saved(physical, shared->fd);
+    if (status != LEO_OK) {
+        front_shared_drop(shared);
+        return status;
+    }
+    physical->shared = shared;
+    return LEO_OK;
+}
+
+leo_status front_physical_export(const void *handle, bool any_process, front_shared_id *id)
+{
+    struct front_process *process = front_process();
+    FRONT_PINNED struct front_physical *physical = front_find(handle, FRONT_KIND_PHYSICAL);
+    if (!physical) {
+        return leo_rt_fail(FRONT_BAD_ARGUMENT, "%p is no live memory handle", handle);
+    }
+    pthread_mutex_lock(&process->map_lock);
+    leo_status status = share(physical, any_process);
+    if (status == LEO_OK) {
+        *id = physical->shared->id;
+    }
+    pthread_mutex_unlock(&process->map_lock);
+    return status;
+}
+
+leo_status front_physical_import(front_shared_id id, int64_t device, void **handle)
+{
+    struct front_shared *shared;
+    leo_status status = front_shared_open(id, FRONT_SHARED_PHYSICAL, &shared);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = make(device, shared->head->bytes, shared, handle);
+    if (status != LEO_OK) {
+        front_shared_drop(shared);
+    }
+    return status;
+}
+
+static bool is_shared_as(const void *handle, const void *user)
+{
+    const struct front_physical *physical = handle;
+    return physical->shared && physical->shared->mine &&
+           physical->shared->id == *(const front_shared_id *)user;
+}
+
+leo_status front_physical_allow(front_shared_id id, const int32_t *pids, size_t count)
+{
+    struct front_process *process = front_process();
+    leo_status status =
+        leo_rt_fail(LEO_ERR_INVALID_ARG, "this process has exported no memory under this handle");
+    pthread_mutex_lock(&process->map_lock);
+    for (int i = 0; i < FRONT_DEVICES; i++) {
+        FRONT_PINNED struct front_physical *physical =
+            front_family_find(&process->handles, &process->device[i].physical, is_shared_as, &id);
+        if (physical) {
+            status = front_shared_allow(physical->shared, pids, count);
+        }
+    }
+    pthread_mutex_unlock(&process->map_lock);
+    return status;
 }
 
 static leo_status free_physical(struct front_physical *physical)
@@ -140,7 +255,10 @@ static leo_status free_physical(struct front_physical *physical)
     if (physical->range.bytes) {
         status = take_off(physical, false);
     }
-    leo_rt_physical_give(physical->device, physical->bytes);
+    if (!is_foreign(physical)) {
+        leo_rt_physical_give(physical->device, physical->bytes);
+    }
+    front_shared_drop(physical->shared);
     leo_free(physical->saved);
     front_free(physical);
     return status;
@@ -181,7 +299,13 @@ void front_physical_end(struct front_device *slot)
 static leo_status fill(struct front_physical *physical, void *where)
 {
     leo_status status = LEO_OK;
-    if (physical->range.bytes) {
+    if (physical->shared) {
+        status = physical->range.bytes ? take_off(physical, false) : LEO_OK;
+        if (status == LEO_OK) {
+            status = leo_rt_memory_share(physical->device, (uintptr_t)where, physical->bytes,
+                                         physical->shared->fd, FRONT_SHARED_PAGE, false);
+        }
+    } else if (physical->range.bytes) {
         status =
             leo_rt_memcpy(physical->device, where, (void *)physical->range.base, physical->bytes);
         if (status == LEO_OK) {

@@ -125,6 +125,20 @@ void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
     return chip->hbm.data + offset;
 }
 
+leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, void *host,
+                         bool keep)
+{
+    uint64_t offset = addr - chip->hbm.base;
+    if (addr < chip->hbm.base || offset > chip->hbm.bytes || bytes > chip->hbm.bytes - offset) {
+        return LEO_ERR_RANGE;
+    }
+    sim_host_lock_take(chip->run_lock); // no core runs
+    leo_status status = sim_hbm_adopt(&chip->hbm, addr, bytes, host, keep);
+    atomic_store(&chip->windowed, true);
+    sim_host_lock_give(chip->run_lock);
+    return status;
+}
+
 /* Rounding, flushing and traps of the calling program must not reach simulated numbers or times. */
 static void take_floats(fenv_t *callers)
 {

@@ -26,8 +26,8 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 
 Not declared at all, so that a program that needs them does not link: models compiled by the vendor's tools (`aclmdlLoad*`,
 `aclmdlExecute*`, AIPP), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
-`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, memory pools in streams, memory and events shared
-between processes, snapshots, random numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
+`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, memory pools in streams, snapshots, random
+numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 
 

@@ -130,6 +130,12 @@ void leo_drv_physical_give(struct leo_drv_device *device, uint64_t bytes);
 leo_status leo_drv_addresses_map(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
 leo_status leo_drv_addresses_unmap(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
 
+/** Addresses for pages of the host mapped at `host`, which move away from there: memory that is
+ * another process's too, and not this device's. */
+leo_status leo_drv_memory_attach(struct leo_drv_device *device, uint64_t bytes, void *host,
+                                 uint64_t *addr);
+leo_status leo_drv_memory_detach(struct leo_drv_device *device, uint64_t addr);
+
 /** The allocation nearest to an address that may lie in none (LEO_ERR_NOT_FOUND: there is no
  * allocation). */
 leo_status leo_drv_memory_nearest(struct leo_drv_device *device, uint64_t addr, uint64_t *base,
@@ -142,6 +148,10 @@ void leo_drv_dma_free(struct leo_drv_device *device, void *host_ptr, uint64_t dm
 /** Host address behind device memory, for leo_drv_dma_map on another device; NULL: there is none.
  */
 void *leo_drv_memory_window(struct leo_drv_device *device, uint64_t addr, uint64_t bytes);
+/** Keeps device memory, whole pages of the host, in pages mapped at `host`, which move away from
+ * there, for as long as the allocation lasts; `keep`: they take over the contents. */
+leo_status leo_drv_memory_adopt(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
+                                void *host, bool keep);
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);

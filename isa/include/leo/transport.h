@@ -3,6 +3,7 @@
 #pragma once
 
 #include <leo/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,10 @@ struct leo_transport_ops {
     /** Host address behind [addr, addr + bytes) of device memory, for another device's dma_map;
      * NULL: there is none. May itself be NULL. */
     void *(*window)(struct leo_transport *transport, uint64_t addr, uint64_t bytes);
+    /** Keeps device memory in whole pages of the host at `host`, which move away from there;
+     * `keep`: they take over the contents. May itself be NULL. */
+    leo_status (*adopt)(struct leo_transport *transport, uint64_t addr, uint64_t bytes, void *host,
+                        bool keep);
     /**
      * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.

@@ -147,6 +147,15 @@ leo_status leo_rt_physical_take(struct leo_rt_device *device, uint64_t bytes);
 void leo_rt_physical_give(struct leo_rt_device *device, uint64_t bytes);
 leo_status leo_rt_addresses_map(struct leo_rt_device *device, uint64_t addr, uint64_t bytes);
 leo_status leo_rt_addresses_unmap(struct leo_rt_device *device, uint64_t addr, uint64_t bytes);
+/** Keeps memory of a device, whole pages of the host, in a file, which the caller may close, until
+ * the memory is freed or unmapped. `keep`: its contents go there, else it takes those of the file.
+ */
+leo_status leo_rt_memory_share(struct leo_rt_device *device, uint64_t addr, uint64_t bytes, int fd,
+                               uint64_t offset, bool keep);
+/** Lets a device at a file as memory at addresses of its own. */
+leo_status leo_rt_memory_attach(struct leo_rt_device *device, int fd, uint64_t offset,
+                                uint64_t bytes, uint64_t *addr);
+leo_status leo_rt_memory_detach(struct leo_rt_device *device, uint64_t addr);
 /** Pinned host memory. */
 leo_status leo_rt_host_alloc(struct leo_rt_device *device, size_t bytes, void **ptr);
 leo_status leo_rt_host_free(struct leo_rt_device *device, void *ptr);

@@ -68,6 +68,14 @@ void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr);
 void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes);
 
 /**
+ * Keeps device memory in whole pages of the host that the caller has mapped at `host`, as memory
+ * shared with another process, until the mapping they lie in ends. The pages move away from `host`.
+ * `keep`: they take over the contents, else the device finds what is in them.
+ */
+leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, void *host,
+                         bool keep);
+
+/**
  * Lets simulated time go on until an unmasked interrupt is pending (LEO_OK), the chip has nothing
  * to do (LEO_ERR_NOT_READY), or about `timeout_ns` of wall time have passed (LEO_ERR_TIMEOUT).
  * Thread-safe: a second caller waits for the first.

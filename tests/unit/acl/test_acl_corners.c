@@ -146,7 +146,8 @@ static void kinds_of_events_are_told_apart(void)
     OK(aclrtEventElapsedTime(&ms, timeline_only, timeline_only));
     EXPECT(aclrtStreamWaitEvent(NULL, timeline_only), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtResetEvent(timeline_only, NULL), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_IPC), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_EXTERNAL),
+           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     acl_end(binary);
 }
 

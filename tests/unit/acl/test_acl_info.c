@@ -244,7 +244,6 @@ static void memory_in_every_form(void)
     void *device[4], *host[2], *pointer = NULL;
     int32_t rows[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[4] = {0};
     size_t granule = 0;
-    uint64_t handle = 0;
     aclrtPhysicalMemProp prop = {.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE}};
     aclrtDrvMemHandle memory;
     static char own[8192] __attribute__((aligned(4096)));
@@ -278,10 +277,6 @@ static void memory_in_every_form(void)
     OK(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &granule));
     CU_ASSERT(granule >= 4096 && (granule & (granule - 1)) == 0);
     OK(aclrtMallocPhysical(&memory, granule, &prop, 0));
-    EXPECT(aclrtMemExportToShareableHandle(memory, ACL_MEM_HANDLE_TYPE_NONE, 0, &handle),
-           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-    EXPECT(aclrtMemImportFromShareableHandle(handle, 0, &memory), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-    EXPECT(aclrtMemSetPidToShareableHandle(handle, back, 1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     OK(aclrtFreePhysical(memory));
     end();
 }

@@ -62,6 +62,27 @@ static void whole_heap_can_be_one_allocation(void)
     drv_heap_finish(&heap);
 }
 
+static void large_allocations_begin_at_a_page(void)
+{
+    struct drv_heap heap;
+    struct drv_span *small, *large[3];
+    CU_ASSERT_EQUAL_FATAL(drv_heap_init(&heap, BASE, SIZE), LEO_OK);
+    CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 1, false, &small), LEO_OK);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL_FATAL(drv_heap_alloc(&heap, DRV_HEAP_PAGE + 32u, false, &large[i]), LEO_OK);
+        CU_ASSERT_EQUAL(large[i]->base % DRV_HEAP_PAGE, 0);
+        check_heap(&heap);
+    }
+    drv_heap_free(&heap, large[1]);
+    drv_heap_free(&heap, small);
+    check_heap(&heap);
+    drv_heap_free(&heap, large[0]);
+    drv_heap_free(&heap, large[2]);
+    check_heap(&heap);
+    CU_ASSERT_PTR_NULL(heap.first->above);
+    drv_heap_finish(&heap);
+}
+
 static void freed_neighbours_join(void)
 {
     struct drv_heap heap;
@@ -165,6 +186,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"allocations_have_gaps_between_them", allocations_have_gaps_between_them},
         {"whole_heap_can_be_one_allocation", whole_heap_can_be_one_allocation},
+        {"large_allocations_begin_at_a_page", large_allocations_begin_at_a_page},
         {"freed_neighbours_join", freed_neighbours_join},
         {"best_fit_takes_the_hole_that_fits", best_fit_takes_the_hole_that_fits},
         {"lookup_finds_the_span_at_or_below", lookup_finds_the_span_at_or_below},
