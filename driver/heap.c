@@ -51,8 +51,14 @@ static void bin_remove(struct drv_heap *heap, struct drv_span *span)
     span->bin_prev = span->bin_next = NULL;
 }
 
-// The smallest span of the first bin that has one large enough.
-static struct drv_span *find_free(const struct drv_heap *heap, uint64_t size)
+// Bytes of a span before its first page.
+static uint64_t before_page(const struct drv_span *span)
+{
+    return (DRV_HEAP_PAGE - span->base % DRV_HEAP_PAGE) % DRV_HEAP_PAGE;
+}
+
+// The smallest span of the first bin that has one large enough, from its first page on if `page`.
+static struct drv_span *find_free(const struct drv_heap *heap, uint64_t size, bool page)
 {
     unsigned bin = bin_of(size);
     uint64_t word = heap->bin_map[bin / 64] & ~0ull << bin % 64;
@@ -61,7 +67,8 @@ static struct drv_span *find_free(const struct drv_heap *heap, uint64_t size)
             struct drv_span *best = NULL;
             struct drv_span *span = heap->bin[i * 64 + (unsigned)__builtin_ctzll(word)];
             for (; span; span = span->bin_next) {
-                if (span->size >= size && (!best || span->size < best->size)) {
+                if (span->size >= size + (page ? before_page(span) : 0) &&
+                    (!best || span->size < best->size)) {
                     best = span;
                 }
             }
@@ -183,7 +190,7 @@ static void give_back(struct drv_heap *heap, struct drv_span *span)
 // span of its own.
 static leo_status begin_at_page(struct drv_heap *heap, struct drv_span **span)
 {
-    uint64_t before = (DRV_HEAP_PAGE - (*span)->base % DRV_HEAP_PAGE) % DRV_HEAP_PAGE;
+    uint64_t before = before_page(*span);
     if (before == 0) {
         return LEO_OK;
     }
@@ -208,20 +215,19 @@ leo_status drv_heap_alloc(struct drv_heap *heap, uint64_t bytes, bool read_only,
     }
     uint64_t need = (bytes + DRV_HEAP_ALIGN - 1) / DRV_HEAP_ALIGN * DRV_HEAP_ALIGN;
     uint64_t size = need + gap_bytes(need);
-    // Spans begin at a multiple of DRV_HEAP_ALIGN: at most this lies before the page.
-    uint64_t before = bytes >= DRV_HEAP_PAGE ? DRV_HEAP_PAGE - DRV_HEAP_ALIGN : 0;
-    struct drv_span *span = find_free(heap, size + before);
+    bool page = bytes >= DRV_HEAP_PAGE;
+    struct drv_span *span = find_free(heap, size, page);
     if (!span) {
         // Rather no gap, and no page, than no memory.
         size = need;
-        before = 0;
-        span = find_free(heap, size);
+        page = false;
+        span = find_free(heap, size, page);
     }
     if (!span) {
         return LEO_ERR_NO_DEVICE_MEMORY;
     }
     bin_remove(heap, span);
-    status = before ? begin_at_page(heap, &span) : LEO_OK;
+    status = page ? begin_at_page(heap, &span) : LEO_OK;
     if (!status && span->size > size) {
         status = split_span(heap, span, size);
     }

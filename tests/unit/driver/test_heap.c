@@ -111,7 +111,7 @@ static void best_fit_takes_the_hole_that_fits(void)
     CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 100000, false, &large), LEO_OK);
     CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 1, false, &keep), LEO_OK);
     CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 50000, false, &small), LEO_OK);
-    CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 1, false, &keep), LEO_OK);
+    CU_ASSERT_EQUAL(drv_heap_alloc(&heap, 4000, false, &keep), LEO_OK);
     uint64_t hole = small->base;
     drv_heap_free(&heap, large);
     drv_heap_free(&heap, small);
