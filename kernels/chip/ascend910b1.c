@@ -9,4 +9,6 @@ const struct op_chip op_chip_ascend910b1 = {
     .matmul_k_chunk = 256, // two halves of (128 + 256) x 256 elements leave room for the bias in
                            // the 512 KiB of L1
     .matmul_read_rate = 64,
+    .conv_forward_m = 512,
+    .conv_forward_stay = true,
 };

@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of the split generation's cube core: the second version of img2col, results by the
  * fixpipe. */
-#include "inline.h"
-
-#include "conv_cube_args.h"
+#include "conv_windows.h"
 
 #define CONV_OUT_PIPE PIPE_FIX
 
-#define CONV_WINDOWS(name, space, l0, l1, groups, first, rows, unit, units)                        \
+#define CONV_WINDOWS(name, space, l0, l1, span)                                                    \
     name((space half *)(uintptr_t)(l0), (__cbuf__ half *)(uintptr_t)(l1),                          \
-         (uint16_t)((units) * 16), (uint16_t)(rows), (uint16_t)((unit) * 16), (uint16_t)(first),   \
-         (uint8_t)t->stride_w, (uint8_t)t->stride_h, (uint8_t)t->filter_w, (uint8_t)t->filter_h,   \
-         (uint8_t)t->dilation_w, (uint8_t)t->dilation_h, false, false, false, false,               \
-         (uint16_t)((groups) * 16))
+         (uint16_t)((span)->units * 16), (uint16_t)(span)->rows, (uint16_t)((span)->unit * 16),    \
+         (uint16_t)(span)->first, (span)->filter.stride_w, (span)->filter.stride_h,                \
+         (span)->filter.width, (span)->filter.height, (span)->filter.dilation_w,                   \
+         (span)->filter.dilation_h, false, false, false, false, (uint16_t)((span)->groups * 16))
 
-#define conv_windows_left(t, view, l0, l1, groups, first, rows, unit, units)                       \
-    CONV_WINDOWS(img2colv2_cbuf_to_ca, __ca__, l0, l1, groups, first, rows, unit, units)
-#define conv_windows_right(t, view, l0, l1, groups, first, rows, unit, units)                      \
-    CONV_WINDOWS(img2colv2_cbuf_to_cb, __cb__, l0, l1, groups, first, rows, unit, units)
-
-OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0, uint32_t m, uint32_t k,
-                             uint32_t n, bool first)
+/* `images` maps that lie `bytes` apart; this version finds the units by itself. */
+OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_unit *at, uint32_t l0,
+                                 uint32_t l1, uint32_t images, uint32_t bytes)
 {
-    __cc__ float *sum = (__cc__ float *)0;
+    (void)at;
+    for (uint32_t image = 0; image < images; image++) {
+        CONV_WINDOWS(img2colv2_cbuf_to_ca, __ca__, l0, l1, span);
+        l0 += op_blocks(span->rows) * span->units * 512;
+        l1 += bytes;
+    }
+}
+
+OP_INLINE void conv_windows_right(const struct conv_span *span, const struct conv_unit *at,
+                                  uint32_t l0, uint32_t l1)
+{
+    (void)at;
+    CONV_WINDOWS(img2colv2_cbuf_to_cb, __cb__, l0, l1, span);
+}
+
+OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0c, uint32_t l0,
+                             uint32_t m, uint32_t k, uint32_t n, bool first)
+{
+    __cc__ float *sum = (__cc__ float *)(uintptr_t)l0c;
     const uint64_t word = op_mad(m, k, n, false, first);
     if (t->flags & OP_CONV_CUBE_BF16) {
         mad(sum, (__ca__ bfloat16_t *)(uintptr_t)l0, (__cb__ bfloat16_t *)(uintptr_t)l0, word);
@@ -32,9 +44,9 @@ OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0, uin
 }
 
 OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint32_t unit,
-                          uint32_t blocks, uint32_t rows, uint32_t row, uint32_t all_rows)
+                          uint32_t blocks, uint32_t rows, uint32_t l0c, uint32_t all_rows)
 {
-    __cc__ float *from = (__cc__ float *)(uintptr_t)(row * 64);
+    __cc__ float *from = (__cc__ float *)(uintptr_t)l0c;
     const uint32_t step = (uint32_t)((uint64_t)t->out_n1 / 32);
     if (unit == 4) {
         copy_matrix_cc_to_gm((__gm__ float *)out, from, 0, (uint16_t)(blocks * 16), (uint16_t)rows,

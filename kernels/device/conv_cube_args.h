@@ -8,6 +8,7 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_BF16 = 1,    /**< operands are bf16, not f16 */
     OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONV_CUBE_OUT_BF16 = 4,
+    OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
 };
 
 /**
@@ -28,6 +29,7 @@ struct op_conv_cube_args {
     int64_t x_image, x_c1;     /**< map x */
     int64_t w_image, w_c1;     /**< weights from group to group, or the gradient's map */
     int64_t w_row, w_column;   /**< weights from tap to tap; may be negative */
+    int64_t w_block;           /**< weights from block to block of channels of the result */
     int64_t out_image, out_n1; /**< result; the first is the split's for op_conv_weight */
     uint32_t images, c1, n1;   /**< groups of 16 channels of x and of the output */
     uint32_t width, height, out_width, out_height;
@@ -35,9 +37,11 @@ struct op_conv_cube_args {
     uint32_t pad_l, pad_r, pad_t;
     uint32_t tile_m; /**< multiple of 16 */
     uint32_t group, tile_n1, chunk;
-    uint32_t k_step; /**< units, or 16 positions: what one half of L0 holds */
-    uint32_t l1_half,
-        l1_second; /**< bytes of a half of L1; where the second operand starts in it */
+    uint32_t k_step;          /**< units, or 16 positions: what one half of L0 holds */
+    uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
+    uint32_t l1_second;       /**< where the second operand starts in a half */
+    uint32_t resident; /**< op_conv: all weights of a block's tiles stay in front of l1_map */
     uint32_t splits, per_split;
-    uint32_t flags; /**< enum op_conv_cube_flag */
+    uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */
+    uint32_t flags;    /**< enum op_conv_cube_flag */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolution and ConvolutionBackward. */
 #include "convolution.h"
+#include "../frame/layout.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -147,6 +148,13 @@ static leo_status check_output(const struct op_call *call, const struct op_convo
     return op_call_check_shape(call, name, 2 + shape->dims, dim);
 }
 
+static leo_status trans_data(const struct op_call *call, const struct op_tensor *from,
+                             const struct op_tensor *to)
+{
+    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
+    return op_plan_call(call->plan, "TransData", args, 2);
+}
+
 // out = sums + bias by channel.
 static leo_status plan_bias(const struct op_call *call, const struct op_tensor *sums,
                             const struct op_tensor *bias, const struct op_tensor *out)
@@ -162,20 +170,102 @@ static leo_status plan_bias(const struct op_call *call, const struct op_tensor *
     return op_plan_call(call->plan, "Add", args, 4);
 }
 
+// The tensor as rows; `read`: with what it holds.
+static leo_status as_rows(const struct op_call *call, const struct op_tensor *tensor, bool read,
+                          struct op_tensor *rows)
+{
+    *rows = *tensor;
+    if (!op_format_is_native(tensor->format)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(call->plan, tensor->type, tensor->rank, tensor->dim, rows);
+    return status == LEO_OK && read ? trans_data(call, tensor, rows) : status;
+}
+
+// Without the cube's formats.
+static leo_status plan_rows(const struct op_call *call, const struct op_convolution *shape,
+                            enum op_convolution_goal goal, const struct op_tensor *a,
+                            const struct op_tensor *b, const struct op_tensor *bias,
+                            const struct op_tensor *out)
+{
+    struct op_tensor rows_a, rows_b, rows_out, sums;
+    bool taken;
+    leo_status status = as_rows(call, a, true, &rows_a);
+    if (status == LEO_OK) {
+        status = as_rows(call, b, true, &rows_b);
+    }
+    if (status == LEO_OK) {
+        status = as_rows(call, out, false, &rows_out);
+    }
+    sums = rows_out;
+    if (status == LEO_OK && (bias || !op_tensor_is_dense(&rows_out))) {
+        status =
+            op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor wide_a = widen(&rows_a), wide_b = widen(&rows_b),
+                           wide_sums = widen(&sums), wide_out = widen(&rows_out);
+    status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    if (status == LEO_OK && !taken) {
+        status = op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
+    } else if (status == LEO_OK && sums.addr != rows_out.addr) {
+        status = bias ? plan_bias(call, &sums, bias, &rows_out)
+                      : op_plan_copy(call->plan, &rows_out, &sums);
+    }
+    return status == LEO_OK && rows_out.addr != out->addr ? trans_data(call, &rows_out, out)
+                                                          : status;
+}
+
+// out = sums + bias, both in NC1HWC0: a vector for each group of channels.
+static leo_status plan_native_bias(const struct op_call *call, const struct op_tensor *sums,
+                                   const struct op_tensor *bias, const struct op_tensor *out)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_tensor vector = *bias, maps, padded, result;
+    if (!op_format_is_native(bias->format)) {
+        vector = op_tensor_dense(0, bias->type, 1, bias->dim);
+        vector.format = OP_FORMAT_NC1HWC0;
+        leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&vector), &vector.addr);
+        if (status == LEO_OK) {
+            status = trans_data(call, bias, &vector);
+        }
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    (void)op_layout_storage(&vector, &padded); // checked with the call
+    (void)op_layout_storage(sums, &maps);
+    (void)op_layout_storage(out, &result);
+    const struct op_value args[] = {op_value_tensor(&maps), op_value_tensor(&padded),
+                                    op_value_scalar(&one), op_value_tensor(&result)};
+    return op_plan_call(call->plan, "Add", args, 4);
+}
+
 static leo_status plan_goal(const struct op_call *call, const struct op_convolution *shape,
                             enum op_convolution_goal goal, const struct op_tensor *a,
                             const struct op_tensor *b, const struct op_tensor *bias,
                             const struct op_tensor *out)
 {
-    const struct op_tensor wide_a = widen(a), wide_b = widen(b), wide_out = widen(out);
-    struct op_tensor sums = *out;
+    const struct op_tensor wide_a = widen(a), wide_b = widen(b);
+    const bool native = op_format_is_native(out->format);
+    struct op_tensor sums = *out, bias_rows;
     bool taken;
     if (op_tensor_count(out) == 0) {
         return LEO_OK;
     }
-    if (bias || !op_tensor_is_dense(out)) {
-        leo_status status =
-            op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
+    if (bias && !native) {
+        leo_status status = as_rows(call, bias, true, &bias_rows);
+        if (status != LEO_OK) {
+            return status;
+        }
+        bias = &bias_rows;
+    }
+    if (bias) {
+        sums = op_tensor_dense(0, OP_TYPE_F32, out->rank, out->dim);
+        sums.format = native ? OP_FORMAT_NC1HWC0 : OP_FORMAT_ND;
+        leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&sums), &sums.addr);
         if (status != LEO_OK) {
             return status;
         }
@@ -184,15 +274,12 @@ static leo_status plan_goal(const struct op_call *call, const struct op_convolut
     leo_status status =
         op_convolution_plan_cube(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
     if (status == LEO_OK && !taken) {
-        status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+        return plan_rows(call, shape, goal, a, b, bias, out);
     }
-    if (status == LEO_OK && !taken) {
-        return op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
-    }
-    if (status != LEO_OK || sums.addr == out->addr) {
+    if (status != LEO_OK || !bias) {
         return status;
     }
-    return bias ? plan_bias(call, &sums, bias, out) : op_plan_copy(call->plan, out, &sums);
+    return native ? plan_native_bias(call, &sums, bias, out) : plan_bias(call, &sums, bias, out);
 }
 
 static leo_status plan_forward(const struct op_call *call, const struct op_convolution *shape)

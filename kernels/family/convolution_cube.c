@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions on the cube by img2col. Channels come in groups of 16: maps become [image][C1]
- * [position][16] by one transposition, and results go back by another. Weights become [C1][tap]
- * [output channel][16].
+ * Convolutions on the cube by img2col, in the chip's own formats: maps in NC1HWC0, weights in
+ * FRACTAL_Z. Tensors in other formats go through TransData.
  *
  * - out: windows of x times weights
- * - x's gradient: the same over y's gradient with the kernel turned around and channels exchanged.
- *   A stride makes one such convolution for each of its phases: positions of x that meet the same
- *   kernel elements
+ * - x's gradient: the same over y's gradient with the kernel turned around and channels exchanged:
+ *   fractals of the weights are turned on their way to the cube. A stride makes one such
+ *   convolution for each of its phases: positions of x that meet the same kernel elements
  * - w's gradient: y's gradient, transposed, times windows of x, summed over images and positions
  */
+#include "../frame/layout.h"
 #include "convolution.h"
 #include "convolution_tiling.h"
 #include "gemm.h"
+#include "reduce_vector.h"
 
 #include "../device/conv_cube_args.h"
 
@@ -26,7 +27,7 @@ struct lowering {
     struct op_conv_room room;
 };
 
-enum { L0_FRACTALS = 64 }; /* [P] of a half of L0A or L0B */
+enum { GRADIENT_M = 512 }; /* [A] positions of a tile of x's gradient */
 
 static int64_t parts(int64_t count, int64_t size)
 {
@@ -101,83 +102,76 @@ static struct op_window phase_window(const struct op_convolution *s, const struc
 
 /* Tensors. */
 
-// A dense tensor [images, channels, 1, height, width] as [image][C1][height][width][16].
-static struct op_tensor view_groups(const struct op_tensor *t)
+// A tensor [n, c, 1, h, w] without the dimension that is 1.
+static struct op_tensor flat(const struct op_tensor *wide)
 {
-    struct op_tensor view = {.addr = t->addr, .type = t->type, .rank = 5};
-    const int64_t dim[] = {t->dim[0], t->dim[1] / OP_FRACTAL, t->dim[3], t->dim[4], OP_FRACTAL};
-    const int64_t stride[] = {t->stride[0], OP_FRACTAL * t->stride[1], t->stride[3], t->stride[4],
-                              t->stride[1]};
-    memcpy(view.dim, dim, sizeof(dim));
-    memcpy(view.stride, stride, sizeof(stride));
-    return view;
-}
-
-static leo_status pack_map(const struct lowering *low, const struct op_tensor *from,
-                           struct op_tensor *out)
-{
-    struct op_tensor ready = *from;
-    leo_status status = LEO_OK;
-    if (from->type != low->type) {
-        status = op_plan_dense(low->plan, from, low->type, &ready);
+    struct op_tensor tensor = *wide;
+    tensor.rank = 4;
+    for (unsigned i = 2; i < 4; i++) {
+        tensor.dim[i] = wide->dim[i + 1];
+        tensor.stride[i] = wide->stride[i + 1];
     }
-    const struct op_tensor view = view_groups(&ready);
-    if (status == LEO_OK) {
-        status = op_plan_temp(low->plan, low->type, 5, view.dim, out);
-    }
-    return status == LEO_OK ? op_plan_copy(low->plan, out, &view) : status;
-}
-
-static struct op_tensor strided(const struct op_tensor *base, unsigned rank, const int64_t *dim,
-                                const int64_t *stride)
-{
-    struct op_tensor tensor = {.addr = base->addr, .type = base->type, .rank = rank};
-    memcpy(tensor.dim, dim, rank * sizeof(*dim));
-    memcpy(tensor.stride, stride, rank * sizeof(*stride));
     return tensor;
 }
 
-// w [yc][xc][taps] as [xc][taps][yc]: one transposition of a matrix, with long rows on both sides.
-static leo_status turn_weight(const struct lowering *low, const struct op_tensor *w,
-                              struct op_tensor *out)
+static leo_status trans_data(const struct lowering *low, const struct op_tensor *from,
+                             const struct op_tensor *to)
 {
-    const int64_t rows = low->shape->x_channels * low->shape->kernel[1] * low->shape->kernel[2],
-                  columns = low->shape->y_channels;
-    const int64_t dim[] = {rows, columns}, stride[] = {1, rows};
-    struct op_tensor ready;
-    leo_status status = op_plan_dense(low->plan, w, low->type, &ready);
-    if (status == LEO_OK) {
-        status = op_plan_temp(low->plan, low->type, 2, dim, out);
-    }
-    const struct op_tensor from = strided(&ready, 2, dim, stride);
-    return status == LEO_OK ? op_plan_copy(low->plan, out, &from) : status;
+    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
+    return op_plan_call(low->plan, "TransData", args, 2);
 }
 
-/* Weights as units [group of `reduced`][tap][other channel][16]. `input`: x's gradient, where y's
- * channels are reduced. */
-static leo_status pack_weight(const struct lowering *low, const struct op_tensor *w, bool input,
-                              struct op_tensor *out)
+// A temporary in a native format, and its memory.
+static leo_status temp_native(const struct lowering *low, const struct op_tensor *like,
+                              enum op_type type, int format, struct op_tensor *native,
+                              struct op_tensor *storage)
 {
-    const int64_t taps = low->shape->kernel[1] * low->shape->kernel[2], xc = low->shape->x_channels,
-                  yc = low->shape->y_channels;
-    int64_t x_stride = taps * yc, y_stride = 1, tap_stride = yc;
-    struct op_tensor from;
-    leo_status status;
-    if (taps == 1) { // a matrix, which needs no turning first
-        status = op_plan_dense(low->plan, w, low->type, &from);
-        x_stride = 1;
-        y_stride = xc;
-    } else {
-        status = turn_weight(low, w, &from);
+    *native = op_tensor_dense(0, type, like->rank, like->dim);
+    native->format = format;
+    leo_status status = op_plan_temp_bytes(low->plan, op_tensor_extent(native), &native->addr);
+    (void)op_layout_storage(native, storage); // of four dimensions: there is one
+    return status;
+}
+
+// The memory of an operand in the cube's type and a native format.
+static leo_status take_native(const struct lowering *low, const struct op_tensor *wide, int format,
+                              struct op_tensor *storage)
+{
+    const struct op_tensor from = flat(wide);
+    struct op_tensor ready = from, native;
+    if (from.format == format) {
+        (void)op_layout_storage(&from, &native);
+        return op_plan_dense(low->plan, &native, low->type, storage);
     }
-    const int64_t reduced = input ? y_stride : x_stride, other = input ? x_stride : y_stride;
-    const int64_t dim[] = {(input ? yc : xc) / OP_FRACTAL, taps, input ? xc : yc, OP_FRACTAL};
-    const int64_t stride[] = {OP_FRACTAL * reduced, tap_stride, other, reduced};
-    const struct op_tensor view = strided(&from, 4, dim, stride);
+    leo_status status = LEO_OK;
+    if (from.type != low->type) {
+        status = op_plan_dense(low->plan, &from, low->type, &ready);
+    }
     if (status == LEO_OK) {
-        status = op_plan_temp(low->plan, low->type, 4, dim, out);
+        status = temp_native(low, &from, low->type, format, &native, storage);
     }
-    return status == LEO_OK ? op_plan_copy(low->plan, out, &view) : status;
+    return status == LEO_OK ? trans_data(low, &ready, &native) : status;
+}
+
+// Where a result in a native format goes: to `wide` itself, or to a temporary that finish_native
+// brings there.
+static leo_status begin_native(const struct lowering *low, const struct op_tensor *wide, int format,
+                               struct op_tensor *native, struct op_tensor *storage)
+{
+    const struct op_tensor to = flat(wide);
+    if (to.format == format) {
+        *native = to;
+        (void)op_layout_storage(&to, storage);
+        return LEO_OK;
+    }
+    return temp_native(low, &to, to.type, format, native, storage);
+}
+
+static leo_status finish_native(const struct lowering *low, const struct op_tensor *native,
+                                const struct op_tensor *wide)
+{
+    const struct op_tensor to = flat(wide);
+    return to.format == native->format ? LEO_OK : trans_data(low, native, &to);
 }
 
 /* Launches. */
@@ -209,10 +203,12 @@ static struct op_conv_cube_args begin_args(const struct op_window *w)
     return args;
 }
 
-/** Weights of op_conv: address of its first tap, bytes from group to group and from tap to tap. */
+/** Weights of op_conv: address of its first tap; bytes from one group of 16 reduced channels to the
+ * next, from tap to tap, and from block to block of 16 channels of the result. */
 struct units {
     uint64_t addr;
-    int64_t group, row, column;
+    int64_t group, row, column, block;
+    bool turned; /**< fractals have the reduced channels along their rows */
 };
 
 // out [image][N1][position][16] = windows of x times units of weights.
@@ -235,6 +231,7 @@ static leo_status launch_forward(const struct lowering *low, const struct op_win
     args.w_c1 = weight->group;
     args.w_row = weight->row;
     args.w_column = weight->column;
+    args.w_block = weight->block;
     args.out_image = out->stride[0] * unit;
     args.out_n1 = out->stride[1] * unit;
     args.images = (uint32_t)images;
@@ -244,10 +241,13 @@ static leo_status launch_forward(const struct lowering *low, const struct op_win
     args.group = (uint32_t)tile.group;
     args.tile_n1 = (uint32_t)tile.n1;
     args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.group * tile.m / OP_FRACTAL, tile.n1));
-    args.l1_half = (uint32_t)low->room.l1_half;
+    args.k_step = (uint32_t)(OP_L0_FRACTALS / most(tile.group * tile.m / OP_FRACTAL, tile.n1));
+    args.l1_map = (uint32_t)tile.resident;
+    args.l1_half = (uint32_t)(low->room.l1 - tile.resident) / 2;
     args.l1_second = (uint32_t)tile.map_bytes;
-    args.flags = type_flags(low, out);
+    args.resident = tile.resident != 0;
+    args.l0c_slot = tile.two_sums ? (uint32_t)low->room.l0c / 2 : 0;
+    args.flags = type_flags(low, out) | (weight->turned ? OP_CONV_CUBE_TURN : 0u);
     const int64_t tiles = parts(images, tile.group) * parts(w->out_width * w->out_height, tile.m) *
                           parts(n1, tile.n1);
     return op_plan_launch(low->plan, "conv_cube", "op_conv",
@@ -256,40 +256,30 @@ static leo_status launch_forward(const struct lowering *low, const struct op_win
 
 /* The three goals. */
 
-static leo_status unpack_map(const struct lowering *low, const struct op_tensor *from,
-                             const struct op_tensor *out)
-{
-    const struct op_tensor view = view_groups(out);
-    return op_plan_copy(low->plan, &view, from);
-}
-
-static leo_status temp_map(const struct lowering *low, enum op_type type, int64_t channels,
-                           int64_t height, int64_t width, struct op_tensor *out)
-{
-    const int64_t dim[] = {low->shape->images, channels / OP_FRACTAL, height, width, OP_FRACTAL};
-    return op_plan_temp(low->plan, type, 5, dim, out);
-}
-
 static leo_status plan_out(const struct lowering *low, const struct op_tensor *x,
                            const struct op_tensor *w, const struct op_tensor *y)
 {
     const struct op_convolution *s = low->shape;
     struct op_window window = forward_window(s);
-    struct op_tensor map, units, out;
+    struct op_tensor map, units, native, out;
     (void)op_window_close(&window);
-    leo_status status = pack_map(low, x, &map);
+    leo_status status = take_native(low, x, OP_FORMAT_NC1HWC0, &map);
     if (status == LEO_OK) {
-        status = pack_weight(low, w, false, &units);
+        status = take_native(low, w, OP_FORMAT_FRACTAL_Z, &units);
     }
     if (status == LEO_OK) {
-        status = temp_map(low, y->type, s->y_channels, s->y_size[1], s->y_size[2], &out);
+        status = begin_native(low, y, OP_FORMAT_NC1HWC0, &native, &out);
     }
     if (status == LEO_OK) {
-        const struct units weight = {units.addr, units.stride[0] * 2,
-                                     units.stride[1] * 2 * s->kernel[2], units.stride[1] * 2};
+        const int64_t tap = units.stride[0] * 2;
+        const struct units weight = {.addr = units.addr,
+                                     .group = tap * s->kernel[1] * s->kernel[2],
+                                     .row = tap * s->kernel[2],
+                                     .column = tap,
+                                     .block = units.stride[1] * 2};
         status = launch_forward(low, &window, &map, &weight, &out);
     }
-    return status == LEO_OK ? unpack_map(low, &out, y) : status;
+    return status == LEO_OK ? finish_native(low, &native, y) : status;
 }
 
 // One phase into the positions of `out` (x's gradient in groups) that it has.
@@ -317,18 +307,22 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
     (void)op_window_close(&window);
     dense = *out;
     if (!whole) {
-        leo_status status = temp_map(low, out->type, s->x_channels, h.count, w.count, &dense);
+        leo_status status = op_plan_temp(low->plan, out->type, 5, part.dim, &dense);
         if (status != LEO_OK) {
             return status;
         }
     }
     // From the phase's last tap backward.
-    const int64_t unit = units->stride[1] * 2, row = s->stride[1] * s->kernel[2] * unit,
-                  column = s->stride[2] * unit;
-    const int64_t first = (h.first * s->kernel[2] + w.first) * unit;
-    const struct units weight = {units->addr +
-                                     (uint64_t)(first + (h.taps - 1) * row + (w.taps - 1) * column),
-                                 units->stride[0] * 2, -row, -column};
+    const int64_t tap = units->stride[0] * 2, row = s->stride[1] * s->kernel[2] * tap,
+                  column = s->stride[2] * tap, fractal = units->stride[1] * 2;
+    const int64_t first = (h.first * s->kernel[2] + w.first) * tap;
+    const struct units weight = {
+        .addr = units->addr + (uint64_t)(first + (h.taps - 1) * row + (w.taps - 1) * column),
+        .group = fractal,
+        .row = -row,
+        .column = -column,
+        .block = tap * s->kernel[1] * s->kernel[2],
+        .turned = true};
     const leo_status status = launch_forward(low, &window, map, &weight, &dense);
     return status == LEO_OK && !whole ? op_plan_copy(low->plan, &part, &dense) : status;
 }
@@ -338,71 +332,80 @@ static leo_status plan_input(const struct lowering *low, const struct op_tensor 
 {
     const struct op_convolution *s = low->shape;
     const bool whole = s->stride[1] == 1 && s->stride[2] == 1;
-    struct op_tensor map, units, out;
-    leo_status status = pack_map(low, y, &map);
+    struct op_tensor map, units, native, out;
+    leo_status status = take_native(low, y, OP_FORMAT_NC1HWC0, &map);
     if (status == LEO_OK) {
-        status = pack_weight(low, w, true, &units);
+        status = take_native(low, w, OP_FORMAT_FRACTAL_Z, &units);
     }
     if (status == LEO_OK) {
-        status = temp_map(low, x->type, s->x_channels, s->x_size[1], s->x_size[2], &out);
+        status = begin_native(low, x, OP_FORMAT_NC1HWC0, &native, &out);
     }
     for (int64_t rh = 0; status == LEO_OK && rh < s->stride[1]; rh++) {
         for (int64_t rw = 0; status == LEO_OK && rw < s->stride[2]; rw++) {
             status = plan_phase(low, &map, &units, rh, rw, whole, &out);
         }
     }
-    return status == LEO_OK ? unpack_map(low, &out, x) : status;
+    return status == LEO_OK ? finish_native(low, &native, x) : status;
 }
 
-// The sum of all splits, in order, in the first one.
-static leo_status add_splits(const struct lowering *low, const struct op_tensor *sums)
+// The sum of all splits, which stand one after the other; the result in the type of `out`.
+static leo_status add_splits(const struct lowering *low, const struct op_tensor *sums,
+                             const struct op_tensor *out)
 {
-    const struct op_scalar one = op_scalar_int(1);
-    struct op_tensor first = *sums;
-    first.rank = 3;
-    memmove(first.dim, sums->dim + 1, 3 * sizeof(*first.dim));
-    memmove(first.stride, sums->stride + 1, 3 * sizeof(*first.stride));
-    for (int64_t i = 1; i < sums->dim[0]; i++) {
-        struct op_tensor next = first;
-        next.addr += (uint64_t)(i * sums->stride[0] * 4);
-        const struct op_value args[] = {op_value_tensor(&first), op_value_tensor(&next),
-                                        op_value_scalar(&one), op_value_tensor(&first)};
-        const leo_status status = op_plan_call(low->plan, "Add", args, 4);
-        if (status != LEO_OK) {
-            return status;
-        }
+    const int64_t dim[] = {sums->dim[0], op_tensor_count(out)};
+    const struct op_tensor rows = op_tensor_dense(sums->addr, OP_TYPE_F32, 2, dim);
+    struct op_tensor row = op_tensor_dense(out->addr, OP_TYPE_F32, 1, dim + 1), to = row;
+    leo_status status = LEO_OK;
+    if (sums->dim[0] == 1) {
+        row.addr = sums->addr;
+        to.type = out->type;
+        return op_plan_copy(low->plan, &to, &row);
     }
-    return LEO_OK;
-}
-
-// Sums [C1 and tap][yc][16] become w [yc][xc][taps].
-static leo_status unpack_weight(const struct lowering *low, const struct op_tensor *sums,
-                                const struct op_tensor *w)
-{
-    const int64_t taps = low->shape->kernel[1] * low->shape->kernel[2], xc = low->shape->x_channels,
-                  yc = low->shape->y_channels;
-    const int64_t dim[] = {xc / OP_FRACTAL, taps, yc, OP_FRACTAL};
-    const struct op_tensor from = op_tensor_dense(sums->addr, sums->type, 4, dim);
-    if (taps == 1) {
-        const int64_t stride[] = {OP_FRACTAL, 1, xc, 1};
-        const struct op_tensor to = strided(w, 4, dim, stride);
-        return op_plan_copy(low->plan, &to, &from);
+    if (out->type != OP_TYPE_F32) {
+        status = op_plan_temp(low->plan, OP_TYPE_F32, 1, dim + 1, &row);
     }
-    const int64_t turned_dim[] = {xc * taps, yc};
-    struct op_tensor half = from, turned;
-    leo_status status = op_plan_dense(low->plan, &from, w->type, &half);
     if (status == LEO_OK) {
-        status = op_plan_temp(low->plan, w->type, 2, turned_dim, &turned);
+        status = op_reduce_plan_rows(low->plan, &rows, &row);
     }
-    if (status != LEO_OK) {
-        return status;
-    }
-    const int64_t stride[] = {OP_FRACTAL * taps * yc, yc, 1, taps * yc};
-    const struct op_tensor rows = strided(&turned, 4, dim, stride);
-    status = op_plan_copy(low->plan, &rows, &half);
-    const int64_t back[] = {1, xc * taps};
-    const struct op_tensor to = strided(w, 2, turned_dim, back);
-    return status == LEO_OK ? op_plan_copy(low->plan, &to, &turned) : status;
+    to.type = out->type;
+    return status == LEO_OK && out->type != OP_TYPE_F32 ? op_plan_copy(low->plan, &to, &row)
+                                                        : status;
+}
+
+static leo_status launch_weight(const struct lowering *low, const struct op_window *window,
+                                const struct op_tensor *gradient, const struct op_tensor *map,
+                                const struct op_conv_weight_tiling *tile,
+                                const struct op_tensor *sums)
+{
+    struct op_conv_cube_args args = begin_args(window);
+    const int64_t c1 = map->dim[1], n1 = gradient->dim[1],
+                  taps = window->filter_w * window->filter_h;
+    args.x = map->addr;
+    args.w = gradient->addr;
+    args.out = sums->addr;
+    args.x_image = map->stride[0] * 2;
+    args.x_c1 = map->stride[1] * 2;
+    args.w_image = gradient->stride[0] * 2;
+    args.w_c1 = gradient->stride[1] * 2;
+    args.out_image = sums->stride[0] * 4;
+    args.out_n1 = n1 * OP_FRACTAL * OP_FRACTAL * 4;
+    args.images = (uint32_t)map->dim[0];
+    args.c1 = (uint32_t)c1;
+    args.n1 = (uint32_t)n1;
+    args.tile_m = (uint32_t)tile->m;
+    args.tile_n1 = (uint32_t)tile->units;
+    args.chunk = (uint32_t)tile->chunk;
+    args.k_step = (uint32_t)(OP_L0_FRACTALS / most(tile->m / OP_FRACTAL, tile->units));
+    args.l1_half = (uint32_t)low->room.l1 / 2;
+    args.l1_second = (uint32_t)tile->map_bytes;
+    args.splits = (uint32_t)tile->splits;
+    args.per_split = (uint32_t)tile->per_split;
+    args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
+    args.flags = type_flags(low, sums);
+    const int64_t tiles =
+        parts(n1 * OP_FRACTAL, tile->m) * parts(c1 * taps, tile->units) * tile->splits;
+    return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
+                          (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
 }
 
 static leo_status plan_weight(const struct lowering *low, const struct op_tensor *y,
@@ -411,61 +414,50 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     const struct op_convolution *s = low->shape;
     struct op_window window = forward_window(s);
     struct op_conv_weight_tiling tile;
-    struct op_tensor gradient, map, sums;
+    struct op_tensor gradient, map, native, out, sums;
     (void)op_window_close(&window);
-    leo_status status = pack_map(low, y, &gradient);
+    leo_status status = take_native(low, y, OP_FORMAT_NC1HWC0, &gradient);
     if (status == LEO_OK) {
-        status = pack_map(low, x, &map);
+        status = take_native(low, x, OP_FORMAT_NC1HWC0, &map);
+    }
+    if (status == LEO_OK) {
+        status = begin_native(low, w, OP_FORMAT_FRACTAL_Z, &native, &out);
     }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_conv_cube_args args = begin_args(&window);
-    const int64_t c1 = map.dim[1], n1 = gradient.dim[1], taps = s->kernel[1] * s->kernel[2];
-    if (!op_conv_choose_weight_tiling(&low->room, &window, s->images, c1, n1, &tile)) {
+    if (!op_conv_choose_weight_tiling(&low->room, &window, s->images, map.dim[1], gradient.dim[1],
+                                      &tile)) {
         return LEO_ERR_UNSUPPORTED; // ruled out before
     }
-    const int64_t dim[] = {tile.splits, c1 * taps, s->y_channels, OP_FRACTAL};
-    status = op_plan_temp(low->plan, OP_TYPE_F32, 4, dim, &sums);
-    if (status != LEO_OK) {
-        return status;
+    const int64_t dim[] = {tile.splits, out.dim[0], out.dim[1], out.dim[2], out.dim[3]};
+    const bool direct = tile.splits == 1 && out.type == OP_TYPE_F32;
+    sums = op_tensor_dense(out.addr, OP_TYPE_F32, 5, dim);
+    if (!direct) {
+        status = op_plan_temp(low->plan, OP_TYPE_F32, 5, dim, &sums);
     }
-    args.x = map.addr;
-    args.w = gradient.addr;
-    args.out = sums.addr;
-    args.x_image = map.stride[0] * 2;
-    args.x_c1 = map.stride[1] * 2;
-    args.w_image = gradient.stride[0] * 2;
-    args.w_c1 = gradient.stride[1] * 2;
-    args.out_image = sums.stride[0] * 4;
-    args.out_n1 = sums.stride[1] * 4;
-    args.images = (uint32_t)s->images;
-    args.c1 = (uint32_t)c1;
-    args.n1 = (uint32_t)n1;
-    args.tile_m = (uint32_t)tile.m;
-    args.tile_n1 = (uint32_t)tile.units;
-    args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(L0_FRACTALS / most(tile.m / OP_FRACTAL, tile.units));
-    args.l1_half = (uint32_t)low->room.l1_half;
-    args.l1_second = (uint32_t)tile.map_bytes;
-    args.splits = (uint32_t)tile.splits;
-    args.per_split = (uint32_t)tile.per_split;
-    args.flags = type_flags(low, &sums);
-    const int64_t tiles = parts(s->y_channels, tile.m) * parts(c1 * taps, tile.units) * tile.splits;
-    status = op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
-                            (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
     if (status == LEO_OK) {
-        status = add_splits(low, &sums);
+        status = launch_weight(low, &window, &gradient, &map, &tile, &sums);
     }
-    return status == LEO_OK ? unpack_weight(low, &sums, w) : status;
+    if (status == LEO_OK && !direct) {
+        status = add_splits(low, &sums, &out);
+    }
+    return status == LEO_OK ? finish_native(low, &native, w) : status;
 }
 
 /* Whether it fits. */
 
+// Loads of weights step from group to group in a field of 16 bits, in blocks of 32 bytes.
+static bool weights_fit(const struct op_convolution *s)
+{
+    const int64_t channels = most(s->x_channels, s->y_channels) + OP_FRACTAL;
+    return s->kernel[1] * s->kernel[2] * channels <= UINT16_MAX;
+}
+
 static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
 {
     const struct op_convolution *s = low->shape;
-    const int64_t x1 = s->x_channels / OP_FRACTAL, y1 = s->y_channels / OP_FRACTAL;
+    const int64_t x1 = parts(s->x_channels, OP_FRACTAL), y1 = parts(s->y_channels, OP_FRACTAL);
     struct op_window window = forward_window(s);
     struct op_conv_tiling tile;
     struct op_conv_weight_tiling weight;
@@ -505,13 +497,19 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
                            .plan = call->plan,
                            .shape = shape,
                            .room = {.chip = op_chip_find(caps),
-                                    .l1_half = caps->l1_bytes / 2,
+                                    .l1 = caps->l1_bytes,
+                                    .l0c = caps->l0c_bytes,
+                                    .m_most = GRADIENT_M,
+                                    .stay = true,
                                     .cores = op_plan_cube_cores(call->plan)}};
+    if (goal == OP_CONVOLUTION_OUT) {
+        low.room.m_most = low.room.chip->conv_forward_m;
+        low.room.stay = low.room.chip->conv_forward_stay;
+    }
     *taken = op_gemm_type(call->plan, &types, &low.type) && op_type_bytes(low.type) == 2 &&
              shape->groups == 1 && shape->kernel[0] == 1 && shape->x_size[0] == 1 &&
-             shape->y_size[0] == 1 && shape->pad[0] == 0 && shape->x_channels % OP_FRACTAL == 0 &&
-             shape->y_channels % OP_FRACTAL == 0 && op_tensor_count(a) > 0 &&
-             op_tensor_count(b) > 0 && op_tensor_is_dense(out) && tiles_fit(&low, goal);
+             shape->y_size[0] == 1 && shape->pad[0] == 0 && op_tensor_count(a) > 0 &&
+             op_tensor_count(b) > 0 && weights_fit(shape) && tiles_fit(&low, goal);
     if (!*taken) {
         return LEO_OK;
     }

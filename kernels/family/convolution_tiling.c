@@ -5,16 +5,26 @@ enum {
     BLOCK_BYTES = 32,
     CHUNK_UNITS = 36,       /* [A] taps of groups loaded at a time: four groups of a 3 x 3 kernel */
     CHUNK_POSITIONS = 1024, /* [A] of the weight's gradient */
-    SPLIT_TILES =
-        64, /* [A] sums of the weight's gradient are split until there are so many tiles */
-    SPLIT_LEAST = 1024, /* [A] positions of a split */
-    CUBE_RATE = 4096,   /* [P] multiply-adds a cycle */
-    STORE_RATE = 64,    /* [A] bytes a cycle to memory */
+    SPLITS_MOST = 64,       /* [A] sums of the weight's gradient */
+    SPLIT_CYCLES = 4000,    /* [A] a second kernel that adds them */
+    WEIGHT_UNITS_MOST = 16, /* [A] units of a tile of the weight's gradient */
+    CHUNK_CYCLES = 200,     /* [A] of the scalar unit */
+    FRACTAL_BYTES = 512,
+    SUM_BYTES = 4,
+    TILE_M_LEAST = 64,
+    TILE_N1_MOST = 16,  /* [A] blocks of output channels of a tile */
+    LOAD_HEAD = 47,     /* [M] cycles of a load to L0 before its first fractal */
+    STEP_CYCLES = 150,  /* [A] of the scalar unit: flags and addresses of a step, */
+    UNIT_CYCLES = 20,   /* [A] of one img2col */
+    PIECE_CYCLES = 40,  /* [A] and of the load of a unit of weights */
+    STORE_RATE = 64,    /* [P] bytes a cycle to memory, 910A; [A] for 910B1 */
     TILE_CYCLES = 1000, /* [A] what a tile costs beside its work */
     PAD_MOST = 255,     /* what fields of instructions hold */
     STRIDE_MOST = 63,
     SIZE_MOST = 32767,
-    POSITIONS_MOST = 32767,
+    POSITIONS_MOST = 32767, /* of the output: gaps between its groups of channels in f32 */
+    LINES_MOST = 65535,     /* positions of x in L1 */
+    GAP_MOST = 65535,       /* blocks between the groups of channels of x */
 };
 
 static int64_t parts(int64_t count, int64_t size)
@@ -57,7 +67,7 @@ bool op_window_close(struct op_window *w)
            w->pad_t <= PAD_MOST && last_h + span_h - w->height <= PAD_MOST &&
            w->stride_w <= STRIDE_MOST && w->stride_h <= STRIDE_MOST && w->filter_w <= PAD_MOST &&
            w->filter_h <= PAD_MOST && w->dilation_w <= PAD_MOST && w->dilation_h <= PAD_MOST &&
-           w->width * w->height <= POSITIONS_MOST && w->out_width * w->out_height <= POSITIONS_MOST;
+           w->width * span_h <= LINES_MOST && w->out_width * w->out_height <= POSITIONS_MOST;
 }
 
 // Most lines of x that `positions` consecutive windows reach.
@@ -67,87 +77,185 @@ static int64_t lines_of(const struct op_window *w, int64_t positions)
     return least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
 }
 
-// How many groups of channels a half of L1 holds; 0: not one.
-static void fit_chunk(const struct op_conv_room *room, const struct op_window *w, int64_t c1,
-                      struct op_conv_tiling *tile)
+/* A convolution whose tiles are chosen. */
+struct problem {
+    const struct op_conv_room *room;
+    const struct op_window *w;
+    int64_t images, c1, n1, positions, taps;
+};
+
+static int64_t tiles_of(const struct problem *p, const struct op_conv_tiling *tile)
 {
-    const int64_t taps = w->filter_w * w->filter_h;
+    return parts(p->images, tile->group) * parts(p->positions, tile->m) * parts(p->n1, tile->n1);
+}
+
+// How many groups of channels a half of L1 holds; 0: not one.
+static void fit_chunk(const struct problem *p, struct op_conv_tiling *tile)
+{
+    const struct op_window *w = p->w;
     const int64_t map = tile->group * lines_of(w, tile->m) * w->width * BLOCK_BYTES,
-                  weights = taps * tile->n1 * OP_FRACTAL * BLOCK_BYTES;
-    tile->chunk = least(least(room->l1_half / (map + weights), c1), most(CHUNK_UNITS / taps, 1));
+                  weights = tile->resident ? 0 : p->taps * tile->n1 * FRACTAL_BYTES;
+    const int64_t most_groups = w->width * w->height > GAP_MOST ? 1 : p->c1,
+                  half = (p->room->l1 - tile->resident) / 2;
+    tile->chunk = least(least(half / (map + weights), most_groups),
+                        most((tile->resident ? 2 : 1) * CHUNK_UNITS / p->taps, 1));
+    // Chunks of equal size rather than a small last one.
+    tile->chunk = tile->chunk ? parts(p->c1, parts(p->c1, tile->chunk)) : 0;
     tile->map_bytes = tile->chunk * map;
 }
 
 // Cycles of the busiest core.
-static int64_t estimate(const struct op_conv_room *room, const struct op_window *w,
-                        const struct op_conv_tiling *tile, int64_t images, int64_t c1, int64_t n1)
+static int64_t estimate(const struct problem *p, const struct op_conv_tiling *tile)
 {
-    const int64_t positions = w->out_width * w->out_height, taps = w->filter_w * w->filter_h,
-                  k = c1 * taps * OP_FRACTAL;
-    const int64_t tiles =
-        parts(images, tile->group) * parts(positions, tile->m) * parts(n1, tile->n1);
-    const int64_t rows = tile->group * up16(tile->m), columns = tile->n1 * OP_FRACTAL;
-    const int64_t multiply = rows * columns * k / CUBE_RATE;
-    const int64_t load =
-        (tile->map_bytes / tile->chunk * c1 + columns * k * 2) / room->chip->matmul_read_rate;
-    return parts(tiles, room->cores) *
-           (most(multiply, load) + rows * columns * 2 / STORE_RATE + TILE_CYCLES);
+    const int64_t units = p->c1 * p->taps, rounds = parts(tiles_of(p, tile), p->room->cores);
+    const int64_t m1 = tile->group * tile->m / OP_FRACTAL, loads = tile->resident ? 1 : rounds;
+    const int64_t steps = parts(units, most(OP_L0_FRACTALS / most(m1, tile->n1), 1));
+    const int64_t multiply = m1 * tile->n1 * units;
+    const int64_t maps = tile->map_bytes / tile->chunk * p->c1 * rounds,
+                  weights = tile->n1 * units * FRACTAL_BYTES * loads;
+    // Of the first generation: an instruction for each unit.
+    const int64_t fill =
+        units * (LOAD_HEAD * tile->group + m1) + steps * LOAD_HEAD + 2 * units * tile->n1;
+    const int64_t issue = (units * UNIT_CYCLES * tile->group + steps * STEP_CYCLES) * rounds +
+                          units * PIECE_CYCLES * loads;
+    const int64_t cube = most(multiply, fill) * rounds,
+                  memory = (maps + weights) / p->room->chip->matmul_read_rate;
+    const int64_t store = m1 * tile->n1 * FRACTAL_BYTES / STORE_RATE * rounds,
+                  work = most(most(cube, memory), issue);
+    return (tile->two_sums ? most(work, store) : work + store) +
+           rounds * TILE_CYCLES / (tile->two_sums ? 2 : 1);
+}
+
+// The better of the tile as it is and with smaller groups, with weights that stay and that come
+// with chunks.
+static void look_at(const struct problem *p, struct op_conv_tiling tile, int64_t room_for,
+                    int64_t *best, struct op_conv_tiling *out)
+{
+    const int64_t all = p->c1 * p->taps * tile.n1 * FRACTAL_BYTES;
+    const bool may_stay =
+        p->room->stay && all <= p->room->l1 / 2 && p->room->cores % parts(p->n1, tile.n1) == 0;
+    for (; tile.group > 0; tile.group /= 2) {
+        tile.two_sums = tile.group * 2 <= room_for;
+        for (int stay = 0; stay <= may_stay; stay++) {
+            tile.resident = stay ? all : 0;
+            fit_chunk(p, &tile);
+            const int64_t cycles = tile.chunk ? estimate(p, &tile) : INT64_MAX;
+            if (cycles < *best) {
+                *best = cycles;
+                *out = tile;
+            }
+        }
+    }
 }
 
 bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_window *w,
                            int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out)
 {
-    const int64_t positions = w->out_width * w->out_height,
-                  sums = (int64_t)room->chip->matmul_tile_m * room->chip->matmul_tile_n;
+    const struct problem p = {
+        room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
+    const int64_t sums = room->l0c / SUM_BYTES;
     int64_t best = INT64_MAX;
-    for (int64_t rows = 256; rows >= OP_FRACTAL; rows /= 2) {
-        for (int64_t blocks = least(OP_FRACTAL, n1); blocks > 0; blocks = blocks / 2) {
-            struct op_conv_tiling tile = {.m = least(rows, up16(positions)), .n1 = blocks};
-            tile.group = positions <= tile.m ? least(rows / tile.m, images) : 1;
-            if (tile.group * tile.m * blocks * OP_FRACTAL > sums) {
-                continue;
-            }
-            fit_chunk(room, w, c1, &tile);
-            const int64_t cycles =
-                tile.chunk ? estimate(room, w, &tile, images, c1, n1) : INT64_MAX;
-            if (cycles < best) {
-                best = cycles;
-                *out = tile;
-            }
+    for (int64_t columns = parts(n1, TILE_N1_MOST); columns <= n1; columns++) {
+        const int64_t n1_tile = parts(n1, columns);
+        for (int64_t pieces = parts(p.positions, room->m_most);
+             pieces <= most(parts(p.positions, TILE_M_LEAST), 1); pieces++) {
+            struct op_conv_tiling tile = {.m = up16(parts(p.positions, pieces)), .n1 = n1_tile};
+            const int64_t room_for = sums / (n1_tile * OP_FRACTAL * tile.m);
+            // Small maps go together.
+            tile.group = pieces > 1 ? 1 : least(most(room->m_most / tile.m, 1), images);
+            tile.group = least(tile.group, room_for);
+            look_at(&p, tile, room_for, &best, out);
         }
     }
     return best < INT64_MAX;
+}
+
+/* The weight's gradient. */
+
+// As many rows of positions as a half of L1 holds, in chunks of equal size; 0: not one.
+static int64_t fit_weight_chunk(const struct problem *p, struct op_conv_weight_tiling *tile)
+{
+    const struct op_window *w = p->w;
+    const int64_t groups = least(p->c1, parts(tile->units - 1, p->taps) + 1);
+    int64_t rows = least(w->out_height, most(CHUNK_POSITIONS / w->out_width, 1));
+    if (groups > 1 && w->width * w->height > GAP_MOST) {
+        return 0;
+    }
+    for (; rows > 0; rows--) {
+        const int64_t lines =
+            least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
+        tile->map_bytes = groups * lines * w->width * BLOCK_BYTES;
+        if (tile->map_bytes + tile->m / OP_FRACTAL * up16(rows * w->out_width) * BLOCK_BYTES <=
+            p->room->l1 / 2) {
+            break;
+        }
+    }
+    return rows ? parts(w->out_height, parts(w->out_height, rows)) : 0;
+}
+
+// Cycles of the busiest core with so many chunks a split.
+static int64_t estimate_weight(const struct problem *p, const struct op_conv_weight_tiling *tile,
+                               int64_t chunks)
+{
+    const int64_t tiles = parts(p->n1 * OP_FRACTAL, tile->m) * parts(p->c1 * p->taps, tile->units);
+    const int64_t splits = parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL;
+    const int64_t positions = up16(tile->chunk * p->w->out_width), steps = positions / OP_FRACTAL;
+    const int64_t multiply = steps * m1 * tile->units,
+                  fill = steps * (2 * LOAD_HEAD + m1 + 2 * tile->units),
+                  issue =
+                      steps * (2 * UNIT_CYCLES) +
+                      parts(steps, most(OP_L0_FRACTALS / most(m1, tile->units), 1)) * STEP_CYCLES;
+    const int64_t memory =
+        (tile->map_bytes + m1 * positions * BLOCK_BYTES) / p->room->chip->matmul_read_rate;
+    const int64_t store = m1 * tile->units * OP_FRACTAL * OP_FRACTAL * SUM_BYTES / STORE_RATE;
+    // Sums of splits are read and added afterwards, by all cores.
+    const int64_t add = splits > 1 ? SPLIT_CYCLES + splits * p->c1 * p->taps * p->n1 * OP_FRACTAL *
+                                                        OP_FRACTAL * SUM_BYTES / p->room->cores /
+                                                        p->room->chip->matmul_read_rate
+                                   : 0;
+    return parts(tiles * splits, p->room->cores) *
+               (tile->per_split * (most(most(multiply, fill), most(issue, memory)) + CHUNK_CYCLES) +
+                store + TILE_CYCLES) +
+           add;
+}
+
+static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling tile,
+                           int64_t *best, struct op_conv_weight_tiling *out)
+{
+    tile.chunk = fit_weight_chunk(p, &tile);
+    if (tile.chunk == 0) {
+        return;
+    }
+    const int64_t chunks = p->images * parts(p->w->out_height, tile.chunk);
+    for (int64_t splits = 1; splits <= least(chunks, SPLITS_MOST); splits++) {
+        tile.per_split = parts(chunks, splits);
+        tile.splits = parts(chunks, tile.per_split);
+        tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
+        const int64_t cycles = estimate_weight(p, &tile, chunks);
+        if (cycles < *best) {
+            *best = cycles;
+            *out = tile;
+        }
+    }
 }
 
 bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct op_window *w,
                                   int64_t images, int64_t c1, int64_t n1,
                                   struct op_conv_weight_tiling *out)
 {
-    const int64_t taps = w->filter_w * w->filter_h, positions = w->out_width * w->out_height;
-    out->m = least(room->chip->matmul_tile_m, n1 * OP_FRACTAL);
-    out->units = taps > OP_FRACTAL ? OP_FRACTAL : OP_FRACTAL / taps * taps;
-    out->units = least(out->units, c1 * taps);
-    const int64_t groups = least(c1, taps > OP_FRACTAL ? 2 : out->units / taps);
-    int64_t rows = least(w->out_height, most(CHUNK_POSITIONS / w->out_width, 1));
-    for (; rows > 0; rows--) {
-        const int64_t lines =
-            least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
-        out->map_bytes = groups * lines * w->width * BLOCK_BYTES;
-        if (out->map_bytes + out->m / OP_FRACTAL * up16(rows * w->out_width) * BLOCK_BYTES <=
-            room->l1_half) {
-            break;
+    const struct problem p = {
+        room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
+    const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
+    int64_t best = INT64_MAX;
+    for (int64_t rows = parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
+        for (int64_t columns = parts(units, WEIGHT_UNITS_MOST);
+             columns <= least(units, 4 * parts(units, WEIGHT_UNITS_MOST)); columns++) {
+            const struct op_conv_weight_tiling tile = {.m = parts(n1, rows) * OP_FRACTAL,
+                                                       .units = parts(units, columns)};
+            if (parts(n1, rows) * tile.units <= sums) {
+                look_at_splits(&p, tile, &best, out);
+            }
         }
     }
-    if (rows == 0) {
-        return false;
-    }
-    // Chunks of equal size rather than a small last one.
-    out->chunk = parts(w->out_height, parts(w->out_height, rows));
-    const int64_t tiles = parts(n1 * OP_FRACTAL, out->m) * parts(c1 * taps, out->units),
-                  chunks = images * parts(w->out_height, out->chunk);
-    const int64_t splits =
-        least(least(parts(SPLIT_TILES, tiles), most(images * positions / SPLIT_LEAST, 1)), chunks);
-    out->per_split = parts(chunks, splits);
-    out->splits = parts(chunks, out->per_split);
-    return true;
+    return best < INT64_MAX;
 }

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OP_FRACTAL = 16 }; /**< channels of a group, positions of a fractal */
+enum {
+    OP_FRACTAL = 16,     /**< channels of a group, positions of a fractal */
+    OP_L0_FRACTALS = 64, /**< [P] of a half of L0A or L0B */
+};
 
 /** A convolution in two dimensions as the program sees it. */
 struct op_window {
@@ -19,14 +22,19 @@ struct op_window {
 /** What tiles have to fit into. */
 struct op_conv_room {
     const struct op_chip *chip;
-    int64_t l1_half; /**< bytes */
+    int64_t l1, l0c; /**< bytes */
     uint32_t cores;
+    int64_t m_most; /**< positions of a tile of op_conv */
+    bool stay;      /**< weights of op_conv may stay in L1 */
 };
 
 /** A choice of tiles of op_conv. */
 struct op_conv_tiling {
     int64_t m, group, n1, chunk;
     int64_t map_bytes; /**< of a chunk's maps */
+    bool two_sums;     /**< L0C holds the sums of two tiles */
+    int64_t
+        resident; /**< bytes of L1 for all weights of a core's tiles; 0: they come with chunks */
 };
 
 /** A choice of tiles of op_conv_weight. */
@@ -34,6 +42,7 @@ struct op_conv_weight_tiling {
     int64_t m, units, chunk;
     int64_t map_bytes;
     int64_t splits, per_split;
+    bool two_sums;
 };
 
 /** Padding behind, as far as the last window needs it; false if the program would see another

@@ -59,6 +59,36 @@ static uint64_t parts(uint64_t count, uint64_t size)
     return (count + size - 1) / size;
 }
 
+static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_args *args)
+{
+    const uint32_t cores = op_plan_vector_cores(plan);
+    const uint64_t units = args->outer * args->pieces;
+    uint64_t chunk = parts(parts(args->inner, parts(cores, units)), LINE) * LINE;
+    chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
+    args->chunk = (uint32_t)(chunk > OP_REDUCE_CHUNK ? OP_REDUCE_CHUNK : chunk);
+    const struct op_share share =
+        op_share_make(units * parts(args->inner, args->chunk), 1, 1, cores);
+    args->per_block = share.per_block;
+    return op_plan_launch(plan, "reduce_vector", "reduce_columns", share.blocks, args,
+                          sizeof(*args), 2);
+}
+
+leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,
+                               const struct op_tensor *out)
+{
+    struct op_reduce_vector_args args;
+    memset(&args, 0, sizeof(args));
+    args.in = rows->addr;
+    args.out = out->addr;
+    args.in_type = OP_TYPE_F32;
+    args.mode = OP_REDUCE_VECTOR_SUM;
+    args.outer = args.pieces = 1;
+    args.length = args.piece = (uint64_t)rows->dim[0];
+    args.inner = args.in_pitch = args.out_pitch = (uint64_t)rows->dim[1];
+    args.scale = 1;
+    return launch_columns(plan, &args);
+}
+
 // [outer, length, inner] -> f32 [outer, pieces, inner]; *made is where they are.
 static leo_status plan_stage(struct work *work, struct op_reduce_vector_args *args,
                              struct op_tensor *made)
@@ -80,15 +110,7 @@ static leo_status plan_stage(struct work *work, struct op_reduce_vector_args *ar
         return op_plan_launch(work->plan, "reduce_vector", "reduce_rows", share.blocks, args,
                               sizeof(*args), 2);
     }
-    const uint64_t units = args->outer * args->pieces;
-    uint64_t chunk = parts(parts(args->inner, parts(cores, units)), LINE) * LINE;
-    chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
-    args->chunk = (uint32_t)(chunk > OP_REDUCE_CHUNK ? OP_REDUCE_CHUNK : chunk);
-    const struct op_share share =
-        op_share_make(units * parts(args->inner, args->chunk), 1, 1, cores);
-    args->per_block = share.per_block;
-    return op_plan_launch(work->plan, "reduce_vector", "reduce_columns", share.blocks, args,
-                          sizeof(*args), 2);
+    return launch_columns(work->plan, args);
 }
 
 // How long a piece is: all of it unless it is long and there is not enough else to do.

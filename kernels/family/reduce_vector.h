@@ -14,3 +14,7 @@ LEO_MUST_CHECK leo_status op_reduce_plan_vector(struct op_plan *plan, const stru
                                                 const bool *reduced, enum op_reduce_mode mode,
                                                 double order, const struct op_tensor *out,
                                                 bool *done);
+/** out = sum of the rows of a dense f32 matrix [rows, count], in their order; count is a multiple
+ * of 16. */
+LEO_MUST_CHECK leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,
+                                              const struct op_tensor *out);

@@ -168,7 +168,7 @@ static leo_status take_tensor(struct call *call, const char *param,
         return leo_rt_fail(LEO_ERR_SHAPE, "%s: %s has %u dimensions, at most %d are possible",
                            call->row->name, param, tensor->rank, LEO_OP_RANK_MAX);
     }
-    *to = (struct op_tensor){.addr = tensor->addr, .rank = tensor->rank};
+    *to = (struct op_tensor){.addr = tensor->addr, .rank = tensor->rank, .format = tensor->format};
     memcpy(to->dim, tensor->dim, sizeof(to->dim));
     memcpy(to->stride, tensor->stride, sizeof(to->stride));
     call->pointers[call->tensor_count++] = to;

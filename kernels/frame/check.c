@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every call is checked for, from its row alone: NULL, element types, shapes that make sense.
  */
+#include "layout.h"
 #include "plan_internal.h"
 
 #include <inttypes.h>
@@ -58,6 +59,27 @@ static leo_status check_shape(const struct op_row *row, const char *name,
     return LEO_OK;
 }
 
+static leo_status check_native(const struct op_row *row, const char *name,
+                               const struct op_tensor *tensor)
+{
+    struct op_tensor storage;
+    if (!op_layout_storage(tensor, &storage)) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s: %s of shape %s and type %s has no format %s: NC1HWC0 takes 4 "
+                           "dimensions (or 1: channels), FRACTAL_Z 4, FRACTAL_NZ 2 to 6, of types "
+                           "of at most 4 bytes",
+                           row->name, name, op_tensor_shape_text(tensor).text,
+                           op_type_name(tensor->type), op_format_name(tensor->format));
+    }
+    if (!op_tensor_is_dense(tensor)) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s: %s of shape %s is a view, but a tensor in format %s must be whole",
+                           row->name, name, op_tensor_shape_text(tensor).text,
+                           op_format_name(tensor->format));
+    }
+    return LEO_OK;
+}
+
 static leo_status check_tensor(const struct op_engine *engine, const struct op_row *row,
                                const struct op_param *param, const struct op_tensor *tensor,
                                const char *name)
@@ -74,6 +96,12 @@ static leo_status check_tensor(const struct op_engine *engine, const struct op_r
     leo_status status = check_shape(row, name, tensor, param->role != OP_ROLE_IN);
     if (status != LEO_OK) {
         return status;
+    }
+    if (op_format_is_native(tensor->format)) {
+        status = check_native(row, name, tensor);
+        if (status != LEO_OK) {
+            return status;
+        }
     }
     if (tensor->addr == 0 && op_tensor_count(tensor) > 0) {
         return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s has no memory (its data pointer is NULL)",

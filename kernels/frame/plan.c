@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making plans. */
 #include "key.h"
+#include "layout.h"
 #include "plan_internal.h"
 
 #include <leo/alloc.h>
@@ -295,17 +296,23 @@ static leo_status part_inputs(const struct op_call *call, struct op_value *args,
 static leo_status plan_row(struct op_plan *plan, const struct op_row *row,
                            const struct op_value *args)
 {
-    struct op_value own[OP_PARAMS_MAX];
+    struct op_layout_call stored;
     struct op_tensor copies[OP_PARAMS_MAX];
-    struct op_call call = {row, own, plan};
+    struct op_call call = {row, stored.values, plan};
     const uint64_t top = op_plan_temp_mark(plan);
-    memcpy(own, args, row->param_count * sizeof(*args));
-    leo_status status = part_inputs(&call, own, copies);
+    leo_status status = op_layout_begin(plan, row, args, &stored);
+    if (status == LEO_OK) {
+        status = part_inputs(&call, stored.values, copies);
+    }
     if (status == LEO_OK) {
         status = row->plan(&call);
     }
+    if (status != LEO_OK) {
+        stored.converted = false; // there is nothing to convert back
+    }
+    const leo_status finished = op_layout_finish(plan, row, args, &stored);
     op_plan_temp_release(plan, top);
-    return status;
+    return status == LEO_OK ? finished : status;
 }
 
 leo_status op_plan_call(struct op_plan *plan, const char *op, const struct op_value *args,

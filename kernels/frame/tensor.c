@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
+#include "layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -149,6 +150,10 @@ bool op_tensor_same_shape(const struct op_tensor *a, const struct op_tensor *b)
 uint64_t op_tensor_extent(const struct op_tensor *tensor)
 {
     uint64_t last = 0;
+    struct op_tensor storage;
+    if (op_format_is_native(tensor->format)) {
+        return op_layout_storage(tensor, &storage) ? op_tensor_extent(&storage) : 0;
+    }
     for (unsigned i = 0; i < tensor->rank; i++) {
         if (tensor->dim[i] == 0) {
             return 0;
@@ -220,7 +225,9 @@ enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor 
         b->addr >= a->addr + a_bytes) {
         return OP_ALIAS_NONE;
     }
-    bool same = a->addr == b->addr && a->type == b->type && op_tensor_same_shape(a, b);
+    bool same = a->addr == b->addr && a->type == b->type && op_tensor_same_shape(a, b) &&
+                op_format_is_native(a->format) == op_format_is_native(b->format);
+    same = same && (!op_format_is_native(a->format) || a->format == b->format);
     for (unsigned i = 0; same && i < a->rank; i++) {
         same = a->dim[i] == 1 || a->stride[i] == b->stride[i];
     }

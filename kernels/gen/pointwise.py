@@ -98,6 +98,8 @@ def collect(tables):
             expressions[key] = Expression(text, key[1], compute, row.name)
             expressions[key].table = row.where.split("/")[1].split(".")[0]
         row.expression, row.found = expressions[key], found
+        if not row.expression.places:
+            row.keys["native"] = "same"  # elements alone matter, not where they lie
     # Programs by the file of rows, so that a new operator makes few others be compiled again.
     ordered, counts = list(expressions.values()), {}
     for expression in ordered:

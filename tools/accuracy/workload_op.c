@@ -10,6 +10,7 @@ static const char *const f16_only[] = {"f16", NULL};
 static const char *const f32_only[] = {"f32", NULL};
 static const char *const float_types[] = {"f16", "f32", NULL};
 static const char *const residency[] = {"recently_written", NULL};
+static const char *const layouts[] = {"native", "nchw", NULL};
 static const char *const paddings[] = {"same", "valid", NULL};
 
 /** Device tensors of one workload, freed together. */
@@ -18,19 +19,35 @@ struct tensors {
     unsigned count;
 };
 
-static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
-                             unsigned rank, const int64_t *dim)
+/* Formats as aclFormat numbers them. */
+enum { NC1HWC0 = 3, FRACTAL_Z = 4 };
+
+// Channels, and in FRACTAL_Z output channels, are stored in whole groups.
+static size_t stored(int64_t dim, bool grouped)
+{
+    return (size_t)(grouped ? (dim + 15) / 16 * 16 : dim);
+}
+
+static leo_status add_stored(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
+                             unsigned rank, const int64_t *dim, int format)
 {
     struct leo_op_tensor *tensor = &all->tensor[all->count];
     *tensor = leo_op_tensor(0, dtype, rank, dim);
+    tensor->format = format;
     size_t bytes = dtype == LEO_DTYPE_S8 ? 1 : dtype == LEO_DTYPE_F16 ? 2 : 4;
     for (unsigned i = 0; i < rank; i++) {
-        bytes *= (size_t)dim[i];
+        bytes *= stored(dim[i], format != 0 && (i == 1 || (i == 0 && format == FRACTAL_Z)));
     }
     leo_status status =
         leo_rt_memory_alloc(chip->device, bytes + LEO_OP_READ_MARGIN, &tensor->addr);
     all->count += status == LEO_OK;
     return status;
+}
+
+static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
+                             unsigned rank, const int64_t *dim)
+{
+    return add_stored(chip, all, dtype, rank, dim, 0);
 }
 
 static leo_status add_matrix(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
@@ -309,6 +326,16 @@ static int64_t windows_along(const struct window *window, int64_t size)
     return span < 0 ? 0 : span / window->stride[0] + 1;
 }
 
+// Published times are of the chip's own formats unless the row says otherwise: a framework's trace
+// has changes of format as operators of their own.
+static bool is_native(struct accuracy_params *params)
+{
+    const char *word = accuracy_params_has(params, "layout")
+                           ? accuracy_params_word(params, "layout", layouts)
+                           : "native";
+    return word && strcmp(word, "native") == 0;
+}
+
 enum conv_pass { CONV_FORWARD, CONV_GRAD_FILTER, CONV_GRAD_INPUT };
 
 static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -320,21 +347,26 @@ static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_param
     const int64_t n = size_of(params, "n"), ci = size_of(params, "ci"), co = size_of(params, "co");
     const int64_t h = size_of(params, "h"), w = size_of(params, "w");
     read_window(params, &window);
+    const bool native = is_native(params);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
+    const int maps = native ? NC1HWC0 : 0, weights = native ? FRACTAL_Z : 0;
     const int64_t k = window.size[0];
     const int64_t in[] = {n, ci, h, w}, filter[] = {co, ci, k, k};
     const int64_t out[] = {n, co, windows_along(&window, h), windows_along(&window, w)};
-    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, in);
+    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, maps);
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, filter);
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, filter, weights);
     }
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, out);
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, out, maps);
     }
-    if (status == LEO_OK && pass != CONV_FORWARD) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, pass == CONV_GRAD_INPUT ? in : filter);
+    if (status == LEO_OK && pass == CONV_GRAD_INPUT) {
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, maps);
+    }
+    if (status == LEO_OK && pass == CONV_GRAD_FILTER) { // in f32, as the chip's operator has it
+        status = add_stored(chip, &all, LEO_DTYPE_F32, 4, filter, weights);
     }
     result->operations = 2.0 * (double)(out[0] * out[1] * out[2] * out[3]) * (double)(ci * k * k);
     return measure(chip, pass == CONV_FORWARD ? run_conv : run_conv_grad, &all, &window, status,

@@ -34,6 +34,9 @@ struct leo_op_tensor {
     unsigned rank;
     int64_t dim[LEO_OP_RANK_MAX];
     int64_t stride[LEO_OP_RANK_MAX]; /**< elements; 0 repeats an element */
+    /** 0: rows. Else the aclFormat in which a whole tensor of this shape is stored: 3 NC1HWC0, 4
+     * FRACTAL_Z, 29 FRACTAL_NZ. */
+    int format;
 };
 /** A row-major tensor without gaps. */
 struct leo_op_tensor leo_op_tensor(uint64_t addr, enum leo_dtype dtype, unsigned rank,

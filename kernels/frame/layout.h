@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Native formats: the memory of such a tensor is not rows of its shape but blocks of 32 bytes of
+ * channels, or fractals of 16 rows. A tensor keeps its logical shape and the strides of rows, its
+ * format says how it is stored. It is always whole: no view, no offset.
+ */
+#pragma once
+
+#include "row.h"
+
+struct op_plan;
+
+/** The values of aclFormat that matter here. */
+enum op_format {
+    OP_FORMAT_NCHW = 0,
+    OP_FORMAT_NHWC = 1,
+    OP_FORMAT_ND = 2,
+    OP_FORMAT_NC1HWC0 = 3,
+    OP_FORMAT_FRACTAL_Z = 4,
+    OP_FORMAT_FRACTAL_NZ = 29,
+};
+
+enum { OP_LAYOUT_ROWS = 16 }; /**< rows of a fractal */
+
+bool op_format_is_native(int format);
+/** "NC1HWC0"; "ND" for all that are not native. */
+const char *op_format_name(int format);
+/** Elements of the innermost dimension of native formats: 32 for bytes, else 16. */
+int64_t op_layout_c0(enum op_type type);
+/** The tensor's memory as a dense tensor of its storage shape. False if a tensor of this rank or
+ * type has no such format. A tensor that is not native is its own storage. */
+bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage);
+/** Whether the storage has elements that the shape has not. */
+bool op_layout_is_padded(const struct op_tensor *tensor);
+
+/**
+ * The call's tensors as `row` takes them: those in native formats are replaced by their storage
+ * (rows with "native same", if all have one shape and format), left alone ("native own"), or
+ * replaced by rows, to which inputs are converted. `finish` converts what was written back.
+ */
+struct op_layout_call {
+    struct op_tensor tensors[OP_PARAMS_MAX];
+    struct op_value values[OP_PARAMS_MAX];
+    struct op_tensor_list lists[OP_PARAMS_MAX];
+    const struct op_tensor **items; /**< of the lists, or NULL */
+    struct op_tensor *owned;
+    bool converted;
+};
+LEO_MUST_CHECK leo_status op_layout_begin(struct op_plan *plan, const struct op_row *row,
+                                          const struct op_value *args, struct op_layout_call *call);
+LEO_MUST_CHECK leo_status op_layout_finish(struct op_plan *plan, const struct op_row *row,
+                                           const struct op_value *args,
+                                           struct op_layout_call *call);
