@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "meeting.h"
 
+#include "litter.h"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <leo/alloc.h>
@@ -626,6 +628,9 @@ leo_status coll_meet(const struct coll_wire_opts *opts, struct coll_link *link,
             snprintf(text, text_bytes, "rank 0 at %s did not call the ranks together within %u s",
                      place, opts->timeout_ms / 1000);
         }
+    }
+    if (status != LEO_OK) {
+        coll_litter_sweep(); // who did not come may have been killed on the way
     }
     return status;
 }

@@ -2,6 +2,7 @@
 /* UCX under the ranks of a communicator: shared memory on one host, TCP between hosts. */
 #include "wire.h"
 
+#include "litter.h"
 #include "meeting.h"
 
 #include <leo/alloc.h>
@@ -61,6 +62,7 @@ uint32_t coll_wire_ranks(const struct coll_wire *wire)
 leo_status coll_link_open(struct coll_link *link)
 {
     memset(link, 0, sizeof(*link));
+    coll_litter_sweep(); // of a group of which nobody was left
     // The library reports errors itself, and signals are the program's.
     ucs_global_opts_set_value("LOG_LEVEL", "fatal");
     ucs_global_opts_set_value("HANDLE_ERRORS", "none");
@@ -379,6 +381,7 @@ static void break_wire(struct coll_wire *wire, struct coll_transfer *transfers, 
     }
     (void)collect(wire, transfers, count, &ignored);
     wire->broken = true;
+    coll_litter_sweep();
 }
 
 leo_status coll_wire_wait(struct coll_wire *wire, struct coll_transfer *transfers, size_t count,
