@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { PAGE_BYTES = 4096, SMALL_BYTES = 1 << 16 };
 
@@ -77,8 +79,10 @@ leo_status sim_hbm_adopt(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes, voi
             memcpy((uint8_t *)host + at, hbm->data + begin + at, PAGE_BYTES);
         }
     }
-    if (mremap(host, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, hbm->data + begin) ==
-        MAP_FAILED) {
+    // Past the C library: UCX puts a function of four arguments in mremap's place, which loses the
+    // address.
+    if (syscall(SYS_mremap, host, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, hbm->data + begin) ==
+        -1) {
         return LEO_ERR_NO_MEMORY;
     }
     (void)madvise(hbm->data + begin, bytes, MADV_DONTFORK);
