@@ -24,6 +24,8 @@ enum {
     ACL_COMPILE_OPTIONS = ACL_OP_DEBUG_OPTION + 1,
     ACL_SYS_PARAMS = ACL_OPT_ENABLE_KERNEL_EARLY_START + 1,
     ACL_OPTION_BYTES = 256,
+    ACL_LIFE_CALLS = 16,
+    ACL_EXCEPTION_CALLS = 16,
     ACL_CORE_KINDS = FRONT_CORE_KINDS, /**< values of aclrtDevResLimitType */
 };
 _Static_assert((int)ACL_SYS_PARAMS <= (int)FRONT_NUMBERS &&
@@ -37,6 +39,13 @@ struct acl_options {
     _Atomic int64_t sys_param[ACL_SYS_PARAMS];
 };
 
+/** A function that aclInit or aclFinalize calls. */
+struct acl_life_call {
+    aclRegisterCallbackType type;
+    uintptr_t function; /**< 0: a free place */
+    void *user;
+};
+
 /** The log's file of this process. */
 struct acl_log_file {
     pthread_mutex_t lock;
@@ -44,12 +53,15 @@ struct acl_log_file {
     char path[1024];
 };
 
-/** What AscendCL alone keeps for the process (decision 8). `lock` protects the texts of options. */
+/** What AscendCL alone keeps for the process (decision 8). `lock` protects the texts of options and
+ * the registered functions. */
 struct acl_process {
     pthread_mutex_t lock;
     struct acl_options options;
-    _Atomic uintptr_t run_op;             /**< leo_acl_op_fn, 0 = none */
-    _Atomic uintptr_t exception_callback; /**< aclrtExceptionInfoCallback, 0 = none */
+    _Atomic uintptr_t run_op;                          /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t exception_callback;              /**< aclrtExceptionInfoCallback, 0 = none */
+    uintptr_t exception_calls[ACL_EXCEPTION_CALLS];    /**< the same, registered beside it */
+    struct acl_life_call life_call[2][ACL_LIFE_CALLS]; /**< of aclInit, of aclFinalize */
     atomic_bool dump_is_on;
     struct acl_log_file log_file;
 };
@@ -75,6 +87,10 @@ void acl_log_line(int level, const char *func, const char *file, uint32_t line, 
 
 /** front_face.faulted */
 void acl_exception_tell(const struct front_stream *stream, leo_status status, uint64_t task);
+
+/** Calls what is registered; the first error ends it. */
+aclError acl_life_started(const char *config);
+aclError acl_life_ends(void);
 
 /* ../prof: LEO_PROFILE, a profile of the whole process. Both without the process's locks. */
 void acl_prof_device_opened(int32_t device);

@@ -134,3 +134,41 @@ aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *si
     }
     return error;
 }
+
+aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                            size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                            size_t numAttrs)
+{
+    return aclrtMemcpyBatch(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs,
+                            NULL);
+}
+
+aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                                 size_t numBatches, aclrtMemcpyBatchAttr *attrs,
+                                 size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
+{
+    return aclrtMemcpyBatchAsync(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes,
+                                 numAttrs, NULL, stream);
+}
+
+static aclError check_words(const char *func, const void *ptr, size_t bytes, size_t count)
+{
+    return ptr && (uintptr_t)ptr % sizeof(uint32_t) == 0 && count <= bytes / sizeof(uint32_t)
+               ? ACL_SUCCESS
+               : acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                          "ptr %p must be a multiple of 4 and hold %zu words: there are %zu bytes",
+                          ptr, count, bytes);
+}
+
+aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N)
+{
+    aclError error = check_words(__func__, ptr, memSize, N);
+    return error ? error : acl_result(__func__, front_fill_words(ptr, value, N));
+}
+
+aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N,
+                             aclrtStream stream)
+{
+    aclError error = check_words(__func__, ptr, memSize, N);
+    return error ? error : acl_result(__func__, front_fill_words_async(ptr, value, N, stream));
+}

@@ -118,3 +118,34 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     }
     return error;
 }
+
+aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize)
+{
+    struct front_pointer pointer;
+    if (!ptr) {
+        return acl_null(__func__, "ptr");
+    }
+    aclError error = acl_result(__func__, front_pointer_get(ptr, &pointer));
+    if (!error && (pointer.kind != FRONT_PLACE_DEVICE || !pointer.bytes)) {
+        error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__, "%p is in no device memory", ptr);
+    }
+    if (!error && pbase) {
+        *pbase = (void *)(uintptr_t)pointer.base;
+    }
+    if (!error && psize) {
+        *psize = pointer.bytes;
+    }
+    return error;
+}
+
+aclError aclrtMemFlush(void *devPtr, size_t size)
+{
+    return devPtr && size ? acl_result(__func__, front_memory_check(devPtr, size))
+                          : acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "devPtr is NULL or size 0");
+}
+
+aclError aclrtMemInvalidate(void *devPtr, size_t size)
+{
+    return devPtr && size ? acl_result(__func__, front_memory_check(devPtr, size))
+                          : acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "devPtr is NULL or size 0");
+}

@@ -69,7 +69,8 @@ static int json_depth(const json_t *node)
     return deepest + 1;
 }
 
-static aclError read_config(const char *path, int *default_device)
+// `text`: the file's JSON, to be freed.
+static aclError read_config(const char *path, int *default_device, char **text)
 {
     json_error_t error;
     if (access(path, R_OK) != 0) {
@@ -93,6 +94,7 @@ static aclError read_config(const char *path, int *default_device)
         } else if (json_is_integer(id)) {
             *default_device = (int)json_integer_value(id);
         }
+        *text = json_dumps(root, JSON_COMPACT);
     }
     json_decref(root);
     return result;
@@ -101,19 +103,27 @@ static aclError read_config(const char *path, int *default_device)
 aclError aclInit(const char *configPath)
 {
     int default_device = FRONT_DEFAULT_NONE;
+    char *text = NULL;
     if (configPath && *configPath) {
-        aclError error = read_config(configPath, &default_device);
+        aclError error = read_config(configPath, &default_device, &text);
         if (error) {
             return error;
         }
     }
     acl_check_home();
-    return acl_result(__func__, front_initialize(default_device));
+    aclError error = acl_result(__func__, front_initialize(default_device));
+    if (!error) {
+        error = acl_life_started(text);
+    }
+    free(text);
+    return error;
 }
 
 aclError aclFinalize(void)
 {
-    return acl_result(__func__, front_finalize(true, NULL));
+    aclError error = front_is_initialized() ? acl_life_ends() : ACL_SUCCESS;
+    aclError ended = acl_result(__func__, front_finalize(true, NULL));
+    return ended ? ended : error;
 }
 
 aclError aclFinalizeReference(uint64_t *refCount)

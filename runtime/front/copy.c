@@ -187,6 +187,46 @@ leo_status front_fill(void *ptr, size_t room, int value, size_t bytes)
     return status != LEO_OK || bytes == 0 ? status : front_stream_synchronize(NULL, FRONT_FOREVER);
 }
 
+leo_status front_fill_words_async(void *ptr, uint32_t value, size_t count, const void *handle)
+{
+    enum { SEED_WORDS = 1024 };
+    uint32_t seed[SEED_WORDS];
+    const size_t bytes = count * sizeof(seed[0]);
+    size_t done = bytes < sizeof(seed) ? bytes : sizeof(seed);
+    for (size_t i = 0; i < SEED_WORDS; i++) {
+        seed[i] = value;
+    }
+    // Taken before the call returns; then the filled part doubles on the device.
+    const struct front_copy first = {.dst = ptr,
+                                     .src = seed,
+                                     .bytes = done,
+                                     .room = bytes,
+                                     .to = FRONT_SIDE_DEVICE,
+                                     .from = FRONT_SIDE_ANY};
+    leo_status status = front_copy_async(&first, handle);
+    while (status == LEO_OK && done < bytes) {
+        const size_t more = bytes - done < done ? bytes - done : done;
+        const struct front_copy next = {.dst = (char *)ptr + done,
+                                        .src = ptr,
+                                        .bytes = more,
+                                        .room = bytes - done,
+                                        .to = FRONT_SIDE_DEVICE,
+                                        .from = FRONT_SIDE_DEVICE};
+        status = front_copy_async(&next, handle);
+        done += more;
+    }
+    return status;
+}
+
+leo_status front_fill_words(void *ptr, uint32_t value, size_t count)
+{
+    leo_status status = front_capture_check();
+    if (status == LEO_OK) {
+        status = front_fill_words_async(ptr, value, count, NULL);
+    }
+    return status != LEO_OK || count == 0 ? status : front_stream_synchronize(NULL, FRONT_FOREVER);
+}
+
 leo_status front_value_write(void *ptr, uint64_t value, const void *handle)
 {
     FRONT_PINNED struct front_stream *stream = NULL;

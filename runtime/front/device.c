@@ -7,6 +7,7 @@
 #include "graph.h"
 #include "ipc.h"
 #include "memory.h"
+#include "memory_pool.h"
 #include "notify.h"
 
 leo_status front_device_index(int32_t id, int *index)
@@ -87,6 +88,7 @@ static void close_slot(struct front_device *slot)
 {
     struct front_event *event;
     struct front_notify *notify;
+    struct front_pool *pool;
     struct front_context *context;
     struct front_graph *graph;
     // Contexts first: without one nothing new is made. Their streams wait for the callbacks in
@@ -102,6 +104,9 @@ static void close_slot(struct front_device *slot)
     }
     while ((graph = front_take(&slot->graphs)) != NULL) {
         front_graph_end(graph);
+    }
+    while ((pool = front_take(&slot->pools)) != NULL) {
+        front_pool_end(pool);
     }
     front_callbacks_end(slot);
     front_physical_end(slot);

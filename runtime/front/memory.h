@@ -58,6 +58,9 @@ leo_status front_copy_2d(const struct front_copy *copy, size_t dst_pitch, size_t
                          size_t height);
 leo_status front_fill_async(void *ptr, size_t room, int value, size_t bytes, const void *stream);
 leo_status front_fill(void *ptr, size_t room, int value, size_t bytes);
+/** `count` words of 32 bits. */
+leo_status front_fill_words_async(void *ptr, uint32_t value, size_t count, const void *stream);
+leo_status front_fill_words(void *ptr, uint32_t value, size_t count);
 /** 8 bytes of device memory that streams write and wait for. */
 leo_status front_value_write(void *ptr, uint64_t value, const void *stream);
 leo_status front_value_wait(void *ptr, uint64_t value, enum leo_value_compare compare,

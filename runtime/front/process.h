@@ -37,6 +37,7 @@ enum front_kind {
     FRONT_KIND_GROUP,
     FRONT_KIND_PHYSICAL,
     FRONT_KIND_NOTIFY,
+    FRONT_KIND_POOL,
     FRONT_KIND_FACE, /**< the face's own from here on */
 };
 
@@ -99,7 +100,7 @@ struct front_device {
     struct leo_rt_device *rt;
     struct front_context *primary;
     uint32_t references;
-    struct front_family contexts, events, notifies, host_memory, graphs, physical;
+    struct front_family contexts, events, notifies, host_memory, graphs, physical, pools;
     struct leo_rt_host_worker
         *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };
@@ -124,9 +125,10 @@ struct front_process {
     _Atomic uint32_t float_mode[FRONT_DEVICES];
     _Atomic uint32_t core_limit[FRONT_DEVICES][FRONT_CORE_KINDS]; /**< 0 = all it has */
     struct front_table handles;
-    pthread_mutex_t map_lock;   /**< held over changes of what is mapped where */
-    struct front_ranges mapped; /**< physical memory at its addresses */
-    pthread_mutex_t ipc_lock;   /**< protects `ipc`, memory between processes */
+    pthread_mutex_t map_lock;        /**< held over changes of what is mapped where */
+    struct front_ranges mapped;      /**< physical memory at its addresses */
+    struct front_ranges pool_blocks; /**< of memory pools, handed out */
+    pthread_mutex_t ipc_lock;        /**< protects `ipc`, memory between processes */
     struct front_ipc *ipc;
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct front_reports reports;

@@ -309,7 +309,7 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size
 }
 
 // Calls of the program go to the first device's log: they are the host's.
-static void note(const char *name, uint64_t begin_ns)
+void prof_note(const char *name, uint64_t begin_ns)
 {
     pthread_mutex_lock(&the_profile.lock);
     if (the_profile.running && the_profile.device_count > 0) {
@@ -326,7 +326,7 @@ aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclprofMarkEx", "no message");
     }
     snprintf(text, sizeof(text), "mark:%.*s", (int)(msgLen < 128 ? msgLen : 128), msg);
-    note(text, leo_rt_profile_clock_ns());
+    prof_note(text, leo_rt_profile_clock_ns());
     return ACL_SUCCESS;
 }
 
@@ -352,7 +352,7 @@ aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, 
         stepInfo->start_ns = now;
     } else {
         stepInfo->end_ns = now;
-        note("step", stepInfo->start_ns);
+        prof_note("step", stepInfo->start_ns);
     }
     return ACL_SUCCESS;
 }

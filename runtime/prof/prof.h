@@ -30,3 +30,5 @@ LEO_MUST_CHECK bool prof_write_result(const char *folder, const struct prof_devi
                                       char *error, size_t error_bytes);
 /** mkdir -p. */
 LEO_MUST_CHECK bool prof_make_folder(const char *path, char *error, size_t error_bytes);
+/** A call, mark or range of the program that began then and ends now. */
+void prof_note(const char *name, uint64_t begin_ns);

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-HEADERS = ["acl/acl_base.h", "acl/acl_rt.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h",
+HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h",
            "acl/ops/acl_dvpp.h", "hccl/hccl.h"]
 SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
 TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
@@ -24,9 +24,9 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 - **refused**: gives the documented error for a feature that is not there (207000), with the reason as text.
 - **untested**: no test of ours calls it by name; torch_npu may, in tests/pytorch.
 
-Not declared at all, so that a program that needs them does not link: models compiled by the vendor's tools (`aclmdlLoad*`,
-`aclmdlExecute*`, AIPP), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
-`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, memory pools in streams, snapshots, random
+Not declared at all, so that a program that needs them does not link: parts of compiled models beyond loading and running (AIPP,
+bundles; loading itself is refused), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
+`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, snapshots, random
 numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AscendCL data sets. Models compiled by the vendor's tools hold code for the vendor's cores and
- * cannot run here, so no call that loads one is declared. Written from documented names. */
+/* AscendCL data sets, and the calls that load models. Models compiled by the vendor's tools hold
+ * code for the vendor's cores and cannot run here: loading one returns 207000. Written from
+ * documented names. */
 #pragma once
 
 #include <acl/acl_base.h>
@@ -22,6 +23,49 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset,
                                                         aclTensorDesc *tensorDesc, size_t index);
 ACL_FUNC_VISIBILITY aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset,
                                                               size_t index);
+
+#define ACL_MAX_DIM_CNT         128
+#define ACL_MAX_TENSOR_NAME_LEN 128
+typedef struct aclmdlDesc aclmdlDesc;
+typedef struct aclmdlIODims {
+    char name[ACL_MAX_TENSOR_NAME_LEN];
+    size_t dimCount;
+    int64_t dims[ACL_MAX_DIM_CNT];
+} aclmdlIODims;
+
+/* Loading: 145002 for a file that cannot be read, else 207000. */
+ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId,
+                                                       void *workPtr, size_t workSize,
+                                                       void *weightPtr, size_t weightSize);
+ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMem(const void *model, size_t modelSize,
+                                               uint32_t *modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithMem(const void *model, size_t modelSize,
+                                                      uint32_t *modelId, void *workPtr,
+                                                      size_t workSize, void *weightPtr,
+                                                      size_t weightSize);
+ACL_FUNC_VISIBILITY aclError aclmdlQuerySize(const char *fileName, size_t *workSize,
+                                             size_t *weightSize);
+ACL_FUNC_VISIBILITY aclError aclmdlQuerySizeFromMem(const void *model, size_t modelSize,
+                                                    size_t *workSize, size_t *weightSize);
+/* 145003: no model has an id. */
+ACL_FUNC_VISIBILITY aclError aclmdlUnload(uint32_t modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input,
+                                           aclmdlDataset *output);
+ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input,
+                                                aclmdlDataset *output, aclrtStream stream);
+/* A description stays empty: 0 inputs and outputs. */
+ACL_FUNC_VISIBILITY aclmdlDesc *aclmdlCreateDesc(void);
+ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc);
+ACL_FUNC_VISIBILITY aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId);
+ACL_FUNC_VISIBILITY size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc);
+ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
+ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
+ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index,
+                                                aclmdlIODims *dims);
+ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index,
+                                                 aclmdlIODims *dims);
 
 #ifdef __cplusplus
 }

@@ -79,6 +79,20 @@ ACL_FUNC_VISIBILITY aclError aclprofSetConfig(aclprofConfigType configType, cons
                                               size_t configLength);
 /** A mark in the timeline. */
 ACL_FUNC_VISIBILITY aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream);
+/* Stamps: a message, shown as a mark, as a range of a thread (Push, Pop), or as one from
+ * RangeStart to RangeStop. */
+ACL_FUNC_VISIBILITY void *aclprofCreateStamp(void);
+ACL_FUNC_VISIBILITY void aclprofDestroyStamp(void *stamp);
+/** Up to 127 bytes. */
+ACL_FUNC_VISIBILITY aclError aclprofSetStampTraceMessage(void *stamp, const char *msg,
+                                                         uint32_t msgLen);
+ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp);
+ACL_FUNC_VISIBILITY aclError aclprofPush(void *stamp);
+ACL_FUNC_VISIBILITY aclError aclprofPop(void);
+ACL_FUNC_VISIBILITY aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
+ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId);
+/** The number of a text: that of MsprofGetHashId. */
+ACL_FUNC_VISIBILITY uint64_t aclprofStr2Id(const char *message);
 ACL_FUNC_VISIBILITY aclprofStepInfo *aclprofCreateStepInfo(void);
 ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
 ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,

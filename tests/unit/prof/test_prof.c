@@ -45,6 +45,34 @@ static int count_lines(const char *folder, const char *name, const char *what)
     return count;
 }
 
+static void use_stamps(void)
+{
+    uint32_t range = 0;
+    void *stamp = aclprofCreateStamp();
+    aclprofStepInfo *step = aclprofCreateStepInfo();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stamp);
+    CU_ASSERT_EQUAL(aclprofSetStampTraceMessage(stamp, "outer", 5), 0);
+    CU_ASSERT_EQUAL(aclprofPush(stamp), 0);
+    CU_ASSERT_EQUAL(aclprofSetStampTraceMessage(stamp, "across", 6), 0);
+    CU_ASSERT_EQUAL(aclprofRangeStart(stamp, &range), 0);
+    CU_ASSERT_EQUAL(aclprofPop(), 0);
+    CU_ASSERT_EQUAL(aclprofRangeStop(range), 0);
+    CU_ASSERT_EQUAL(aclprofSetStampTraceMessage(stamp, "moment", 6), 0);
+    CU_ASSERT_EQUAL(aclprofMark(stamp), 0);
+    CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, ACL_STEP_START, NULL), 0);
+    CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, ACL_STEP_END, NULL), 0);
+    CU_ASSERT_NOT_EQUAL(aclprofPop(), 0);
+    CU_ASSERT_NOT_EQUAL(aclprofRangeStop(range), 0);
+    CU_ASSERT_EQUAL(aclprofSetStampTraceMessage(stamp, NULL, 1), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(aclprofPush(NULL), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(aclprofMark(NULL), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(aclprofRangeStart(stamp, NULL), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(aclprofStr2Id(NULL), 0);
+    CU_ASSERT_NOT_EQUAL(aclprofStr2Id("a"), aclprofStr2Id("b"));
+    aclprofDestroyStamp(stamp);
+    aclprofDestroyStepInfo(step);
+}
+
 static void profile_has_tasks_launches_and_memory(void)
 {
     char folder[256], data[4096] = "";
@@ -68,10 +96,15 @@ static void profile_has_tasks_launches_and_memory(void)
     // Not waited for: the stop does.
     CU_ASSERT_EQUAL(aclrtMemsetAsync(memory, sizeof(data), 1, sizeof(data), NULL), 0);
     CU_ASSERT_EQUAL(aclprofMarkEx("here, \"I\"", 9, NULL), 0);
+    use_stamps();
     CU_ASSERT_EQUAL(aclprofStop(config), 0);
     CU_ASSERT_EQUAL(aclprofDestroyConfig(config), 0);
     CU_ASSERT_EQUAL(aclprofFinalize(), 0);
     CU_ASSERT_EQUAL(aclprofFinalize(), ACL_ERROR_PROF_NOT_RUN);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "outer"), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "across"), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "mark:moment"), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "step"), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "device_0/data/task.csv", ",copy,"), 3);
     CU_ASSERT_EQUAL(count_lines(folder, "device_0/data/task.csv", ",fill,"), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/launch.csv", "0,"), 4);
