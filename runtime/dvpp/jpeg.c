@@ -37,8 +37,36 @@ static struct jpeg_error_mgr *set_up(struct catcher *catcher)
     return &catcher->manager;
 }
 
+// Samples of the colours in terms of those of the brightness.
+static enum picture_sampling sampling_of(const struct jpeg_decompress_struct *info)
+{
+    if (info->num_components == 1) {
+        return PICTURE_SAMPLING_GRAY;
+    }
+    const jpeg_component_info *part = info->comp_info;
+    if (info->num_components != 3 || part[1].h_samp_factor != part[2].h_samp_factor ||
+        part[1].v_samp_factor != part[2].v_samp_factor) {
+        return PICTURE_SAMPLING_OTHER;
+    }
+    switch (part[0].h_samp_factor * 10 / part[1].h_samp_factor +
+            part[0].v_samp_factor / part[1].v_samp_factor) {
+    case 11:
+        return PICTURE_SAMPLING_444;
+    case 21:
+        return PICTURE_SAMPLING_422;
+    case 22:
+        return PICTURE_SAMPLING_420;
+    case 12:
+        return PICTURE_SAMPLING_440;
+    case 41:
+        return PICTURE_SAMPLING_411;
+    default:
+        return PICTURE_SAMPLING_OTHER;
+    }
+}
+
 leo_status picture_jpeg_info(const void *data, size_t bytes, uint32_t *width, uint32_t *height,
-                             int *components)
+                             int *components, enum picture_sampling *sampling)
 {
     struct jpeg_decompress_struct info;
     struct catcher catcher;
@@ -53,6 +81,9 @@ leo_status picture_jpeg_info(const void *data, size_t bytes, uint32_t *width, ui
     *width = info.image_width;
     *height = info.image_height;
     *components = info.num_components;
+    if (sampling) {
+        *sampling = sampling_of(&info);
+    }
     jpeg_destroy_decompress(&info);
     return LEO_OK;
 }
@@ -143,7 +174,7 @@ leo_status picture_jpeg_decode(const void *data, size_t bytes, const struct pict
     struct work work;
     const int rgb = out->format == PICTURE_RGB || out->format == PICTURE_BGR;
     snprintf(text, text_bytes, "not a JPEG file");
-    leo_status status = picture_jpeg_info(data, bytes, &width, &height, &components);
+    leo_status status = picture_jpeg_info(data, bytes, &width, &height, &components, NULL);
     if (status != LEO_OK) {
         return status;
     }

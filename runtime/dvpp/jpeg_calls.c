@@ -16,9 +16,16 @@ static uint32_t round_up(uint32_t value, uint32_t unit)
 aclError acldvppJpegGetImageInfo(const void *data, uint32_t size, uint32_t *width, uint32_t *height,
                                  int32_t *components)
 {
+    return acldvppJpegGetImageInfoV2(data, size, width, height, components, NULL);
+}
+
+aclError acldvppJpegGetImageInfoV2(const void *data, uint32_t size, uint32_t *width,
+                                   uint32_t *height, int32_t *components, acldvppJpegFormat *format)
+{
     uint32_t w, h;
     int count;
-    if (!data || picture_jpeg_info(data, size, &w, &h, &count) != LEO_OK) {
+    enum picture_sampling sampling;
+    if (!data || picture_jpeg_info(data, size, &w, &h, &count, &sampling) != LEO_OK) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "data is NULL or no JPEG file");
     }
     if (width) {
@@ -29,6 +36,9 @@ aclError acldvppJpegGetImageInfo(const void *data, uint32_t size, uint32_t *widt
     }
     if (components) {
         *components = count;
+    }
+    if (format) {
+        *format = (acldvppJpegFormat)sampling;
     }
     return ACL_SUCCESS;
 }
@@ -49,7 +59,8 @@ aclError acldvppJpegPredictDecSize(const void *data, uint32_t dataSize,
 {
     uint32_t width, height;
     int count;
-    if (!data || !decSize || picture_jpeg_info(data, dataSize, &width, &height, &count) != LEO_OK) {
+    if (!data || !decSize ||
+        picture_jpeg_info(data, dataSize, &width, &height, &count, NULL) != LEO_OK) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
                             "an argument is NULL, or data is no JPEG file");
     }
@@ -139,7 +150,7 @@ static aclError complete(const char *func, const struct job *job, acldvppPicDesc
 {
     uint32_t width, height;
     int count;
-    if (picture_jpeg_info(job->data, job->bytes, &width, &height, &count) != LEO_OK) {
+    if (picture_jpeg_info(job->data, job->bytes, &width, &height, &count, NULL) != LEO_OK) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "data is no JPEG file");
     }
     const struct picture whole = decoded(width, height, out->format);

@@ -43,9 +43,20 @@ LEO_MUST_CHECK leo_status picture_scale(const struct picture *src, const struct 
                                         int nearest);
 
 /* jpeg.c */
-/** Width, height and number of components from the head of a file. */
+/** How a file samples colours; as acldvppJpegFormat. */
+enum picture_sampling {
+    PICTURE_SAMPLING_444,
+    PICTURE_SAMPLING_422,
+    PICTURE_SAMPLING_420,
+    PICTURE_SAMPLING_GRAY,
+    PICTURE_SAMPLING_440,
+    PICTURE_SAMPLING_411,
+    PICTURE_SAMPLING_OTHER = 1000
+};
+/** Width, height, number of components and sampling (may be NULL) from the head of a file. */
 LEO_MUST_CHECK leo_status picture_jpeg_info(const void *data, size_t bytes, uint32_t *width,
-                                            uint32_t *height, int *components);
+                                            uint32_t *height, int *components,
+                                            enum picture_sampling *sampling);
 /** Decodes into NV12, NV21, gray, RGB or BGR of the same size. */
 LEO_MUST_CHECK leo_status picture_jpeg_decode(const void *data, size_t bytes,
                                               const struct picture *out, char *text,

@@ -205,16 +205,25 @@ aclError acldvppVpcConvertColorAsync(acldvppChannelDesc *channelDesc, acldvppPic
 
 /* ---- batches ---- */
 
-static aclError fill_batch(const char *func, struct job *job, acldvppBatchPicDesc *in,
-                           const uint32_t *areas, uint32_t size, acldvppBatchPicDesc *out,
-                           acldvppRoiConfig *const *crop)
+struct batch {
+    acldvppBatchPicDesc *in, *out;
+    const uint32_t *areas; /* of each input */
+    uint32_t size;         /* inputs */
+    acldvppRoiConfig *const *crop, *const *paste;
+    bool pastes;
+};
+
+static aclError fill_batch(const char *func, struct job *job, const struct batch *batch)
 {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        for (uint32_t k = 0; k < areas[i]; k++, at++) {
-            const struct request request = {&in->pics[i], &out->pics[at], crop[at], NULL, true};
+    for (uint32_t i = 0; i < batch->size; i++) {
+        for (uint32_t k = 0; k < batch->areas[i]; k++, at++) {
+            const struct request request = {&batch->in->pics[i], &batch->out->pics[at],
+                                            batch->crop[at],
+                                            batch->pastes ? batch->paste[at] : NULL, true};
+            const bool complete = request.crop && (request.paste || !batch->pastes);
             aclError error =
-                crop[at] ? make_step(func, job->channel, &request, &job->steps[at]) : no_area(func);
+                complete ? make_step(func, job->channel, &request, &job->steps[at]) : no_area(func);
             if (error) {
                 return error;
             }
@@ -223,39 +232,61 @@ static aclError fill_batch(const char *func, struct job *job, acldvppBatchPicDes
     return ACL_SUCCESS;
 }
 
+static aclError check_batch(const char *func, const struct batch *batch, uint32_t *count)
+{
+    uint64_t total = 0;
+    if (!batch->in || !batch->areas || !batch->out || !batch->crop ||
+        (batch->pastes && !batch->paste) || batch->size > batch->in->count) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "an argument is NULL, or size is above the batch's");
+    }
+    for (uint32_t i = 0; i < batch->size; i++) {
+        total += batch->areas[i];
+    }
+    if (total == 0 || total > batch->out->count) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "%llu areas and %u outputs",
+                            (unsigned long long)total, batch->out->count);
+    }
+    *count = (uint32_t)total;
+    return ACL_SUCCESS;
+}
+
+static aclError start_batch(const char *func, const acldvppChannelDesc *channel,
+                            const struct batch *batch, const acldvppResizeConfig *resize,
+                            aclrtStream stream)
+{
+    uint32_t count = 0;
+    aclError error = dvpp_channel_check(func, channel, DVPP_CHNMODE_VPC);
+    if (!error) {
+        error = check_batch(func, batch, &count);
+    }
+    if (error) {
+        return error;
+    }
+    struct job *job = make_job(func, channel, count, resize);
+    if (!job) {
+        return ACL_ERROR_BAD_ALLOC;
+    }
+    error = fill_batch(func, job, batch);
+    if (error) {
+        release(job);
+        return error;
+    }
+    return dvpp_submit(func, channel, stream, run, release, job);
+}
+
 aclError acldvppVpcBatchCropResizeAsync(acldvppChannelDesc *channelDesc,
                                         acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
                                         uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs,
                                         acldvppRoiConfig *cropAreas[],
                                         acldvppResizeConfig *resizeConfig, aclrtStream stream)
 {
-    aclError error = dvpp_channel_check(__func__, channelDesc, DVPP_CHNMODE_VPC);
-    if (error) {
-        return error;
-    }
-    if (!srcBatchPicDescs || !roiNums || !dstBatchPicDescs || !cropAreas ||
-        size > srcBatchPicDescs->count) {
-        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
-                            "an argument is NULL, or size is above the batch's");
-    }
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        total += roiNums[i];
-    }
-    if (total == 0 || total > dstBatchPicDescs->count) {
-        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "%llu areas and %u outputs",
-                            (unsigned long long)total, dstBatchPicDescs->count);
-    }
-    struct job *job = make_job(__func__, channelDesc, (uint32_t)total, resizeConfig);
-    if (!job) {
-        return ACL_ERROR_BAD_ALLOC;
-    }
-    error = fill_batch(__func__, job, srcBatchPicDescs, roiNums, size, dstBatchPicDescs, cropAreas);
-    if (error) {
-        release(job);
-        return error;
-    }
-    return dvpp_submit(__func__, channelDesc, stream, run, release, job);
+    const struct batch batch = {.in = srcBatchPicDescs,
+                                .out = dstBatchPicDescs,
+                                .areas = roiNums,
+                                .size = size,
+                                .crop = cropAreas};
+    return start_batch(__func__, channelDesc, &batch, resizeConfig, stream);
 }
 
 aclError acldvppVpcBatchCropAsync(acldvppChannelDesc *channelDesc,
@@ -265,4 +296,30 @@ aclError acldvppVpcBatchCropAsync(acldvppChannelDesc *channelDesc,
 {
     return acldvppVpcBatchCropResizeAsync(channelDesc, srcBatchPicDescs, roiNums, size,
                                           dstBatchPicDescs, cropAreas, NULL, stream);
+}
+
+aclError acldvppVpcBatchCropResizePasteAsync(
+    acldvppChannelDesc *channelDesc, acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+    uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
+    acldvppRoiConfig *pasteAreas[], acldvppResizeConfig *resizeConfig, aclrtStream stream)
+{
+    const struct batch batch = {.in = srcBatchPicDescs,
+                                .out = dstBatchPicDescs,
+                                .areas = roiNums,
+                                .size = size,
+                                .crop = cropAreas,
+                                .paste = pasteAreas,
+                                .pastes = true};
+    return start_batch(__func__, channelDesc, &batch, resizeConfig, stream);
+}
+
+aclError acldvppVpcBatchCropAndPasteAsync(acldvppChannelDesc *channelDesc,
+                                          acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+                                          uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs,
+                                          acldvppRoiConfig *cropAreas[],
+                                          acldvppRoiConfig *pasteAreas[], aclrtStream stream)
+{
+    return acldvppVpcBatchCropResizePasteAsync(channelDesc, srcBatchPicDescs, roiNums, size,
+                                               dstBatchPicDescs, cropAreas, pasteAreas, NULL,
+                                               stream);
 }

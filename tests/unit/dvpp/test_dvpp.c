@@ -107,6 +107,9 @@ static void a_file_becomes_a_small_picture(void)
     OK(aclrtMemcpy(host_file, bytes, file, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
     OK(acldvppJpegGetImageInfo(host_file, bytes, &width, &height, &components));
     CU_ASSERT(width == WIDTH && height == HEIGHT && components == 3);
+    acldvppJpegFormat sampling = ACL_JPEG_CSS_UNKNOWN;
+    OK(acldvppJpegGetImageInfoV2(host_file, bytes, &width, NULL, NULL, &sampling));
+    CU_ASSERT_EQUAL(sampling, ACL_JPEG_CSS_420);
     OK(acldvppJpegPredictDecSize(host_file, bytes, PIXEL_FORMAT_YUV_SEMIPLANAR_420,
                                  &decoded_bytes));
     CU_ASSERT_EQUAL(decoded_bytes, WIDTH * HEIGHT * 3 / 2);
@@ -204,6 +207,138 @@ static void areas_of_a_batch(void)
     end(&world);
 }
 
+/* A picture whose left half is dark and right half bright. */
+static acldvppPicDesc *make_halves(uint32_t width, uint32_t height)
+{
+    acldvppPicDesc *picture = make_picture(width, height, PIXEL_FORMAT_YUV_SEMIPLANAR_420);
+    const uint32_t size = acldvppGetPicDescSize(picture);
+    const uint32_t row = acldvppGetPicDescWidthStride(picture);
+    uint8_t *host = malloc(size);
+    for (uint32_t i = 0; i < size; i++) {
+        host[i] = i % row < width / 2 ? 10 : 200;
+    }
+    OK(aclrtMemcpy(acldvppGetPicDescData(picture), size, host, size, ACL_MEMCPY_HOST_TO_DEVICE));
+    free(host);
+    return picture;
+}
+
+static void clear(const acldvppPicDesc *picture)
+{
+    const uint32_t size = acldvppGetPicDescSize(picture);
+    OK(aclrtMemset(acldvppGetPicDescData(picture), size, 0, size));
+}
+
+/* What columns [left, right) of the first 8 rows show. */
+static int shows(const acldvppPicDesc *picture, uint32_t left, uint32_t right, uint8_t value)
+{
+    uint8_t *pixels = fetch(picture);
+    int good = 1;
+    for (uint32_t y = 0; y < 8; y++) {
+        for (uint32_t x = left; x < right; x++) {
+            good = good && pixels[y * acldvppGetPicDescWidthStride(picture) + x] == value;
+        }
+    }
+    free(pixels);
+    return good;
+}
+
+/* As an object detector uses them: cut out, enlarge, put side by side. */
+static void areas_are_cut_out_and_pasted(void)
+{
+    struct world world;
+    begin(&world);
+    acldvppPicDesc *source = make_halves(64, 32), *out = make_halves(64, 32);
+    acldvppRoiConfig *crop = acldvppCreateRoiConfig(0, 1, 0, 1);
+    acldvppRoiConfig *paste = acldvppCreateRoiConfig(32, 63, 0, 31);
+    acldvppResizeConfig *resize = acldvppCreateResizeConfig();
+    OK(acldvppSetRoiConfigLeft(crop, 32));
+    OK(acldvppSetRoiConfigRight(crop, 63));
+    OK(acldvppSetRoiConfigTop(crop, 0));
+    OK(acldvppSetRoiConfigBottom(crop, 31));
+    OK(acldvppSetResizeConfigInterpolation(resize, 2));
+    CU_ASSERT_EQUAL(acldvppGetResizeConfigInterpolation(resize), 2);
+    (void)acldvppGetChannelDescChannelId(world.channel);
+    OK(acldvppVpcCropResizeAsync(world.channel, source, out, crop, resize, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(out, 0, 64, 200)); // the bright half, twice as wide
+    clear(out);
+    OK(acldvppVpcCropAndPasteAsync(world.channel, source, out, crop, paste, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(out, 0, 32, 0)); // what lies outside of the area stays
+    CU_ASSERT(shows(out, 32, 64, 200));
+    OK(acldvppSetRoiConfig(crop, 0, 31, 0, 31));
+    OK(acldvppSetRoiConfig(paste, 0, 15, 0, 15));
+    OK(acldvppVpcCropResizePasteAsync(world.channel, source, out, crop, paste, resize,
+                                      world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(out, 0, 16, 10) && shows(out, 16, 32, 0) && shows(out, 32, 64, 200));
+    CU_ASSERT_EQUAL(acldvppVpcCropAndPasteAsync(world.channel, source, out, crop, NULL, NULL),
+                    ACL_ERROR_INVALID_PARAM);
+    OK(acldvppDestroyRoiConfig(crop));
+    OK(acldvppDestroyRoiConfig(paste));
+    OK(acldvppDestroyResizeConfig(resize));
+    drop_picture(source);
+    drop_picture(out);
+    end(&world);
+}
+
+static void put_into(acldvppBatchPicDesc *batch, uint32_t index, const acldvppPicDesc *from)
+{
+    acldvppPicDesc *to = acldvppGetPicDesc(batch, index);
+    OK(acldvppSetPicDescData(to, acldvppGetPicDescData(from)));
+    OK(acldvppSetPicDescSize(to, acldvppGetPicDescSize(from)));
+    OK(acldvppSetPicDescFormat(to, acldvppGetPicDescFormat(from)));
+    OK(acldvppSetPicDescWidth(to, acldvppGetPicDescWidth(from)));
+    OK(acldvppSetPicDescHeight(to, acldvppGetPicDescHeight(from)));
+    OK(acldvppSetPicDescWidthStride(to, acldvppGetPicDescWidthStride(from)));
+    OK(acldvppSetPicDescHeightStride(to, acldvppGetPicDescHeightStride(from)));
+}
+
+static void a_batch_is_pasted(void)
+{
+    struct world world;
+    begin(&world);
+    acldvppBatchPicDesc *in = acldvppCreateBatchPicDesc(2), *out = acldvppCreateBatchPicDesc(2);
+    acldvppPicDesc *source = make_halves(64, 32), *first = make_halves(64, 32),
+                   *second = make_halves(64, 32);
+    acldvppRoiConfig *crop[] = {acldvppCreateRoiConfig(0, 31, 0, 31),
+                                acldvppCreateRoiConfig(32, 63, 0, 31)};
+    acldvppRoiConfig *paste[] = {acldvppCreateRoiConfig(32, 63, 0, 31),
+                                 acldvppCreateRoiConfig(0, 31, 0, 31)};
+    uint32_t counts[] = {1, 1};
+    clear(first);
+    clear(second);
+    put_into(in, 0, source);
+    put_into(in, 1, source);
+    put_into(out, 0, first);
+    put_into(out, 1, second);
+    OK(acldvppVpcBatchCropAndPasteAsync(world.channel, in, counts, 2, out, crop, paste,
+                                        world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(first, 0, 32, 0) && shows(first, 32, 64, 10));
+    CU_ASSERT(shows(second, 0, 32, 200) && shows(second, 32, 64, 0));
+    OK(acldvppVpcBatchCropResizePasteAsync(world.channel, in, counts, 2, out, crop, crop, NULL,
+                                           world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(first, 0, 64, 10) && shows(second, 0, 64, 200));
+    OK(acldvppVpcBatchCropAsync(world.channel, in, counts, 2, out, paste, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(first, 0, 64, 200) && shows(second, 0, 64, 10));
+    CU_ASSERT_EQUAL(acldvppVpcBatchCropAndPasteAsync(world.channel, in, counts, 2, out, crop, NULL,
+                                                     world.stream),
+                    ACL_ERROR_INVALID_PARAM);
+    for (int i = 0; i < 2; i++) {
+        OK(acldvppDestroyRoiConfig(crop[i]));
+        OK(acldvppDestroyRoiConfig(paste[i]));
+    }
+    OK(acldvppDestroyBatchPicDesc(in));
+    OK(acldvppDestroyBatchPicDesc(out));
+    drop_picture(source);
+    drop_picture(first);
+    drop_picture(second);
+    end(&world);
+}
+
 static void wrong_use_is_told(void)
 {
     struct world world;
@@ -252,6 +387,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"a_file_becomes_a_small_picture", a_file_becomes_a_small_picture},
         {"areas_of_a_batch", areas_of_a_batch},
+        {"areas_are_cut_out_and_pasted", areas_are_cut_out_and_pasted},
+        {"a_batch_is_pasted", a_batch_is_pasted},
         {"wrong_use_is_told", wrong_use_is_told},
     };
     return leo_test_main("dvpp", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

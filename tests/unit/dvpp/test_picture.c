@@ -210,7 +210,7 @@ static void jpeg_there_and_back(void)
                               LEO_OK);
         CU_ASSERT_EQUAL(picture_jpeg_encode(&in, 100, file, &little, text, sizeof(text)),
                         LEO_ERR_FULL);
-        CU_ASSERT_EQUAL(picture_jpeg_info(file, bytes, &width, &height, &components), LEO_OK);
+        CU_ASSERT_EQUAL(picture_jpeg_info(file, bytes, &width, &height, &components, NULL), LEO_OK);
         CU_ASSERT(width == in.width && height == in.height && components == 3);
         CU_ASSERT_EQUAL(picture_jpeg_decode(file, bytes, &out, text, sizeof(text)), LEO_OK);
         CU_ASSERT_EQUAL(picture_jpeg_decode(file, bytes, &rgb, text, sizeof(text)), LEO_OK);

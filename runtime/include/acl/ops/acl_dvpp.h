@@ -141,6 +141,14 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizeAsync(
     acldvppChannelDesc *channelDesc, acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
     uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
     acldvppResizeConfig *resizeConfig, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropAndPasteAsync(
+    acldvppChannelDesc *channelDesc, acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+    uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
+    acldvppRoiConfig *pasteAreas[], aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizePasteAsync(
+    acldvppChannelDesc *channelDesc, acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+    uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
+    acldvppRoiConfig *pasteAreas[], acldvppResizeConfig *resizeConfig, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError acldvppVpcConvertColorAsync(acldvppChannelDesc *channelDesc,
                                                          acldvppPicDesc *inputDesc,
                                                          acldvppPicDesc *outputDesc,
@@ -151,6 +159,20 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcConvertColorAsync(acldvppChannelDesc *cha
 ACL_FUNC_VISIBILITY aclError acldvppJpegGetImageInfo(const void *data, uint32_t size,
                                                      uint32_t *width, uint32_t *height,
                                                      int32_t *components);
+/** `format`: how the file samples colours; may be NULL as the others. */
+typedef enum {
+    ACL_JPEG_CSS_444 = 0,
+    ACL_JPEG_CSS_422 = 1,
+    ACL_JPEG_CSS_420 = 2,
+    ACL_JPEG_CSS_GRAY = 3,
+    ACL_JPEG_CSS_440 = 4,
+    ACL_JPEG_CSS_411 = 5,
+    ACL_JPEG_CSS_UNKNOWN = 1000
+} acldvppJpegFormat;
+ACL_FUNC_VISIBILITY aclError acldvppJpegGetImageInfoV2(const void *data, uint32_t size,
+                                                       uint32_t *width, uint32_t *height,
+                                                       int32_t *components,
+                                                       acldvppJpegFormat *format);
 ACL_FUNC_VISIBILITY aclError acldvppJpegPredictDecSize(const void *data, uint32_t dataSize,
                                                        acldvppPixelFormat outputPixelFormat,
                                                        uint32_t *decSize);
