@@ -233,14 +233,87 @@ __global__ __vector__ void linalg_svd(struct op_linalg_args args)
     op_flush();
 }
 
+/* sigma = sign and logarithm of |det a|, by elimination with the largest pivot of the column. */
+__global__ __vector__ void linalg_slogdet(struct op_linalg_args args)
+{
+    const struct op_linalg_args t = args;
+    const int64_t n = t.rows;
+    FOR_EACH_MATRIX(t, m)
+    {
+        const matrix a = at(t.a, t.a_pitch, m), out = at(t.sigma, t.sigma_pitch, m);
+        double sign = 1, sum = 0;
+        for (int64_t c = 0; c < n; c++) {
+            int64_t pivot = c;
+            for (int64_t i = c + 1; i < n; i++) {
+                pivot = fabs(a[i * n + c]) > fabs(a[pivot * n + c]) ? i : pivot;
+            }
+            const double diagonal = a[pivot * n + c];
+            sign = diagonal == 0 ? 0 : (diagonal < 0) == (pivot != c) ? sign : -sign;
+            sum += log(fabs(diagonal));
+            if (diagonal == 0) {
+                break;
+            }
+            swap_rows(a, n, c, pivot);
+            for (int64_t i = c + 1; i < n; i++) {
+                const double factor = a[i * n + c] / diagonal;
+                for (int64_t k = c + 1; k < n; k++) {
+                    a[i * n + k] -= factor * a[c * n + k];
+                }
+            }
+        }
+        out[0] = sign;
+        out[1] = sum;
+    }
+    op_flush();
+}
+
+/* a x = q (a' x = q) with a triangular [rows, rows]; q [rows, q_columns] becomes x. */
+__global__ __vector__ void linalg_triangular(struct op_linalg_args args)
+{
+    const struct op_linalg_args t = args;
+    const int64_t n = t.rows, columns = t.q_columns;
+    const bool from_top = t.upper == t.transposed;
+    FOR_EACH_MATRIX(t, m)
+    {
+        const matrix a = at(t.a, t.a_pitch, m), x = at(t.q, t.q_pitch, m);
+        for (int64_t step = 0; step < n; step++) {
+            const int64_t i = from_top ? step : n - 1 - step;
+            for (int64_t c = 0; c < columns; c++) {
+                double sum = x[i * columns + c];
+                for (int64_t k = from_top ? 0 : i + 1; k < (from_top ? i : n); k++) {
+                    sum -= (t.transposed ? a[k * n + i] : a[i * n + k]) * x[k * columns + c];
+                }
+                x[i * columns + c] = t.unit ? sum : sum / a[i * n + i];
+            }
+        }
+    }
+    op_flush();
+}
+
+/* Row numbers of the pair that stands at `index` of those with i < j of n rows. */
+static void find_pair(uint64_t index, uint64_t n, uint64_t *i, uint64_t *j)
+{
+    uint64_t row = 0, left = n - 1;
+    while (index >= left) {
+        index -= left--;
+        row++;
+    }
+    *i = row;
+    *j = row + 1 + index;
+}
+
 __global__ __vector__ void linalg_distance(struct op_distance_args args)
 {
     const struct op_distance_args t = args;
     const uint32_t unit = op_bytes_of(t.type);
-    const struct op_span span =
-        op_block_span(t.out, t.type, t.batch * t.a_rows * t.b_rows, t.per_block);
+    const uint64_t count =
+        t.pairs ? t.a_rows * (t.a_rows - 1) / 2 : t.batch * t.a_rows * t.b_rows;
+    const struct op_span span = op_block_span(t.out, t.type, count, t.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
-        const uint64_t row = i / t.b_rows, other = row / t.a_rows * t.b_rows + i % t.b_rows;
+        uint64_t row = i / t.b_rows, other = row / t.a_rows * t.b_rows + i % t.b_rows;
+        if (t.pairs) {
+            find_pair(i, t.a_rows, &row, &other);
+        }
         double sum = 0;
         for (uint64_t k = 0; k < t.columns; k++) {
             const double d = fabs(op_get_d(t.a + (row * t.columns + k) * unit, t.type) -
@@ -261,6 +334,43 @@ __global__ __vector__ void linalg_distance(struct op_distance_args args)
                            : t.p == 1 || t.p == 0 || t.p == INFINITY ? sum
                                                                      : pow(sum, 1 / t.p);
         op_put_d(t.out + i * unit, t.type, out);
+    }
+    op_flush();
+}
+
+/* d |a - b|_p by a, times grad; the distance is given. */
+static double distance_slope(double difference, double distance, double p)
+{
+    const double size = fabs(difference), sign = (difference > 0) - (difference < 0);
+    if (p == 1) {
+        return sign;
+    }
+    if (p == INFINITY) {
+        return size == distance ? sign : 0;
+    }
+    if (distance == 0 || p == 0 || (p < 1 && difference == 0)) {
+        return 0;
+    }
+    return p == 2 ? difference / distance : sign * pow(size, p - 1) / pow(distance, p - 1);
+}
+
+__global__ __vector__ void linalg_distance_gradient(struct op_distance_gradient_args args)
+{
+    const struct op_distance_gradient_args t = args;
+    const uint32_t unit = op_bytes_of(t.type);
+    const struct op_span span =
+        op_block_span(t.out, t.type, t.batch * t.a_rows * t.columns, t.per_block);
+    for (uint64_t at = span.begin; at < span.end; at++) {
+        const uint64_t row = at / t.columns, c = at % t.columns, batch = row / t.a_rows;
+        const double x = op_get_d(t.a + at * unit, t.type);
+        double sum = 0;
+        for (uint64_t j = 0; j < t.b_rows; j++) {
+            const uint64_t other = batch * t.b_rows + j, pair = row * t.b_rows + j;
+            const double y = op_get_d(t.b + (other * t.columns + c) * unit, t.type);
+            sum += op_get_d(t.grad + pair * unit, t.type) *
+                   distance_slope(x - y, op_get_d(t.distance + pair * unit, t.type), t.p);
+        }
+        op_put_d(t.out + at * unit, t.type, sum);
     }
     op_flush();
 }

@@ -226,6 +226,16 @@ static inline int64_t pw_pow_i(int64_t a, int64_t b)
     }
     return (int64_t)power;
 }
+static inline int64_t pw_gcd_i(int64_t a, int64_t b)
+{
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y) {
+        const uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return (int64_t)x;
+}
 
 /* Modulo with the sign of the divisor. */
 static inline float pw_remainder_f(float a, float b)

@@ -2,7 +2,8 @@
 /*
  * Operators over lists of tensors: another operator for each member. A row says which and with what
  * ("each"): its words are parameters of the row (a list stands for its member), =N a whole number
- * as an argument by value, #N a scalar, [] an empty list of numbers, %name the type of a tensor.
+ * as an argument by value, #N a scalar, [] an empty list of numbers, %name the type of a tensor,
+ * @name the member's element of a tensor that has one for each.
  */
 #include "family.h"
 #include "words.h"
@@ -17,6 +18,7 @@ enum { ARGS_MAX = 12 };
 struct holder {
     struct op_scalar scalar;
     struct op_ints ints;
+    struct op_tensor element;
 };
 
 // Member `index` of a list argument; another argument as it is.
@@ -48,7 +50,31 @@ static struct op_value argument(const struct op_call *call, const char *word, ui
     if (word[0] == '%') {
         return op_value_type(member_of(op_call_value(call, word + 1), index).tensor->type);
     }
+    if (word[0] == '@') {
+        const struct op_tensor *all = op_call_tensor(call, word + 1);
+        holder->element = *all;
+        holder->element.rank = 0;
+        holder->element.addr += index * (uint64_t)all->stride[0] * op_type_bytes(all->type);
+        return op_value_tensor(&holder->element);
+    }
     return member_of(op_call_value(call, word), index);
+}
+
+// Tensors that hold a number for each member.
+static leo_status check_numbers(const struct op_call *call, uint64_t count)
+{
+    const char *text = op_row_attr(call->row, "each");
+    char word[OP_WORD_BYTES];
+    while (op_next_word(&text, word)) {
+        const struct op_tensor *all = word[0] == '@' ? op_call_tensor(call, word + 1) : NULL;
+        if (all && (all->rank != 1 || (uint64_t)all->dim[0] != count)) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "%s has shape %s, it must have an element for each of %" PRIu64
+                                " members",
+                                word + 1, op_tensor_shape_text(all).text, count);
+        }
+    }
+    return LEO_OK;
 }
 
 static leo_status check_lists(const struct op_call *call, uint64_t *count)
@@ -79,6 +105,9 @@ leo_status op_plan_foreach(const struct op_call *call)
 {
     uint64_t count = 0;
     leo_status status = check_lists(call, &count);
+    if (status == LEO_OK) {
+        status = check_numbers(call, count);
+    }
     for (uint64_t i = 0; status == LEO_OK && i < count; i++) {
         const char *text = op_row_attr(call->row, "each");
         char op[OP_WORD_BYTES], word[OP_WORD_BYTES];

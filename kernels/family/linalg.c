@@ -222,6 +222,98 @@ static leo_status plan_svd(const struct op_call *call)
     return chain.status;
 }
 
+static leo_status plan_slogdet(const struct op_call *call)
+{
+    const bool both = op_call_has(call, "signOut");
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *sign_out = both ? op_call_tensor(call, "signOut") : NULL,
+                           *log_out = op_call_tensor(call, both ? "logOut" : "out");
+    leo_status status = check_matrix(call, "self", true);
+    if (status == LEO_OK && both) {
+        status = check_output(call, "signOut", self, 0, NULL);
+    }
+    if (status == LEO_OK) {
+        status = check_output(call, both ? "logOut" : "out", self, 0, NULL);
+    }
+    if (status != LEO_OK || count_of(self, 2) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    struct batch a;
+    struct op_linalg_args args = begin(&chain, self, &a);
+    const struct batch made = make_batch(&chain, (int64_t)args.count, 2);
+    args.sigma = made.memory.addr;
+    args.sigma_pitch = made.pitch;
+    launch(&chain, "linalg_slogdet", &args);
+    const struct op_tensor sign = seen_as(&made, log_out, 0);
+    struct op_tensor log = sign;
+    log.addr += sizeof(double);
+    if (both) {
+        op_chain_copy(&chain, sign_out, &sign);
+        op_chain_copy(&chain, log_out, &log);
+    } else {
+        OP_CHAIN_CALL(&chain, "LogOfDeterminant", op_value_tensor(&sign), op_value_tensor(&log),
+                      op_value_tensor(log_out));
+    }
+    return chain.status;
+}
+
+static leo_status plan_triangular(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *a_in = op_call_tensor(call, "A"),
+                           *x_out = op_call_tensor(call, "xOut");
+    leo_status status = check_matrix(call, "A", true);
+    if (status == LEO_OK) {
+        status = check_matrix(call, "self", false);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const unsigned rank = x_out->rank;
+    int64_t a_shape[OP_RANK_MAX];
+    struct op_tensor a_seen, b_seen;
+    bool fits = rank >= 2;
+    if (fits) {
+        memcpy(a_shape, x_out->dim, sizeof(a_shape));
+        a_shape[rank - 1] = a_shape[rank - 2];
+        fits = op_tensor_broadcast(self, rank, x_out->dim, &b_seen) &&
+               op_tensor_broadcast(a_in, rank, a_shape, &a_seen) &&
+               self->dim[self->rank - 2] == a_in->dim[a_in->rank - 1];
+    }
+    if (!fits) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self of shape %s, A of %s and xOut of %s do not fit",
+                            op_tensor_shape_text(self).text, op_tensor_shape_text(a_in).text,
+                            op_tensor_shape_text(x_out).text);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    if (op_tensor_count(x_out) > 0) {
+        struct batch a;
+        struct op_linalg_args args = begin(&chain, &a_seen, &a);
+        args.q_columns = x_out->dim[rank - 1];
+        const struct batch x =
+            make_batch(&chain, (int64_t)args.count, args.rows * args.q_columns);
+        const struct op_tensor to = seen_as(&x, x_out, 2);
+        op_chain_copy(&chain, &to, &b_seen);
+        args.q = x.memory.addr;
+        args.q_pitch = x.pitch;
+        args.upper = op_call_int(call, "upper") != 0;
+        args.transposed = op_call_int(call, "transpose") != 0;
+        args.unit = op_call_int(call, "unitriangular") != 0;
+        launch(&chain, "linalg_triangular", &args);
+        op_chain_copy(&chain, x_out, &to);
+    }
+    const struct op_tensor *copy = op_call_tensor(call, "mOut");
+    if (op_tensor_count(copy) > 0) {
+        struct op_tensor a_wide;
+        if (!op_tensor_broadcast(a_in, copy->rank, copy->dim, &a_wide)) {
+            return op_call_fail(call, LEO_ERR_SHAPE, "mOut has shape %s, A %s",
+                                op_tensor_shape_text(copy).text, op_tensor_shape_text(a_in).text);
+        }
+        op_chain_copy(&chain, copy, &a_wide);
+    }
+    return chain.status;
+}
+
 static leo_status plan_distance(const struct op_call *call)
 {
     const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
@@ -274,6 +366,100 @@ static leo_status plan_distance(const struct op_call *call)
     return chain.status;
 }
 
+static leo_status plan_pairs(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    const double p = op_call_has(call, "p") ? op_call_real(call, "p")
+                                            : op_call_scalar(call, "pScalar")->real;
+    const int64_t rows = self->rank == 2 ? self->dim[0] : 0, count = rows * (rows - 1) / 2;
+    if (self->rank != 2 || !(p >= 0)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s (p = %g): it must be a matrix",
+                            op_tensor_shape_text(self).text, p);
+    }
+    leo_status status = op_call_check_shape(call, "out", 1, &count);
+    if (status != LEO_OK || count == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor made = op_chain_temp_like(&chain, self->type, out);
+    struct op_distance_args args = {.out = made.addr,
+                                    .a = op_chain_dense(&chain, self->type, self).addr,
+                                    .batch = 1,
+                                    .a_rows = (uint64_t)rows,
+                                    .b_rows = (uint64_t)rows,
+                                    .columns = (uint64_t)self->dim[1],
+                                    .p = p,
+                                    .type = (uint8_t)self->type,
+                                    .pairs = 1};
+    args.b = args.a;
+    const struct op_share share =
+        op_share_make((uint64_t)count, 1, 16, op_plan_vector_cores(call->plan));
+    args.per_block = share.per_block;
+    if (chain.status == LEO_OK) {
+        chain.status = op_plan_launch(call->plan, "linalg", "linalg_distance", share.blocks, &args,
+                                      sizeof(args), 3);
+    }
+    op_chain_copy(&chain, out, &made);
+    return chain.status;
+}
+
+static leo_status plan_distance_gradient(const struct op_call *call)
+{
+    static const char *const names[] = {"x1", "x2", "grad", "cdist"};
+    const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
+                           *grad = op_call_tensor(call, "grad"), *out = op_call_tensor(call, "out");
+    const unsigned rank = x1->rank;
+    bool fits = rank >= 2 && x2->rank == rank && x1->dim[rank - 1] == x2->dim[rank - 1] &&
+                op_call_real(call, "p") >= 0;
+    for (unsigned i = 0; fits && i + 2 < rank; i++) {
+        fits = x1->dim[i] == x2->dim[i];
+    }
+    if (!fits) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "x1 of shape %s and x2 of shape %s do not fit",
+                            op_tensor_shape_text(x1).text, op_tensor_shape_text(x2).text);
+    }
+    int64_t pairs[OP_RANK_MAX];
+    memcpy(pairs, x1->dim, sizeof(pairs));
+    pairs[rank - 1] = x2->dim[rank - 2];
+    leo_status status = op_call_check_shape(call, "out", rank, x1->dim);
+    for (unsigned i = 2; status == LEO_OK && i < 4; i++) {
+        status = op_call_check_shape(call, names[i], rank, pairs);
+    }
+    for (unsigned i = 1; status == LEO_OK && i < 4; i++) {
+        if (op_call_tensor(call, names[i])->type != x1->type) {
+            status = op_call_fail(call, LEO_ERR_DTYPE, "%s is not of x1's type %s", names[i],
+                                  op_type_name(x1->type));
+        }
+    }
+    if (status != LEO_OK || op_tensor_count(out) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor made = op_chain_temp_like(&chain, x1->type, out);
+    struct op_distance_gradient_args args = {
+        .out = made.addr,
+        .a = op_chain_dense(&chain, x1->type, x1).addr,
+        .b = op_chain_dense(&chain, x1->type, x2).addr,
+        .grad = op_chain_dense(&chain, x1->type, grad).addr,
+        .distance = op_chain_dense(&chain, x1->type, op_call_tensor(call, "cdist")).addr,
+        .batch = (uint64_t)count_of(out, 2),
+        .a_rows = (uint64_t)x1->dim[rank - 2],
+        .b_rows = (uint64_t)x2->dim[rank - 2],
+        .columns = (uint64_t)x1->dim[rank - 1],
+        .p = op_call_real(call, "p"),
+        .type = (uint8_t)x1->type,
+    };
+    const struct op_share share =
+        op_share_make((uint64_t)op_tensor_count(out), 1, 16, op_plan_vector_cores(call->plan));
+    args.per_block = share.per_block;
+    if (chain.status == LEO_OK) {
+        chain.status = op_plan_launch(call->plan, "linalg", "linalg_distance_gradient",
+                                      share.blocks, &args, sizeof(args), 5);
+    }
+    op_chain_copy(&chain, out, &made);
+    return chain.status;
+}
+
 leo_status op_plan_linalg(const struct op_call *call)
 {
     static const struct {
@@ -282,6 +468,8 @@ leo_status op_plan_linalg(const struct op_call *call)
     } plans[] = {
         {"cholesky", plan_cholesky}, {"inverse", plan_inverse},   {"qr", plan_qr},
         {"svd", plan_svd},           {"distance", plan_distance},
+        {"slogdet", plan_slogdet},   {"triangular", plan_triangular},
+        {"pairs", plan_pairs},       {"distance_gradient", plan_distance_gradient},
     };
     const char *word = op_row_attr(call->row, "linalg");
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {

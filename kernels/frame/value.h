@@ -86,6 +86,11 @@ static inline struct op_value op_value_ints(const struct op_ints *ints)
     return (struct op_value){.kind = OP_KIND_INTS, .ints = ints};
 }
 
+static inline struct op_value op_value_bools(const struct op_bools *bools)
+{
+    return (struct op_value){.kind = OP_KIND_BOOLS, .bools = bools};
+}
+
 static inline struct op_value op_value_type(enum op_type type)
 {
     return (struct op_value){.kind = OP_KIND_DTYPE, .type = type};
