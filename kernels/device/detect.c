@@ -89,8 +89,8 @@ __global__ __vector__ void regions_mean(struct op_regions_args args)
         const int64_t cell = (int64_t)(i % cells), py = cell / t.pooled_width,
                       px = cell % t.pooled_width;
         const struct region r = take_region(&t, index);
-        const uint64_t plane = ((uint64_t)r.image * t.channels + row % t.channels) *
-                               (uint64_t)(t.height * t.width);
+        const uint64_t plane =
+            ((uint64_t)r.image * t.channels + row % t.channels) * (uint64_t)(t.height * t.width);
         float sum = 0;
         for (int64_t iy = 0; iy < r.rows; iy++) {
             struct between y, x;
@@ -98,8 +98,7 @@ __global__ __vector__ void regions_mean(struct op_regions_args args)
                 continue;
             }
             for (int64_t ix = 0; ix < r.columns; ix++) {
-                if (!find_pixels(sample_at(r.left, r.cell_width, px, ix, r.columns), t.width,
-                                 &x)) {
+                if (!find_pixels(sample_at(r.left, r.cell_width, px, ix, r.columns), t.width, &x)) {
                     continue;
                 }
                 sum += (1 - y.weight) * ((1 - x.weight) * pixel(&t, plane, y.low, x.low) +
@@ -120,8 +119,7 @@ __global__ __vector__ void regions_gradient(struct op_regions_args args)
 {
     const struct op_regions_args t = args;
     const uint64_t cells = (uint64_t)(t.pooled_height * t.pooled_width),
-                   planes = (uint64_t)t.images * t.channels,
-                   begin = get_block_idx() * t.per_block,
+                   planes = (uint64_t)t.images * t.channels, begin = get_block_idx() * t.per_block,
                    end = op_min64(begin + t.per_block, planes);
     for (uint64_t index = 0; index < t.regions; index++) {
         const struct region r = take_region(&t, index);
@@ -165,8 +163,8 @@ static struct box take_box(uint64_t addr, uint32_t type, uint64_t index)
 {
     const uint32_t unit = op_bytes_of(type);
     const uint64_t at = addr + index * 4 * unit;
-    return (struct box){op_get_f(at, type), op_get_f(at + unit, type), op_get_f(at + 2 * unit, type),
-                        op_get_f(at + 3 * unit, type)};
+    return (struct box){op_get_f(at, type), op_get_f(at + unit, type),
+                        op_get_f(at + 2 * unit, type), op_get_f(at + 3 * unit, type)};
 }
 
 static float area_of(const struct box *b)
@@ -185,7 +183,8 @@ static float common_area(const struct box *a, const struct box *b)
 __global__ __vector__ void boxes_suppress(struct op_suppress_args args)
 {
     const struct op_suppress_args t = args;
-    const float limit = op_get_f(t.overlap, t.overlap_type), least = op_get_f(t.least, t.least_type);
+    const float limit = op_get_f(t.overlap, t.overlap_type),
+                least = op_get_f(t.least, t.least_type);
     const uint32_t unit = op_bytes_of(t.score_type);
     const int64_t most = op_get_i(t.most, t.most_type);
     const uint64_t room = most < 0 ? 0 : op_min64((uint64_t)most, t.room);
@@ -228,8 +227,7 @@ __global__ __vector__ void boxes_overlap(struct op_overlap_args args)
         const struct box a = take_box(t.a, t.type, i / t.b_count),
                          b = take_box(t.b, t.type, i % t.b_count);
         const float both = common_area(&a, &b),
-                    all = t.over == OP_OVERLAP_ROW ? area_of(&a)
-                                                      : area_of(&a) + area_of(&b) - both;
+                    all = t.over == OP_OVERLAP_ROW ? area_of(&a) : area_of(&a) + area_of(&b) - both;
         op_put_f(t.out + i * op_bytes_of(t.type), t.type, both / (all + t.eps));
     }
     op_flush();

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /**
- * Regions of planes [images, channels, height, width], dense. table [regions, 5]: image and corners.
- * Forward: value [regions, channels, pooled_height, pooled_width] from plane; backward: plane from
- * value, f32 both.
+ * Regions of planes [images, channels, height, width], dense. table [regions, 5]: image and
+ * corners. Forward: value [regions, channels, pooled_height, pooled_width] from plane; backward:
+ * plane from value, f32 both.
  */
 struct op_regions_args {
     uint64_t plane, table, value;
@@ -15,8 +15,9 @@ struct op_regions_args {
     int64_t images, height, width, pooled_height, pooled_width;
     int64_t samples; /**< in each direction of a cell; 0: as many as it has pixels, rounded up */
     float scale;
-    float begin_shift, end_shift; /**< added to the corners, in pixels of the plane and of the image */
-    float least;                  /**< size of a region at least */
+    float begin_shift,
+        end_shift; /**< added to the corners, in pixels of the plane and of the image */
+    float least;   /**< size of a region at least */
     uint8_t plane_type, table_type, value_type;
 };
 

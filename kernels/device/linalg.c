@@ -306,8 +306,7 @@ __global__ __vector__ void linalg_distance(struct op_distance_args args)
 {
     const struct op_distance_args t = args;
     const uint32_t unit = op_bytes_of(t.type);
-    const uint64_t count =
-        t.pairs ? t.a_rows * (t.a_rows - 1) / 2 : t.batch * t.a_rows * t.b_rows;
+    const uint64_t count = t.pairs ? t.a_rows * (t.a_rows - 1) / 2 : t.batch * t.a_rows * t.b_rows;
     const struct op_span span = op_block_span(t.out, t.type, count, t.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
         uint64_t row = i / t.b_rows, other = row / t.a_rows * t.b_rows + i % t.b_rows;

@@ -266,3 +266,70 @@ leo_status op_plan_rotary(const struct op_call *call)
     }
     return chain.status;
 }
+
+leo_status op_plan_renorm(const struct op_call *call)
+{
+    const bool in_place = op_call_has(call, "selfRef");
+    const struct op_tensor *self = op_call_tensor(call, in_place ? "selfRef" : "self"),
+                           *out = in_place ? self : op_call_tensor(call, "out");
+    const struct op_scalar *p = op_call_scalar(call, "p");
+    const double most = op_call_scalar(call, "maxNorm")->real;
+    int64_t list[OP_RANK_MAX], kept[OP_RANK_MAX];
+    struct op_ints over = {list, 0};
+    unsigned dim = 0;
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
+    if (status == LEO_OK && (self->rank < 2 || !(p->real > 0) || !(most >= 0))) {
+        status =
+            op_call_fail(call, LEO_ERR_INVALID_ARG,
+                         "self of shape %s, p = %g, maxNorm = %g: it must have two dimensions, "
+                         "p above 0 and maxNorm not below it",
+                         op_tensor_shape_text(self).text, p->real, most);
+    }
+    if (status == LEO_OK && !in_place) {
+        status = op_call_check_shape(call, "out", self->rank, self->dim);
+    }
+    if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    for (unsigned i = 0; i < self->rank; i++) {
+        kept[i] = i == dim ? self->dim[i] : 1;
+        if (i != dim) {
+            list[over.count++] = i;
+        }
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor norms = op_chain_temp(&chain, OP_TYPE_F32, self->rank, kept),
+                           factors = op_chain_temp(&chain, OP_TYPE_F32, self->rank, kept);
+    OP_CHAIN_CALL(&chain, "LinalgVectorNorm", op_value_tensor(self), op_value_scalar(p),
+                  op_value_ints(&over), op_value_int(1), op_value_type(OP_TYPE_F32),
+                  op_value_tensor(&norms));
+    OP_CHAIN_CALL(&chain, "RenormFactor", op_value_tensor(&norms), op_value_real(most),
+                  op_value_tensor(&factors));
+    OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(self), op_value_tensor(&factors),
+                  op_value_tensor(out));
+    return chain.status;
+}
+
+leo_status op_plan_is_in(const struct op_call *call)
+{
+    const struct op_tensor *tests = op_call_tensor(call, "testElements");
+    struct op_tensor out = *op_call_tensor(call, "out");
+    if (op_tensor_count(&out) != 1) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "out has shape %s, it must have one element",
+                            op_tensor_shape_text(&out).text);
+    }
+    int64_t dims[OP_RANK_MAX];
+    for (unsigned i = 0; i < tests->rank; i++) {
+        dims[i] = i;
+    }
+    const struct op_ints all = {dims, tests->rank};
+    const bool invert = op_call_int(call, "invert");
+    out.rank = 0;
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor same = op_chain_temp_like(&chain, OP_TYPE_BOOL, tests);
+    OP_CHAIN_CALL(&chain, invert ? "NeScalar" : "EqScalar", op_value_tensor(tests),
+                  op_value_scalar(op_call_scalar(call, "element")), op_value_tensor(&same));
+    OP_CHAIN_CALL(&chain, invert ? "All" : "Any", op_value_tensor(&same), op_value_ints(&all),
+                  op_value_int(0), op_value_tensor(&out));
+    return chain.status;
+}

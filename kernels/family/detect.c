@@ -12,14 +12,13 @@ struct names {
     const char *in, *table, *out, *height, *width, *scale, *samples;
 };
 
-static const struct names plain = {"self",         "rois",
-                                   "result",       "pooled_height",
-                                   "pooled_width", "spatial_scale_value",
-                                   "sample_num"};
+static const struct names plain = {
+    "self", "rois", "result", "pooled_height", "pooled_width", "spatial_scale_value", "sample_num"};
 static const struct names second = {"self",        "boxes",        "out",          "pooledHeight",
                                     "pooledWidth", "spatialScale", "samplingRatio"};
-static const struct names second_back = {"gradOutput",  "boxes",        "gradInput",    "pooledHeight",
-                                         "pooledWidth", "spatialScale", "samplingRatio"};
+static const struct names second_back = {"gradOutput",   "boxes",       "gradInput",
+                                         "pooledHeight", "pooledWidth", "spatialScale",
+                                         "samplingRatio"};
 
 static leo_status take_regions(const struct op_call *call, const struct names *names,
                                const struct op_tensor *plane, const struct op_tensor *value,
@@ -40,10 +39,10 @@ static leo_status take_regions(const struct op_call *call, const struct names *n
                             op_tensor_shape_text(value).text, op_tensor_shape_text(plane).text);
     }
     const bool aligned = op_call_has(call, "aligned");
-    const int64_t mode = aligned ? (op_call_int(call, "aligned") ? 2 : 0)
-                                 : op_call_int(call, op_call_has(call, "roi_end_mode")
-                                                         ? "roi_end_mode"
-                                                         : "roi_end_mode_value");
+    const int64_t mode =
+        aligned ? (op_call_int(call, "aligned") ? 2 : 0)
+                : op_call_int(call, op_call_has(call, "roi_end_mode") ? "roi_end_mode"
+                                                                      : "roi_end_mode_value");
     if (mode < 0 || mode > 2) {
         return op_call_fail(call, LEO_ERR_INVALID_ARG,
                             "roi_end_mode is %" PRId64 ": it must be 0, 1 or 2", mode);
@@ -73,8 +72,8 @@ static void launch_regions(struct op_chain *chain, const char *kernel, uint64_t 
         op_share_make(count, granule, granule, op_plan_vector_cores(chain->plan));
     args->per_block = share.per_block;
     if (chain->status == LEO_OK) {
-        chain->status = op_plan_launch(chain->plan, "detect", kernel, share.blocks, args,
-                                       sizeof(*args), 3);
+        chain->status =
+            op_plan_launch(chain->plan, "detect", kernel, share.blocks, args, sizeof(*args), 3);
     }
 }
 
@@ -173,8 +172,7 @@ static leo_status plan_suppress(const struct op_call *call)
                            total = op_chain_temp_like(&chain, OP_TYPE_I32, count),
                            taken = op_chain_temp_like(&chain, OP_TYPE_U8, scores);
     if (chain.status == LEO_OK) {
-        chain.status =
-            op_plan_fill(call->plan, taken.addr, 0, (uint64_t)op_tensor_count(&taken));
+        chain.status = op_plan_fill(call->plan, taken.addr, 0, (uint64_t)op_tensor_count(&taken));
     }
     struct op_suppress_args args = {
         .boxes = op_chain_dense(&chain, boxes->type, boxes).addr,

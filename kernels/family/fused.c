@@ -25,8 +25,8 @@ static const struct op_tensor *tensor_of(const struct op_call *call, const char 
 static const struct names *names_of(const struct op_call *call)
 {
     const char *kind = op_row_attr(call->row, "norm");
-    return strcmp(kind, "layer") == 0    ? &layer
-           : strcmp(kind, "deep") == 0   ? &deep
+    return strcmp(kind, "layer") == 0   ? &layer
+           : strcmp(kind, "deep") == 0  ? &deep
            : op_call_has(call, "x1Ref") ? &in_place
                                         : &normal;
 }

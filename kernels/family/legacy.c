@@ -20,13 +20,11 @@ static void pool(struct op_chain *chain, const struct op_tensor *x, const struct
                  const struct op_tensor *positions)
 {
     const struct op_call *call = chain->call;
-    OP_CHAIN_CALL(chain, pool_row(x, false), op_value_tensor(x),
-                  op_value_ints(op_call_ints(call, "ksize")),
-                  op_value_ints(op_call_ints(call, "strides")),
-                  op_value_ints(op_call_ints(call, "pads")),
-                  op_value_ints(op_call_ints(call, "dilation")),
-                  op_value_int(op_call_int(call, "ceilMode")), op_value_tensor(y),
-                  op_value_tensor(positions));
+    OP_CHAIN_CALL(
+        chain, pool_row(x, false), op_value_tensor(x), op_value_ints(op_call_ints(call, "ksize")),
+        op_value_ints(op_call_ints(call, "strides")), op_value_ints(op_call_ints(call, "pads")),
+        op_value_ints(op_call_ints(call, "dilation")), op_value_int(op_call_int(call, "ceilMode")),
+        op_value_tensor(y), op_value_tensor(positions));
 }
 
 static leo_status plan_max_pool(const struct op_call *call)
@@ -35,6 +33,10 @@ static leo_status plan_max_pool(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor positions = op_chain_temp_like(&chain, OP_TYPE_I32, y);
     pool(&chain, x, y, &positions);
+    const struct op_tensor *mark = op_call_tensor(call, "mark");
+    if (mark) {
+        OP_CHAIN_CALL(&chain, "InplaceZero", op_value_tensor(mark));
+    }
     return chain.status;
 }
 
@@ -45,13 +47,12 @@ static leo_status plan_max_pool_gradient(const struct op_call *call)
     const struct op_tensor positions = op_chain_temp_like(&chain, OP_TYPE_I32, grads),
                            y = op_chain_temp_like(&chain, x->type, grads);
     pool(&chain, x, &y, &positions);
-    OP_CHAIN_CALL(&chain, pool_row(x, true), op_value_tensor(grads), op_value_tensor(x),
-                  op_value_tensor(&positions), op_value_ints(op_call_ints(call, "ksize")),
-                  op_value_ints(op_call_ints(call, "strides")),
-                  op_value_ints(op_call_ints(call, "pads")),
-                  op_value_ints(op_call_ints(call, "dilation")),
-                  op_value_int(op_call_int(call, "ceilMode")),
-                  op_value_tensor(op_call_tensor(call, "dx")));
+    OP_CHAIN_CALL(
+        &chain, pool_row(x, true), op_value_tensor(grads), op_value_tensor(x),
+        op_value_tensor(&positions), op_value_ints(op_call_ints(call, "ksize")),
+        op_value_ints(op_call_ints(call, "strides")), op_value_ints(op_call_ints(call, "pads")),
+        op_value_ints(op_call_ints(call, "dilation")), op_value_int(op_call_int(call, "ceilMode")),
+        op_value_tensor(op_call_tensor(call, "dx")));
     return chain.status;
 }
 
@@ -109,6 +110,18 @@ static void sum_channels(struct op_chain *chain, const struct op_tensor *x,
                   op_value_type(OP_TYPE_F32), op_value_tensor(out));
 }
 
+static leo_status plan_bias_gradient(const struct op_call *call)
+{
+    static const char *const names[] = {"y", NULL};
+    leo_status status = check_channels(call, names);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    sum_channels(&chain, op_call_tensor(call, "x"), op_call_tensor(call, "y"));
+    return chain.status;
+}
+
 static leo_status plan_bn_reduce(const struct op_call *call)
 {
     static const char *const names[] = {"sum", "squareSum", NULL};
@@ -149,8 +162,8 @@ static void move_toward(struct op_chain *chain, const char *running, const struc
 
 static leo_status plan_bn_update(const struct op_call *call)
 {
-    static const char *const names[] = {"sum",       "squareSum", "scale",         "offset",
-                                        "mean",      "variance",  "meanOut",       "varianceOut",
+    static const char *const names[] = {"sum",       "squareSum",     "scale",   "offset",
+                                        "mean",      "variance",      "meanOut", "varianceOut",
                                         "batchMean", "batchVariance", NULL};
     const struct op_tensor *x = op_call_tensor(call, "x"),
                            *mean = op_call_tensor(call, "batchMean"),
@@ -245,8 +258,8 @@ static leo_status plan_bn_reduce_gradient(const struct op_call *call)
     OP_CHAIN_CALL(&chain, "BnAlong", op_value_tensor(x), op_value_tensor(&mean),
                   op_value_tensor(&v), op_value_tensor(&scale), eps, op_value_tensor(&along));
     OP_CHAIN_CALL(&chain, "BnGradient", op_value_tensor(&along), op_value_tensor(grads),
-                  op_value_tensor(&offset), op_value_tensor(&factor),
-                  op_value_real(per_channel(x)), op_value_tensor(op_call_tensor(call, "y")));
+                  op_value_tensor(&offset), op_value_tensor(&factor), op_value_real(per_channel(x)),
+                  op_value_tensor(op_call_tensor(call, "y")));
     return chain.status;
 }
 
@@ -325,7 +338,7 @@ static leo_status plan_masked_softmax(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor mask = take_mask(&chain, triangle, x),
                            scores = op_chain_temp_like(&chain, OP_TYPE_F32, x);
-    OP_CHAIN_CALL(&chain, "MaskedScale", op_value_tensor(x), op_value_tensor(&mask),
+    OP_CHAIN_CALL(&chain, "ScaleOrMask", op_value_tensor(x), op_value_tensor(&mask),
                   op_value_real(op_call_real(call, "scale")), op_value_tensor(&scores));
     OP_CHAIN_CALL(&chain, "Softmax", op_value_tensor(&scores), op_value_int(-1),
                   op_value_tensor(op_call_tensor(call, "y")));
@@ -513,6 +526,7 @@ leo_status op_plan_legacy(const struct op_call *call)
     } plans[] = {
         {"max_pool", plan_max_pool},
         {"max_pool_gradient", plan_max_pool_gradient},
+        {"bias_gradient", plan_bias_gradient},
         {"bn_reduce", plan_bn_reduce},
         {"bn_update", plan_bn_update},
         {"bn_update_gradient", plan_bn_update_gradient},

@@ -281,7 +281,8 @@ static leo_status plan_triangular(const struct op_call *call)
                self->dim[self->rank - 2] == a_in->dim[a_in->rank - 1];
     }
     if (!fits) {
-        return op_call_fail(call, LEO_ERR_SHAPE, "self of shape %s, A of %s and xOut of %s do not fit",
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "self of shape %s, A of %s and xOut of %s do not fit",
                             op_tensor_shape_text(self).text, op_tensor_shape_text(a_in).text,
                             op_tensor_shape_text(x_out).text);
     }
@@ -290,8 +291,7 @@ static leo_status plan_triangular(const struct op_call *call)
         struct batch a;
         struct op_linalg_args args = begin(&chain, &a_seen, &a);
         args.q_columns = x_out->dim[rank - 1];
-        const struct batch x =
-            make_batch(&chain, (int64_t)args.count, args.rows * args.q_columns);
+        const struct batch x = make_batch(&chain, (int64_t)args.count, args.rows * args.q_columns);
         const struct op_tensor to = seen_as(&x, x_out, 2);
         op_chain_copy(&chain, &to, &b_seen);
         args.q = x.memory.addr;
@@ -369,8 +369,8 @@ static leo_status plan_distance(const struct op_call *call)
 static leo_status plan_pairs(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
-    const double p = op_call_has(call, "p") ? op_call_real(call, "p")
-                                            : op_call_scalar(call, "pScalar")->real;
+    const double p =
+        op_call_has(call, "p") ? op_call_real(call, "p") : op_call_scalar(call, "pScalar")->real;
     const int64_t rows = self->rank == 2 ? self->dim[0] : 0, count = rows * (rows - 1) / 2;
     if (self->rank != 2 || !(p >= 0)) {
         return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s (p = %g): it must be a matrix",
@@ -466,10 +466,15 @@ leo_status op_plan_linalg(const struct op_call *call)
         const char *word;
         leo_status (*plan)(const struct op_call *call);
     } plans[] = {
-        {"cholesky", plan_cholesky}, {"inverse", plan_inverse},   {"qr", plan_qr},
-        {"svd", plan_svd},           {"distance", plan_distance},
-        {"slogdet", plan_slogdet},   {"triangular", plan_triangular},
-        {"pairs", plan_pairs},       {"distance_gradient", plan_distance_gradient},
+        {"cholesky", plan_cholesky},
+        {"inverse", plan_inverse},
+        {"qr", plan_qr},
+        {"svd", plan_svd},
+        {"distance", plan_distance},
+        {"slogdet", plan_slogdet},
+        {"triangular", plan_triangular},
+        {"pairs", plan_pairs},
+        {"distance_gradient", plan_distance_gradient},
     };
     const char *word = op_row_attr(call->row, "linalg");
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {

@@ -59,9 +59,8 @@ static double scale_of(const struct shape *shape, int64_t reduction)
 // A tensor of one 1, for a weight that is not given.
 static leo_status make_one(const struct op_call *call, struct op_tensor *one)
 {
-    static const int64_t dim = 1;
     const struct op_scalar scalar = op_scalar_real(1);
-    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 1, &dim, one);
+    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 0, NULL, one);
     if (status != LEO_OK) {
         return status;
     }

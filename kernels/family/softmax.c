@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax, log softmax and their gradients along one dimension. */
+#include "chain.h"
 #include "dims.h"
-#include "family.h"
 
 #include "../device/softmax_args.h"
 
@@ -66,6 +66,62 @@ static leo_status plan_vector(const struct op_call *call, const struct op_tensor
     return status == LEO_OK && made.addr != last.addr ? op_plan_copy(plan, &last, &made) : status;
 }
 
+// f64 has no vector instructions: from operators of the scalar unit. The whole of it in f64.
+static leo_status plan_double(const struct op_call *call, const struct op_tensor *a,
+                              const struct op_tensor *b, const struct op_tensor *out, int64_t dim)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    const struct op_ints over = {&dim, a->rank ? 1 : 0};
+    const uint8_t mode = mode_of(call);
+    const bool log = mode == OP_SOFTMAX_LOG || mode == OP_SOFTMAX_LOG_BACKWARD;
+    struct op_chain chain = op_chain_begin(call);
+    int64_t kept[OP_RANK_MAX];
+    memcpy(kept, a->dim, sizeof(kept));
+    if (a->rank) {
+        kept[dim] = 1;
+    }
+    const struct op_tensor sums = op_chain_temp(&chain, OP_TYPE_F64, a->rank, kept),
+                           made = op_chain_temp_like(&chain, OP_TYPE_F64, a),
+                           terms = op_chain_temp_like(&chain, OP_TYPE_F64, a);
+    const struct op_value sum[] = {op_value_tensor(&terms), op_value_ints(&over), op_value_int(1),
+                                   op_value_type(OP_TYPE_F64), op_value_tensor(&sums)};
+    if (a == b) { // forward
+        OP_CHAIN_CALL(&chain, "Amax", op_value_tensor(a), op_value_ints(&over), op_value_int(1),
+                      op_value_tensor(&sums));
+        OP_CHAIN_CALL(&chain, "Sub", op_value_tensor(a), op_value_tensor(&sums),
+                      op_value_scalar(&one), op_value_tensor(&made));
+        OP_CHAIN_CALL(&chain, "Exp", op_value_tensor(&made), op_value_tensor(&terms));
+        op_chain_call(&chain, "ReduceSum", sum, 5);
+        if (log) {
+            OP_CHAIN_CALL(&chain, "InplaceLog", op_value_tensor(&sums));
+            OP_CHAIN_CALL(&chain, "Sub", op_value_tensor(&made), op_value_tensor(&sums),
+                          op_value_scalar(&one), op_value_tensor(out));
+        } else {
+            OP_CHAIN_CALL(&chain, "Div", op_value_tensor(&terms), op_value_tensor(&sums),
+                          op_value_tensor(out));
+        }
+        return chain.status;
+    }
+    // a: the gradient, b: the output.
+    if (log) {
+        op_chain_copy(&chain, &terms, a);
+        op_chain_call(&chain, "ReduceSum", sum, 5);
+        OP_CHAIN_CALL(&chain, "Exp", op_value_tensor(b), op_value_tensor(&made));
+        OP_CHAIN_CALL(&chain, "InplaceMul", op_value_tensor(&made), op_value_tensor(&sums));
+        OP_CHAIN_CALL(&chain, "Sub", op_value_tensor(a), op_value_tensor(&made),
+                      op_value_scalar(&one), op_value_tensor(out));
+    } else {
+        OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(a), op_value_tensor(b),
+                      op_value_tensor(&terms));
+        op_chain_call(&chain, "ReduceSum", sum, 5);
+        OP_CHAIN_CALL(&chain, "Sub", op_value_tensor(a), op_value_tensor(&sums),
+                      op_value_scalar(&one), op_value_tensor(&made));
+        OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(&made), op_value_tensor(b),
+                      op_value_tensor(out));
+    }
+    return chain.status;
+}
+
 leo_status op_plan_softmax(const struct op_call *call)
 {
     const bool backward = op_call_has(call, "gradOutput");
@@ -86,5 +142,6 @@ leo_status op_plan_softmax(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(a) == 0) {
         return status;
     }
-    return plan_vector(call, a, b, out, a->rank ? (unsigned)dim : 0);
+    return a->type == OP_TYPE_F64 ? plan_double(call, a, b, out, dim)
+                                  : plan_vector(call, a, b, out, a->rank ? (unsigned)dim : 0);
 }

@@ -47,11 +47,11 @@ class Expression:
 
     def function(self, cls, prefix):
         c_type = CLASSES[cls]
-        lines = [f"{prefix}{c_type} expression_{self.name}_{cls}(const {c_type} *v)", "{"]
+        lines = [f"{prefix}{c_type} expression_{self.name}_{cls}(const {c_type} *op_values)", "{"]
         for number, name in enumerate(self.variables):
-            lines.append(f"    const {c_type} {name} = v[{number}];")
+            lines.append(f"    const {c_type} {name} = op_values[{number}];")
         if not self.variables:
-            lines.append("    (void)v;")
+            lines.append("    (void)op_values;")
         lines += [f"    return ({c_type})({self.c_text(cls)});", "}"]
         return "\n".join(lines)
 

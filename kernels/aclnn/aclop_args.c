@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aclop_args.h"
+
+#include "objects.h"
+
+#include <leo/alloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static aclError fail(struct aclop_call *call, aclError code, const char *text)
+{
+    call->error = leo_acl_fail(code, call->op->type, "%s", text);
+    return call->error;
+}
+
+static const struct leo_acl_attr *find_attr(const struct aclop_call *call, const char *name)
+{
+    for (const struct leo_acl_attr *attr = call->op->attr ? call->op->attr->first : NULL; attr;
+         attr = attr->next) {
+        if (strcmp(attr->name, name) == 0) {
+            return attr;
+        }
+    }
+    return NULL;
+}
+
+static int64_t attr_int(const struct aclop_call *call, const char *name, int64_t absent)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    if (!attr || attr->count == 0) {
+        return absent;
+    }
+    const bool whole = attr->kind == LEO_ACL_ATTR_INT || attr->kind == LEO_ACL_ATTR_INTS;
+    return attr->kind == LEO_ACL_ATTR_BOOL ? attr->value.bools[0]
+           : whole                         ? attr->value.ints[0]
+                                           : absent;
+}
+
+static bool attr_is_text(const struct aclop_call *call, const char *name, const char *text)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    return attr && attr->kind == LEO_ACL_ATTR_STRING && strcmp(attr->value.text, text) == 0;
+}
+
+static bool is_plain(aclFormat format)
+{
+    return format == ACL_FORMAT_UNDEFINED || format == ACL_FORMAT_ND || format == ACL_FORMAT_NCHW ||
+           format == ACL_FORMAT_NCDHW || format == ACL_FORMAT_NCL;
+}
+
+// Tensor `number` of the inputs ('x') or outputs ('y').
+static bool get_tensor(struct aclop_call *call, char side, unsigned number,
+                       struct op_tensor *tensor)
+{
+    const struct leo_acl_op *op = call->op;
+    const unsigned count = (unsigned)(side == 'x' ? op->input_count : op->output_count);
+    if (number >= count) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "the call has fewer tensors than the operator");
+        return false;
+    }
+    const aclTensorDesc *desc = side == 'x' ? op->input_descs[number] : op->output_descs[number];
+    const aclDataBuffer *buffer = side == 'x' ? op->inputs[number] : op->outputs[number];
+    const bool stored = desc->storage_format != ACL_FORMAT_UNDEFINED;
+    if (!is_plain(stored ? desc->storage_format : desc->format)) {
+        fail(call, ACL_ERROR_FORMAT_NOT_MATCH, "only tensors stored as ND or NCHW are possible");
+        return false;
+    }
+    const size_t rank = desc->dim_count == LEO_ACL_NO_DIMS ? 0 : desc->dim_count;
+    if (rank > OP_RANK_MAX) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a tensor has more than 8 dimensions");
+        return false;
+    }
+    *tensor = op_tensor_dense((uintptr_t)aclGetDataBufferAddr(buffer), opapi_type(desc->type),
+                              (unsigned)rank, desc->dims);
+    return true;
+}
+
+static int64_t *copy_numbers(struct aclop_call *call, unsigned at, uint64_t count)
+{
+    call->numbers[at] = leo_calloc(count + 1, sizeof(int64_t));
+    if (!call->numbers[at]) {
+        fail(call, ACL_ERROR_BAD_ALLOC, "out of host memory");
+    }
+    call->ints[at] = (struct op_ints){call->numbers[at], count};
+    return call->numbers[at];
+}
+
+// Data of an input in host memory, NULL after a failure.
+static const void *host_data(struct aclop_call *call, unsigned number, struct op_tensor *tensor)
+{
+    if (!get_tensor(call, 'x', number, tensor)) {
+        return NULL;
+    }
+    const aclTensorDesc *desc = call->op->input_descs[number];
+    const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor->addr;
+    if ((desc->placement == ACL_MEMTYPE_DEVICE && !desc->constant) || !data) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be in host memory");
+        return NULL;
+    }
+    return data;
+}
+
+// Integers of an input in host memory.
+static void host_numbers(struct aclop_call *call, unsigned at, unsigned number)
+{
+    struct op_tensor tensor;
+    const void *data = host_data(call, number, &tensor);
+    if (!data) {
+        return;
+    }
+    if (tensor.type != OP_TYPE_I32 && tensor.type != OP_TYPE_I64) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be int32 or int64 in host memory");
+        return;
+    }
+    const uint64_t count = (uint64_t)op_tensor_count(&tensor);
+    int64_t *numbers = copy_numbers(call, at, count);
+    for (uint64_t i = 0; numbers && i < count; i++) {
+        numbers[i] =
+            tensor.type == OP_TYPE_I32 ? ((const int32_t *)data)[i] : ((const int64_t *)data)[i];
+    }
+    call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+// Pairs of an input in host memory, the last dimension first; at most `most` numbers if not 0.
+static void host_pairs(struct aclop_call *call, unsigned at, unsigned number, uint64_t most)
+{
+    host_numbers(call, at, number);
+    struct op_ints *ints = &call->ints[at];
+    if (call->error || ints->count % 2) {
+        return;
+    }
+    int64_t *items = call->numbers[at];
+    const uint64_t pairs = ints->count / 2;
+    for (uint64_t i = 0; i < pairs / 2; i++) {
+        int64_t *one = items + 2 * i, *other = items + 2 * (pairs - 1 - i);
+        const int64_t before = one[0], after = one[1];
+        one[0] = other[0];
+        one[1] = other[1];
+        other[0] = before;
+        other[1] = after;
+    }
+    ints->count = most && ints->count > most ? most : ints->count;
+}
+
+// The size of a tensor from dimension `from` on.
+static void tensor_dims(struct aclop_call *call, unsigned at, char side, unsigned number,
+                        unsigned from)
+{
+    struct op_tensor tensor;
+    if (!get_tensor(call, side, number, &tensor)) {
+        return;
+    }
+    const unsigned count = tensor.rank > from ? tensor.rank - from : 0;
+    int64_t *numbers = copy_numbers(call, at, count);
+    if (numbers && count) {
+        memcpy(numbers, tensor.dim + from, count * sizeof(*numbers));
+    }
+    call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+// Numbers [from, from + most) of an attribute; most 0: all from `from` on.
+static void attr_numbers(struct aclop_call *call, unsigned at, const char *name, uint64_t from,
+                         uint64_t most)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    const uint64_t all = attr && attr->kind == LEO_ACL_ATTR_INTS ? attr->count : 0,
+                   rest = all > from ? all - from : 0, count = most && rest > most ? most : rest;
+    // A dilation that is not given is 1.
+    const bool ones = count == 0 && strncmp(name, "dilation", 8) == 0;
+    int64_t *numbers = copy_numbers(call, at, count + ones);
+    if (numbers && count) {
+        memcpy(numbers, attr->value.ints + from, count * sizeof(*numbers));
+    } else if (numbers && ones) {
+        numbers[0] = 1;
+    }
+    call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+static void attr_paddings(struct aclop_call *call, unsigned at, const char *name)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    const bool three = attr && attr->kind == LEO_ACL_ATTR_INTS && attr->count == 6;
+    int64_t *numbers = copy_numbers(call, at, three ? 3 : 2);
+    if (numbers && attr && attr->kind == LEO_ACL_ATTR_INTS && (three || attr->count == 4)) {
+        for (size_t i = 0; i < attr->count / 2; i++) {
+            if (attr->value.ints[2 * i] != attr->value.ints[2 * i + 1]) {
+                fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "paddings must be the same on both sides");
+            }
+            numbers[i] = attr->value.ints[2 * i];
+        }
+    }
+    call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+static int64_t attr_at(const struct aclop_call *call, const char *name, size_t index)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    return attr && attr->kind == LEO_ACL_ATTR_INTS && index < attr->count ? attr->value.ints[index]
+                                                                          : 1;
+}
+
+// Paddings of a pool over the last two dimensions, told by a word.
+static void word_paddings(struct aclop_call *call, unsigned at, const char *name)
+{
+    struct op_tensor in, out;
+    if (attr_is_text(call, name, "CALCULATED")) {
+        attr_paddings(call, at, "pads");
+        return;
+    }
+    int64_t *numbers = copy_numbers(call, at, 2);
+    const bool same = attr_is_text(call, name, "SAME"),
+               backward = strstr(call->op->type, "Grad") != NULL;
+    if (!numbers || !get_tensor(call, 'x', 0, &in) ||
+        !get_tensor(call, backward ? 'x' : 'y', backward ? 2 : 0, &out)) {
+        return;
+    }
+    for (unsigned d = 0; d < 2 && same && in.rank == 4 && out.rank == 4; d++) {
+        const int64_t all = (out.dim[2 + d] - 1) * attr_at(call, "strides", 2 + d) +
+                            attr_at(call, "ksize", 2 + d) - in.dim[2 + d];
+        if (all > 0 && all % 2) {
+            fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "padding SAME would be different on both sides");
+        }
+        numbers[d] = all > 0 ? all / 2 : 0;
+    }
+    if (!same && !attr_is_text(call, name, "VALID")) {
+        fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "padding must be VALID, SAME or CALCULATED");
+    }
+    call->args[at] = op_value_ints(&call->ints[at]);
+}
+
+// A number as what the row takes in this place.
+static void put_number(struct aclop_call *call, unsigned at, struct op_scalar scalar)
+{
+    const enum op_kind kind = call->row->params[at].kind;
+    call->scalars[at] = scalar;
+    call->args[at] = kind == OP_KIND_SCALAR ? op_value_scalar(&call->scalars[at])
+                     : kind == OP_KIND_REAL ? op_value_real(scalar.real)
+                                            : op_value_int(scalar.integer);
+}
+
+// The number an input holds in host memory.
+static void host_scalar(struct aclop_call *call, unsigned at, unsigned number)
+{
+    struct op_tensor tensor;
+    const void *data = host_data(call, number, &tensor);
+    if (!data) {
+        return;
+    }
+    const bool one = op_tensor_count(&tensor) == 1;
+    if (one && tensor.type == OP_TYPE_I32) {
+        put_number(call, at, op_scalar_int(*(const int32_t *)data));
+    } else if (one && tensor.type == OP_TYPE_I64) {
+        put_number(call, at, op_scalar_int(*(const int64_t *)data));
+    } else if (one && tensor.type == OP_TYPE_F32) {
+        put_number(call, at, op_scalar_real((double)*(const float *)data));
+    } else {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+             "an input must be one int32, int64 or float32 in host memory");
+    }
+}
+
+static void attr_scalar(struct aclop_call *call, unsigned at, const char *name)
+{
+    const struct leo_acl_attr *attr = find_attr(call, name);
+    put_number(call, at,
+               attr && attr->kind == LEO_ACL_ATTR_FLOAT
+                   ? op_scalar_real((double)attr->value.floats[0])
+                   : op_scalar_int(attr_int(call, name, 1)));
+}
+
+// All inputs as a list.
+static void take_list(struct aclop_call *call, unsigned at)
+{
+    const unsigned count = (unsigned)call->op->input_count;
+    if (count > ACLOP_LIST) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "there are more than 64 inputs");
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!get_tensor(call, 'x', i, &call->members[i])) {
+            return;
+        }
+        call->member[i] = &call->members[i];
+    }
+    call->list = (struct op_tensor_list){call->member, count};
+    call->args[at] = op_value_tensors(&call->list);
+}
+
+// A part of an input: its beginning and size are inputs in host memory.
+static void take_slice(struct aclop_call *call, unsigned at, unsigned number)
+{
+    struct op_tensor *tensor = &call->tensors[at];
+    struct op_ints begin;
+    host_numbers(call, at, 1);
+    int64_t *const begins = call->numbers[at];
+    begin = call->ints[at];
+    call->numbers[at] = NULL;
+    if (!call->error) {
+        host_numbers(call, at, 2);
+    }
+    const struct op_ints *size = &call->ints[at];
+    if (!call->error && get_tensor(call, 'x', number, tensor)) {
+        bool fits = begin.count == tensor->rank && size->count == tensor->rank;
+        for (unsigned i = 0; fits && i < tensor->rank; i++) {
+            const int64_t from = begin.items[i], all = tensor->dim[i],
+                          count = size->items[i] < 0 ? all - from : size->items[i];
+            fits = from >= 0 && count >= 0 && from + count <= all;
+            tensor->addr += (uint64_t)(from * tensor->stride[i]) * op_type_bytes(tensor->type);
+            tensor->dim[i] = count;
+        }
+        if (!fits) {
+            fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "the slice does not lie in the input");
+        }
+        call->args[at] = op_value_tensor(tensor);
+    }
+    leo_free(begins);
+}
+
+// An input with its dimensions in another order.
+static void take_turned(struct aclop_call *call, unsigned at, unsigned number)
+{
+    struct op_tensor tensor;
+    unsigned order[OP_RANK_MAX];
+    if (find_attr(call, "perm")) {
+        attr_numbers(call, at, "perm", 0, 0);
+    } else {
+        host_numbers(call, at, number + 1);
+    }
+    if (call->error || !get_tensor(call, 'x', number, &tensor)) {
+        return;
+    }
+    const struct op_ints *perm = &call->ints[at];
+    unsigned seen = 0;
+    bool fits = perm->count == tensor.rank;
+    for (unsigned i = 0; fits && i < tensor.rank; i++) {
+        fits = perm->items[i] >= 0 && perm->items[i] < tensor.rank;
+        order[i] = fits ? (unsigned)perm->items[i] : 0;
+        seen |= 1u << order[i];
+    }
+    if (!fits || seen != (1u << tensor.rank) - 1) {
+        fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "perm does not name every dimension once");
+        return;
+    }
+    call->tensors[at] = op_tensor_permute(&tensor, order);
+    call->args[at] = op_value_tensor(&call->tensors[at]);
+}
+
+static void take_flags(struct aclop_call *call, unsigned at, const char *digits)
+{
+    uint64_t count = 0;
+    for (; digits[count] && count < 4; count++) {
+        call->flags[at][count] = digits[count] == '1';
+    }
+    call->bools[at] = (struct op_bools){call->flags[at], count};
+    call->args[at] = op_value_bools(&call->bools[at]);
+}
+
+static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
+{
+    const unsigned number = (unsigned)strtoul(word + 1, NULL, 10);
+    struct op_tensor *tensor = &call->tensors[at];
+    if (strchr(word, '?') && (number >= (unsigned)call->op->input_count ||
+                              call->op->input_descs[number]->type == ACL_DT_UNDEFINED)) {
+        call->args[at] = op_value_tensor(NULL);
+        return;
+    }
+    if (!get_tensor(call, word[0], number, tensor)) {
+        return;
+    }
+    const char *flag = strchr(word, ':');
+    if (flag && attr_int(call, flag + 1, 0) && tensor->rank >= 2) {
+        unsigned order[OP_RANK_MAX];
+        for (unsigned i = 0; i < tensor->rank; i++) {
+            order[i] = i;
+        }
+        order[tensor->rank - 1] = tensor->rank - 2;
+        order[tensor->rank - 2] = tensor->rank - 1;
+        *tensor = op_tensor_permute(tensor, order);
+    }
+    call->args[at] = op_value_tensor(tensor);
+}
+
+static void take_word(struct aclop_call *call, unsigned at, const char *word)
+{
+    char name[64];
+    const bool named = word[0] && word[1] == ':';
+    const char *more = named ? strchr(word + 2, ':') : strchr(word, ':');
+    const char *last = more ? strchr(more + 1, ':') : NULL;
+    const unsigned number = named ? 0 : (unsigned)strtoul(word + 1, NULL, 10);
+    const uint64_t from = more ? strtoul(more + 1, NULL, 10) : 0,
+                   most = last ? strtoul(last + 1, NULL, 10) : 0;
+    snprintf(name, sizeof(name), "%.*s", (int)(named && more ? more - word - 2 : 60),
+             word + (named ? 2 : 0));
+    struct op_tensor tensor;
+    switch (word[0]) {
+    case 'x':
+    case 'y':
+        take_tensor(call, at, word);
+        return;
+    case 'X':
+        take_list(call, at);
+        return;
+    case 'c':
+        take_slice(call, at, number);
+        return;
+    case 'a':
+        take_turned(call, at, number);
+        return;
+    case 'h':
+        host_numbers(call, at, number);
+        return;
+    case 'q':
+        host_pairs(call, at, number, from);
+        return;
+    case 'v':
+        host_scalar(call, at, number);
+        return;
+    case 'd':
+        tensor_dims(call, at, name[0], (unsigned)strtoul(name + 1, NULL, 10), (unsigned)from);
+        return;
+    case 'l':
+        attr_numbers(call, at, name, from, most);
+        return;
+    case 'p':
+        attr_paddings(call, at, name);
+        return;
+    case 'P':
+        word_paddings(call, at, name);
+        return;
+    case 's':
+        attr_scalar(call, at, name);
+        return;
+    case 'i':
+        call->args[at] = op_value_int(attr_int(call, name, strcmp(name, "groups") == 0));
+        return;
+    case 'o':
+        call->args[at] = op_value_int(attr_is_text(call, name, "iof"));
+        return;
+    case 'm':
+        take_flags(call, at, name);
+        return;
+    case 't':
+        if (get_tensor(call, name[0], (unsigned)strtoul(name + 1, NULL, 10), &tensor)) {
+            call->args[at] = op_value_type(tensor.type);
+        }
+        return;
+    case '-':
+        call->args[at] = (struct op_value){.kind = call->row->params[at].kind};
+        return;
+    default:
+        put_number(call, at, op_scalar_int(strtol(word, NULL, 10)));
+        return;
+    }
+}
+
+void aclop_take_args(struct aclop_call *call, const char *words)
+{
+    for (unsigned at = 0; *words && at < ACLOP_ARGS && !call->error; at++) {
+        char word[64];
+        const size_t length = strcspn(words, " ");
+        snprintf(word, sizeof(word), "%.*s", (int)length, words);
+        words += length + strspn(words + length, " ");
+        take_word(call, at, word);
+    }
+}
+
+void aclop_take_tensors(struct aclop_call *call)
+{
+    unsigned ins = 0, outs = 0;
+    for (unsigned at = 0; at < call->row->param_count && at < ACLOP_ARGS && !call->error; at++) {
+        const struct op_param *param = &call->row->params[at];
+        const bool out = param->role == OP_ROLE_OUT;
+        if (param->kind != OP_KIND_TENSOR || param->role == OP_ROLE_REF) {
+            fail(call, ACL_ERROR_OP_NOT_FOUND, "there is no operator of this type");
+            return;
+        }
+        if (get_tensor(call, out ? 'y' : 'x', out ? outs++ : ins++, &call->tensors[at])) {
+            call->args[at] = op_value_tensor(&call->tensors[at]);
+        }
+    }
+}
+
+void aclop_free_args(struct aclop_call *call)
+{
+    for (unsigned i = 0; i < ACLOP_ARGS; i++) {
+        leo_free(call->numbers[i]);
+    }
+}

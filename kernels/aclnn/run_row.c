@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row run at once, with a workspace of its own. */
+#include "run_row.h"
+
+#include "../frame/engine.h"
+
+// Workspace, run, and its end: the memory must outlive the work.
+static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *device,
+                           struct leo_rt_stream *stream, const struct op_row *row,
+                           const struct op_value *args)
+{
+    uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS], workspace = 0;
+    const uint64_t bytes = op_plan_workspace_bytes(plan);
+    leo_status status = bytes ? leo_rt_memory_alloc(device, bytes, &workspace) : LEO_OK;
+    if (status != LEO_OK) {
+        return status;
+    }
+    op_args_addresses(row, args, addr);
+    const struct op_run run = {
+        .addr = addr, .addr_count = op_args_tensors(row, args), .workspace = workspace};
+    status = op_plan_run(plan, stream, &run);
+    if (bytes) {
+        // A fault stays the stream's to report: it is not taken here.
+        while (status == LEO_OK && leo_rt_stream_query(stream) == LEO_ERR_NOT_READY) {
+        }
+        leo_status freed = leo_rt_memory_free(device, workspace);
+        status = status != LEO_OK ? status : freed;
+    }
+    return status;
+}
+
+aclError opapi_run_row(const char *name, const struct op_row *row, const struct op_value *args,
+                       aclrtStream stream)
+{
+    struct leo_rt_stream *rt;
+    struct leo_rt_device *device;
+    struct op_engine *engine;
+    struct op_plan *plan = NULL;
+    aclError error = leo_acl_stream_get(stream, &rt, &device);
+    if (error) {
+        return error;
+    }
+    leo_status status = op_engine_get(device, &engine);
+    if (status == LEO_OK) {
+        status = op_engine_plan(engine, row, args, &plan);
+    }
+    if (status == LEO_OK) {
+        status = run_plan(plan, device, rt, row, args);
+    }
+    op_plan_put(plan);
+    return leo_acl_status(name, status);
+}
