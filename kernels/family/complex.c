@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Complex numbers as pairs of floats: their parts are strided views. */
-#include "family.h"
+#include "pointwise.h"
 
 #include <string.h>
 
@@ -21,6 +21,24 @@ static leo_status call_two(const struct op_call *call, const char *op, const str
 {
     const struct op_value args[] = {op_value_tensor(a), op_value_tensor(b), op_value_tensor(out)};
     return op_plan_call(call->plan, op, args, 3);
+}
+
+leo_status op_complex_plan_copy(const struct op_call *call, const struct op_tensor *out,
+                                const struct op_tensor *in)
+{
+    const bool to = op_type_is_complex(out->type), from = op_type_is_complex(in->type);
+    const struct op_tensor real = to ? part_of(out, 0) : *out, source = from ? part_of(in, 0) : *in;
+    leo_status status = op_plan_copy(call->plan, &real, &source);
+    if (status != LEO_OK || !to) {
+        return status; // a real number is the real part
+    }
+    const struct op_tensor imaginary = part_of(out, 1);
+    if (from) {
+        const struct op_tensor second = part_of(in, 1);
+        return op_plan_copy(call->plan, &imaginary, &second);
+    }
+    const struct op_value args[] = {op_value_tensor(&imaginary)};
+    return op_plan_call(call->plan, "InplaceZero", args, 1);
 }
 
 leo_status op_plan_complex(const struct op_call *call)

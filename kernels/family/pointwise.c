@@ -309,6 +309,14 @@ static leo_status plan_scalar_unit(const struct op_pointwise_work *work,
                           sizeof(args), 1 + OP_POINTWISE_VARS);
 }
 
+// Whether a copy makes complex numbers of others, or others of them, or moves those of 16 bytes.
+static bool changes_complex(const struct op_pointwise_work *work)
+{
+    const enum op_type from = work->tensors[0].type, to = work->out.type;
+    return (op_type_is_complex(from) || op_type_is_complex(to)) &&
+           (from != to || to != OP_TYPE_C64);
+}
+
 // Operators that only move bits take complex numbers of 8 bytes as integers.
 static leo_status take_complex(struct op_pointwise_work *work)
 {
@@ -422,6 +430,9 @@ leo_status op_plan_pointwise(const struct op_call *call)
 {
     struct op_pointwise_work work = {.call = call, .op = call->row->data};
     leo_status status = take_tensors(&work);
+    if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {
+        return op_complex_plan_copy(call, &work.out, &work.tensors[0]);
+    }
     if (status == LEO_OK) {
         status = take_complex(&work);
     }

@@ -39,3 +39,7 @@ bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,
                                                   bool *done);
+/** Copies numbers of which some are complex, part by part (complex.c). */
+LEO_MUST_CHECK leo_status op_complex_plan_copy(const struct op_call *call,
+                                               const struct op_tensor *out,
+                                               const struct op_tensor *in);

@@ -44,6 +44,22 @@ class Linalg(common.Case):
         for p in (0.0, 1.0, 2.0, 3.5, float("inf")):
             self.check(f"cdist {p}", lambda x, y: torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist"), a, b, tol=1e-5)
         self.check("cdist of matrices", torch.cdist, a[0], b[0], tol=1e-4)
+        for p in (1.0, 2.0, 3.0):
+            self.check(f"pdist {p}", lambda x: torch.pdist(x, p), a[0], tol=1e-5)
+            self.check(f"gradient of cdist {p}", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a, b, tol=1e-4)
+
+    def test_determinants(self):
+        for shape in ((1, 1), (5, 5), (3, 7, 7)):
+            self.check(f"slogdet {shape}", lambda a: tuple(torch.linalg.slogdet(a)), torch.randn(shape), tol=1e-4)
+        self.check("singular", lambda a: tuple(torch.linalg.slogdet(a)), torch.ones(3, 3), tol=0)
+
+    def test_triangular(self):
+        a, b = torch.randn(2, 5, 5) + 3 * torch.eye(5), torch.randn(2, 5, 3)
+        for upper in (False, True):
+            for turned in (False, True):
+                for unit in (False, True):
+                    self.check(f"triangular {upper} {turned} {unit}", lambda x, y: torch.triangular_solve(
+                        x, y, upper=upper, transpose=turned, unitriangular=unit)[0], b, a, tol=1e-4)
 
 
 common.main()

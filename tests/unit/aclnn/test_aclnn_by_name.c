@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators by type name (aclop) and products by cblas, against references on the host. */
+#include "rig.h"
+
+#include <acl/acl_op.h>
+#include <acl/acl_op_compiler.h>
+#include <acl/ops/acl_cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSORS = 12 };
+
+/* A call by type name: f32 tensors in device memory, numbers in host memory. */
+struct call {
+    aclTensorDesc *desc[2][TENSORS];
+    aclDataBuffer *buffer[2][TENSORS];
+    void *memory[2][TENSORS];
+    int count[2];
+    aclopAttr *attr;
+};
+
+static struct call begin(void)
+{
+    return (struct call){.attr = aclopCreateAttr()};
+}
+
+static void add(struct call *call, int side, int rank, const int64_t *dim, const float *values)
+{
+    const int at = call->count[side]++;
+    size_t count = 1;
+    for (int i = 0; i < rank; i++) {
+        count *= (size_t)dim[i];
+    }
+    call->desc[side][at] = aclCreateTensorDesc(ACL_FLOAT, rank, dim, ACL_FORMAT_NCHW);
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&call->memory[side][at], count * 4, 0), 0);
+    if (values) {
+        CU_ASSERT_EQUAL_FATAL(aclrtMemcpy(call->memory[side][at], count * 4, values, count * 4, 1),
+                              0);
+    }
+    call->buffer[side][at] = aclCreateDataBuffer(call->memory[side][at], count * 4);
+}
+
+static void add_host(struct call *call, int count, const int32_t *values)
+{
+    const int at = call->count[0]++;
+    const int64_t dim[] = {count};
+    call->desc[0][at] = aclCreateTensorDesc(ACL_INT32, 1, dim, ACL_FORMAT_ND);
+    CU_ASSERT_EQUAL(aclSetTensorPlaceMent(call->desc[0][at], ACL_MEMTYPE_HOST), 0);
+    call->buffer[0][at] =
+        aclCreateDataBuffer((void *)(uintptr_t)values, (size_t)count * sizeof(*values));
+}
+
+static aclError run(struct call *call, const char *type)
+{
+    aclError error = aclopCompileAndExecuteV2(
+        type, call->count[0], call->desc[0], call->buffer[0], call->count[1], call->desc[1],
+        call->buffer[1], call->attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream());
+    if (!error) {
+        CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    }
+    return error;
+}
+
+static void take(const struct call *call, int at, float *values, size_t count)
+{
+    CU_ASSERT_EQUAL_FATAL(aclrtMemcpy(values, count * 4, call->memory[1][at], count * 4, 2), 0);
+}
+
+static void end(struct call *call)
+{
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < call->count[side]; i++) {
+            aclDestroyTensorDesc(call->desc[side][i]);
+            CU_ASSERT_EQUAL(aclDestroyDataBuffer(call->buffer[side][i]), 0);
+            if (call->memory[side][i]) {
+                CU_ASSERT_EQUAL(aclrtFree(call->memory[side][i]), 0);
+            }
+        }
+    }
+    aclopDestroyAttr(call->attr);
+}
+
+static void fill(float *values, size_t count, unsigned step)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (float)((int)(i * step % 23) - 11) / 4;
+    }
+}
+
+static void expect_near(float got, float want)
+{
+    CU_ASSERT_DOUBLE_EQUAL(got, want, 2e-4 + fabsf(want) * 2e-4);
+}
+
+enum { N = 3, C = 5, PLANE = 12, COUNT = N * C * PLANE };
+
+static size_t channel_of(size_t i)
+{
+    return i / PLANE % C;
+}
+
+static void batch_norm_in_parts(void)
+{
+    const int64_t shape[] = {N, C, 3, 4}, channel[] = {C};
+    float x[COUNT], dy[COUNT], y[COUNT], scale[C], offset[C], mean[C], variance[C], got[C];
+    double m[C] = {0}, v[C] = {0}, ds[C] = {0}, d0[C] = {0};
+    const double eps = 1e-3, factor = 0.1, each = N * PLANE;
+    fill(x, COUNT, 7);
+    fill(dy, COUNT, 5);
+    for (int i = 0; i < C; i++) {
+        scale[i] = 1 + (float)i / 4;
+        offset[i] = (float)i;
+        mean[i] = 0.5f;
+        variance[i] = 2;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        m[channel_of(i)] += (double)x[i] / each;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const double d = (double)x[i] - m[channel_of(i)];
+        v[channel_of(i)] += d * d / each;
+    }
+    struct call reduce = begin();
+    add(&reduce, 0, 4, shape, x);
+    add(&reduce, 1, 1, channel, NULL);
+    add(&reduce, 1, 1, channel, NULL);
+    CU_ASSERT_EQUAL(run(&reduce, "BNTrainingReduce"), 0);
+    float sums[2][C];
+    take(&reduce, 0, sums[0], C);
+    take(&reduce, 1, sums[1], C);
+    end(&reduce);
+
+    struct call update = begin();
+    add(&update, 0, 4, shape, x);
+    add(&update, 0, 1, channel, sums[0]);
+    add(&update, 0, 1, channel, sums[1]);
+    add(&update, 0, 1, channel, scale);
+    add(&update, 0, 1, channel, offset);
+    add(&update, 0, 1, channel, mean);
+    add(&update, 0, 1, channel, variance);
+    add(&update, 1, 4, shape, NULL);
+    for (int i = 0; i < 4; i++) {
+        add(&update, 1, 1, channel, NULL);
+    }
+    CU_ASSERT_EQUAL(aclopSetAttrFloat(update.attr, "factor", (float)factor), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrFloat(update.attr, "epsilon", (float)eps), 0);
+    CU_ASSERT_EQUAL(run(&update, "BNTrainingUpdate"), 0);
+    take(&update, 0, y, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t c = channel_of(i);
+        expect_near(y[i], (float)(((double)x[i] - m[c]) / sqrt(v[c] + eps) * (double)scale[c] +
+                                  (double)offset[c]));
+    }
+    float batch[2][C];
+    take(&update, 1, got, C);
+    for (int i = 0; i < C; i++) {
+        expect_near(got[i], (float)(0.5 * (1 - factor) + factor * m[i]));
+    }
+    take(&update, 2, got, C);
+    for (int i = 0; i < C; i++) {
+        expect_near(got[i], (float)(2 * (1 - factor) + factor * v[i] * each / (each - 1)));
+    }
+    take(&update, 3, batch[0], C);
+    take(&update, 4, batch[1], C);
+    end(&update);
+
+    struct call back = begin();
+    add(&back, 0, 4, shape, dy);
+    add(&back, 0, 4, shape, x);
+    add(&back, 0, 1, channel, batch[0]);
+    add(&back, 0, 1, channel, batch[1]);
+    add(&back, 1, 1, channel, NULL);
+    add(&back, 1, 1, channel, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrFloat(back.attr, "epsilon", (float)eps), 0);
+    CU_ASSERT_EQUAL(run(&back, "BNTrainingUpdateGrad"), 0);
+    float diff[2][C];
+    take(&back, 0, diff[0], C);
+    take(&back, 1, diff[1], C);
+    end(&back);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t c = channel_of(i);
+        ds[c] += (double)dy[i] * ((double)x[i] - m[c]) / sqrt(v[c] + eps);
+        d0[c] += (double)dy[i];
+    }
+    for (int i = 0; i < C; i++) {
+        expect_near(diff[0][i], (float)ds[i]);
+        expect_near(diff[1][i], (float)d0[i]);
+    }
+
+    struct call input = begin();
+    add(&input, 0, 4, shape, dy);
+    add(&input, 0, 4, shape, x);
+    add(&input, 0, 1, channel, diff[0]);
+    add(&input, 0, 1, channel, diff[1]);
+    add(&input, 0, 1, channel, scale);
+    add(&input, 0, 1, channel, batch[0]);
+    add(&input, 0, 1, channel, batch[1]);
+    add(&input, 1, 4, shape, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrFloat(input.attr, "epsilon", (float)eps), 0);
+    CU_ASSERT_EQUAL(run(&input, "BNTrainingReduceGrad"), 0);
+    take(&input, 0, y, COUNT);
+    end(&input);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t c = channel_of(i);
+        const double inverse = 1 / sqrt(v[c] + eps), along = ((double)x[i] - m[c]) * inverse;
+        expect_near(y[i], (float)((double)scale[c] * inverse *
+                                  ((double)dy[i] - d0[c] / each - along * ds[c] / each)));
+    }
+}
+
+static void slices_turns_and_joins(void)
+{
+    const int64_t whole[] = {4, 6}, part[] = {2, 3}, turned[] = {6, 4}, joined[] = {4, 12};
+    const int32_t begin_at[] = {1, 2}, size[] = {2, 3};
+    const int64_t perm[] = {1, 0};
+    float x[24], y[48];
+    fill(x, 24, 3);
+    struct call slice = begin();
+    add(&slice, 0, 2, whole, x);
+    add_host(&slice, 2, begin_at);
+    add_host(&slice, 2, size);
+    add(&slice, 1, 2, part, NULL);
+    CU_ASSERT_EQUAL(run(&slice, "Slice"), 0);
+    take(&slice, 0, y, 6);
+    for (int i = 0; i < 6; i++) {
+        CU_ASSERT_EQUAL(y[i], x[(1 + i / 3) * 6 + 2 + i % 3]);
+    }
+    end(&slice);
+    const int32_t outside[] = {3, 2};
+    struct call bad = begin();
+    add(&bad, 0, 2, whole, x);
+    add_host(&bad, 2, outside);
+    add_host(&bad, 2, size);
+    add(&bad, 1, 2, part, NULL);
+    CU_ASSERT_NOT_EQUAL(run(&bad, "Slice"), 0);
+    end(&bad);
+    struct call turn = begin();
+    add(&turn, 0, 2, whole, x);
+    add(&turn, 1, 2, turned, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(turn.attr, "perm", 2, perm), 0);
+    CU_ASSERT_EQUAL(run(&turn, "TransposeD"), 0);
+    take(&turn, 0, y, 24);
+    for (int i = 0; i < 24; i++) {
+        CU_ASSERT_EQUAL(y[i], x[i % 4 * 6 + i / 4]);
+    }
+    end(&turn);
+    struct call join = begin();
+    add(&join, 0, 2, whole, x);
+    add(&join, 0, 2, whole, x);
+    add(&join, 1, 2, joined, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrInt(join.attr, "concat_dim", 1), 0);
+    CU_ASSERT_EQUAL(run(&join, "ConcatD"), 0);
+    take(&join, 0, y, 48);
+    for (int i = 0; i < 48; i++) {
+        CU_ASSERT_EQUAL(y[i], x[i / 12 * 6 + i % 6]);
+    }
+    end(&join);
+}
+
+static void pools_give_no_indices(void)
+{
+    const int64_t in[] = {1, 2, 5, 5}, out[] = {1, 2, 2, 2};
+    const int64_t ksize[] = {1, 1, 2, 2}, strides[] = {1, 1, 2, 2};
+    float x[50], y[8], dy[8], dx[50];
+    fill(x, 50, 7);
+    fill(dy, 8, 5);
+    struct call pool = begin();
+    add(&pool, 0, 4, in, x);
+    add(&pool, 1, 4, out, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "ksize", 4, ksize), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "strides", 4, strides), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrString(pool.attr, "padding", "VALID"), 0);
+    CU_ASSERT_EQUAL(run(&pool, "MaxPool"), 0);
+    take(&pool, 0, y, 8);
+    end(&pool);
+    float want[50] = {0};
+    for (int i = 0; i < 8; i++) {
+        const int first = i / 4 * 25 + i / 2 % 2 * 10 + i % 2 * 2;
+        int best = first;
+        for (int k = 1; k < 4; k++) {
+            const int at = first + k / 2 * 5 + k % 2;
+            best = x[at] > x[best] ? at : best;
+        }
+        CU_ASSERT_EQUAL(y[i], x[best]);
+        want[best] += dy[i];
+    }
+    struct call back = begin();
+    add(&back, 0, 4, in, x);
+    add(&back, 0, 4, out, y);
+    add(&back, 0, 4, out, dy);
+    add(&back, 1, 4, in, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(back.attr, "ksize", 4, ksize), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(back.attr, "strides", 4, strides), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrString(back.attr, "padding", "VALID"), 0);
+    CU_ASSERT_EQUAL(run(&back, "MaxPoolGrad"), 0);
+    take(&back, 0, dx, 50);
+    end(&back);
+    CU_ASSERT_EQUAL(memcmp(dx, want, sizeof(want)), 0);
+}
+
+static void a_step_of_adam(void)
+{
+    const int64_t shape[] = {37}, one[] = {1};
+    const float numbers[] = {0.9f, 0.999f, 0.01f, 0.9f, 0.999f, 1e-8f};
+    float var[37], m[37], v[37], g[37], got[37];
+    fill(var, 37, 3);
+    fill(m, 37, 5);
+    fill(g, 37, 7);
+    for (int i = 0; i < 37; i++) {
+        v[i] = (float)i / 10;
+    }
+    struct call call = begin();
+    add(&call, 0, 1, shape, var);
+    add(&call, 0, 1, shape, m);
+    add(&call, 0, 1, shape, v);
+    for (int i = 0; i < 6; i++) {
+        add(&call, 0, 1, one, &numbers[i]);
+    }
+    add(&call, 0, 1, shape, g);
+    for (int i = 0; i < 3; i++) {
+        add(&call, 1, 1, shape, NULL);
+    }
+    CU_ASSERT_EQUAL(run(&call, "ApplyAdamD"), 0);
+    take(&call, 0, got, 37);
+    for (int i = 0; i < 37; i++) {
+        const double mean = (double)m[i] * 0.9 + 0.1 * (double)g[i],
+                     square = (double)v[i] * 0.999 + 0.001 * (double)g[i] * (double)g[i],
+                     rate = 0.01 * sqrt(1 - 0.999) / (1 - 0.9);
+        expect_near(got[i], (float)((double)var[i] - rate * mean / (sqrt(square) + 1e-8)));
+    }
+    end(&call);
+}
+
+static void rows_by_their_name(void)
+{
+    const int64_t shape[] = {3, 7};
+    float x[21], y[21];
+    fill(x, 21, 3);
+    struct call call = begin();
+    add(&call, 0, 2, shape, x);
+    add(&call, 1, 2, shape, NULL);
+    CU_ASSERT_EQUAL(run(&call, "Erf"), 0);
+    take(&call, 0, y, 21);
+    for (int i = 0; i < 21; i++) {
+        expect_near(y[i], erff(x[i]));
+    }
+    CU_ASSERT_NOT_EQUAL(run(&call, "NoSuchType"), 0);
+    CU_ASSERT_NOT_EQUAL(run(&call, "ForeachAddListV2"), 0);
+    CU_ASSERT_NOT_EQUAL(run(&call, "Clamp"), 0);
+    end(&call);
+}
+
+static void *device(const void *data, size_t bytes)
+{
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&memory, bytes, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtMemcpy(memory, bytes, data, bytes, 1), 0);
+    return memory;
+}
+
+static void products_of_integers(void)
+{
+    enum { M = 5, NN = 7, K = 1500 };
+    static int8_t a[M * K], b[NN * K];
+    int32_t c[M * NN], got[M * NN];
+    const int32_t alpha = 3, beta = -2;
+    for (int i = 0; i < M * K; i++) {
+        a[i] = (int8_t)(i * 37 % 255 - 127);
+    }
+    for (int i = 0; i < NN * K; i++) {
+        b[i] = (int8_t)(i * 53 % 255 - 127);
+    }
+    for (int i = 0; i < M * NN; i++) {
+        c[i] = i * 1000;
+    }
+    void *da = device(a, sizeof(a)), *db = device(b, sizeof(b)), *dc = device(c, sizeof(c)),
+         *d1 = device(&alpha, 4), *d2 = device(&beta, 4);
+    CU_ASSERT_EQUAL(aclblasS8gemm(ACL_TRANS_N, ACL_TRANS_T, ACL_TRANS_N, M, NN, K, d1, da, K, db, K,
+                                  d2, dc, NN, ACL_COMPUTE_HIGH_PRECISION, rig_stream()),
+                    0);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(got, sizeof(got), dc, sizeof(got), 2), 0);
+    for (int i = 0; i < M * NN; i++) {
+        int32_t sum = 0;
+        for (int k = 0; k < K; k++) {
+            sum += a[i / NN * K + k] * b[i % NN * K + k];
+        }
+        CU_ASSERT_EQUAL(got[i], alpha * sum + beta * c[i]);
+    }
+    CU_ASSERT_NOT_EQUAL(aclblasS8gemm(ACL_TRANS_NZ, ACL_TRANS_T, ACL_TRANS_N, M, NN, K, d1, da, K,
+                                      db, K, d2, dc, NN, ACL_COMPUTE_HIGH_PRECISION, rig_stream()),
+                        0);
+    CU_ASSERT_NOT_EQUAL(aclblasS8gemm(ACL_TRANS_N, ACL_TRANS_T, ACL_TRANS_N, M, NN, K, d1, da,
+                                      K - 1, db, K, d2, dc, NN, ACL_COMPUTE_HIGH_PRECISION,
+                                      rig_stream()),
+                        0);
+    CU_ASSERT_NOT_EQUAL(aclblasS8gemm(ACL_TRANS_N, ACL_TRANS_T, ACL_TRANS_N, M, NN, K, NULL, da, K,
+                                      db, K, d2, dc, NN, ACL_COMPUTE_HIGH_PRECISION, rig_stream()),
+                        0);
+    void *all[] = {da, db, dc, d1, d2};
+    for (int i = 0; i < 5; i++) {
+        CU_ASSERT_EQUAL(aclrtFree(all[i]), 0);
+    }
+}
+
+static void products_of_halves(void)
+{
+    enum { M = 17, NN = 9, K = 33 };
+    aclFloat16 a[M * K], x[M], numbers[2] = {aclFloatToFloat16(0.5f), aclFloatToFloat16(0)}, y[K];
+    for (int i = 0; i < M * K; i++) {
+        a[i] = aclFloatToFloat16((float)(i * 7 % 13 - 6) / 4);
+    }
+    for (int i = 0; i < M; i++) {
+        x[i] = aclFloatToFloat16((float)(i % 5 - 2) / 2);
+    }
+    for (int i = 0; i < K; i++) {
+        y[i] = 0x7e00; // no number: beta is 0, so it is not read
+    }
+    void *da = device(a, sizeof(a)), *dx = device(x, sizeof(x)), *dy = device(y, sizeof(y)),
+         *dn = device(numbers, sizeof(numbers));
+    CU_ASSERT_EQUAL(aclblasHgemv(ACL_TRANS_T, M, K, dn, da, -1, dx, 1, (aclFloat16 *)dn + 1, dy, 1,
+                                 ACL_COMPUTE_HIGH_PRECISION, rig_stream()),
+                    0);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(y, sizeof(y), dy, sizeof(y), 2), 0);
+    for (int k = 0; k < K; k++) {
+        float sum = 0;
+        for (int i = 0; i < M; i++) {
+            sum += aclFloat16ToFloat(a[i * K + k]) * aclFloat16ToFloat(x[i]);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(aclFloat16ToFloat(y[k]), 0.5f * sum, 1e-2);
+    }
+    void *all[] = {da, dx, dy, dn};
+    for (int i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(aclrtFree(all[i]), 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"batch_norm_in_parts", batch_norm_in_parts},
+        {"slices_turns_and_joins", slices_turns_and_joins},
+        {"pools_give_no_indices", pools_give_no_indices},
+        {"a_step_of_adam", a_step_of_adam},
+        {"rows_by_their_name", rows_by_their_name},
+        {"products_of_integers", products_of_integers},
+        {"products_of_halves", products_of_halves},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_by_name", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
