@@ -403,8 +403,38 @@ static leo_status plan_pairs(const struct op_call *call)
     return chain.status;
 }
 
+// The older form: every tensor is repeated to [.., rows of x1, rows of x2, columns].
+static leo_status plan_repeated_gradient(const struct op_call *call)
+{
+    const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
+                           *grad = op_call_tensor(call, "grad"),
+                           *distance = op_call_tensor(call, "cdist");
+    const unsigned rank = x1->rank;
+    if (rank < 3 || !op_tensor_same_shape(x1, x2) || !op_tensor_same_shape(x1, grad) ||
+        !op_tensor_same_shape(x1, distance)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "x1 of shape %s, x2 %s and grad %s do not fit",
+                            op_tensor_shape_text(x1).text, op_tensor_shape_text(x2).text,
+                            op_tensor_shape_text(grad).text);
+    }
+    if (op_tensor_count(x1) == 0) {
+        return op_plan_fill(call->plan, op_call_tensor(call, "out")->addr, 0,
+                            op_tensor_extent(op_call_tensor(call, "out")));
+    }
+    const struct op_tensor a = op_view_select(x1, rank - 2, 0), b = op_view_select(x2, rank - 3, 0),
+                           g = op_view_select(grad, rank - 1, 0),
+                           d = op_view_select(distance, rank - 1, 0);
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, "CdistBackward", op_value_tensor(&g), op_value_tensor(&a),
+                  op_value_tensor(&b), op_value_tensor(&d), op_value_real(op_call_real(call, "p")),
+                  op_value_tensor(op_call_tensor(call, "out")));
+    return chain.status;
+}
+
 static leo_status plan_distance_gradient(const struct op_call *call)
 {
+    if (op_call_tensor(call, "x1")->rank == op_call_tensor(call, "out")->rank + 1) {
+        return plan_repeated_gradient(call);
+    }
     static const char *const names[] = {"x1", "x2", "grad", "cdist"};
     const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
                            *grad = op_call_tensor(call, "grad"), *out = op_call_tensor(call, "out");

@@ -284,6 +284,42 @@ static void float_status_remembers_overflows(void)
     rig_tensor_free(&status);
 }
 
+// PyTorch computes determinants on the CPU whatever the library has: so they are tested here.
+static void determinants_have_sign_and_logarithm(void)
+{
+    static const float matrices[][9] = {{2, 0, 0, 0, -3, 0, 0, 0, 4},
+                                        {0, 1, 0, 1, 0, 0, 0, 0, 1},
+                                        {1, 2, 3, 4, 5, 6, 7, 8, 10},
+                                        {1, 2, 3, 2, 4, 6, 1, 1, 1}};
+    static const double determinant[] = {-24, -1, -3, 0};
+    const int64_t shape[] = {4, 3, 3}, batch[] = {4};
+    struct rig_tensor x = rig_tensor_make(OP_TYPE_F32, 3, shape, RIG_PERMUTED, 1);
+    struct rig_tensor sign = rig_tensor_make(OP_TYPE_F32, 1, batch, RIG_DENSE, 2);
+    struct rig_tensor size = rig_tensor_make(OP_TYPE_F32, 1, batch, RIG_SLICED, 3);
+    for (int64_t i = 0; i < 36; i++) {
+        rig_put_f(rig_tensor_at(&x, i), OP_TYPE_F32, matrices[i / 9][i % 9]);
+    }
+    rig_tensor_put(&x);
+    const union op_test_arg both[] = {
+        {.tensor = x.acl}, {.tensor = sign.acl}, {.tensor = size.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Slogdet"), both, true), 0);
+    rig_tensor_take(&sign);
+    rig_tensor_take(&size);
+    for (int i = 0; i < 4; i++) {
+        const double want = determinant[i];
+        CU_ASSERT_EQUAL(at(&sign, i), (float)((want > 0) - (want < 0)));
+        CU_ASSERT(want == 0 ? at(&size, i) < -30
+                            : fabs((double)at(&size, i) - log(fabs(want))) < 1e-6);
+    }
+    const union op_test_arg log_only[] = {{.tensor = x.acl}, {.tensor = size.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Logdet"), log_only, true), 0);
+    rig_tensor_take(&size);
+    CU_ASSERT(isnan(at(&size, 0)));
+    rig_tensor_free(&x);
+    rig_tensor_free(&sign);
+    rig_tensor_free(&size);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -295,6 +331,7 @@ int main(int argc, char **argv)
         {"compose_equal_compares_whole_tensors", equal_compares_whole_tensors},
         {"compose_operators_by_type_name_are_the_same_rows",
          operators_by_type_name_are_the_same_rows},
+        {"determinants_have_sign_and_logarithm", determinants_have_sign_and_logarithm},
         {"float_status_remembers_overflows", float_status_remembers_overflows},
     };
     rig_open();
