@@ -81,14 +81,39 @@ static void append_missing(struct rt_text *text, const struct rt_fault *fault,
     }
 }
 
+/* A core whose loop reads memory until somebody changes it. */
+static void append_poll(struct rt_text *text, const struct rt_fault *fault,
+                        const struct leo_check_record *wait)
+{
+    const struct leo_fault_record at = {
+        .addr = wait->addr, .bytes = wait->bytes, .space = LEO_MEM_SPACE_GM};
+    struct rt_fault place = *fault;
+    place.record = &at;
+    rt_text_append(text, "\n  block %u (%s core %u): polls", wait->block,
+                   kind_name(fault, wait->core), wait->core);
+    append_line(text, fault, (uint32_t)wait->pc);
+    rt_text_append(text, ": %llu bytes at global address 0x%llx", (ull)wait->bytes,
+                   (ull)wait->addr);
+    rt_fault_argument(text, &place);
+    if (wait->other_block) {
+        rt_text_append(text, " (and %u other place%s)", wait->other_block,
+                       wait->other_block == 1 ? "" : "s");
+    }
+    rt_text_append(text, "; nobody changes it any more");
+}
+
 void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
                       const struct leo_drv_completion *done)
 {
     uint32_t all = done->check[0].rest + 1;
-    rt_text_append(text, "kernel %s: deadlock: %u core%s for flags that can never come:",
+    rt_text_append(text, "kernel %s: deadlock: %u core%s for what can never come:",
                    fault->kernel->name, all, all == 1 ? " waits" : "s wait");
     for (unsigned i = 0; i < done->checks; i++) {
         const struct leo_check_record *wait = &done->check[i];
+        if (wait->kind == LEO_CHECK_KIND_POLLS) {
+            append_poll(text, fault, wait);
+            continue;
+        }
         rt_text_append(text, "\n  block %u (%s core %u): wait_flag_dev", wait->block,
                        kind_name(fault, wait->core), wait->core);
         append_line(text, fault, (uint32_t)wait->pc);

@@ -79,9 +79,11 @@ struct sim_check {
     struct sim_shadow local[LEO_MEM_SPACE_COUNT];
     struct sim_check_note *note;
     size_t notes, capacity;
+    bool ended;                                  /**< the block has, without a fault */
     uint32_t syncs;                              /**< flags and barriers so far */
     uint32_t flag_pc[SIM_ACTORS][SIM_ACTORS][8]; /**< who set it; 0 = not set */
     struct sim_check_cross cross;
+    struct sim_check_global *global; /**< of the launch; for sim_check_acquire */
     struct sim_findings findings;
     const struct leo_image_array *array; /**< of the kernel's image; borrowed */
     size_t arrays;
@@ -115,13 +117,53 @@ void sim_check_dcci(struct sim_check *check, uint64_t addr, bool all);
 /** What the scalar unit did is done. */
 void sim_check_dsb(struct sim_check *check);
 
+/* acquire.c */
+
+/** Between rounds: the core reads global memory in a loop that waits for it. What the stores it
+ * reads were ordered behind is complete for it. */
+void sim_check_acquire(struct sim_check *check, uint64_t addr, uint64_t bytes, uint64_t pc);
+/** A store, whose record is `record`. */
+void sim_check_release(struct sim_check_global *global, const struct sim_check_note *note,
+                       uint32_t record);
+/** The core has run on: what others polled before and it has not written back since is told. The end
+ * of a block writes everything back. */
+void sim_check_settle_kept(struct sim_check_global *global, const struct sim_check *check);
+void sim_check_release_forget(struct sim_check_global *global);
+
 /* global.c */
+
+/** An access that the shadow names. */
+struct sim_check_record {
+    uint32_t block, number, pc;
+    uint16_t core;
+    uint8_t unit;
+    bool atomic, line, blocks;
+    bool clean;      /**< it is no longer in a data cache alone */
+    uint32_t origin; /**< its own number, or of the store that was cleaned */
+};
+
+/** Whether what a scalar unit stored is still in its data cache, where nobody else sees it. */
+bool sim_check_is_kept_back(const struct sim_check_global *global,
+                            const struct sim_check_record *record);
 
 enum { SIM_CHECK_CORES = 256, SIM_CHECK_LINE_BYTES = 64 }; /* of the data cache [P] */
 
 /** Up to which of its accesses a core has written its whole data cache back. */
 struct sim_check_cleaned {
     uint32_t block, number;
+};
+
+/** What a store of a kernel that polls tells those who read it. */
+struct sim_check_release {
+    uint32_t record;
+    struct sim_picture picture;
+};
+
+/** A store that was polled while it was still in a data cache. */
+struct sim_check_kept {
+    uint64_t addr, bytes;
+    uint32_t record, pc, block;
+    uint16_t core;
 };
 
 /** Who touched global memory in one launch. */
@@ -131,6 +173,11 @@ struct sim_check_global {
     struct sim_shadow shadow;
     struct sim_check_record *record; /**< by the shadow's numbers; [0] is nobody */
     uint32_t records, capacity;
+    bool polls;                        /**< what follows is kept */
+    struct sim_check_release *release; /**< by rising records */
+    size_t releases, release_capacity;
+    struct sim_check_kept kept[SIM_FINDINGS];
+    unsigned kepts;
     struct sim_findings findings;
 };
 
@@ -139,7 +186,7 @@ struct sim_check_written {
     struct sim_shadow shadow;
 };
 
-void sim_check_global_begin(struct sim_check_global *global, unsigned which);
+void sim_check_global_begin(struct sim_check_global *global, unsigned which, bool polls);
 void sim_check_global_finish(struct sim_check_global *global);
 /** Compares what the core noted since the last time, and takes over what it found. */
 void sim_check_global_take(struct sim_check_global *global, struct sim_check *check,

@@ -3,19 +3,20 @@
 
 #include <leo/alloc.h>
 
-static void release(struct sim_remote *remote)
+void sim_remote_release(struct sim_remote *remote)
 {
     if (remote && --remote->refs == 0) {
         leo_free(remote);
     }
 }
 
-static struct sim_remote *hold(struct sim_remote *remote)
+struct sim_remote *sim_remote_hold(const struct sim_remote *remote)
 {
-    if (remote) {
-        remote->refs++;
+    struct sim_remote *held = (struct sim_remote *)(uintptr_t)remote; // counts are not content
+    if (held) {
+        held->refs++;
     }
-    return remote;
+    return held;
 }
 
 /* A copy that may be changed; of NULL: nothing known. */
@@ -69,7 +70,7 @@ static void drop_first(struct sim_pictures *list, size_t count)
         return; // there may be no memory yet
     }
     for (size_t i = 0; i < count; i++) {
-        release(list->item[i].remote);
+        sim_remote_release(list->item[i].remote);
     }
     list->count -= count;
     list->dropped += (uint32_t)count;
@@ -109,7 +110,22 @@ void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned m
         .block = check->block + 1, .loads = order->issued[LEO_PIPE_S], .clock = order->known[pipe]};
     sim_clock_join(&picture->own.clock, &order->known[LEO_PIPE_S]);
     picture->own.clock.done[pipe] = order->issued[pipe];
-    picture->remote = hold(cross->now);
+    picture->remote = sim_remote_hold(cross->now);
+}
+
+/* What the core knows from now on, besides what it knew; notes refer to the old. */
+static void become(struct sim_check_cross *cross, struct sim_remote *now)
+{
+    void *olds = cross->old;
+    bool grown = grow(cross, &olds, cross->olds, &cross->old_capacity, sizeof(struct sim_remote *));
+    cross->old = olds;
+    if (!now || !grown) {
+        sim_remote_release(now);
+        return;
+    }
+    join(cross, now, cross->now);
+    cross->old[cross->olds++] = cross->now;
+    cross->now = now;
 }
 
 void sim_check_cross_wait(struct sim_check *check, unsigned mode, unsigned flag)
@@ -122,16 +138,18 @@ void sim_check_cross_wait(struct sim_check *check, unsigned mode, unsigned flag)
     }
     struct sim_remote *now = copy_of(cross, raised->item[0].remote);
     drop_first(raised, 1);
-    void *olds = cross->old;
-    bool grown = grow(cross, &olds, cross->olds, &cross->old_capacity, sizeof(struct sim_remote *));
-    cross->old = olds;
-    if (!now || !grown) {
-        release(now);
-        return;
+    become(cross, now);
+}
+
+void sim_check_cross_learn(struct sim_check *check, const struct sim_picture *picture,
+                           unsigned from)
+{
+    struct sim_check_cross *cross = &check->cross;
+    struct sim_remote *now = copy_of(cross, picture->remote);
+    if (now) {
+        join_core(&now->core[from], &picture->own);
     }
-    join(cross, now, cross->now);
-    cross->old[cross->olds++] = cross->now;
-    cross->now = now;
+    become(cross, now);
 }
 
 void sim_check_cross_raise(struct sim_check *check, unsigned mode, unsigned flag)
@@ -176,7 +194,7 @@ void sim_check_cross_drop(struct sim_check *check, unsigned mode, unsigned flag,
 void sim_check_cross_taken(struct sim_check_cross *cross)
 {
     for (size_t i = 0; i < cross->olds; i++) {
-        release(cross->old[i]);
+        sim_remote_release(cross->old[i]);
     }
     cross->olds = 0;
 }
@@ -193,7 +211,7 @@ void sim_check_cross_finish(struct sim_check_cross *cross)
             }
         }
     }
-    release(cross->now);
+    sim_remote_release(cross->now);
     leo_free(cross->old);
     *cross = (struct sim_check_cross){.cores = cross->cores};
 }

@@ -50,6 +50,13 @@ struct sim_check_cross {
     bool failed; /**< out of memory: everything counts as ordered */
 };
 
+/** A picture of more references. */
+struct sim_remote *sim_remote_hold(const struct sim_remote *remote);
+void sim_remote_release(struct sim_remote *remote);
+/** The core learns what a picture of another one tells. */
+void sim_check_cross_learn(struct sim_check *check, const struct sim_picture *picture,
+                           unsigned from);
+
 /** The core's pipe has been told to set a flag. */
 void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned mode, unsigned flag);
 /** It has waited for one. */

@@ -30,6 +30,7 @@ void sim_check_finish(struct sim_check *check)
 void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base)
 {
     check->block = block;
+    check->ended = false;
     check->gm_base = gm_base;
     check->notes = 0;
     check->findings = (struct sim_findings){0};
@@ -104,6 +105,7 @@ void sim_check_dsb(struct sim_check *check)
 
 void sim_check_end(struct sim_check *check)
 {
+    check->ended = true;
     for (unsigned src = 0; src < SIM_ACTORS && check->which & SIM_CHECK_HAZARD; src++) {
         for (unsigned dst = 0; dst < SIM_ACTORS; dst++) {
             for (unsigned id = 0; id < 8; id++) {

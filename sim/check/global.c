@@ -8,15 +8,6 @@
 #define LINE_BYTES  UINT64_C(64) /* SIM_CHECK_LINE_BYTES */
 #define BLOCK_BYTES 32u          /* of a burst */
 
-/** An access that the shadow names. */
-struct sim_check_record {
-    uint32_t block, number, pc;
-    uint16_t core;
-    uint8_t unit;
-    bool atomic, line, blocks;
-    bool clean; /**< it is no longer in a data cache alone */
-};
-
 /* Places of the shadow's reads. */
 enum { READ_LAST, READ_OTHER_BLOCK, READ_SCALAR };
 
@@ -52,6 +43,7 @@ static uint32_t add_record(struct sim_check_global *global, const struct sim_che
         .atomic = (note->span.touch & SIM_TOUCH_ATOMIC) != 0,
         .line = note->line,
         .blocks = note->blocks,
+        .origin = place,
     };
     return place;
 }
@@ -90,9 +82,8 @@ static void find(const struct compare *compare, enum leo_fault code, enum leo_ch
     sim_findings_add(&compare->global->findings, &finding);
 }
 
-/* Whether what a scalar unit stored is still in its data cache, where nobody else sees it. */
-static bool is_kept_back(const struct sim_check_global *global,
-                         const struct sim_check_record *record)
+bool sim_check_is_kept_back(const struct sim_check_global *global,
+                            const struct sim_check_record *record)
 {
     const struct sim_check_cleaned *cleaned = &global->cleaned[record->core];
     return record->unit == LEO_PIPE_S && record->line && !record->atomic && !record->clean &&
@@ -121,7 +112,7 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
     if (sim_remote_has(note->remote, record->core, record->block, record->unit, record->number,
                        after_read)) {
         if (kind == LEO_CHECK_KIND_READ_AFTER_WRITE && !is_own(compare, record) &&
-            is_kept_back(compare->global, record) && compare->global->which & SIM_CHECK_RACE) {
+            sim_check_is_kept_back(compare->global, record) && compare->global->which & SIM_CHECK_RACE) {
             find(compare, LEO_FAULT_RACE, LEO_CHECK_KIND_NOT_CLEANED, other, addr, bytes);
         }
         return;
@@ -288,14 +279,20 @@ static void compare_note(struct sim_check_global *global, const struct sim_check
         sim_span_each(NULL, &note->span, compare_range, &compare);
     }
     if (note->span.touch & SIM_TOUCH_WRITE) {
+        if (global->polls) {
+            sim_check_release(global, note, compare.record);
+        }
         compare.write = true;
         sim_span_each(NULL, &note->span, compare_range, &compare);
     }
 }
 
-void sim_check_global_begin(struct sim_check_global *global, unsigned which)
+void sim_check_global_begin(struct sim_check_global *global, unsigned which, bool polls)
 {
     sim_shadow_finish(&global->shadow);
+    sim_check_release_forget(global);
+    global->polls = polls;
+    global->kepts = 0;
     global->which = which;
     memset(global->cleaned, 0, sizeof(global->cleaned));
     global->records = 0;
@@ -305,6 +302,8 @@ void sim_check_global_begin(struct sim_check_global *global, unsigned which)
 void sim_check_global_finish(struct sim_check_global *global)
 {
     sim_shadow_finish(&global->shadow);
+    sim_check_release_forget(global);
+    leo_free(global->release);
     leo_free(global->record);
     memset(global, 0, sizeof(*global));
 }
@@ -325,6 +324,7 @@ void sim_check_global_take(struct sim_check_global *global, struct sim_check *ch
         compare_note(global, &check->note[i], check, written);
     }
     check->notes = 0;
+    sim_check_settle_kept(global, check);
     sim_check_cross_taken(&check->cross);
 }
 

@@ -365,6 +365,9 @@ static void touch_spans(struct access *access, const struct sim_core *core,
             continue;
         }
         if (span->space == LEO_MEM_SPACE_GM) {
+            if (core->poll.passing && touch == SIM_TOUCH_READ) {
+                continue; // it is the wait (acquire.c)
+            }
             note_global(access->check, span, access->unit, number, access->pc);
             continue;
         }

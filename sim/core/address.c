@@ -134,10 +134,11 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
     return core->gm + (addr - core->gm_base);
 }
 
-/* The checker wants to see accesses to what other units reach too. */
-static unsigned watched(const struct sim_core *core)
+/* The checker wants to see accesses to what other units reach too, cores that poll global memory
+ * what is written there. */
+static unsigned watched(const struct sim_core *core, bool global)
 {
-    return core->check ? SIM_ACCESS_WATCHED : 0u;
+    return core->check || (global && core->stores) ? SIM_ACCESS_WATCHED : 0u;
 }
 
 static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)
@@ -150,7 +151,8 @@ static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct
     *region = (struct sim_region){.base = base,
                                   .bytes = ub->bytes,
                                   .host = ub->data,
-                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE | watched(core),
+                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE |
+                                            watched(core, false),
                                   .load_cycles = (float)core->config->scalar_load_ub,
                                   .store_cycles = (float)core->config->scalar_store_ub};
     return true;
@@ -173,7 +175,7 @@ static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum s
                                   .bytes = extent->bytes,
                                   .host = core->gm + (extent->base - core->gm_base),
                                   .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u) |
-                                            watched(core),
+                                            watched(core, true),
                                   .load_cycles = (float)core->config->scalar_load_gm,
                                   .store_cycles = (float)core->config->scalar_store_gm};
     return true;

@@ -6,6 +6,7 @@
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
+#include "stores.h"
 #include <string.h>
 
 static bool refuse_ecall(struct sim_scalar *scalar)
@@ -33,6 +34,13 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
         touch |= SIM_TOUCH_ATOMIC;
     }
     bool global = addr >= SIM_GM_BASE;
+    if (global && core->stores && touch & SIM_TOUCH_WRITE) {
+        const struct sim_span span = sim_store_span(addr, bytes);
+        sim_core_stored(scalar->owner, &span, LEO_PIPE_S);
+    }
+    if (!core->check || (global && core->poll.passing && touch == SIM_TOUCH_READ)) {
+        return; // what polls is ordered by what it reads
+    }
     uint64_t at = !global && addr >= SIM_WINDOW_BASE ? addr - SIM_WINDOW_BASE : addr;
     sim_check_scalar(core->check, global ? LEO_MEM_SPACE_GM : LEO_MEM_SPACE_UB, at, bytes, touch,
                      scalar->pc - SIM_IMAGE_BASE);
@@ -42,6 +50,7 @@ static const struct sim_scalar_env core_env = {
     .find = sim_core_find,
     .order = order_atomic,
     .watch = watch,
+    .poll = sim_core_poll,
     .custom = sim_core_issue,
     .csr_read = sim_core_csr_read,
     .csr_write = sim_core_csr_write,
@@ -154,6 +163,7 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     }
     memset(&core->cross, 0, sizeof(core->cross));
     core->park = SIM_PARK_NONE;
+    core->poll = (struct sim_poll){0};
     core->vmask[0] = core->vmask[1] = UINT64_MAX;
     const struct leo_cfg_ctrl ctrl = {.saturate = block->saturate};
     core->ctrl = leo_cfg_ctrl_pack(&ctrl);
@@ -198,6 +208,7 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
         return stop; // what it waits for is the last record
     }
     log_stop(core, stop != SIM_SCALAR_TIME          ? SIM_TIME_END
+                   : core->park == SIM_PARK_POLL    ? SIM_TIME_PARK
                    : core->clock == SIM_CLOCK_ASKED ? SIM_TIME_MARK
                                                     : SIM_TIME_SCALAR);
     return stop;

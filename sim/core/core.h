@@ -8,6 +8,7 @@
 #include "../op.h"
 #include "../scalar/scalar.h"
 #include "../time/log.h"
+#include "poll.h"
 #include <leo/isa_enums.h>
 
 /* The address map of a core (isa/layout/kernel_note.layout). */
@@ -22,6 +23,7 @@
 #define SIM_SCRATCH_BYTES       UINT64_C(0x00100000)
 
 struct sim_simd;
+struct sim_stores;
 struct sim_space;
 struct sim_extent;
 struct sim_check;
@@ -57,7 +59,8 @@ struct sim_cross {
 enum sim_park {
     SIM_PARK_NONE,
     SIM_PARK_FLAG,  /**< park_flag is to be raised */
-    SIM_PARK_RAISED /**< it was: the wait is tried again */
+    SIM_PARK_RAISED, /**< it was: the wait is tried again */
+    SIM_PARK_POLL    /**< a load that polls is due between rounds */
 };
 
 struct sim_core {
@@ -102,7 +105,10 @@ struct sim_core {
     struct sim_cross cross;
     enum sim_park park;
     uint8_t park_flag;
-    uint64_t park_pc;             /**< link address of the wait */
+    uint64_t park_pc; /**< link address of the wait */
+    struct sim_poll poll;
+    struct sim_stores *stores;    /**< what is written is noted there; NULL = nobody polls */
+    uint64_t stored;              /**< stores noted, in all blocks */
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
     /* Order among cores (host_pool.h). */

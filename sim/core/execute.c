@@ -118,6 +118,10 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
     if (!sim_core_outline(core, op, &core->foot) || !sim_footprint_map(core, &core->foot)) {
         return tell_config(core, op);
     }
+    const struct sim_span *src = &op->foot->span[SIM_OPERAND_B];
+    if (core->poll.passing && src->space == LEO_MEM_SPACE_GM && src->touch && !core->foot.empty) {
+        sim_core_poll_read(core, src->low, src->extent);
+    }
     if (core->check) {
         sim_check_unit(core->check, core, op);
     }

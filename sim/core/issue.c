@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands instructions to the units: their effect now, what they cost into the log (time/log.h). */
 #include "../chip/host_pool.h"
+#include "../memory/hbm.h"
 #include "../tape/record.h"
 #include "core.h"
 
@@ -90,6 +91,10 @@ static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct si
         sim_tape_op(core->track, core, op, core->scalar.cycle - core->logged);
     }
     sim_core_log_unit(core, op);
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
+    if (core->stores && row->writes_gm && !op->foot->empty && dst->low >= SIM_GM_BASE) {
+        sim_core_stored(core, dst, (enum leo_pipe)row->pipe);
+    }
     return true;
 }
 

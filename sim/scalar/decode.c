@@ -208,6 +208,11 @@ leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
     }
     d->ops[count].code = SIM_CODE_END;
     sim_scalar_link(d);
+    leo_status status = sim_scalar_find_spins(d);
+    if (status != LEO_OK) {
+        sim_decoded_destroy(d);
+        return status;
+    }
     *decoded = d;
     return LEO_OK;
 }
@@ -217,6 +222,7 @@ void sim_decoded_destroy(struct sim_decoded *decoded)
     if (decoded) {
         leo_free(decoded->ops);
         leo_free(decoded->words);
+        leo_free(decoded->spin);
         leo_free(decoded);
     }
 }

@@ -29,6 +29,7 @@ enum sim_scalar_code {
     SIM_CODE_J,          /**< jal x0 */
     SIM_CODE_JAL_OUT,    /**< to a place outside of the text */
     SIM_CODE_BRANCH_OUT, /**< if taken, to a place outside of the text */
+    SIM_CODE_POLL,       /**< `behind`, when the environment lets it (spin.c) */
     SIM_CODE_PLAIN,
     SIM_CODE_CHECK = SIM_CODE_PLAIN, /**< `plain`, after looking at the time limit */
     SIM_CODE_COUNT
@@ -91,6 +92,7 @@ struct sim_scalar_op {
     uint8_t rd, rs1, rs2;
     uint8_t plain; /**< the code without looking at time */
     uint8_t run;   /**< instructions from here to one that looks at time, inclusive */
+    uint8_t behind; /**< of SIM_CODE_POLL: what it does */
     union {
         /** Sign-extended; shift amount; CSR number. Linked: what auipc gives; of a jump inside the
          * text the distance in bytes of these structs. */
@@ -101,10 +103,18 @@ struct sim_scalar_op {
 };
 _Static_assert(sizeof(struct sim_scalar_op) == 16, "one tick a byte (reach.h)");
 
+/** What an instruction does, whatever the loop looks at before. */
+static inline enum sim_scalar_code sim_scalar_meaning(const struct sim_scalar_op *op)
+{
+    return (enum sim_scalar_code)(op->plain == SIM_CODE_POLL ? op->behind : op->plain);
+}
+
 struct sim_decoded {
     uint64_t base, bytes;      /**< bytes: whole instructions only */
     struct sim_scalar_op *ops; /**< bytes / 4, and one SIM_CODE_END */
     uint32_t *words;
+    struct sim_spin *spin; /**< loops that may wait for memory, by rising `at` */
+    size_t spins;
 };
 
 /** Decodes one instruction word. Never fails: what is unknown becomes SIM_CODE_ILLEGAL. */
@@ -114,6 +124,10 @@ struct sim_scalar_op sim_scalar_decode(uint32_t word);
  * looked at. */
 void sim_scalar_link(struct sim_decoded *decoded);
 
+/** Finds loops that do nothing but look at memory until it changes, and makes their loads
+ * SIM_CODE_POLL. After sim_scalar_link. */
+leo_status sim_scalar_find_spins(struct sim_decoded *decoded);
+
 /** Executes a floating-point instruction; false = its rounding mode is not valid (nothing changed).
  */
 bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op);
@@ -121,6 +135,9 @@ bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op)
 /** Executes a csr* instruction. False = fault set, or (code NONE) the environment wants it tried
  * again. */
 bool sim_scalar_csr(struct sim_scalar *scalar, const struct sim_scalar_op *op);
+
+/** Bytes of a load or atomic access; 0: it is neither. */
+unsigned sim_scalar_load_bytes(enum sim_scalar_code code);
 
 /** Executes lr, sc or amo* on its aligned operand and returns the value of rd. */
 uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr,

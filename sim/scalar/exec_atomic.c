@@ -48,7 +48,7 @@ static uint64_t combine(enum sim_scalar_code code, uint64_t memory, uint64_t sou
 uint64_t sim_scalar_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint64_t addr,
                            uint8_t *operand)
 {
-    enum sim_scalar_code code = (enum sim_scalar_code)op->code;
+    enum sim_scalar_code code = sim_scalar_meaning(op);
     bool is_word = code < SIM_CODE_LR_D;
     size_t bytes = is_word ? 4 : 8;
     uint64_t source = scalar->x[op->rs2], memory = 0;

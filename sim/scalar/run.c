@@ -47,8 +47,9 @@ static void set_fault(struct sim_scalar *scalar, enum leo_fault code, uint64_t a
 static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op, int64_t *ticks)
 {
     uint64_t addr = scalar->x[op->rs1];
-    unsigned bytes = op->code < SIM_CODE_LR_D ? 4 : 8;
-    bool is_load = op->code == SIM_CODE_LR_W || op->code == SIM_CODE_LR_D;
+    const enum sim_scalar_code code = sim_scalar_meaning(op);
+    unsigned bytes = code < SIM_CODE_LR_D ? 4 : 8;
+    bool is_load = code == SIM_CODE_LR_W || code == SIM_CODE_LR_D;
     if (addr % bytes != 0) {
         set_fault(scalar, LEO_FAULT_MISALIGNED_SCALAR, addr, bytes);
         return false;
@@ -70,6 +71,17 @@ static bool run_atomic(struct sim_scalar *scalar, const struct sim_scalar_op *op
     double cycles = (double)region->load_cycles + (is_load ? 0 : (double)region->store_cycles);
     *ticks = sim_scalar_ticks(scalar, cycles) - SIM_TICKS;
     return true;
+}
+
+/* Whether the environment lets what looks at memory go on. */
+static bool may_poll(struct sim_scalar *scalar, const struct sim_scalar_op *op)
+{
+    if (op->behind == SIM_CODE_CUSTOM) {
+        return scalar->env->poll(scalar, 0, 0);
+    }
+    const bool atomic = op->behind >= SIM_CODE_LR_W && op->behind <= SIM_CODE_AMOMAXU_D;
+    return scalar->env->poll(scalar, scalar->x[op->rs1] + (atomic ? 0 : (uint64_t)op->imm),
+                             sim_scalar_load_bytes((enum sim_scalar_code)op->behind));
 }
 
 static bool run_custom(struct sim_scalar *scalar, const struct sim_scalar_op *op, uint32_t word)
@@ -254,6 +266,13 @@ FETCH(8, uint64_t)
         scalar->anchor_ticks += plain_ + (start - limit);                                          \
         scalar->cycle = scalar->anchor + (double)scalar->anchor_ticks * tick_of(scalar);           \
     } while (0)
+/** scalar->pc and cycle as before op, for a look: the count goes on. */
+#define SHOW()                                                                                     \
+    do {                                                                                           \
+        int64_t ticks_now_ = scalar->anchor_ticks + TICKS_AT(op) + (start - limit);                \
+        scalar->pc = base + (uint64_t)(op - ops) * 4;                                              \
+        scalar->cycle = scalar->anchor + (double)ticks_now_ * tick_of(scalar);                     \
+    } while (0)
 /** Starts over after SETTLE, the next instruction being `next`. */
 #define RESTART(next)                                                                              \
     do {                                                                                           \
@@ -293,7 +312,7 @@ FETCH(8, uint64_t)
             limit -= reach_->ticks;                                                                \
         } else {                                                                                   \
             int64_t ticks_ = 0;                                                                    \
-            scalar->pc = base + (uint64_t)(op - ops) * 4; /* for env->watch */                     \
+            SHOW(); /* for env->watch */                                                           \
             if (!sim_scalar_store(scalar, op->rs1, addr_, bytes, value_, &ticks_)) {               \
                 goto stopped;                                                                      \
             }                                                                                      \
@@ -345,6 +364,7 @@ enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycl
     [SIM_CODE_F_##kind##_##format##source] = &&do_F_##kind##_##format##source,
 #include "host_floats.def"
 #undef HOST_FLOAT
+        [SIM_CODE_POLL] = &&do_poll,
         [SIM_CODE_CHECK] = &&do_check,
     };
     static const void *const careful[SIM_CODE_COUNT] = {
@@ -497,11 +517,18 @@ jumped_out:
     op++;
     goto left_text;
 
+do_poll:
+    scalar->pc = base + (uint64_t)(op - ops) * 4;
+    if (scalar->env->poll && !may_poll(scalar, op)) {
+        goto stopped;
+    }
+    goto *quick[op->behind];
+
 do_fence:
     NEXT();
 do_atomic: {
     int64_t ticks = 0;
-    scalar->pc = base + (uint64_t)(op - ops) * 4; // for env->watch
+    SHOW(); // for env->watch
     if (!run_atomic(scalar, op, &ticks)) {
         goto stopped;
     }

@@ -41,6 +41,9 @@ struct sim_scalar_env {
     /** Called before each load, store or (READ and WRITE) atomic in a watched region, scalar->pc
      * set. May be NULL. */
     void (*watch)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access);
+    /** Called before a load, atomic access or (`bytes` 0) custom instruction of a loop that may wait
+     * for memory (spin.c), scalar->pc set. False as above. May be NULL. */
+    bool (*poll)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes);
     /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
     void (*order)(struct sim_scalar *scalar, uint64_t addr);
     /** Issues a custom instruction; may move scalar->cycle forward (full queue, wait, barrier). */
@@ -97,6 +100,17 @@ enum sim_scalar_stop {
     SIM_SCALAR_FAULT,
     SIM_SCALAR_BLOCKED
 };
+
+/** A loop that may wait for memory: link addresses of its load, of its first and last instruction.
+ * An atomic access outside of such loops is one of its own. */
+struct sim_spin {
+    uint64_t at, first, last;
+};
+
+/** Of the load at an address; NULL: it is none. */
+const struct sim_spin *sim_decoded_spin(const struct sim_decoded *decoded, uint64_t at);
+/** Whether there is any such loop. */
+bool sim_decoded_spins(const struct sim_decoded *decoded);
 
 /** A return to this address ends a kernel (isa/layout/kernel_note.layout). */
 #define SIM_RETURN_ADDR UINT64_C(0xfffffffffffff000)

@@ -56,16 +56,19 @@ void sim_checks_start(struct leo_sim_chip *chip, unsigned queue)
     }
     if (stream->check) {
         unsigned unknown = atomic_load(&chip->windowed) ? SIM_CHECK_INIT : 0;
-        sim_check_global_begin(stream->check, chip->check_which & ~unknown);
+        sim_check_global_begin(stream->check, chip->check_which & ~unknown,
+                               sim_decoded_spins(stream->kernel.image->decoded));
     }
 }
 
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel)
+void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel,
+                      struct sim_check_global *check)
 {
     if (chip->check) {
         sim_check_begin(&chip->check[id], kernel->next_block, chip->hbm.base);
         chip->check[id].array = kernel->image->array;
         chip->check[id].arrays = kernel->image->arrays;
+        chip->check[id].global = check;
     }
 }
 

@@ -144,5 +144,8 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     }
     tell_l2(chip, &body, is_fill);
     *end_ps = reserve_engine(chip, body.flags, stream->start_ps, (double)body.width * body.height);
+    if (!(body.flags & DST_HOST)) {
+        sim_polls_copied(chip, body.dst, span_of(body.width, body.height, body.dst_pitch), *end_ps);
+    }
     return true;
 }

@@ -44,6 +44,7 @@ void sim_cores_wake(struct leo_sim_chip *chip)
     // time at any hour.
     if (count_running(chip) == 0) {
         sim_time_engine_reset(chip->engine);
+        sim_polls_rest(chip);
         chip->scheduler.epoch_ps = chip->scheduler.now_ps;
     }
 }
@@ -58,7 +59,8 @@ static bool may_run(const struct leo_sim_chip *chip, unsigned id)
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     const struct sim_core *core = &chip->core[id];
     return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
-           core->park != SIM_PARK_FLAG && core->log.written - core->log.read < MOST_PLACES;
+           core->park != SIM_PARK_FLAG && core->park != SIM_PARK_POLL &&
+           core->log.written - core->log.read < MOST_PLACES;
 }
 
 static void run_engine(struct leo_sim_chip *chip)
@@ -146,10 +148,12 @@ void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps)
     }
     sim_profile_traces(chip);
     tell_clocks(chip);
-    bool idle = count == 0 && scheduler->engine_stop != SIM_TIME_ENDED && until_ps == UINT64_MAX;
+    const bool polled = sim_polls_settle(chip);
+    bool idle = count == 0 && !polled && scheduler->engine_stop != SIM_TIME_ENDED && until_ps == UINT64_MAX;
     for (unsigned id = 0; idle && id < chip->core_count; id++) {
         idle = !may_run(chip, id);
     }
+    scheduler->rests = idle;
     sim_cross_settle(chip, idle);
     uint64_t now_ps = scheduler->engine_stop == SIM_TIME_REACHED && until_ps != UINT64_MAX
                           ? until_ps

@@ -48,8 +48,10 @@ static enum leo_check_kind state_of(const struct leo_sim_chip *chip, unsigned id
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     return slot->state == SIM_CORE_HELD || slot->is_over ? LEO_CHECK_KIND_RETURNED
-           : chip->core[id].park == SIM_PARK_FLAG        ? LEO_CHECK_KIND_WAITS
-                                                         : LEO_CHECK_KIND_NOT_THERE;
+           : chip->core[id].park == SIM_PARK_FLAG ||
+                   chip->core[id].park == SIM_PARK_POLL
+               ? LEO_CHECK_KIND_WAITS
+               : LEO_CHECK_KIND_NOT_THERE;
 }
 
 static void add_core(const struct leo_sim_chip *chip, unsigned id, enum leo_cross mode,
@@ -177,14 +179,37 @@ static void wake(struct leo_sim_chip *chip, unsigned id)
 
 /* ---- deadlocks ---- */
 
-static bool is_parked(const struct leo_sim_chip *chip, unsigned id)
+static bool is_parked(const struct leo_sim_chip *chip, unsigned id, enum sim_park park)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
-    return slot->state == SIM_CORE_RUNNING && !slot->is_over &&
-           chip->core[id].park == SIM_PARK_FLAG;
+    return slot->state == SIM_CORE_RUNNING && !slot->is_over && chip->core[id].park == park;
 }
 
-/* Whether no core of the kernel will ever set a flag again. */
+/* At a flag, or at memory that has not changed since it looked. */
+static bool is_waiting(const struct leo_sim_chip *chip, unsigned id)
+{
+    return is_parked(chip, id, SIM_PARK_FLAG) ||
+           (is_parked(chip, id, SIM_PARK_POLL) && chip->core[id].poll.waits);
+}
+
+/* Whether the task ends in another fault, which is why nobody comes. */
+static bool has_other_fault(const struct leo_sim_chip *chip, unsigned queue)
+{
+    if (chip->scheduler.stream[queue].fault.code != LEO_FAULT_NONE) {
+        return true;
+    }
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        const struct sim_slot *slot = &chip->scheduler.slot[id];
+        if (slot->state != SIM_CORE_FREE && slot->queue == queue && slot->is_over &&
+            slot->stop == SIM_SCALAR_FAULT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether no core of the kernel will ever set a flag again. Memory that is polled may be written by
+ * whatever else goes on, and by what the host still submits. */
 static bool is_stuck(const struct leo_sim_chip *chip, unsigned queue, bool idle)
 {
     const struct sim_scheduler *scheduler = &chip->scheduler;
@@ -194,7 +219,11 @@ static bool is_stuck(const struct leo_sim_chip *chip, unsigned queue, bool idle)
     for (unsigned id = 0; id < chip->core_count; id++) {
         const struct sim_slot *slot = &scheduler->slot[id];
         bool own = slot->state == SIM_CORE_RUNNING && slot->queue == queue;
-        if (own && !slot->is_over && chip->core[id].park != SIM_PARK_FLAG) {
+        if (own && !slot->is_over && !is_waiting(chip, id)) {
+            return false;
+        }
+        if (own && is_parked(chip, id, SIM_PARK_POLL) &&
+            !(idle && (scheduler->for_ever || has_other_fault(chip, queue)))) {
             return false;
         }
         // A core that others have, or that ends, may take a block that has not begun.
@@ -223,12 +252,44 @@ static struct sets likely(const struct leo_sim_chip *chip, unsigned id, enum leo
     return look(chip, id, *mode, flag);
 }
 
+static void keep(struct sim_findings *findings, const struct sim_finding *finding)
+{
+    if (findings->count < SIM_FINDINGS) {
+        findings->list[findings->count++] = *finding;
+    } else {
+        findings->more++;
+    }
+}
+
+/* What the loop reads first, and how much else. */
+static void tell_poll(struct leo_sim_chip *chip, struct sim_findings *findings, unsigned id)
+{
+    const struct sim_poll *poll = &chip->core[id].poll;
+    const struct sim_finding finding = {
+        .code = LEO_FAULT_CORE_DEADLOCK,
+        .kind = LEO_CHECK_KIND_POLLS,
+        .unit = LEO_PIPE_S,
+        .space = LEO_MEM_SPACE_GM,
+        .core = (uint16_t)id,
+        .pc = (uint32_t)poll->pc,
+        .block = chip->scheduler.slot[id].block,
+        .other_block = poll->ranges - 1,
+        .addr = poll->range[0].addr,
+        .bytes = poll->range[0].bytes,
+    };
+    keep(findings, &finding);
+}
+
 static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsigned id)
 {
+    if (chip->core[id].park == SIM_PARK_POLL) {
+        tell_poll(chip, findings, id);
+        return;
+    }
     enum leo_cross mode;
     const struct sets sets = likely(chip, id, &mode);
     const struct sim_core *core = &chip->core[id];
-    const bool waits = sets.is == LEO_CHECK_KIND_WAITS;
+    const bool waits = sets.is == LEO_CHECK_KIND_WAITS && sets.core != SIM_NO_CORE;
     const struct sim_finding finding = {
         .code = LEO_FAULT_CORE_DEADLOCK,
         .kind = sets.is,
@@ -244,27 +305,7 @@ static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsig
         .addr = sets.core,
         .bytes = sets.missing,
     };
-    if (findings->count < SIM_FINDINGS) {
-        findings->list[findings->count++] = finding;
-    } else {
-        findings->more++;
-    }
-}
-
-/* Whether the task ends in another fault, which is why nobody comes. */
-static bool has_other_fault(const struct leo_sim_chip *chip, unsigned queue)
-{
-    if (chip->scheduler.stream[queue].fault.code != LEO_FAULT_NONE) {
-        return true;
-    }
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &chip->scheduler.slot[id];
-        if (slot->state != SIM_CORE_FREE && slot->queue == queue && slot->is_over &&
-            slot->stop == SIM_SCALAR_FAULT) {
-            return true;
-        }
-    }
-    return false;
+    keep(findings, &finding);
 }
 
 /* Ends the waiting cores of a kernel, as a fault unless there is another one. */
@@ -279,7 +320,7 @@ static void end_stuck(struct leo_sim_chip *chip, unsigned queue)
         *stream->stuck = (struct sim_findings){0};
     }
     for (unsigned id = 0; id < chip->core_count; id++) {
-        if (!silent && stream->stuck && is_parked(chip, id) &&
+        if (!silent && stream->stuck && is_waiting(chip, id) &&
             chip->scheduler.slot[id].queue == queue) {
             tell(chip, stream->stuck, id);
         }
@@ -287,14 +328,14 @@ static void end_stuck(struct leo_sim_chip *chip, unsigned queue)
     for (unsigned id = 0; id < chip->core_count; id++) {
         struct sim_slot *slot = &chip->scheduler.slot[id];
         struct sim_core *core = &chip->core[id];
-        if (!is_parked(chip, id) || slot->queue != queue) {
+        if (!is_waiting(chip, id) || slot->queue != queue) {
             continue;
         }
         slot->is_over = true;
         slot->stop = silent ? SIM_SCALAR_RETURNED : SIM_SCALAR_FAULT;
         core->scalar.fault = (struct sim_fault){
             .code = LEO_FAULT_CORE_DEADLOCK, .pc = core->park_pc, .addr = core->park_flag};
-        sim_time_engine_give_up(chip->engine, id, false);
+        sim_time_engine_give_up(chip->engine, id, core->park == SIM_PARK_POLL);
     }
 }
 
@@ -317,14 +358,14 @@ void sim_cross_settle(struct leo_sim_chip *chip, bool idle)
     }
     bool any = false;
     for (unsigned id = 0; id < chip->core_count; id++) {
-        if (is_parked(chip, id)) {
+        if (is_parked(chip, id, SIM_PARK_FLAG)) {
             wake(chip, id);
-            any = any || is_parked(chip, id);
         }
+        any = any || is_waiting(chip, id);
     }
     for (unsigned id = 0; any && id < chip->core_count; id++) {
         unsigned queue = chip->scheduler.slot[id].queue;
-        if (is_parked(chip, id) && is_stuck(chip, queue, idle)) {
+        if (is_waiting(chip, id) && is_stuck(chip, queue, idle)) {
             end_stuck(chip, queue);
         }
     }

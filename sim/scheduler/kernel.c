@@ -246,12 +246,15 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
     }
     if (!chip->replay) {
         prepare_memory(chip, queue, core);
+        if (!core->stores) {
+            sim_polls_begin(chip, core->scalar.text);
+        }
     }
     sim_core_begin(core, &block);
     if (chip->replay) {
         sim_replay_begin(chip, id, queue, kernel->next_block, member_of(chip, kernel, id));
     }
-    sim_checks_block(chip, id, kernel);
+    sim_checks_block(chip, id, kernel, stream->check);
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
     join_team(chip, kernel, id);

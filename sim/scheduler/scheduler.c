@@ -62,7 +62,7 @@ leo_status sim_scheduler_init(struct leo_sim_chip *chip)
     if (!scheduler->stream || !scheduler->active || !scheduler->slot || !scheduler->events) {
         return LEO_ERR_NO_MEMORY;
     }
-    return LEO_OK;
+    return sim_polls_create(chip);
 }
 
 void sim_scheduler_finish(struct leo_sim_chip *chip)
@@ -83,6 +83,7 @@ void sim_scheduler_finish(struct leo_sim_chip *chip)
     leo_free(scheduler->stream);
     leo_free(scheduler->active);
     leo_free(scheduler->slot);
+    sim_polls_destroy(chip);
     leo_free(scheduler->events);
 }
 
@@ -507,9 +508,10 @@ static uint64_t next_time(const struct leo_sim_chip *chip)
     return next;
 }
 
-bool sim_scheduler_step(struct leo_sim_chip *chip)
+bool sim_scheduler_step(struct leo_sim_chip *chip, bool for_ever)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
+    scheduler->for_ever = for_ever;
     uint64_t next = next_time(chip);
     if (sim_cores_busy(chip)) {
         sim_cores_round(chip, next);

@@ -14,6 +14,7 @@
 
 struct leo_sim_chip;
 struct sim_check_global;
+struct sim_stores;
 struct sim_findings;
 
 enum { SIM_GROUP_MOST = 255, SIM_NO_TEAM = 0xffff };
@@ -95,6 +96,9 @@ struct sim_scheduler {
     struct sim_image_cache images;
     uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
+    struct sim_stores *stores; /**< of cores that are polled; not in use while nobody polls */
+    bool rests;                /**< cores are running, but nothing happens */
+    bool for_ever;             /**< the host waits without a limit, and submits nothing */
     /* The present round (cores.c). */
     uint16_t run_core[256];
     double until; /**< cycle the engine goes to */
@@ -111,8 +115,9 @@ void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue);
 void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue);
 /** Takes entries, starts and ends what is due now. */
 void sim_scheduler_advance(struct leo_sim_chip *chip);
-/** Runs cores and moves time to the next thing that happens. False: nothing ever will. */
-bool sim_scheduler_step(struct leo_sim_chip *chip);
+/** Runs cores and moves time to the next thing that happens. False: nothing ever will, unless the
+ * host submits something. `for_ever`: it will not. */
+bool sim_scheduler_step(struct leo_sim_chip *chip, bool for_ever);
 
 /** kernel.c: checks the launch and makes it a candidate for cores. False: the fault of the stream
  * is set. */
@@ -130,6 +135,18 @@ unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kern
                           unsigned group, unsigned id[SIM_GROUP_MOST]);
 /** Of a core: its cube core's number. */
 unsigned sim_core_group(const struct leo_sim_chip *chip, unsigned id);
+
+/** polls.c: what cores that poll global memory need. */
+leo_status sim_polls_create(struct leo_sim_chip *chip);
+void sim_polls_destroy(struct leo_sim_chip *chip);
+/** A block with this text begins: from now on what is written is noted if it may be polled. */
+void sim_polls_begin(struct leo_sim_chip *chip, const struct sim_decoded *text);
+/** No core runs. */
+void sim_polls_rest(struct leo_sim_chip *chip);
+/** A copy or fill has written device memory and ends then. */
+void sim_polls_copied(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, uint64_t end_ps);
+/** Carries out loads that poll; whether any core got on. */
+bool sim_polls_settle(struct leo_sim_chip *chip);
 
 /** cross.c: cores that wait for flags of others go on if they were raised; those that wait for ever
  * end. `idle`: nothing else on the chip will ever happen. */
@@ -159,7 +176,8 @@ void sim_checks_forget(struct sim_stream *stream);
 /** A kernel starts. */
 void sim_checks_start(struct leo_sim_chip *chip, unsigned queue);
 /** Core `id` starts the kernel's next block. */
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel);
+void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel,
+                      struct sim_check_global *check);
 /** Core `id` has run on; `returned`: its block ended without a fault. */
 void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned);
 /** All blocks have ended: findings are the fault of a task that has none. */

@@ -256,7 +256,9 @@ void sim_time_cross_wake(struct sim_time_engine *engine)
         }
         unsigned id = word * 64 + (unsigned)__builtin_ctzll(engine->woken[word]);
         engine->woken[word] &= engine->woken[word] - 1;
-        if (engine->core[id].front == SIM_TIME_RUNNING) {
+        const struct sim_time_core *core = &engine->core[id];
+        if (core->front == SIM_TIME_RUNNING ||
+            (core->front == SIM_TIME_HUNGRY && core->is_parked && core->gave_up)) {
             sim_time_core_advance(engine, id);
             word = 0; // others may have been woken
         }

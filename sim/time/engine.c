@@ -45,6 +45,7 @@ void sim_time_engine_destroy(struct sim_time_engine *engine)
     if (engine) {
         sim_share_destroy(engine->share);
         sim_time_cross_destroy(engine);
+        sim_time_stores_destroy(engine);
         leo_free(engine->core);
         leo_free(engine->event);
         leo_free(engine->line);
@@ -64,6 +65,7 @@ void sim_time_engine_reset(struct sim_time_engine *engine)
     for (unsigned id = 0; id < engine->config.cores; id++) {
         engine->core[id].front = SIM_TIME_FREE;
         engine->core[id].is_marked = false;
+        engine->core[id].stores.count = 0;
         for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
             // A line without transfers is made anew by the next: only what a fault cut off is in
             // the way.

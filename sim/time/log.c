@@ -97,6 +97,20 @@ void sim_time_log_push(struct sim_time_log *log, const struct sim_time_record *r
     sim_time_log_take(log, places);
 }
 
+void sim_time_log_rewind(struct sim_time_log *log, const struct sim_time_place_mark *mark)
+{
+    struct sim_time_chunk *chunk = mark->last->next;
+    mark->last->next = NULL;
+    while (chunk) {
+        struct sim_time_chunk *after = chunk->next;
+        give_chunk(log->pool, chunk);
+        chunk = after;
+    }
+    log->last = mark->last;
+    log->write_at = mark->write_at;
+    log->written = mark->written;
+}
+
 const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,
                                                 const struct sim_time_gm **gm)
 {

@@ -22,6 +22,11 @@ enum sim_time_kind {
     SIM_TIME_DRAIN,   /**< the scalar unit waits until the pipe has done everything so far */
     SIM_TIME_POST,    /**< ffts_cross_core_sync: pipe, dst = mode, id = flag */
     SIM_TIME_PEND,    /**< wait_flag_dev: id = flag */
+    SIM_TIME_STORE,   /**< what the pipe was given before it has written global memory: store `work` */
+    SIM_TIME_POLL,    /**< the scalar unit reads what store `work` of core `id` wrote; dst 1: what a
+                         copy of the host wrote at cycle `busy` */
+    SIM_TIME_PARK,    /**< polls memory: goes on when others have written it, whose records come
+                         with those behind this one */
     SIM_TIME_SCALAR,  /**< only scalar work since the last record */
     SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
     SIM_TIME_END,     /**< the block returned or faulted */
@@ -110,6 +115,18 @@ static inline void sim_time_log_publish(struct sim_time_log *log)
 {
     log->published = log->written;
 }
+/** A place to come back to. */
+struct sim_time_place_mark {
+    struct sim_time_chunk *last;
+    uint32_t write_at;
+    uint64_t written;
+};
+static inline struct sim_time_place_mark sim_time_log_mark(const struct sim_time_log *log)
+{
+    return (struct sim_time_place_mark){log->last, log->write_at, log->written};
+}
+/** Takes back what was written since a mark, of which nothing is published. */
+void sim_time_log_rewind(struct sim_time_log *log, const struct sim_time_place_mark *mark);
 /** The next record, and what follows it; NULL = nothing more is published. Valid until
  * sim_time_log_pop. */
 const struct sim_time_record *sim_time_log_peek(struct sim_time_log *log,

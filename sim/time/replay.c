@@ -40,6 +40,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
     core->ready = 0;
     core->flags_used = 0;
     sim_time_cross_begin(core);
+    sim_time_stores_begin(core);
     core->stats = (struct sim_time_stats){.begin = start, .scalar = lead};
 }
 
@@ -184,7 +185,12 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
     case SIM_TIME_POST:
         sim_time_cross_post(engine, id, record, drained + engine->config.flag_set);
         return true;
+    case SIM_TIME_STORE:
+        sim_time_store_done(engine, id, record->work, drained);
+        return true;
     case SIM_TIME_PEND:
+    case SIM_TIME_POLL:
+    case SIM_TIME_PARK:
     case SIM_TIME_DRAIN:
     case SIM_TIME_SCALAR:
     case SIM_TIME_MARK:
@@ -298,12 +304,12 @@ static void end_block(struct sim_time_engine *engine, unsigned id, double end)
     sim_time_event_push(engine, sim_time_max(end, engine->now), id, LEO_PIPE_COUNT);
 }
 
-/* Nothing will raise the flag at the end of the log; false: work is still under way. */
-static bool end_waiting(struct sim_time_engine *engine, unsigned id)
+/* Nothing will end what the core waits for in the `last` records of its log; false: work is still under way. */
+static bool end_waiting(struct sim_time_engine *engine, unsigned id, uint64_t last)
 {
     struct sim_time_core *core = &engine->core[id];
     double at;
-    const bool is_last = core->log->published - core->log->read == 1;
+    const bool is_last = core->log->published - core->log->read == last;
     if (!core->gave_up || !(is_last || core->gave_up_anywhere) || !all_done(core, &at)) {
         return false;
     }
@@ -328,9 +334,14 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
     double at;
     if (!record) {
         core->front = SIM_TIME_HUNGRY;
-        engine->horizon = sim_time_min(engine->horizon, core->cycle);
+        if (!core->is_parked) {
+            engine->horizon = sim_time_min(engine->horizon, core->cycle);
+        } else {
+            (void)end_waiting(engine, id, 0);
+        }
         return false;
     }
+    core->is_parked = false;
     if (!core->is_counted) {
         core->cycle += record->scalar;
         core->stats.scalar += record->scalar;
@@ -389,10 +400,30 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         break;
     case SIM_TIME_PEND:
         if (!sim_time_cross_pend(core, record->id, &at)) {
-            (void)end_waiting(engine, id);
+            (void)end_waiting(engine, id, 1);
             return false;
         }
         stall(core, at + engine->config.flag_wait, LEO_STALL_FLAG);
+        break;
+    case SIM_TIME_STORE:
+        sim_time_store_issue(engine, id, record->work);
+        if (record->pipe == LEO_PIPE_S) {
+            sim_time_store_done(engine, id, record->work,
+                                core->cycle + engine->config.write_latency);
+        } else if (!hand_over(engine, id, record->pipe, record, NULL)) {
+            return false;
+        }
+        break;
+    case SIM_TIME_POLL:
+        core->polls = true;
+        if (!sim_time_poll(engine, record, &at)) {
+            (void)end_waiting(engine, id, 1);
+            return false;
+        }
+        stall(core, at, LEO_STALL_FLAG);
+        break;
+    case SIM_TIME_PARK:
+        core->is_parked = true;
         break;
     case SIM_TIME_SCALAR:
     case SIM_TIME_LINK:

@@ -93,6 +93,13 @@ enum sim_time_front {
     SIM_TIME_OVER     /**< its end is known */
 };
 
+/** When stores of one core were done, by their numbers: a queue, the capacity 0 or a power of two. */
+struct sim_time_stores {
+    double *at;    /**< NAN: not known yet */
+    uint64_t base; /**< number of the oldest; those before are over */
+    uint32_t first, count, capacity;
+};
+
 struct sim_time_core {
     enum sim_time_front front;
     struct sim_time_log *log;
@@ -107,6 +114,9 @@ struct sim_time_core {
     struct sim_time_team team;
     uint32_t posts[LEO_CROSS_COUNT][SIM_TIME_CROSS_FLAGS];
     struct sim_time_raises raise[SIM_TIME_CROSS_FLAGS];
+    struct sim_time_stores stores;
+    bool polls;            /**< has waited for a store of another core */
+    bool is_parked;        /**< the last record was PARK */
     bool cross_used;       /**< a flag was raised for it */
     bool gave_up;          /**< the wait at the end of its log is for ever */
     bool gave_up_anywhere; /**< so is any other */
@@ -149,6 +159,18 @@ void sim_time_leave_line(struct sim_time_pipe *pipe);
 /** The present fill of a core's lines is done. */
 void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
 void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);
+
+/* store.c */
+void sim_time_stores_destroy(struct sim_time_engine *engine);
+/** What a block before left undone will not be. */
+void sim_time_stores_begin(struct sim_time_core *core);
+/** The core has come to a store. */
+void sim_time_store_issue(struct sim_time_engine *engine, unsigned core, uint64_t number);
+/** It is there at `at`. */
+void sim_time_store_done(struct sim_time_engine *engine, unsigned core, uint64_t number, double at);
+/** When what a POLL record reads is there; false: not known yet. */
+bool sim_time_poll(struct sim_time_engine *engine, const struct sim_time_record *record,
+                   double *at);
 
 /* cross.c */
 leo_status sim_time_cross_create(struct sim_time_engine *engine);

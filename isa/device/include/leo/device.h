@@ -207,4 +207,5 @@ LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d
 #include <leo/intrin.h>
 // After the functions they use.
 #include <leo/device_cross.h>
+#include <leo/device_poll.h>
 #include <leo/device_state.h>

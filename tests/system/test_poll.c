@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cores that poll global memory (decision 24), on both chips. */
+#include "harness.h"
+
+#include <leo/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
+
+enum { BYTES = 64 * 1024 };
+
+extern const unsigned char poll_1001_elf[], poll_2201_elf[];
+extern const size_t poll_1001_elf_bytes, poll_2201_elf_bytes;
+
+struct rig {
+    struct leo_rt *rt;
+    struct leo_rt_device *device;
+    struct leo_rt_stream *stream;
+    struct leo_rt_module *module;
+    uint64_t flags, part, out;
+    bool checked;
+};
+
+static const char *const socs[] = {"ascend910a", "ascend910b1"};
+static const unsigned core_counts[] = {32, 48};
+
+static void clear(struct rig *rig, uint64_t addr)
+{
+    OK(leo_rt_memset_async(rig->stream, addr, 0, BYTES));
+    OK(leo_rt_stream_synchronize(rig->stream, -1));
+}
+
+static void open_rig(struct rig *rig, unsigned soc, unsigned threads, const char *check)
+{
+    *rig = (struct rig){.checked = check != NULL};
+    const struct leo_rt_opts opts = {.size = sizeof(opts),
+                                     .soc = socs[soc],
+                                     .host_threads = threads,
+                                     .limit_us = 20000,
+                                     .check = check};
+    OK(leo_rt_create(&opts, &rig->rt));
+    OK(leo_rt_device_open(rig->rt, 0, &rig->device));
+    OK(leo_rt_stream_create(rig->device, &rig->stream));
+    OK(leo_rt_module_load(rig->device, soc ? poll_2201_elf : poll_1001_elf,
+                          soc ? poll_2201_elf_bytes : poll_1001_elf_bytes, "poll", &rig->module));
+    uint64_t *const buffers[] = {&rig->flags, &rig->part, &rig->out};
+    for (int i = 0; i < 3; i++) {
+        OK(leo_rt_memory_alloc(rig->device, BYTES, buffers[i]));
+        clear(rig, *buffers[i]);
+    }
+}
+
+static void close_rig(struct rig *rig)
+{
+    leo_rt_module_unload(rig->module);
+    leo_rt_stream_destroy(rig->stream);
+    leo_rt_device_close(rig->device);
+    leo_rt_destroy(rig->rt);
+}
+
+static leo_status run(struct rig *rig, const char *name, uint32_t blocks, const void *const *args,
+                      unsigned count)
+{
+    struct leo_rt_kernel *kernel;
+    OK(leo_rt_module_find(rig->module, name, &kernel));
+    OK(leo_rt_launch(kernel, blocks, rig->stream, args, count, NULL));
+    leo_status status = leo_rt_stream_synchronize(rig->stream, -1);
+    if (status && status != LEO_ERR_FAULT) {
+        printf("\n  %s: %s\n", name, leo_rt_last_error());
+    }
+    return status;
+}
+
+static void expect_good(struct rig *rig, const char *name, uint32_t blocks,
+                        const void *const *args, unsigned count)
+{
+    leo_status status = run(rig, name, blocks, args, count);
+    if (status) {
+        printf("\n  %s: %s\n", name, leo_rt_last_error());
+    }
+    CU_ASSERT_EQUAL_FATAL(status, LEO_OK);
+}
+
+static void read_out(struct rig *rig, void *to, size_t bytes)
+{
+    OK(leo_rt_memcpy(rig->device, to, (const void *)(uintptr_t)rig->out, bytes));
+}
+
+/* Nanoseconds of the last kernel of a profile. */
+static uint64_t kernel_ns(struct rig *rig)
+{
+    struct leo_rt_profile_task tasks[16];
+    size_t count = 0;
+    uint64_t ns = 0;
+    OK(leo_rt_profile_tasks(rig->device, tasks, 16, &count, NULL));
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL) {
+            ns = tasks[i].record.end_ns - tasks[i].record.start_ns;
+        }
+    }
+    return ns;
+}
+
+static void blocks_meet_and_take_the_same_time(void)
+{
+    static const unsigned threads[] = {1, 2, 5};
+    for (unsigned soc = 0; soc < 2; soc++) {
+        for (int checked = 0; checked < 2; checked++) {
+            uint64_t first = 0;
+            for (unsigned i = 0; i < 3; i++) {
+                struct rig rig;
+                int32_t rounds = 3;
+                float sum[48 * 8];
+                unsigned cores = core_counts[soc];
+                open_rig(&rig, soc, threads[i], checked ? "all" : NULL);
+                OK(leo_rt_profile_start(rig.device, 16, 0));
+                const void *args[] = {&rig.flags, &rig.part, &rig.out, &rounds};
+                expect_good(&rig, "meet", cores, args, 4);
+                read_out(&rig, sum, sizeof(sum));
+                for (unsigned block = 0; block < cores; block++) {
+                    CU_ASSERT_EQUAL(sum[block * 8], (float)(rounds * cores * (cores + 1) / 2));
+                }
+                const uint64_t ns = kernel_ns(&rig);
+                first = i ? first : ns;
+                CU_ASSERT_EQUAL(ns, first);
+                close_rig(&rig);
+            }
+        }
+    }
+}
+
+static uint64_t time_raw(unsigned soc, unsigned threads, int32_t work, bool checked)
+{
+    struct rig rig;
+    float out[4 * 8];
+    open_rig(&rig, soc, threads, checked ? "all" : NULL);
+    OK(leo_rt_profile_start(rig.device, 16, 0));
+    const void *args[] = {&rig.flags, &rig.part, &rig.out, &work};
+    expect_good(&rig, "raw", 4, args, 4);
+    read_out(&rig, out, sizeof(out));
+    for (int i = 1; i < 4; i++) {
+        CU_ASSERT_EQUAL(out[i * 8], 42);
+    }
+    const uint64_t ns = kernel_ns(&rig);
+    close_rig(&rig);
+    return ns;
+}
+
+/* What the poller needs beyond the other core's work does not depend on how long that is. */
+static void a_poll_ends_with_the_store(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        const uint64_t none = time_raw(soc, 1, 10000, false);
+        const uint64_t some = time_raw(soc, 1, 20000, false);
+        const uint64_t more = time_raw(soc, 2, 30000, false);
+        printf("(%llu %llu %llu ns) ", (unsigned long long)none, (unsigned long long)some,
+               (unsigned long long)more);
+        CU_ASSERT(some > none + 10000 && more - some >= some - none - 2 &&
+                  more - some <= some - none + 2);
+        CU_ASSERT_EQUAL(time_raw(soc, 2, 20000, true), some);
+        CU_ASSERT_EQUAL(time_raw(soc, 3, 20000, false), some);
+    }
+}
+
+static void flags_in_ub_and_counters_work(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        for (int checked = 0; checked < 2; checked++) {
+            struct rig rig;
+            const unsigned cores = core_counts[soc];
+            float value[48 * 8];
+            int32_t nobody = -1;
+            open_rig(&rig, soc, 2, checked ? "all" : NULL);
+            const void *args[] = {&rig.flags, &rig.out, &nobody};
+            expect_good(&rig, "chain", cores, args, 3);
+            read_out(&rig, value, sizeof(value));
+            for (unsigned i = 0; i < cores; i++) {
+                CU_ASSERT_EQUAL(value[i * 8], (float)(i + 1));
+            }
+            clear(&rig, rig.flags);
+            const uint64_t seen = rig.flags + 64 * 1024 / 2;
+            const void *counted[] = {&rig.flags, &seen, &rig.part, &rig.out};
+            expect_good(&rig, "counted", cores, counted, 4);
+            read_out(&rig, value, sizeof(value));
+            for (unsigned i = 0; i < cores; i++) {
+                CU_ASSERT_EQUAL(value[i * 8], (float)(2 * cores));
+            }
+            close_rig(&rig);
+        }
+    }
+}
+
+static void locks_keep_others_out(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        uint32_t sum;
+        const unsigned cores = core_counts[soc];
+        open_rig(&rig, soc, 2, NULL);
+        const void *args[] = {&rig.flags, &rig.out};
+        expect_good(&rig, "locked", cores, args, 2);
+        read_out(&rig, &sum, sizeof(sum));
+        CU_ASSERT_EQUAL(sum, cores * (cores + 1) / 2);
+        close_rig(&rig);
+    }
+}
+
+static void a_loop_that_counts_gives_up(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        uint32_t turns[16];
+        int32_t most = 500;
+        open_rig(&rig, soc, 2, NULL);
+        const void *args[] = {&rig.flags, &rig.out, &most};
+        expect_good(&rig, "bounded", 1, args, 3);
+        read_out(&rig, turns, sizeof(turns));
+        CU_ASSERT_EQUAL(turns[0], 500);
+        close_rig(&rig);
+    }
+}
+
+/* A copy of the host, from another stream, ends the poll. */
+static void the_host_may_raise_a_flag(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        struct leo_rt_kernel *kernel;
+        const uint32_t seven = 7;
+        int32_t work = 0;
+        float out[2 * 8];
+        open_rig(&rig, soc, 2, NULL);
+        // Block 0 is not there to write: the launch polls a word that only the host changes.
+        const uint64_t other = rig.flags + 4096;
+        OK(leo_rt_module_find(rig.module, "raw_late", &kernel));
+        const void *args[] = {&other, &rig.part, &rig.out, &work};
+        OK(leo_rt_launch(kernel, 2, rig.stream, args, 4, NULL));
+        OK(leo_rt_memcpy(rig.device, (void *)(uintptr_t)other, &seven, sizeof(seven)));
+        OK(leo_rt_stream_synchronize(rig.stream, -1));
+        read_out(&rig, out, sizeof(out));
+        CU_ASSERT_EQUAL(out[8], 1);
+        close_rig(&rig);
+    }
+}
+
+static void expect_text(const char *part)
+{
+    bool found = strstr(leo_rt_last_error(), part) != NULL;
+    if (!found) {
+        printf("\n    wanted \"%s\" in: %s\n", part, leo_rt_last_error());
+    }
+    CU_ASSERT(found);
+}
+
+static void a_deadlock_is_told(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        int32_t skip = 2, work = 0;
+        open_rig(&rig, soc, 2, NULL);
+        const void *args[] = {&rig.flags, &rig.out, &skip};
+        CU_ASSERT_EQUAL(run(&rig, "chain", 8, args, 3), LEO_ERR_FAULT);
+        CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_CORE_DEADLOCK);
+        expect_text("kernel chain: deadlock: 5 cores wait");
+        expect_text("block 3 (");
+        expect_text("polls at poll_kernels.c:");
+        expect_text("argument 0 (flag)");
+        expect_text("nobody changes it any more");
+        const void *raw[] = {&rig.flags, &rig.part, &rig.out, &work};
+        OK(leo_rt_stream_synchronize(rig.stream, -1));
+        expect_good(&rig, "raw", 4, raw, 4);
+        close_rig(&rig);
+    }
+}
+
+/* The checker: without the word, or with the pipe's work not waited for, data is not ordered. */
+static void what_is_missing_is_told(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        int32_t work = 100;
+        open_rig(&rig, soc, 2, "all");
+        const void *args[] = {&rig.flags, &rig.part, &rig.out, &work};
+        CU_ASSERT_EQUAL(run(&rig, "early", 2, args, 4), LEO_ERR_FAULT);
+        CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_RACE);
+        clear(&rig, rig.flags);
+        CU_ASSERT_EQUAL(run(&rig, "unpolled", 2, args, 4), LEO_ERR_FAULT);
+        CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_RACE);
+        clear(&rig, rig.flags);
+        // On the second generation the word must leave the data cache.
+        leo_status status = run(&rig, "unclean", 2, args, 4);
+        CU_ASSERT_EQUAL(status, soc ? LEO_ERR_FAULT : LEO_OK);
+        if (soc) {
+            expect_text("dcci");
+        }
+        close_rig(&rig);
+    }
+}
+
+static const struct leo_test tests[] = {
+    {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
+    {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
+    {"flags_in_ub_and_counters_work", flags_in_ub_and_counters_work},
+    {"locks_keep_others_out", locks_keep_others_out},
+    {"a_loop_that_counts_gives_up", a_loop_that_counts_gives_up},
+    {"the_host_may_raise_a_flag", the_host_may_raise_a_flag},
+    {"a_deadlock_is_told", a_deadlock_is_told},
+    {"what_is_missing_is_told", what_is_missing_is_told},
+};
+
+int main(int argc, char **argv)
+{
+    return leo_test_main("poll", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
