@@ -106,8 +106,9 @@ void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
                       const struct leo_drv_completion *done)
 {
     uint32_t all = done->check[0].rest + 1;
-    rt_text_append(text, "kernel %s: deadlock: %u core%s for what can never come:",
-                   fault->kernel->name, all, all == 1 ? " waits" : "s wait");
+    rt_text_append(text,
+                   "kernel %s: deadlock: %u core%s for what can never come:", fault->kernel->name,
+                   all, all == 1 ? " waits" : "s wait");
     for (unsigned i = 0; i < done->checks; i++) {
         const struct leo_check_record *wait = &done->check[i];
         if (wait->kind == LEO_CHECK_KIND_POLLS) {

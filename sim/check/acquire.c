@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order by polled memory (decision 24). A store tells whoever polls it what was complete on its core
- * before it: for the scalar unit what that had waited for, for a pipe what was behind a flag or a
- * barrier of it. Loads that poll are no accesses for the comparison: they are the wait.
+ * Order by polled memory (decision 26). A store tells whoever polls it what was complete on its
+ * core before it: for the scalar unit what that had waited for, for a pipe what was behind a flag
+ * or a barrier of it. Loads that poll are no accesses for the comparison: they are the wait.
  */
 #include "check.h"
 
@@ -21,8 +21,7 @@ void sim_check_release(struct sim_check_global *global, const struct sim_check_n
 {
     if (global->releases == global->release_capacity) {
         size_t capacity = global->release_capacity ? global->release_capacity * 2 : 256;
-        struct sim_check_release *grown =
-            leo_realloc(global->release, capacity * sizeof(*grown));
+        struct sim_check_release *grown = leo_realloc(global->release, capacity * sizeof(*grown));
         if (!grown) {
             return;
         }

@@ -112,7 +112,8 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
     if (sim_remote_has(note->remote, record->core, record->block, record->unit, record->number,
                        after_read)) {
         if (kind == LEO_CHECK_KIND_READ_AFTER_WRITE && !is_own(compare, record) &&
-            sim_check_is_kept_back(compare->global, record) && compare->global->which & SIM_CHECK_RACE) {
+            sim_check_is_kept_back(compare->global, record) &&
+            compare->global->which & SIM_CHECK_RACE) {
             find(compare, LEO_FAULT_RACE, LEO_CHECK_KIND_NOT_CLEANED, other, addr, bytes);
         }
         return;

@@ -188,8 +188,13 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
         return;
     }
     sim_host_pool_destroy(chip->pool);
+    const bool polled = sim_tape_polls(chip->tape);
     if (!sim_tape_destroy(chip->tape) && chip->log) {
-        chip->log(chip->log_user, 0, "the tape could not be written to its end");
+        chip->log(chip->log_user, 0,
+                  polled
+                      ? "the tape is of no use: a kernel polled global memory, and how long that "
+                        "takes is not on it"
+                      : "the tape could not be written to its end");
     }
     sim_scheduler_finish(chip);
     sim_function_finish(chip);
@@ -241,9 +246,9 @@ void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr)
     sim_dma_unmap(&chip->function.dma, dma_addr);
 }
 
-/* How long cores that poll memory may wait for what another thread of the host submits, when nothing
- * else happens: wall time that callers spend waiting. Only whether they end in a deadlock depends
- * on it. */
+/* How long cores that poll memory may wait for what another thread of the host submits, when
+ * nothing else happens: wall time that callers spend waiting. Only whether they end in a deadlock
+ * depends on it. */
 #define PATIENCE_NS UINT64_C(100000000)
 
 static bool is_out_of_patience(struct leo_sim_chip *chip, uint64_t *before)

@@ -148,13 +148,13 @@ static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct
     if (!fits(addr, bytes, base, base + ub->bytes)) {
         return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, LEO_MEM_SPACE_UB, addr, bytes);
     }
-    *region = (struct sim_region){.base = base,
-                                  .bytes = ub->bytes,
-                                  .host = ub->data,
-                                  .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE |
-                                            watched(core, false),
-                                  .load_cycles = (float)core->config->scalar_load_ub,
-                                  .store_cycles = (float)core->config->scalar_store_ub};
+    *region =
+        (struct sim_region){.base = base,
+                            .bytes = ub->bytes,
+                            .host = ub->data,
+                            .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE | watched(core, false),
+                            .load_cycles = (float)core->config->scalar_load_ub,
+                            .store_cycles = (float)core->config->scalar_store_ub};
     return true;
 }
 

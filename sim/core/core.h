@@ -58,7 +58,7 @@ struct sim_cross {
 /** What a core waits for before its values go on. */
 enum sim_park {
     SIM_PARK_NONE,
-    SIM_PARK_FLAG,  /**< park_flag is to be raised */
+    SIM_PARK_FLAG,   /**< park_flag is to be raised */
     SIM_PARK_RAISED, /**< it was: the wait is tried again */
     SIM_PARK_POLL    /**< a load that polls is due between rounds */
 };

@@ -38,7 +38,8 @@ void sim_stores_add(struct sim_store_list *list, const struct sim_store *store);
 const struct sim_store *sim_stores_find(const struct sim_store_list *list, uint64_t addr,
                                         uint64_t bytes);
 /** Forgets the stores before the first for which `is_needed` holds. */
-void sim_stores_trim(struct sim_store_list *list, bool (*is_needed)(const struct sim_store *store, void *context),
+void sim_stores_trim(struct sim_store_list *list,
+                     bool (*is_needed)(const struct sim_store *store, void *context),
                      void *context);
 /** One run of bytes. */
 struct sim_span sim_store_span(uint64_t addr, uint64_t bytes);

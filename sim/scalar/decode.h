@@ -90,8 +90,8 @@ _Static_assert(LEO_INSN_COUNT <= 512, "insn has 9 bits");
 struct sim_scalar_op {
     uint16_t code; /**< enum sim_scalar_code */
     uint8_t rd, rs1, rs2;
-    uint8_t plain; /**< the code without looking at time */
-    uint8_t run;   /**< instructions from here to one that looks at time, inclusive */
+    uint8_t plain;  /**< the code without looking at time */
+    uint8_t run;    /**< instructions from here to one that looks at time, inclusive */
     uint8_t behind; /**< of SIM_CODE_POLL: what it does */
     union {
         /** Sign-extended; shift amount; CSR number. Linked: what auipc gives; of a jump inside the

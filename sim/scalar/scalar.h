@@ -41,8 +41,8 @@ struct sim_scalar_env {
     /** Called before each load, store or (READ and WRITE) atomic in a watched region, scalar->pc
      * set. May be NULL. */
     void (*watch)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access);
-    /** Called before a load, atomic access or (`bytes` 0) custom instruction of a loop that may wait
-     * for memory (spin.c), scalar->pc set. False as above. May be NULL. */
+    /** Called before a load, atomic access or (`bytes` 0) custom instruction of a loop that may
+     * wait for memory (spin.c), scalar->pc set. False as above. May be NULL. */
     bool (*poll)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes);
     /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
     void (*order)(struct sim_scalar *scalar, uint64_t addr);

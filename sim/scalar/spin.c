@@ -6,7 +6,8 @@
  *  - some load reads, each time round, an address that does not depend on what the times before
  *    left in registers;
  *  - such loads, and nothing that the times before left, decide about another time round.
- * It may count how often it looks, and end for that too. Found once per text; values are never looked at here.
+ * It may count how often it looks, and end for that too. Found once per text; values are never
+ * looked at here.
  */
 #include "decode.h"
 
@@ -23,7 +24,7 @@ enum { MOST_LOOP = 512, SP = 2 };
 /** What the search has to know of an instruction. */
 struct effect {
     uint64_t uses, defs;
-    bool looks;    /**< loads, and may be what the loop waits with */
+    bool looks;     /**< loads, and may be what the loop waits with */
     bool forbidden; /**< in such a loop */
     int64_t jump;   /**< distance in instructions; 0: it does not jump */
     bool always;    /**< jumps always */
@@ -137,12 +138,12 @@ static struct effect effect_of(const struct sim_decoded *decoded, size_t at)
         effect = (struct effect){.defs = x_of(op->rd)};
         break;
     case 0x03: // loads; nobody else writes the stack
-        effect = (struct effect){
-            .uses = x_of(op->rs1), .defs = x_of(op->rd), .looks = op->rs1 != SP};
+        effect =
+            (struct effect){.uses = x_of(op->rs1), .defs = x_of(op->rd), .looks = op->rs1 != SP};
         break;
     case 0x07:
-        effect = (struct effect){
-            .uses = x_of(op->rs1), .defs = F_BIT(op->rd), .looks = op->rs1 != SP};
+        effect =
+            (struct effect){.uses = x_of(op->rs1), .defs = F_BIT(op->rd), .looks = op->rs1 != SP};
         break;
     case 0x2f:
         effect = (struct effect){
@@ -271,12 +272,14 @@ static bool waits(const struct loop *loop)
     bool leaves = false; // by a jump that is always taken
     for (int64_t i = 0; i < count; i++) {
         const int64_t to = i + loop->effect[i].jump;
-        leaves = leaves || (is_reached(loop, (size_t)i) && loop->effect[i].always && (to < 0 || to >= count));
+        leaves = leaves ||
+                 (is_reached(loop, (size_t)i) && loop->effect[i].always && (to < 0 || to >= count));
     }
     for (int64_t i = 0; i < count; i++) {
         const struct effect *effect = &loop->effect[i];
         const int64_t to = i + effect->jump;
-        if (effect->jump && is_reached(loop, (size_t)i) && effect->uses & loop->seen && !(effect->uses & loop->varying) &&
+        if (effect->jump && is_reached(loop, (size_t)i) && effect->uses & loop->seen &&
+            !(effect->uses & loop->varying) &&
             (leaves || to <= 0 || to >= count || i == count - 1)) {
             return true;
         }
@@ -306,7 +309,8 @@ static leo_status add_spin(struct sim_decoded *decoded, size_t *capacity, size_t
     return LEO_OK;
 }
 
-/* What moves to `reg` before instruction `at` is from: as it came into the stretch. False: unknown. */
+/* What moves to `reg` before instruction `at` is from: as it came into the stretch. False: unknown.
+ */
 static bool follow_back(const struct sim_decoded *decoded, size_t at, uint8_t *reg, int64_t *offset)
 {
     const struct effect effect = effect_of(decoded, at);
@@ -446,9 +450,9 @@ leo_status sim_scalar_find_spins(struct sim_decoded *decoded)
 const struct sim_spin *sim_decoded_spin(const struct sim_decoded *decoded, uint64_t at)
 {
     const struct sim_spin key = {.at = at};
-    return decoded->spins ? bsearch(&key, decoded->spin, decoded->spins,
-                                    sizeof(decoded->spin[0]), by_place)
-                          : NULL;
+    return decoded->spins
+               ? bsearch(&key, decoded->spin, decoded->spins, sizeof(decoded->spin[0]), by_place)
+               : NULL;
 }
 
 bool sim_decoded_spins(const struct sim_decoded *decoded)

@@ -149,7 +149,8 @@ void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps)
     sim_profile_traces(chip);
     tell_clocks(chip);
     const bool polled = sim_polls_settle(chip);
-    bool idle = count == 0 && !polled && scheduler->engine_stop != SIM_TIME_ENDED && until_ps == UINT64_MAX;
+    bool idle =
+        count == 0 && !polled && scheduler->engine_stop != SIM_TIME_ENDED && until_ps == UINT64_MAX;
     for (unsigned id = 0; idle && id < chip->core_count; id++) {
         idle = !may_run(chip, id);
     }

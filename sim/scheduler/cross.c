@@ -48,8 +48,7 @@ static enum leo_check_kind state_of(const struct leo_sim_chip *chip, unsigned id
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     return slot->state == SIM_CORE_HELD || slot->is_over ? LEO_CHECK_KIND_RETURNED
-           : chip->core[id].park == SIM_PARK_FLAG ||
-                   chip->core[id].park == SIM_PARK_POLL
+           : chip->core[id].park == SIM_PARK_FLAG || chip->core[id].park == SIM_PARK_POLL
                ? LEO_CHECK_KIND_WAITS
                : LEO_CHECK_KIND_NOT_THERE;
 }

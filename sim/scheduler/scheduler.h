@@ -96,9 +96,9 @@ struct sim_scheduler {
     struct sim_image_cache images;
     uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
-    struct sim_stores *stores; /**< of cores that are polled; not in use while nobody polls */
-    bool rests;                /**< cores are running, but nothing happens */
-    bool for_ever;             /**< the host waits without a limit, and submits nothing */
+    struct sim_stores *stores;  /**< of cores that are polled; not in use while nobody polls */
+    bool rests;                 /**< cores are running, but nothing happens */
+    bool for_ever;              /**< the host waits without a limit, and submits nothing */
     /* The present round (cores.c). */
     uint16_t run_core[256];
     double until; /**< cycle the engine goes to */

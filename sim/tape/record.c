@@ -20,6 +20,7 @@ struct sim_tape_track {
 struct sim_tape {
     FILE *file;
     _Atomic bool failed;
+    _Atomic bool polls; /**< a kernel polled global memory, which is why */
     unsigned cores;
     uint32_t queues;
     _Atomic uint64_t complete; /**< tasks */
@@ -76,6 +77,11 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
     write_bytes(tape, &head, sizeof(head));
     *tape_out = tape;
     return LEO_OK;
+}
+
+bool sim_tape_polls(const struct sim_tape *tape)
+{
+    return tape && tape->polls;
 }
 
 bool sim_tape_destroy(struct sim_tape *tape)
@@ -202,6 +208,11 @@ void sim_tape_op(struct sim_tape_track *track, const struct sim_core *core, cons
 
 void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *record)
 {
+    if (record->kind > SIM_TIME_LINK) {
+        // Which store a poll sees depends on times: a replay could not tell.
+        track->tape->polls = track->tape->failed = true;
+        return;
+    }
     struct sim_tape_plain *item = add_item(track, sizeof(*item));
     if (item) {
         *item = (struct sim_tape_plain){.kind = record->kind,

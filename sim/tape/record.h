@@ -20,6 +20,8 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
                            const struct sim_hbm *hbm, struct sim_tape **tape);
 /** Says in the file that nothing is missing. False: something is; the file is of no use. */
 bool sim_tape_destroy(struct sim_tape *tape);
+/** A kernel has polled global memory, of which there can be no tape. */
+bool sim_tape_polls(const struct sim_tape *tape);
 /** Track of a core: what its present block does. */
 struct sim_tape_track *sim_tape_track(struct sim_tape *tape, unsigned core);
 

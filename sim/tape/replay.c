@@ -303,7 +303,7 @@ static leo_status run(struct leo_sim_chip *chip, struct sim_replay *replay)
 {
     do {
         sim_scheduler_advance(chip);
-    } while (!replay->error[0] && sim_scheduler_step(chip));
+    } while (!replay->error[0] && sim_scheduler_step(chip, false));
     // A task that waited for ever, in the recorded run too, is not on the list of those that ended.
     if (!replay->error[0] && replay->complete < replay->file.orders) {
         fail(replay, "a task that ended when it was recorded does not end here");

@@ -22,15 +22,16 @@ enum sim_time_kind {
     SIM_TIME_DRAIN,   /**< the scalar unit waits until the pipe has done everything so far */
     SIM_TIME_POST,    /**< ffts_cross_core_sync: pipe, dst = mode, id = flag */
     SIM_TIME_PEND,    /**< wait_flag_dev: id = flag */
-    SIM_TIME_STORE,   /**< what the pipe was given before it has written global memory: store `work` */
-    SIM_TIME_POLL,    /**< the scalar unit reads what store `work` of core `id` wrote; dst 1: what a
-                         copy of the host wrote at cycle `busy` */
-    SIM_TIME_PARK,    /**< polls memory: goes on when others have written it, whose records come
-                         with those behind this one */
     SIM_TIME_SCALAR,  /**< only scalar work since the last record */
     SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
     SIM_TIME_END,     /**< the block returned or faulted */
-    SIM_TIME_LINK     /**< the log goes on in the next chunk (log.c) */
+    SIM_TIME_LINK,    /**< the log goes on in the next chunk (log.c) */
+    SIM_TIME_STORE,   /**< what the pipe was given before it has written global memory: store `work`
+                       */
+    SIM_TIME_POLL,    /**< the scalar unit reads what store `work` of core `id` wrote; dst 1: what a
+                         copy of the host wrote at cycle `busy` */
+    SIM_TIME_PARK     /**< polls memory: goes on when others have written it, whose records come
+                         with those behind this one */
 };
 
 /** One timed operation. Cycles are the core's. */

@@ -304,7 +304,8 @@ static void end_block(struct sim_time_engine *engine, unsigned id, double end)
     sim_time_event_push(engine, sim_time_max(end, engine->now), id, LEO_PIPE_COUNT);
 }
 
-/* Nothing will end what the core waits for in the `last` records of its log; false: work is still under way. */
+/* Nothing will end what the core waits for in the `last` records of its log; false: work is still
+ * under way. */
 static bool end_waiting(struct sim_time_engine *engine, unsigned id, uint64_t last)
 {
     struct sim_time_core *core = &engine->core[id];

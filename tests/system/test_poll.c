@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cores that poll global memory (decision 24), on both chips. */
+/* HW-CHIP-49: cores that poll global memory (decision 26), on both chips. */
 #include "harness.h"
 
 #include <leo/runtime.h>
@@ -73,8 +73,8 @@ static leo_status run(struct rig *rig, const char *name, uint32_t blocks, const 
     return status;
 }
 
-static void expect_good(struct rig *rig, const char *name, uint32_t blocks,
-                        const void *const *args, unsigned count)
+static void expect_good(struct rig *rig, const char *name, uint32_t blocks, const void *const *args,
+                        unsigned count)
 {
     leo_status status = run(rig, name, blocks, args, count);
     if (status) {
