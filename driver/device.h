@@ -26,6 +26,7 @@ struct leo_drv_queue {
     uint64_t memory_addr;
     uint32_t head_told; /**< completion head the device knows */
     uint16_t number;
+    uint8_t priority;
     bool lost; /**< a reset took it */
     leo_drv_complete_fn complete;
     void *user;

@@ -183,6 +183,7 @@ static leo_status admin_queue_command(struct leo_drv_queue *queue, enum leo_sqe_
         .depth = queue->ring.depth,
         .queue = queue->number,
         .space = DRV_SPACE,
+        .priority = queue->priority,
     };
     memcpy(entry.body, &body, sizeof(body));
     return drv_admin_run(queue->device, &entry);
@@ -221,12 +222,13 @@ uint32_t leo_drv_device_queues(struct leo_drv_device *device)
     return used;
 }
 
-leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth,
+leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth, uint8_t priority,
                                 leo_drv_complete_fn complete, void *user,
                                 struct leo_drv_queue **out)
 {
     *out = NULL;
-    if (!leo_ring_is_depth(depth) || depth > device->caps.queue_depth || !complete) {
+    if (!leo_ring_is_depth(depth) || depth > device->caps.queue_depth || !complete ||
+        priority > LEO_DRV_PRIORITY_LEAST) {
         return LEO_ERR_INVALID_ARG;
     }
     leo_status status = LEO_ERR_NO_MEMORY;
@@ -235,6 +237,7 @@ leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth,
         return status;
     }
     queue->device = device;
+    queue->priority = priority;
     queue->complete = complete;
     queue->user = user;
     pthread_mutex_lock(&device->admin_lock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "range.h"
 
-#include <errno.h>
 #include <leo/driver.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -32,19 +31,17 @@ void drv_range_take(struct drv_range *range, unsigned index)
     for (unsigned i = 0; i < DRV_RANGES; i++) {
         uint64_t base = DRV_RANGE_FIRST + (uint64_t)((index + i) % DRV_RANGES) * LEO_DRV_GM_BYTES;
         void *want = (void *)(uintptr_t)base;
-        void *got = mmap(want, bytes, PROT_NONE, RESERVE_FLAGS | MAP_FIXED_NOREPLACE, -1, 0);
+        // Only a wish, not MAP_FIXED_NOREPLACE: a sanitizer that keeps these addresses from
+        // everybody then gives others, and does not take 0 for what was asked.
+        void *got = mmap(want, bytes, PROT_NONE, RESERVE_FLAGS, -1, 0);
         if (got == want) {
             *range = (struct drv_range){base, bytes, true};
             return;
         }
-        if (got != MAP_FAILED) {
-            // A kernel before 4.17, or a sanitizer that keeps these addresses from everybody.
-            munmap(got, bytes);
+        if (got == MAP_FAILED) {
             break;
         }
-        if (errno != EEXIST) {
-            break;
-        }
+        munmap(got, bytes);
     }
     *range = (struct drv_range){
         .base = DRV_RANGE_FIRST + index % DRV_RANGES * LEO_DRV_GM_BYTES,

@@ -10,6 +10,7 @@ const struct front_face front_face = {
     .set_device = "cnrtSetDevice",
     .default_soc = "mlu370",
     .default_device = 0,
+    .streams_of_any_context = true,
     .log = cnrt_log,
 };
 

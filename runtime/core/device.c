@@ -64,7 +64,8 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     if (!status) {
         leo_drv_device_get_caps(device->drv, &device->caps);
         pthread_mutex_lock(&device->lock);
-        status = rt_stream_create(device, &device->copy_stream);
+        const struct leo_rt_stream_opts opts = {0};
+        status = rt_stream_create(device, &opts, &device->copy_stream);
         pthread_mutex_unlock(&device->lock);
     }
     if (status) {

@@ -280,6 +280,7 @@ void rt_background_finish(struct leo_rt_device *device);
 
 /* stream.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,
+                                           const struct leo_rt_stream_opts *opts,
                                            struct leo_rt_stream **out);
 /** Waits until the queue takes another entry. If it need not wait, no other thread gets in between.
  */

@@ -229,7 +229,8 @@ leo_status rt_stream_take_fault(struct leo_rt_stream *stream)
     return rt_fail(LEO_ERR_FAULT, "%s", stream->fault_text);
 }
 
-leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out)
+leo_status rt_stream_create(struct leo_rt_device *device, const struct leo_rt_stream_opts *opts,
+                            struct leo_rt_stream **out)
 {
     struct leo_rt_stream *stream = leo_calloc(1, sizeof(*stream));
     if (!stream) {
@@ -252,8 +253,8 @@ leo_status rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream *
         goto free_tasks;
     }
     stream->args = args;
-    status =
-        leo_drv_queue_create(device->drv, stream->depth, complete_task, stream, &stream->queue);
+    status = leo_drv_queue_create(device->drv, stream->depth, (uint8_t)opts->priority,
+                                  complete_task, stream, &stream->queue);
     if (status) {
         goto free_args;
     }
@@ -342,9 +343,21 @@ void leo_rt_stream_set_stop_on_failure(struct leo_rt_stream *stream)
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **out)
 {
+    const struct leo_rt_stream_opts opts = {0};
+    return leo_rt_stream_create_with(device, &opts, out);
+}
+
+leo_status leo_rt_stream_create_with(struct leo_rt_device *device,
+                                     const struct leo_rt_stream_opts *opts,
+                                     struct leo_rt_stream **out)
+{
     *out = NULL;
+    if (opts->priority > LEO_DRV_PRIORITY_LEAST) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "priority %u: they go from 0 (first) to %d",
+                       opts->priority, LEO_DRV_PRIORITY_LEAST);
+    }
     pthread_mutex_lock(&device->lock);
-    leo_status status = rt_stream_create(device, out);
+    leo_status status = rt_stream_create(device, opts, out);
     pthread_mutex_unlock(&device->lock);
     return status;
 }

@@ -50,6 +50,7 @@ struct front_face {
     const char *set_device;  /**< its call that puts a thread on a device, for error texts */
     const char *default_soc; /**< chip if LEO_SOC is not set; NULL: the runtime's */
     int default_device;      /**< in use where a thread has set none; FRONT_DEFAULT_NONE: none is */
+    bool streams_of_any_context; /**< a thread may use streams of other contexts than its own */
     leo_rt_log_fn log;
     void (*forked)(void);              /**< in a child, which starts as if it had not called */
     void (*device_opened)(int32_t id); /**< the process's first use of it; may be NULL */

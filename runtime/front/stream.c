@@ -16,7 +16,9 @@ leo_status front_stream_make(struct front_context *context, uint32_t priority, u
     if (!stream) {
         return LEO_ERR_NO_MEMORY;
     }
-    leo_status status = leo_rt_stream_create(context->rt, &stream->rt);
+    const struct leo_rt_stream_opts opts = {.priority = priority,
+                                            .is_default = !context->default_stream};
+    leo_status status = leo_rt_stream_create_with(context->rt, &opts, &stream->rt);
     if (status != LEO_OK) {
         front_handle_drop(&front_process()->handles, &stream->handle);
         return status == LEO_ERR_FULL ? FRONT_NO_STREAMS : status;
@@ -46,6 +48,10 @@ void front_stream_end(struct front_stream *stream)
 leo_status front_stream_get(const void *handle, struct front_stream **out)
 {
     FRONT_PINNED struct front_context *context = NULL;
+    if (handle && front_face.streams_of_any_context) {
+        *out = front_find(handle, FRONT_KIND_STREAM);
+        return *out ? LEO_OK : leo_rt_fail(FRONT_BAD_STREAM, "%p is no live stream", handle);
+    }
     leo_status status = front_context_current(&context);
     if (status != LEO_OK) {
         return status;

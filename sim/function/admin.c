@@ -21,7 +21,8 @@ static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_s
     if (body->queue == 0 || body->queue >= chip->config.queues ||
         function->ring[body->queue].depth || body->space >= SIM_SPACE_COUNT ||
         !leo_ring_is_depth(body->depth) || body->depth > chip->config.queue_depth ||
-        body->cq_base % sizeof(uint64_t) || !is_zero(body->reserved0, sizeof(body->reserved0))) {
+        body->cq_base % sizeof(uint64_t) || body->priority > SIM_PRIORITY_LEAST ||
+        !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
     }
     if (!sim_dma_is_mapped(&function->dma, body->sq_base,
@@ -34,7 +35,8 @@ static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_s
                                                     .cq_base = body->cq_base,
                                                     .depth = body->depth,
                                                     .phase = 1,
-                                                    .space = body->space};
+                                                    .space = body->space,
+                                                    .priority = body->priority};
     atomic_store(&function->sq_tail[body->queue], 0);
     atomic_store(&function->cq_head[body->queue], 0);
     return LEO_FAULT_NONE;

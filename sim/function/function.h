@@ -23,6 +23,7 @@ struct sim_ring {
     uint32_t cq_tail; /**< next completion to write */
     uint32_t phase;
     uint16_t space;
+    uint8_t priority; /**< 0..SIM_PRIORITY_LEAST, 0 first */
     bool broken; /**< its memory went away: takes nothing more */
 };
 
@@ -51,6 +52,7 @@ struct sim_function {
 
 enum { SIM_IRQ_COMPLETION = 1, SIM_IRQ_FAULT = 2 };
 enum { SIM_STATUS_READY = 1, SIM_STATUS_DEAD = 2 };
+enum { SIM_PRIORITY_LEAST = 7 };
 enum { SIM_CONTROL_ENABLE = 1, SIM_CONTROL_RESET = 2 };
 
 leo_status sim_function_init(struct leo_sim_chip *chip);

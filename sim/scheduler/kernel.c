@@ -270,8 +270,18 @@ static bool wants_core(const struct sim_stream *stream)
            stream->kernel.next_block < stream->kernel.body.block_num;
 }
 
-/* The waiting kernel that became ready first among those this core can run; 0 = none. */
-static unsigned oldest_for(const struct leo_sim_chip *chip, enum leo_core_kind kind)
+/* Whether a waiting kernel comes before another: by the queues' priority, then by age. */
+static bool comes_before(const struct leo_sim_chip *chip, unsigned one, unsigned other)
+{
+    const struct sim_ring *ring = chip->function.ring;
+    const struct sim_stream *stream = chip->scheduler.stream;
+    return ring[one].priority != ring[other].priority
+               ? ring[one].priority < ring[other].priority
+               : stream[one].ready_ps < stream[other].ready_ps;
+}
+
+/* The waiting kernel that comes first among those this core can run; 0 = none. */
+static unsigned first_for(const struct leo_sim_chip *chip, enum leo_core_kind kind)
 {
     const struct sim_scheduler *scheduler = &chip->scheduler;
     unsigned best = 0;
@@ -281,7 +291,7 @@ static unsigned oldest_for(const struct leo_sim_chip *chip, enum leo_core_kind k
             const struct sim_stream *stream = &scheduler->stream[queue];
             if (wants_core(stream) &&
                 (stream->kernel.kind == kind || stream->kernel.group_vectors) &&
-                (best == 0 || stream->ready_ps < scheduler->stream[best].ready_ps)) {
+                (best == 0 || comes_before(chip, queue, best))) {
                 best = queue;
             }
         }
@@ -319,15 +329,15 @@ static void assign_group(struct leo_sim_chip *chip, unsigned queue, const unsign
     stream->kernel.next_block++;
 }
 
-/* Blocks that need a whole group: when its cores are free and no older kernel wants them. */
+/* Blocks that need a whole group: when its cores are free and no kernel before it wants them. */
 static void dispatch_groups(struct leo_sim_chip *chip)
 {
     struct sim_scheduler *scheduler = &chip->scheduler;
     for (unsigned group = 0; group < chip->config.cube_cores; group++) {
-        unsigned queue = oldest_for(chip, LEO_CORE_KIND_CUBE);
+        unsigned queue = first_for(chip, LEO_CORE_KIND_CUBE);
         struct sim_kernel *kernel = &scheduler->stream[queue].kernel;
         if (!queue || !kernel->group_vectors || !take_team(chip, kernel) ||
-            oldest_for(chip, LEO_CORE_KIND_VECTOR) != queue) {
+            first_for(chip, LEO_CORE_KIND_VECTOR) != queue) {
             return;
         }
         unsigned id[SIM_GROUP_MOST];
@@ -349,7 +359,7 @@ static void dispatch_cores(struct leo_sim_chip *chip)
         enum leo_core_kind kind = chip->core[id].kind;
         if (id == 0 || kind != chip->core[id - 1].kind ||
             (queue && !wants_core(&scheduler->stream[queue]))) {
-            queue = oldest_for(chip, kind);
+            queue = first_for(chip, kind);
         }
         struct sim_stream *stream = &scheduler->stream[queue];
         if (!queue || scheduler->slot[id].state != SIM_CORE_FREE || stream->kernel.group_vectors ||
@@ -430,13 +440,25 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     sim_time_log_finish(&chip->core[id].log);
 }
 
+/* A kernel of a queue that comes before this one's waits for such a core. */
+static bool must_yield(const struct leo_sim_chip *chip, unsigned queue, unsigned id)
+{
+    const struct sim_ring *ring = chip->function.ring;
+    if (ring[queue].priority == 0) {
+        return false;
+    }
+    const unsigned first = first_for(chip, chip->core[id].kind);
+    return first && ring[first].priority < ring[queue].priority;
+}
+
 bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
 {
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
     const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
     if (!slot->is_over || slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow ||
-        kernel->group_vectors || !wants_core(&chip->scheduler.stream[slot->queue])) {
+        kernel->group_vectors || !wants_core(&chip->scheduler.stream[slot->queue]) ||
+        must_yield(chip, slot->queue, id)) {
         return false;
     }
     double now = sim_time_engine_now(chip->engine);

@@ -122,7 +122,8 @@ bool sim_scheduler_step(struct leo_sim_chip *chip, bool for_ever);
 /** kernel.c: checks the launch and makes it a candidate for cores. False: the fault of the stream
  * is set. */
 bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue);
-/** Hands blocks of waiting kernels to free cores, oldest task first. */
+/** Hands blocks of waiting kernels to free cores: by the queues' priority, then oldest task first.
+ */
 void sim_kernel_dispatch(struct leo_sim_chip *chip);
 /** Gives core `id`, whose block has ended well, the next one of its task at once; false if there is
  * none. */

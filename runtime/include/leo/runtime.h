@@ -167,6 +167,15 @@ leo_status leo_rt_host_unregister(struct leo_rt_device *device, void *ptr);
 bool leo_rt_host_is_pinned(struct leo_rt_device *device, const void *ptr);
 
 leo_status leo_rt_stream_create(struct leo_rt_device *device, struct leo_rt_stream **stream);
+struct leo_rt_stream_opts {
+    /** 0 (first) to LEO_DRV_PRIORITY_LEAST: which streams' kernels get free cores first. What runs
+     * is not interrupted, but a kernel with blocks left waits for one that comes before it. */
+    uint32_t priority;
+    bool is_default; /**< one that programs have without asking */
+};
+leo_status leo_rt_stream_create_with(struct leo_rt_device *device,
+                                     const struct leo_rt_stream_opts *opts,
+                                     struct leo_rt_stream **stream);
 void leo_rt_stream_destroy(struct leo_rt_stream *stream); /* waits */
 /** Waits for all work; LEO_ERR_FAULT if a kernel faulted since the last call (text in last_error);
  * the stream then works on. timeout_ms < 0: for ever. */

@@ -310,6 +310,60 @@ static void use_is_told_in_simulated_time(void)
     acl_end(binary);
 }
 
+// Launches `blocks` of a kernel that counts, between two events; nothing waits.
+static void count_up(aclrtStream stream, uint32_t blocks, aclrtEvent end)
+{
+    aclrtFuncHandle kernel;
+    aclrtArgsHandle args;
+    aclrtParamHandle param;
+    uint32_t turns = 2000;
+    OK(aclrtBinaryGetFunction(binary, "count_up", &kernel));
+    OK(aclrtKernelArgsInit(kernel, &args));
+    OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
+    OK(aclrtKernelArgsFinalize(args));
+    OK(aclrtLaunchKernelWithConfig(kernel, blocks, stream, NULL, args, NULL));
+    OK(aclrtRecordEvent(end, stream));
+}
+
+// HW-CHIP-43. Microseconds: how long after the large kernel's end the small one, launched later, ends:
+// negative, before it.
+static float end_of_small(uint32_t large_priority, uint32_t small_priority)
+{
+    aclrtStream large, small;
+    aclrtEvent ends[2];
+    uint64_t us[2];
+    OK(aclrtCreateStreamWithConfig(&large, large_priority, 0));
+    OK(aclrtCreateStreamWithConfig(&small, small_priority, 0));
+    OK(aclrtCreateEvent(&ends[0]));
+    OK(aclrtCreateEvent(&ends[1]));
+    count_up(large, 480, ends[0]);
+    count_up(small, 1, ends[1]);
+    OK(aclrtSynchronizeDevice());
+    for (int i = 0; i < 2; i++) {
+        OK(aclrtEventGetTimestamp(ends[i], &us[i]));
+        OK(aclrtDestroyEvent(ends[i]));
+    }
+    OK(aclrtDestroyStream(large));
+    OK(aclrtDestroyStream(small));
+    return (float)us[1] - (float)us[0];
+}
+
+static void priority_decides_who_gets_cores(void)
+{
+    aclrtStream stream;
+    int32_t least = 0, greatest = 0;
+    begin();
+    OK(aclrtDeviceGetStreamPriorityRange(&least, &greatest));
+    const float equal = end_of_small((uint32_t)greatest, (uint32_t)greatest);
+    // The small kernel need not wait for the blocks that have not begun.
+    CU_ASSERT(end_of_small((uint32_t)least, (uint32_t)greatest) < equal - 10);
+    CU_ASSERT(end_of_small(1, 1) > equal - 3);
+    CU_ASSERT(end_of_small((uint32_t)greatest, (uint32_t)least) > equal - 3);
+    EXPECT(aclrtCreateStreamWithConfig(&stream, (uint32_t)least + 1, 0),
+           ACL_ERROR_RT_PARAM_INVALID);
+    acl_end(binary);
+}
+
 static const struct leo_test tests[] = {
     {"callbacks_run_in_order_on_their_thread", callbacks_run_in_order_on_their_thread},
     {"reset_gives_callbacks_up", reset_gives_callbacks_up},
@@ -319,6 +373,7 @@ static const struct leo_test tests[] = {
     {"registered_memory_is_pinned", registered_memory_is_pinned},
     {"limits_hold_for_thread_stream_and_device", limits_hold_for_thread_stream_and_device},
     {"use_is_told_in_simulated_time", use_is_told_in_simulated_time},
+    {"priority_decides_who_gets_cores", priority_decides_who_gets_cores},
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS = 3, COUNT = 1000 };
+enum { RANKS = 3, DEVICES = 2, COUNT = 1000 };
 
 struct clique {
     cnclComm_t comm[RANKS];
@@ -28,10 +28,10 @@ static void clique_begin(struct clique *clique)
     static float host[RANKS * COUNT];
     int ranks[RANKS], devices[RANKS];
     memset(clique, 0, sizeof(*clique));
-    OK(cnrtSetDevice(0));
     for (int rank = 0; rank < RANKS; rank++) {
         ranks[rank] = rank;
-        devices[rank] = 0;
+        devices[rank] = rank % DEVICES;
+        OK(cnrtSetDevice(devices[rank]));
         OK(cnrtQueueCreate(&clique->queue[rank]));
         OK(cnrtMalloc((void **)&clique->a[rank], sizeof(host)));
         OK(cnrtMalloc((void **)&clique->b[rank], sizeof(host)));
@@ -45,6 +45,14 @@ static void clique_begin(struct clique *clique)
                           CNCL_RET_SUCCESS);
 }
 
+static void reset_devices(void)
+{
+    for (int device = 0; device < DEVICES; device++) {
+        OK(cnrtSetDevice(device));
+        OK(cnrtDeviceReset());
+    }
+}
+
 static void clique_end(struct clique *clique)
 {
     OK(cnclDestroyComms(clique->comm, RANKS));
@@ -53,7 +61,7 @@ static void clique_end(struct clique *clique)
         OK(cnrtFree(clique->a[rank]));
         OK(cnrtFree(clique->b[rank]));
     }
-    OK(cnrtDeviceReset());
+    reset_devices();
 }
 
 static void clique_sync(struct clique *clique)
@@ -145,6 +153,7 @@ static void ranks_of_a_process_reduce(void)
     for (int r = 0; r < RANKS; r++) {
         expect(&c, r, 0, COUNT, scattered_sum);
         // Only the root needs room for the result.
+        OK(cnrtSetDevice(r % DEVICES));
         OK(cnrtMemset(c.b[r], 0, COUNT * sizeof(float)));
         OK(cnclReduce(c.a[r], r == 2 ? c.b[r] : NULL, COUNT, cnclFloat, cnclSum, 2, c.comm[r],
                       c.queue[r]));
@@ -176,6 +185,7 @@ static void ranks_of_a_process_move_data(void)
     clique_sync(&c);
     for (int r = 0; r < RANKS; r++) {
         expect(&c, r, 0, RANKS * COUNT, swapped);
+        OK(cnrtSetDevice(r % DEVICES));
         OK(cnrtMemset(c.b[r], 0, RANKS * COUNT * sizeof(float)));
         const void *send[RANKS];
         void *recv[RANKS];
@@ -220,7 +230,7 @@ static void a_communicator_tells_what_it_is(void)
     OK(cnclGetCommRank(&number, c.comm[1]));
     CU_ASSERT_EQUAL(number, 1);
     OK(cnclGetCommDevice(&number, c.comm[1]));
-    CU_ASSERT_EQUAL(number, 0);
+    CU_ASSERT_EQUAL(number, 1);
     OK(cnclGetLibVersion(&major, &minor, &patch));
     CU_ASSERT(major == CNCL_MAJOR_VERSION && minor == CNCL_MINOR_VERSION && patch >= 0);
     OK(cnclSetCommConfig(c.comm[0], &config));
@@ -292,7 +302,7 @@ static void an_abort_ends_what_waits(void)
         OK(cnclAbortComm(c.comm[r]));
     }
     CU_ASSERT_NOT_EQUAL(cnrtQueueSync(c.queue[0]), cnrtSuccess);
-    OK(cnrtDeviceReset());
+    reset_devices();
 }
 
 /* ---- ranks that are processes ---- */
@@ -363,5 +373,6 @@ static const struct leo_test tests[] = {
 
 int main(int argc, char **argv)
 {
+    setenv("LEO_DEVICES", "2", 1);
     return leo_test_main("cncl", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

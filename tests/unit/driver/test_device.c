@@ -85,13 +85,13 @@ static void reset_loses_memory_and_queues_but_not_handles(void)
     struct leo_drv_queue *old, *queue;
     uint64_t addr, base, bytes;
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
-    OK(leo_drv_queue_create(device, 8, see, &seen, &old));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &old));
     OK(leo_drv_memory_alloc(device, 100, false, &addr));
     OK(leo_drv_device_reset(device));
     CU_ASSERT_EQUAL(leo_drv_queue_submit(old, &entry, NULL), LEO_ERR_DEAD);
     CU_ASSERT_EQUAL(leo_drv_queue_poll(old, NULL), LEO_ERR_DEAD);
     CU_ASSERT_EQUAL(leo_drv_memory_find(device, addr, &base, &bytes), LEO_ERR_BAD_POINTER);
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     OK(leo_drv_queue_submit(queue, &entry, NULL));
     OK(leo_drv_queue_wait(queue, 0));
     CU_ASSERT_EQUAL(seen.count, 1);
@@ -130,7 +130,7 @@ static void an_interrupt_another_thread_took_ends_a_wait(void)
     struct seen seen = {0};
     struct leo_drv_queue *queue;
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     uint64_t before = leo_drv_device_interrupts(device);
     OK(leo_drv_queue_submit(queue, &entry, NULL));
     leo_drv_transport_null_complete(transport, 1, 1, 0);
@@ -164,7 +164,7 @@ static void a_submission_costs_three_register_writes_and_no_read(void)
     struct trace trace = {0};
     struct leo_drv_queue *queue;
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     device->mmio.trace = count_access;
     device->mmio.trace_user = &trace;
     OK(leo_drv_queue_submit(queue, &entry, NULL));

@@ -15,7 +15,7 @@ static void submit_fails_when_the_queue_is_full(void)
     struct seen seen = {0};
     struct leo_drv_queue *queue;
     struct leo_sqe entry = nop;
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     for (int i = 0; i < 7; i++) {
         OK(leo_drv_queue_submit(queue, &entry, NULL));
     }
@@ -34,7 +34,7 @@ static void completions_come_in_order_over_many_turns(void)
     struct leo_drv_device *device = null_device(false, &transport);
     struct seen seen = {0};
     struct leo_drv_queue *queue;
-    OK(leo_drv_queue_create(device, 16, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 16, 0, see, &seen, &queue));
     uint32_t ids[64];
     for (unsigned turn = 0; turn < 200; turn++) {
         unsigned count = 1 + turn % 15, taken;
@@ -62,7 +62,7 @@ static void fault_comes_with_its_record(void)
     struct leo_drv_queue *queue;
     struct leo_sqe entry = nop;
     uint32_t cmd_id;
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     for (int i = 0; i < 200; i++) {
         OK(leo_drv_queue_submit(queue, &entry, &cmd_id));
         CU_ASSERT_EQUAL(leo_drv_transport_null_complete(transport, 1, 1, LEO_FAULT_WATCHDOG), 1);
@@ -82,8 +82,8 @@ static void overwritten_fault_record_is_not_taken_for_another(void)
     struct seen seen = {0}, first = {0};
     struct leo_drv_queue *a, *b;
     struct leo_sqe entry = nop;
-    OK(leo_drv_queue_create(device, 8, see, &first, &a));
-    OK(leo_drv_queue_create(device, 128, see, &seen, &b));
+    OK(leo_drv_queue_create(device, 8, 0, see, &first, &a));
+    OK(leo_drv_queue_create(device, 128, 0, see, &seen, &b));
     OK(leo_drv_queue_submit(a, &entry, NULL));
     leo_drv_transport_null_complete(transport, 1, 1, LEO_FAULT_WATCHDOG);
     for (int i = 0; i < 64; i++) {
@@ -105,7 +105,7 @@ static void wait_says_when_nothing_can_come(void)
     struct seen seen = {0};
     struct leo_drv_queue *queue;
     struct leo_sqe entry = nop;
-    OK(leo_drv_queue_create(device, 8, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queue));
     leo_status status = leo_drv_queue_wait(queue, 0); // the interrupt of create_queue
     CU_ASSERT(status == LEO_OK || status == LEO_ERR_NOT_READY);
     OK(leo_drv_queue_submit(queue, &entry, NULL));
@@ -125,18 +125,20 @@ static void queue_numbers_are_used_again(void)
     struct leo_drv_queue *queues[16];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 15; i++) {
-            OK(leo_drv_queue_create(device, 8, see, &seen, &queues[i]));
+            OK(leo_drv_queue_create(device, 8, 0, see, &seen, &queues[i]));
         }
-        CU_ASSERT_EQUAL(leo_drv_queue_create(device, 8, see, &seen, &queues[15]), LEO_ERR_FULL);
+        CU_ASSERT_EQUAL(leo_drv_queue_create(device, 8, 0, see, &seen, &queues[15]), LEO_ERR_FULL);
         CU_ASSERT_PTR_NULL(queues[15]);
         for (int i = 0; i < 15; i++) {
             leo_drv_queue_destroy(queues[i]);
         }
     }
-    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 12, see, &seen, &queues[0]), LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 2048, see, &seen, &queues[0]),
+    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 12, 0, see, &seen, &queues[0]),
                     LEO_ERR_INVALID_ARG);
-    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 8, NULL, &seen, &queues[0]), LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 2048, 0, see, &seen, &queues[0]),
+                    LEO_ERR_INVALID_ARG);
+    CU_ASSERT_EQUAL(leo_drv_queue_create(device, 8, 0, NULL, &seen, &queues[0]),
+                    LEO_ERR_INVALID_ARG);
     leo_drv_device_destroy(device);
 }
 
@@ -145,7 +147,7 @@ static leo_status use_queue(struct leo_drv_device *device, struct seen *seen)
 {
     struct leo_drv_queue *queue;
     struct leo_sqe entry = nop;
-    leo_status status = leo_drv_queue_create(device, 8, see, seen, &queue);
+    leo_status status = leo_drv_queue_create(device, 8, 0, see, seen, &queue);
     if (status) {
         return status;
     }
@@ -255,7 +257,7 @@ static void a_queue_the_device_keeps_keeps_its_number(void)
     struct leo_drv_device *device = stuck_device();
     struct leo_drv_queue *queue;
     struct seen seen = {0};
-    OK(leo_drv_queue_create(device, 16, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 16, 0, see, &seen, &queue));
     uint32_t used = leo_drv_device_queues(device);
     stuck.loses = true;
     stuck.answer = LEO_ERR_IO;
@@ -282,7 +284,7 @@ static void the_device_is_told_once_what_was_taken(void)
     struct leo_drv_queue *queue;
     struct seen seen = {0};
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
-    OK(leo_drv_queue_create(device, 16, see, &seen, &queue));
+    OK(leo_drv_queue_create(device, 16, 0, see, &seen, &queue));
     OK(leo_drv_queue_submit(queue, &entry, NULL));
     stuck.heads = 0;
     for (int i = 0; i < 3; i++) {

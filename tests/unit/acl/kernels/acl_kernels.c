@@ -51,6 +51,12 @@ __global__ __vector__ void give_up(void)
     trap();
 }
 
+__global__ __vector__ void count_up(uint32_t turns)
+{
+    for (volatile uint32_t i = 0; i < turns; i++) {
+    }
+}
+
 __global__ __vector__ void nothing(void)
 {
 }
