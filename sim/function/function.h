@@ -24,7 +24,7 @@ struct sim_ring {
     uint32_t phase;
     uint16_t space;
     uint8_t priority; /**< 0..SIM_PRIORITY_LEAST, 0 first */
-    bool broken; /**< its memory went away: takes nothing more */
+    bool broken;      /**< its memory went away: takes nothing more */
 };
 
 /** Profile rings as set_profile gave them. */

@@ -325,8 +325,8 @@ static void count_up(aclrtStream stream, uint32_t blocks, aclrtEvent end)
     OK(aclrtRecordEvent(end, stream));
 }
 
-// HW-CHIP-43. Microseconds: how long after the large kernel's end the small one, launched later, ends:
-// negative, before it.
+// HW-CHIP-43. Microseconds: how long after the large kernel's end the small one, launched later,
+// ends: negative, before it.
 static float end_of_small(uint32_t large_priority, uint32_t small_priority)
 {
     aclrtStream large, small;
