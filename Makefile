@@ -81,7 +81,7 @@ bench: build
 tsan: setup
 	cmake --preset tsan
 	cmake --build build-tsan --parallel $(JOBS)
-	cd build-tsan && TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/tests/tsan.supp $(CTEST) --label-exclude '^(release|bench|qemu)$$' --exclude-regex '^test_(cc|checks|setup)$$'
+	cd build-tsan && UCX_MEM_EVENTS=n TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/tests/tsan.supp $(CTEST) --label-exclude '^(release|bench|qemu)$$' --exclude-regex '^test_(cc|checks|setup)$$'
 
 mutate: build
 	python3 -B tests/mutate/mutate.py build
