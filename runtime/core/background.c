@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device goes on while a program watches memory of the host for what a copy will write there: no
- * call tells the runtime of such a wait. A thread of the device takes a program for waiting if a
- * copy to host memory is under way and the program has made no call for RT_QUIET_MS; it then does
- * what a wait for the first such copy does, to the host's clock too (decision 3).
+ * A thread of a device that moves it while the program does something else: ahead of the program's
+ * waits where that cannot be told (ahead.c), and else while a program watches memory of the host
+ * for what a copy will write there: no call tells the runtime of such a wait. The thread takes a
+ * program for waiting if a copy to host memory is under way and the program has made no call for
+ * RT_QUIET_MS; it then does what a wait for the first such copy does, to the host's clock too
+ * (decision 3).
  */
 #include "rt.h"
 
@@ -11,15 +13,16 @@
 
 enum {
     RT_QUIET_MS = 100, /**< long beside the pauses of a program that is about to call */
-    RT_TURN_NS = 1000000
+    RT_TICK_MS = 1,    /**< a program that waits soon is faster by itself */
+    RT_IDLE_TICKS = 50 /**< then it sleeps until something is submitted */
 };
 
 // Until it is worth looking again. Caller holds the device's lock, which is given up meanwhile.
-static void wait_quiet(struct leo_rt_device *device)
+static void nap(struct leo_rt_device *device, int ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += RT_QUIET_MS * 1000000L;
+    until.tv_nsec += ms * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&device->background_changed, &device->lock, &until);
@@ -45,38 +48,82 @@ static void wait_in_its_place(struct leo_rt_device *device)
     }
 }
 
+static void watch_copies(struct leo_rt_device *device)
+{
+    const uint64_t calls = device->calls, done = device->host_copies_done;
+    nap(device, RT_QUIET_MS);
+    if (is_quiet(device, calls) && device->host_copies_done == done) {
+        wait_in_its_place(device);
+    }
+}
+
+// Looks after a tick whether the same work is still there, and no thread that waits does it.
+static bool look_for_work(struct leo_rt_device *device)
+{
+    const struct leo_rt_stream *lane = device->lane;
+    const uint64_t completed = lane ? lane->completed : 0;
+    nap(device, RT_TICK_MS);
+    if (!rt_ahead_has_work(device) || device->calls == device->stalled_calls) {
+        return false;
+    }
+    if (device->lane == lane && lane->completed == completed && device->waiters == 0) {
+        rt_ahead_work(device);
+        const bool stalled = device->waiters == 0 && rt_ahead_has_work(device);
+        device->stalled_calls = stalled ? device->calls : UINT64_MAX;
+    }
+    return true;
+}
+
 static void *watch(void *arg)
 {
     struct leo_rt_device *device = arg;
+    unsigned idle = 0;
     pthread_mutex_lock(&device->lock);
     while (!device->background_stop) {
-        if (device->host_copies == 0) {
+        if (device->is_shared && device->host_copies > 0) {
+            watch_copies(device);
+        } else if (!device->is_shared && idle < RT_IDLE_TICKS) {
+            idle = look_for_work(device) ? 0 : idle + 1;
+        } else {
+            device->background_asleep = true;
             pthread_cond_wait(&device->background_changed, &device->lock);
-            continue;
-        }
-        const uint64_t calls = device->calls, done = device->host_copies_done;
-        wait_quiet(device);
-        if (is_quiet(device, calls) && device->host_copies_done == done) {
-            wait_in_its_place(device);
+            device->background_asleep = false;
+            idle = 0;
         }
     }
     pthread_mutex_unlock(&device->lock);
     return NULL;
 }
 
+static void wake(struct leo_rt_device *device)
+{
+    if (device->has_background) {
+        if (device->background_asleep) {
+            pthread_cond_broadcast(&device->background_changed);
+        }
+        return;
+    }
+    device->has_background = pthread_create(&device->background, NULL, watch, device) == 0;
+    if (!device->has_background) {
+        device->is_shared = true;
+        rt_log(device->rt, 2,
+               "device %d: the system gives no thread: programs that watch memory of the host for "
+               "a copy may wait for ever",
+               device->index);
+    }
+}
+
+void rt_background_submitted(struct leo_rt_device *device)
+{
+    if (!device->is_shared) {
+        wake(device);
+    }
+}
+
 void rt_background_copy(struct leo_rt_device *device)
 {
-    if (!device->has_background) {
-        device->has_background = pthread_create(&device->background, NULL, watch, device) == 0;
-        if (!device->has_background) {
-            rt_log(device->rt, 2,
-                   "device %d: the system gives no thread: programs that watch memory of the host "
-                   "for a copy may wait for ever",
-                   device->index);
-        }
-    }
     if (device->host_copies++ == 0) {
-        pthread_cond_signal(&device->background_changed);
+        wake(device);
     }
 }
 
@@ -94,7 +141,7 @@ void rt_background_finish(struct leo_rt_device *device)
     }
     pthread_mutex_lock(&device->lock);
     device->background_stop = true;
-    pthread_cond_signal(&device->background_changed);
+    pthread_cond_broadcast(&device->background_changed);
     pthread_mutex_unlock(&device->lock);
     pthread_join(device->background, NULL);
 }

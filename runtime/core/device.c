@@ -46,6 +46,9 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     }
     device->rt = rt;
     device->index = index;
+    device->stalled_calls = UINT64_MAX;
+    // What a custom transport or the model of the host's costs does depends on when calls come.
+    device->is_shared = rt->opts.open || rt->host_model.is_on || rt->opts.tape || !rt->may_go_ahead;
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->host_changed, NULL);
     pthread_cond_init(&device->background_changed, NULL);
@@ -288,13 +291,13 @@ static bool is_idle(const void *arg)
 
 leo_status rt_device_wait_idle(struct leo_rt_device *device)
 {
-    if (!find_busy(device)) {
-        return LEO_OK;
-    }
     // Streams come and go while we wait: no pointer to one may be kept.
-    leo_status status = rt_device_wait(device, is_idle, device, -1, "the device's tasks");
+    leo_status status = find_busy(device)
+                            ? rt_device_wait(device, is_idle, device, -1, "the device's tasks")
+                            : LEO_OK;
     for (struct leo_rt_stream *stream = device->streams; !status && stream; stream = stream->next) {
         rt_device_see_time(device, stream->end_ns);
+        rt_ahead_seen(stream, stream->submitted);
     }
     return status;
 }

@@ -98,9 +98,16 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
     } else {
         task.wait_slot = event->slot + 1;
     }
+    if (task.wait_slot) {
+        rt_ahead_stop(stream->device); // it may have a limit, and time must not pass by itself
+    }
     leo_status status = rt_stream_submit_at(stream, &entry, &task, host_ns);
     if (!status && task.wait_slot) {
         event->device->slots[event->slot].waits++;
+    }
+    if (!status && task.event_slot) {
+        event->recorded = stream;
+        event->recorded_after = stream->submitted;
     }
     return status;
 }
@@ -223,6 +230,9 @@ static void see_event(const struct leo_rt_event *event)
 {
     if (event->sequence) {
         rt_device_see_time(event->device, event->device->slots[event->slot].time_ns);
+        if (event->recorded && event->recorded == event->device->lane) {
+            rt_ahead_seen(event->recorded, event->recorded_after);
+        }
     }
 }
 

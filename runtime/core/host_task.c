@@ -113,6 +113,9 @@ leo_status leo_rt_host_worker_create(struct leo_rt_device *device, struct leo_rt
                        device->index);
     }
     worker->device = device;
+    pthread_mutex_lock(&device->lock);
+    rt_ahead_stop(device); // its thread submits when it likes
+    pthread_mutex_unlock(&device->lock);
     leo_status status = leo_rt_stream_create(device, &worker->signals);
     if (status != LEO_OK) {
         leo_free(worker);

@@ -379,6 +379,7 @@ leo_status leo_rt_value_wait(struct leo_rt_stream *stream, uint64_t addr, uint64
     const struct leo_sqe_value body = {.addr = addr, .value = value, .compare = compare};
     memcpy(entry.body, &body, sizeof(body));
     pthread_mutex_lock(&stream->device->lock);
+    rt_ahead_stop(stream->device); // time must not pass by itself
     leo_status status = check_value(stream, addr, "value wait");
     if (!status) {
         status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "value wait"});

@@ -45,6 +45,7 @@ struct leo_rt {
     char *soc_name, *simd, *tape; /**< copies of the options' text */
     unsigned check;               /**< enum leo_drv_check bits */
     struct rt_host_model host_model;
+    bool may_go_ahead;    /**< LEO_AHEAD */
     pthread_mutex_t lock; /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
     /** Protects `range`; taken last. */
@@ -115,10 +116,16 @@ struct leo_rt_device {
     unsigned host_copies;        /**< copies to host memory nobody waits for, under way */
     uint64_t host_copies_done;   /**< and done so far */
     uint64_t host_copy_ns;       /**< end of the last of them */
-    bool has_background, background_stop;
+    bool has_background, background_stop, background_asleep;
     pthread_t background; /**< background.c */
     pthread_cond_t background_changed;
-    bool peer_copies; /**< it has copied to or from memory of another device */
+    bool is_shared;             /**< it moves only in waits (ahead.c) */
+    bool is_ahead;              /**< the background thread moves it */
+    struct leo_rt_stream *lane; /**< has all tasks that the program has not waited for */
+    uint64_t lane_seen;         /**< tasks of it that the program has waited for */
+    unsigned streams_made;      /**< by the program, default streams apart */
+    uint64_t stalled_calls;     /**< `calls` when it last could not go on */
+    bool peer_copies;           /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
@@ -195,7 +202,9 @@ struct leo_rt_event {
     struct leo_rt_graph *graph; /**< it is a mark in this capture */
     struct leo_rt_stream *graph_stream; /**< in this stream, after so many of its tasks */
     uint64_t graph_nodes;
-    bool is_reset; /**< not recorded since: a wait is for the next record */
+    const struct leo_rt_stream *recorded; /**< where it was last; only compared */
+    uint64_t recorded_after;              /**< tasks of that stream, its own included */
+    bool is_reset;                        /**< not recorded since: a wait is for the next record */
 };
 
 struct rt_arg {
@@ -243,6 +252,8 @@ double rt_number(const char *text);
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 /** What LEO_CHECK, or the option if not NULL, asks for: enum leo_drv_check bits. */
 LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
+/** LEO_AHEAD: whether devices may move while no thread waits. */
+LEO_MUST_CHECK leo_status rt_env_ahead(bool *may);
 LEO_MUST_CHECK leo_status rt_host_model_read(struct rt_host_model *model);
 LEO_MUST_CHECK leo_status rt_host_model_start(struct leo_rt_device *device);
 /** The simulated time at which the device sees what is launched now. Caller holds the device's
@@ -270,7 +281,24 @@ LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 /** The host has seen a time: its clock is no earlier. */
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
 
-/* background.c: the first two with the device's lock held */
+/* ahead.c: with the device's lock held */
+/** Tasks go into a stream now; waits for other streams if they must not be passed. */
+void rt_ahead_claim(struct leo_rt_stream *stream);
+/** The program has waited for the stream's first `count` tasks. */
+void rt_ahead_seen(const struct leo_rt_stream *stream, uint64_t count);
+/** The stream ends. */
+void rt_ahead_lose(const struct leo_rt_stream *stream);
+/** From now on the device moves only in waits. */
+void rt_ahead_stop(struct leo_rt_device *device);
+bool rt_ahead_has_work(const struct leo_rt_device *device);
+/** Moves the device until a thread of the program waits, or there is nothing to do. */
+void rt_ahead_work(struct leo_rt_device *device);
+
+enum { RT_TURN_NS = 1000000 /**< after which the background thread looks up */ };
+
+/* background.c: the first three with the device's lock held */
+/** A task went into a stream. */
+void rt_background_submitted(struct leo_rt_device *device);
 /** A copy to host memory that nobody waits for is under way. */
 void rt_background_copy(struct leo_rt_device *device);
 /** It ended. */

@@ -66,6 +66,9 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
     if (!status) {
         status = rt_host_model_read(&rt->host_model);
     }
+    if (!status) {
+        status = rt_env_ahead(&rt->may_go_ahead);
+    }
     if (status) {
         return status;
     }

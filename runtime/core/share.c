@@ -11,6 +11,10 @@ typedef unsigned long long ull; // for printf
 static leo_status map_file(struct leo_rt_device *device, int fd, uint64_t offset, uint64_t bytes,
                            void **host)
 {
+    // Another process reads and writes it when it likes.
+    pthread_mutex_lock(&device->lock);
+    rt_ahead_stop(device);
+    pthread_mutex_unlock(&device->lock);
     *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
     return *host == MAP_FAILED ? rt_fail(LEO_ERR_NO_MEMORY, "device %d: cannot map %llu bytes: %s",
                                          device->index, (ull)bytes, strerror(errno))

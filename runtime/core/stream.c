@@ -127,6 +127,7 @@ leo_status rt_stream_wait(struct leo_rt_stream *stream, uint64_t count, int time
         rt_device_wait(stream->device, is_goal_reached, &goal, timeout_ms, "the stream's tasks");
     if (!status) {
         rt_device_see_time(stream->device, stream->end_ns);
+        rt_ahead_seen(stream, count);
     }
     return status;
 }
@@ -147,6 +148,7 @@ leo_status rt_stream_wait_outcome(struct leo_rt_stream *stream, const struct rt_
 leo_status rt_stream_wait_room(struct leo_rt_stream *stream)
 {
     leo_status status = LEO_OK;
+    rt_ahead_claim(stream);
     while (!status && stream->submitted - stream->completed >= stream->depth - 1) {
         status = rt_stream_wait(stream, stream->completed + 1, -1);
     }
@@ -195,6 +197,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
         task->kernel->module->tasks++;
     }
     rt_profile_submitted(device, cmd_id);
+    rt_background_submitted(device);
     return LEO_OK;
 }
 
@@ -294,6 +297,7 @@ static void give_up_tasks(struct leo_rt_stream *stream)
 static void destroy_stream(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;
+    rt_ahead_lose(stream);
     if (stream->graph) {
         rt_graph_lose(stream);
     }
@@ -357,6 +361,9 @@ leo_status leo_rt_stream_create_with(struct leo_rt_device *device,
                        opts->priority, LEO_DRV_PRIORITY_LEAST);
     }
     pthread_mutex_lock(&device->lock);
+    if (!opts->is_default && ++device->streams_made > 1) {
+        rt_ahead_stop(device);
+    }
     leo_status status = rt_stream_create(device, opts, out);
     pthread_mutex_unlock(&device->lock);
     return status;
@@ -401,6 +408,7 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
         status = rt_fail(LEO_ERR_NOT_READY, "the stream has tasks that are not done");
     } else if (!status) {
         rt_device_see_time(device, stream->end_ns);
+        rt_ahead_seen(stream, stream->submitted);
     }
     pthread_mutex_unlock(&device->lock);
     return status;

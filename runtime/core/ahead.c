@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The chip works ahead of the program's waits, so that host and device overlap in wall time, as
+ * long as simulated time cannot tell (decision 27). It cannot while all tasks that the program has
+ * not waited for are in one stream: each starts when the one before has ended, whenever the chip
+ * got there. A task in a second stream starts at the host's simulated time, which the chip must
+ * not have passed; from then on the device moves only in waits.
+ */
+#include "rt.h"
+
+// What the program has given to the stream and not waited for.
+static bool is_open(const struct leo_rt_device *device)
+{
+    return device->lane && device->lane->submitted > device->lane_seen;
+}
+
+void rt_ahead_stop(struct leo_rt_device *device)
+{
+    struct leo_rt_stream *lane = device->lane;
+    if (device->is_shared) {
+        return;
+    }
+    device->is_shared = true;
+    device->lane = NULL;
+    if (lane && lane->submitted > device->lane_seen) {
+        // How far the chip has got depends on the computer: to the end it is the same everywhere.
+        // What can never end stands still all the same.
+        (void)!rt_stream_wait(lane, lane->submitted, -1);
+    }
+    while (device->is_ahead) {
+        pthread_cond_wait(&device->background_changed, &device->lock);
+    }
+}
+
+void rt_ahead_claim(struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = stream->device;
+    if (device->is_shared || device->lane == stream || stream->graph) {
+        return;
+    }
+    if (is_open(device)) {
+        rt_ahead_stop(device);
+        return;
+    }
+    device->lane = stream;
+    device->lane_seen = stream->submitted;
+}
+
+void rt_ahead_seen(const struct leo_rt_stream *stream, uint64_t count)
+{
+    struct leo_rt_device *device = stream->device;
+    if (stream == device->lane && count > device->lane_seen) {
+        device->lane_seen = count;
+    }
+}
+
+void rt_ahead_lose(const struct leo_rt_stream *stream)
+{
+    if (stream->device->lane == stream) {
+        stream->device->lane = NULL;
+    }
+}
+
+bool rt_ahead_has_work(const struct leo_rt_device *device)
+{
+    return !device->is_shared && device->lane && device->lane->completed < device->lane->submitted;
+}
+
+void rt_ahead_work(struct leo_rt_device *device)
+{
+    leo_status status = LEO_OK;
+    device->is_ahead = true;
+    while ((status == LEO_OK || status == LEO_ERR_TIMEOUT) && !device->background_stop &&
+           device->waiters == 0 && rt_ahead_has_work(device)) {
+        status = rt_device_pump(device, RT_TURN_NS);
+    }
+    device->is_ahead = false;
+    pthread_cond_broadcast(&device->background_changed);
+}
