@@ -34,9 +34,26 @@ static size_t first_after(const struct sim_dma *dma, uint64_t addr)
     return low;
 }
 
+/* Takes out what was unmapped: seldom enough that a call costs the same however many there are. */
+static void compact(struct sim_dma *dma)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < dma->count; i++) {
+        if (dma->range[i].host) {
+            dma->range[kept++] = dma->range[i];
+        }
+    }
+    dma->count = kept;
+    dma->dead = 0;
+}
+
 static leo_status insert(struct sim_dma *dma, uint64_t base, void *host, size_t bytes)
 {
     size_t index = first_after(dma, base);
+    if (index < dma->count && dma->dead) {
+        compact(dma); // it may lie where another was
+        index = first_after(dma, base);
+    }
     if (index < dma->count && dma->range[index].base < base + bytes) {
         return LEO_ERR_EXISTS;
     }
@@ -71,10 +88,16 @@ void sim_dma_unmap(struct sim_dma *dma, uint64_t base)
 {
     sim_host_lock_take(dma->lock);
     size_t index = first_after(dma, base);
-    if (index < dma->count && dma->range[index].base == base) {
+    if (index < dma->count && dma->range[index].base == base && dma->range[index].host) {
+        dma->range[index].host = NULL;
+        dma->dead++;
+    }
+    while (dma->count && !dma->range[dma->count - 1].host) {
         dma->count--;
-        memmove(&dma->range[index], &dma->range[index + 1],
-                (dma->count - index) * sizeof(dma->range[0]));
+        dma->dead--;
+    }
+    if (dma->dead > dma->count / 2) {
+        compact(dma);
     }
     sim_host_lock_give(dma->lock);
 }
@@ -90,7 +113,7 @@ static uint8_t *reach(const struct sim_dma *dma, uint64_t addr, uint64_t bytes)
     if (addr < range->base || bytes > range->bytes - (addr - range->base)) {
         return NULL;
     }
-    return range->host + (addr - range->base);
+    return range->host ? range->host + (addr - range->base) : NULL;
 }
 
 bool sim_dma_read(struct sim_dma *dma, uint64_t addr, void *data, uint64_t bytes)

@@ -11,13 +11,13 @@ struct sim_host_lock;
 
 struct sim_dma_range {
     uint64_t base, bytes;
-    uint8_t *host;
+    uint8_t *host; /**< NULL: unmapped, and not yet taken out */
 };
 
 struct sim_dma {
     struct sim_host_lock *lock;  /**< protects the rest, and the memory while it is being copied */
-    struct sim_dma_range *range; /**< sorted, disjoint */
-    size_t count, capacity;
+    struct sim_dma_range *range; /**< sorted, disjoint; `dead` of them are unmapped */
+    size_t count, dead, capacity;
 };
 
 leo_status sim_dma_init(struct sim_dma *dma);
