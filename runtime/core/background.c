@@ -57,16 +57,18 @@ static void watch_copies(struct leo_rt_device *device)
     }
 }
 
-// Looks after a tick whether the same work is still there, and no thread that waits does it.
+// Looks after a tick whether the same work is still there, and no thread that waits or asks does
+// it.
 static bool look_for_work(struct leo_rt_device *device)
 {
     const struct leo_rt_stream *lane = device->lane;
-    const uint64_t completed = lane ? lane->completed : 0;
+    const uint64_t completed = lane ? lane->completed : 0, asks = device->asks;
     nap(device, RT_TICK_MS);
     if (!rt_ahead_has_work(device) || device->calls == device->stalled_calls) {
         return false;
     }
-    if (device->lane == lane && lane->completed == completed && device->waiters == 0) {
+    if (device->lane == lane && lane->completed == completed && device->waiters == 0 &&
+        device->asks == asks) {
         rt_ahead_work(device);
         const bool stalled = device->waiters == 0 && rt_ahead_has_work(device);
         device->stalled_calls = stalled ? device->calls : UINT64_MAX;

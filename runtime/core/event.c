@@ -241,6 +241,7 @@ leo_status leo_rt_event_query(struct leo_rt_event *event)
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
     device->calls++;
+    device->asks++;
     leo_status status = is_done(event) ? LEO_OK : rt_device_poll(device);
     if (!status && !is_done(event)) {
         status = rt_device_pump(device, RT_QUERY_NS);

@@ -124,6 +124,7 @@ struct leo_rt_device {
     struct leo_rt_stream *lane; /**< has all tasks that the program has not waited for */
     uint64_t lane_seen;         /**< tasks of it that the program has waited for */
     unsigned streams_made;      /**< by the program, default streams apart */
+    uint64_t asks;              /**< whether something is done: each moves the device a little */
     uint64_t stalled_calls;     /**< `calls` when it last could not go on */
     bool peer_copies;           /**< it has copied to or from memory of another device */
     struct rt_profile *profile;

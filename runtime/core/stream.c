@@ -400,6 +400,7 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_stream_poll(stream);
     device->calls++;
+    device->asks++;
     if (!status && stream->completed < stream->submitted) {
         status = rt_device_pump(device, RT_QUERY_NS);
         status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""acl_table.py ROOT [--check]: writes docs/api/acl.md, the table of AscendCL and HCCL functions, from headers, sources and tests.
+"""acl_table.py ROOT [--check]: writes docs/api/acl.md and cnrt_functions.md, the tables of the vendors' functions, from headers, sources and
+tests.
 
 A function is `refused` if its definition does nothing but report that the feature is not there; else it is `works` if a test
 calls it, and `untested` if none does. Fails if a header declares a function that nothing
@@ -11,11 +12,11 @@ import re
 import sys
 from pathlib import Path
 
-HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h",
+ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h",
            "acl/ops/acl_dvpp.h", "hccl/hccl.h"]
-SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
-TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
-HEAD = """# AscendCL and HCCL: what is there
+ACL_SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
+ACL_TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
+ACL_HEAD = """# AscendCL and HCCL: what is there
 
 Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources and the tests.
 
@@ -29,20 +30,44 @@ bundles; loading itself is refused), queues and channels of data (`acltdt*`), `a
 `aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, snapshots, random
 numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
 """
+CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there
+
+Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources and the tests; [cnrt.md](cnrt.md) tells how to use it, and what
+is not declared at all.
+
+- **works**: does what is documented, and the test named calls it.
+- **partly**: some documented values or forms are refused with an error that says so; the test calls the others.
+- **refused**: gives the documented error for a feature that is not there, with the reason as text.
+- **untested**: no test of ours calls it by name.
+"""
 
 
-def declared(text):
+class Face:
+    """One page: `page` in docs/api, whose functions are named `names`."""
+
+    def __init__(self, page, head, names, headers, sources, tests):
+        self.page, self.head, self.names, self.headers, self.sources, self.tests = page, head, names, headers, sources, tests
+
+
+FACES = [
+    Face("acl.md", ACL_HEAD, r"(?:acl|Hccl)\w+", ACL_HEADERS, ACL_SOURCES, ACL_TESTS),
+    Face("cnrt_functions.md", CNRT_HEAD, r"(?:cnrt|cn[A-Z]|cndev|cncl|__bang)\w+", ["cnrt/cnrt.h", "cnrt/cn_api.h", "cnrt/cndev.h", "cncl/cncl.h"],
+         ["runtime/cnrt", "runtime/cncl"], ["tests/unit/cnrt", "tests/unit/cncl"]),
+]
+
+
+def declared(text, names):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    return re.findall(r"(?:ACL_FUNC_VISIBILITY|HCCL_FUNC_VISIBILITY|MSVP_PROF_API)[^;()]*?\b((?:acl|Hccl)\w+)\s*\(", text)
+    return re.findall(r"(?:[A-Z]+_FUNC_VISIBILITY|MSVP_PROF_API)[^;()]*?\b(" + names + r")\s*\(", text)
 
 
-def definitions(root):
-    """Function bodies of the faces by name."""
+def definitions(root, face):
+    """Function bodies of a face by name."""
     found = {}
-    for folder in SOURCES:
+    for folder in face.sources:
         for path in sorted((root / folder).rglob("*.c")):
             text = path.read_text(encoding="utf-8")
-            for match in re.finditer(r"^[a-zA-Z][\w \*]*?\b((?:acl|Hccl)\w+)\([^;{]*\)\n\{\n(.*?)^\}", text, flags=re.S | re.M):
+            for match in re.finditer(r"^[a-zA-Z][\w \*]*?\b(" + face.names + r")\([^;{]*\)\n\{\n(.*?)^\}", text, flags=re.S | re.M):
                 found.setdefault(match.group(1), match.group(2))
             # Alike functions that a macro defines.
             for line in re.findall(r"^(?:MAKER|SETTER|GETTER)\((.*)\)$", text, flags=re.M):
@@ -51,17 +76,20 @@ def definitions(root):
     return found
 
 
+REFUSED = re.compile(r"NOT_SUPPORT|NotSupport|ERR_UNSUPPORTED")
+
+
 def is_refused(body):
     statements = [s.strip() for s in body.split(";") if s.strip() and not s.strip().startswith("(void)")]
-    return len(statements) == 1 and ("NOT_SUPPORT" in statements[0] or "refuse" in statements[0]) and "?" not in statements[0]
+    return len(statements) == 1 and (REFUSED.search(statements[0]) or "refuse" in statements[0]) and "?" not in statements[0]
 
 
-def uses(root):
+def uses(root, face):
     """For each name the first test file that calls it."""
     found = {}
-    for folder in TESTS:
+    for folder in face.tests:
         for path in sorted((root / folder).rglob("*.c")):
-            for name in set(re.findall(r"\b((?:acl|Hccl)\w+)\s*\(", path.read_text(encoding="utf-8"))):
+            for name in set(re.findall(r"\b(" + face.names + r")\s*\(", path.read_text(encoding="utf-8"))):
                 found.setdefault(name, f"{path.parent.name}/{path.name}")
     return found
 
@@ -74,19 +102,19 @@ def python_uses(root):
     return {line.split()[1]: "tools/test_pyacl.py" for line in lines if line and line[0] != "#" and line.split()[0] in called}
 
 
-def page(root):
-    bodies, tests = definitions(root), {**python_uses(root), **uses(root)}
-    lines, counts = [HEAD], {}
-    for header in HEADERS:
-        names = sorted(set(declared((root / "runtime" / "include" / header).read_text(encoding="utf-8"))))
+def page(root, face):
+    bodies, tests = definitions(root, face), {**python_uses(root), **uses(root, face)}
+    lines, counts = [face.head], {}
+    for header in face.headers:
+        names = sorted(set(declared((root / "runtime" / "include" / header).read_text(encoding="utf-8"), face.names)))
         if not names:
             raise SystemExit(f"no functions found in {header}")
         lines += ["", f"## {header}", "", "| function | status | test |", "|---|---|---|"]
         for name in names:
             if name not in bodies:
-                raise SystemExit(f"{header} declares {name}, and nothing in {' '.join(SOURCES)} defines it")
+                raise SystemExit(f"{header} declares {name}, and nothing in {' '.join(face.sources)} defines it")
             body, test = bodies[name], tests.get(name, "")
-            status = "refused" if is_refused(body) else "untested" if not test else "partly" if "NOT_SUPPORT" in body else "works"
+            status = "refused" if is_refused(body) else "untested" if not test else "partly" if REFUSED.search(body) else "works"
             counts[status] = counts.get(status, 0) + 1
             lines.append(f"| `{name}` | {status} | {test} |")
     total = sum(counts.values())
@@ -96,11 +124,10 @@ def page(root):
 
 def main():
     root = Path(sys.argv[1])
-    path = root / "docs" / "api" / "acl.md"
-    text = page(root)
-    if "--check" in sys.argv:
-        return 0
-    path.write_text(text, encoding="utf-8")
+    for face in FACES:
+        text = page(root, face)
+        if "--check" not in sys.argv:
+            (root / "docs" / "api" / face.page).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -310,6 +310,24 @@ static void use_is_told_in_simulated_time(void)
     acl_end(binary);
 }
 
+static void sleep_a_while(void *user)
+{
+    (void)user;
+    usleep(100000);
+}
+
+// A wait with a limit lasts as long as it says: 20 s here, for what takes a tenth of a second.
+static void limits_are_in_milliseconds(void)
+{
+    aclrtStream stream;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtLaunchHostFunc(stream, sleep_a_while, NULL));
+    OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));
+    OK(aclrtDestroyStream(stream));
+    acl_end(binary);
+}
+
 // Launches `blocks` of a kernel that counts, between two events; nothing waits.
 static void count_up(aclrtStream stream, uint32_t blocks, aclrtEvent end)
 {
@@ -374,6 +392,7 @@ static const struct leo_test tests[] = {
     {"limits_hold_for_thread_stream_and_device", limits_hold_for_thread_stream_and_device},
     {"use_is_told_in_simulated_time", use_is_told_in_simulated_time},
     {"priority_decides_who_gets_cores", priority_decides_who_gets_cores},
+    {"limits_are_in_milliseconds", limits_are_in_milliseconds},
 };
 
 int main(int argc, char **argv)
