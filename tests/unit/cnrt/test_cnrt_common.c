@@ -51,6 +51,11 @@ const void *cnrt_test_elf(void)
     return cnrt_kernels_elf;
 }
 
+size_t cnrt_test_elf_bytes(void)
+{
+    return cnrt_kernels_elf_bytes;
+}
+
 void cnrt_register(void)
 {
     void **handle = __bangRegisterFatBinary((void *)(uintptr_t)cnrt_kernels_elf);

@@ -25,3 +25,4 @@ static inline const void *kernel_of(void (*stub)(void))
 /** Registers them, as a program's constructors do. */
 void cnrt_register(void);
 const void *cnrt_test_elf(void);
+size_t cnrt_test_elf_bytes(void);
