@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "leo_cmd.h"
 #include "smi_processes.h"
+#include "smi_tables.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -12,12 +13,13 @@
 #include <time.h>
 
 static const char help[] =
-    "usage: leo smi [--soc NAME|FILE] [--json] [--watch [SECONDS]] [--count N]\n"
+    "usage: leo smi [--soc NAME|FILE] [--json] [--style npu|mlu] [--watch [SECONDS]] [--count N]\n"
     "Lists the devices that a program started now would see (LEO_SOC, LEO_DEVICES): chip, cores, "
     "clock,\n"
     "on-chip buffers, memory; then the processes of this user that have devices open.\n"
     "\n"
     "  --json     the same as JSON, one document a look\n"
+    "  --style    in the table of npu-smi info, or of cnmon; of processes those with such chips\n"
     "  --watch    look again every SECONDS (1), until interrupted; shares are then of the "
     "simulated "
     "time\n"
@@ -27,6 +29,7 @@ static const char help[] =
 struct options {
     struct leo_rt_opts rt;
     bool json, watch;
+    enum smi_style style;
     double seconds;
     long count; /* 0 = for ever */
 };
@@ -114,6 +117,29 @@ static void print_processes(const struct look *look)
     }
 }
 
+/* ---- as the vendors' commands ---- */
+
+static leo_status print_table(const struct look *look, enum smi_style style)
+{
+    struct smi_device devices[8];
+    const int most = (int)(sizeof(devices) / sizeof(devices[0]));
+    const int count = leo_rt_device_count(look->rt) < most ? leo_rt_device_count(look->rt) : most;
+    struct smi_use *spans = leo_calloc(look->now.count + 1, sizeof(*spans));
+    leo_status status = spans ? LEO_OK : LEO_ERR_NO_MEMORY;
+    for (int i = 0; status == LEO_OK && i < count; i++) {
+        uint64_t used;
+        status = get_caps(look->rt, i, &devices[i].caps, &used, &devices[i].memory_total);
+    }
+    for (size_t i = 0; status == LEO_OK && i < look->now.count; i++) {
+        spans[i] = difference(look, &look->now.all[i]);
+    }
+    if (status == LEO_OK) {
+        smi_print_table(style, devices, count, spans, look->now.count);
+    }
+    leo_free(spans);
+    return status;
+}
+
 /* ---- as JSON ---- */
 
 static json_t *json_devices(struct leo_rt *rt, leo_status *status)
@@ -182,6 +208,9 @@ static leo_status look_once(struct look *look, const struct options *options, bo
     if (options->json) {
         return print_json(look);
     }
+    if (options->style != SMI_STYLE_NONE) {
+        return print_table(look, options->style);
+    }
     if (first) {
         status = print_devices(look->rt);
     }
@@ -234,6 +263,10 @@ static int read_options(int argc, char **argv, struct options *options)
         }
         if (strcmp(argv[i], "--json") == 0) {
             options->json = true;
+        } else if (strcmp(argv[i], "--style") == 0 && next &&
+                   (strcmp(next, "npu") == 0 || strcmp(next, "mlu") == 0)) {
+            options->style = strcmp(next, "npu") == 0 ? SMI_STYLE_NPU : SMI_STYLE_MLU;
+            i++;
         } else if (strcmp(argv[i], "--watch") == 0) {
             options->watch = true;
             i += number(next, &options->seconds);

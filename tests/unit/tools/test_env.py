@@ -26,7 +26,7 @@ class Environment(unittest.TestCase):
         self.page = (ROOT / "docs" / "env.md").read_text(encoding="utf-8")
         self.described = set(re.findall(r"`([A-Z][A-Z0-9_]+)(?:=[^`]*)?`", self.page))
         self.sources = {path: path.read_text(encoding="utf-8", errors="replace") for folder in FOLDERS
-                        for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh", ".in") or path.name == "npu-smi"}
+                        for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh", ".in") or path.name in ("npu-smi", "cnmon")}
 
     def test_what_is_read_is_described(self):
         missing = {}
@@ -36,6 +36,9 @@ class Environment(unittest.TestCase):
             for name in (read_by_c if path.suffix == ".c" else read_by_python)(text) - FOREIGN - self.described:
                 missing.setdefault(name, path.relative_to(ROOT))
         constants = {name for text in self.sources.values() for name in re.findall(r"(?:#define|enum)\s+([A-Z0-9_]+)", text)}
+        # Names of errors are texts as well.
+        constants |= {name for path, text in self.sources.items() if path.suffix == ".h"
+                      for name in re.findall(r"\b([A-Z][A-Z0-9_]+)\s*(?:=[^,{}]*)?(?:,|\n\s*\})", text)}
         missing = {name: str(path) for name, path in missing.items() if name not in constants}
         self.assertEqual(missing, {}, "say in docs/env.md what they do")
 

@@ -81,6 +81,23 @@ class Smi(unittest.TestCase):
             self.assertEqual(sum(line.split()[0] == str(member.pid) for line in text.splitlines() if line.split()), 2, text)
         self.assertEqual(text.count("memory used / total"), 1)  # the devices do not change
 
+    def test_tables_of_the_vendors(self):
+        self.wait_for_work()
+        lines = smi("--style", "npu", "--soc", "ascend910a").splitlines()
+        self.assertEqual({len(line) for line in lines}, {98}, lines)
+        for member in self.members:
+            row = [line for line in lines if f" {member.pid} " in line]
+            self.assertEqual(len(row), 1)
+            fields = [field.strip() for field in row[0].strip("|").split("|")]
+            self.assertEqual(fields[1:3], [str(member.pid), "hccl_member"])
+            self.assertGreaterEqual(int(fields[3]), ALLOCATED >> 20)
+        self.assertTrue(any(line.startswith("| 0     910A ") and "| OK " in line for line in lines), lines)
+        # Another chip's processes are not that card's.
+        text = smi("--style", "mlu", "--soc", "mlu370")
+        self.assertIn("No running processes found", text)
+        self.assertIn("MLU370", text)
+        self.assertEqual({len(line) for line in text.splitlines() if line}, {80}, text)
+
     def test_who_is_killed_is_gone(self):
         self.wait_for_work()
         for member in self.members:
