@@ -28,7 +28,7 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 Not declared at all, so that a program that needs them does not link: parts of compiled models beyond loading and running (AIPP,
 bundles; loading itself is refused), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
 `aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, snapshots, random
-numbers and reductions as tasks. pyACL is the same calls in Python: python/acl/functions.txt.
+numbers and reductions as tasks. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there
 
