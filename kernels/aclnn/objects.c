@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors, scalars, arrays and lists: creation, destruction, questions. */
 #include "objects.h"
+#include "../frame/layout.h"
 
 #include <leo/acl_hook.h>
 #include <leo/alloc.h>
@@ -59,6 +60,27 @@ static void set_address(aclTensor *tensor, uint64_t data)
     tensor->view.addr = data ? data + (uint64_t)tensor->offset * bytes : 0;
 }
 
+// A native format prescribes the storage; where it has none, the operator tells.
+static bool check_storage(const char *func, const aclTensor *tensor)
+{
+    struct op_tensor storage;
+    char text[640];
+    if (!op_format_is_native(tensor->view.format) || tensor->storage_rank == 0 ||
+        (unsigned)tensor->view.type >= OP_TYPES || !op_layout_storage(&tensor->view, &storage)) {
+        return true;
+    }
+    if (tensor->storage_rank == storage.rank &&
+        memcmp(tensor->storage, storage.dim, storage.rank * sizeof(*storage.dim)) == 0) {
+        return true;
+    }
+    snprintf(text, sizeof(text), "a tensor %s in format %s is stored as %s, not as %s",
+             op_tensor_shape_text(&tensor->view).text, op_format_name(tensor->view.format),
+             op_tensor_shape_text(&storage).text,
+             op_shape_text(tensor->storage_rank, tensor->storage).text);
+    fail(func, text);
+    return false;
+}
+
 static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims, uint64_t rank,
                         aclDataType type, const int64_t *stride, int64_t offset, aclFormat format,
                         const int64_t *storage, uint64_t storage_rank, void *data)
@@ -78,7 +100,7 @@ static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims
         memcpy(tensor->storage, storage, storage_rank * sizeof(*storage));
     }
     set_address(tensor, (uintptr_t)data);
-    return true;
+    return check_storage(func, tensor);
 }
 
 aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,

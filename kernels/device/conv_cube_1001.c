@@ -58,6 +58,18 @@ OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0c, ui
         op_mad(m, k, n, false, first));
 }
 
+/* Fractals of L0C to UB. */
+#define CONV_EMPTY(with_relu, without)                                                             \
+    do {                                                                                           \
+        if (t->flags & OP_CONV_CUBE_RELU) {                                                        \
+            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,               \
+                                   (uint16_t)(all - fractals), 0, with_relu);                      \
+        } else {                                                                                   \
+            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,               \
+                                   (uint16_t)(all - fractals), 0, without);                        \
+        }                                                                                          \
+    } while (0)
+
 OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint32_t unit,
                           uint32_t blocks, uint32_t rows, uint32_t l0c, uint32_t all_rows)
 {
@@ -71,11 +83,9 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
         __cc__ float *from = (__cc__ float *)(uintptr_t)(l0c + block * all * 1024);
         wait_flag(PIPE_MTE3, PIPE_V, p);
         if (unit == 4) {
-            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,
-                                   (uint16_t)(all - fractals), 0, CRMODE_NONE);
+            CONV_EMPTY(CRMODE_NONE_RELU, CRMODE_NONE);
         } else {
-            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,
-                                   (uint16_t)(all - fractals), 0, CRMODE_F32toF16_NONE);
+            CONV_EMPTY(CRMODE_F32toF16_RELU, CRMODE_F32toF16_NONE);
         }
         set_flag(PIPE_V, PIPE_MTE3, p);
         wait_flag(PIPE_V, PIPE_MTE3, p);

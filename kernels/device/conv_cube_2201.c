@@ -48,15 +48,16 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
 {
     __cc__ float *from = (__cc__ float *)(uintptr_t)l0c;
     const uint32_t step = (uint32_t)((uint64_t)t->out_n1 / 32);
+    const uint8_t relu = t->flags & OP_CONV_CUBE_RELU ? 1 : 0;
     if (unit == 4) {
         copy_matrix_cc_to_gm((__gm__ float *)out, from, 0, (uint16_t)(blocks * 16), (uint16_t)rows,
-                             step, (uint16_t)all_rows, 0, NoQuant, 0, false, false);
+                             step, (uint16_t)all_rows, 0, NoQuant, relu, false, false);
     } else if (t->flags & OP_CONV_CUBE_OUT_BF16) {
         copy_matrix_cc_to_gm((__gm__ half *)out, from, 0, (uint16_t)(blocks * 16), (uint16_t)rows,
-                             step, (uint16_t)all_rows, 0, F322BF16, 0, false, false);
+                             step, (uint16_t)all_rows, 0, F322BF16, relu, false, false);
     } else {
         copy_matrix_cc_to_gm((__gm__ half *)out, from, 0, (uint16_t)(blocks * 16), (uint16_t)rows,
-                             step, (uint16_t)all_rows, 0, F322F16, 0, false, false);
+                             step, (uint16_t)all_rows, 0, F322F16, relu, false, false);
     }
 }
 

@@ -8,6 +8,10 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_BF16 = 1,    /**< operands are bf16, not f16 */
     OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONV_CUBE_OUT_BF16 = 4,
+    OP_CONV_CUBE_RELU = 16, /**< negative results become 0 */
+    /** Windows are positions (1 x 1, stride 1, no padding), whole fractals of them: few rows load
+     * faster as fractals than by img2col. */
+    OP_CONV_CUBE_FRACTALS = 32,
     OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
 };
 

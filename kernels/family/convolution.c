@@ -188,9 +188,13 @@ static leo_status plan_rows(const struct op_call *call, const struct op_convolut
                             const struct op_tensor *b, const struct op_tensor *bias,
                             const struct op_tensor *out)
 {
-    struct op_tensor rows_a, rows_b, rows_out, sums;
+    struct op_tensor rows_a, rows_b, rows_bias, rows_out, sums;
     bool taken;
     leo_status status = as_rows(call, a, true, &rows_a);
+    if (status == LEO_OK && bias) {
+        status = as_rows(call, bias, true, &rows_bias);
+        bias = &rows_bias;
+    }
     if (status == LEO_OK) {
         status = as_rows(call, b, true, &rows_b);
     }

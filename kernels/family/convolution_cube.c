@@ -11,7 +11,7 @@
  */
 #include "../frame/layout.h"
 #include "convolution.h"
-#include "convolution_tiling.h"
+#include "convolution_launch.h"
 #include "gemm.h"
 #include "reduce_vector.h"
 
@@ -174,86 +174,6 @@ static leo_status finish_native(const struct lowering *low, const struct op_tens
     return to.format == native->format ? LEO_OK : trans_data(low, native, &to);
 }
 
-/* Launches. */
-
-static uint32_t type_flags(const struct lowering *low, const struct op_tensor *out)
-{
-    return (low->type == OP_TYPE_BF16 ? OP_CONV_CUBE_BF16 : 0u) |
-           (out->type == OP_TYPE_F32 ? OP_CONV_CUBE_OUT_F32 : 0u) |
-           (out->type == OP_TYPE_BF16 ? OP_CONV_CUBE_OUT_BF16 : 0u);
-}
-
-static struct op_conv_cube_args begin_args(const struct op_window *w)
-{
-    struct op_conv_cube_args args;
-    memset(&args, 0, sizeof(args));
-    args.width = (uint32_t)w->width;
-    args.height = (uint32_t)w->height;
-    args.out_width = (uint32_t)w->out_width;
-    args.out_height = (uint32_t)w->out_height;
-    args.filter_w = (uint32_t)w->filter_w;
-    args.filter_h = (uint32_t)w->filter_h;
-    args.stride_w = (uint32_t)w->stride_w;
-    args.stride_h = (uint32_t)w->stride_h;
-    args.dilation_w = (uint32_t)w->dilation_w;
-    args.dilation_h = (uint32_t)w->dilation_h;
-    args.pad_l = (uint32_t)w->pad_l;
-    args.pad_r = (uint32_t)w->pad_r;
-    args.pad_t = (uint32_t)w->pad_t;
-    return args;
-}
-
-/** Weights of op_conv: address of its first tap; bytes from one group of 16 reduced channels to the
- * next, from tap to tap, and from block to block of 16 channels of the result. */
-struct units {
-    uint64_t addr;
-    int64_t group, row, column, block;
-    bool turned; /**< fractals have the reduced channels along their rows */
-};
-
-// out [image][N1][position][16] = windows of x times units of weights.
-static leo_status launch_forward(const struct lowering *low, const struct op_window *w,
-                                 const struct op_tensor *x, const struct units *weight,
-                                 const struct op_tensor *out)
-{
-    struct op_conv_cube_args args = begin_args(w);
-    const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
-    const unsigned unit = op_type_bytes(out->type);
-    struct op_conv_tiling tile;
-    if (!op_conv_choose_tiling(&low->room, w, images, c1, n1, &tile)) {
-        return LEO_ERR_UNSUPPORTED; // ruled out before
-    }
-    args.x = x->addr;
-    args.w = weight->addr;
-    args.out = out->addr;
-    args.x_image = x->stride[0] * 2;
-    args.x_c1 = x->stride[1] * 2;
-    args.w_c1 = weight->group;
-    args.w_row = weight->row;
-    args.w_column = weight->column;
-    args.w_block = weight->block;
-    args.out_image = out->stride[0] * unit;
-    args.out_n1 = out->stride[1] * unit;
-    args.images = (uint32_t)images;
-    args.c1 = (uint32_t)c1;
-    args.n1 = (uint32_t)n1;
-    args.tile_m = (uint32_t)tile.m;
-    args.group = (uint32_t)tile.group;
-    args.tile_n1 = (uint32_t)tile.n1;
-    args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(OP_L0_FRACTALS / most(tile.group * tile.m / OP_FRACTAL, tile.n1));
-    args.l1_map = (uint32_t)tile.resident;
-    args.l1_half = (uint32_t)(low->room.l1 - tile.resident) / 2;
-    args.l1_second = (uint32_t)tile.map_bytes;
-    args.resident = tile.resident != 0;
-    args.l0c_slot = tile.two_sums ? (uint32_t)low->room.l0c / 2 : 0;
-    args.flags = type_flags(low, out) | (weight->turned ? OP_CONV_CUBE_TURN : 0u);
-    const int64_t tiles = parts(images, tile.group) * parts(w->out_width * w->out_height, tile.m) *
-                          parts(n1, tile.n1);
-    return op_plan_launch(low->plan, "conv_cube", "op_conv",
-                          (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
-}
-
 /* The three goals. */
 
 static leo_status plan_out(const struct lowering *low, const struct op_tensor *x,
@@ -272,12 +192,12 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
     }
     if (status == LEO_OK) {
         const int64_t tap = units.stride[0] * 2;
-        const struct units weight = {.addr = units.addr,
-                                     .group = tap * s->kernel[1] * s->kernel[2],
-                                     .row = tap * s->kernel[2],
-                                     .column = tap,
-                                     .block = units.stride[1] * 2};
-        status = launch_forward(low, &window, &map, &weight, &out);
+        const struct op_conv_weights weight = {.addr = units.addr,
+                                               .group = tap * s->kernel[1] * s->kernel[2],
+                                               .row = tap * s->kernel[2],
+                                               .column = tap,
+                                               .block = units.stride[1] * 2};
+        status = op_conv_launch(low->plan, &low->room, low->type, &window, &map, &weight, 0, &out);
     }
     return status == LEO_OK ? finish_native(low, &native, y) : status;
 }
@@ -316,14 +236,15 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
     const int64_t tap = units->stride[0] * 2, row = s->stride[1] * s->kernel[2] * tap,
                   column = s->stride[2] * tap, fractal = units->stride[1] * 2;
     const int64_t first = (h.first * s->kernel[2] + w.first) * tap;
-    const struct units weight = {
+    const struct op_conv_weights weight = {
         .addr = units->addr + (uint64_t)(first + (h.taps - 1) * row + (w.taps - 1) * column),
         .group = fractal,
         .row = -row,
         .column = -column,
         .block = tap * s->kernel[1] * s->kernel[2],
         .turned = true};
-    const leo_status status = launch_forward(low, &window, map, &weight, &dense);
+    const leo_status status =
+        op_conv_launch(low->plan, &low->room, low->type, &window, map, &weight, 0, &dense);
     return status == LEO_OK && !whole ? op_plan_copy(low->plan, &part, &dense) : status;
 }
 
@@ -377,7 +298,7 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
                                 const struct op_conv_weight_tiling *tile,
                                 const struct op_tensor *sums)
 {
-    struct op_conv_cube_args args = begin_args(window);
+    struct op_conv_cube_args args = op_conv_begin_args(window);
     const int64_t c1 = map->dim[1], n1 = gradient->dim[1],
                   taps = window->filter_w * window->filter_h;
     args.x = map->addr;
@@ -401,7 +322,7 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.splits = (uint32_t)tile->splits;
     args.per_split = (uint32_t)tile->per_split;
     args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
-    args.flags = type_flags(low, sums);
+    args.flags = op_conv_type_flags(low->type, sums->type);
     const int64_t tiles =
         parts(n1 * OP_FRACTAL, tile->m) * parts(c1 * taps, tile->units) * tile->splits;
     return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A product of matrices with a pointwise operator on its result. */
+#include "../frame/layout.h"
 #include "gemm.h"
 
 #include <string.h>
@@ -60,6 +61,11 @@ leo_status op_plan_fused_matmul(const struct op_call *call)
                            .relu = relu,
                            .has_self = bias != NULL,
                            .cube_math = (int)op_call_int(call, "cubeMathType")};
+    if (op_layout_any_native(call->row, call->args)) {
+        bool taken = false;
+        status = bias || add || mul ? LEO_OK : op_gemm_plan_native(call->plan, &gemm, &taken);
+        return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
+    }
     if (bias) {
         (void)op_tensor_broadcast(bias, 2, gemm.out.dim, &gemm.self); // its shape was checked
     }

@@ -25,5 +25,8 @@ LEO_MUST_CHECK leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct
  */
 LEO_MUST_CHECK leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm,
                                             bool *taken);
+/** The same of matrices of which the right one is in FRACTAL_NZ. */
+LEO_MUST_CHECK leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm,
+                                              bool *taken);
 /** In which type the cube multiplies operands of these types; false: it does not. */
 bool op_gemm_type(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are a product of matrices or vectors. */
+#include "../frame/layout.h"
 #include "gemm.h"
 
 #include <string.h>
@@ -115,6 +116,24 @@ static leo_status take_self(const struct op_call *call, const struct names *name
     return LEO_OK;
 }
 
+// Two matrices, one of them in a native format.
+static leo_status plan_native(const struct op_call *call, const struct op_tensor *a,
+                              const struct op_tensor *b, const struct op_tensor *out)
+{
+    const bool asks = op_call_has(call, "cubeMathType");
+    const struct op_gemm gemm = {.a = *a,
+                                 .b = *b,
+                                 .out = *out,
+                                 .alpha = 1,
+                                 .cube_math = asks ? (int)op_call_int(call, "cubeMathType") : 0};
+    bool taken = false;
+    const bool product = a->rank == 2 && b->rank == 2 && out->rank == 2 && a->dim[1] == b->dim[0] &&
+                         out->dim[0] == a->dim[0] && out->dim[1] == b->dim[1] &&
+                         op_tensor_count(out) > 0;
+    leo_status status = product ? op_gemm_plan_native(call->plan, &gemm, &taken) : LEO_OK;
+    return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
+}
+
 leo_status op_plan_matmul(const struct op_call *call)
 {
     const struct names names = names_of(call);
@@ -126,6 +145,9 @@ leo_status op_plan_matmul(const struct op_call *call)
     leo_status status = check_ranks(call, &names);
     if (status != LEO_OK) {
         return status;
+    }
+    if (op_layout_any_native(call->row, call->args)) {
+        return plan_native(call, a, b, out);
     }
     gemm.a = a->rank == 1 ? insert(a, 0) : *a;
     gemm.b = b->rank == 1 ? insert(b, 1) : *b;

@@ -150,11 +150,20 @@ static leo_status move_weights(struct op_plan *plan, const struct op_tensor *row
 }
 
 // Between rows of any strides and a native tensor.
-static leo_status move(struct op_plan *plan, const struct op_tensor *rows,
+static leo_status move(struct op_plan *plan, const struct op_tensor *given,
                        const struct op_tensor *native, bool to_rows)
 {
-    struct op_tensor storage;
+    const struct op_tensor stored = op_layout_unturned(native);
+    struct op_tensor storage, other = *given;
+    const struct op_tensor *rows = &other;
     struct views views;
+    if (stored.stride[stored.rank - 1] != native->stride[stored.rank - 1]) { // seen turned
+        const unsigned last = other.rank - 1;
+        other.dim[last] = given->dim[last - 1];
+        other.dim[last - 1] = given->dim[last];
+        other.stride[last] = given->stride[last - 1];
+        other.stride[last - 1] = given->stride[last];
+    }
     (void)op_layout_storage(native, &storage); // checked with the call
     storage.format = OP_FORMAT_ND;
     if (!to_rows && op_layout_is_padded(native)) {

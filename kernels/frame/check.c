@@ -71,7 +71,8 @@ static leo_status check_native(const struct op_row *row, const char *name,
                            row->name, name, op_tensor_shape_text(tensor).text,
                            op_type_name(tensor->type), op_format_name(tensor->format));
     }
-    if (!op_tensor_is_dense(tensor)) {
+    const struct op_tensor unturned = op_layout_unturned(tensor);
+    if (!op_tensor_is_dense(&unturned)) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG,
                            "%s: %s of shape %s is a view, but a tensor in format %s must be whole",
                            row->name, name, op_tensor_shape_text(tensor).text,

@@ -35,8 +35,25 @@ static int64_t parts(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-bool op_layout_storage(const struct op_tensor *t, struct op_tensor *storage)
+struct op_tensor op_layout_unturned(const struct op_tensor *tensor)
 {
+    struct op_tensor other = *tensor;
+    const unsigned rows = tensor->rank - 2, columns = tensor->rank - 1;
+    if (tensor->format != OP_FORMAT_FRACTAL_NZ || tensor->rank < 2 || tensor->stride[rows] != 1 ||
+        tensor->stride[columns] != tensor->dim[rows] ||
+        (tensor->stride[columns] == 1 && tensor->stride[rows] == tensor->dim[columns])) {
+        return other;
+    }
+    other.dim[rows] = tensor->dim[columns];
+    other.dim[columns] = tensor->dim[rows];
+    other.stride[rows] = tensor->stride[columns];
+    other.stride[columns] = tensor->stride[rows];
+    return other;
+}
+
+bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage)
+{
+    const struct op_tensor unturned = op_layout_unturned(tensor), *t = &unturned;
     const int64_t c0 = op_layout_c0(t->type), *d = t->dim;
     int64_t dim[OP_RANK_MAX];
     unsigned rank = 0;
@@ -81,7 +98,7 @@ bool op_layout_is_padded(const struct op_tensor *tensor)
 
 /* Calls. */
 
-static bool any_native(const struct op_row *row, const struct op_value *args)
+bool op_layout_any_native(const struct op_row *row, const struct op_value *args)
 {
     for (unsigned i = 0; i < row->param_count; i++) {
         if (row->params[i].kind == OP_KIND_TENSOR && args[i].tensor &&
@@ -193,7 +210,7 @@ leo_status op_layout_begin(struct op_plan *plan, const struct op_row *row,
     call->items = NULL;
     call->owned = NULL;
     memcpy(call->values, args, row->param_count * sizeof(*args));
-    if (!any_native(row, args) || (native && strcmp(native, "own") == 0)) {
+    if (!op_layout_any_native(row, args) || (native && strcmp(native, "own") == 0)) {
         return LEO_OK;
     }
     if (!native || !all_same(row, args)) {
@@ -206,6 +223,20 @@ leo_status op_layout_begin(struct op_plan *plan, const struct op_row *row,
         }
     }
     return LEO_OK;
+}
+
+leo_status op_layout_run_as_rows(const struct op_call *call)
+{
+    struct op_layout_call rows = {.converted = false};
+    const struct op_call other = {call->row, rows.values, call->plan};
+    memcpy(rows.values, call->args, call->row->param_count * sizeof(*call->args));
+    leo_status status = make_all_rows(call->plan, call->row, call->args, &rows);
+    if (status == LEO_OK) {
+        status = call->row->plan(&other);
+    }
+    rows.converted = rows.converted && status == LEO_OK; // else there is nothing to convert back
+    const leo_status finished = op_layout_finish(call->plan, call->row, call->args, &rows);
+    return status == LEO_OK ? finished : status;
 }
 
 static leo_status convert_back(struct op_plan *plan, const struct op_row *row,

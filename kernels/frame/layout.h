@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include "row.h"
-
-struct op_plan;
+#include "plan.h"
 
 /** The values of aclFormat that matter here. */
 enum op_format {
@@ -30,6 +28,9 @@ int64_t op_layout_c0(enum op_type type);
 /** The tensor's memory as a dense tensor of its storage shape. False if a tensor of this rank or
  * type has no such format. A tensor that is not native is its own storage. */
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage);
+/** A matrix in FRACTAL_NZ may be seen with its rows and columns exchanged: the tensor as it is
+ * stored. */
+struct op_tensor op_layout_unturned(const struct op_tensor *tensor);
 /** Whether the storage has elements that the shape has not. */
 bool op_layout_is_padded(const struct op_tensor *tensor);
 
@@ -51,3 +52,9 @@ LEO_MUST_CHECK leo_status op_layout_begin(struct op_plan *plan, const struct op_
 LEO_MUST_CHECK leo_status op_layout_finish(struct op_plan *plan, const struct op_row *row,
                                            const struct op_value *args,
                                            struct op_layout_call *call);
+
+/** Whether a tensor of the call is in a native format. */
+bool op_layout_any_native(const struct op_row *row, const struct op_value *args);
+/** Plans the call once more with rows instead of native tensors: for families of rows with "native
+ * own" that cannot take what is there. */
+LEO_MUST_CHECK leo_status op_layout_run_as_rows(const struct op_call *call);

@@ -20,7 +20,7 @@ struct tensors {
 };
 
 /* Formats as aclFormat numbers them. */
-enum { NC1HWC0 = 3, FRACTAL_Z = 4 };
+enum { NC1HWC0 = 3, FRACTAL_Z = 4, FRACTAL_NZ = 29 };
 
 // Channels, and in FRACTAL_Z output channels, are stored in whole groups.
 static size_t stored(int64_t dim, bool grouped)
@@ -36,7 +36,7 @@ static leo_status add_stored(struct accuracy_chip *chip, struct tensors *all, en
     tensor->format = format;
     size_t bytes = dtype == LEO_DTYPE_S8 ? 1 : dtype == LEO_DTYPE_F16 ? 2 : 4;
     for (unsigned i = 0; i < rank; i++) {
-        bytes *= stored(dim[i], format != 0 && (i == 1 || (i == 0 && format == FRACTAL_Z)));
+        bytes *= stored(dim[i], format != 0 && (i == 1 || (i == 0 && format != NC1HWC0)));
     }
     leo_status status =
         leo_rt_memory_alloc(chip->device, bytes + LEO_OP_READ_MARGIN, &tensor->addr);
@@ -224,6 +224,17 @@ leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_
     return measure(chip, run_momentum, &all, NULL, status, &result->record);
 }
 
+// Published times of convolutions, pooling and the products of the first generation are of the
+// chip's own formats: a framework's trace has changes of format as operators of their own.
+static bool is_native(struct accuracy_params *params, bool otherwise)
+{
+    if (!accuracy_params_has(params, "layout")) {
+        return otherwise;
+    }
+    const char *word = accuracy_params_word(params, "layout", layouts);
+    return word && strcmp(word, "native") == 0;
+}
+
 static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params *params, bool relu,
                              struct accuracy_result *result)
 {
@@ -234,15 +245,17 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
         // As much of them as fits lies in L2 after a warm run.
         (void)accuracy_params_word(params, "weights", residency);
     }
+    const int format = is_native(params, relu) ? FRACTAL_NZ : 0;
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_matrix(chip, &all, LEO_DTYPE_F16, m, k);
+    const int64_t a[] = {m, k}, b[] = {k, n}, out[] = {m, n};
+    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 2, a, format);
     if (status == LEO_OK) {
-        status = add_matrix(chip, &all, LEO_DTYPE_F16, k, n);
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 2, b, format);
     }
     if (status == LEO_OK) {
-        status = add_matrix(chip, &all, LEO_DTYPE_F16, m, n);
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 2, out, format);
     }
     result->operations = 2.0 * m * n * k;
     return measure(chip, run_product, &all, relu ? "relu" : "", status, &result->record);
@@ -326,16 +339,6 @@ static int64_t windows_along(const struct window *window, int64_t size)
     return span < 0 ? 0 : span / window->stride[0] + 1;
 }
 
-// Published times are of the chip's own formats unless the row says otherwise: a framework's trace
-// has changes of format as operators of their own.
-static bool is_native(struct accuracy_params *params)
-{
-    const char *word = accuracy_params_has(params, "layout")
-                           ? accuracy_params_word(params, "layout", layouts)
-                           : "native";
-    return word && strcmp(word, "native") == 0;
-}
-
 enum conv_pass { CONV_FORWARD, CONV_GRAD_FILTER, CONV_GRAD_INPUT };
 
 static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -347,7 +350,7 @@ static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_param
     const int64_t n = size_of(params, "n"), ci = size_of(params, "ci"), co = size_of(params, "co");
     const int64_t h = size_of(params, "h"), w = size_of(params, "w");
     read_window(params, &window);
-    const bool native = is_native(params);
+    const bool native = is_native(params, true);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches of op_conv: convolutions, and products of matrices in FRACTAL_NZ. */
+#pragma once
+
+#include "convolution_tiling.h"
+#include "family.h"
+
+#include "../device/conv_cube_args.h"
+
+/** Weights of op_conv: address of its first tap; bytes from one group of 16 reduced channels to the
+ * next, from tap to tap, and from block to block of 16 channels of the result. */
+struct op_conv_weights {
+    uint64_t addr;
+    int64_t group, row, column, block;
+    bool turned; /**< fractals have the reduced channels along their rows */
+};
+
+/** Windows of `w`; sizes and places are left 0. */
+struct op_conv_cube_args op_conv_begin_args(const struct op_window *w);
+uint32_t op_conv_type_flags(enum op_type type, enum op_type out);
+/** out [image][N1][position][16] = windows of x [image][C1][position][16] times weights. Fails with
+ * LEO_ERR_UNSUPPORTED if no tile fits (op_conv_choose_tiling). */
+LEO_MUST_CHECK leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
+                                         enum op_type type, const struct op_window *w,
+                                         const struct op_tensor *x,
+                                         const struct op_conv_weights *weight, uint32_t flags,
+                                         const struct op_tensor *out);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of a matrix with one in FRACTAL_NZ: a convolution of 1 x 1 whose positions are the rows.
+ * Its fractals are loaded as they are stored, and turned on their way to the cube if they have k
+ * along their rows.
+ */
+#include "../frame/layout.h"
+#include "convolution_launch.h"
+#include "gemm.h"
+
+#include <string.h>
+
+static bool is_half(enum op_type type)
+{
+    return type == OP_TYPE_F16 || type == OP_TYPE_BF16;
+}
+
+static bool is_turned(const struct op_tensor *tensor)
+{
+    return op_layout_unturned(tensor).stride[1] != tensor->stride[1];
+}
+
+static bool fits(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type)
+{
+    const struct op_tensor *a = &gemm->a, *b = &gemm->b, *out = &gemm->out;
+    return a->rank == 2 && b->rank == 2 && out->rank == 2 && b->format == OP_FORMAT_FRACTAL_NZ &&
+           !gemm->has_self && gemm->alpha == 1 && op_gemm_type(plan, gemm, type) &&
+           is_half(*type) && b->type == *type && a->type == *type && a->dim[1] > 0 &&
+           (a->format != OP_FORMAT_FRACTAL_NZ || !is_turned(a)) &&
+           (out->format != OP_FORMAT_FRACTAL_NZ || !is_turned(out));
+}
+
+static leo_status trans_data(struct op_plan *plan, const struct op_tensor *from,
+                             const struct op_tensor *to)
+{
+    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
+    return op_plan_call(plan, "TransData", args, 2);
+}
+
+// The matrix in FRACTAL_NZ: itself, or a temporary.
+static leo_status as_fractals(struct op_plan *plan, const struct op_tensor *matrix,
+                              struct op_tensor *out)
+{
+    *out = *matrix;
+    if (matrix->format == OP_FORMAT_FRACTAL_NZ) {
+        return LEO_OK;
+    }
+    *out = op_tensor_dense(0, matrix->type, 2, matrix->dim);
+    out->format = OP_FORMAT_FRACTAL_NZ;
+    return op_plan_temp_bytes(plan, op_tensor_extent(out), &out->addr);
+}
+
+// A matrix in FRACTAL_NZ as a map: [1][columns / 16][rows, padded][16].
+static struct op_tensor as_map(const struct op_tensor *fractals)
+{
+    struct op_tensor storage;
+    (void)op_layout_storage(fractals, &storage); // checked with the call
+    const int64_t dim[] = {1, storage.dim[0], storage.dim[1] * storage.dim[2], storage.dim[3]};
+    return op_tensor_dense(storage.addr, storage.type, 4, dim);
+}
+
+leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm, bool *taken)
+{
+    const struct leo_drv_caps *caps = op_plan_caps(plan);
+    const struct op_conv_room room = {.chip = op_chip_find(caps),
+                                      .l1 = caps->l1_bytes,
+                                      .l0c = caps->l0c_bytes,
+                                      .cores = op_plan_cube_cores(plan),
+                                      .m_most = 512,
+                                      .stay = true};
+    struct op_tensor a, out;
+    enum op_type type;
+    const int64_t rows = (gemm->out.dim[0] + OP_FRACTAL - 1) / OP_FRACTAL;
+    struct op_window window = {.width = OP_FRACTAL,
+                               .height = rows,
+                               .out_width = OP_FRACTAL,
+                               .out_height = rows,
+                               .filter_w = 1,
+                               .filter_h = 1,
+                               .stride_w = 1,
+                               .stride_h = 1,
+                               .dilation_w = 1,
+                               .dilation_h = 1};
+    *taken = fits(plan, gemm, &type) && op_window_close(&window) && gemm->b.dim[0] <= UINT16_MAX &&
+             gemm->b.dim[1] <= UINT16_MAX;
+    if (!*taken) {
+        return LEO_OK;
+    }
+    leo_status status = as_fractals(plan, &gemm->a, &a);
+    if (status == LEO_OK && a.addr != gemm->a.addr) {
+        status = trans_data(plan, &gemm->a, &a);
+    }
+    if (status == LEO_OK) {
+        status = as_fractals(plan, &gemm->out, &out);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor x = as_map(&a), y = as_map(&out), w = as_map(&gemm->b);
+    const bool turned = !is_turned(&gemm->b);
+    const int64_t column = w.stride[1] * 2, fractal = OP_FRACTAL * OP_FRACTAL * 2;
+    const struct op_conv_weights weights = {.addr = w.addr,
+                                            .group = turned ? fractal : column,
+                                            .block = turned ? column : fractal,
+                                            .turned = turned};
+    status = op_conv_launch(plan, &room, type, &window, &x, &weights,
+                            gemm->relu ? OP_CONV_CUBE_RELU : 0, &y);
+    return status == LEO_OK && out.addr != gemm->out.addr ? trans_data(plan, &out, &gemm->out)
+                                                          : status;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors in the chip's own formats: where elements lie, against the formats' formulas; operators
+ * on them, against the same operators on rows. Numbers are multiples of 1/8 in [-1, 1], so that
+ * sums are exact and results must be equal.
+ */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A tensor in a native format and its device memory. */
+struct native {
+    aclTensor *acl;
+    enum op_type type;
+    int format;
+    unsigned rank;
+    int64_t dim[8];
+    size_t bytes;
+    void *device;
+};
+
+static int64_t up(int64_t count, int64_t to)
+{
+    return (count + to - 1) / to * to;
+}
+
+static int64_t c0_of(enum op_type type)
+{
+    return rig_type_bytes(type) == 1 ? 32 : 16;
+}
+
+/* Elements of the storage. */
+static int64_t stored(const struct native *n)
+{
+    const int64_t *d = n->dim, c0 = c0_of(n->type);
+    int64_t before = 1;
+    switch (n->format) {
+    case ACL_FORMAT_NC1HWC0:
+        return n->rank == 1 ? up(d[0], c0) : d[0] * up(d[1], c0) * d[2] * d[3];
+    case ACL_FORMAT_FRACTAL_Z:
+        return up(d[0], 16) * up(d[1], c0) * d[2] * d[3];
+    default:
+        for (unsigned i = 0; i + 2 < n->rank; i++) {
+            before *= d[i];
+        }
+        return before * up(d[n->rank - 2], 16) * up(d[n->rank - 1], c0);
+    }
+}
+
+/* Where element `at` lies, as the chip's documents define the formats. */
+static int64_t place(const struct native *n, const int64_t *at)
+{
+    const int64_t *d = n->dim, c0 = c0_of(n->type);
+    int64_t before = 0;
+    switch (n->format) {
+    case ACL_FORMAT_NC1HWC0:
+        return (((at[0] * (up(d[1], c0) / c0) + at[1] / c0) * d[2] + at[2]) * d[3] + at[3]) * c0 +
+               at[1] % c0;
+    case ACL_FORMAT_FRACTAL_Z:
+        return ((((at[1] / c0) * d[2] + at[2]) * d[3] + at[3]) * (up(d[0], 16) / 16) + at[0] / 16) *
+                   16 * c0 +
+               at[0] % 16 * c0 + at[1] % c0;
+    default:
+        for (unsigned i = 0; i + 2 < n->rank; i++) {
+            before = before * d[i] + at[i];
+        }
+        const int64_t m = at[n->rank - 2], k = at[n->rank - 1], rows = up(d[n->rank - 2], 16);
+        return before * rows * up(d[n->rank - 1], c0) + k / c0 * rows * c0 + m * c0 + k % c0;
+    }
+}
+
+static struct native make_native(enum op_type type, unsigned rank, const int64_t *dim, int format)
+{
+    struct native n = {.type = type, .format = format, .rank = rank};
+    int64_t stride[8], step = 1;
+    memcpy(n.dim, dim, rank * sizeof(*dim));
+    for (unsigned i = rank; i-- > 0;) {
+        stride[i] = step;
+        step *= dim[i];
+    }
+    n.bytes = (size_t)stored(&n) * rig_type_bytes(type);
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&n.device, n.bytes + 32, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtMemset(n.device, n.bytes, 0x5a, n.bytes), 0);
+    n.acl = aclCreateTensor(dim, rank, rig_acl_type(type), stride, 0, (aclFormat)format, NULL, 0,
+                            n.device);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n.acl);
+    return n;
+}
+
+static void free_native(struct native *n)
+{
+    aclDestroyTensor(n->acl);
+    CU_ASSERT_EQUAL(aclrtFree(n->device), 0);
+}
+
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, uint64_t seed)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    const int64_t count = rig_tensor_count(&tensor);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_d(rig_tensor_at(&tensor, i), type, ((double)(rig_random(&seed) % 17) - 8) / 8);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
+static void cast(aclTensor *from, aclTensor *to)
+{
+    const union op_test_arg args[] = {{.tensor = from}, {.tensor = to}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("NpuFormatCast"), args, true), 0);
+}
+
+static struct native native_of(const struct rig_tensor *t, int format)
+{
+    struct native n = make_native(t->type, t->rank, t->dim, format);
+    cast(t->acl, n.acl);
+    return n;
+}
+
+/* Both hold the same numbers, whatever `native`'s format; `rows` gets them. */
+static void expect_same(const struct native *native, struct rig_tensor *rows, const char *what)
+{
+    struct rig_tensor got = make(rows->type, rows->rank, rows->dim, RIG_DENSE, 99);
+    const int64_t count = rig_tensor_count(rows);
+    int64_t wrong = 0;
+    cast(native->acl, got.acl);
+    rig_tensor_take(&got);
+    rig_tensor_take(rows);
+    for (int64_t i = 0; i < count; i++) {
+        const double a = rig_get_d(rig_tensor_at(&got, i), got.type),
+                     b = rig_get_d(rig_tensor_at(rows, i), rows->type);
+        if (memcmp(rig_tensor_at(&got, i), rig_tensor_at(rows, i), rig_type_bytes(rows->type)) !=
+                0 &&
+            a != b && wrong++ == 0) {
+            fprintf(stderr, "%s, %s: element %lld is %g, with rows %g\n", what,
+                    rig_type_name(rows->type), (long long)i, a, b);
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    rig_tensor_free(&got);
+}
+
+static void check_places(enum op_type type, unsigned rank, const int64_t *dim, int format,
+                         enum rig_layout layout)
+{
+    const unsigned unit = rig_type_bytes(type);
+    struct rig_tensor rows = rig_tensor_make(type, rank, dim, layout, 7);
+    struct native n = native_of(&rows, format);
+    unsigned char *host = malloc(n.bytes), *want = calloc(1, n.bytes);
+    const int64_t count = rig_tensor_count(&rows);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at[8], rest = i;
+        for (unsigned d = rank; d-- > 0;) {
+            at[d] = rest % dim[d];
+            rest /= dim[d];
+        }
+        memcpy(want + place(&n, at) * unit, rig_tensor_at(&rows, i), unit);
+    }
+    CU_ASSERT_EQUAL(aclrtMemcpy(host, n.bytes, n.device, n.bytes, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CU_ASSERT_EQUAL(memcmp(host, want, n.bytes), 0);
+    expect_same(&n, &rows, "there and back");
+    free(host);
+    free(want);
+    free_native(&n);
+    rig_tensor_free(&rows);
+}
+
+static void elements_lie_where_formats_say(void)
+{
+    static const int64_t maps[][4] = {{2, 3, 5, 7}, {1, 16, 4, 4}, {3, 33, 2, 9}, {1, 48, 1, 1}};
+    static const int64_t matrices[][3] = {{1, 5, 7}, {1, 16, 16}, {3, 20, 33}, {2, 1, 130}};
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_I32, OP_TYPE_I16,
+                                         OP_TYPE_U8};
+    for (unsigned t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        for (unsigned i = 0; i < 4; i++) {
+            const enum rig_layout layout = i % 2 ? RIG_PERMUTED : RIG_DENSE;
+            check_places(types[t], 4, maps[i], ACL_FORMAT_NC1HWC0, layout);
+            check_places(types[t], 4, maps[i], ACL_FORMAT_FRACTAL_Z, layout);
+            check_places(types[t], 3, matrices[i], ACL_FORMAT_FRACTAL_NZ, layout);
+        }
+        check_places(types[t], 2, matrices[2] + 1, ACL_FORMAT_FRACTAL_NZ, RIG_DENSE);
+    }
+}
+
+struct conv {
+    int64_t n, groups, xc, yc, size[2], kernel[2], stride[2], pad[2], dilation[2];
+};
+
+static void run_convolution(const struct conv *c, enum op_type type, bool with_bias)
+{
+    int64_t out[2];
+    for (unsigned d = 0; d < 2; d++) {
+        out[d] =
+            (c->size[d] + 2 * c->pad[d] - c->dilation[d] * (c->kernel[d] - 1) - 1) / c->stride[d] +
+            1;
+    }
+    const int64_t x_dim[] = {c->n, c->groups * c->xc, c->size[0], c->size[1]},
+                  w_dim[] = {c->groups * c->yc, c->xc, c->kernel[0], c->kernel[1]},
+                  y_dim[] = {c->n, c->groups * c->yc, out[0], out[1]}, zeros[] = {0, 0};
+    struct rig_tensor rows[] = {
+        make(type, 4, x_dim, RIG_DENSE, 1),       make(type, 4, w_dim, RIG_DENSE, 2),
+        make(type, 4, y_dim, RIG_DENSE, 3),       make(type, 1, w_dim, RIG_DENSE, 4),
+        make(type, 4, y_dim, RIG_DENSE, 5),       make(type, 4, x_dim, RIG_DENSE, 6),
+        make(OP_TYPE_F32, 4, w_dim, RIG_DENSE, 7)};
+    struct native own[] = {
+        native_of(&rows[0], ACL_FORMAT_NC1HWC0),  native_of(&rows[1], ACL_FORMAT_FRACTAL_Z),
+        native_of(&rows[2], ACL_FORMAT_NC1HWC0),  native_of(&rows[3], ACL_FORMAT_NC1HWC0),
+        native_of(&rows[4], ACL_FORMAT_NC1HWC0),  native_of(&rows[5], ACL_FORMAT_NC1HWC0),
+        native_of(&rows[6], ACL_FORMAT_FRACTAL_Z)};
+    aclIntArray *stride = aclCreateIntArray(c->stride, 2), *pad = aclCreateIntArray(c->pad, 2),
+                *dilation = aclCreateIntArray(c->dilation, 2), *extra = aclCreateIntArray(zeros, 2);
+    const bool mask[] = {true, true, false};
+    aclBoolArray *wanted = aclCreateBoolArray(mask, 3);
+    for (unsigned native = 0; native < 2; native++) {
+        aclTensor *t[7];
+        for (unsigned i = 0; i < 7; i++) {
+            t[i] = native ? own[i].acl : rows[i].acl;
+        }
+        const union op_test_arg forward[] = {
+            {.tensor = t[0]}, {.tensor = t[1]}, {.tensor = with_bias ? t[3] : NULL},
+            {.ints = stride}, {.ints = pad},    {.ints = dilation},
+            {.integer = 0},   {.ints = extra},  {.integer = c->groups},
+            {.tensor = t[4]}, {.integer = 1}};
+        const union op_test_arg backward[] = {
+            {.tensor = t[2]}, {.tensor = t[0]},       {.tensor = t[1]},   {.ints = NULL},
+            {.ints = stride}, {.ints = pad},          {.ints = dilation}, {.integer = 0},
+            {.ints = extra},  {.integer = c->groups}, {.bools = wanted},  {.integer = 1},
+            {.tensor = t[5]}, {.tensor = t[6]},       {.tensor = NULL}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), forward, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("ConvolutionBackward"), backward, true), 0);
+    }
+    expect_same(&own[4], &rows[4], "Convolution");
+    expect_same(&own[5], &rows[5], "gradInput");
+    expect_same(&own[6], &rows[6], "gradWeight");
+    aclDestroyIntArray(stride);
+    aclDestroyIntArray(pad);
+    aclDestroyIntArray(dilation);
+    aclDestroyIntArray(extra);
+    aclDestroyBoolArray(wanted);
+    for (unsigned i = 0; i < 7; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+}
+
+static void convolutions_are_those_of_rows(void)
+{
+    static const struct conv cases[] = {
+        {2, 1, 3, 20, {11, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+        {2, 1, 3, 16, {23, 21}, {7, 7}, {4, 4}, {2, 2}, {1, 1}}, // weights of one group
+        {1, 1, 40, 33, {8, 8}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
+        {3, 1, 17, 48, {9, 10}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, // phases
+        {2, 1, 16, 16, {12, 7}, {3, 2}, {1, 1}, {2, 1}, {2, 1}},
+        {2, 2, 8, 8, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},      // groups: as rows
+        {1, 1, 32, 300, {30, 30}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // several tiles, both ways
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run_convolution(&cases[i], OP_TYPE_F16, i % 2 == 1);
+    }
+    run_convolution(&cases[0], OP_TYPE_F32, true);
+}
+
+static void run_product(int64_t m, int64_t k, int64_t n, unsigned natives)
+{
+    const int64_t a_dim[] = {m, k}, b_dim[] = {k, n}, out_dim[] = {m, n};
+    struct rig_tensor rows[] = {make(OP_TYPE_F16, 2, a_dim, RIG_DENSE, 1),
+                                make(OP_TYPE_F16, 2, b_dim, RIG_DENSE, 2),
+                                make(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 3)};
+    struct native own[] = {native_of(&rows[0], ACL_FORMAT_FRACTAL_NZ),
+                           native_of(&rows[1], ACL_FORMAT_FRACTAL_NZ),
+                           native_of(&rows[2], ACL_FORMAT_FRACTAL_NZ)};
+    union op_test_arg args[] = {
+        {.tensor = rows[0].acl}, {.tensor = rows[1].acl}, {.tensor = rows[2].acl}, {.integer = 1}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Matmul"), args, true), 0);
+    struct rig_tensor plain = make(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 4);
+    for (unsigned i = 0; i < 3; i++) {
+        if (natives >> i & 1) {
+            args[i].tensor = own[i].acl;
+        }
+    }
+    if (!(natives & 4)) {
+        args[2].tensor = plain.acl;
+    }
+    CU_ASSERT_EQUAL(rig_run(rig_row("Matmul"), args, true), 0);
+    if (!(natives & 4)) {
+        cast(plain.acl, own[2].acl);
+    }
+    expect_same(&own[2], &rows[2], "Matmul");
+    for (unsigned i = 0; i < 3; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+    rig_tensor_free(&plain);
+}
+
+static void products_are_those_of_rows(void)
+{
+    static const int64_t shapes[][3] = {
+        {1, 16, 16}, {32, 600, 40}, {5, 7, 3}, {300, 33, 270}, {16, 256, 4100}};
+    for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        for (unsigned natives = 1; natives < 8; natives++) {
+            run_product(shapes[i][0], shapes[i][1], shapes[i][2], natives);
+        }
+    }
+}
+
+/* Add of two maps in the formats `a` and `b` (ND: rows) into one of format `out`. */
+static void run_add(const int64_t *dim, int a, int b, int out)
+{
+    struct rig_tensor rows[] = {make(OP_TYPE_F16, 4, dim, RIG_DENSE, 1),
+                                make(OP_TYPE_F16, 4, dim, RIG_DENSE, 2),
+                                make(OP_TYPE_F16, 4, dim, RIG_DENSE, 3)};
+    const int format[] = {a, b, out};
+    struct native own[3];
+    aclTensor *acl[3];
+    float one = 1;
+    aclScalar *alpha = aclCreateScalar(&one, ACL_FLOAT);
+    for (unsigned i = 0; i < 3; i++) {
+        own[i] = native_of(&rows[i], format[i] == ACL_FORMAT_ND ? ACL_FORMAT_NC1HWC0 : format[i]);
+        acl[i] = format[i] == ACL_FORMAT_ND ? rows[i].acl : own[i].acl;
+    }
+    const union op_test_arg native[] = {
+        {.tensor = acl[0]}, {.tensor = acl[1]}, {.scalar = alpha}, {.tensor = acl[2]}};
+    const union op_test_arg plain[] = {{.tensor = rows[0].acl},
+                                       {.tensor = rows[1].acl},
+                                       {.scalar = alpha},
+                                       {.tensor = rows[2].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Add"), native, true), 0);
+    if (out == ACL_FORMAT_ND) {
+        cast(rows[2].acl, own[2].acl);
+    }
+    CU_ASSERT_EQUAL(rig_run(rig_row("Add"), plain, true), 0);
+    expect_same(&own[2], &rows[2], "Add");
+    aclDestroyScalar(alpha);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+}
+
+static void other_operators_take_any_format(void)
+{
+    static const int64_t whole[] = {2, 32, 3, 5}, part[] = {2, 5, 4, 3};
+    static const int formats[][3] = {{ACL_FORMAT_NC1HWC0, ACL_FORMAT_NC1HWC0, ACL_FORMAT_NC1HWC0},
+                                     {ACL_FORMAT_NC1HWC0, ACL_FORMAT_ND, ACL_FORMAT_NC1HWC0},
+                                     {ACL_FORMAT_FRACTAL_Z, ACL_FORMAT_NC1HWC0, ACL_FORMAT_ND},
+                                     {ACL_FORMAT_ND, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_Z}};
+    for (unsigned i = 0; i < 4; i++) {
+        run_add(whole, formats[i][0], formats[i][1], formats[i][2]);
+        run_add(part, formats[i][0], formats[i][1], formats[i][2]);
+    }
+}
+
+static void wrong_formats_are_told(void)
+{
+    const int64_t dim[] = {2, 5, 4, 3}, three[] = {2, 5, 4}, stride[] = {60, 12, 3, 1},
+                  good[] = {2, 1, 4, 3, 16}, bad[] = {2, 1, 4, 3, 5};
+    char memory[64];
+    struct rig_tensor rows = make(OP_TYPE_F16, 4, dim, RIG_DENSE, 1);
+    aclTensor *t =
+        aclCreateTensor(dim, 4, ACL_FLOAT16, stride, 0, ACL_FORMAT_NC1HWC0, good, 5, memory);
+    CU_ASSERT_PTR_NOT_NULL(t);
+    aclDestroyTensor(t);
+    CU_ASSERT_PTR_NULL(
+        aclCreateTensor(dim, 4, ACL_FLOAT16, stride, 0, ACL_FORMAT_NC1HWC0, bad, 5, memory));
+    const char *text = aclGetRecentErrMsg();
+    CU_ASSERT_TRUE(text && strstr(text, "[2, 1, 4, 3, 16]") && strstr(text, "[2, 1, 4, 3, 5]"));
+    t = aclCreateTensor(three, 3, ACL_FLOAT16, stride + 1, 0, ACL_FORMAT_NC1HWC0, NULL, 0, memory);
+    union op_test_arg args[] = {{.tensor = t}, {.tensor = rows.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("NpuFormatCast"), args, false), 161002);
+    text = aclGetRecentErrMsg();
+    CU_ASSERT_TRUE(text && strstr(text, "NC1HWC0") && strstr(text, "[2, 5, 4]"));
+    aclDestroyTensor(t);
+    const int64_t sliced[] = {120, 24, 6, 2};
+    t = aclCreateTensor(dim, 4, ACL_FLOAT16, sliced, 0, ACL_FORMAT_NC1HWC0, NULL, 0, memory);
+    args[0].tensor = t;
+    CU_ASSERT_EQUAL(rig_run(rig_row("NpuFormatCast"), args, false), 161002);
+    aclDestroyTensor(t);
+    rig_tensor_free(&rows);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"native_elements_lie_where_formats_say", elements_lie_where_formats_say},
+        {"native_convolutions_are_those_of_rows", convolutions_are_those_of_rows},
+        {"native_products_are_those_of_rows", products_are_those_of_rows},
+        {"native_other_operators_take_any_format", other_operators_take_any_format},
+        {"native_wrong_formats_are_told", wrong_formats_are_told},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_native", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
