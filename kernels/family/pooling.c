@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pooling, forward and backward. */
 #include "pooling.h"
+#include "../frame/layout.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -285,6 +286,12 @@ static leo_status plan_max(const struct op_pool *pool)
         return status;
     }
     bool taken;
+    if (op_layout_any_native(pool->call->row, pool->call->args)) {
+        const struct op_call *call = pool->call;
+        status = op_pooling_plan_native(pool, op_call_tensor(call, pool->large_name),
+                                        op_call_tensor(call, pool->small_name), &taken);
+        return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
+    }
     status = op_pooling_plan_max(pool, &taken);
     if (status != LEO_OK || taken) {
         return status;

@@ -20,3 +20,10 @@ struct op_pool {
 /** Max pooling whose indices are private, on the vector unit; `taken` is false, and nothing
  * planned, if that does not fit. Forward and backward decide alike. */
 LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken);
+/** Whether both directions of this call would be taken so, in rows. */
+bool op_pooling_has_lanes(const struct op_pool *pool);
+/** The forward call on f16 maps in NC1HWC0, as they are stored; `taken` is false, and nothing
+ * planned, if that does not fit. */
+LEO_MUST_CHECK leo_status op_pooling_plan_native(const struct op_pool *pool,
+                                                 const struct op_tensor *in,
+                                                 const struct op_tensor *out, bool *taken);

@@ -105,6 +105,14 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_max_args *ar
     return true;
 }
 
+bool op_pooling_has_lanes(const struct op_pool *pool)
+{
+    struct op_pooling_max_args args;
+    struct op_pool other = *pool;
+    other.backward = !pool->backward;
+    return make_args(pool, &args) && make_args(&other, &args);
+}
+
 /* Tensor [n, c, 1, h, w] as [n, c / 8, h, w, 8] from channel `first` on, `lanes` of a group. */
 static struct op_tensor view_lanes(const struct op_tensor *t, int64_t first, int64_t groups,
                                    int64_t lanes)

@@ -406,14 +406,15 @@ leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
     const int64_t n = size_of(params, "n"), c = size_of(params, "c");
     const int64_t h = size_of(params, "h"), w = size_of(params, "w");
     read_window(params, &window);
+    const int format = is_native(params, true) ? NC1HWC0 : 0;
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
     const int64_t in[] = {n, c, h, w};
     const int64_t out[] = {n, c, windows_along(&window, h), windows_along(&window, w)};
-    leo_status status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, in);
+    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, format);
     if (status == LEO_OK) {
-        status = add_tensor(chip, &all, LEO_DTYPE_F16, 4, out);
+        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, out, format);
     }
     if (status == LEO_OK) {
         // The operator prescribes the shape of its mask.

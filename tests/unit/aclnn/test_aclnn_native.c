@@ -6,6 +6,7 @@
  */
 #include "rig.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,80 @@ static void products_are_those_of_rows(void)
     }
 }
 
+/* Forward in NC1HWC0, the gradient in rows, as both in rows. */
+static void run_pool(const int64_t *x_dim, const int64_t *window, bool negative)
+{
+    const int64_t *size = window, *stride = window + 2, *pad = window + 4, *dilation = window + 6;
+    int64_t y_dim[] = {x_dim[0], x_dim[1], 0, 0};
+    for (unsigned d = 0; d < 2; d++) {
+        y_dim[2 + d] =
+            (x_dim[2 + d] + 2 * pad[d] - dilation[d] * (size[d] - 1) - 1) / stride[d] + 1;
+    }
+    const int64_t mask_dim[] = {x_dim[0], x_dim[1], size[0] * size[1],
+                                ((y_dim[2] * y_dim[3] + 15) / 16 + 1) * 32};
+    struct rig_tensor x = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1);
+    const int64_t count = rig_tensor_count(&x);
+    const double least = rig_chip() == 0 ? -65504 : -INFINITY; // 910A saturates
+    for (int64_t i = 0; negative && i < count; i++) {          // as padding is
+        rig_put_d(rig_tensor_at(&x, i), OP_TYPE_F16, i % 3 ? least : -1);
+    }
+    rig_tensor_put(&x);
+    struct rig_tensor y = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 2),
+                      g = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3),
+                      dx = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 4),
+                      other = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 5),
+                      mask = make(OP_TYPE_I8, 4, mask_dim, RIG_DENSE, 6);
+    struct native own_x = native_of(&x, ACL_FORMAT_NC1HWC0),
+                  own_y = native_of(&y, ACL_FORMAT_NC1HWC0);
+    aclIntArray *ints[] = {aclCreateIntArray(size, 2), aclCreateIntArray(stride, 2),
+                           aclCreateIntArray(pad, 2), aclCreateIntArray(dilation, 2)};
+    for (unsigned native = 0; native < 2; native++) {
+        const union op_test_arg forward[] = {{.tensor = native ? own_x.acl : x.acl},
+                                             {.ints = ints[0]},
+                                             {.ints = ints[1]},
+                                             {.ints = ints[2]},
+                                             {.ints = ints[3]},
+                                             {.integer = 0},
+                                             {.tensor = native ? own_y.acl : y.acl},
+                                             {.tensor = mask.acl}};
+        const union op_test_arg backward[] = {
+            {.tensor = g.acl}, {.tensor = x.acl}, {.tensor = mask.acl},
+            {.ints = ints[0]}, {.ints = ints[1]}, {.ints = ints[2]},
+            {.ints = ints[3]}, {.integer = 0},    {.tensor = native ? other.acl : dx.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("MaxPool2dWithMask"), forward, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("MaxPool2dWithMaskBackward"), backward, true), 0);
+    }
+    expect_same(&own_y, &y, "MaxPool2dWithMask");
+    struct native own_dx = native_of(&other, ACL_FORMAT_NC1HWC0);
+    expect_same(&own_dx, &dx, "MaxPool2dWithMaskBackward");
+    for (unsigned i = 0; i < 4; i++) {
+        aclDestroyIntArray(ints[i]);
+    }
+    struct rig_tensor *all[] = {&x, &y, &g, &dx, &other, &mask};
+    for (unsigned i = 0; i < 6; i++) {
+        rig_tensor_free(all[i]);
+    }
+    free_native(&own_x);
+    free_native(&own_y);
+    free_native(&own_dx);
+}
+
+static void pooling_is_that_of_rows(void)
+{
+    static const int64_t maps[][4] = {{2, 16, 9, 9}, {1, 20, 14, 23}, {2, 40, 33, 30}};
+    // kernel, stride, padding, dilation
+    static const int64_t windows[][8] = {{3, 3, 2, 2, 0, 0, 1, 1},
+                                         {3, 3, 2, 2, 1, 1, 1, 1},
+                                         {2, 3, 1, 2, 1, 0, 2, 1},
+                                         {2, 2, 2, 2, 0, 0, 1, 1}};
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned k = 0; k < 4; k++) {
+            run_pool(maps[i], windows[k], false);
+            run_pool(maps[i], windows[k], true);
+        }
+    }
+}
+
 /* Add of two maps in the formats `a` and `b` (ND: rows) into one of format `out`. */
 static void run_add(const int64_t *dim, int a, int b, int out)
 {
@@ -388,6 +463,7 @@ int main(int argc, char **argv)
         {"native_elements_lie_where_formats_say", elements_lie_where_formats_say},
         {"native_convolutions_are_those_of_rows", convolutions_are_those_of_rows},
         {"native_products_are_those_of_rows", products_are_those_of_rows},
+        {"native_pooling_is_that_of_rows", pooling_is_that_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
         {"native_wrong_formats_are_told", wrong_formats_are_told},
     };
