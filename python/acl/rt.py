@@ -49,3 +49,26 @@ get_stream_id_from_exception_info = _info("aclrtGetStreamIdFromExceptionInfo")
 get_thread_id_from_exception_info = _info("aclrtGetThreadIdFromExceptionInfo")
 get_device_id_from_exception_info = _info("aclrtGetDeviceIdFromExceptionInfo")
 get_error_code_from_exception_info = _info("aclrtGetErrorCodeFromExceptionInfo")
+
+
+def _export_key(name, first_type, first, length, flags, *more):
+    key = _library.array("u8", [0] * length)
+    types = " ".join([first_type, *("u64" for _ in more), "ptr u64 u64"])
+    ret = _library.call(name, types, first, *more, key, length, flags)
+    return bytes(key).split(b"\0")[0].decode(), ret
+
+
+def ipc_mem_get_export_key(ptr, size, length, flags):
+    return _export_key("aclrtIpcMemGetExportKey", "ptr", ptr, length, flags, size)
+
+
+def notify_get_export_key(notify, length, flags):
+    return _export_key("aclrtNotifyGetExportKey", "ptr", notify, length, flags)
+
+
+def ipc_mem_set_import_pid(key, pids, count):
+    return _library.call("aclrtIpcMemSetImportPid", "str ptr u64", key, _library.array("i32", pids), count)
+
+
+def notify_set_import_pid(notify, pids, count):
+    return _library.call("aclrtNotifySetImportPid", "ptr ptr u64", notify, _library.array("i32", pids), count)

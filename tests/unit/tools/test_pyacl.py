@@ -181,6 +181,53 @@ check(acl.rt.set_exception_info_callback(None))
 check(acl.rt.binary_unload(binary)); check(acl.rt.free(out)); check(acl.rt.free(add))
 """)
 
+    def test_models_are_refused(self):
+        # As the samples go about it: the second step tells why there is no third.
+        self.run_script("""
+model, ret = acl.mdl.load_from_file(sys.executable)
+assert ret == 207000 and "compiled model" in acl.get_recent_err_msg()
+model, ret = acl.mdl.load_from_file("/no/such/resnet50.om")
+assert ret == 145002, ret
+desc = acl.mdl.create_desc()
+assert acl.mdl.get_desc(desc, model) == 145003
+assert acl.mdl.get_num_inputs(desc) == 0 and acl.mdl.get_num_outputs(desc) == 0
+assert acl.mdl.execute(model, acl.mdl.create_dataset(), acl.mdl.create_dataset()) == 145003
+assert acl.mdl.unload(model) == 145003
+check(acl.mdl.destroy_desc(desc))
+""")
+
+    def test_memory_of_another_process(self):
+        self.run_script("""
+import os, subprocess
+device, ret = acl.rt.malloc(4096, HUGE_FIRST); check(ret)
+check(acl.rt.memset_d32(device, 4096, 0x01020304, 1024))
+key, ret = acl.rt.ipc_mem_get_export_key(device, 4096, 65, 0); check(ret)
+other = '''
+import sys, acl
+acl.init(); acl.rt.set_device(0)
+pid, ret = acl.rt.device_get_bare_tgid()
+print(pid, flush=True); input()
+device, ret = acl.rt.ipc_mem_import_by_key(sys.argv[1], 0)
+assert ret == 0, acl.get_recent_err_msg()
+host, ret = acl.rt.malloc_host(4096)
+assert acl.rt.memcpy(host, 4096, device, 4096, 2) == 0
+assert acl.util.ptr_to_bytes(host, 4) == bytes([4, 3, 2, 1])
+assert acl.rt.memset_d32(device, 4096, 9, 1024) == 0
+assert acl.rt.ipc_mem_close(sys.argv[1]) == 0
+'''
+process = subprocess.Popen([sys.executable, "-B", "-c", other, key], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+check(acl.rt.ipc_mem_set_import_pid(key, [int(process.stdout.readline())], 1))
+process.communicate("go")
+assert process.returncode == 0
+host, ret = acl.rt.malloc_host(4096); check(ret)
+check(acl.rt.memcpy(host, 4096, device, 4096, D2H))
+assert acl.util.ptr_to_bytes(host, 8) == bytes([9, 0, 0, 0, 9, 0, 0, 0])
+base, size, ret = acl.rt.mem_get_address_range(device + 100); check(ret)
+assert base == device and size >= 4096
+check(acl.rt.ipc_mem_close(key))
+check(acl.rt.free(device))
+""")
+
     def test_media(self):
         self.run_script("""
 NV12 = 1
