@@ -29,11 +29,11 @@ static void collect(struct litter *litter)
     const struct dirent *entry;
     struct stat state;
     while (place && litter->count < MOST && (entry = readdir(place)) != NULL) {
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-            strlen(entry->d_name) < NAME_BYTES &&
+        const size_t length = strlen(entry->d_name);
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && length < NAME_BYTES &&
             fstatat(dirfd(place), entry->d_name, &state, AT_SYMLINK_NOFOLLOW) == 0 &&
             state.st_uid == geteuid()) {
-            snprintf(litter->name[litter->count++], NAME_BYTES, "%s", entry->d_name);
+            memcpy(litter->name[litter->count++], entry->d_name, length + 1);
         }
     }
     if (place) {
