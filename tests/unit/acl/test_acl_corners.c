@@ -460,6 +460,11 @@ static void overflow_status_of(const char *soc, aclrtFloatOverflowMode own)
     CU_ASSERT_EQUAL(mode_of_kernel(device, later), 1);
     OK(aclrtGetDeviceSatMode(&mode));
     CU_ASSERT_EQUAL(mode, ACL_RT_OVERFLOW_MODE_SATURATION);
+    // The same under older names.
+    OK(aclrtGetFloatOverflowStatus(device, 64, NULL));
+    OK(aclrtResetFloatOverflowStatus(NULL));
+    OK(aclrtNpuGetFloatOverFlowStatus(device, 64, 0, NULL));
+    EXPECT(aclrtNpuGetFloatOverFlowStatus(device, 64, 9, NULL), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtGetOverflowStatus(device, 32, NULL), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtGetOverflowStatus(NULL, 64, NULL), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtNpuClearFloatOverFlowStatus(9, NULL), ACL_ERROR_INVALID_PARAM);

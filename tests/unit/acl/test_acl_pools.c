@@ -8,6 +8,7 @@
 #include <acl/error_codes/ge_error_codes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MIB = 1 << 20 };
 
@@ -280,6 +281,68 @@ static void models_are_refused_with_a_reason(void)
     end();
 }
 
+static void a_dump_is_set_up_in_order(void)
+{
+    EXPECT(aclmdlInitDump(), ACL_ERROR_UNINITIALIZE);
+    begin();
+    EXPECT(aclmdlSetDump("/proc/self/exe"), ACL_ERROR_DUMP_NOT_RUN);
+    EXPECT(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
+    OK(aclmdlInitDump());
+    EXPECT(aclmdlInitDump(), ACL_ERROR_REPEAT_INITIALIZE);
+    EXPECT(aclmdlSetDump("/no/such/file"), ACL_ERROR_INVALID_DUMP_CONFIG);
+    EXPECT(aclmdlSetDump("/proc/self/exe"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclmdlSetDump(NULL), ACL_ERROR_INVALID_PARAM);
+    OK(aclmdlFinalizeDump());
+    EXPECT(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
+    end();
+}
+
+static void versions_agree(void)
+{
+    aclCANNPackageVersion cann, driver;
+    char text[ACL_PKG_VERSION_MAX_SIZE], name[] = "runtime", no_name[] = "driver";
+    int32_t number = 0;
+    OK(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &cann));
+    OK(aclsysGetCANNVersion(ACL_PKG_NAME_DRIVER, &driver));
+    CU_ASSERT_STRING_NOT_EQUAL(cann.version, driver.version);
+    OK(aclsysGetVersionStr(name, text));
+    CU_ASSERT_STRING_EQUAL(text, cann.version);
+    OK(aclsysGetVersionStr(no_name, text));
+    CU_ASSERT_STRING_EQUAL(text, driver.version);
+    OK(aclsysGetVersionNum(name, &number));
+    CU_ASSERT_EQUAL(number, atoi(cann.majorVersion) * 10000000 + atoi(cann.minorVersion) * 100000 +
+                                atoi(cann.releaseVersion) * 1000);
+    EXPECT(aclsysGetCANNVersion((aclCANNPackageName)99, &cann), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclsysGetVersionNum(name, NULL), ACL_ERROR_INVALID_PARAM);
+}
+
+static void a_graph_is_written_as_text(void)
+{
+    char path[] = "/tmp/leo_graph_XXXXXX", line[4096] = "";
+    aclrtStream stream;
+    aclmdlRI graph;
+    void *device;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    OK(aclrtMemsetAsync(device, 64, 0, 64, stream));
+    OK(aclmdlRICaptureEnd(stream, &graph));
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    OK(aclmdlRIDebugJsonPrint(graph, path, 0));
+    CU_ASSERT(read(fd, line, sizeof(line) - 1) > 10);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "fill"));
+    EXPECT(aclmdlRIDebugJsonPrint(graph, NULL, 0), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_NOT_EQUAL(aclmdlRIDebugJsonPrint(graph, "/no/such/folder/x", 0), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(aclmdlRIDebugPrint(NULL), ACL_SUCCESS);
+    OK(aclmdlRIDebugPrint(graph));
+    OK(aclmdlRIDestroy(graph));
+    close(fd);
+    unlink(path);
+    end();
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -290,6 +353,9 @@ int main(int argc, char **argv)
         {"every_registered_function_is_told_of_a_fault",
          every_registered_function_is_told_of_a_fault},
         {"models_are_refused_with_a_reason", models_are_refused_with_a_reason},
+        {"a_dump_is_set_up_in_order", a_dump_is_set_up_in_order},
+        {"versions_agree", versions_agree},
+        {"a_graph_is_written_as_text", a_graph_is_written_as_text},
     };
     return leo_test_main("acl_pools", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -75,7 +75,14 @@ static int meet_twice(struct rank *self)
         if ((self->rank == 0) == (round == 0)) {
             nanosleep(&late, NULL);
         }
-        TRY(HcclCommInitClusterInfo(table_path, self->rank, &self->comm));
+        if (round == 0) {
+            TRY(HcclCommInitClusterInfo(table_path, self->rank, &self->comm));
+        } else {
+            HcclCommConfig config;
+            HcclCommConfigInit(&config);
+            CHECK(HcclGetCommConfigCapability() >= HCCL_COMM_CONFIG_EXEC_TIMEOUT);
+            TRY(HcclCommInitClusterInfoConfig(table_path, self->rank, &config, &self->comm));
+        }
         int code = add_up(self);
         if (code) {
             return code;
