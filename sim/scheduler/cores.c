@@ -29,20 +29,11 @@ uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle)
     return chip->scheduler.epoch_ps + (uint64_t)(cycle * 1e9 / chip->config.clock_khz + 0.5);
 }
 
-static unsigned count_running(const struct leo_sim_chip *chip)
-{
-    unsigned running = 0;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        running += chip->scheduler.slot[id].state == SIM_CORE_RUNNING;
-    }
-    return running;
-}
-
 void sim_cores_wake(struct leo_sim_chip *chip)
 {
     // Cycles are counted from when the chip last had nothing to do: the same work takes the same
     // time at any hour.
-    if (count_running(chip) == 0) {
+    if (chip->scheduler.running == 0) {
         sim_time_engine_reset(chip->engine);
         sim_polls_rest(chip);
         chip->scheduler.epoch_ps = chip->scheduler.now_ps;
@@ -51,7 +42,7 @@ void sim_cores_wake(struct leo_sim_chip *chip)
 
 bool sim_cores_busy(const struct leo_sim_chip *chip)
 {
-    return count_running(chip) != 0;
+    return chip->scheduler.running != 0;
 }
 
 static bool may_run(const struct leo_sim_chip *chip, unsigned id)

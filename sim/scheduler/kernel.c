@@ -255,6 +255,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         sim_replay_begin(chip, id, queue, kernel->next_block, member_of(chip, kernel, id));
     }
     sim_checks_block(chip, id, kernel, stream->check);
+    chip->scheduler.running += slot->state != SIM_CORE_RUNNING; // else it ran the block before
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
     join_team(chip, kernel, id);
@@ -475,6 +476,7 @@ static void free_core(struct leo_sim_chip *chip, unsigned id)
     const struct sim_kernel *kernel = &scheduler->stream[scheduler->slot[id].queue].kernel;
     unsigned member[SIM_GROUP_MOST] = {id}, count = 1;
     scheduler->slot[id].state = SIM_CORE_HELD;
+    scheduler->running--;
     if (kernel->group_vectors) {
         count = sim_kernel_group(chip, kernel, sim_core_group(chip, id), member);
     }
@@ -510,6 +512,7 @@ void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue)
     for (unsigned id = 0; id < chip->core_count; id++) {
         struct sim_slot *slot = &chip->scheduler.slot[id];
         if (slot->state != SIM_CORE_FREE && slot->queue == queue) {
+            chip->scheduler.running -= slot->state == SIM_CORE_RUNNING;
             slot->state = SIM_CORE_FREE;
             sim_time_engine_abandon(chip->engine, id);
             sim_time_log_finish(&chip->core[id].log);

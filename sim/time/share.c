@@ -76,7 +76,10 @@ leo_status sim_share_create(unsigned slots, double l2_rate, double hbm_rate,
     for (unsigned i = 0; i < MOST_CLASSES; i++) {
         share->class[i].heap = share->heaps + (size_t)i * slots;
     }
-    sim_share_clear(share);
+    for (unsigned i = 0; i < slots; i++) {
+        share->slot[i].class = NO_CLASS;
+    }
+    share->solved = true;
     *share_out = share;
     return LEO_OK;
 }
@@ -92,10 +95,11 @@ void sim_share_destroy(struct sim_share *share)
 
 void sim_share_clear(struct sim_share *share)
 {
-    for (unsigned i = 0; i < MOST_CLASSES; i++) {
+    // Without an active class no slot has a flow: seldom else between two tasks.
+    for (unsigned i = 0; share->active_count && i < MOST_CLASSES; i++) {
         share->class[i].count = 0;
     }
-    for (unsigned i = 0; i < share->slots; i++) {
+    for (unsigned i = 0; share->active_count && i < share->slots; i++) {
         share->slot[i].class = NO_CLASS;
     }
     share->active_count = 0;

@@ -39,6 +39,17 @@ static void boards_add_the_net(void)
               coll_cost_ns(&links, COLL_ALL_TO_ALL, 8, 1000));
 }
 
+static void many_boards_halve_and_single_cards_have_only_the_net(void)
+{
+    // Eight boards: three steps of halving, not seven of a ring.
+    const uint64_t board = 2 * (1000 + 125000);
+    const uint64_t net = 2 * (3 * 5000 + 28000000ull / 8 * 7 / 8 / 25);
+    CU_ASSERT_EQUAL(coll_cost_ns(&links, COLL_ALL_REDUCE, 64, 28000000), 10000 + board + net);
+    struct coll_links single = links;
+    single.board_cards = 1;
+    CU_ASSERT_EQUAL(coll_cost_ns(&single, COLL_BARRIER, 2, 0), 10000 + 5000);
+}
+
 static void more_bytes_never_take_less_time(void)
 {
     for (int kind = COLL_ALL_REDUCE; kind <= COLL_POINT_TO_POINT; kind++) {
@@ -59,6 +70,8 @@ int main(int argc, char **argv)
         {"one_rank_takes_no_time", one_rank_takes_no_time},
         {"a_board_uses_all_its_links_at_once", a_board_uses_all_its_links_at_once},
         {"boards_add_the_net", boards_add_the_net},
+        {"many_boards_halve_and_single_cards_have_only_the_net",
+         many_boards_halve_and_single_cards_have_only_the_net},
         {"more_bytes_never_take_less_time", more_bytes_never_take_less_time},
     };
     return leo_test_main("coll_cost", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -100,6 +100,12 @@ static void special_halves_stay(void)
     coll_reduce(COLL_F16, COLL_MAX, out, parts, 2, 6);
     CU_ASSERT_EQUAL(out[1], 0x7c00);
     CU_ASSERT(isnan(half_to_double(out[2])));
+    // Whoever brings it.
+    const void *swapped[] = {second, first};
+    coll_reduce(COLL_F16, COLL_MAX, out, swapped, 2, 6);
+    CU_ASSERT(isnan(half_to_double(out[2])));
+    coll_reduce(COLL_F16, COLL_MIN, out, swapped, 2, 6);
+    CU_ASSERT(isnan(half_to_double(out[2])));
 }
 
 static void bfloats_round_to_nearest_even(void)
