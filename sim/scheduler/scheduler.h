@@ -92,7 +92,7 @@ struct sim_scheduler {
     uint64_t *active;          /**< bit set: the queue may have something to do */
     struct sim_slot *slot;     /**< by core */
     unsigned cores;
-    unsigned running; /**< slots in SIM_CORE_RUNNING */
+    unsigned running;          /**< slots in SIM_CORE_RUNNING */
     struct sim_events *events; /**< by address space */
     struct sim_image_cache images;
     uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
