@@ -548,6 +548,23 @@ def emit_mad(writer):
         writer.function(archs, name, params + [("uint64_t", "config")], [writer.asm(insn, "cc", "ca", "cb", packed)])
 
 
+def emit_sparse(writer):
+    insn = writer.insns["load_cbuf_to_cb_sp"]
+    params = [(pointer("__cb__", "int8_t"), "dst"), (pointer("__cbuf__", "int8_t", True), "src"),
+              (pointer("__cbuf__", "uint8_t", True), "index"), ("uint16_t", "base"), ("uint8_t", "repeat")]
+    cfg = writer.pack("load2d", base="base", repeat="repeat", src_stride="1", dtype=enum_ref("dtype", "s8"))
+    writer.function(insn.archs, insn.name, params, [writer.asm(insn, "dst", "src", "index", cfg)])
+    insn = writer.insns["mmad_sp"]
+    params = [(pointer("__cc__", "int32_t"), "cc"), (pointer("__ca__", "int8_t", True), "ca"), (pointer("__cb__", "int8_t", True), "cb"),
+              ("uint16_t", "m"), ("uint16_t", "k"), ("uint16_t", "n")]
+    shape = {"m": "m", "k": "k", "n": "n", "gemv_off": "1", "type": enum_ref("mad", "s8s32")}
+    cfg = writer.pack("mad", **shape, c_init="init")
+    writer.function(insn.archs, "mad_sp", params + [("bool", "init")], [writer.asm(insn, "cc", "ca", "cb", cfg)])
+    cfg = writer.pack("mad", **shape, unit_flag="unit_flag", c_init="c_init")
+    writer.function(insn.archs, "mad_sp", params + [("uint8_t", "unit_flag"), ("bool", "c_src"), ("bool", "c_init")],
+                    writer.unused("c_src") + [writer.asm(insn, "cc", "ca", "cb", cfg)])
+
+
 def emit_cube_out(writer):
     insn = writer.insns["copy_matrix_cc_to_gm"]
     params = [(pointer("__gm__", "void"), "dst"), (pointer("__cc__", "void", True), "src"), ("uint8_t", "sid"),
@@ -607,7 +624,7 @@ def write_functions(isa):
             emit_unary(writer, insn.name)
         elif insn.configs == ["vred"]:
             emit_reduction(writer, insn.name)
-    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_more_loads, emit_windows, emit_mad,
+    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_more_loads, emit_windows, emit_mad, emit_sparse,
                  emit_cube_out, emit_absent):
         emit(writer)
     return writer

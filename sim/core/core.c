@@ -90,13 +90,18 @@ static uint64_t page_up(uint64_t bytes)
     return (bytes + 4095) & ~UINT64_C(4095);
 }
 
+static uint64_t sparse_bytes(const struct sim_config *config)
+{
+    return page_up(config->l0b_bytes / 4 + 2 * (uint64_t)config->l0b_bytes);
+}
+
 uint64_t sim_core_arena_bytes(const struct sim_config *config)
 {
     uint64_t bytes = SIM_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES;
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
     }
-    return bytes;
+    return bytes + sparse_bytes(config);
 }
 
 static enum leo_core_kind kind_of(const struct sim_config *config, unsigned id)
@@ -125,6 +130,8 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
         core->local[space] = (struct sim_local){arena, bytes};
         arena += page_up(bytes);
     }
+    core->sparse = arena;
+    arena += sparse_bytes(config);
     core->private_window = arena;
     arena += SIM_WINDOW_BYTES;
     core->image_private = arena;

@@ -6,13 +6,14 @@
 #define BIAS_ALIGN        64u
 #define UNIT_FLAG_UNKNOWN 1u
 
-static bool check_config(struct sim_core *core, uint64_t word, const struct leo_cfg_mad *cfg)
+static bool check_config(struct sim_core *core, enum leo_insn insn, uint64_t word,
+                         const struct leo_cfg_mad *cfg)
 {
     if (word & LEO_CFG_MAD_RESERVED || cfg->unit_flag == UNIT_FLAG_UNKNOWN ||
         cfg->type >= LEO_MAD_COUNT || (cfg->c_bias && cfg->type == LEO_MAD_F16F16)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
     }
-    if (!leo_insn_has_type(LEO_INSN_MMAD, core->config->arch, cfg->type)) {
+    if (!leo_insn_has_type(insn, core->config->arch, cfg->type)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_GM, word, 0);
     }
     return true;
@@ -27,7 +28,7 @@ static void add(struct sim_footprint *foot, enum sim_operand at, enum leo_mem_sp
 bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
-    if (!check_config(core, op->d, &cfg)) {
+    if (!check_config(core, LEO_INSN_MMAD, op->d, &cfg)) {
         return false;
     }
     foot->empty = cfg.m == 0 || cfg.k == 0 || cfg.n == 0;
@@ -51,5 +52,24 @@ bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_foo
         add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_BT, SIM_TOUCH_READ, op->a >> 32, cfg.n * 4u,
             BIAS_ALIGN);
     }
+    return true;
+}
+
+/* HW-CUBE-10: half of B's rows are there. */
+bool sim_foot_mad_sp(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
+    if (!check_config(core, LEO_INSN_MMAD_SP, op->d, &cfg)) {
+        return false;
+    }
+    if (cfg.c_bias || mad_is_vector(&cfg)) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->d, 0);
+    }
+    if (!sim_foot_mad(core, op, foot)) {
+        return false;
+    }
+    const uint64_t n1 = (cfg.n + 15u) / 16;
+    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, SIM_TOUCH_READ | SIM_TOUCH_PADDED, op->c,
+        mad_sparse_fractals(&cfg) * n1 * FRACTAL_BYTES, FRACTAL_BYTES);
     return true;
 }

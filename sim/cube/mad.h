@@ -38,6 +38,12 @@ static inline uint32_t mad_fractals_of_k(const struct leo_cfg_mad *cfg)
     return cfg->k_align && bits == 32 ? (fractals + 1) & ~1u : fractals;
 }
 
+/** Fractals along k of a right matrix of which two of four elements are there (s8). */
+static inline uint64_t mad_sparse_fractals(const struct leo_cfg_mad *cfg)
+{
+    return (cfg->k + 2 * MAD_ROW_BYTES - 1) / (2 * MAD_ROW_BYTES);
+}
+
 static inline bool mad_is_integer(enum leo_mad type)
 {
     return type == LEO_MAD_S8S32 || type == LEO_MAD_U8U32 || type == LEO_MAD_U8S32 ||

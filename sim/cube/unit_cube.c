@@ -24,6 +24,7 @@ void sim_unit_cube(const struct sim_core *core, const struct sim_op *op, struct 
     const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(core->ctrl);
     unsigned type = cfg.type == LEO_MAD_F32F32 && ctrl.hf32 ? LEO_MAD_HF32F32 : cfg.type;
     unsigned k = type < LEO_MAD_COUNT && step_k[type] ? step_k[type] : 16;
+    k *= op->insn == LEO_INSN_MMAD_SP ? 2 : 1; // half of the right matrix is not there
     double steps = (double)steps_of(cfg.m, config->cube_m) *
                    steps_of(cfg.k, k * config->cube_k / 16) * steps_of(cfg.n, config->cube_n);
     *cost = (struct sim_cost){

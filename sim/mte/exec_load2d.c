@@ -35,6 +35,22 @@ bool sim_mte_load2d(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+/* HW-DMA-24: the index lies beside L0B, a quarter as far from its beginning. */
+bool sim_mte_load_sparse(struct sim_core *core, const struct sim_op *op)
+{
+    const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
+                          *from = &op->foot->span[SIM_OPERAND_B],
+                          *index = &op->foot->span[SIM_OPERAND_C];
+    const ptrdiff_t first = to->host - core->local[LEO_MEM_SPACE_L0B].data;
+    for (uint32_t i = 0; i < from->level[0].count; i++) {
+        memcpy(to->host + i * to->level[0].step, from->host + i * from->level[0].step,
+               MTE_FRACTAL_BYTES);
+        memcpy(core->sparse + (first + i * to->level[0].step) / 4,
+               index->host + i * index->level[0].step, MTE_INDEX_BYTES);
+    }
+    return true;
+}
+
 /** A square of fractals as a matrix of `side` rows and columns of `bits` each. */
 struct square {
     uint32_t side, bits;

@@ -143,6 +143,25 @@ bool sim_foot_load2d(struct sim_core *core, const struct sim_op *op, struct sim_
     return true;
 }
 
+/* HW-DMA-24: fractals of s8, and 128 bytes of index for each. */
+bool sim_foot_load_sparse(struct sim_core *core, const struct sim_op *op,
+                          struct sim_footprint *foot)
+{
+    const struct leo_cfg_load2d cfg = leo_cfg_load2d_unpack(op->d);
+    if (cfg.dtype != LEO_DTYPE_S8 || cfg.transpose || cfg.decrement) {
+        return mte_bad_config(core, op->d);
+    }
+    if (!sim_foot_load2d(core, op, foot)) {
+        return false;
+    }
+    struct sim_span *index = add(core, op, foot, SIM_OPERAND_C, MTE_INDEX_BYTES);
+    index->touch = SIM_TOUCH_READ;
+    index->addr = op->c + (uint64_t)cfg.base * MTE_INDEX_BYTES;
+    index->level[0] = (struct sim_level){cfg.repeat, (int64_t)cfg.src_stride * MTE_INDEX_BYTES};
+    sim_span_close(index);
+    return true;
+}
+
 /* Squares of fractals: 1 of 16 bits, 2 of 8 or 32, 4 of 4. The source counts in squares, the
  * destination in fractals, from the first one of a square to that of the next. */
 bool sim_foot_load_transpose(struct sim_core *core, const struct sim_op *op,

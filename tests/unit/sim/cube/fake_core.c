@@ -54,6 +54,8 @@ struct fake *fake_create(const char *path)
         }
     }
     fake->core.scratch = aligned_alloc(64, 1 << 20);
+    const size_t l0b = local_bytes[LEO_MEM_SPACE_L0B];
+    fake->core.sparse = aligned_alloc(64, l0b / 4 + 2 * l0b);
     fake->gm = mmap(NULL, GM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CU_ASSERT_FATAL(fake->gm != MAP_FAILED);
     fake->ro = fake->gm + (FAKE_RO - FAKE_GM);
@@ -76,6 +78,7 @@ void fake_destroy(struct fake *fake)
         free(fake->core.local[space].data);
     }
     free(fake->core.scratch);
+    free(fake->core.sparse);
     munmap(fake->gm, GM_BYTES);
     sim_space_finish(&fake->space);
     free(fake);

@@ -424,6 +424,108 @@ static void mmad_faults(void)
     fake_destroy(fake);
 }
 
+/* Element e of column j of the stored half, e counting along k, and its two bits. */
+static int stored_at(const uint8_t *values, const uint8_t *index, unsigned n1, unsigned e,
+                     unsigned j, unsigned *bits)
+{
+    const size_t at = ((size_t)e / 32 * n1 + j / 16) * 512 + j % 16 * 32 + e % 32;
+    *bits = index[at / 4] >> at % 4 * 2 & 3u;
+    return (int8_t)values[at];
+}
+
+static void check_sparse(struct fake *fake, const struct leo_cfg_mad *cfg, unsigned fractals)
+{
+    const unsigned n1 = (cfg->n + 15u) / 16;
+    const uint8_t *a = fake->core.local[LEO_MEM_SPACE_L0A].data;
+    uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data;
+    const uint8_t *l1 = fake->core.local[LEO_MEM_SPACE_L1].data;
+    enum { VALUES = 1024, INDEX = 0x10000, BASE = 2 };
+    const struct leo_cfg_load2d load = {
+        .base = BASE, .repeat = (uint8_t)fractals, .src_stride = 1, .dtype = LEO_DTYPE_S8};
+    CU_ASSERT_EQUAL(
+        fake_run(fake, LEO_INSN_LOAD_CBUF_TO_CB_SP, 0, VALUES, INDEX, leo_cfg_load2d_pack(&load)),
+        LEO_FAULT_NONE);
+    uint32_t *want = (uint32_t *)fake_copy(l0c, 0x20000);
+    for (unsigned i = 0; i < cfg->m; i++) {
+        for (unsigned j = 0; j < cfg->n; j++) {
+            int64_t sum = cfg->c_init ? 0 : want[at_c(cfg, i, j)];
+            for (unsigned e = 0; e < (cfg->k + 3u) / 4 * 2; e++) {
+                unsigned bits;
+                const int value =
+                    stored_at(l1 + VALUES + BASE * 512, l1 + INDEX + BASE * 128, n1, e, j, &bits);
+                const unsigned p = e / 2 * 4 + (e % 2 ? (bits + 1) % 4 : bits);
+                sum += p < cfg->k ? (int64_t)(int8_t)a[at_a(cfg, i, p)] * value : 0;
+            }
+            want[at_c(cfg, i, j)] = (uint32_t)(uint64_t)sum;
+        }
+    }
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD_SP, 0, 0, 0, leo_cfg_mad_pack(cfg)),
+                    LEO_FAULT_NONE);
+    CU_ASSERT(memcmp(l0c, want, 0x20000) == 0);
+    free(want);
+}
+
+/* HW-CUBE-23, HW-DMA-24: index 0..2 for the first of two elements in a group and 0..2 for the
+ * second, as a matrix of which two of four are 0 gives them. */
+static void sparse_right_matrices(void)
+{
+    static const struct shape shapes[] = {{1, 64, 16}, {16, 64, 16}, {17, 100, 33}, {40, 256, 48},
+                                          {5, 3, 7},   {33, 67, 20}, {64, 511, 64}};
+    for (size_t path = 0; path < 3; path++) {
+        struct fake *fake = fake_create(fake_paths[path]);
+        for (size_t i = 0; fake && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+            struct leo_cfg_mad cfg = {.m = shapes[i].m,
+                                      .k = shapes[i].k,
+                                      .n = shapes[i].n,
+                                      .gemv_off = 1,
+                                      .type = LEO_MAD_S8S32};
+            fill_operands(fake, LEO_MAD_S8S32, false);
+            fake_fill(fake, fake->core.local[LEO_MEM_SPACE_L1].data, 0x10000);
+            uint8_t *index = fake->core.local[LEO_MEM_SPACE_L1].data + 0x10000;
+            for (unsigned b = 0; b < 0x8000; b++) {
+                index[b] = 0;
+                for (unsigned pair = 0; pair < 2; pair++) { // first < second
+                    const unsigned first = fake_random(fake) % 3;
+                    const unsigned second = first + 1 + fake_random(fake) % (3 - first);
+                    index[b] |= (uint8_t)((first | (second - 1) << 2) << pair * 4);
+                }
+            }
+            const unsigned fractals = (cfg.k + 63u) / 64 * ((cfg.n + 15u) / 16);
+            check_sparse(fake, &cfg, fractals);
+            cfg.c_init = 1;
+            check_sparse(fake, &cfg, fractals);
+        }
+        if (fake) {
+            fake_destroy(fake);
+        }
+    }
+}
+
+static void sparse_faults(void)
+{
+    struct fake *fake = fake_create(NULL);
+    struct leo_cfg_mad cfg = {.m = 16, .k = 64, .n = 16, .c_init = 1, .type = LEO_MAD_S4S32};
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD_SP, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
+                    LEO_FAULT_ILLEGAL_INSTRUCTION);
+    cfg.type = LEO_MAD_S8S32;
+    cfg.c_bias = 1;
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD_SP, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
+                    LEO_FAULT_ILLEGAL_CONFIG);
+    cfg.c_bias = 0;
+    cfg.m = 1; // a vector
+    CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD_SP, 0, 0, 0, leo_cfg_mad_pack(&cfg)),
+                    LEO_FAULT_ILLEGAL_CONFIG);
+    struct leo_cfg_load2d load = {.repeat = 1, .src_stride = 1, .dtype = LEO_DTYPE_F16};
+    CU_ASSERT_EQUAL(
+        fake_run(fake, LEO_INSN_LOAD_CBUF_TO_CB_SP, 0, 0, 0, leo_cfg_load2d_pack(&load)),
+        LEO_FAULT_ILLEGAL_CONFIG);
+    load.dtype = LEO_DTYPE_S8;
+    CU_ASSERT_EQUAL(
+        fake_run(fake, LEO_INSN_LOAD_CBUF_TO_CB_SP, 0, 0, 8, leo_cfg_load2d_pack(&load)),
+        LEO_FAULT_MISALIGNED_LOCAL);
+    fake_destroy(fake);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -432,6 +534,8 @@ int main(int argc, char **argv)
         {"mmad_does_not_read_padding", mmad_does_not_read_padding},
         {"mmad_of_nothing_changes_nothing", mmad_of_nothing_changes_nothing},
         {"mmad_faults", mmad_faults},
+        {"sparse_right_matrices", sparse_right_matrices},
+        {"sparse_faults", sparse_faults},
     };
     return leo_test_main("sim/cube", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
