@@ -12,7 +12,8 @@
 _Static_assert((int)LEO_DRV_CHECK_HAZARD == LEO_SIM_CHECK_HAZARD &&
                    (int)LEO_DRV_CHECK_INIT == LEO_SIM_CHECK_INIT &&
                    (int)LEO_DRV_CHECK_RACE == LEO_SIM_CHECK_RACE &&
-                   (int)LEO_DRV_CHECK_BOUNDS == LEO_SIM_CHECK_BOUNDS,
+                   (int)LEO_DRV_CHECK_BOUNDS == LEO_SIM_CHECK_BOUNDS &&
+                   (int)LEO_DRV_CHECK_POISON == LEO_SIM_CHECK_POISON,
                "the same bits");
 
 enum { DMA_ALIGN = 64, DMA_PAGE = 4096 };

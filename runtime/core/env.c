@@ -73,7 +73,7 @@ static unsigned check_bit(const char *name, size_t bytes)
     } checks[] = {
         {"hazard", LEO_DRV_CHECK_HAZARD}, {"init", LEO_DRV_CHECK_INIT},
         {"race", LEO_DRV_CHECK_RACE},     {"bounds", LEO_DRV_CHECK_BOUNDS},
-        {"all", LEO_DRV_CHECK_ALL},
+        {"poison", LEO_DRV_CHECK_POISON}, {"all", LEO_DRV_CHECK_ALL},
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         if (strlen(checks[i].name) == bytes && memcmp(checks[i].name, name, bytes) == 0) {
@@ -96,7 +96,7 @@ leo_status rt_env_check(const char *option, unsigned *bits)
         if (!bit) {
             return rt_fail(LEO_ERR_INVALID_ARG,
                            "%s is \"%s\": it must be none, all, or some of "
-                           "hazard,init,race,bounds with commas between",
+                           "hazard,init,race,bounds,poison with commas between",
                            option ? "option check" : "environment variable LEO_CHECK", text);
         }
         *bits |= bit;

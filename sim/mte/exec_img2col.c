@@ -11,19 +11,49 @@ struct source {
     uint64_t base; /**< address of the feature map in L1 */
 };
 
+/** HW-DMA-47: a row of a block that holds several filter elements of four channels. */
+static void fetch_places(const struct source *source, uint32_t row, uint32_t block, uint8_t *to)
+{
+    const struct mte_window *window = source->window;
+    for (uint32_t i = 0; i < window->places; i++, to += window->pixel) {
+        const uint32_t place = block * window->places + i;
+        const int64_t h = (int64_t)(row / window->out_w) * window->stride_h - window->map.pad_t +
+                          (int64_t)(place / window->filter_w) * window->dilation_h;
+        const int64_t w = (int64_t)(row % window->out_w) * window->stride_w - window->map.pad_l +
+                          (int64_t)(place % window->filter_w) * window->dilation_w;
+        uint64_t offset = ((uint64_t)h * window->map.width + (uint64_t)w) * window->pixel;
+        offset = window->wrap ? offset % window->wrap : offset;
+        if (place >= window->filter_w * window->filter_h) {
+            memset(to, 0, window->pixel);
+        } else if (h < 0 || h >= window->map.height || w < 0 || w >= window->map.width) {
+            memcpy(to, window->pad, window->pixel);
+        } else {
+            memcpy(to,
+                   sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset,
+                                  window->pixel, 1),
+                   window->pixel);
+        }
+    }
+}
+
 /** `count` rows of one column of blocks, from the map, of padding, or, outside the matrix, of 0;
  * rows from `rows` on are 0. */
 static void fetch(const struct source *source, uint32_t row, uint32_t count, uint32_t rows,
                   uint32_t block, uint8_t *to)
 {
     const struct mte_window *window = source->window;
-    const uint32_t kernel = window->filter_w * window->filter_h,
-                   all = window->out_w * window->out_h;
+    const uint32_t kernel = mte_window_blocks(window), all = window->out_w * window->out_h;
     const uint32_t left = row < all ? all - row : 0;
     uint32_t present = rows < count ? rows : count;
     present = block / kernel >= window->groups ? 0 : left < present ? left : present;
     memset(to + (size_t)present * MTE_BLOCK_BYTES, 0, (size_t)(count - present) * MTE_BLOCK_BYTES);
     if (present == 0) {
+        return;
+    }
+    if (window->places > 1) {
+        for (uint32_t i = 0; i < present; i++) {
+            fetch_places(source, row + i, block, to + (size_t)i * MTE_BLOCK_BYTES);
+        }
         return;
     }
     // The pixel of the first row, and how it moves from row to row.

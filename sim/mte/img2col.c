@@ -2,6 +2,8 @@
 /* Configuration of img2col, and what it touches. */
 #include "img2col.h"
 
+enum { FEW_CHANNELS = 4 }; /* of a map of csize 1 */
+
 #define FIELD_ELEMENT(code) ((code) == 3 ? 0u : 1u << (code)) /* 3: s4, which has no bytes */
 
 static bool set_window(struct sim_core *core, struct mte_window *window, uint64_t map_word,
@@ -10,6 +12,8 @@ static bool set_window(struct sim_core *core, struct mte_window *window, uint64_
     window->map = leo_cfg_fmatrix_unpack(map_word);
     window->element = FIELD_ELEMENT(element_code);
     window->wrap = core->csr.l1_3d_size;
+    window->pixel = MTE_BLOCK_BYTES;
+    window->places = 1;
     const uint32_t span_w = (window->filter_w - 1) * window->dilation_w + 1;
     const uint32_t span_h = (window->filter_h - 1) * window->dilation_h + 1;
     const uint32_t all_w = window->map.width + window->map.pad_l + window->map.pad_r;
@@ -89,9 +93,8 @@ static bool unpack_first(struct sim_core *core, const struct sim_op *op, struct 
                                  .repeats = cfg.repeat,
                                  .jump = cfg.jump,
                                  .times = 1};
-    if (op->c & LEO_CFG_I2C0_RESERVED || op->d & LEO_CFG_I2C1_RESERVED || cfg.csize ||
-        cfg.jump == 0 || cfg.element == 3 || at.fetch_w >= cfg.filter_w ||
-        at.fetch_h >= cfg.filter_h) {
+    if (op->c & LEO_CFG_I2C0_RESERVED || op->d & LEO_CFG_I2C1_RESERVED || cfg.jump == 0 ||
+        cfg.element == 3 || at.fetch_w >= cfg.filter_w || at.fetch_h >= cfg.filter_h) {
         return mte_bad_config(core, op->d);
     }
     if (!set_window(core, &move->window, core->csr.fmatrix, cfg.element)) {
@@ -105,9 +108,17 @@ static bool unpack_first(struct sim_core *core, const struct sim_op *op, struct 
     }
     move->first_row =
         (uint32_t)top / cfg.stride_h * move->window.out_w + (uint32_t)left / cfg.stride_w;
-    move->first_block =
-        ((uint32_t)at.c1_index * cfg.filter_h + at.fetch_h) * cfg.filter_w + at.fetch_w;
-    return true;
+    const uint32_t place = (uint32_t)at.fetch_h * cfg.filter_w + at.fetch_w;
+    if (!cfg.csize) {
+        move->first_block = (uint32_t)at.c1_index * cfg.filter_h * cfg.filter_w + place;
+        return true;
+    }
+    // HW-DMA-47: one group of four channels, several filter elements a block.
+    move->window.pixel = FEW_CHANNELS * move->window.element;
+    move->window.places = MTE_BLOCK_BYTES / move->window.pixel;
+    move->window.groups = 1;
+    move->first_block = place / move->window.places;
+    return (at.c1_index == 0 && place % move->window.places == 0) || mte_bad_config(core, op->c);
 }
 
 bool mte_img2col_unpack(struct sim_core *core, const struct sim_op *op, struct mte_img2col *move)
@@ -135,7 +146,7 @@ static bool add_map(struct sim_footprint *foot, const struct sim_op *op,
                     const struct mte_img2col *move)
 {
     const struct mte_window *window = &move->window;
-    const uint32_t kernel = window->filter_w * window->filter_h;
+    const uint32_t kernel = mte_window_blocks(window);
     uint64_t rows, blocks;
     whole_range(move, &rows, &blocks);
     const uint64_t last_row = move->first_row + rows - 1,
@@ -153,7 +164,7 @@ static bool add_map(struct sim_footprint *foot, const struct sim_op *op,
         move->first_row >= window->out_w * window->out_h) {
         return false; // padding only
     }
-    const uint64_t line = (uint64_t)window->map.width * MTE_BLOCK_BYTES;
+    const uint64_t line = (uint64_t)window->map.width * window->pixel;
     struct sim_span *span;
     if (window->wrap) { // around the end: any of it
         span = sim_footprint_add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L1,
@@ -166,7 +177,7 @@ static bool add_map(struct sim_footprint *foot, const struct sim_op *op,
         span->level[0] =
             (struct sim_level){(uint32_t)(last_group - first_group + 1), (int64_t)group};
     }
-    span->align = MTE_BLOCK_BYTES;
+    span->align = (uint16_t)window->pixel;
     sim_span_close(span);
     return true;
 }

@@ -12,9 +12,17 @@ struct mte_window {
     uint32_t out_w, out_h;
     uint32_t groups;  /**< C1 */
     unsigned element; /**< bytes */
+    uint32_t pixel;   /**< bytes of the map for a pixel and a group: 32, or of four channels */
+    uint32_t places;  /**< of the filter in a block: 32 / pixel */
     uint64_t wrap;    /**< bytes of the feature map's buffer, 0 = no wrap */
     uint8_t pad[MTE_BLOCK_BYTES];
 };
+
+/** Blocks of one group of channels in a row of the matrix. */
+static inline uint32_t mte_window_blocks(const struct mte_window *window)
+{
+    return (window->filter_w * window->filter_h + window->places - 1) / window->places;
+}
 
 /** One instruction of either version. */
 struct mte_img2col {

@@ -10,7 +10,7 @@
 
 #define MTE_BLOCK_BYTES   32u   /* unit of bursts and gaps */
 #define MTE_FRACTAL_BYTES 512u  /* unit of load2d */
-#define MTE_INDEX_BYTES   128u /* of a sparse fractal */
+#define MTE_INDEX_BYTES   128u  /* of a sparse fractal */
 #define MTE_BT_BYTES      64u   /* unit of the bias table */
 #define MTE_FB_BYTES      128u  /* unit of the fixpipe's parameters */
 #define MTE_L0C_BYTES     1024u /* a fractal of accumulators */

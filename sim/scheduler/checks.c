@@ -5,15 +5,16 @@
 #include "../chip/chip.h"
 
 #include <leo/alloc.h>
+#include <string.h>
 
 leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which)
 {
-    if (!which) {
+    chip->check_which = which;
+    if (!(which & ~(unsigned)LEO_SIM_CHECK_POISON)) {
         return LEO_OK;
     }
     chip->check = leo_calloc(chip->core_count, sizeof(*chip->check));
     chip->written = leo_calloc(1, sizeof(*chip->written));
-    chip->check_which = which;
     if (!chip->check || !chip->written) {
         return LEO_ERR_NO_MEMORY;
     }
@@ -61,9 +62,21 @@ void sim_checks_start(struct leo_sim_chip *chip, unsigned queue)
     }
 }
 
+/* All bits set: NaN in every float format, and no number that a kernel would take for data. */
+static void poison(const struct leo_sim_chip *chip, void *bytes, uint64_t count)
+{
+    if (chip->check_which & LEO_SIM_CHECK_POISON) {
+        memset(bytes, 0xff, count);
+    }
+}
+
 void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel,
                       struct sim_check_global *check)
 {
+    for (int space = LEO_MEM_SPACE_UB; space < LEO_MEM_SPACE_PRIVATE; space++) {
+        const struct sim_local *local = &chip->core[id].local[space];
+        poison(chip, local->data, local->bytes);
+    }
     if (chip->check) {
         sim_check_begin(&chip->check[id], kernel->next_block, chip->hbm.base);
         chip->check[id].array = kernel->image->array;
@@ -129,6 +142,9 @@ uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
 
 void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written)
 {
+    if (!written) {
+        poison(chip, chip->hbm.data + (addr - chip->hbm.base), bytes);
+    }
     if (chip->written) {
         sim_check_written_set(chip->written, addr, bytes, written);
     }

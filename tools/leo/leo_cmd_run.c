@@ -66,7 +66,7 @@ static const char help[] =
     "fault;\n"
     "                   without DTYPE hexadecimal words\n"
     "  --check LIST     what to check the kernel for: none, all, or some of\n"
-    "                   hazard,init,race,bounds (default: LEO_CHECK, else all)\n"
+    "                   hazard,init,race,bounds,poison (default: LEO_CHECK, else all)\n"
     "  --cores          a table of what the units of each core did\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"

@@ -69,6 +69,7 @@ enum leo_drv_check {
     LEO_DRV_CHECK_INIT = 2,
     LEO_DRV_CHECK_RACE = 4,
     LEO_DRV_CHECK_BOUNDS = 8,
+    LEO_DRV_CHECK_POISON = 16, /**< what nobody wrote reads as NaN */
     LEO_DRV_CHECK_ALL = 15
 };
 leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,

@@ -37,7 +37,8 @@ enum {
     LEO_SIM_CHECK_HAZARD = 1,
     LEO_SIM_CHECK_INIT = 2,
     LEO_SIM_CHECK_RACE = 4,
-    LEO_SIM_CHECK_BOUNDS = 8
+    LEO_SIM_CHECK_BOUNDS = 8,
+    LEO_SIM_CHECK_POISON = 16 /**< finds nothing: what nobody wrote reads as NaN (all bits set) */
 };
 
 /**

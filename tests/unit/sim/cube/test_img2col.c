@@ -77,6 +77,27 @@ static uint32_t element(const struct fake *fake, const struct shape *s, const ui
     return value;
 }
 
+/* The same of a map of four channels without gaps: columns are [kh, kw, 4]. HW-DMA-47 */
+static uint32_t element_of_few(const struct fake *fake, const struct shape *s, const uint8_t *map,
+                               unsigned row, unsigned column, unsigned bytes)
+{
+    const unsigned place = column / 4;
+    uint32_t value = 0;
+    if (row >= s->out_w * s->out_h || place >= s->filter_w * s->filter_h) {
+        return 0;
+    }
+    const int h =
+        (int)(row / s->out_w * s->stride_h + place / s->filter_w * s->dilation_h) - (int)s->pad[2];
+    const int w =
+        (int)(row % s->out_w * s->stride_w + place % s->filter_w * s->dilation_w) - (int)s->pad[0];
+    const bool inside = h >= 0 && w >= 0 && h < (int)s->height && w < (int)s->width;
+    memcpy(&value,
+           inside ? map + (((unsigned)h * s->width + (unsigned)w) * 4 + column % 4) * bytes
+                  : (const uint8_t *)&fake->core.csr.padding,
+           bytes);
+    return value;
+}
+
 static void second(struct fake *fake)
 {
     const struct shape s = random_shape(fake);
@@ -142,8 +163,11 @@ static void first(struct fake *fake)
     struct shape s = random_shape(fake);
     const unsigned which = below(fake, 3), code = below(fake, 3), bytes = 1u << code;
     const unsigned c0 = 32 / bytes, window = below(fake, s.out_w * s.out_h);
-    const unsigned group = below(fake, s.groups), kh = below(fake, s.filter_h);
-    const unsigned kw = below(fake, s.filter_w);
+    const bool few = below(fake, 2);
+    const unsigned in_block = few ? 8 / bytes : 1; // filter elements
+    const unsigned place = below(fake, s.filter_w * s.filter_h) / in_block * in_block;
+    const unsigned group = few ? 0 : below(fake, s.groups);
+    const unsigned kh = place / s.filter_w, kw = place % s.filter_w;
     const struct leo_cfg_i2c0 at = {
         .c1_index = (uint16_t)group,
         .fetch_w = (uint8_t)kw,
@@ -159,6 +183,7 @@ static void first(struct fake *fake)
                                      .jump = (uint8_t)(1 + below(fake, 3)),
                                      .repeat_mode = (uint8_t)below(fake, 2),
                                      .repeat = (uint8_t)below(fake, 5),
+                                     .csize = few,
                                      .element = (uint8_t)code};
     fake->core.csr.fmatrix = map_word(&s);
     fake->core.csr.padding = fake_random(fake);
@@ -168,11 +193,11 @@ static void first(struct fake *fake)
     for (unsigned r = 0; r < cfg.repeat; r++) {
         const unsigned row = window + (cfg.repeat_mode ? r * 16 : 0);
         const unsigned block =
-            (group * s.filter_h + kh) * s.filter_w + kw + (cfg.repeat_mode ? 0 : r);
+            (group * s.filter_h * s.filter_w + place) / in_block + (cfg.repeat_mode ? 0 : r);
         for (unsigned i = 0; i < 16; i++) {
             for (unsigned j = 0; j < c0; j++) {
-                const uint32_t value = element(fake, &s, fake->core.local[L1].data + 64, row + i,
-                                               block * c0 + j, bytes);
+                const uint32_t value = (few ? element_of_few : element)(
+                    fake, &s, fake->core.local[L1].data + 64, row + i, block * c0 + j, bytes);
                 const bool turned = which == 1 && bytes == 2;
                 memcpy(want + 512 + r * cfg.jump * 512u + (turned ? j : i) * 32 +
                            (turned ? i : j) * bytes,
