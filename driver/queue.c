@@ -7,6 +7,7 @@
 #include <leo/transport.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 static uint32_t doorbell_sq(const struct leo_drv_queue *queue)
 {
@@ -124,15 +125,29 @@ static leo_status wait_once(struct leo_drv_device *device, uint64_t seen, uint64
     return status;
 }
 
+// Cores poll memory that only a task of the host can change: another thread may submit it.
+static void nap(uint64_t ns)
+{
+    const struct timespec time = {.tv_nsec = (long)ns};
+    (void)nanosleep(&time, NULL);
+}
+
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns)
 {
+    enum { PATIENCE_TURNS = 10 };
     leo_status status;
+    unsigned turns = 0;
     do {
         // In turns, so that a thread behind a long kernel does not keep the others out.
         uint64_t turn_ns = timeout_ns < DRV_WAIT_TURN_NS ? timeout_ns : DRV_WAIT_TURN_NS;
-        status = wait_once(device, seen, turn_ns);
+        const bool last = timeout_ns == UINT64_MAX && turns >= PATIENCE_TURNS;
+        status = wait_once(device, seen, last ? UINT64_MAX : turn_ns);
         timeout_ns -= timeout_ns == UINT64_MAX ? 0 : turn_ns;
-    } while (status == LEO_ERR_TIMEOUT && timeout_ns);
+        turns = status == LEO_ERR_BUSY ? turns + 1 : 0;
+        if (status == LEO_ERR_BUSY && turn_ns) {
+            nap(turn_ns);
+        }
+    } while ((status == LEO_ERR_TIMEOUT || status == LEO_ERR_BUSY) && timeout_ns);
     return status;
 }
 

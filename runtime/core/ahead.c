@@ -14,6 +14,19 @@ static bool is_open(const struct leo_rt_device *device)
     return device->lane && device->lane->submitted > device->lane_seen;
 }
 
+static void wait_for(struct leo_rt_device *device, const struct leo_rt_stream *lane, uint64_t count)
+{
+    leo_status status = LEO_OK;
+    device->waiters++;
+    while (lane->completed < count && (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
+        status = rt_device_pump(device, RT_TURN_NS);
+    }
+    device->waiters--;
+    if (lane->completed >= count) {
+        rt_device_see_time(device, lane->end_ns);
+    }
+}
+
 void rt_ahead_stop(struct leo_rt_device *device)
 {
     struct leo_rt_stream *lane = device->lane;
@@ -24,8 +37,9 @@ void rt_ahead_stop(struct leo_rt_device *device)
     device->lane = NULL;
     if (lane && lane->submitted > device->lane_seen) {
         // How far the chip has got depends on the computer: to the end it is the same everywhere.
-        // What can never end stands still all the same.
-        (void)!rt_stream_wait(lane, lane->submitted, -1);
+        // What can never end, or polls memory that the program is about to write, stands still all
+        // the same.
+        wait_for(device, lane, lane->submitted);
     }
     while (device->is_ahead) {
         pthread_cond_wait(&device->background_changed, &device->lock);

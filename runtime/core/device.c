@@ -238,6 +238,7 @@ static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const
         if (is_done(arg)) {
             break;
         }
+        pumped = pumped == LEO_ERR_BUSY ? LEO_ERR_TIMEOUT : pumped;
         // A task of the host that ended after the device came to rest has given it new work.
         const bool stalled =
             pumped == LEO_ERR_NOT_READY && (device->host_jobs || device->host_ends != ends);

@@ -246,36 +246,22 @@ void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr)
     sim_dma_unmap(&chip->function.dma, dma_addr);
 }
 
-/* How long cores that poll memory may wait for what another thread of the host submits, when
- * nothing else happens: wall time that callers spend waiting. Only whether they end in a deadlock
- * depends on it. */
-#define PATIENCE_NS UINT64_C(100000000)
-
-static bool is_out_of_patience(struct leo_sim_chip *chip, uint64_t *before)
-{
-    if (!chip->scheduler.rests) {
-        chip->rested_ns = *before = 0;
-        return false;
-    }
-    const uint64_t now = sim_host_now_ns();
-    chip->rested_ns += *before ? now - *before : 0;
-    *before = now;
-    return chip->rested_ns >= PATIENCE_NS;
-}
-
 static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
     uint64_t begin = timeout_ns == UINT64_MAX ? 0 : sim_host_now_ns();
-    uint64_t before = 0;
     for (;;) {
         sim_function_control(chip);
         sim_scheduler_advance(chip);
         if (sim_function_has_irq(chip)) {
             return LEO_OK;
         }
-        const bool for_ever = timeout_ns && is_out_of_patience(chip, &before);
+        // Cores that poll memory may wait for what another thread of the host submits.
+        const bool for_ever = timeout_ns == UINT64_MAX;
         if (!sim_scheduler_step(chip, for_ever)) {
             return LEO_ERR_NOT_READY;
+        }
+        if (chip->scheduler.rests && !for_ever) {
+            return LEO_ERR_BUSY;
         }
         if (timeout_ns != UINT64_MAX && sim_host_now_ns() - begin >= timeout_ns) {
             return LEO_ERR_TIMEOUT;

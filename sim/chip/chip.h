@@ -46,7 +46,6 @@ struct leo_sim_chip {
     struct sim_scheduler scheduler;
     struct sim_tape *tape;     /**< what it does is recorded; NULL = it is not */
     struct sim_replay *replay; /**< what it does comes from a tape; NULL = from its rings */
-    uint64_t rested_ns; /**< of the host: callers have waited while cores that poll stood still */
     void (*log)(void *user, int level, const char *text);
     void *log_user;
 };

@@ -174,7 +174,9 @@ leo_status leo_drv_queue_poll(struct leo_drv_queue *queue, unsigned *count);
 /** Interrupts taken so far. Read it before looking at the rings, and hand it to
  * leo_drv_device_wait. */
 uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device);
-/** Waits for an interrupt after the first `seen` and takes nothing; statuses as leo_drv_queue_wait.
+/** Waits for an interrupt after the first `seen` and takes nothing; statuses as leo_drv_queue_wait,
+ * and LEO_ERR_BUSY: not in that time, because cores poll memory that only the host could change.
+ * UINT64_MAX: these end in a deadlock after a tenth of a second without anything else to do.
  * For callers that poll several queues, from several threads. */
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns);
 /** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT
