@@ -121,7 +121,8 @@ static leo_status compile(const struct job *job, size_t index)
     cc_args_push(&args, "-c");
     cc_args_push(&args, "%s", opts->sources[index]);
     cc_args_push(&args, "-o%s.%zu.o", job->temps, index);
-    leo_status status = cc_process_run(CC_TOOL_CLANG, &args, opts->verbose, &job->fail);
+    leo_status status =
+        cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_hint_print, NULL, &job->fail);
     cc_args_finish(&args);
     return status == LEO_OK ? check_memories(job, index) : status;
 }

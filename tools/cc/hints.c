@@ -32,6 +32,11 @@ const char *cc_hint_of(const char *line)
 {
     static const char undefined[] = "undefined symbol: ";
     const char *symbol = strstr(line, undefined);
+    if (strstr(line, "poisoned identifier")) {
+        return "both parts of a kernel are one compilation: write if (ASCEND_IS_AIC) and if "
+               "(ASCEND_IS_AIV), or say with -D__DAV_CUBE__ or -D__DAV_VEC__ which part the file "
+               "is (docs/cross_core.md)";
+    }
     if (!symbol) {
         return NULL;
     }

@@ -344,6 +344,26 @@ static void kernel_without_debug_information_is_refused(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(out.error, "debug information"));
 }
 
+/* Code for one kind of core behind a macro that nobody defines would be in no kernel. */
+static void code_that_would_vanish_is_refused(void)
+{
+    static const char *const guards[] = {"#ifdef __DAV_CUBE__", "#if defined(__DAV_VEC__)",
+                                         "#ifdef __DAV_C220_CUBE__", "#ifndef __DAV_C220_VEC__"};
+    for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
+        char text[512];
+        snprintf(
+            text, sizeof(text),
+            "%s__global__ __mix__(1, 2) void k(__gm__ int *x)\n{\n%s\n    *x = 1;\n#endif\n}\n",
+            HEAD, guards[i]);
+        CU_ASSERT_EQUAL(compile("k.c", text, "ascend910b1").status, LEO_ERR_PARSE);
+        static const char *const flags[] = {"-D__DAV_CUBE__"};
+        struct leo_cc_opts opts = {.soc = "ascend910b1", .flags = flags, .flag_count = 1};
+        CU_ASSERT_EQUAL(compile_with("k.c", text, opts).status, LEO_OK);
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        cc_hint_of("k.c:3:8: error: attempt to use a poisoned identifier"), "ASCEND_IS_AIC"));
+}
+
 static void missing_compiler_names_its_package(void)
 {
     setenv("LEO_DEVICE_CC", "no-such-compiler", 1);
@@ -403,6 +423,7 @@ int main(int argc, char **argv)
         {"mistakes_are_told", mistakes_are_told},
         {"kernel_without_debug_information_is_refused",
          kernel_without_debug_information_is_refused},
+        {"code_that_would_vanish_is_refused", code_that_would_vanish_is_refused},
         {"missing_compiler_names_its_package", missing_compiler_names_its_package},
         {"missing_device_files_name_the_variable", missing_device_files_name_the_variable},
         {"every_failing_allocation_is_reported", every_failing_allocation_is_reported},

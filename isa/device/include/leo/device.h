@@ -25,6 +25,13 @@
 #define LEO_HAS_2201 0
 #endif
 
+/* Both parts of a kernel for cube and vector cores are one compilation: what such a guard keeps for
+ * one of them would be in neither. -D__DAV_CUBE__ or -D__DAV_VEC__ says which part a file is. */
+#if LEO_HAS_2201 && !defined(__DAV_CUBE__) && !defined(__DAV_VEC__) &&                             \
+    !defined(__DAV_C220_CUBE__) && !defined(__DAV_C220_VEC__)
+#pragma GCC poison __DAV_CUBE__ __DAV_VEC__ __DAV_C220_CUBE__ __DAV_C220_VEC__
+#endif
+
 typedef _Float16 half;
 typedef __bf16 bfloat16_t;
 

@@ -66,3 +66,21 @@ __global__ __vector__ void tell_mode(__gm__ uint32_t *out)
     *out = leo_get_saturate();
     leo_raise_overflow();
 }
+
+#if LEO_HAS_2201
+/* Each core of a block of three writes a line; then one vector core adds up what its block wrote.
+ */
+__global__ __mix__(1, 2) void paired(__gm__ int32_t *lines, __gm__ int32_t *sum)
+{
+    __gm__ int32_t *block = lines + get_block_idx() * 3 * 16;
+    __gm__ int32_t *own = block + (leo_is_cube() ? 0 : 1 + get_subblockid()) * 16;
+    *own = leo_is_cube() ? 100 : 1 + (int32_t)get_subblockid();
+    dcci(own, SINGLE_CACHE_LINE);
+    dsb(DSB_DDR);
+    leo_sync_group();
+    if (leo_is_vector() && get_subblockid() == 0) {
+        volatile __gm__ int32_t *all = block;
+        sum[get_block_idx() * 16] = all[0] + all[16] + all[32] + (int32_t)get_block_idx();
+    }
+}
+#endif
