@@ -77,10 +77,10 @@ struct sim_core {
     uint16_t va[8][8]; /**< VA registers: UB addresses in blocks of 32 bytes */
     struct sim_local
         local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
-    uint8_t *sparse; /**< beside L0B: where elements of sparse fractals belong, a quarter of its bytes;
-                        then room for what mmad_sp multiplies, twice its bytes */
-    struct sim_space *space;        /**< mappings of the owner; read-only while cores run */
-    struct sim_footprint foot;      /**< of the instruction being executed */
+    uint8_t *sparse; /**< beside L0B: where elements of sparse fractals belong, a quarter of its
+                        bytes; then room for what mmad_sp multiplies, twice its bytes */
+    struct sim_space *space;   /**< mappings of the owner; read-only while cores run */
+    struct sim_footprint foot; /**< of the instruction being executed */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
     /* What it does that takes time. Its own clock counts the scalar unit's cycles alone; when they

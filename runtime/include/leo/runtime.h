@@ -47,8 +47,8 @@ struct leo_rt_opts {
      */
     uint32_t print_bytes;
     bool print_prefix; /**< LEO_PRINT_PREFIX=1: each printed line tells its core and block. */
-    /** LEO_CHECK: what kernels are checked for: "none", "all", or some of hazard,init,race,bounds,poison;
-     * default none. What is found fails the task. */
+    /** LEO_CHECK: what kernels are checked for: "none", "all", or some of
+     * hazard,init,race,bounds,poison; default none. What is found fails the task. */
     const char *check;
     /** LEO_TAPE: a file that records what the devices do, for leo replay; those after the first
      * append their number. NULL = none. */
