@@ -60,6 +60,10 @@ struct sim_footprint {
     unsigned count; /**< spans in use, gaps (touch 0) included */
     bool empty;     /**< nothing is touched: no repeats, no bursts, no active lane */
     struct sim_lanes lanes;
+    /** img2col: output pixels from the first one on, in rows of out_w. */
+    struct {
+        uint32_t first, count, out_w, stride_w;
+    } pixels;
     struct sim_span span[SIM_SPANS];
 };
 

@@ -169,6 +169,7 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
                                   : core->config->vector_cores / core->config->cube_cores;
     }
     memset(&core->cross, 0, sizeof(core->cross));
+    memset(&core->unit_flags, 0, sizeof(core->unit_flags));
     core->park = SIM_PARK_NONE;
     core->poll = (struct sim_poll){0};
     core->vmask[0] = core->vmask[1] = UINT64_MAX;

@@ -55,6 +55,22 @@ struct sim_cross {
     uint32_t taken[LEO_CROSS_COUNT][SIM_CROSS_FLAGS];  /**< by waits */
 };
 
+enum { SIM_UNIT_PLACES = 8 };
+
+/** A result in L0C that was or is handed over by unit flags. */
+struct sim_unit_place {
+    uint64_t addr;
+    uint32_t used;          /**< later ones are larger; 0 = the place was never used */
+    uint32_t make, release; /**< numbers */
+    bool is_made, is_released;
+};
+
+/** Unit flags of the running block (unit_flag.c). */
+struct sim_unit_flags {
+    uint32_t made, released, uses;
+    struct sim_unit_place place[SIM_UNIT_PLACES];
+};
+
 /** What a core waits for before its values go on. */
 enum sim_park {
     SIM_PARK_NONE,
@@ -105,6 +121,7 @@ struct sim_core {
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     struct sim_cross cross;
+    struct sim_unit_flags unit_flags;
     enum sim_park park;
     uint8_t park_flag;
     uint64_t park_pc; /**< link address of the wait */
@@ -164,6 +181,9 @@ void sim_core_log(struct sim_core *core, struct sim_time_record *record,
                   const struct sim_time_gm *gm);
 /** Prices an instruction whose footprint is in core->foot, and appends it. */
 void sim_core_log_unit(struct sim_core *core, const struct sim_op *op);
+/** Which results of others an instruction of M or FIX follows, and which it hands on. */
+void sim_core_mark_hand(struct sim_core *core, const struct sim_op *op,
+                        struct sim_time_record *record);
 /** Forgets pointers into the mappings: they changed. */
 void sim_core_forget(struct sim_core *core);
 

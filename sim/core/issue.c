@@ -61,6 +61,10 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
     record->id = 0;
     record->is_write = cost.gm_write_bytes != 0;
     record->bank = (float)cost.bank_cycles;
+    record->hand = 0;
+    if (op->row->pipe == LEO_PIPE_M || op->row->pipe == LEO_PIPE_FIX) {
+        sim_core_mark_hand(core, op, record);
+    }
     const uint64_t bytes = cost.gm_read_bytes + cost.gm_write_bytes;
     const struct sim_span *span = bytes && !op->foot->empty ? gm_span(op->foot) : NULL;
     if (!span) {

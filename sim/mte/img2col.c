@@ -193,6 +193,10 @@ static bool foot_img2col(struct sim_core *core, const struct sim_op *op, struct 
         return true;
     }
     (void)add_map(foot, op, &move);
+    foot->pixels.first = move.first_row;
+    foot->pixels.count = move.rows * (move.single && move.along_map ? move.repeats : 1u);
+    foot->pixels.out_w = move.window.out_w;
+    foot->pixels.stride_w = move.window.stride_w;
     const enum leo_mem_space space = op->insn == LEO_INSN_IMG2COL_CBUF_TO_UB ? LEO_MEM_SPACE_UB
                                      : move.to_right                         ? LEO_MEM_SPACE_L0B
                                                                              : LEO_MEM_SPACE_L0A;

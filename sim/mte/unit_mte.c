@@ -2,6 +2,7 @@
 /* Time of the data movers. Rates and heads come from the SoC file; docs/hw/dma.md, HW-DMA-30 and
  * up. */
 #include "mte.h"
+#include <sim_units.h>
 
 #include <math.h>
 
@@ -64,11 +65,51 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op,
     *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = bytes;
 }
 
+/** Most bytes per cycle of img2col to L0A and to L0B when 16 output pixels lie in one row and are
+ * read without a stride, and the least it falls to. [P] the vendor's table of MTE1, second
+ * generation */
+static const double img2col_most[2] = {256, 128}, img2col_least[2] = {32, 28};
+
+/* Bytes per cycle for 16 output pixels that lie in `rows` rows, by that table. */
+static double img2col_rate(bool to_right, uint32_t stride, uint32_t rows)
+{
+    const double more = to_right ? 2 : 0;
+    const bool even = stride == 2 || stride == 4 || stride == 8;
+    if (stride == 1 && rows == 1) {
+        return img2col_most[to_right];
+    }
+    if (stride != 1 && !even) {
+        return img2col_least[to_right];
+    }
+    const double steps =
+        stride == 1 ? 2 + more + rows : 2.0 * stride + more + (rows > 1 ? rows : 0);
+    const double rate = floor(512 / steps);
+    return rate > img2col_least[to_right] ? rate : img2col_least[to_right];
+}
+
+/* How many times as long img2col takes as a load of the same bytes, on average over its groups of
+ * 16 output pixels. */
+static double img2col_slow(const struct sim_footprint *foot, bool to_right)
+{
+    const uint32_t width = foot->pixels.out_w, groups = (foot->pixels.count + 15) / 16;
+    double sum = 0;
+    for (uint32_t i = 0; i < groups; i++) {
+        const uint32_t first = foot->pixels.first + i * 16, last = first + 15;
+        const uint32_t rows = last / width - first / width + 1;
+        sum += img2col_most[to_right] / img2col_rate(to_right, foot->pixels.stride_w, rows);
+    }
+    return groups ? sum / groups : 1;
+}
+
 /* On chip: head, then bytes at the path's rate. */
 static void cost_local(const struct sim_core *core, const struct sim_op *op, struct sim_cost *cost)
 {
     const struct sim_insn_time *time = &core->config->insn[op->insn];
-    double moving = time->rate16 > 0 ? ceil((double)cost->work / time->rate16) : 0;
+    double moving = time->rate16 > 0 ? (double)cost->work / time->rate16 : 0;
+    if (op->row->foot == sim_foot_load3d || op->row->foot == sim_foot_img2col) {
+        moving *= img2col_slow(op->foot, op->foot->span[SIM_OPERAND_A].space == LEO_MEM_SPACE_L0B);
+    }
+    moving = ceil(moving);
     cost->head_cycles = time->head;
     cost->busy_cycles = time->head + moving;
 }

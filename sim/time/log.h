@@ -34,6 +34,14 @@ enum sim_time_kind {
                          with those behind this one */
 };
 
+/** Results in L0C that M and FIX hand over by themselves, piece by piece (unit flag). */
+enum sim_time_hand {
+    SIM_TIME_HAND_MAKE = 1,    /**< M: the next result */
+    SIM_TIME_HAND_TAKE = 2,    /**< FIX: of result `id` */
+    SIM_TIME_HAND_RELEASE = 4, /**< FIX: its place is free behind it */
+    SIM_TIME_HAND_AFTER = 8    /**< M: into the place that release `dst` frees */
+};
+
 /** One timed operation. Cycles are the core's. */
 struct sim_time_record {
     double scalar; /**< cycles of the scalar unit since the record before, issue included */
@@ -45,8 +53,8 @@ struct sim_time_record {
     uint16_t insn;
     uint8_t kind, pipe, dst, id;
     uint8_t is_write;
-    uint8_t unused;
-    float bank; /**< OP: of `busy`, lost to banks */
+    uint8_t hand; /**< enum sim_time_hand bits; then `id` and `dst` are numbers, low bits */
+    float bank;   /**< OP: of `busy`, lost to banks */
 };
 
 /** Where in global memory: `count` pieces of `piece` bytes, `step` apart, and `more` times the same

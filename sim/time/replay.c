@@ -39,6 +39,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
     core->is_counted = core->is_marked = false;
     core->ready = 0;
     core->flags_used = 0;
+    core->made = core->released = 0;
     sim_time_cross_begin(core);
     sim_time_stores_begin(core);
     core->stats = (struct sim_time_stats){.begin = start, .scalar = lead};
@@ -90,18 +91,63 @@ static void hold(struct sim_time_pipe *pipe, double until, enum leo_stall why, e
     }
 }
 
+/* Result or release `number`, its low bits, of `count` so far: false if it is not known yet. Those
+ * long ago keep nobody waiting. */
+static bool piecewise(const struct sim_time_piecewise *ring, uint32_t count, uint8_t number,
+                      struct sim_time_piecewise *at)
+{
+    uint8_t behind = (uint8_t)(count - number);
+    if (behind == 0 || behind > UINT8_MAX / 2) {
+        return false;
+    }
+    *at = behind <= SIM_TIME_HANDS ? ring[(count - behind) % SIM_TIME_HANDS]
+                                   : (struct sim_time_piecewise){0, 0};
+    return true;
+}
+
+/* What an instruction of M or FIX follows piece by piece; false: not known yet. */
+static bool follows(struct sim_time_core *core, unsigned index,
+                    const struct sim_time_record *record, struct sim_time_piecewise *at)
+{
+    *at = (struct sim_time_piecewise){0, 0};
+    const bool takes = record->hand & SIM_TIME_HAND_TAKE;
+    if (takes ? !piecewise(core->make, core->made, record->id, at)
+              : record->hand & SIM_TIME_HAND_AFTER &&
+                    !piecewise(core->release, core->released, record->dst, at)) {
+        return false;
+    }
+    hold(&core->pipe[index], at->start, LEO_STALL_FLAG, takes ? LEO_PIPE_M : LEO_PIPE_FIX);
+    return true;
+}
+
+/* It hands on what others follow. */
+static void leads(struct sim_time_core *core, const struct sim_time_record *record, double start,
+                  double end)
+{
+    if (record->hand & SIM_TIME_HAND_MAKE) {
+        core->make[core->made++ % SIM_TIME_HANDS] = (struct sim_time_piecewise){start, end};
+        core->ready |= UINT32_C(1) << LEO_PIPE_FIX;
+    }
+    if (record->hand & SIM_TIME_HAND_RELEASE) {
+        core->release[core->released++ % SIM_TIME_HANDS] = (struct sim_time_piecewise){start, end};
+        core->ready |= UINT32_C(1) << LEO_PIPE_M;
+    }
+}
+
 static void start_local(struct sim_time_engine *engine, unsigned id, unsigned index,
-                        const struct sim_time_record *record, double issued)
+                        const struct sim_time_record *record, double issued, double least)
 {
     struct sim_time_core *core = &engine->core[id];
     struct sim_time_pipe *pipe = &core->pipe[index];
     double start = sim_time_max(issued, sim_time_max(pipe->free_at, pipe->not_before));
-    struct sim_time_span span = {.start = start, .end = start + record->busy, .from = pipe->from};
+    double end = sim_time_max(start + record->busy, least);
+    struct sim_time_span span = {.start = start, .end = end, .from = pipe->from};
     note_start(pipe, start);
     span.wait = note_wait(core, index, issued, start, &span.why);
     note_busy(core, index, start, span.end);
     core->stats.stalled[index][LEO_STALL_BANK] += record->bank;
-    pipe->free_at = pipe->send_free = start + record->busy - record->overlap;
+    pipe->free_at = pipe->send_free = end - record->overlap;
+    leads(core, record, start + record->overlap, end);
     if (engine->trace) {
         engine->trace(engine->trace_user, id, record, &span);
     }
@@ -111,7 +157,7 @@ static void start_local(struct sim_time_engine *engine, unsigned id, unsigned in
  * behind it. */
 static void start_move(struct sim_time_engine *engine, unsigned id, unsigned index,
                        const struct sim_time_record *record, const struct sim_time_gm *gm,
-                       double issued)
+                       double issued, double least)
 {
     struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
     pipe->move.record = *record;
@@ -119,6 +165,14 @@ static void start_move(struct sim_time_engine *engine, unsigned id, unsigned ind
     pipe->move_send = sim_time_max(issued, sim_time_max(pipe->send_free, pipe->not_before));
     pipe->move_begin = sim_time_max(pipe->move_send + record->head, pipe->free_at);
     pipe->moving = true;
+    if (record->hand) {
+        double rate = sim_time_min(engine->config.write_port, gm->path);
+        pipe->move_least = sim_time_max(
+            least, pipe->move_begin + sim_time_max(record->busy, (double)gm->bytes / rate));
+        leads(&engine->core[id], record, pipe->move_begin, pipe->move_least);
+    } else {
+        pipe->move_least = 0;
+    }
     pipe->move_wait = note_wait(&engine->core[id], index, issued, pipe->move_send, &pipe->move_why);
     note_start(pipe, pipe->move_begin);
     sim_time_event_push(engine, pipe->move_begin, id, index);
@@ -160,16 +214,17 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
     struct sim_time_core *core = &engine->core[id];
     struct sim_time_pipe *pipe = &core->pipe[index];
     double drained = sim_time_max(issued, sim_time_max(pipe->done, pipe->not_before));
+    struct sim_time_piecewise before;
     double at;
-    if (pipe->moving) {
+    if (pipe->moving || !follows(core, index, record, &before)) {
         return false;
     }
     switch ((enum sim_time_kind)record->kind) {
     case SIM_TIME_OP:
-        start_local(engine, id, index, record, issued);
+        start_local(engine, id, index, record, issued, before.end);
         return true;
     case SIM_TIME_OP_GM:
-        start_move(engine, id, index, record, gm, issued);
+        start_move(engine, id, index, record, gm, issued, before.end);
         return true;
     case SIM_TIME_SET:
         return flag_set(core, record, drained + engine->config.flag_set);
@@ -588,7 +643,8 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
     const struct sim_time_record *record = &pipe->move.record;
     const struct sim_time_gm *gm = &pipe->move.gm;
     double end = engine->now, asked = pipe->move_send + record->head;
-    double least = sim_time_max(end, pipe->move_begin + record->busy);
+    double least =
+        sim_time_max(sim_time_max(end, pipe->move_least), pipe->move_begin + record->busy);
     double done = least + pipe->move_latency;
     pipe->free_at = pipe->send_free = sim_time_max(least, pipe->move_begin + config->gm_interval);
     if (!record->is_write) {

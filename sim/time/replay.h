@@ -33,7 +33,8 @@ struct sim_time_pipe {
     bool moving; /**< a transfer waits for its time or is under way: `move` */
     struct sim_time_entry move;
     double move_send, move_begin, move_latency;
-    double move_wait; /**< the pipe stood so long before it */
+    double move_least; /**< it ends no earlier */
+    double move_wait;  /**< the pipe stood so long before it */
     enum leo_stall move_why;
     uint64_t move_missed;
     struct sim_time_line *line; /**< where the transfer began to read; NULL = not counted */
@@ -101,6 +102,13 @@ struct sim_time_stores {
     uint32_t first, count, capacity;
 };
 
+enum { SIM_TIME_HANDS = 16 }; /* a power of two */
+
+/** From its first piece to its last. */
+struct sim_time_piecewise {
+    double start, end;
+};
+
 struct sim_time_core {
     enum sim_time_front front;
     struct sim_time_log *log;
@@ -112,6 +120,8 @@ struct sim_time_core {
     struct sim_time_stats stats;
     struct sim_time_pipe pipe[LEO_PIPE_COUNT];
     struct sim_time_flag flag[LEO_PIPE_COUNT][LEO_PIPE_COUNT][SIM_TIME_FLAGS];
+    uint32_t made, released; /**< results handed over so far */
+    struct sim_time_piecewise make[SIM_TIME_HANDS], release[SIM_TIME_HANDS];
     struct sim_time_team team;
     uint32_t posts[LEO_CROSS_COUNT][SIM_TIME_CROSS_FLAGS];
     struct sim_time_raises raise[SIM_TIME_CROSS_FLAGS];

@@ -82,6 +82,11 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
 bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_result *result,
                      const char *metric, double *value);
 
+struct vec_shape;
+/** The shape of a vec_op row (workload_vec_op.c). False: `params` has the error. */
+bool accuracy_read_vec_op(struct accuracy_params *params, uint32_t ub_bytes,
+                          struct vec_shape *shape);
+
 /* Workloads on their own device programs (workload_kernel.c) and on library operators
  * (workload_op.c). */
 leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_params *params,

@@ -20,7 +20,7 @@ static const char *const orders[] = {"whole", "quarter", NULL};
 static const char *const shared_orders[] = {"same", "staggered", NULL};
 static const char *const units[] = {"vector", "scalar", NULL};
 static const char *const layouts[] = {"normal", "transposed", NULL};
-static const char *const loads[] = {"2d", NULL};
+static const char *const loads[] = {"2d", "3d", NULL};
 
 /** Mirrors of the structs of device/. */
 struct stream_shape {
@@ -33,7 +33,7 @@ struct tile_walk {
 
 struct matmul_shape {
     uint32_t m, n, k, base_m, base_n, base_k, depth_a, depth_b, l1_buffers, l0_buffers, split_m,
-        split_n, b_transposed, out_f32, l2_m, l2_n, k_stagger;
+        split_n, b_transposed, out_f32, l2_m, l2_n, k_stagger, load3d, unit_flag;
 };
 
 static bool is_word(struct accuracy_params *params, const char *key, const char *const *words,
@@ -300,56 +300,34 @@ leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accura
     return status;
 }
 
-static uint32_t blocks_of(struct accuracy_params *params, const char *key, uint32_t missing)
-{
-    return (uint32_t)accuracy_params_number(params, key, missing, 0, 255);
-}
-
 leo_status accuracy_run_vec_op(struct accuracy_chip *chip, struct accuracy_params *params,
                                struct accuracy_result *result)
 {
-    static const char *const names[] = {
-        [VEC_VADD] = "vadd",   [VEC_VSUB] = "vsub",     [VEC_VMUL] = "vmul",
-        [VEC_VDIV] = "vdiv",   [VEC_VMAX] = "vmax",     [VEC_VMIN] = "vmin",
-        [VEC_VABS] = "vabs",   [VEC_VEXP] = "vexp",     [VEC_VLN] = "vln",
-        [VEC_VSQRT] = "vsqrt", [VEC_VRSQRT] = "vrsqrt", [VEC_VREC] = "vrec",
-        [VEC_VRELU] = "vrelu", [VEC_VADDS] = "vadds",   [VEC_VMULS] = "vmuls",
-        [VEC_VMAXS] = "vmaxs", [VEC_VMINS] = "vmins",   [VEC_VCADD] = "vcadd",
-        [VEC_VCMAX] = "vcmax", [VEC_VCMIN] = "vcmin",   [VEC_VCOPY] = "vcopy",
-        [VEC_VCOPY + 1] = NULL};
-    struct vec_shape s = {0};
-    const char *op = accuracy_params_word(params, "op", names);
-    for (uint32_t i = 0; op && names[i]; i++) {
-        s.op = strcmp(op, names[i]) == 0 ? i : s.op;
-    }
-    const char *dtype = accuracy_params_word(params, "dtype", float_types);
-    bool f16 = dtype && strcmp(dtype, "f16") == 0;
-    bool reduces = s.op >= VEC_VCADD && s.op <= VEC_VCMIN;
-    uint32_t lanes = f16 ? 128 : 64;
-    uint64_t most = chip->caps.ub_bytes - 32;
-    s.elems = (uint32_t)accuracy_params_number(params, "elems", 0, 1, 255 * 128);
-    s.repeat = (uint32_t)accuracy_params_number(params, "repeat",
-                                                s.elems % lanes ? 1 : s.elems / lanes, 1, 255);
-    // Whole repeats go without the counter mode.
-    s.elems = s.elems == s.repeat * lanes ? 0 : s.elems;
-    s.count = (uint32_t)accuracy_params_number(params, "count", 1000, 1, 1u << 20);
-    s.barrier = (uint32_t)accuracy_params_number(params, "barrier", 1, 0, 1);
-    s.dst = accuracy_params_number(params, "dst", 0x20000, 0, most);
-    s.src0 = accuracy_params_number(params, "src0", 0, 0, most);
-    s.src1 = accuracy_params_number(params, "src1", 0x10100, 0, most);
-    s.dst_blk = blocks_of(params, "dst_blk", 1);
-    s.src0_blk = blocks_of(params, "src0_blk", 1);
-    s.src1_blk = blocks_of(params, "src1_blk", 1);
-    s.dst_rep = blocks_of(params, "dst_rep", reduces ? 1 : 8);
-    s.src0_rep = blocks_of(params, "src0_rep", 8);
-    s.src1_rep = blocks_of(params, "src1_rep", 8);
-    if (!accuracy_params_end(params)) {
+    struct vec_shape shape;
+    if (!accuracy_read_vec_op(params, chip->caps.ub_bytes, &shape)) {
         return LEO_ERR_INVALID_ARG;
     }
-    const void *args[] = {&s};
-    result->operations = s.count;
-    return launch(chip, PROGRAM_VEC_OP, f16 ? "vec_op_f16" : "vec_op_f32", 1, args, 1,
-                  &result->record);
+    const void *args[] = {&shape};
+    result->operations = shape.count;
+    return launch(chip, PROGRAM_VEC_OP, "vec_op", 1, args, 1, &result->record);
+}
+
+/* Blocks along m and n so that the one with most tiles has few, as near to a square as that
+ * allows. */
+static void choose_split(const struct matmul_shape *s, uint32_t cores, uint32_t *split)
+{
+    const uint32_t down = s->m / s->base_m / s->l2_m, across = s->n / s->base_n / s->l2_n;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 1; i <= cores; i++) {
+        const uint32_t j = cores / i;
+        const uint64_t tiles = (uint64_t)((down + i - 1) / i) * ((across + j - 1) / j);
+        const uint64_t edge = tiles << 16 | (i > j ? i - j : j - i);
+        if (i * j == cores && edge < least) {
+            least = edge;
+            split[0] = i;
+            split[1] = j;
+        }
+    }
 }
 
 static bool shape_fits(const struct matmul_shape *s, const struct leo_drv_caps *caps)
@@ -368,12 +346,15 @@ static bool shape_fits(const struct matmul_shape *s, const struct leo_drv_caps *
 
 static void read_matmul(struct accuracy_params *params, struct matmul_shape *s)
 {
-    uint32_t base[3], parts[2] = {1, 1};
+    uint32_t base[3] = {128, 256, 64}, parts[2] = {1, 1};
     (void)accuracy_params_word(params, "dtype", f16_only);
     s->m = (uint32_t)accuracy_params_number(params, "m", 16, 16, 65520);
     s->n = (uint32_t)accuracy_params_number(params, "n", 16, 16, 65520);
     s->k = (uint32_t)accuracy_params_number(params, "k", 16, 16, 65520);
-    accuracy_params_shape(params, "base", base, 3);
+    // Rows that do not say run as the published example begins: one tile at a time.
+    if (accuracy_params_has(params, "base")) {
+        accuracy_params_shape(params, "base", base, 3);
+    }
     s->base_m = base[0];
     s->base_n = base[1];
     s->base_k = base[2];
@@ -387,8 +368,8 @@ static void read_matmul(struct accuracy_params *params, struct matmul_shape *s)
     s->b_transposed = is_word(params, "b", layouts, "transposed", "transposed");
     s->out_f32 = is_word(params, "out", float_types, "f16", "f32");
     s->k_stagger = (uint32_t)accuracy_params_number(params, "k_stagger", 0, 0, 1);
-    (void)is_word(params, "load", loads, "2d", "2d");
-    (void)accuracy_params_number(params, "unit_flag", 0, 0, 0);
+    s->load3d = is_word(params, "load", loads, "2d", "3d");
+    s->unit_flag = (uint32_t)accuracy_params_number(params, "unit_flag", 0, 0, 1);
     if (accuracy_params_has(params, "l2_split")) {
         accuracy_params_shape(params, "l2_split", parts, 2);
     }
@@ -402,14 +383,12 @@ leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy
     uint64_t addr[3] = {0};
     uint32_t split[2] = {1, 1};
     struct matmul_shape s = {0};
-    if (!accuracy_params_has(params, "base")) {
-        snprintf(params->error, sizeof(params->error), "the row does not say its tiles (base=..)");
-        return LEO_ERR_UNSUPPORTED;
-    }
     read_matmul(params, &s);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
-    if (cores > 1) {
+    if (accuracy_params_has(params, "split")) {
         accuracy_params_shape(params, "split", split, 2);
+    } else if (s.base_m && s.base_n) {
+        choose_split(&s, cores, split);
     }
     s.split_m = split[0];
     s.split_n = split[1];
@@ -439,10 +418,10 @@ leo_status accuracy_run_mmad_chain(struct accuracy_chip *chip, struct accuracy_p
     uint32_t n = (uint32_t)accuracy_params_number(params, "n", 16, 1, 4095);
     uint32_t k = (uint32_t)accuracy_params_number(params, "k", 16, 1, 4095);
     uint32_t count = (uint32_t)accuracy_params_number(params, "count", 1, 1, 4095);
-    (void)accuracy_params_number(params, "unit_flag", 0, 0, 0);
+    uint32_t unit_flag = (uint32_t)accuracy_params_number(params, "unit_flag", 0, 0, 1);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    const void *args[] = {&m, &n, &k, &count};
-    return launch(chip, PROGRAM_CUBE, "mmad_chain", 1, args, 4, &result->record);
+    const void *args[] = {&m, &n, &k, &count, &unit_flag};
+    return launch(chip, PROGRAM_CUBE, "mmad_chain", 1, args, 5, &result->record);
 }

@@ -14,6 +14,8 @@ struct matmul_shape {
     uint32_t out_f32;
     uint32_t l2_m, l2_n; /* parts along m and n that all blocks work on one after the other */
     uint32_t k_stagger;  /* each block begins at another slice */
+    uint32_t load3d;     /* whole tiles to L0 by one instruction */
+    uint32_t unit_flag;  /* M and FIX hand tiles over by themselves */
 };
 
 enum { EVENT_A = 0, EVENT_B = 2 }; /* a flag for each L1 buffer */
@@ -68,6 +70,13 @@ static void load_b(const struct matmul_shape *s, __gm__ const half *b, uint32_t 
 static void load_l0a(const struct matmul_shape *s, uint32_t slice, uint32_t l1, __ca__ half *l0a)
 {
     uint32_t m1 = s->base_m / 16, k1 = s->base_k / 16;
+    if (s->load3d) {
+        // A map of one row of base_m pixels, the whole chunk's k as channels.
+        img2colv2_cbuf_to_ca(l0a, l1_a(s, l1), (uint16_t)s->base_k, (uint16_t)s->base_m,
+                             (uint16_t)(slice * s->base_k), 0, 1, 1, 1, 1, 1, 1, false, false,
+                             false, false, (uint16_t)(s->base_k * s->depth_a));
+        return;
+    }
     for (uint32_t i = 0; i < m1; i++) {
         load_cbuf_to_ca(l0a + i * k1 * 256, l1_a(s, l1), (uint16_t)(slice * k1 * m1 + i),
                         (uint8_t)k1, (uint16_t)m1, 0, 0, false, inc);
@@ -87,10 +96,23 @@ static void load_l0b(const struct matmul_shape *s, uint32_t slice, uint32_t l1, 
         }
         return;
     }
+    if (s->load3d) {
+        // One row of pixels along the chunk's k, base_n channels: the right matrix is transposed.
+        img2colv2_cbuf_to_cb(l0b, l1_b(s, l1), (uint16_t)s->base_n, (uint16_t)s->base_k, 0,
+                             (uint16_t)(slice * s->base_k), 1, 1, 1, 1, 1, 1, false, false, false,
+                             true, (uint16_t)s->base_n);
+        return;
+    }
     for (uint32_t i = 0; i < k1; i++) {
         load_cbuf_to_cb(l0b + i * n1 * 256, l1_b(s, l1), (uint16_t)(slice * k1 + i), (uint8_t)n1,
                         (uint16_t)(k1 * s->depth_b), 0, 0, true, inc);
     }
+}
+
+/* Of a product (`last`: of its tile) and of a tile's way out: 2 keeps, 3 hands over. */
+static uint8_t unit_flag_of(const struct matmul_shape *s, bool last)
+{
+    return s->unit_flag ? (last ? 3 : 2) : 0;
 }
 
 /* One base_m x base_n tile of c. */
@@ -102,7 +124,9 @@ static void one_tile(const struct matmul_shape *s, struct matmul_state *state, _
     uint32_t deep = s->depth_a > s->depth_b ? s->depth_a : s->depth_b;
     uint32_t first = s->k_stagger ? slices / deep * get_block_idx() / get_block_num() * deep : 0;
 
-    wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    if (!s->unit_flag) {
+        wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    }
     for (uint32_t i = 0, slice = first; i < slices; i++) {
         uint32_t in_a = slice % s->depth_a, in_b = slice % s->depth_b, l0 = state->l0;
         __ca__ half *l0a = (__ca__ half *)((uint64_t)l0 * 32768);
@@ -126,25 +150,29 @@ static void one_tile(const struct matmul_shape *s, struct matmul_state *state, _
             state->b = state->b + 1 == s->l1_buffers ? 0 : state->b + 1;
         }
         wait_flag(PIPE_MTE1, PIPE_M, l0);
-        mad(l0c, l0a, l0b, (uint16_t)s->base_m, (uint16_t)s->base_k, (uint16_t)s->base_n, 0, false,
-            false, i == 0);
+        mad(l0c, l0a, l0b, (uint16_t)s->base_m, (uint16_t)s->base_k, (uint16_t)s->base_n,
+            unit_flag_of(s, i + 1 == slices), false, false, i == 0);
         set_flag(PIPE_M, PIPE_MTE1, l0);
         state->l0 = l0 + 1 == s->l0_buffers ? 0 : l0 + 1;
         slice = slice + 1 == slices ? 0 : slice + 1;
     }
-    set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
-    wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+    if (!s->unit_flag) {
+        set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+        wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+    }
     uint64_t at = (uint64_t)row * s->n + col;
     if (s->out_f32) {
         copy_matrix_cc_to_gm((__gm__ float *)c + at, l0c, 0, (uint16_t)s->base_n,
-                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, 0, NoQuant, 0, false,
-                             true);
+                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, unit_flag_of(s, true),
+                             NoQuant, 0, false, true);
     } else {
         copy_matrix_cc_to_gm((__gm__ half *)c + at, l0c, 0, (uint16_t)s->base_n,
-                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, 0, F322F16, 0, false,
-                             true);
+                             (uint16_t)s->base_m, s->n, (uint16_t)s->base_m, unit_flag_of(s, true),
+                             F322F16, 0, false, true);
     }
-    set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    if (!s->unit_flag) {
+        set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    }
 }
 
 /* c = a x b (f16, row-major unless transposed): every block takes a rectangle of whole tiles of
@@ -169,7 +197,14 @@ __global__ __cube__ void matmul_tiled(__gm__ const half *a, __gm__ const half *b
     for (uint32_t i = 0; i < s->l0_buffers; i++) {
         set_flag(PIPE_M, PIPE_MTE1, i);
     }
-    set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    if (s->load3d) {
+        set_fmatrix((uint64_t)s->base_m | UINT64_C(1) << 16);
+        set_fmatrix_b((uint64_t)s->base_k * s->depth_b | UINT64_C(1) << 16);
+        set_l3d_rpt(1 | 1 << 16);
+    }
+    if (!s->unit_flag) {
+        set_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    }
     for (uint32_t part = 0; part < s->l2_m * s->l2_n; part++) {
         uint32_t top = part / s->l2_n * part_m, left = part % s->l2_n * part_n;
         for (uint32_t row = row0; row < row_end; row += s->base_m) {
@@ -185,7 +220,9 @@ __global__ __cube__ void matmul_tiled(__gm__ const half *a, __gm__ const half *b
     for (uint32_t i = 0; i < s->l0_buffers; i++) {
         wait_flag(PIPE_M, PIPE_MTE1, i);
     }
-    wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    if (!s->unit_flag) {
+        wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
+    }
 }
 
 /* Loads a row-major f16 matrix tile by tile to L1 as NZ fractals and drops it. */
@@ -205,10 +242,17 @@ __global__ __cube__ void gm_to_l1_nd2nz(__gm__ const half *x, uint32_t rows, uin
 }
 
 /* `count` mmads of k/count each into one accumulator, back to back, on whatever L0 holds. */
-__global__ __cube__ void mmad_chain(uint32_t m, uint32_t n, uint32_t k, uint32_t count)
+__global__ __cube__ void mmad_chain(uint32_t m, uint32_t n, uint32_t k, uint32_t count,
+                                    uint32_t unit_flag)
 {
+    // Products of few fractals must be done before they are added to.
+    const bool few = (m + 15) / 16 * ((n + 15) / 16) < 10;
     for (uint32_t i = 0; i < count; i++) {
         mad((__cc__ float *)0, (__ca__ half *)0, (__cb__ half *)0, (uint16_t)m,
-            (uint16_t)(k / count), (uint16_t)n, 0, false, false, i == 0);
+            (uint16_t)(k / count), (uint16_t)n, (uint8_t)(unit_flag ? (i + 1 == count ? 3 : 2) : 0),
+            false, false, i == 0);
+        if (few) {
+            pipe_barrier(PIPE_M);
+        }
     }
 }

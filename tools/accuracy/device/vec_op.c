@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One vector instruction, over and over, with strides and addresses as given. */
+/* One vector instruction, over and over, with operands as given. */
 #include "vec_op.h"
 
 #include <leo/device.h>
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void barrier(const struct vec_shape *s)
-{
-    if (s->barrier) {
-        pipe_barrier(PIPE_V);
-    }
-}
 
 static void set_mask(const struct vec_shape *s)
 {
@@ -24,18 +15,44 @@ static void set_mask(const struct vec_shape *s)
     }
 }
 
-#define KERNEL     vec_op_f16
-#define TYPE       half
-#define BITS       uint16_t
-#define NAME(name) name##_f16
-#include "vec_op.inc"
-#undef KERNEL
-#undef TYPE
-#undef BITS
-#undef NAME
+#define ISSUE_0(opcode, f3, f2, sub) LEO_R4(opcode, f3, f2, a, b, c, d)
+#define ISSUE_1(opcode, f3, f2, sub) LEO_U4(opcode, f3, f2, sub, a, b, d)
 
-#define KERNEL     vec_op_f32
-#define TYPE       float
-#define BITS       uint32_t
-#define NAME(name) name##_f32
-#include "vec_op.inc"
+#define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config)                                         \
+    static void issue_##name(const struct vec_shape *s)                                            \
+    {                                                                                              \
+        const uint64_t a = s->a, b = s->b, c = s->c, d = s->d;                                     \
+        const uint32_t count = s->count;                                                           \
+        (void)c;                                                                                   \
+        if (!s->barrier) {                                                                         \
+            for (uint32_t i = 0; i < count; i++) {                                                 \
+                ISSUE_##is_u4(opcode, f3, f2, sub);                                                \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (uint32_t i = 0; i < count; i++) {                                                     \
+            ISSUE_##is_u4(opcode, f3, f2, sub);                                                    \
+            pipe_barrier(PIPE_V);                                                                  \
+        }                                                                                          \
+    }
+#include "vec_words.def"
+#undef VEC_WORD
+
+__global__ __vector__ void vec_op(struct vec_shape shape)
+{
+    const struct vec_shape *s = &shape;
+    set_mask(s);
+    for (uint32_t i = 0; i < 4; i++) {
+        set_va_reg_sb((ub_addr8_t)i, s->va[i]);
+    }
+    switch ((enum vec_op)s->op) {
+#define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config)                                         \
+    case VEC_OP_##name:                                                                            \
+        return issue_##name(s);
+#include "vec_words.def"
+#undef VEC_WORD
+    case VEC_OP_COUNT:
+        break;
+    }
+    trap();
+}

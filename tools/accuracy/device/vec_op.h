@@ -4,35 +4,19 @@
 
 #include <stdint.h>
 
+/** The vector instructions of isa/insn/vector.isa, in its order. */
 enum vec_op {
-    VEC_VADD,
-    VEC_VSUB,
-    VEC_VMUL,
-    VEC_VDIV,
-    VEC_VMAX,
-    VEC_VMIN,
-    VEC_VABS,
-    VEC_VEXP,
-    VEC_VLN,
-    VEC_VSQRT,
-    VEC_VRSQRT,
-    VEC_VREC,
-    VEC_VRELU,
-    VEC_VADDS,
-    VEC_VMULS,
-    VEC_VMAXS,
-    VEC_VMINS,
-    VEC_VCADD,
-    VEC_VCMAX,
-    VEC_VCMIN,
-    VEC_VCOPY
+#define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config) VEC_OP_##name,
+#include "vec_words.def"
+#undef VEC_WORD
+    VEC_OP_COUNT
 };
 
-/** Addresses in UB; strides in blocks of 32 bytes. */
+/** One instruction with its operands, `count` times. */
 struct vec_shape {
-    uint64_t dst, src0, src1;
-    uint32_t op, count, repeat;
+    uint64_t a, b, c, d; /**< its registers; d: the configuration word */
+    uint64_t va[4][8];   /**< UB addresses of the VA registers */
+    uint32_t op, count;
     uint32_t barrier; /**< a barrier behind each instruction */
     uint32_t elems;   /**< counter mode; 0 = by repeats, all lanes */
-    uint32_t dst_blk, src0_blk, src1_blk, dst_rep, src0_rep, src1_rep;
 };
