@@ -61,6 +61,8 @@ struct sim_config {
     double nd2nz_row;         /**< least cycles of a row in the layout change */
     double l2_gb_per_s;       /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
+    double hbm_turn_bytes, hbm_run_bytes; /**< bytes HBM could have read while it turns to writing
+                                             and back; while it opens another page */
     /* [cube] */
     double mmad_head;                /**< cycles before the first tile when the pipe was idle */
     double mmad_gap;                 /**< cycles between back-to-back mmads */

@@ -99,6 +99,8 @@ static const struct key keys[] = {
     {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
+    {"gm", "hbm_turn_bytes", AT(hbm_turn_bytes), KIND_REAL, 0, 1e6},
+    {"gm", "hbm_run_bytes", AT(hbm_run_bytes), KIND_REAL, 0, 1e6},
     {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
     {"cube", "mmad_gap", AT(mmad_gap), KIND_REAL, 0, 1e6},
     {"cube", "cube_m", AT(cube_m), KIND_U32, 1, 4096},

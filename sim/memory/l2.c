@@ -45,7 +45,8 @@ void sim_l2_clear(struct sim_l2 *l2)
         }
     }
     l2->hand = 0;
-    l2->used_bytes = l2->read_bytes = l2->written_bytes = 0;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
+    l2->last_read = 0;
 }
 
 /* A place for a new line; what was there goes. */
@@ -95,6 +96,10 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         l2->mark[place] = write ? MARK_DIRTY : 0;
         l2->place[line] = place + 1;
         // A written line is not fetched first: DMA writes whole ones.
-        l2->read_bytes += write ? 0 : SIM_L2_LINE_BYTES;
+        if (!write) {
+            l2->read_bytes += SIM_L2_LINE_BYTES;
+            l2->read_runs += l2->last_read != line;
+            l2->last_read = line + 1;
+        }
     }
 }

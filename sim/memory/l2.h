@@ -22,6 +22,8 @@ struct sim_l2 {
     uint32_t places, hand;
     /* Since last asked. */
     uint64_t used_bytes, read_bytes, written_bytes; /**< by cores; from HBM; to HBM */
+    uint64_t read_runs;                             /**< of neighbouring lines from HBM */
+    uint64_t last_read;                             /**< line + 1 that HBM was asked for last */
 };
 
 /** A chip without L2 (`bytes` 0) sends everything to HBM. */

@@ -12,6 +12,8 @@ struct sim_time_config sim_time_config_of(const struct sim_config *config)
         .l2_rate = config->l2_gb_per_s / cycles_a_ns,
         .hbm_read_rate = config->hbm_read_gb_per_s / cycles_a_ns,
         .hbm_write_rate = config->hbm_write_gb_per_s / cycles_a_ns,
+        .hbm_turn = config->hbm_turn_bytes,
+        .hbm_run = config->hbm_run_bytes,
         .read_hit_latency = config->gm_read_hit_ns * cycles_a_ns,
         .read_miss_latency = config->gm_read_miss_ns * cycles_a_ns,
         .write_latency = config->gm_write_ns * cycles_a_ns,

@@ -22,6 +22,8 @@ struct sim_l2;
 struct sim_time_config {
     unsigned cores;
     double l2_rate, hbm_read_rate, hbm_write_rate;
+    double hbm_turn; /**< bytes HBM does not read when it turns to writing and back */
+    double hbm_run;  /**< and when it goes on somewhere else */
     double read_hit_latency, read_miss_latency, write_latency;
     double read_port, write_port; /**< of one core */
     double read_requests;         /**< most a core has in flight */

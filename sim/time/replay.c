@@ -589,7 +589,8 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     const struct sim_time_gm *gm = &pipe->move.gm;
     struct sim_l2 *l2 = engine->l2;
     bool write = pipe->move.record.is_write;
-    l2->used_bytes = l2->read_bytes = l2->written_bytes = 0;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
+    l2->last_read = 0; // other transfers come between
     tell_l2(l2, gm, write);
     double bytes = (double)gm->bytes, fetched = (double)l2->read_bytes;
     double missed = sim_time_min(bytes, fetched);
@@ -597,7 +598,11 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
                                gm->path ? gm->path : INFINITY);
     // No more requests are in flight than a core may have: the answer's latency limits the rate.
     double window = write ? INFINITY : config->read_requests * gm->request;
-    double back = (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate;
+    // What HBM could have read meanwhile: bytes it takes back, turning its bus for them, and pages
+    // it opens.
+    double back = (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate +
+                  (l2->written_bytes ? config->hbm_turn : 0) +
+                  (double)l2->read_runs * config->hbm_run;
     struct sim_flow flow = {
         .bytes = {bytes - missed, missed, back},
         .cap = {sim_time_min(port, window / config->read_hit_latency),

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <leo/alloc.h>
+#include <leo/isa_enums.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,14 +99,26 @@ static void print_task(void *user, const struct leo_sim_replayed *task)
     }
 }
 
+/* Busy cycles by pipe, over all cores. */
+static json_t *busy_of(const struct leo_task_record *record)
+{
+    json_t *busy = json_object();
+    for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+        json_object_set_new(busy, leo_pipe_name((enum leo_pipe)pipe),
+                            json_integer((json_int_t)record->busy[pipe]));
+    }
+    return busy;
+}
+
 static void add_task(void *user, const struct leo_sim_replayed *task)
 {
     json_array_append_new(
-        user,
-        json_pack("{s:s, s:f, s:f, s:f, s:i, s:i}", "name", replay_task_name(task), "start_us",
-                  (double)task->start_ps / 1e6, "us", (double)(task->end_ps - task->start_ps) / 1e6,
-                  "recorded_us", (double)task->recorded_ps / 1e6, "blocks",
-                  (int)task->record->block_num, "queue", (int)task->record->queue));
+        user, json_pack("{s:s, s:f, s:f, s:f, s:i, s:i, s:i, s:o}", "name", replay_task_name(task),
+                        "start_us", (double)task->start_ps / 1e6, "us",
+                        (double)(task->end_ps - task->start_ps) / 1e6, "recorded_us",
+                        (double)task->recorded_ps / 1e6, "blocks", (int)task->record->block_num,
+                        "queue", (int)task->record->queue, "cores", (int)task->record->cores,
+                        "busy", busy_of(task->record)));
 }
 
 static void print_json(const struct leo_sim_replay_result *result, const char *soc, json_t *tasks)
