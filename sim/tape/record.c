@@ -215,7 +215,9 @@ void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *
     }
     struct sim_tape_plain *item = add_item(track, sizeof(*item));
     if (item) {
-        *item = (struct sim_tape_plain){.kind = record->kind,
+        // Numbers of stores are for those that poll, and what these did is not played again.
+        const bool store = record->kind == SIM_TIME_STORE;
+        *item = (struct sim_tape_plain){.kind = store ? SIM_TIME_SCALAR : record->kind,
                                         .pipe = record->pipe,
                                         .dst = record->dst,
                                         .id = record->id,

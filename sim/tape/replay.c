@@ -237,7 +237,14 @@ static void tell_wrong(struct sim_replay *replay, const struct sim_core *core,
 {
     struct sim_tape_op op;
     struct cursor at = *before;
-    if (*at.item == SIM_TIME_OP && take_item(&at, &op, sizeof(op)) && op.insn < LEO_INSN_COUNT) {
+    if (at.item != at.end && (*at.item == SIM_TIME_POLL || *at.item == SIM_TIME_PARK)) {
+        fail(replay,
+             "a kernel waits for other cores by reading global memory: how often depends on "
+             "the chip, so it must be run");
+        return;
+    }
+    if (at.item != at.end && *at.item == SIM_TIME_OP && take_item(&at, &op, sizeof(op)) &&
+        op.insn < LEO_INSN_COUNT) {
         char text[200];
         snprintf(text, sizeof(text), "%s at 0x%x of a kernel is not possible on %s (%s)",
                  leo_insn_name(op.insn), op.pc, core->config->name,

@@ -15,3 +15,4 @@ int leo_cmd_report(int argc, char **argv);
 int leo_cmd_accuracy(int argc, char **argv);
 int leo_cmd_sweep(int argc, char **argv);
 int leo_cmd_replay(int argc, char **argv);
+int leo_cmd_diff(int argc, char **argv);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: leo accuracy FILE.csv [--only ID,ID,..] [--within PERCENT]\n"
+    "usage: leo accuracy FILE.csv [--only ID,ID,..] [--within PERCENT] [--runs N]\n"
     "\n"
     "Runs the workload of every row on the simulated chip the row names and prints the simulated, "
     "the published\n"
@@ -20,15 +20,20 @@ static const char help[] =
     "\n"
     "  --only ID,..      only these rows\n"
     "  --within PERCENT  exit code 1 if a row that ran is further off\n"
+    "  --runs N          runs each row N times, each on a new chip, and tells how far apart they "
+    "are\n"
     "\n"
     "Rows whose chip or workload is not modelled are listed as such and count as neither good nor "
     "bad.\n"
     "Exit code: 0 good, 1 a row failed to run or is out of bounds, 2 wrong use.\n";
 
+enum { MOST_RUNS = 1000 };
+
 struct options {
     const char *path;
     const char *only;
     double within; /**< percent, below 0 = any */
+    unsigned long runs;
 };
 
 /** The last run: rows with the same soc, workload and params share it. */
@@ -42,7 +47,7 @@ struct last_run {
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){.within = -1};
+    *options = (struct options){.within = -1, .runs = 1};
     for (int i = 1; i < argc; i++) {
         char *end;
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -55,6 +60,13 @@ static int parse(int argc, char **argv, struct options *options)
             options->within = strtod(argv[++i], &end);
             if (*end || options->within < 0) {
                 fprintf(stderr, "leo accuracy: --within wants a percentage, not '%s'\n", argv[i]);
+                return 2;
+            }
+        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
+            options->runs = strtoul(argv[++i], &end, 10);
+            if (*end || options->runs < 1 || options->runs > MOST_RUNS) {
+                fprintf(stderr, "leo accuracy: --runs wants 1 to %d, not '%s'\n", MOST_RUNS,
+                        argv[i]);
                 return 2;
             }
         } else if (argv[i][0] == '-' || options->path) {
@@ -109,7 +121,7 @@ static void run_row(struct last_run *last, const struct accuracy_row *row)
                                          last->error, sizeof(last->error));
 }
 
-enum { MOST_ERRORS = 1024 };
+enum { MOST_ERRORS = 1024, MOST_CLASSES = 32 };
 
 /** Errors of one kind of row. */
 struct errors {
@@ -120,7 +132,36 @@ struct errors {
 struct tally {
     unsigned failed, outside, skipped;
     struct errors fitted, held_out;
+    /** By workload: what to expect of a kernel of that kind. */
+    struct {
+        const char *name;
+        struct errors errors;
+    } class[MOST_CLASSES];
+    unsigned classes;
+    double spread; /**< largest over the runs of a row, percent */
 };
+
+static void note_error(struct errors *errors, double error)
+{
+    if (errors->ran < MOST_ERRORS) {
+        errors->error[errors->ran] = fabs(error);
+    }
+    errors->ran++;
+}
+
+static void note_class(struct tally *tally, const char *name, double error)
+{
+    unsigned at = 0;
+    while (at < tally->classes && strcmp(tally->class[at].name, name) != 0) {
+        at++;
+    }
+    if (at == MOST_CLASSES) {
+        return;
+    }
+    tally->classes += at == tally->classes;
+    tally->class[at].name = name;
+    note_error(&tally->class[at].errors, error);
+}
 
 /** Whether a number of the chip came from this row: a line of its SoC file marked [F] or [M] names
  * it. */
@@ -163,11 +204,8 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
         bool fitted = is_fitted(row);
         printf("%12.4g %12.4g %-7s %+7.1f %%  %s%s\n", value, row->published, row->unit, error,
                fitted ? "fitted" : "held out", outside ? "  OUTSIDE" : "");
-        struct errors *errors = fitted ? &tally->fitted : &tally->held_out;
-        if (errors->ran < MOST_ERRORS) {
-            errors->error[errors->ran] = fabs(error);
-        }
-        errors->ran++;
+        note_error(fitted ? &tally->fitted : &tally->held_out, error);
+        note_class(tally, row->workload, error);
         tally->outside += outside;
     }
     fflush(stdout);
@@ -184,9 +222,47 @@ static void print_errors(const char *kind, struct errors *errors)
     size_t kept = errors->ran < MOST_ERRORS ? errors->ran : MOST_ERRORS;
     if (kept) {
         qsort(errors->error, kept, sizeof(errors->error[0]), by_value);
-        printf("%-8s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
+        printf("%-16s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
                errors->error[kept / 2], errors->error[kept - 1]);
     }
+}
+
+/* Runs the row again, on new chips: simulated times are the same each time, or something is wrong.
+ */
+static void run_again(struct last_run *last, const struct accuracy_row *row, unsigned long runs,
+                      struct tally *tally)
+{
+    double first, value;
+    if (last->status != LEO_OK ||
+        !accuracy_metric(&last->chip, &last->result, row->metric, &first)) {
+        return;
+    }
+    for (unsigned long run = 1; run < runs; run++) {
+        last->row = NULL;
+        run_row(last, row);
+        if (last->status == LEO_OK &&
+            accuracy_metric(&last->chip, &last->result, row->metric, &value)) {
+            const double apart = fabs(value / first - 1) * 100;
+            tally->spread = apart > tally->spread ? apart : tally->spread;
+        }
+    }
+}
+
+static void print_tally(struct tally *tally, unsigned long runs)
+{
+    print_errors("fitted", &tally->fitted);
+    print_errors("held out", &tally->held_out);
+    if (tally->classes > 1) {
+        printf("by workload:\n");
+        for (unsigned i = 0; i < tally->classes; i++) {
+            print_errors(tally->class[i].name, &tally->class[i].errors);
+        }
+    }
+    if (runs > 1) {
+        printf("%lu runs of each row lie at most %.3g %% apart\n", runs, tally->spread);
+    }
+    printf("%u rows ran; %u not modelled, %u failed\n", tally->fitted.ran + tally->held_out.ran,
+           tally->skipped, tally->failed);
 }
 
 int leo_cmd_accuracy(int argc, char **argv)
@@ -211,13 +287,11 @@ int leo_cmd_accuracy(int argc, char **argv)
         if (!options.only || is_chosen(options.only, file.row[i].id)) {
             chosen++;
             run_row(&last, &file.row[i]);
+            run_again(&last, &file.row[i], options.runs, &tally);
             print_row(&last, &file.row[i], options.within, &tally);
         }
     }
-    print_errors("fitted", &tally.fitted);
-    print_errors("held out", &tally.held_out);
-    printf("%u rows ran; %u not modelled, %u failed\n", tally.fitted.ran + tally.held_out.ran,
-           tally.skipped, tally.failed);
+    print_tally(&tally, options.runs);
     if (!chosen) {
         fprintf(stderr, "leo accuracy: no row has an id of '%s'\n",
                 options.only ? options.only : "");

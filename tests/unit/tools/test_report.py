@@ -22,6 +22,19 @@ class Report(test_msprof.Profiled):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout.strip() or done.stderr
 
+    def test_two_runs_differ(self):
+        other = Path(self.folder).with_name("PROF_000002_other")
+        shutil.copytree(self.folder, other)
+        done = subprocess.run([sys.executable, "-B", REPORT.with_name("diff.py"), self.folder, other], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"kernels +1\.501 +1\.501 us +\+0\.0 %")
+        self.assertRegex(done.stdout, r"Matmul +\S+ +1 +1 .*\+0\.000")
+        missing = subprocess.run([sys.executable, "-B", REPORT.with_name("diff.py"), self.folder, "/nowhere"], capture_output=True,
+                                 text=True, check=False)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("no profile here", missing.stderr)
+
     def test_the_page_holds_the_numbers(self):
         (self.folder / "device_0" / "data" / "soc.ini").write_text("[gm]\nhbm_read_gb_per_s = 935 ; [F]\n")
         page = Path(self.report(self.folder.parent)).read_text()

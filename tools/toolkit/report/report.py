@@ -156,8 +156,9 @@ def main():
     print(output)
 
 
-try:
-    main()
-except (Error, OSError) as problem:
-    print(f"leo report: {problem}", file=sys.stderr)
-    sys.exit(1)
+if __name__ == "__main__":
+    try:
+        main()
+    except (Error, OSError) as problem:
+        print(f"leo report: {problem}", file=sys.stderr)
+        sys.exit(1)
