@@ -7,6 +7,14 @@
 #include <leo/insn.h>
 #include <string.h>
 
+/** The vector instructions of isa/insn/vector.isa, in its order. */
+enum vec_op {
+#define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config) VEC_OP_##name,
+#include <vec_words.def>
+#undef VEC_WORD
+    VEC_OP_COUNT
+};
+
 enum config {
     CONFIG_none,
     CONFIG_vec3,
@@ -27,7 +35,7 @@ static const struct {
     enum config config;
 } words[VEC_OP_COUNT] = {
 #define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config) {#name, CONFIG_##config},
-#include "vec_words.def"
+#include <vec_words.def>
 #undef VEC_WORD
 };
 

@@ -4,6 +4,14 @@
 
 #include <leo/device.h>
 
+/** The vector instructions of isa/insn/vector.isa, in its order. */
+enum vec_op {
+#define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config) VEC_OP_##name,
+#include <vec_words.def>
+#undef VEC_WORD
+    VEC_OP_COUNT
+};
+
 static void set_mask(const struct vec_shape *s)
 {
     if (s->elems) {
@@ -35,7 +43,7 @@ static void set_mask(const struct vec_shape *s)
             pipe_barrier(PIPE_V);                                                                  \
         }                                                                                          \
     }
-#include "vec_words.def"
+#include <vec_words.def>
 #undef VEC_WORD
 
 __global__ __vector__ void vec_op(struct vec_shape shape)
@@ -49,7 +57,7 @@ __global__ __vector__ void vec_op(struct vec_shape shape)
 #define VEC_WORD(name, opcode, f3, f2, is_u4, sub, config)                                         \
     case VEC_OP_##name:                                                                            \
         return issue_##name(s);
-#include "vec_words.def"
+#include <vec_words.def>
 #undef VEC_WORD
     case VEC_OP_COUNT:
         break;
