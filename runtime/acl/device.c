@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 aclError aclrtSetDevice(int32_t deviceId)
 {
@@ -133,4 +134,37 @@ const char *aclrtGetSocName(void)
         *c = (char)(c == name || c > name + 6 ? toupper((unsigned char)*c) : *c);
     }
     return name;
+}
+
+aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType,
+                                  int32_t *value)
+{
+    int index;
+    if (!value) {
+        return acl_null(__func__, "value");
+    }
+    if (devFeatureType != ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV &&
+        devFeatureType != ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__, "feature %d is unknown",
+                        (int)devFeatureType);
+    }
+    aclError error = acl_result(__func__, front_device_index(deviceId, &index));
+    if (!error) {
+        *value = 0;
+    }
+    return error;
+}
+
+aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible)
+{
+    enum { FAMILY_LETTERS = sizeof("Ascend910B") - 1 }; // what follows tells sizes apart
+    if (!socVersion || !canCompatible) {
+        return acl_null(__func__, socVersion ? "canCompatible" : "socVersion");
+    }
+    const char *own = aclrtGetSocName();
+    if (!own) {
+        return ACL_ERROR_INTERNAL_ERROR; // the text is there
+    }
+    *canCompatible = strncmp(own, socVersion, FAMILY_LETTERS) == 0;
+    return ACL_SUCCESS;
 }

@@ -39,3 +39,22 @@ aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int
     }
     return error;
 }
+
+aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value)
+{
+    int index;
+    if (!value) {
+        return acl_null(__func__, "value");
+    }
+    if (deviceId == otherDeviceId) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__, "both are device %u", deviceId);
+    }
+    aclError error = acl_result(__func__, front_device_index((int32_t)deviceId, &index));
+    if (!error) {
+        error = acl_result(__func__, front_device_index((int32_t)otherDeviceId, &index));
+    }
+    if (!error) {
+        *value = ACL_RT_DEVS_TOPOLOGY_HCCS;
+    }
+    return error;
+}

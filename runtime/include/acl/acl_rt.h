@@ -422,6 +422,28 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t 
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
 /* Peers. Copies between two devices need access from one of them to the other. */
+/* How two devices are joined, as bits. */
+#define ACL_RT_DEVS_TOPOLOGY_HCCS    0x01ULL /* links of one board */
+#define ACL_RT_DEVS_TOPOLOGY_PIX     0x02ULL
+#define ACL_RT_DEVS_TOPOLOGY_PIB     0x04ULL
+#define ACL_RT_DEVS_TOPOLOGY_PHB     0x08ULL
+#define ACL_RT_DEVS_TOPOLOGY_SYS     0x10ULL
+#define ACL_RT_DEVS_TOPOLOGY_SIO     0x20ULL
+#define ACL_RT_DEVS_TOPOLOGY_HCCS_SW 0x40ULL
+/** All devices of a process sit on one board ([link] of the SoC file). */
+ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId,
+                                                 uint64_t *value);
+typedef enum {
+    ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV = 1,
+    ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV = 21
+} aclrtDevFeatureType;
+/** 0: neither feature is there. */
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(int32_t deviceId,
+                                                      aclrtDevFeatureType devFeatureType,
+                                                      int32_t *value);
+/** 1 if programs built for the chip named (aclrtGetSocName) run on this one: the same family. */
+ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
+                                                         int32_t *canCompatible);
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId,
                                                       int32_t peerDeviceId);
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);

@@ -316,6 +316,36 @@ static void versions_agree(void)
     EXPECT(aclsysGetVersionNum(name, NULL), ACL_ERROR_INVALID_PARAM);
 }
 
+static void chips_say_what_they_can(void)
+{
+    int32_t can = -1;
+    uint64_t links = 0;
+    setenv("LEO_DEVICES", "2", 1);
+    setenv("LEO_SOC", "ascend910b1", 1);
+    begin();
+    OK(aclrtCheckArchCompatibility("Ascend910B3", &can));
+    CU_ASSERT_EQUAL(can, 1);
+    OK(aclrtCheckArchCompatibility("Ascend910A", &can));
+    CU_ASSERT_EQUAL(can, 0);
+    OK(aclrtCheckArchCompatibility("Ascend310P3", &can));
+    CU_ASSERT_EQUAL(can, 0);
+    EXPECT(aclrtCheckArchCompatibility(NULL, &can), ACL_ERROR_INVALID_PARAM);
+    OK(aclrtGetDevicesTopo(0, 1, &links));
+    CU_ASSERT_EQUAL(links, ACL_RT_DEVS_TOPOLOGY_HCCS);
+    CU_ASSERT_NOT_EQUAL(aclrtGetDevicesTopo(0, 2, &links), ACL_SUCCESS);
+    EXPECT(aclrtGetDevicesTopo(1, 1, &links), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtGetDevicesTopo(0, 1, NULL), ACL_ERROR_INVALID_PARAM);
+    can = -1;
+    OK(aclrtGetDeviceCapability(1, ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV, &can));
+    CU_ASSERT_EQUAL(can, 0);
+    EXPECT(aclrtGetDeviceCapability(0, (aclrtDevFeatureType)77, &can), ACL_ERROR_RT_PARAM_INVALID);
+    CU_ASSERT_NOT_EQUAL(aclrtGetDeviceCapability(5, ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV, &can),
+                        ACL_SUCCESS);
+    end();
+    unsetenv("LEO_DEVICES");
+    unsetenv("LEO_SOC");
+}
+
 static void a_graph_is_written_as_text(void)
 {
     char path[] = "/tmp/leo_graph_XXXXXX", line[4096] = "";
@@ -355,6 +385,7 @@ int main(int argc, char **argv)
         {"models_are_refused_with_a_reason", models_are_refused_with_a_reason},
         {"a_dump_is_set_up_in_order", a_dump_is_set_up_in_order},
         {"versions_agree", versions_agree},
+        {"chips_say_what_they_can", chips_say_what_they_can},
         {"a_graph_is_written_as_text", a_graph_is_written_as_text},
     };
     return leo_test_main("acl_pools", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
