@@ -3,6 +3,7 @@
  * which instruction and memory. */
 #include "fault.h"
 
+#include <leo/csr.h>
 #include <leo/insn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -138,6 +139,13 @@ static void append_place(struct rt_text *text, const struct rt_fault *fault)
                                                  : "?");
 }
 
+static void append_csr(struct rt_text *text, unsigned number)
+{
+    const char *name = leo_csr_name(number);
+    rt_text_append(text, ": CSR 0x%x%s%s%s", number, name ? " (" : "", name ? name : "",
+                   name ? ")" : "");
+}
+
 void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *stream,
                    const struct rt_task *task, const struct leo_drv_completion *done, char *out,
                    size_t bytes)
@@ -173,6 +181,8 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
         rt_text_append(&text, ": %llu bytes at 0x%llx", (ull)done->record.bytes,
                        (ull)done->record.addr);
         append_nearest(&text, device, done->record.addr, done->record.bytes);
+    } else if (done->has_record && fault.code == LEO_FAULT_BAD_CSR) {
+        append_csr(&text, (unsigned)done->record.addr);
     } else if (fault.code == LEO_FAULT_WATCHDOG) {
         rt_text_append(&text, " (LEO_KERNEL_LIMIT_US sets another)");
     }

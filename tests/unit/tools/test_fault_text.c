@@ -25,6 +25,8 @@ static const char kernels[] =
     "KERNEL(mode) { LEO_R4(0x2b, 0, 0, ub_x, ub_x, ub_x, 0xf100000000000001ull); }\n"
     "KERNEL(type) { LEO_R4(0x2b, 0, 0, ub_x, ub_x, ub_x, 0x900000000000001ull); }\n"
     "KERNEL(nothing) { __asm__ volatile(\".word 0xffffffff\"); }\n"
+    "KERNEL(no_csr) { __asm__ volatile(\"csrw 0x912, zero\"); }\n"
+    "KERNEL(ro_csr) { __asm__ volatile(\"csrw 0xcc0, zero\"); }\n"
     "KERNEL(stranger) { LEO_R4(0x0b, 1, 0, 0, x, 0, 0); }\n";
 
 static const char cube_kernels[] = "#include <leo/device.h>\n"
@@ -89,6 +91,8 @@ static void mistakes_are_told_with_names(void)
         {"type", ", vadd, which does not take these types on this chip; vec3 = "},
         {"type", " dtype=s64 "},
         {"nothing", "word 0xffffffff: no instruction of the scalar unit"},
+        {"no_csr", "that does not exist or is read-only: CSR 0x912"},
+        {"ro_csr", "that does not exist or is read-only: CSR 0xcc0 (block_idx)"},
     };
     static const char *const socs[] = {"ascend910a", "ascend910b1"};
     scratch_init(&scratch);
