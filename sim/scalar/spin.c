@@ -309,46 +309,61 @@ static leo_status add_spin(struct sim_decoded *decoded, size_t *capacity, size_t
     return LEO_OK;
 }
 
-/* What moves to `reg` before instruction `at` is from: as it came into the stretch. False: unknown.
- */
-static bool follow_back(const struct sim_decoded *decoded, size_t at, uint8_t *reg, int64_t *offset)
+enum { MOST_BEFORE = 128, MOST_NAMES = 8 };
+
+/** Registers with offsets that name one address in front of a loop. */
+struct names {
+    uint8_t reg[MOST_NAMES];
+    int64_t offset[MOST_NAMES];
+    unsigned count;
+};
+
+/* The last one, and what it was computed from. */
+static void find_names(const struct sim_decoded *decoded, size_t first, struct names *names)
 {
-    const struct effect effect = effect_of(decoded, at);
-    const struct sim_scalar_op *op = &decoded->ops[at];
-    if (!(effect.defs & X_BIT(*reg))) {
-        return true;
+    for (size_t i = first; i-- > 0 && first - i <= MOST_BEFORE && names->count < MOST_NAMES;) {
+        const uint8_t reg = names->reg[names->count - 1];
+        const struct sim_scalar_op *op = &decoded->ops[i];
+        if (!(effect_of(decoded, i).defs & X_BIT(reg))) {
+            continue;
+        }
+        if (op->plain != SIM_CODE_ADDI) {
+            return;
+        }
+        names->reg[names->count] = op->rs1;
+        names->offset[names->count] = names->offset[names->count - 1] + op->imm;
+        names->count++;
     }
-    if (op->plain != SIM_CODE_ADDI) {
-        return false;
-    }
-    *reg = op->rs1;
-    *offset += op->imm;
-    return true;
 }
 
-/* A loop that is tested at its end has the first test in front of it, with a load of its own. */
+static bool is_named(const struct names *names, unsigned reg, int64_t offset)
+{
+    unsigned i = 0;
+    while (i < names->count && !(names->reg[i] == reg && names->offset[i] == offset)) {
+        i++;
+    }
+    return i < names->count;
+}
+
+/* A loop that is tested at its end has the first test in front of it, with a load of its own. That
+ * one too many is taken for it does no harm. */
 static leo_status take_peeled(struct sim_decoded *decoded, size_t *capacity, size_t at,
                               size_t first)
 {
-    enum { MOST_BEFORE = 64 };
     const struct sim_scalar_op load = decoded->ops[at];
-    const bool custom = load.behind == SIM_CODE_CUSTOM;
-    const bool atomic = is_atomic((enum sim_scalar_code)load.behind);
-    uint8_t reg = load.rs1;
-    int64_t offset = custom || atomic ? 0 : load.imm;
-    for (size_t i = first; i-- > 0 && first - i <= MOST_BEFORE;) {
+    const bool plain = sim_scalar_load_bytes((enum sim_scalar_code)load.behind) != 0 &&
+                       !is_atomic((enum sim_scalar_code)load.behind);
+    struct names names = {.reg = {load.rs1}, .offset = {plain ? load.imm : 0}, .count = 1};
+    find_names(decoded, first, &names);
+    leo_status status = LEO_OK;
+    for (size_t i = first; status == LEO_OK && i-- > 0 && first - i <= MOST_BEFORE;) {
         const struct sim_scalar_op *op = &decoded->ops[i];
-        const bool same = op->plain == load.behind &&
-                          (custom ? op->custom.insn == load.custom.insn && op->rs1 == reg
-                                  : op->rs1 == reg && (atomic || op->imm == offset));
-        if (same) {
-            return add_spin(decoded, capacity, i, i, i);
-        }
-        if (!follow_back(decoded, i, &reg, &offset)) {
-            break;
+        if (op->plain == load.behind && is_named(&names, op->rs1, plain ? op->imm : 0) &&
+            (op->plain != SIM_CODE_CUSTOM || op->custom.insn == load.custom.insn)) {
+            status = add_spin(decoded, capacity, i, i, i);
         }
     }
-    return LEO_OK;
+    return status;
 }
 
 /* Takes the stretch if it may be such a loop. */

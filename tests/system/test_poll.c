@@ -192,6 +192,30 @@ static void flags_in_ub_and_counters_work(void)
     }
 }
 
+static void two_blocks_take_turns(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        uint64_t first = 0;
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct rig rig;
+            int32_t rounds = 100;
+            uint32_t out[32];
+            open_rig(&rig, soc, threads, "all");
+            OK(leo_rt_profile_start(rig.device, 16, 0));
+            const void *args[] = {&rig.flags, &rig.out, &rounds};
+            expect_good(&rig, "turns", 2, args, 3);
+            read_out(&rig, out, sizeof(out));
+            CU_ASSERT(out[0] == 100 && out[16] == 100);
+            const uint64_t ns = kernel_ns(&rig);
+            first = threads == 1 ? ns : first;
+            CU_ASSERT_EQUAL(ns, first);
+            // Two hand-overs a round, each a write and a read of global memory.
+            CU_ASSERT(ns > 100 * 2 * 100 && ns < 100 * 2 * 1500);
+            close_rig(&rig);
+        }
+    }
+}
+
 static void locks_keep_others_out(void)
 {
     for (unsigned soc = 0; soc < 2; soc++) {
@@ -303,6 +327,7 @@ static const struct leo_test tests[] = {
     {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
     {"flags_in_ub_and_counters_work", flags_in_ub_and_counters_work},
+    {"two_blocks_take_turns", two_blocks_take_turns},
     {"locks_keep_others_out", locks_keep_others_out},
     {"a_loop_that_counts_gives_up", a_loop_that_counts_gives_up},
     {"the_host_may_raise_a_flag", the_host_may_raise_a_flag},

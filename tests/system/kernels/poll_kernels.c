@@ -128,6 +128,28 @@ __global__ CORE void counted(__gm__ uint32_t *count, __gm__ uint32_t *seen, __gm
     store_mine(sum + block * 8, total + sum_of(part, blocks));
 }
 
+/* Two blocks take turns; the compiler moves the first look at a word in front of its loop. */
+__global__ CORE void turns(volatile __gm__ uint32_t *flag, __gm__ uint32_t *out, int rounds)
+{
+    int me = get_block_idx();
+    for (int round = 1; round <= rounds; round++) {
+        volatile __gm__ uint32_t *own = flag + me * 16, *other = flag + (1 - me) * 16;
+        if (me == 1) {
+            while (*other != (uint32_t)round) {
+                dcci((__gm__ void *)other, SINGLE_CACHE_LINE);
+            }
+        }
+        *own = round;
+        dcci((__gm__ void *)own, SINGLE_CACHE_LINE);
+        if (me == 0) {
+            while (flag[16] != (uint32_t)round) {
+                dcci((__gm__ void *)(flag + 16), SINGLE_CACHE_LINE);
+            }
+        }
+    }
+    out[me * 16] = rounds;
+}
+
 /* A lock around a plain sum. */
 __global__ CORE void locked(__gm__ uint32_t *lock, __gm__ uint32_t *sum)
 {
