@@ -14,6 +14,26 @@ static int compare_mapping(const void *type, const void *mapping)
     return strcmp(type, ((const struct aclop_mapping *)mapping)->type);
 }
 
+static const struct aclop_mapping *find_type(const char *type)
+{
+    return bsearch(type, aclop_mappings, sizeof(aclop_mappings) / sizeof(aclop_mappings[0]),
+                   sizeof(aclop_mappings[0]), compare_mapping);
+}
+
+static const struct aclop_mapping *find_mapping(const struct leo_acl_op *op)
+{
+    char with_mode[96];
+    const struct aclop_mapping *mapping = NULL;
+    for (const struct leo_acl_attr *attr = op->attr ? op->attr->first : NULL; attr && !mapping;
+         attr = attr->next) {
+        if (strcmp(attr->name, "mode") == 0 && attr->kind == LEO_ACL_ATTR_STRING) {
+            snprintf(with_mode, sizeof(with_mode), "%s:%s", op->type, attr->value.text);
+            mapping = find_type(with_mode);
+        }
+    }
+    return mapping ? mapping : find_type(op->type);
+}
+
 // torch_npu calls from a thread that gives up at the first error, without a word from its main
 // thread until that synchronises: so this is told at once, and where it can be seen.
 static aclError tell(const char *type, aclError error)
@@ -37,9 +57,7 @@ static aclError run_op(const struct leo_acl_op *op)
     if (aclop_run_float_status(op, &status_error)) {
         return status_error;
     }
-    const struct aclop_mapping *mapping =
-        bsearch(op->type, aclop_mappings, sizeof(aclop_mappings) / sizeof(aclop_mappings[0]),
-                sizeof(aclop_mappings[0]), compare_mapping);
+    const struct aclop_mapping *mapping = find_mapping(op);
     struct aclop_call call = {.op = op};
     call.row = op_row_find(mapping ? mapping->row : op->type);
     aclError other = leo_acl_check_build(LEO_BUILD, aclop_mappings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aclop_args.h"
 
+#include "../frame/layout.h"
 #include "objects.h"
 
 #include <leo/alloc.h>
@@ -62,8 +63,12 @@ static bool get_tensor(struct aclop_call *call, char side, unsigned number,
     const aclTensorDesc *desc = side == 'x' ? op->input_descs[number] : op->output_descs[number];
     const aclDataBuffer *buffer = side == 'x' ? op->inputs[number] : op->outputs[number];
     const bool stored = desc->storage_format != ACL_FORMAT_UNDEFINED;
-    if (!is_plain(stored ? desc->storage_format : desc->format)) {
-        fail(call, ACL_ERROR_FORMAT_NOT_MATCH, "only tensors stored as ND or NCHW are possible");
+    const aclFormat format = stored ? desc->storage_format : desc->format;
+    if (!is_plain(format) && !op_format_is_native((int)format)) {
+        call->error = leo_acl_fail(ACL_ERROR_FORMAT_NOT_MATCH, call->op->type,
+                                   "%s %u is stored in format %d: ND, NCHW, NCDHW, NC1HWC0, "
+                                   "FRACTAL_Z and FRACTAL_NZ are possible",
+                                   side == 'x' ? "input" : "output", number, (int)format);
         return false;
     }
     const size_t rank = desc->dim_count == LEO_ACL_NO_DIMS ? 0 : desc->dim_count;
@@ -73,6 +78,7 @@ static bool get_tensor(struct aclop_call *call, char side, unsigned number,
     }
     *tensor = op_tensor_dense((uintptr_t)aclGetDataBufferAddr(buffer), opapi_type(desc->type),
                               (unsigned)rank, desc->dims);
+    tensor->format = is_plain(format) ? tensor->format : (int)format;
     return true;
 }
 
@@ -86,6 +92,28 @@ static int64_t *copy_numbers(struct aclop_call *call, unsigned at, uint64_t coun
     return call->numbers[at];
 }
 
+// A few numbers that lie in device memory: all work before must be done.
+static const void *read_back(struct aclop_call *call, const struct op_tensor *tensor)
+{
+    const uint64_t bytes = op_tensor_extent(tensor);
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    if (bytes > sizeof(call->read_back)) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be in host memory");
+        return NULL;
+    }
+    call->error = leo_acl_stream_get(call->op->stream, &stream, &device);
+    if (!call->error) {
+        leo_status status = leo_rt_stream_synchronize(stream, -1);
+        if (status == LEO_OK) {
+            status = leo_rt_memcpy(device, call->read_back, (const void *)(uintptr_t)tensor->addr,
+                                   bytes);
+        }
+        call->error = leo_acl_status(call->op->type, status);
+    }
+    return call->error ? NULL : call->read_back;
+}
+
 // Data of an input in host memory, NULL after a failure.
 static const void *host_data(struct aclop_call *call, unsigned number, struct op_tensor *tensor)
 {
@@ -94,9 +122,10 @@ static const void *host_data(struct aclop_call *call, unsigned number, struct op
     }
     const aclTensorDesc *desc = call->op->input_descs[number];
     const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor->addr;
-    if ((desc->placement == ACL_MEMTYPE_DEVICE && !desc->constant) || !data) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be in host memory");
-        return NULL;
+    if (desc->placement == ACL_MEMTYPE_DEVICE && !desc->constant && data) {
+        data = read_back(call, tensor);
+    } else if (!data) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input has no memory");
     }
     return data;
 }
@@ -255,9 +284,13 @@ static void host_scalar(struct aclop_call *call, unsigned at, unsigned number)
         put_number(call, at, op_scalar_int(*(const int64_t *)data));
     } else if (one && tensor.type == OP_TYPE_F32) {
         put_number(call, at, op_scalar_real((double)*(const float *)data));
+    } else if (one && tensor.type == OP_TYPE_F16) {
+        put_number(call, at, op_scalar_real((double)aclFloat16ToFloat(*(const aclFloat16 *)data)));
+    } else if (one && tensor.type == OP_TYPE_BOOL) {
+        put_number(call, at, op_scalar_int(*(const uint8_t *)data != 0));
     } else {
         fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
-             "an input must be one int32, int64 or float32 in host memory");
+             "an input must be one int32, int64, float32, float16 or bool in host memory");
     }
 }
 
@@ -286,36 +319,6 @@ static void take_list(struct aclop_call *call, unsigned at)
     }
     call->list = (struct op_tensor_list){call->member, count};
     call->args[at] = op_value_tensors(&call->list);
-}
-
-// A part of an input: its beginning and size are inputs in host memory.
-static void take_slice(struct aclop_call *call, unsigned at, unsigned number)
-{
-    struct op_tensor *tensor = &call->tensors[at];
-    struct op_ints begin;
-    host_numbers(call, at, 1);
-    int64_t *const begins = call->numbers[at];
-    begin = call->ints[at];
-    call->numbers[at] = NULL;
-    if (!call->error) {
-        host_numbers(call, at, 2);
-    }
-    const struct op_ints *size = &call->ints[at];
-    if (!call->error && get_tensor(call, 'x', number, tensor)) {
-        bool fits = begin.count == tensor->rank && size->count == tensor->rank;
-        for (unsigned i = 0; fits && i < tensor->rank; i++) {
-            const int64_t from = begin.items[i], all = tensor->dim[i],
-                          count = size->items[i] < 0 ? all - from : size->items[i];
-            fits = from >= 0 && count >= 0 && from + count <= all;
-            tensor->addr += (uint64_t)(from * tensor->stride[i]) * op_type_bytes(tensor->type);
-            tensor->dim[i] = count;
-        }
-        if (!fits) {
-            fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "the slice does not lie in the input");
-        }
-        call->args[at] = op_value_tensor(tensor);
-    }
-    leo_free(begins);
 }
 
 // An input with its dimensions in another order.
@@ -357,6 +360,33 @@ static void take_flags(struct aclop_call *call, unsigned at, const char *digits)
     call->args[at] = op_value_bools(&call->bools[at]);
 }
 
+// An input in host memory, as a device tensor: all of them lie in one piece of device memory.
+static bool put_on_device(struct aclop_call *call, unsigned number, struct op_tensor *tensor)
+{
+    const aclTensorDesc *desc = call->op->input_descs[number];
+    const uint64_t bytes = op_tensor_extent(tensor);
+    if (desc->placement == ACL_MEMTYPE_DEVICE || bytes == 0) {
+        return true;
+    }
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    call->error = leo_acl_stream_get(call->op->stream, &stream, &device);
+    if (!call->error && call->constant_count == ACLOP_CONSTANTS) {
+        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "more than 4 inputs are in host memory");
+    }
+    if (call->error) {
+        return false;
+    }
+    const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor->addr;
+    leo_status status = leo_rt_memory_alloc(device, bytes, &tensor->addr);
+    if (status == LEO_OK) {
+        call->constants[call->constant_count++] = tensor->addr;
+        status = leo_rt_memcpy(device, (void *)(uintptr_t)tensor->addr, data, bytes);
+    }
+    call->error = leo_acl_status(call->op->type, status);
+    return !call->error;
+}
+
 static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
 {
     const unsigned number = (unsigned)strtoul(word + 1, NULL, 10);
@@ -366,7 +396,8 @@ static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
         call->args[at] = op_value_tensor(NULL);
         return;
     }
-    if (!get_tensor(call, word[0], number, tensor)) {
+    if (!get_tensor(call, word[0], number, tensor) ||
+        (word[0] == 'x' && !put_on_device(call, number, tensor))) {
         return;
     }
     const char *flag = strchr(word, ':');
@@ -402,9 +433,6 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'X':
         take_list(call, at);
         return;
-    case 'c':
-        take_slice(call, at, number);
-        return;
     case 'a':
         take_turned(call, at, number);
         return;
@@ -434,6 +462,13 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         return;
     case 'i':
         call->args[at] = op_value_int(attr_int(call, name, strcmp(name, "groups") == 0));
+        return;
+    case 'e':
+        call->args[at] = op_value_int(!attr_int(call, name, 1));
+        return;
+    case 'k':
+        host_scalar(call, at, number);
+        put_number(call, at, op_scalar_real(1 - call->scalars[at].real));
         return;
     case 'o':
         call->args[at] = op_value_int(attr_is_text(call, name, "iof"));
@@ -476,14 +511,34 @@ void aclop_take_tensors(struct aclop_call *call)
             fail(call, ACL_ERROR_OP_NOT_FOUND, "there is no operator of this type");
             return;
         }
-        if (get_tensor(call, out ? 'y' : 'x', out ? outs++ : ins++, &call->tensors[at])) {
+        const unsigned number = out ? outs++ : ins++;
+        if (get_tensor(call, out ? 'y' : 'x', number, &call->tensors[at]) &&
+            (out || put_on_device(call, number, &call->tensors[at]))) {
             call->args[at] = op_value_tensor(&call->tensors[at]);
         }
     }
 }
 
+// The work reads constants until it is done.
+static void free_constants(struct aclop_call *call)
+{
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    if (!call->constant_count || leo_acl_stream_get(call->op->stream, &stream, &device)) {
+        return;
+    }
+    // A fault stays the stream's to report: it is not taken here.
+    while (leo_rt_stream_query(stream) == LEO_ERR_NOT_READY) {
+    }
+    for (unsigned i = 0; i < call->constant_count; i++) {
+        leo_status status = leo_rt_memory_free(device, call->constants[i]);
+        (void)status; // allocated here: it cannot fail
+    }
+}
+
 void aclop_free_args(struct aclop_call *call)
 {
+    free_constants(call);
     for (unsigned i = 0; i < ACLOP_ARGS; i++) {
         leo_free(call->numbers[i]);
     }

@@ -9,6 +9,7 @@
 enum {
     ACLOP_ARGS = 24,
     ACLOP_LIST = 64, /**< most tensors of a list */
+    ACLOP_CONSTANTS = 4,
 };
 
 /** The row's arguments and what they point at. */
@@ -25,6 +26,9 @@ struct aclop_call {
     struct op_tensor members[ACLOP_LIST];
     const struct op_tensor *member[ACLOP_LIST];
     struct op_tensor_list list;
+    uint64_t constants[ACLOP_CONSTANTS]; /**< owned: device copies of inputs in host memory */
+    unsigned constant_count;
+    uint64_t read_back[8]; /**< what an input on the device holds */
     aclError error;
 };
 

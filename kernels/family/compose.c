@@ -333,3 +333,30 @@ leo_status op_plan_is_in(const struct op_call *call)
                   op_value_int(0), op_value_tensor(&out));
     return chain.status;
 }
+
+leo_status op_plan_coalesce_sparse(const struct op_call *call)
+{
+    const struct op_tensor *place = op_call_tensor(call, "unique_indices"),
+                           *indices = op_call_tensor(call, "indices_t"),
+                           *values = op_call_tensor(call, "values_f"),
+                           *new_indices = op_call_tensor(call, "new_indices_t"),
+                           *new_values = op_call_tensor(call, "new_values_f");
+    if (place->rank != 1 || indices->rank < 1 || values->rank < 1 ||
+        indices->dim[0] != place->dim[0] || values->dim[0] != place->dim[0]) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "unique_indices of shape %s, indices_t of shape %s and values_f of "
+                            "shape %s must have one row for each element",
+                            op_tensor_shape_text(place).text, op_tensor_shape_text(indices).text,
+                            op_tensor_shape_text(values).text);
+    }
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_chain chain = op_chain_begin(call);
+    // Elements of the same place have the same index row: any order of copies is right.
+    OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(new_indices), op_value_int(0),
+                  op_value_tensor(place), op_value_tensor(indices));
+    op_chain_fill(&chain, new_values, 0);
+    OP_CHAIN_CALL(&chain, "IndexAdd", op_value_tensor(new_values), op_value_int(0),
+                  op_value_tensor(place), op_value_tensor(values), op_value_scalar(&one),
+                  op_value_tensor(new_values));
+    return chain.status;
+}

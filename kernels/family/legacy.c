@@ -8,31 +8,44 @@
 
 /* ---- pools without indices ---- */
 
-// Pooling rows of two or three dimensions that give positions.
+// Pooling rows of three dimensions give positions; those of two a mask, which the vector unit
+// makes.
 static const char *pool_row(const struct op_tensor *x, bool gradient)
 {
     return x->rank == 5 ? gradient ? "MaxPool3dWithArgmaxBackward" : "MaxPool3dWithArgmax"
-           : gradient   ? "MaxPool2dWithIndicesBackward"
-                        : "MaxPool2dWithIndices";
+           : gradient   ? "MaxPool2dWithMaskBackward"
+                        : "MaxPool2dWithMask";
+}
+
+// Where the largest elements are, for the gradient.
+static struct op_tensor make_places(struct op_chain *chain, const struct op_tensor *y)
+{
+    const struct op_ints *ksize = op_call_ints(chain->call, "ksize");
+    if (y->rank != 4 || ksize->count != 2) {
+        return op_chain_temp_like(chain, OP_TYPE_I32, y);
+    }
+    const int64_t dim[] = {y->dim[0], y->dim[1], ksize->items[0] * ksize->items[1],
+                           ((y->dim[2] * y->dim[3] + 15) / 16 + 1) * 32};
+    return op_chain_temp(chain, OP_TYPE_I8, 4, dim);
 }
 
 static void pool(struct op_chain *chain, const struct op_tensor *x, const struct op_tensor *y,
-                 const struct op_tensor *positions)
+                 const struct op_tensor *places)
 {
     const struct op_call *call = chain->call;
     OP_CHAIN_CALL(
         chain, pool_row(x, false), op_value_tensor(x), op_value_ints(op_call_ints(call, "ksize")),
         op_value_ints(op_call_ints(call, "strides")), op_value_ints(op_call_ints(call, "pads")),
         op_value_ints(op_call_ints(call, "dilation")), op_value_int(op_call_int(call, "ceilMode")),
-        op_value_tensor(y), op_value_tensor(positions));
+        op_value_tensor(y), op_value_tensor(places));
 }
 
 static leo_status plan_max_pool(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor positions = op_chain_temp_like(&chain, OP_TYPE_I32, y);
-    pool(&chain, x, y, &positions);
+    const struct op_tensor places = make_places(&chain, y);
+    pool(&chain, x, y, &places);
     const struct op_tensor *mark = op_call_tensor(call, "mark");
     if (mark) {
         OP_CHAIN_CALL(&chain, "InplaceZero", op_value_tensor(mark));
@@ -44,12 +57,12 @@ static leo_status plan_max_pool_gradient(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads");
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor positions = op_chain_temp_like(&chain, OP_TYPE_I32, grads),
+    const struct op_tensor places = make_places(&chain, grads),
                            y = op_chain_temp_like(&chain, x->type, grads);
-    pool(&chain, x, &y, &positions);
+    pool(&chain, x, &y, &places);
     OP_CHAIN_CALL(
         &chain, pool_row(x, true), op_value_tensor(grads), op_value_tensor(x),
-        op_value_tensor(&positions), op_value_ints(op_call_ints(call, "ksize")),
+        op_value_tensor(&places), op_value_ints(op_call_ints(call, "ksize")),
         op_value_ints(op_call_ints(call, "strides")), op_value_ints(op_call_ints(call, "pads")),
         op_value_ints(op_call_ints(call, "dilation")), op_value_int(op_call_int(call, "ceilMode")),
         op_value_tensor(op_call_tensor(call, "dx")));
@@ -57,24 +70,6 @@ static leo_status plan_max_pool_gradient(const struct op_call *call)
 }
 
 /* ---- batch normalisation in parts ---- */
-
-// A number for each channel, as a tensor that broadcasts over x.
-static struct op_tensor by_channel(const struct op_tensor *numbers, const struct op_tensor *x)
-{
-    struct op_tensor view = *numbers;
-    view.rank = x->rank - 1;
-    for (unsigned i = 1; i < view.rank; i++) {
-        view.dim[i] = 1;
-        view.stride[i] = 0;
-    }
-    return view;
-}
-
-static struct op_tensor channels_of(const struct op_call *call, const char *name,
-                                    const struct op_tensor *x)
-{
-    return by_channel(op_call_tensor(call, name), x);
-}
 
 // x is [N, C, ...], and the parameters named have C elements in one dimension.
 static leo_status check_channels(const struct op_call *call, const char *const *names)
@@ -138,17 +133,24 @@ static leo_status plan_bn_reduce(const struct op_call *call)
     return chain.status;
 }
 
+// 1 / sqrt(variance + epsilon) of each channel.
+static struct op_tensor invert(struct op_chain *chain, const struct op_tensor *variance)
+{
+    const struct op_tensor inverse = op_chain_temp_like(chain, OP_TYPE_F32, variance);
+    OP_CHAIN_CALL(chain, "GatheredInverse", op_value_tensor(variance),
+                  op_value_real(op_call_real(chain->call, "epsilon")), op_value_tensor(&inverse));
+    return inverse;
+}
+
 static void normalise(struct op_chain *chain, const struct op_tensor *mean,
                       const struct op_tensor *variance)
 {
     const struct op_call *call = chain->call;
-    const struct op_tensor *x = op_call_tensor(call, "x");
-    const struct op_tensor m = by_channel(mean, x), v = by_channel(variance, x),
-                           scale = channels_of(call, "scale", x),
-                           offset = channels_of(call, "offset", x);
-    OP_CHAIN_CALL(chain, "BnNormal", op_value_tensor(x), op_value_tensor(&m), op_value_tensor(&v),
-                  op_value_tensor(&scale), op_value_tensor(&offset),
-                  op_value_real(op_call_real(call, "epsilon")),
+    const struct op_tensor inverse = invert(chain, variance);
+    OP_CHAIN_CALL(chain, "BatchNormElemt", op_value_tensor(op_call_tensor(call, "x")),
+                  op_value_tensor(op_call_tensor(call, "scale")),
+                  op_value_tensor(op_call_tensor(call, "offset")), op_value_tensor(mean),
+                  op_value_tensor(&inverse), op_value_real(op_call_real(call, "epsilon")),
                   op_value_tensor(op_call_tensor(call, "y")));
 }
 
@@ -218,14 +220,13 @@ static leo_status plan_bn_update_gradient(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor terms = op_chain_temp_like(&chain, OP_TYPE_F32, x),
-                           mean = channels_of(call, "batchMean", x),
-                           variance = channels_of(call, "batchVariance", x);
-    OP_CHAIN_CALL(&chain, "BnCentred", op_value_tensor(grads), op_value_tensor(x),
-                  op_value_tensor(&mean), op_value_tensor(&variance),
-                  op_value_real(op_call_real(call, "epsilon")), op_value_tensor(&terms));
-    sum_channels(&chain, &terms, op_call_tensor(call, "diffScale"));
-    sum_channels(&chain, grads, op_call_tensor(call, "diffOffset"));
+    const struct op_tensor inverse = invert(&chain, op_call_tensor(call, "batchVariance"));
+    OP_CHAIN_CALL(&chain, "BatchNormReduceBackward", op_value_tensor(grads), op_value_tensor(x),
+                  op_value_tensor(op_call_tensor(call, "batchMean")), op_value_tensor(&inverse),
+                  op_value_tensor(NULL), op_value_int(0), op_value_int(1), op_value_int(1),
+                  op_value_tensor(NULL), op_value_tensor(NULL),
+                  op_value_tensor(op_call_tensor(call, "diffScale")),
+                  op_value_tensor(op_call_tensor(call, "diffOffset")));
     return chain.status;
 }
 
@@ -245,21 +246,20 @@ static leo_status plan_bn_reduce_gradient(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(x) == 0) {
         return status;
     }
-    const struct op_value eps = op_value_real(op_call_real(call, "epsilon"));
+    const int64_t one = 1;
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor factors = op_chain_temp_like(&chain, OP_TYPE_F32, variance),
-                           along = op_chain_temp_like(&chain, OP_TYPE_F32, x),
-                           factor = by_channel(&factors, x),
-                           mean = channels_of(call, "batchMean", x), v = by_channel(variance, x),
-                           scale = channels_of(call, "diffScale", x),
-                           offset = channels_of(call, "diffOffset", x);
-    OP_CHAIN_CALL(&chain, "BnFactor", op_value_tensor(op_call_tensor(call, "scale")),
-                  op_value_tensor(variance), eps, op_value_tensor(&factors));
-    OP_CHAIN_CALL(&chain, "BnAlong", op_value_tensor(x), op_value_tensor(&mean),
-                  op_value_tensor(&v), op_value_tensor(&scale), eps, op_value_tensor(&along));
-    OP_CHAIN_CALL(&chain, "BnGradient", op_value_tensor(&along), op_value_tensor(grads),
-                  op_value_tensor(&offset), op_value_tensor(&factor), op_value_real(per_channel(x)),
-                  op_value_tensor(op_call_tensor(call, "y")));
+    const struct op_tensor inverse = invert(&chain, variance),
+                           along = op_chain_temp_like(&chain, OP_TYPE_F32, variance),
+                           count = op_chain_temp(&chain, OP_TYPE_I32, 1, &one);
+    op_chain_fill(&chain, &count, per_channel(x));
+    // The row takes the sum of grads * (x - mean).
+    OP_CHAIN_CALL(&chain, "Div", op_value_tensor(op_call_tensor(call, "diffScale")),
+                  op_value_tensor(&inverse), op_value_tensor(&along));
+    OP_CHAIN_CALL(&chain, "BatchNormElemtBackward", op_value_tensor(grads), op_value_tensor(x),
+                  op_value_tensor(op_call_tensor(call, "batchMean")), op_value_tensor(&inverse),
+                  op_value_tensor(op_call_tensor(call, "scale")),
+                  op_value_tensor(op_call_tensor(call, "diffOffset")), op_value_tensor(&along),
+                  op_value_tensor(&count), op_value_tensor(op_call_tensor(call, "y")));
     return chain.status;
 }
 

@@ -28,18 +28,12 @@ static void set_view(struct op_tensor *view, const struct op_tensor *base, unsig
 static void view_channels(const struct op_tensor *rows, const struct op_tensor *storage,
                           struct views *v)
 {
-    const int64_t c0 = storage->dim[4], *d = rows->dim, *s = rows->stride;
-    const int64_t vector_dim[] = {1, storage->dim[1], 1, 1, c0};
-    const int64_t vector_stride[] = {0, c0 * s[0], 0, 0, s[0]};
-    v->group = 1;
-    v->blocks = *storage;
-    if (rows->rank == 1) {
-        v->over = d[0];
-        set_view(&v->rows, rows, 5, vector_dim, vector_stride);
-        return;
-    }
+    const struct op_tensor wide = op_layout_widen(rows);
+    const int64_t c0 = storage->dim[4], *d = wide.dim, *s = wide.stride;
     const int64_t dim[] = {d[0], storage->dim[1], d[2], d[3], c0};
     const int64_t stride[] = {s[0], c0 * s[1], s[2], s[3], s[1]};
+    v->group = 1;
+    v->blocks = *storage;
     v->over = d[1];
     set_view(&v->rows, rows, 5, dim, stride);
 }

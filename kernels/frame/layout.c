@@ -35,6 +35,21 @@ static int64_t parts(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
+struct op_tensor op_layout_widen(const struct op_tensor *tensor)
+{
+    struct op_tensor wide = *tensor;
+    if (tensor->rank == 4) {
+        return wide;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        const bool has = i >= 1 && i <= tensor->rank;
+        wide.dim[i] = has ? tensor->dim[i - 1] : 1;
+        wide.stride[i] = has ? tensor->stride[i - 1] : 0;
+    }
+    wide.rank = 4;
+    return wide;
+}
+
 struct op_tensor op_layout_unturned(const struct op_tensor *tensor)
 {
     struct op_tensor other = *tensor;
@@ -64,10 +79,9 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
     if (op_type_bytes(t->type) > 4) {
         return false;
     }
-    if (t->format == OP_FORMAT_NC1HWC0 && (t->rank == 4 || t->rank == 1)) {
-        const bool vector = t->rank == 1; // one number a channel
-        const int64_t shape[] = {vector ? 1 : d[0], parts(vector ? d[0] : d[1], c0),
-                                 vector ? 1 : d[2], vector ? 1 : d[3], c0};
+    if (t->format == OP_FORMAT_NC1HWC0 && t->rank >= 1 && t->rank <= 4) {
+        const struct op_tensor wide = op_layout_widen(t);
+        const int64_t shape[] = {wide.dim[0], parts(wide.dim[1], c0), wide.dim[2], wide.dim[3], c0};
         rank = 5;
         memcpy(dim, shape, sizeof(shape));
     } else if (t->format == OP_FORMAT_FRACTAL_Z && t->rank == 4) {

@@ -25,6 +25,9 @@ bool op_format_is_native(int format);
 const char *op_format_name(int format);
 /** Elements of the innermost dimension of native formats: 32 for bytes, else 16. */
 int64_t op_layout_c0(enum op_type type);
+/** A tensor of up to 4 dimensions as [N, C, H, W]: those of one are C, of two C and H, of three C,
+ * H and W. */
+struct op_tensor op_layout_widen(const struct op_tensor *tensor);
 /** The tensor's memory as a dense tensor of its storage shape. False if a tensor of this rank or
  * type has no such format. A tensor that is not native is its own storage. */
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage);

@@ -5,7 +5,22 @@
 #include <leo/soc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+// A folder takes a file of each process: those of one job share their environment.
+static void name_tape(const struct leo_rt *rt, int index, char *tape, size_t bytes)
+{
+    struct stat at;
+    const char *path = rt->opts.tape ? rt->opts.tape : "";
+    const bool folder = stat(path, &at) == 0 && S_ISDIR(at.st_mode);
+    int used = folder ? snprintf(tape, bytes, "%s/%d.tape", path, (int)getpid())
+                      : snprintf(tape, bytes, "%s", path);
+    if (index && used >= 0 && (size_t)used < bytes) {
+        snprintf(tape + used, bytes - (size_t)used, ".%d", index);
+    }
+}
 
 static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transport **transport)
 {
@@ -16,12 +31,7 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
                       : LEO_OK;
     }
     char error[512], tape[4096];
-    const char *path = rt->opts.tape ? rt->opts.tape : "";
-    if (index) {
-        snprintf(tape, sizeof(tape), "%s.%d", path, index);
-    } else {
-        snprintf(tape, sizeof(tape), "%s", path);
-    }
+    name_tape(rt, index, tape, sizeof(tape));
     const struct leo_drv_sim_opts opts = {
         .size = sizeof(opts),
         .soc_text = rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name),

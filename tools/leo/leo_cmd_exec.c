@@ -9,14 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: leo exec [--soc NAME|FILE] [--devices N] [--profile DIR] [--] COMMAND [arguments]\n"
+    "usage: leo exec [--soc NAME|FILE] [--devices N] [--profile DIR [--what-if]] [--]\n"
+    "                COMMAND [arguments]\n"
     "Runs a command that finds Leonardo's libraries: leo exec -- python train.py\n"
     "  --soc      the simulated chip (sets LEO_SOC)\n"
     "  --devices  how many of them (sets LEO_DEVICES)\n"
     "  --profile  profile the whole run into a folder (sets LEO_PROFILE); leo report shows it\n"
+    "  --what-if  record in DIR/tapes what leo report prices on other chips (sets LEO_TAPE)\n"
     "The toolkit is the folder above this program, else the build's (make toolkit).\n";
 
 enum { HOME_BYTES = PATH_MAX };
@@ -111,8 +114,27 @@ static bool take_option(const char *name, const char *value)
     return set(strcmp(name, "--profile") == 0 ? "LEO_PROFILE" : "LEO_DEVICES", value);
 }
 
+// Tapes beside the profile.
+static bool ask_tapes(void)
+{
+    const char *profile = getenv("LEO_PROFILE");
+    char folder[HOME_BYTES];
+    if (!profile || !*profile) {
+        fprintf(stderr, "leo exec: --what-if needs --profile DIR\n");
+        return false;
+    }
+    snprintf(folder, sizeof(folder), "%s/tapes", profile);
+    if ((mkdir(profile, 0777) != 0 && errno != EEXIST) ||
+        (mkdir(folder, 0777) != 0 && errno != EEXIST)) {
+        fprintf(stderr, "leo exec: cannot make %s: %s\n", folder, strerror(errno));
+        return false;
+    }
+    return set("LEO_TAPE", folder);
+}
+
 int leo_cmd_exec(int argc, char **argv)
 {
+    bool what_if = false;
     char home[HOME_BYTES];
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {
@@ -123,6 +145,10 @@ int leo_cmd_exec(int argc, char **argv)
         if (strcmp(argv[at], "--") == 0) {
             at++;
             break;
+        }
+        if (strcmp(argv[at], "--what-if") == 0) {
+            what_if = true;
+            continue;
         }
         if (strcmp(argv[at], "--soc") != 0 && strcmp(argv[at], "--devices") != 0 &&
             strcmp(argv[at], "--profile") != 0) {
@@ -144,7 +170,7 @@ int leo_cmd_exec(int argc, char **argv)
                 home);
         return 1;
     }
-    if (!set_environment(home)) {
+    if (!set_environment(home) || (what_if && !ask_tapes())) {
         return 1;
     }
     execvp(argv[at], argv + at);

@@ -96,7 +96,7 @@ class Report(test_msprof.Profiled):
         browser = """
 const element = () => new Proxy(function () {}, {
   get: (t, k) => k === "innerHTML" || k === "textContent" ? t["_" + k] || "" : k === Symbol.toPrimitive ? () => 900 :
-    k === "clientWidth" ? 900 : k === "value" ? "1" : k === "querySelectorAll" ? () => [] : k in t ? t[k] : element(),
+    k === "clientWidth" ? 900 : k === "value" ? t.value ?? "1" : k === "querySelectorAll" ? () => [] : k in t ? t[k] : element(),
   set: (t, k, v) => { t[k === "innerHTML" || k === "textContent" ? "_" + k : k] = v; return true; }, apply: () => element()});
 const elements = {};
 globalThis.document = {getElementById: id => elements[id] ??= element()};

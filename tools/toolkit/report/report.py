@@ -14,6 +14,7 @@ HERE = Path(os.path.realpath(__file__)).parent
 sys.path[:0] = [str(HERE / ".." / "msprof"),
                 str(HERE / ".." / ".." / ".." / "tools" / "profiler" / "profiler_tool" / "analysis" / "msprof")]
 from raw import PIPES, Error, Profile, merge  # noqa: E402
+import what_if  # noqa: E402
 
 # The Cube unit does a 16 x 16 x 16 product in half a cycle's multiply-adds; a vector instruction works on 256 bytes.
 CUBE_OPERATIONS, VECTOR_OPERATIONS = 2 * 16 * 16 * 16, 128
@@ -21,14 +22,13 @@ CUBE_OPERATIONS, VECTOR_OPERATIONS = 2 * 16 * 16 * 16, 128
 DRAWN = 20000
 
 
-def chip_numbers(device):
-    """HBM rate in GB/s, or None for a chip from the user's own file."""
-    path = device.folder / "data" / "soc.ini"
-    if not path.exists():
-        return None
+def chip_file(device):
+    """The file of the chip that ran, its name given or its text kept with the profile."""
     ini = configparser.ConfigParser(inline_comment_prefixes=(";",))
-    ini.read_string(path.read_text(encoding="utf-8"))
-    return ini.getfloat("gm", "hbm_read_gb_per_s", fallback=None)
+    path = device.folder / "data" / "soc.ini"
+    if path.exists():
+        ini.read_string(path.read_text(encoding="utf-8"))
+    return ini
 
 
 def operators(tasks, device):
@@ -108,7 +108,13 @@ def all_ranks(profile):
     return sorted((rank for rank in ranks if rank["links"]), key=lambda rank: (rank["rank"], rank["process"]))
 
 
-def page_data(profile):
+def what_if_points(profile, device, ini, seconds):
+    tape = what_if.find_tape(profile.folder.resolve(), profile.process, device.number) if seconds else None
+    soc = str(device.folder / "data" / "soc.ini") if ini.sections() else None
+    return what_if.points(what_if.find_leo(HERE), tape, soc, ini, seconds) if tape else None
+
+
+def page_data(profile, seconds):
     devices = []
     for device in profile.devices:
         kernels = [task for task in device.tasks if task.is_compute]
@@ -118,6 +124,7 @@ def page_data(profile):
         drawn = sorted(device.tasks, key=lambda task: -task.duration)[:DRAWN]
         memory = [row for row in profile.memory if int(row["device"]) == device.number]
         start = int(memory[0]["ns"]) if memory else 0
+        ini = chip_file(device)
         cores = max(device.info["cube_cores"], device.info["vector_cores"])
         devices.append({
             "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
@@ -129,7 +136,8 @@ def page_data(profile):
                       for task in sorted(drawn, key=lambda task: task.sim_start)],
             "memory": [[(int(row["ns"]) - start) / 1e9, int(row["bytes"]) / 2**20] for row in memory],
             "peak": device.info["cube_cores"] * device.mhz * 1e6 * CUBE_OPERATIONS / 1e9,
-            "hbm": chip_numbers(device), "bound": what_if_classes(kernels)})
+            "hbm": ini.getfloat("gm", "hbm_read_gb_per_s", fallback=None), "bound": what_if_classes(kernels),
+            "sweep": what_if_points(profile, device, ini, seconds)})
     return {"folder": profile.folder.name, "process": profile.process, "devices": devices, "ranks": all_ranks(profile)}
 
 
@@ -147,9 +155,11 @@ def main():
     parser = argparse.ArgumentParser(prog="leo report", description=__doc__)
     parser.add_argument("run", metavar="RUN", help="folder of a profile (PROF_*), or one that holds some: the newest is taken")
     parser.add_argument("-o", "--output", help="the page (default: report.html in the folder)")
+    parser.add_argument("--what-if-seconds", type=float, default=60, metavar="S",
+                        help="time for pricing the run on other chips (needs leo exec --what-if); 0: estimate")
     args = parser.parse_args()
     profile = Profile(find(args.run))
-    data = json.dumps(page_data(profile), separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(page_data(profile, args.what_if_seconds), separators=(",", ":")).replace("</", "<\\/")
     page = (HERE / "page.html").read_text(encoding="utf-8").replace("/*DATA*/", data)
     output = Path(args.output or Path(args.run) / "report.html")
     output.write_text(page, encoding="utf-8")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 910A as scripts find it that switch nothing off: in mixed precision torch_npu keeps activations in NC1HWC0 and weights in
+fractals, and calls operators by type name. Layers and a residual network against the CPU; the formats are really used."""
+
+import copy
+
+import common  # switches internal formats off: on again below
+import torch
+import torch_npu
+from torch import nn
+from torch.nn import functional as F
+
+torch_npu.npu.config.allow_internal_format = True
+NC1HWC0 = 3
+
+
+class Block(nn.Module):
+    def __init__(self, channels, out, stride):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(channels, out, 3, stride, 1, bias=False), nn.Conv2d(out, out, 3, 1, 1, bias=False)
+        self.norm_one, self.norm_two = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
+        self.past = nn.Sequential(nn.Conv2d(channels, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+
+    def forward(self, x):
+        return F.relu(self.norm_two(self.two(F.relu(self.norm_one(self.one(x))))) + self.past(x))
+
+
+def residual():
+    return nn.Sequential(nn.Conv2d(3, 16, 7, 2, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, 2, 1),
+                         Block(16, 20, 1), Block(20, 32, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 5))
+
+
+class Call(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+class Formats(common.Case):
+    def losses(self, model, x, device, steps=2):
+        model = model.to(device).train()
+        optimizer = torch.optim.SGD(model.parameters(), 0.01)
+        losses = []
+        for _ in range(steps):
+            optimizer.zero_grad()
+            with torch.autocast("npu", dtype=torch.float16, enabled=device != "cpu"):
+                loss = model(x.to(device)).float().square().mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    def expect_same(self, name, model, x, bound=5e-3):
+        want, got = self.losses(copy.deepcopy(model), x, "cpu"), self.losses(model, x, common.DEVICE)
+        self.expect_close(torch.tensor(got), torch.tensor(want), rtol=bound, atol=1e-5, what=name)
+
+    def test_the_formats_are_used(self):
+        convolution, x = nn.Conv2d(3, 20, 3).npu(), torch.randn(2, 3, 9, 9).npu()
+        with torch.autocast("npu", dtype=torch.float16):
+            y = convolution(x)
+        self.assertEqual(torch_npu.get_npu_format(y), NC1HWC0)
+        self.expect_close(y, convolution.cpu()(x.cpu()), rtol=5e-3, atol=5e-3)
+        # There and back, padded channels among them.
+        plain = torch_npu.npu_format_cast(y, 0)
+        self.assertEqual(torch_npu.get_npu_format(plain), 0)
+        self.assertTrue(torch.equal(plain, torch_npu.npu_format_cast(torch_npu.npu_format_cast(plain, NC1HWC0), 0)))
+
+    def test_layers(self):
+        x = torch.randn(2, 3, 12, 10)
+        layers = [nn.ReLU6(), nn.LeakyReLU(0.1), nn.SiLU(), nn.Sigmoid(), nn.PReLU(), nn.Softmax(1), nn.AvgPool2d(2),
+                  nn.MaxPool2d(3, 2, 1), nn.Upsample(scale_factor=2), nn.ReflectionPad2d(2), nn.ZeroPad2d(1), nn.PixelShuffle(2),
+                  nn.Conv2d(16, 16, 3, groups=16), nn.ConvTranspose2d(16, 8, 2, 2), nn.AdaptiveAvgPool2d(3),
+                  Call(lambda t: t * 0.5 + 1.5), Call(lambda t: torch.cat([t, t], 1)), Call(lambda t: t[:, :8] + t[:, 8:]),
+                  Call(lambda t: t.mean((2, 3))), Call(lambda t: t * t.mean((2, 3), keepdim=True).sigmoid()),
+                  Call(lambda t: t.amax(1)), Call(lambda t: t.clamp(-1, 1)), Call(lambda t: t.max(1)[0]),
+                  Call(lambda t: F.interpolate(t, size=(7, 9), mode="bilinear"))]
+        for layer in layers:
+            self.expect_same(str(layer), nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), layer), x)
+
+    def test_a_residual_network_learns(self):
+        common.seed(3)
+        model, x, labels = residual(), torch.randn(8, 3, 32, 32), torch.arange(8) % 5
+        reference, curves = copy.deepcopy(model), []
+        for device, network in (("cpu", reference), (common.DEVICE, model)):
+            network = network.to(device).train()
+            optimizer = torch.optim.SGD(network.parameters(), 0.02, momentum=0.9)
+            losses = []
+            for _ in range(4):
+                optimizer.zero_grad()
+                with torch.autocast("npu", dtype=torch.float16, enabled=device != "cpu"):
+                    loss = F.cross_entropy(network(x.to(device)), labels.to(device))
+                (loss * 128).backward()
+                for weight in network.parameters():
+                    weight.grad.div_(128)
+                optimizer.step()
+                losses.append(loss.item())
+            network.eval()
+            with torch.no_grad(), torch.autocast("npu", dtype=torch.float16, enabled=device != "cpu"):
+                losses.append(network(x.to(device)).float().std().item())
+            curves.append(losses)
+        print(curves)
+        self.assertLess(curves[1][3], curves[1][0])
+        self.expect_close(torch.tensor(curves[1]), torch.tensor(curves[0]), rtol=3e-2, atol=3e-2, what="losses and a test")
+
+
+common.main()
