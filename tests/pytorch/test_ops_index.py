@@ -25,6 +25,23 @@ class Index(common.Case):
             self.check(name, function, self.x)
         self.check("flip of integers", lambda a: a.flip(1), self.whole)
 
+    def test_sparse(self):
+        places, values = torch.tensor([[0, 1, 1, 0], [2, 0, 2, 2]]), torch.tensor([3.0, 4.0, 5.0, 6.0])
+
+        def sums(rows, columns, values):
+            whole = torch.sparse_coo_tensor(torch.stack([rows, columns]), values, (2, 3)).coalesce()
+            return whole.indices(), whole.values(), whole.to_dense()
+        self.check("coalesce", sums, places[0], places[1], values)
+        table = torch.nn.Embedding(10, 3, sparse=True)
+        before = table.weight.detach().clone()
+        table = table.npu()
+        optimizer = torch.optim.SGD(table.parameters(), 0.5)
+        table(torch.tensor([1, 2, 1]).npu()).sum().backward()
+        self.assertEqual(table.weight.grad.coalesce().values().cpu().tolist(), [[2.0] * 3, [1.0] * 3])
+        optimizer.step()
+        moved = (table.weight.cpu() != before).any(1)
+        self.assertEqual(moved.nonzero().flatten().tolist(), [1, 2])
+
     def test_index(self):
         for name, function in {
             "one": lambda a, i: a[i], "second": lambda a, i: a[:, i], "apart": lambda a, i: a[i, :, i],
