@@ -40,7 +40,7 @@ class ImageNet(common.Case):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        pictures.make(f"{cls.folder.name}/some", kinds=2, train=12, val=4, size=64)
+        pictures.make(f"{cls.folder.name}/some", kinds=2, train=12, val=6, size=64)
         pictures.make(f"{cls.folder.name}/few", kinds=2, train=4, val=2, size=64)
 
     @classmethod
