@@ -457,7 +457,8 @@ bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
     const struct sim_slot *slot = &chip->scheduler.slot[id];
     const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
     const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
-    if (!slot->is_over || slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow ||
+    // First what the engine found out: a core that it cut off may still be computing values.
+    if (stats->timed_out || stats->overflow || !slot->is_over || slot->stop == SIM_SCALAR_FAULT ||
         kernel->group_vectors || !wants_core(&chip->scheduler.stream[slot->queue]) ||
         must_yield(chip, slot->queue, id)) {
         return false;
