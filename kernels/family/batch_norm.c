@@ -41,7 +41,7 @@ static leo_status take_batch(const struct op_call *call, struct batch *batch)
 static leo_status make_dense(const struct batch *batch, const char *name, struct op_tensor *out)
 {
     const struct op_tensor *tensor = op_call_tensor(batch->call, name);
-    return op_plan_dense(batch->plan, tensor, tensor->type, out);
+    return op_norm_plan_input(batch->plan, tensor, out);
 }
 
 static leo_status check_input(const struct batch *batch, const char *name)

@@ -135,7 +135,7 @@ static leo_status check_shapes(const struct norm *norm)
 
 static leo_status make_dense(struct norm *norm)
 {
-    leo_status status = op_plan_dense(norm->plan, &norm->in, norm->in.type, &norm->in);
+    leo_status status = op_norm_plan_input(norm->plan, &norm->in, &norm->in);
     if (status == LEO_OK) {
         status = op_norm_take(norm->plan, tensor_of(norm, norm->names->weight), &norm->rows.weight);
     }
@@ -273,7 +273,7 @@ static leo_status take_statistics(struct norm *norm, struct op_tensor *gradient,
     const struct op_tensor *given = tensor_of(norm, norm->names->gradient);
     leo_status status = make_dense(norm);
     if (status == LEO_OK) {
-        status = op_plan_dense(norm->plan, given, given->type, gradient);
+        status = op_norm_plan_input(norm->plan, given, gradient);
     }
     if (status == LEO_OK) {
         status = op_norm_take(norm->plan, tensor_of(norm, norm->names->inverse), inverse);

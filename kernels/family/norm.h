@@ -38,6 +38,10 @@ LEO_MUST_CHECK leo_status op_norm_plan_columns(struct op_plan *plan,
                                                const struct op_tensor *in, uint64_t means,
                                                uint64_t inverses, uint64_t out);
 
+/** The tensor's rows as the passes take them: dense, and f32 for bf16, which vector code has not.
+ */
+LEO_MUST_CHECK leo_status op_norm_plan_input(struct op_plan *plan, const struct op_tensor *tensor,
+                                             struct op_tensor *out);
 /** Address of the elements of `tensor` as dense f32, converted if need be; NULL gives 0. */
 LEO_MUST_CHECK leo_status op_norm_take(struct op_plan *plan, const struct op_tensor *tensor,
                                        uint64_t *addr);

@@ -73,6 +73,13 @@ static leo_status launch_rows(struct op_plan *plan, const char *kernel,
     return op_plan_launch(plan, "norm_vector", name, share.blocks, args, sizeof(*args), 6);
 }
 
+leo_status op_norm_plan_input(struct op_plan *plan, const struct op_tensor *tensor,
+                              struct op_tensor *out)
+{
+    return op_plan_dense(plan, tensor, tensor->type == OP_TYPE_BF16 ? OP_TYPE_F32 : tensor->type,
+                         out);
+}
+
 leo_status op_norm_plan_moments(struct op_plan *plan, const struct op_norm_rows *rows,
                                 const struct op_tensor *in, uint64_t *moments)
 {
@@ -113,8 +120,8 @@ leo_status op_norm_plan_apply(struct op_plan *plan, const struct op_norm_rows *r
     struct op_norm_rows_args args;
     memset(&args, 0, sizeof(args));
     struct op_tensor dense = *out;
-    if (!op_tensor_is_dense(out)) {
-        leo_status status = op_plan_temp(plan, out->type, out->rank, out->dim, &dense);
+    if (!op_tensor_is_dense(out) || out->type == OP_TYPE_BF16) {
+        leo_status status = op_plan_temp(plan, in->type, out->rank, out->dim, &dense);
         if (status != LEO_OK) {
             return status;
         }

@@ -1,7 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/api/aclnn.md: what there is."""
 
+import csv
+import re
+from pathlib import Path
+
 from rows import TYPES
+
+ROOT = Path(__file__).resolve().parents[2]
+# Where the rows of a file are tested beside what names an operator itself: tests/pytorch/test_<name>.py, against PyTorch's CPU.
+BY_FILE = {"attention": "ops_attention", "amp": "amp", "bag": "ops_index", "compose": "operators", "convolution": "ops_cnn",
+           "ctc": "ops_train", "detect": "ops_cnn", "foreach": "ops_train", "index": "ops_index", "join": "ops_index",
+           "linalg": "ops_linalg", "loss": "operators", "matmul": "ops_matmul", "momentum": "ops_train", "nll_loss": "operators",
+           "norm": "ops_norm", "optimizer": "ops_train", "order": "ops_order", "pooling": "ops_cnn", "quant": "qat",
+           "random": "operators", "recurrent": "ops_rnn", "reduce": "ops_reduce", "resample": "ops_resize", "sampler": "ops_resize",
+           "select": "ops_order", "softmax": "operators", "sort": "ops_order", "take": "ops_index"}
+
+
+def tested(row, sources):
+    if row.family == "pointwise":
+        return "aclnn_pointwise"
+    names = {row.name, row.twin_of.name} if row.twin_of else {row.name}
+    for name, text in sources.items():
+        if any(re.search(rf'"{one}"|aclnn{one}\b', text) for one in names):
+            return name
+    return BY_FILE.get(re.match(r"rows/(\w+)\.op", row.where)[1], "aclnn_bad_input")
+
+
+def c_tests():
+    return {path.stem.removeprefix("test_"): path.read_text(encoding="utf-8")
+            for path in sorted((ROOT / "tests/unit/aclnn").glob("test_*.c"))}
+
+
+def times():
+    with open(ROOT / "docs/api/aclnn_times.csv", encoding="ascii") as file:
+        return {line["operator"]: line for line in csv.DictReader(file)}
 
 
 def types_text(row):
@@ -18,7 +51,14 @@ def table(tables):
              "Made from `kernels/rows` by `make docs`. Each is a pair `aclnn<Name>GetWorkspaceSize` and `aclnn<Name>` of",
              "`libopapi.so`, declared in `aclnnop/<header>`. Types: those of the first input on 910B1; 910A has them without",
              "bf16 unless said. f64, i64, bool and complex types run on the scalar unit, as they do on the real chip's AI CPUs.",
-             "", "| operator | what | types | header |", "|---|---|---|---|"]
+             "",
+             "Test: `tests/unit/aclnn/test_<name>.c`, or `tests/pytorch/test_<name>.py` against PyTorch on the CPU. Every operator",
+             "is in test_aclnn_bad_input too: wrong calls of each parameter and odd shapes. How exact they are:",
+             "[bounds](aclnn_bounds.md). Times: one call, all tensors of the shape named and full of zeros, simulated on both chips",
+             "(us) and on the host (us, both phases and the wait; two cores, others at work): `op_times` in tests/bench, kept in",
+             "[aclnn_times.csv](aclnn_times.csv). No times: the operator does not take tensors of one shape.",
+             "", "| operator | what | types | header | test | shape | 910A | 910B1 | host |", "|---|---|---|---|---|---|---|---|---|"]
+    sources, measured = c_tests(), times()
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
         if row.internal:
             continue
@@ -29,5 +69,7 @@ def table(tables):
         doc = row.get("doc").replace("|", "\\|")
         if row.twin_of:
             doc = f"{row.twin_of.name} in place"
-        lines.append(f"| {row.name} | {doc} | {text} | aclnn_{row.header}.h |")
+        time = measured.get(row.name, {})
+        lines.append(f"| {row.name} | {doc} | {text} | aclnn_{row.header}.h | {tested(row, sources)} | {time.get('shape', '')} | "
+                     f"{time.get('ascend910a_us', '')} | {time.get('ascend910b1_us', '')} | {time.get('host_us', '')} |")
     return "\n".join(lines) + "\n"

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators that the chip's memory bounds, on both simulated chips: simulated time beside the time
+ * that HBM alone needs for what they read and write (isa/soc, hbm_read_gb_per_s). Tensors of 64 MB
+ * go round a pool larger than the L2, so that nothing is there twice. Aim: 0.85 for pointwise
+ * operators and conversions.
+ */
+#include <leo/op.h>
+#include <leo/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 16, MEMBERS = 4, ARGS = 12, RUNS = 3 };
+static const uint64_t mega = 1 << 20;
+
+static void must(leo_status status, const char *what)
+{
+    if (status != LEO_OK) {
+        fprintf(stderr, "%s: %s\n", what, leo_rt_last_error());
+        exit(1);
+    }
+}
+
+struct bench {
+    struct leo_rt *rt;
+    struct leo_rt_device *device;
+    struct leo_rt_stream *stream;
+    struct leo_op_context *context;
+    uint64_t memory; /* SLOTS of 64 MB */
+    unsigned next;
+    double gb_per_s;
+};
+
+static struct bench bench_open(const char *soc)
+{
+    struct bench b = {0};
+    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = soc};
+    must(leo_rt_create(&opts, &b.rt), "rt_create");
+    must(leo_rt_device_open(b.rt, 0, &b.device), "device_open");
+    must(leo_rt_stream_create(b.device, &b.stream), "stream_create");
+    must(leo_op_context_create(b.device, b.stream, &b.context), "op_context_create");
+    must(leo_rt_soc_number(b.device, "gm", "hbm_read_gb_per_s", &b.gb_per_s), "soc_number");
+    must(leo_rt_memory_alloc(b.device, SLOTS * 64 * mega + LEO_OP_READ_MARGIN, &b.memory), "alloc");
+    return b;
+}
+
+static void bench_close(struct bench *b)
+{
+    leo_op_context_destroy(b->context);
+    must(leo_rt_memory_free(b->device, b->memory), "free");
+    leo_rt_stream_destroy(b->stream);
+    leo_rt_device_close(b->device);
+    leo_rt_destroy(b->rt);
+}
+
+/*
+ * A line of the table: the operator and its arguments, a letter each. Tensors [rows, columns] of a
+ * type: f f32, h f16, b bf16, i i32, l i64, m bool; a capital is a row [columns], + before it a
+ * column [rows, 1], * a list of MEMBERS tensors of a share of the rows. Else: 1 0 a number, [ the
+ * list {1}, ] the list {0}, / the list {columns}, - none, ~f a type.
+ */
+struct line {
+    const char *name, *op, *args;
+    uint32_t rows, columns;
+    double aim; /* 0: none */
+    bool split_only;
+};
+
+static const struct line lines[] = {
+    {"add f32", "Add", "ff1f", 8192, 2048, 0.85, false},
+    {"mul f32", "Mul", "fff", 8192, 2048, 0.85, false},
+    {"add f16", "Add", "hh1h", 8192, 4096, 0.85, false},
+    {"add bf16", "Add", "bb1b", 8192, 4096, 0.85, true},
+    {"relu f16", "Relu", "hh", 8192, 4096, 0.85, false},
+    {"cast f32 to f16", "Cast", "f~hh", 8192, 2048, 0.85, false},
+    {"cast f16 to f32", "Cast", "h~ff", 8192, 2048, 0.85, false},
+    {"gelu f16", "Gelu", "hh", 8192, 4096, 0.85, false},
+    {"gelu f32", "Gelu", "ff", 8192, 2048, 0.85, false},
+    {"exp f32", "Exp", "ff", 8192, 2048, 0.85, false},
+    {"sigmoid f16", "Sigmoid", "hh", 8192, 4096, 0.85, false},
+    {"compare f32", "GtTensor", "ffm", 8192, 2048, 0.85, false},
+    {"select f32", "SWhere", "mfff", 8192, 2048, 0.85, false},
+    {"bias of a row f32", "Add", "fF1f", 8192, 2048, 0.85, false},
+    {"foreach mul", "ForeachMulScalarV2", "*f1*f", 8192, 2048, 0.85, false},
+    {"foreach addcmul", "ForeachAddcmulScalarV2", "*f*f*f1*f", 8192, 2048, 0.85, false},
+    {"foreach addcdiv", "ForeachAddcdivScalarV2", "*f*f*f1*f", 8192, 2048, 0.85, false},
+    {"sum of rows f32", "ReduceSum", "f[1~f+f", 8192, 2048, 0, false},
+    {"sum of columns f32", "ReduceSum", "f]0~fF", 8192, 2048, 0, false},
+    {"max of rows f32", "Amax", "f[1+f", 8192, 2048, 0, false},
+    {"argmax of rows f32", "ArgMax", "f11+l", 512, 1024, 0, false},
+    {"softmax f32", "Softmax", "f1f", 8192, 2048, 0, false},
+    {"softmax f16", "Softmax", "h1h", 8192, 2048, 0, false},
+    {"layer norm f32", "LayerNorm", "f/FF0f+f+f", 8192, 2048, 0, false},
+    {"layer norm f16", "LayerNorm", "h/HH0h+f+f", 8192, 2048, 0, false},
+    {"layer norm bf16", "LayerNorm", "b/BB0b+f+f", 1024, 1024, 0, true},
+    {"add i32", "Add", "ii1i", 1024, 1024, 0, false},
+    {"add i64", "Add", "ll1l", 512, 512, 0, false},
+    {"cast i64 to f32", "Cast", "l~ff", 512, 512, 0, false},
+};
+
+static enum leo_dtype type_of(char letter)
+{
+    switch (letter | 0x20) {
+    case 'f':
+        return LEO_DTYPE_F32;
+    case 'h':
+        return LEO_DTYPE_F16;
+    case 'b':
+        return LEO_DTYPE_BF16;
+    case 'i':
+        return LEO_DTYPE_S32;
+    case 'l':
+        return LEO_DTYPE_S64;
+    default:
+        return LEO_DTYPE_B8;
+    }
+}
+
+static uint64_t bytes_of(enum leo_dtype type)
+{
+    return type == LEO_DTYPE_S64                             ? 8
+           : type == LEO_DTYPE_F32 || type == LEO_DTYPE_S32  ? 4
+           : type == LEO_DTYPE_F16 || type == LEO_DTYPE_BF16 ? 2
+                                                             : 1;
+}
+
+/* The arguments of a line, and the bytes they stand for. */
+struct args {
+    struct leo_op_arg arg[ARGS];
+    struct leo_op_tensor tensor[ARGS][MEMBERS];
+    unsigned count;
+    double bytes;
+};
+
+static const int64_t zero[] = {0}, one[] = {1};
+
+static void add_tensor(struct bench *b, struct args *args, const struct line *line, char letter,
+                       char mark)
+{
+    const bool row = letter < 'a', column = mark == '+';
+    const unsigned members = mark == '*' ? MEMBERS : 1;
+    const int64_t dim[] = {column || !row ? (int64_t)(line->rows / members) : line->columns,
+                           column ? 1 : line->columns};
+    const enum leo_dtype type = type_of(letter);
+    struct leo_op_tensor *tensors = args->tensor[args->count];
+    for (unsigned i = 0; i < members; i++) {
+        const uint64_t at = b->memory + (b->next % SLOTS) * 64 * mega;
+        const uint64_t bytes = (uint64_t)dim[0] * (row ? 1 : (uint64_t)dim[1]) * bytes_of(type);
+        tensors[i] = leo_op_tensor(at + i * bytes, type, row ? 1 : 2, dim);
+        args->bytes += (double)bytes;
+    }
+    b->next++;
+    args->arg[args->count++] =
+        mark == '*' ? leo_op_arg_tensors(tensors, members) : leo_op_arg_tensor(tensors);
+}
+
+static void add_args(struct bench *b, struct args *args, const struct line *line)
+{
+    const int64_t *const lists[] = {one, zero};
+    for (const char *at = line->args; *at; at++) {
+        if (*at == '1' || *at == '0') {
+            args->arg[args->count++] = leo_op_arg_number(*at - '0');
+        } else if (*at == '[' || *at == ']') {
+            args->arg[args->count++] = leo_op_arg_ints(lists[*at == ']'], 1);
+        } else if (*at == '/') {
+            static _Thread_local int64_t columns;
+            columns = line->columns;
+            args->arg[args->count++] = leo_op_arg_ints(&columns, 1);
+        } else if (*at == '~') {
+            args->arg[args->count++] = leo_op_arg_dtype(type_of(*++at));
+        } else {
+            const char mark = *at == '+' || *at == '*' ? *at++ : 0;
+            add_tensor(b, args, line, *at, mark);
+        }
+    }
+}
+
+/* Simulated time of a run. */
+static double run_us(struct bench *b, const struct line *line, struct args *args)
+{
+    memset(args, 0, sizeof(*args));
+    add_args(b, args, line);
+    const uint64_t begin = leo_rt_device_host_time_ns(b->device);
+    must(leo_op_run(b->context, line->op, args->arg, args->count), line->name);
+    must(leo_rt_stream_synchronize(b->stream, -1), line->name);
+    return (double)(leo_rt_device_host_time_ns(b->device) - begin) * 1e-3;
+}
+
+/* The mean of some runs after a first one: what one leaves in the L2 the next one has to write
+ * back. */
+static void measure(struct bench *b, const struct line *line)
+{
+    static struct args args;
+    double mean = 0;
+    (void)run_us(b, line, &args);
+    for (int run = 0; run < RUNS; run++) {
+        mean += run_us(b, line, &args) / RUNS;
+    }
+    const double bytes = args.bytes;
+    const double bound = bytes / b->gb_per_s * 1e-3;
+    printf("  %-20s %7.1f MB %10.1f us   memory alone %8.1f us   %5.2f of it", line->name,
+           bytes / 1e6, mean, bound, bound / mean);
+    printf(line->aim > 0 ? "   aim >= %.2f%s\n" : "\n", line->aim,
+           bound / mean < line->aim ? "   MISSED" : "");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const socs[] = {"ascend910a", "ascend910b1"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct bench b = bench_open(socs[i]);
+        printf("%s, HBM %.0f GB/s\n", socs[i], b.gb_per_s);
+        for (unsigned k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
+            if ((i == 1 || !lines[k].split_only) && (argc < 2 || strstr(lines[k].name, argv[1]))) {
+                measure(&b, &lines[k]);
+            }
+        }
+        bench_close(&b);
+    }
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every operator costs, on the chip of LEO_SOC: simulated time and the host's, of a call with
+ * tensors of one shape and zeros in them (the first shape of a list that the operator takes). Lines
+ * "name,shape,simulated us,host us" on stdout: docs/api/aclnn_times.csv is made of them.
+ */
+#include "rig_args.h"
+
+#include <aclnn/aclnn_base.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SLOT = 4 << 20, RUNS = 3 };
+
+static const struct rig_wish shapes[] = {
+    {.rank = 2, .param = RIG_PARAMS, .dim = {256, 1024}},
+    {.rank = 2, .param = RIG_PARAMS, .dim = {256, 256}},
+    {.rank = 1, .param = RIG_PARAMS, .dim = {4096}},
+    {.rank = 4, .param = RIG_PARAMS, .dim = {8, 16, 32, 32}},
+    {.rank = 4, .param = RIG_PARAMS, .dim = {4, 1, 1, 1}},
+    {.rank = 3, .param = RIG_PARAMS, .dim = {4, 64, 64}},
+    {.rank = 5, .param = RIG_PARAMS, .dim = {2, 4, 8, 8, 8}},
+    {.rank = 0, .param = RIG_PARAMS},
+    {.rank = 1, .param = RIG_PARAMS, .dim = {1}},
+};
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* One call: false if the operator does not take it or it faults. */
+static bool run(const struct op_test_row *row, const union op_test_arg *args, double *simulated,
+                double *host)
+{
+    uint64_t bytes;
+    aclOpExecutor *executor;
+    void *workspace = NULL;
+    aclrtEvent begin, end;
+    float ms = 0;
+    const double start = now_us();
+    if (row->phase1(args, &bytes, &executor) || (bytes && aclrtMalloc(&workspace, bytes, 0)) ||
+        aclrtCreateEvent(&begin)) {
+        return false;
+    }
+    bool good = !aclrtCreateEvent(&end) && !aclrtRecordEvent(begin, rig_stream()) &&
+                !row->phase2(workspace, bytes, executor, rig_stream()) &&
+                !aclrtRecordEvent(end, rig_stream()) && !aclrtSynchronizeStream(rig_stream());
+    *host = now_us() - start;
+    good = good && !aclrtEventElapsedTime(&ms, begin, end);
+    *simulated = (double)ms * 1e3;
+    if (good) {
+        good = !aclrtDestroyEvent(begin) && !aclrtDestroyEvent(end) &&
+               (!workspace || !aclrtFree(workspace));
+    }
+    return good;
+}
+
+/* The best of some runs with this shape; *fault: the device must be reset. */
+static bool measure(const struct op_test_row *row, struct rig_wish wish, unsigned char *memory,
+                    bool *fault)
+{
+    union op_test_arg args[RIG_PARAMS + 1];
+    double simulated = 1e30, host = 1e30;
+    bool good = true;
+    wish.memory = memory;
+    wish.slot = SLOT;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        args[i] = rig_arg_make(&row->params[i], i, &wish);
+    }
+    for (int i = 0; i < RUNS && good; i++) {
+        double sim, us;
+        good = run(row, args, &sim, &us);
+        *fault = !good && (i > 0 || aclrtSynchronizeStream(rig_stream()));
+        simulated = good && sim < simulated ? sim : simulated;
+        host = good && us < host ? us : host;
+    }
+    for (unsigned i = 0; i < row->param_count; i++) {
+        rig_arg_free(&row->params[i], args[i]);
+    }
+    if (good) {
+        printf("%s,", row->name);
+        for (unsigned i = 0; i < wish.rank; i++) {
+            printf(i ? "x%d" : "%d", (int)wish.dim[i]);
+        }
+        printf(",%.2f,%.1f\n", simulated, host);
+        fflush(stdout);
+    }
+    return good;
+}
+
+int main(void)
+{
+    unsigned char *memory = NULL;
+    rig_open();
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        bool done = !rig_row_is_here(row), fault = false;
+        for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && !done && !fault; i++) {
+            if (!memory &&
+                (aclrtMalloc((void **)&memory, (size_t)RIG_PARAMS * SLOT, 0) ||
+                 aclrtMemset(memory, (size_t)RIG_PARAMS * SLOT, 0, (size_t)RIG_PARAMS * SLOT))) {
+                return 1;
+            }
+            done = measure(row, shapes[i], memory, &fault);
+        }
+        if (fault) {
+            rig_reset();
+            memory = NULL;
+        }
+    }
+    rig_close();
+    return 0;
+}

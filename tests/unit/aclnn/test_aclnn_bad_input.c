@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wrong calls of every operator, made from its row: each parameter NULL, of a type it does not
+ * take, without memory, written through a stride of 0; odd shapes; the executor of another
+ * operator. The code is the documented one, the text names operator and parameter, and nothing is
+ * written.
+ */
+#include "rig_args.h"
+
+#include <aclnn/aclnn_base.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAMS = RIG_PARAMS, SLOT = 256, GUARD = 0x5b };
+
+/* Device memory, a slot for each parameter, that no wrong call may touch. */
+static unsigned char *memory;
+
+/* Phase 1 with parameter `absent` NULL (PARAMS: none). */
+static aclnnStatus call(const struct op_test_row *row, const struct rig_wish *wanted,
+                        unsigned absent)
+{
+    struct rig_wish placed = *wanted;
+    const struct rig_wish *wish = &placed;
+    placed.memory = memory;
+    placed.slot = SLOT;
+    union op_test_arg args[PARAMS + 1];
+    uint64_t bytes;
+    aclOpExecutor *executor = NULL;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        args[i] = rig_arg_make(&row->params[i], i, wish);
+        if (i == absent) {
+            rig_arg_free(&row->params[i], args[i]);
+            args[i] = (union op_test_arg){.integer = 0};
+        }
+    }
+    const aclnnStatus status = row->phase1(args, &bytes, &executor);
+    if (!status) {
+        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+    }
+    for (unsigned i = 0; i < row->param_count; i++) {
+        rig_arg_free(&row->params[i], args[i]);
+    }
+    return status;
+}
+
+static void expect(const struct op_test_row *row, const char *param, const char *what,
+                   aclnnStatus status, aclnnStatus wanted)
+{
+    const char *text = aclGetRecentErrMsg();
+    const bool named = text && strstr(text, row->name) && strstr(text, param);
+    if (status != wanted || !named) {
+        fprintf(stderr, "%s, %s %s: code %d, expected %d: %s\n", row->name, param, what, status,
+                wanted, text ? text : "(no text)");
+    }
+    CU_ASSERT_EQUAL(status, wanted);
+    CU_ASSERT_TRUE(named);
+}
+
+static const struct rig_wish plain = {.rank = 1, .param = PARAMS, .dim = {4}};
+
+static void parameters_are_checked(void)
+{
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        for (unsigned i = 0; i < row->param_count && rig_row_is_here(row); i++) {
+            const struct op_test_param *param = &row->params[i];
+            struct rig_wish wish = plain;
+            wish.param = i;
+            wish.type = rig_first_type(param);
+            if (rig_param_is_handle(param) && !param->optional) {
+                expect(row, param->name, "NULL", call(row, &plain, i), ACLNN_ERR_PARAM_NULLPTR);
+            }
+            if (param->code[0] != 'T') {
+                continue;
+            }
+            if (param->role != 'I') {
+                wish.repeats = true;
+                expect(row, param->name, "with stride 0", call(row, &wish, PARAMS),
+                       ACLNN_ERR_PARAM_INVALID);
+                wish.repeats = false;
+            }
+            wish.no_memory = true;
+            expect(row, param->name, "without memory", call(row, &wish, PARAMS),
+                   ACLNN_ERR_PARAM_NULLPTR);
+            wish.no_memory = false;
+            for (unsigned type = 0; type < OP_TYPES; type++) {
+                if (!(param->types[rig_chip()] >> type & 1)) {
+                    wish.type = (enum op_type)type;
+                    expect(row, param->name, "of another type", call(row, &wish, PARAMS),
+                           ACLNN_ERR_PARAM_INVALID);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/* Whatever the shapes, phase 1 plans the call or says what it is about. */
+static void odd_shapes_are_planned_or_told(void)
+{
+    static const struct rig_wish shapes[] = {
+        {.rank = 0, .param = PARAMS},
+        {.rank = 1, .param = PARAMS, .dim = {0}},
+        {.rank = 1, .param = PARAMS, .dim = {1}},
+        {.rank = 2, .param = PARAMS, .dim = {3, 5}},
+        {.rank = 2, .param = PARAMS, .dim = {0, 3}},
+        {.rank = 3, .param = PARAMS, .dim = {2, 2, 3}},
+        {.rank = 4, .param = PARAMS, .dim = {1, 2, 2, 2}},
+        {.rank = 5, .param = PARAMS, .dim = {1, 1, 2, 2, 2}},
+        {.rank = 8, .param = PARAMS, .dim = {1, 1, 2, 1, 2, 1, 2, 1}},
+    };
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && rig_row_is_here(row); i++) {
+            const aclnnStatus status = call(row, &shapes[i], PARAMS);
+            if (status) {
+                expect(row, "", "of an odd shape", status, ACLNN_ERR_PARAM_INVALID);
+            }
+        }
+    }
+}
+
+static struct rig_wish placed_plain(void)
+{
+    struct rig_wish wish = plain;
+    wish.memory = memory;
+    wish.slot = SLOT;
+    return wish;
+}
+
+static void places_for_results_are_needed(void)
+{
+    const struct rig_wish placed = placed_plain();
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        union op_test_arg args[PARAMS + 1];
+        uint64_t bytes;
+        aclOpExecutor *executor;
+        for (unsigned i = 0; i < row->param_count; i++) {
+            args[i] = rig_arg_make(&row->params[i], i, &placed);
+        }
+        expect(row, "workspaceSize", "NULL", row->phase1(args, NULL, &executor),
+               ACLNN_ERR_PARAM_NULLPTR);
+        expect(row, "executor", "NULL", row->phase1(args, &bytes, NULL), ACLNN_ERR_PARAM_NULLPTR);
+        for (unsigned i = 0; i < row->param_count; i++) {
+            rig_arg_free(&row->params[i], args[i]);
+        }
+    }
+}
+
+static void executors_belong_to_their_operator(void)
+{
+    const struct op_test_row *abs = rig_row("Abs");
+    const struct rig_wish placed = placed_plain();
+    union op_test_arg args[2];
+    uint64_t bytes;
+    aclOpExecutor *executor = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        args[i] = rig_arg_make(&abs->params[i], i, &placed);
+    }
+    CU_ASSERT_EQUAL_FATAL(abs->phase1(args, &bytes, &executor), 0);
+    CU_ASSERT_EQUAL(aclSetAclOpExecutorRepeatable(executor), 0);
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        if (row != abs) {
+            expect(row, "aclnnAbsGetWorkspaceSize", "executor of Abs",
+                   row->phase2(NULL, 0, executor, rig_stream()), ACLNN_ERR_PARAM_INVALID);
+        }
+        expect(row, "executor", "NULL", row->phase2(NULL, 0, NULL, rig_stream()),
+               ACLNN_ERR_PARAM_NULLPTR);
+    }
+    CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+    expect(abs, "executor", "destroyed", abs->phase2(NULL, 0, executor, rig_stream()),
+           ACLNN_ERR_PARAM_INVALID);
+    for (unsigned i = 0; i < 2; i++) {
+        rig_arg_free(&abs->params[i], args[i]);
+    }
+}
+
+static void nothing_was_written(void)
+{
+    unsigned char *host = malloc((size_t)PARAMS * SLOT);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(host);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(host, PARAMS * SLOT, memory, PARAMS * SLOT, 2), 0);
+    for (size_t i = 0; i < (size_t)PARAMS * SLOT; i++) {
+        CU_ASSERT_EQUAL(host[i], GUARD);
+    }
+    free(host);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"parameters_are_checked", parameters_are_checked},
+        {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
+        {"places_for_results_are_needed", places_for_results_are_needed},
+        {"executors_belong_to_their_operator", executors_belong_to_their_operator},
+        {"nothing_was_written", nothing_was_written},
+    };
+    rig_open();
+    if (aclrtMalloc((void **)&memory, PARAMS * SLOT, 0) ||
+        aclrtMemset(memory, PARAMS * SLOT, GUARD, PARAMS * SLOT)) {
+        return 1;
+    }
+    const int code =
+        leo_test_main("aclnn_bad_input", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
