@@ -46,7 +46,9 @@ def main():
         raise SystemExit("leo --help lists no commands")
     (folder / "leo.1").write_text(page("leo", "programs for a DaVinci-class NPU in software", version, own), encoding="utf-8")
     for command, purpose in commands:
-        said = help_of(sys.executable, "-B", report) if command == "report" else help_of(leo, command)
+        # Commands in Python lie in the toolkit folder, which is not there yet: from the sources.
+        script = Path(report).with_name(f"{command}.py")
+        said = help_of(sys.executable, "-B", script) if script.exists() else help_of(leo, command)
         text = page(f"leo-{command}", purpose, version, said)
         (folder / f"leo-{command}.1").write_text(text, encoding="utf-8")
 
