@@ -60,6 +60,12 @@ static void take_checks(const struct leo_drv_device *device, const struct leo_cq
     }
 }
 
+/* isa/faults.csv. */
+static bool has_check_records(uint32_t status)
+{
+    return status >= LEO_FAULT_HAZARD && status <= LEO_FAULT_CORE_DEADLOCK;
+}
+
 static void fill_completion(const struct leo_drv_device *device, const struct leo_cqe *entry,
                             struct leo_drv_completion *done)
 {
@@ -68,7 +74,7 @@ static void fill_completion(const struct leo_drv_device *device, const struct le
     done->end_ns = entry->end_ns;
     done->has_record = false;
     done->checks = 0;
-    if (entry->fault_index && entry->status >= LEO_FAULT_HAZARD) {
+    if (entry->fault_index && has_check_records(entry->status)) {
         take_checks(device, entry, done);
     } else if (entry->fault_index) {
         const struct leo_fault_record *record =

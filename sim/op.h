@@ -82,5 +82,11 @@ struct sim_insn {
     uint8_t cores[2]; /**< by leo_arch_index(): bit n = kind n of enum leo_core_kind has it */
 };
 
+/** check_field: whether its operand fits the field that its immediate names. */
+static inline bool sim_field_fits(uint32_t imm, uint64_t value)
+{
+    return value >> ((imm - 1) & 31) >> 1 == 0; // a width of 32 bits stands there as 0
+}
+
 /** By enum leo_insn. */
 extern const struct sim_insn sim_insns[LEO_INSN_COUNT];

@@ -86,6 +86,12 @@ static void append_imm(struct text *text, const struct leo_insn_info *info,
     case LEO_INSN_IMM_BARRIER:
         append_item(text, leo_pipe_name((enum leo_pipe)leo_cfg_barrier_unpack(word->imm).pipe));
         break;
+    case LEO_INSN_IMM_FITS: {
+        struct leo_cfg_fits fits = leo_cfg_fits_unpack(word->imm);
+        append_item(text, leo_field_name((enum leo_field)fits.field));
+        append(text, ", %u", fits.bits ? fits.bits : 32);
+        break;
+    }
     case LEO_INSN_IMM_DEVFLAG:
         append(text, " %u", leo_cfg_devflag_unpack(word->imm).id);
         text->separator = ", ";

@@ -3,7 +3,7 @@
 
 import re
 
-from emit_config import field_mask, field_type
+from emit_config import field_mask
 from emit_enums import emit_isa_enums
 from emit_regs import emit_csr
 from model import ARCHS, SUFFIXES
@@ -66,25 +66,35 @@ class Writer:
             line += item
         return lines + [line + ("" if params else "void") + end]
 
-    def limits(self, params, body):
-        """Attributes for the parameters that go into a field with fewer bits than their type."""
-        lines = []
-        for config, values in re.findall(r"leo_pack_(\w+)\(([^()]*)\)", " ".join(body)):
-            fields = self.isa.configs[config].fields
-            for item, value in zip(fields, values.split(", ")):
-                kind = next((kind for kind, param in params if param == value), "")
-                if kind in ("uint8_t", "uint16_t", "uint32_t") and item.bits < int(kind[4:-2]):
-                    lines.append(f"    LEO_LIMIT({value}, {(1 << item.bits) - 1})")
-        return lines
+    def fields_of(self, body):
+        """Parameter -> field it goes into, as the calls of pack functions in a body say."""
+        found = {}
+        for config, values in re.findall(r"leo_pack_(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)", " ".join(body)):
+            found |= {value: item for item, value in zip(self.isa.configs[config].fields, values.split(", "))}
+        return found
 
-    def function(self, archs, name, params, body, result="void"):
+    def widen(self, params, fields):
+        """Numbers that go into fields as 64-bit ones, so that what does not fit arrives; and their limits."""
+        wide, limits = [], []
+        for kind, param in params:
+            number = re.match(r"(u?)int(\d+)_t$", kind)
+            if number and param in fields:
+                item = fields[param]
+                bits = min(item.bits, int(number[2])) - item.signed
+                limits.append(f"    LEO_LIMIT{'_SIGNED' * item.signed}({param}, {(1 << bits) - 1})")
+                kind = f"{number[1]}int64_t"
+            wide.append((kind, param))
+        return wide, limits
+
+    def function(self, archs, name, params, body, result="void", limited=None):
+        """`limited`: parameter -> its field, where the body does not tell."""
         if not name.startswith("leo_"):
             self.signatures.append((archs, name, params))
+        params, limits = self.widen(params, self.fields_of(body) if limited is None else limited)
         for arch in ARCHS:
             if arch not in archs:
                 self.absent[arch] += self.head(f"LEO_ABSENT({arch}) {result} {name}(", params, ");")
         self.set_archs(archs)
-        limits = self.limits(params, body)
         if limits:
             self.lines += self.head(f"LEO_INTRIN {result} {name}(", params, ")") + limits
             self.lines[-1] += ";"
@@ -98,6 +108,9 @@ class Writer:
         """Call of a pack function; fields not named are 0."""
         items = [str(values.get(item.name, 0)) for item in self.isa.configs[config].fields]
         return f"leo_pack_{config}({', '.join(items)})"
+
+    def field(self, config, name):
+        return next(item for item in self.isa.configs[config].fields if item.name == name)
 
     def unused(self, *names):
         return [f"(void){name};" for name in names]
@@ -130,14 +143,17 @@ def emit_packs(writer):
     for config in writer.isa.configs.values():
         if config.name not in used:
             continue
-        terms = []
+        terms, checks = [], []
         for item in config.fields:
-            value = item.name if item.bits in (8, 16, 32) else f"({item.name} & {field_mask(item)})"
-            terms.append(f"(uint64_t){value}" + (f" << {item.lo}" if item.lo else ""))
+            value = f"((uint64_t){item.name} & {field_mask(item)})" if item.signed else item.name
+            terms.append(value + (f" << {item.lo}" if item.lo else ""))
+            checks.append(f"LEO_FITS{'_SIGNED' * item.signed}({item.name}, {item.bits}, {enum_ref('field', item.name)});")
         writer.text(f"/* Configuration word {config.name}: constants fold to one constant. */")
-        writer.function(ARCHS, f"leo_pack_{config.name}", [(field_type(item), item.name) for item in config.fields],
-                        [("return " if term is terms[0] else "       ") + term + (";" if term is terms[-1] else " |")
-                         for term in terms], "uint64_t")
+        writer.function(ARCHS, f"leo_pack_{config.name}",
+                        [("int32_t" if item.signed else "uint32_t", item.name) for item in config.fields],
+                        checks + [("return " if term is terms[0] else "       ") + term
+                                  + (";" if term is terms[-1] else " |") for term in terms],
+                        "uint64_t", {item.name: item for item in config.fields})
 
 
 def archs_of_type(insn, name):
@@ -267,7 +283,7 @@ def emit_dup(writer):
                ("int32_t", "src_rep")]
     for kind in all_types(insn):
         ctype = C_TYPES[kind]
-        cfg = writer.pack("vec2", repeat="repeat", dst_blk="dst_blk", dst_rep="(uint8_t)dst_rep",
+        cfg = writer.pack("vec2", repeat="repeat", dst_blk="dst_blk", dst_rep="dst_rep",
                           dtype=enum_ref("dtype", kind))
         writer.function(archs_of_type(insn, kind), "vector_dup",
                         [(pointer(UB, ctype), "dst"), (ctype, "scalar")] + strides,
@@ -404,7 +420,7 @@ def emit_bursts(writer):
     insn = writer.insns["copy_cbuf_to_bt"]
     bursts = [("uint16_t", name) for name in ("conv_control", "n_burst", "len_burst", "src_gap", "dst_gap")]
     cfg = writer.pack("burst", n_burst="n_burst", len_burst="len_burst", src_gap="src_gap", dst_gap="dst_gap",
-                      sid="(uint8_t)conv_control")
+                      sid="conv_control")
     writer.function(insn.archs, insn.name, [("uint64_t", "dst"), (pointer("__cbuf__", "void", True), "src")] + bursts,
                     [writer.asm(insn, "dst", "src", d=cfg)])
 
@@ -469,11 +485,15 @@ def emit_windows(writer):
                 continue
             ctype = C_TYPES[kind]
             params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src")]
-            cfg = writer.pack("l3d1", **{**named(SHAPE), "filter_w": "(uint16_t)(filter_w | filter_w_high << 8)",
-                                         "filter_h": "(uint16_t)(filter_h | filter_h_high << 8)"}, transpose="transpose",
+            cfg = writer.pack("l3d1", **{**named(SHAPE), "filter_w": "filter_w + filter_w_high * 256",
+                                         "filter_h": "filter_h + filter_h_high * 256"}, transpose="transpose",
                               fmatrix="fmatrix", channels="channels", element=ELEMENTS[kind])
+            body = [f"LEO_FITS({item}, 8, {enum_ref('field', item)});" for item in ("filter_w", "filter_h")]
+            body.append(writer.asm(insn, "dst", "src", writer.pack("l3d0", **named(place)), cfg))
+            fields = writer.fields_of(body)
+            fields |= {item: writer.field("l3d1", item) for item in ("filter_w", "filter_h")}
             writer.function(insn.archs, name + suffix_of(kind), params + place + SHAPE + high + [("uint16_t", "channels")],
-                            [writer.asm(insn, "dst", "src", writer.pack("l3d0", **named(place)), cfg)])
+                            body, limited=fields)
     first = [("uint8_t", "fetch_w"), ("uint8_t", "fetch_h"), ("int16_t", "left_top_w"), ("int16_t", "left_top_h"),
              ("uint16_t", "c1_index")]
     last = [("uint8_t", item) for item in ("jump", "repeat_mode", "repeat")] + [("csize_t", "csize")]
@@ -482,9 +502,8 @@ def emit_windows(writer):
         for kind in ("f16", "s8", "u8"):
             ctype = C_TYPES[kind]
             params = [(pointer(space, ctype), "dst"), (pointer("__cbuf__", ctype, True), "src")]
-            cfg0 = writer.pack("i2c0", **{**named(first), "left_top_w": "(uint16_t)left_top_w",
-                                          "left_top_h": "(uint16_t)left_top_h"})
-            cfg1 = writer.pack("i2c1", **{**named(SHAPE + last), "csize": "(uint8_t)csize"}, element=ELEMENTS[kind])
+            cfg0 = writer.pack("i2c0", **named(first))
+            cfg1 = writer.pack("i2c1", **named(SHAPE + last), element=ELEMENTS[kind])
             writer.function(insn.archs, name, params + first + SHAPE + last, [writer.asm(insn, "dst", "src", cfg0, cfg1)])
 
 
@@ -572,7 +591,7 @@ def emit_cube_out(writer):
               ("uint8_t", "unit_flag"), ("QuantMode_t", "quant"), ("uint8_t", "relu"), ("bool", "split"),
               ("bool", "nz2nd")]
     cfg0 = writer.pack("fix0", n="n", m="m", dst_stride="dst_stride")
-    cfg1 = writer.pack("fix1", src_stride="src_stride", unit_flag="unit_flag", quant="(uint8_t)quant", relu="relu",
+    cfg1 = writer.pack("fix1", src_stride="src_stride", unit_flag="unit_flag", quant="quant", relu="relu",
                        split="split", nz2nd="nz2nd")
     writer.function(insn.archs, insn.name, params, writer.unused("sid") + [writer.asm(insn, "dst", "src", cfg0, cfg1)])
     for name in ("copy_matrix_cc_to_cbuf", "copy_matrix_cc_to_cbuf_b4"):
@@ -584,7 +603,7 @@ def emit_cube_out(writer):
         target, origin = (UB, "__cc__") if name.endswith("ubuf") else ("__cc__", UB)
         params = [(pointer(target, "void"), "dst"), (pointer(origin, "void", True), "src")] + BURST
         writer.function(insn.archs, insn.name, params + [("CRMODE_t", "mode")],
-                        [writer.asm(insn, "dst", "src", writer.pack("cr", mode="(uint8_t)mode"),
+                        [writer.asm(insn, "dst", "src", writer.pack("cr", mode="mode"),
                                     writer.pack("burst", **named(BURST)))])
     insn = writer.insns["broadcast_ub_to_cc"]
     for ctype, sid in (("float", 0), ("int32_t", 0), ("half", 1)):

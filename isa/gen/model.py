@@ -32,6 +32,7 @@ class Field:
     hi: int
     lo: int
     enum: str = ""
+    signed: bool = False
 
     @property
     def bits(self):

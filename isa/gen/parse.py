@@ -61,9 +61,10 @@ def parse_config(isa, where, text):
         name, _, rest = item.partition("=")
         parts = rest.split(":")
         if len(parts) not in (2, 3):
-            raise TableError(where, f"field '{item}' is not name=hi:lo[:enum]")
+            raise TableError(where, f"field '{item}' is not name=hi:lo[:enum or signed]")
+        kind = parts[2] if len(parts) == 3 else ""
         fields.append(Field(check_name(where, name), to_int(where, parts[0], "high bit"),
-                            to_int(where, parts[1], "low bit"), parts[2] if len(parts) == 3 else ""))
+                            to_int(where, parts[1], "low bit"), "" if kind == "signed" else kind, kind == "signed"))
     name = check_name(where, words[1])
     add_unique(where, isa.configs, name, Config(where, name, fields), "config")
 
@@ -229,6 +230,9 @@ def parse_tables(root):
     for path in sorted(root.glob("insn/*.isa"), key=lambda p: (p.name != "formats.isa", p.name)):
         if path.name != "scalar.isa":
             parse_isa_file(isa, path)
+    names = dict.fromkeys(item.name for config in isa.configs.values() for item in config.fields)
+    if names:
+        isa.enums["field"] = Enum("formats.isa", "field", {name: number for number, name in enumerate(names)})
     isa.status = parse_csv(root / "status.csv", 3)
     isa.faults = parse_csv(root / "faults.csv", 3)
     isa.csrs = parse_csv(root / "csr.csv", 5)

@@ -55,5 +55,5 @@ OP_INLINE __ubuf__ int32_t *op_ub_s32(uint32_t offset)
  * number of rows (gemv_off). */
 OP_INLINE uint64_t op_mad(uint32_t m, uint32_t k, uint32_t n, bool bias, bool init)
 {
-    return leo_pack_mad((uint16_t)m, (uint16_t)k, (uint16_t)n, 0, 0, bias, init, 1, 0);
+    return leo_pack_mad(m, k, n, 0, 0, bias, init, 1, 0);
 }

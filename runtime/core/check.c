@@ -97,10 +97,6 @@ static void append_flag(struct rt_text *text, const struct rt_fault *fault,
     append_side(text, fault, at);
     rt_text_append(text, ": flag (%s, %s, %llu)", pipe_name(check->unit),
                    pipe_name(check->other_unit), (ull)check->addr);
-    if (check->code == LEO_FAULT_BAD_EVENT) {
-        rt_text_append(text, ", the chip has events 0 to %d",
-                       fault->device->caps.arch == 1001 ? 3 : 7);
-    }
 }
 
 /* Nothing wrote the bytes, or an instruction made them of such. */
@@ -161,7 +157,6 @@ static void append_finding(struct rt_text *text, const struct rt_fault *fault,
         append_race(text, fault, check);
         break;
     case LEO_FAULT_FLAG_LEFT:
-    case LEO_FAULT_BAD_EVENT:
         append_flag(text, fault, check);
         break;
     case LEO_FAULT_NOT_WRITTEN:

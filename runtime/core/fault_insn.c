@@ -73,6 +73,30 @@ static void append_illegal(struct rt_text *text, const struct rt_fault *fault, e
     }
 }
 
+// A value that its field cannot hold, and what it could.
+static void append_field(struct rt_text *text, const struct leo_fault_record *record, uint16_t imm)
+{
+    const struct leo_cfg_fits fits = leo_cfg_fits_unpack(imm);
+    const unsigned bits = fits.bits ? fits.bits : 32;
+    rt_text_append(text, ": field %s is %lld, ", leo_field_name((enum leo_field)fits.field),
+                   (long long)record->addr);
+    if ((int64_t)record->addr < 0) {
+        rt_text_append(text, "less than it can hold");
+    } else {
+        rt_text_append(text, "it holds at most %llu", (1ull << bits) - 1);
+    }
+}
+
+// A flag's number. Those between pipes are fewer in the first generation; between cores there
+// are 16.
+static void append_event(struct rt_text *text, const struct rt_fault *fault, enum leo_insn insn)
+{
+    const unsigned most = insn == LEO_INSN_WAIT_FLAG_DEV     ? 15
+                          : fault->device->caps.arch == 1001 ? 3
+                                                             : 7;
+    rt_text_append(text, ": %lld, and there are 0 to %u", (long long)fault->record->addr, most);
+}
+
 void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
 {
     const struct leo_fault_record *record = fault->record;
@@ -94,6 +118,13 @@ void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
                                       : ": no instruction of the scalar unit");
         }
         return;
+    }
+    if (fault->code == LEO_FAULT_BAD_FIELD) {
+        append_field(text, record, word.imm);
+        return;
+    }
+    if (fault->code == LEO_FAULT_BAD_EVENT) {
+        append_event(text, fault, word.insn);
     }
     rt_text_append(text, illegal ? ", %s" : "; instruction %s", leo_insn_name(word.insn));
     if (illegal) {

@@ -106,11 +106,10 @@ void sim_check_unit(struct sim_check *check, const struct sim_core *core, const 
 /** A load, store (or both: an atomic) of the scalar unit. `local` is its offset in UB, if there. */
 void sim_check_scalar(struct sim_check *check, enum leo_mem_space space, uint64_t addr,
                       uint64_t bytes, unsigned touch, uint64_t pc);
-/** `raw` is the event before it was cut to the width of the field. */
-void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst, uint64_t raw,
-                        uint64_t pc);
+void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
+                        unsigned event, uint64_t pc);
 void sim_check_flag_wait(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
-                         uint64_t raw, uint64_t pc);
+                         unsigned event);
 void sim_check_barrier(struct sim_check *check, enum leo_pipe pipe);
 /** The data cache writes back the line of an address, or all. */
 void sim_check_dcci(struct sim_check *check, uint64_t addr, bool all);

@@ -42,12 +42,6 @@ void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base)
     }
 }
 
-/* [P] eight events, four in the first generation. */
-static unsigned events_of(const struct sim_check *check)
-{
-    return check->arch == 1001 ? 4 : 8;
-}
-
 static void find_flag(struct sim_check *check, enum leo_fault code, enum leo_pipe src,
                       enum leo_pipe dst, uint64_t event, uint64_t pc)
 {
@@ -65,30 +59,20 @@ static void find_flag(struct sim_check *check, enum leo_fault code, enum leo_pip
     sim_findings_add(&check->findings, &finding);
 }
 
-static void look_at_event(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
-                          uint64_t raw, uint64_t pc)
+void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
+                        unsigned event, uint64_t pc)
 {
-    if (check->which & SIM_CHECK_BOUNDS && raw >= events_of(check)) {
-        find_flag(check, LEO_FAULT_BAD_EVENT, src, dst, raw, pc);
-    }
-}
-
-void sim_check_flag_set(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst, uint64_t raw,
-                        uint64_t pc)
-{
-    look_at_event(check, src, dst, raw, pc);
     check->syncs++;
-    sim_order_set(&check->order, src, dst, raw & 7);
-    check->flag_pc[src][dst][raw & 7] = (uint32_t)pc + 1;
+    sim_order_set(&check->order, src, dst, event);
+    check->flag_pc[src][dst][event] = (uint32_t)pc + 1;
 }
 
 void sim_check_flag_wait(struct sim_check *check, enum leo_pipe src, enum leo_pipe dst,
-                         uint64_t raw, uint64_t pc)
+                         unsigned event)
 {
-    look_at_event(check, src, dst, raw, pc);
     check->syncs++;
-    sim_order_wait(&check->order, src, dst, raw & 7);
-    check->flag_pc[src][dst][raw & 7] = 0;
+    sim_order_wait(&check->order, src, dst, event);
+    check->flag_pc[src][dst][event] = 0;
 }
 
 void sim_check_barrier(struct sim_check *check, enum leo_pipe pipe)

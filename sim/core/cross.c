@@ -54,11 +54,14 @@ static unsigned find_raise(const struct sim_core *core, unsigned flag)
 
 bool sim_core_cross_wait(struct sim_core *core, const struct sim_op *op)
 {
-    const unsigned flag = (unsigned)(op->imm + op->b) & (SIM_CROSS_FLAGS - 1);
-    const unsigned mode = find_raise(core, flag);
+    const uint64_t flag = op->imm + op->b;
+    if (flag >= SIM_CROSS_FLAGS) {
+        return sim_core_fault(core, LEO_FAULT_BAD_EVENT, LEO_MEM_SPACE_PRIVATE, flag, 0);
+    }
+    const unsigned mode = find_raise(core, (unsigned)flag);
     if (core->park == SIM_PARK_NONE) {
         // Before it is known whether it must wait: the log is the same either way.
-        log_cross(core, op, SIM_TIME_PEND, LEO_PIPE_S, 0, flag);
+        log_cross(core, op, SIM_TIME_PEND, LEO_PIPE_S, 0, (unsigned)flag);
     }
     if (mode == LEO_CROSS_COUNT) {
         core->park = SIM_PARK_FLAG;
@@ -68,7 +71,7 @@ bool sim_core_cross_wait(struct sim_core *core, const struct sim_op *op)
     }
     core->cross.taken[mode][flag]++;
     if (core->check) {
-        sim_check_cross_wait(core->check, mode, flag);
+        sim_check_cross_wait(core->check, mode, (unsigned)flag);
     }
     core->park = SIM_PARK_NONE;
     return true;

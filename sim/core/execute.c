@@ -206,6 +206,13 @@ bool sim_core_hint(struct sim_core *core, const struct sim_op *op)
     return true;
 }
 
+/* Comes here only from the scalar unit's run loop if the value does not fit. */
+bool sim_core_check_field(struct sim_core *core, const struct sim_op *op)
+{
+    return sim_field_fits(op->imm, op->b) ||
+           sim_core_fault(core, LEO_FAULT_BAD_FIELD, LEO_MEM_SPACE_PRIVATE, op->b, 0);
+}
+
 bool sim_core_trap(struct sim_core *core, const struct sim_op *op)
 {
     return sim_core_fault(core, LEO_FAULT_KERNEL_TRAP, LEO_MEM_SPACE_PRIVATE, op->b, 0);

@@ -7,12 +7,17 @@
 struct flag_name {
     enum leo_pipe src, dst;
     unsigned id;
-    uint64_t raw; /**< before it was cut to three bits */
 };
 
 static bool has_pipe(const struct sim_core *core, unsigned pipe)
 {
     return pipe < LEO_PIPE_ALL && !(pipe == LEO_PIPE_FIX && core->config->arch == 1001);
+}
+
+/* [P] eight events, four in the first generation. */
+static unsigned events_of(const struct sim_core *core)
+{
+    return core->config->arch == 1001 ? 4 : 8;
 }
 
 static bool name_flag(struct sim_core *core, const struct sim_op *op, struct flag_name *flag)
@@ -22,8 +27,11 @@ static bool name_flag(struct sim_core *core, const struct sim_op *op, struct fla
     if (!has_pipe(core, src) || !has_pipe(core, dst)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->imm, 0);
     }
-    uint64_t raw = (op->imm >> 8) + op->b;
-    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst, (unsigned)raw & 7u, raw};
+    const uint64_t event = (op->imm >> 8) + op->b;
+    if (event >= events_of(core)) {
+        return sim_core_fault(core, LEO_FAULT_BAD_EVENT, LEO_MEM_SPACE_PRIVATE, event, 0);
+    }
+    *flag = (struct flag_name){(enum leo_pipe)src, (enum leo_pipe)dst, (unsigned)event};
     return true;
 }
 
@@ -49,7 +57,7 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
     }
     *set = (uint8_t)(*set | 1u << flag.id);
     if (core->check) {
-        sim_check_flag_set(core->check, flag.src, flag.dst, flag.raw, op->pc - SIM_IMAGE_BASE);
+        sim_check_flag_set(core->check, flag.src, flag.dst, flag.id, op->pc - SIM_IMAGE_BASE);
     }
     log_flag(core, SIM_TIME_SET, &flag);
     return true;
@@ -68,7 +76,7 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
     }
     *set = (uint8_t)(*set & ~(1u << flag.id));
     if (core->check) {
-        sim_check_flag_wait(core->check, flag.src, flag.dst, flag.raw, op->pc - SIM_IMAGE_BASE);
+        sim_check_flag_wait(core->check, flag.src, flag.dst, flag.id);
     }
     log_flag(core, SIM_TIME_WAIT, &flag);
     return true;
@@ -78,12 +86,12 @@ bool sim_core_flag_wait(struct sim_core *core, const struct sim_op *op)
 static bool with_pipes(struct sim_core *core, const struct sim_op *op,
                        bool (*run)(struct sim_core *core, const struct sim_op *op))
 {
-    if (op->a > 0xfff || op->b > 0x1f) {
-        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->a, 0);
+    if (op->b > 0x1f) {
+        return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_PRIVATE, op->b, 0);
     }
     struct sim_op plain = *op;
-    plain.imm = (uint16_t)op->a;
-    plain.b = 0;
+    plain.imm = op->a & 0xff;
+    plain.b = op->a >> 8;
     return run(core, &plain);
 }
 

@@ -103,7 +103,7 @@ static struct sim_scalar_op decode_custom(uint32_t word)
     struct sim_scalar_op op = {.code = SIM_CODE_ILLEGAL};
     struct leo_insn_word insn;
     if (leo_insn_decode(word, &insn) && !leo_insn_info(insn.insn)->planned) {
-        op.code = SIM_CODE_CUSTOM;
+        op.code = insn.insn == LEO_INSN_CHECK_FIELD ? SIM_CODE_FITS : SIM_CODE_CUSTOM;
         op.rd = insn.rd;
         op.rs1 = insn.rs1;
         op.rs2 = insn.rs2;

@@ -15,6 +15,7 @@ enum sim_scalar_code {
     SIM_CODE_ILLEGAL,
     SIM_CODE_END, /**< one past the last instruction: the fetch that left the text */
     SIM_CODE_CUSTOM,
+    SIM_CODE_FITS, /**< check_field: SIM_CODE_CUSTOM if the operand does not fit */
     SIM_CODE_FLOAT,
     SIM_CODE_FLOAT_DIV,
 #define SCALAR_INSN(code, mnemonic, mask, match, form) SIM_CODE_##code,

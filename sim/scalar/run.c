@@ -327,6 +327,7 @@ enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycl
         [SIM_CODE_ILLEGAL] = &&do_illegal,
         [SIM_CODE_END] = &&do_end,
         [SIM_CODE_CUSTOM] = &&do_custom,
+        [SIM_CODE_FITS] = &&do_fits,
         [SIM_CODE_FLOAT] = &&do_float,
         [SIM_CODE_FLOAT_DIV] = &&do_float_div,
 #define ALU(code, result)         [SIM_CODE_##code] = &&do_##code,
@@ -536,6 +537,12 @@ do_atomic: {
     table = careful;
     NEXT();
 }
+do_fits:
+    if (LIKELY(sim_field_fits(op->custom.imm, X[op->rs1]))) {
+        limit += SIM_TICKS; // it takes no time
+        NEXT();
+    }
+    // A word of the units, which tells what is wrong.
 do_custom:
     SETTLE();
     if (!run_custom(scalar, op, text->words[op - ops])) {

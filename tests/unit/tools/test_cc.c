@@ -280,7 +280,17 @@ static void arguments_that_would_do_something_else_are_refused(void)
         {"copy_gm_to_ubuf(a, x, 0, 4096, 1, 0, 0);", false}, // would be 0
         {"copy_gm_to_ubuf(a, x, 0, 1, 70000, 0, 0);", false},
         {"copy_gm_to_ubuf(a, x, 0, n, n, 0, 0);", true},
-        {"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID7);", true},
+        {"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);", true},
+        {"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID4);", false}, // this chip has four
+        {"vadds(a, a, (half)1, 1, 1, 1, 256, 8);", false},
+        {"vadd(a, a, a, -1, 1, 1, 1, 8, 8, 8);", false},
+        {"vector_dup(a, (half)1, 1, 1, 1, 256, 8);", false}, // 16 bits in the name, 8 in the word
+        {"img2col_cbuf_to_ub(a, (__cbuf__ half *)0, 0, 0, -32768, 32767, 0, 1, 1, 1, 1, 1, 1, 0, "
+         "0, 1, CSIZE0);",
+         true},
+        {"img2col_cbuf_to_ub(a, (__cbuf__ half *)0, 0, 0, -32769, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, "
+         "CSIZE0);",
+         false},
         {"set_flag(PIPE_V, PIPE_MTE3, 9);", false}, // would be 1
         {"wait_flag(PIPE_V, PIPE_MTE3, -1);", false},
         {"set_flag(PIPE_V, PIPE_MTE3, (event_t)(n & 1));", true},

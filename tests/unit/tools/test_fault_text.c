@@ -29,6 +29,33 @@ static const char kernels[] =
     "KERNEL(ro_csr) { __asm__ volatile(\"csrw 0xcc0, zero\"); }\n"
     "KERNEL(stranger) { LEO_R4(0x0b, 1, 0, 0, x, 0, 0); }\n";
 
+/* Operands known only when they run. Each takes a number that fits its field and one that does not.
+ */
+static const char field_kernels[] =
+    "#include <leo/device.h>\n"
+    "__ubuf_array__ float ub[8192];\n"
+    "#ifdef __cplusplus\n"
+    "#define KERNEL(name) extern \"C\" __global__ __vector__ void name(__gm__ float *x, int64_t "
+    "n)\n"
+    "#else\n"
+    "#define KERNEL(name) __global__ __vector__ void name(__gm__ float *x, int64_t n)\n"
+    "#endif\n"
+    "KERNEL(repeat) { vadd(ub, ub, ub, n, 1, 1, 1, 0, 0, 0); }\n"
+    "KERNEL(burst) { copy_gm_to_ubuf(ub, x, 0, n, 0, 0, 0); }\n"
+    "KERNEL(stride) { vadds(ub, ub, 1.0f, 1, 1, 1, n, 8); }\n"
+    "KERNEL(fill) { vector_dup(ub, 1.0f, 1, 1, 1, n, 8); }\n"
+    "KERNEL(cut) { uint8_t m = (uint8_t)n; vadd(ub, ub, ub, m, 1, 1, 1, 0, 0, 0); }\n"
+    "KERNEL(flag) { set_flag(PIPE_V, PIPE_MTE3, n); wait_flag(PIPE_V, PIPE_MTE3, n); }\n"
+    "#if LEO_HAS_2201\n"
+    "KERNEL(bytes) { copy_gm_to_ubuf_align_b8(ub, x, 0, 1, n, 0, 0, 0, 0); }\n"
+    "KERNEL(core) { leo_cross_set(LEO_CROSS_ALL, PIPE_V, n); leo_cross_wait(n); }\n"
+    "KERNEL(wait) { if (n < 16) { leo_cross_set(LEO_CROSS_ALL, PIPE_V, n); } wait_flag_dev(n); }\n"
+    "KERNEL(memory) { hset_flag(PIPE_V, PIPE_MTE3, n, MEM_UB, false);\n"
+    "    hwait_flag(PIPE_V, PIPE_MTE3, n, MEM_UB, false); }\n"
+    "#else\n"
+    "KERNEL(left) { x[0] = (float)(leo_pack_i2c0(0, 0, 0, n, 0) & 1); }\n"
+    "#endif\n";
+
 static const char cube_kernels[] = "#include <leo/device.h>\n"
                                    "__global__ __cube__ void add(__gm__ float *x)\n"
                                    "{\n"
@@ -113,10 +140,63 @@ static void mistakes_are_told_with_names(void)
     scratch_finish(&scratch);
 }
 
+/* The same in C and C++, where it fits and where it does not. */
+static void operands_that_do_not_fit_are_faults(void)
+{
+    static const struct {
+        const char *soc, *kernel;
+        long long good, bad;
+        const char *part;
+    } cases[] = {
+        {NULL, "repeat", 255, 300, ": field repeat is 300, it holds at most 255"},
+        {NULL, "repeat", 0, -1, ": field repeat is -1, less than it can hold"},
+        {NULL, "burst", 4095, 4096, ": field n_burst is 4096, it holds at most 4095"},
+        {NULL, "stride", 255, 256, ": field dst_rep is 256, it holds at most 255"},
+        {NULL, "fill", 255, 256, ": field dst_rep is 256, it holds at most 255"},
+        {"ascend910a", "flag", 3, 4, ": 4, and there are 0 to 3; instruction set_flag"},
+        {"ascend910a", "left", -32768, -32769, ": field left_top_w is -32769, less than"},
+        {"ascend910a", "left", 32767, 32768, ": field left_top_w is 32768, it holds at most 32767"},
+        {"ascend910b1", "flag", 7, 9, ": 9, and there are 0 to 7; instruction set_flag"},
+        {"ascend910b1", "flag", 0, -1, ": -1, and there are 0 to 7; instruction set_flag"},
+        {"ascend910b1", "memory", 7, 8, ": 8, and there are 0 to 7; instruction hset_flag"},
+        {"ascend910b1", "bytes", 64, 4294967296,
+         ": field len_bytes is 4294967296, it holds at most"},
+        {"ascend910b1", "core", 15, 16, ": field flag is 16, it holds at most 15"},
+        {"ascend910b1", "wait", 15, 16, ": 16, and there are 0 to 15; instruction wait_flag_dev"},
+    };
+    static const char *const socs[] = {"ascend910a", "ascend910b1"};
+    static const char *const files[] = {"field.c", "field.cpp"};
+    char out[8192], args[64];
+    scratch_init(&scratch);
+    CU_ASSERT_EQUAL_FATAL(scratch_run(&scratch, out, sizeof(out), "head -c 256 /dev/zero > x"), 0);
+    for (int i = 0; i < 4; i++) {
+        const char *soc = socs[i / 2];
+        scratch_write(&scratch, files[i % 2], field_kernels);
+        CU_ASSERT_EQUAL_FATAL(scratch_run(&scratch, out, sizeof(out),
+                                          "%s cc --soc %s %s -o field.elf", LEO_COMMAND, soc,
+                                          files[i % 2]),
+                              0);
+        for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+            if (cases[n].soc && strcmp(cases[n].soc, soc) != 0) {
+                continue;
+            }
+            snprintf(args, sizeof(args), "--arg in:x --arg s64:%lld", cases[n].bad);
+            expect(soc, "field.elf", cases[n].kernel, args, cases[n].part);
+            CU_ASSERT_EQUAL(scratch_run(&scratch, out, sizeof(out),
+                                        "%s run --check none --soc %s field.elf --kernel %s "
+                                        "--arg in:x --arg s64:%lld",
+                                        LEO_COMMAND, soc, cases[n].kernel, cases[n].good),
+                            0);
+        }
+    }
+    scratch_finish(&scratch);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"mistakes_are_told_with_names", mistakes_are_told_with_names},
+        {"operands_that_do_not_fit_are_faults", operands_that_do_not_fit_are_faults},
     };
     return leo_test_main("tools/fault_text", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

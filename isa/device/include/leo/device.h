@@ -153,6 +153,10 @@ typedef enum {
 #define LEO_LIMIT(param, most)                                                                     \
     __attribute__((diagnose_if((param) > (most),                                                   \
                                #param " does not fit: the field holds 0 to " #most, "error")))
+#define LEO_LIMIT_SIGNED(param, most)                                                              \
+    __attribute__((diagnose_if((param) < -(most) - 1 || (param) > (most),                          \
+                               #param " does not fit: the field holds -" #most " - 1 to " #most,   \
+                               "error")))
 #define LEO_ABSENT(arch)                                                                           \
     LEO_DEVICE LEO_OVERLOAD __attribute__((                                                        \
         unavailable("not an instruction of chip " #arch " with operands of these types")))
@@ -185,7 +189,23 @@ LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d
                          :                                                                         \
                          : "rJ"((uint64_t)(b)), "i"(imm)                                           \
                          : "memory")
-#define LEO_FENCE() __asm__ __volatile__("" : : : "memory")
+/* One that is not constant is told by a word that takes no time (check_field), unless the compiler
+ * knows that it fits. */
+#define LEO_FITS(value, bits, field)                                                               \
+    do {                                                                                           \
+        if (!__builtin_constant_p((value) >> (bits) == 0) || (value) >> (bits) != 0) {             \
+            LEO_I(0x5b, 4, value, LEO_FITS_IMM(bits, field));                                      \
+        }                                                                                          \
+    } while (0)
+#define LEO_FITS_SIGNED(value, bits, field)                                                        \
+    do {                                                                                           \
+        if (((value) + (1 << ((bits) - 1))) >> (bits) != 0) {                                      \
+            LEO_I(0x5b, 4, value, LEO_FITS_IMM((bits) - 1, field));                                \
+        }                                                                                          \
+    } while (0)
+/* Twelve bits, as the assembler takes them: signed. */
+#define LEO_FITS_IMM(bits, field) (((((bits) & 31) | (field) << 5) ^ 2048) - 2048)
+#define LEO_FENCE()               __asm__ __volatile__("" : : : "memory")
 /* A number that does not change while a block runs: not volatile, so that reads are merged. */
 #define LEO_CSR_CONST(number, value) __asm__("csrr %0, %1" : "=r"(value) : "i"(number))
 #define LEO_CSR_READ(number, value)                                                                \
@@ -200,6 +220,8 @@ LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d
 #define LEO_R4(opcode, f3, f2, a, b, c, d)   ((void)(a), (void)(b), (void)(c), (void)(d))
 #define LEO_U4(opcode, f3, f2, sub, a, b, d) ((void)(a), (void)(b), (void)(d))
 #define LEO_I(opcode, f3, b, imm)            ((void)(b), (void)(imm))
+#define LEO_FITS(value, bits, field)         ((void)(value))
+#define LEO_FITS_SIGNED(value, bits, field)  ((void)(value))
 #define LEO_FENCE()                          ((void)0)
 #define LEO_CSR_CONST(number, value)         ((value) = 0)
 #define LEO_CSR_READ(number, value)          ((value) = 0)

@@ -27,6 +27,8 @@
 #define leo_cross_set(mode, pipe, flag)                                                            \
     do {                                                                                           \
         leo_check_cross((int)(mode), (int)(flag));                                                 \
+        LEO_FITS((uint64_t)(mode), 2, LEO_FIELD_MODE);                                             \
+        LEO_FITS((uint64_t)(flag), 4, LEO_FIELD_FLAG);                                             \
         ffts_cross_core_sync(pipe, 1 | (mode) << 4 | (flag) << 8);                                 \
     } while (0)
 #define leo_cross_wait(flag) wait_flag_dev(flag)

@@ -17,8 +17,14 @@
               (int)(src) | (int)(dst) << 4 |                                                       \
                   (__builtin_constant_p(event) ? ((int)(event) & 7) << 8 : 0));                    \
     } while (0)
+#if LEO_HAS_2201
 LEO_INTRIN void leo_check_event(int event)
     __attribute__((diagnose_if(event < 0 || event > 7, "an event id is 0 to 7", "error")));
+#else
+LEO_INTRIN void leo_check_event(int event)
+    __attribute__((diagnose_if(event < 0 || event > 3, "an event id of this chip is 0 to 3",
+                               "error")));
+#endif
 LEO_INTRIN void leo_check_event(int event)
 {
     (void)event;
@@ -89,15 +95,15 @@ LEO_INTRIN void dsb(mem_dsb_t what)
 
 #if LEO_HAS_2201
 /* set_flag and wait_flag for one memory; the flags are those of set_flag. */
-LEO_INTRIN void hset_flag(pipe_t src, pipe_t dst, uint8_t event, mem_t memory, bool from_v)
+LEO_INTRIN void hset_flag(pipe_t src, pipe_t dst, unsigned event, mem_t memory, bool from_v)
 {
-    LEO_U4(0x7b, 6, 0, 0, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)(event & 7) << 8,
+    LEO_U4(0x7b, 6, 0, 0, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)event << 8,
            (uint64_t)memory | (uint64_t)from_v << 4, 0);
 }
 
-LEO_INTRIN void hwait_flag(pipe_t src, pipe_t dst, uint8_t event, mem_t memory, bool from_v)
+LEO_INTRIN void hwait_flag(pipe_t src, pipe_t dst, unsigned event, mem_t memory, bool from_v)
 {
-    LEO_U4(0x7b, 6, 0, 1, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)(event & 7) << 8,
+    LEO_U4(0x7b, 6, 0, 1, (uint64_t)src | (uint64_t)dst << 4 | (uint64_t)event << 8,
            (uint64_t)memory | (uint64_t)from_v << 4, 0);
 }
 #endif
