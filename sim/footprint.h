@@ -20,7 +20,9 @@ enum sim_touch {
     SIM_TOUCH_WRITE = 2,
     SIM_TOUCH_ATOMIC = 4, /**< with WRITE: adds to (or else combines with) what is there */
     SIM_TOUCH_PADDED = 8, /**< with READ: some of it is padding whose value has no effect */
-    SIM_TOUCH_MOVED = 16  /**< with READ: its elements go to places the footprint does not tell */
+    SIM_TOUCH_MOVED = 16, /**< with READ: its elements go to places the footprint does not tell */
+    SIM_TOUCH_PARTLY = 32 /**< with WRITE: some of it may stay as it was (padding of fractals, bits
+                             and results of lanes that are not active) */
 };
 
 /** `count` times, `step` bytes apart. */

@@ -46,7 +46,8 @@ bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_foo
         FRACTAL_BYTES);
     // With a bias the upper half of the first operand is its address, so only the lower half is
     // L0C's.
-    add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_L0C, SIM_TOUCH_WRITE | (old ? padded : 0),
+    add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_L0C,
+        SIM_TOUCH_WRITE | SIM_TOUCH_PARTLY | (old ? padded : 0),
         cfg.c_bias ? (uint32_t)op->a : op->a, m1 * n1 * c_bytes, c_bytes);
     if (cfg.c_bias && !cfg.c_init) {
         add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_BT, SIM_TOUCH_READ, op->a >> 32, cfg.n * 4u,

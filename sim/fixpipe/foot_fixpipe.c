@@ -161,8 +161,10 @@ bool sim_foot_fix(struct sim_core *core, const struct sim_op *op, struct sim_foo
     if (foot->empty) {
         return true;
     }
+    // Rows are counted whole; columns behind the last have no effect.
+    const unsigned padded = fix.columns % FIX_ROW_FLOATS ? SIM_TOUCH_PADDED : 0;
     struct sim_span *src =
-        sim_footprint_add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L0C, SIM_TOUCH_READ, op->b,
+        sim_footprint_add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L0C, SIM_TOUCH_READ | padded, op->b,
                           (uint64_t)fix.rows * FIX_ROW_FLOATS * sizeof(float));
     src->align = FIX_L0C_ALIGN;
     src->level[0] = (struct sim_level){fix.matrices, (int64_t)(fix.src_matrix * sizeof(float))};

@@ -2,6 +2,16 @@
 /* Elements and blocks that are picked: by bits, by patterns, by offsets. HW-VEC-50 .. HW-VEC-54. */
 #include "gather.h"
 
+#include <string.h>
+
+/* What picks (bits, offsets) is read before the first result is written: the footprint was made of
+ * it. */
+static const uint8_t *keep(struct sim_core *core, const struct sim_span *span)
+{
+    memcpy(core->scratch, span->host, span->extent); // at most all of UB
+    return core->scratch;
+}
+
 bool sim_vec_pack_pattern(struct sim_core *core, const struct sim_op *op)
 {
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
@@ -10,11 +20,11 @@ bool sim_vec_pack_pattern(struct sim_core *core, const struct sim_op *op)
     struct vec_gmask mask;
     (void)vec_gmask_unpack(core, op, &mask);
     const uint32_t per_block = SIM_VEC_BLOCK_BYTES / mask.bytes;
+    const uint8_t *bytes = mask.pattern == 0 ? keep(core, bits) : NULL;
     uint64_t kept = 0;
     for (uint32_t repeat = 0; repeat < mask.repeats; repeat++) {
         const uint8_t *from = src->host + repeat * src->level[0].step;
-        const uint8_t *select =
-            mask.pattern == 0 ? bits->host + repeat * bits->level[0].step : NULL;
+        const uint8_t *select = bytes ? bytes + repeat * bits->level[0].step : NULL;
         for (uint32_t lane = 0; lane < mask.lanes; lane++) {
             if (vec_gmask_keeps(&mask, select, lane)) {
                 const uint8_t *lane_at =
@@ -32,7 +42,7 @@ bool sim_vec_pack_bits(struct sim_core *core, const struct sim_op *op)
 {
     const struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array src = sim_vec_array_of(op, SIM_OPERAND_B);
-    const uint8_t *bits = op->foot->span[SIM_OPERAND_C].host;
+    const uint8_t *bits = keep(core, &op->foot->span[SIM_OPERAND_C]);
     uint8_t *to = op->foot->span[SIM_OPERAND_A].host;
     uint64_t kept = 0;
     for (uint32_t repeat = 0; repeat < vec.lanes.repeats; repeat++) {
@@ -83,7 +93,7 @@ bool sim_vec_gather(struct sim_core *core, const struct sim_op *op)
 {
     const struct sim_vec vec = sim_vec_of(core, op);
     const struct sim_vec_array dst = sim_vec_array_of(op, SIM_OPERAND_A);
-    const uint8_t *offsets = op->foot->span[SIM_OPERAND_B].host;
+    const uint8_t *offsets = keep(core, &op->foot->span[SIM_OPERAND_B]);
     const uint32_t per_block = SIM_VEC_BLOCK_BYTES / dst.lane_bytes;
     for (uint32_t repeat = 0; repeat < vec.lanes.repeats; repeat++) {
         uint8_t lanes[SIM_VEC_REPEAT_BYTES];
@@ -93,11 +103,9 @@ bool sim_vec_gather(struct sim_core *core, const struct sim_op *op)
         for (uint32_t lane = 0; lane < used; lane++) {
             if (sim_vec_is_active(mask, lane)) {
                 const uint64_t at = (uint64_t)repeat * vec.lanes.count + lane;
-                const uint8_t *from = place(core, op->c + vec_offset(offsets, at), dst.lane_bytes);
-                if (!from) { // an earlier repeat wrote over the offsets
-                    return false;
-                }
-                memcpy(lanes + lane * dst.lane_bytes, from, dst.lane_bytes);
+                memcpy(lanes + lane * dst.lane_bytes,
+                       place(core, op->c + vec_offset(offsets, at), dst.lane_bytes),
+                       dst.lane_bytes);
             }
         }
         uint8_t *to = dst.data + (uint64_t)repeat * dst.rep;
@@ -115,16 +123,13 @@ bool sim_vec_gather(struct sim_core *core, const struct sim_op *op)
 bool sim_vec_gather_blocks(struct sim_core *core, const struct sim_op *op)
 {
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
-    const uint8_t *offsets = op->foot->span[SIM_OPERAND_B].host;
+    const uint8_t *offsets = keep(core, &op->foot->span[SIM_OPERAND_B]);
     for (uint32_t repeat = 0; repeat < op->foot->lanes.repeats; repeat++) {
         uint8_t blocks[VEC_GROUP][SIM_VEC_BLOCK_BYTES];
         for (uint32_t i = 0; i < VEC_GROUP; i++) {
             const uint64_t at = (uint64_t)repeat * VEC_GROUP + i;
-            const uint8_t *from = place(core, op->c + vec_offset(offsets, at), SIM_VEC_BLOCK_BYTES);
-            if (!from) { // an earlier repeat wrote over the offsets
-                return false;
-            }
-            memcpy(blocks[i], from, SIM_VEC_BLOCK_BYTES);
+            memcpy(blocks[i], place(core, op->c + vec_offset(offsets, at), SIM_VEC_BLOCK_BYTES),
+                   SIM_VEC_BLOCK_BYTES);
         }
         for (uint32_t i = 0; i < VEC_GROUP; i++) {
             memcpy(dst->host + repeat * dst->level[0].step + i * dst->level[1].step, blocks[i],

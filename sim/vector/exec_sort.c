@@ -127,9 +127,17 @@ bool sim_vec_merge(struct sim_core *core, const struct sim_op *op)
         total += (uint64_t)merge.length[i] * merge.record.bytes;
     }
     for (uint32_t repeat = 0; repeat < repeats; repeat++) {
+        // The lists of a repeat are read before its first record is written: how many are, the
+        // footprint knows from them.
+        uint8_t *copy = core->scratch;
         unsigned present = 0;
         for (unsigned i = 0; i < VEC_LISTS; i++) {
-            merge.list[i] = merge.length[i] ? list[present++].host + repeat * total : NULL;
+            const size_t bytes = (size_t)merge.length[i] * merge.record.bytes;
+            if (bytes) {
+                memcpy(copy, list[present++].host + repeat * total, bytes);
+            }
+            merge.list[i] = copy;
+            copy += bytes;
         }
         vec_merge_run(&merge, op->foot->span[SIM_OPERAND_A].host + repeat * total);
     }

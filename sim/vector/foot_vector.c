@@ -166,8 +166,9 @@ static uint32_t widest(struct widths widths)
 
 void sim_vec_foot_halves(struct sim_footprint *foot, uint64_t addr, uint32_t blk, uint32_t rep)
 {
-    struct sim_span *dst = sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB, SIM_TOUCH_WRITE,
-                                             addr, SIM_VEC_BLOCK_BYTES / 2);
+    struct sim_span *dst =
+        sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB, SIM_TOUCH_WRITE | SIM_TOUCH_PARTLY,
+                          addr, SIM_VEC_BLOCK_BYTES / 2);
     dst->align = SIM_VEC_BLOCK_BYTES / 2;
     dst->level[0] = (struct sim_level){foot->lanes.repeats, (int64_t)rep * SIM_VEC_BLOCK_BYTES};
     dst->level[1] = (struct sim_level){SIM_VEC_REPEAT_BYTES / SIM_VEC_BLOCK_BYTES,
@@ -182,7 +183,7 @@ static void add_dst(struct sim_footprint *foot, const struct sim_op *op, uint32_
         return;
     }
     if (op->row->traits & SIM_TRAIT_BITS) {
-        add_bits(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE, op->a);
+        add_bits(foot, SIM_OPERAND_A, SIM_TOUCH_WRITE | SIM_TOUCH_PARTLY, op->a);
         return;
     }
     const bool old = op->row->traits & SIM_TRAIT_ACCUMULATE;
@@ -287,15 +288,17 @@ static void add_results(struct sim_footprint *foot, const struct sim_op *op,
 {
     const struct sim_lanes *lanes = &foot->lanes;
     const uint32_t each = results->lanes_each;
+    // Of several results a repeat, those without an active lane stay.
+    const unsigned touch = SIM_TOUCH_WRITE | (each < lanes->count ? SIM_TOUCH_PARTLY : 0);
     const uint64_t bytes = (uint64_t)(lanes->used + each - 1) / each * results->bytes_each;
     const uint64_t last = (uint64_t)(lanes->used_last + each - 1) / each * results->bytes_each;
-    struct sim_span *dst = sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB, SIM_TOUCH_WRITE,
-                                             op->a, lanes->repeats > 1 ? bytes : last);
+    struct sim_span *dst = sim_footprint_add(foot, SIM_OPERAND_A, LEO_MEM_SPACE_UB, touch, op->a,
+                                             lanes->repeats > 1 ? bytes : last);
     dst->align = (uint16_t)results->align;
     dst->level[0] = (struct sim_level){lanes->repeats, (int64_t)cfg->dst_rep * results->step};
     if (lanes->repeats > 1 && last != bytes) {
         dst->level[0].count--;
-        sim_footprint_add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_UB, SIM_TOUCH_WRITE,
+        sim_footprint_add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_UB, touch,
                           op->a + dst->level[0].count * (uint64_t)dst->level[0].step, last);
     }
     sim_span_close(dst);

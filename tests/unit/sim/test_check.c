@@ -239,7 +239,7 @@ static int check_program(struct sim_check *check, struct sim_core *core,
             sim_check_flag_set(check, step->pipe, step->dst, step->id, pc);
             break;
         case WAIT:
-            sim_check_flag_wait(check, step->pipe, step->dst, step->id, pc);
+            sim_check_flag_wait(check, step->pipe, step->dst, step->id);
             break;
         case BARRIER:
             sim_check_barrier(check, step->pipe);
