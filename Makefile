@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # A30 is an operator of 32 rows that our library does not tile for; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A31,A32,A33,A34
 
-.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy tsan fuzz soak mutate docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy ulp tsan fuzz soak mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-pytorch   run all PyTorch scripts under the real torch_npu, the long ones too"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make accuracy   simulated times beside published ones; fails if a row leaves its bounds (minutes)"
+	@echo "make ulp     distances of exp, ln, roots and reciprocals from the truth, 10^8 samples (many minutes)"
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
@@ -48,6 +49,11 @@ accuracy: setup
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS) --target leo
 	build/tools/leo/leo accuracy tests/accuracy/published.csv --only $(ACCURACY_ROWS) --within 25
+
+ulp: setup
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build build --parallel $(JOBS) --target ulp
 
 build: setup
 	cmake --preset release

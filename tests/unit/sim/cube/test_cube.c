@@ -257,6 +257,24 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
     free(want);
 }
 
+static void check_random_shapes(struct fake *fake, unsigned type)
+{
+    for (unsigned i = 0; i < 12; i++) {
+        struct leo_cfg_mad cfg = {.m = (uint16_t)(1 + fake_random(fake) % 70),
+                                  .k = (uint16_t)(1 + fake_random(fake) % 90),
+                                  .n = (uint16_t)(1 + fake_random(fake) % 70),
+                                  .gemv_off = fake_random(fake) % 2,
+                                  .k_align = fake_random(fake) % 2,
+                                  .c_init = fake_random(fake) % 2,
+                                  .type = (uint8_t)type};
+        cfg.c_bias = !formats[type].half && fake_random(fake) % 2;
+        if (k1_of(&cfg) * 512 * ((cfg.m + 15u) / 16) <= 65536 &&
+            k1_of(&cfg) * 512 * ((cfg.n + 15u) / 16) <= 65536) {
+            check_mmad(fake, &cfg);
+        }
+    }
+}
+
 static void check_shapes(struct fake *fake, unsigned type, bool special)
 {
     static const struct shape shapes[] = {
@@ -267,6 +285,7 @@ static void check_shapes(struct fake *fake, unsigned type, bool special)
     };
     fake->config.arch = formats[type].arch;
     fill_operands(fake, type, special);
+    check_random_shapes(fake, type);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         struct leo_cfg_mad cfg = {
             .m = shapes[i].m, .k = shapes[i].k, .n = shapes[i].n, .type = (uint8_t)type};

@@ -40,6 +40,8 @@ static const struct burst_case burst_cases[] = {
     {LEO_INSN_COPY_CBUF_TO_UBUF, L1, UB, 32, 32, 32},
     {LEO_INSN_COPY_CBUF_TO_GM, L1, GM, 32, 32, 32},
     {LEO_INSN_COPY_CBUF_TO_BT, L1, BT, 64, 32, 64},
+    {LEO_INSN_COPY_CBUF_TO_FBUF, L1, LEO_MEM_SPACE_FB, 128, 32, 128},
+    {LEO_INSN_COPY_MATRIX_CBUF_TO_CC, L1, LEO_MEM_SPACE_L0C, 1024, 32, 1024},
 };
 
 static void check_burst(struct fake *fake, const struct burst_case *at, uint64_t dst, uint64_t src,
@@ -63,9 +65,36 @@ static void check_burst(struct fake *fake, const struct burst_case *at, uint64_t
     free(old);
 }
 
+/* Any legal burst, at any legal place; inside one buffer apart from its source. */
+static void random_burst(struct fake *fake, const struct burst_case *at)
+{
+    size_t src_bytes, dst_bytes;
+    space_data(fake, at->src, &src_bytes);
+    space_data(fake, at->dst, &dst_bytes);
+    struct leo_cfg_burst cfg;
+    uint64_t src_end, dst_end;
+    do {
+        cfg = (struct leo_cfg_burst){.sid = fake_random(fake) % 16,
+                                     .n_burst = (uint16_t)(fake_random(fake) % 9),
+                                     .len_burst = (uint16_t)(fake_random(fake) % 20),
+                                     .src_gap = (uint16_t)(fake_random(fake) % 40),
+                                     .dst_gap = (uint16_t)(fake_random(fake) % 9)};
+        const uint64_t bytes = (uint64_t)cfg.len_burst * at->length_unit;
+        src_end = cfg.n_burst * (bytes + (uint64_t)cfg.src_gap * at->src_unit);
+        dst_end = cfg.n_burst * (bytes + (uint64_t)cfg.dst_gap * at->dst_unit);
+    } while (src_end > src_bytes / 2 || dst_end > dst_bytes / 2);
+    const uint64_t src_align = at->src == GM ? 1 : 32, dst_align = at->dst == GM ? 1 : at->dst_unit;
+    const uint64_t src = fake_random(fake) % (src_bytes / 2 - src_end + 1) / src_align * src_align;
+    const uint64_t dst = fake_random(fake) % (dst_bytes / 2 - dst_end + 1) / dst_align * dst_align;
+    check_burst(fake, at, dst + dst_bytes / 2, src, &cfg);
+}
+
 /* HW-DMA-01, HW-DMA-02 */
 static void bursts(struct fake *fake)
 {
+    for (unsigned i = 0; i < 20 * sizeof(burst_cases) / sizeof(burst_cases[0]); i++) {
+        random_burst(fake, &burst_cases[i / 20]);
+    }
     static const struct leo_cfg_burst shapes[] = {
         {0, 1, 1, 0, 0},  {3, 1, 16, 5, 7},  {0, 2, 1, 1, 0},  {0, 3, 2, 0, 1}, {0, 5, 3, 2, 1},
         {15, 7, 1, 0, 0}, {0, 2, 9, 1, 2},   {0, 4, 2, 3, 0},  {0, 0, 4, 1, 1}, {0, 4, 0, 1, 1},
@@ -74,7 +103,7 @@ static void bursts(struct fake *fake)
     for (size_t c = 0; c < sizeof(burst_cases) / sizeof(burst_cases[0]); c++) {
         for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
             const struct burst_case *at = &burst_cases[c];
-            bool small = at->dst == BT;
+            bool small = at->dst == BT || at->dst == LEO_MEM_SPACE_FB;
             if (small && shapes[s].n_burst * (shapes[s].len_burst + shapes[s].dst_gap) > 16) {
                 continue;
             }
@@ -82,7 +111,7 @@ static void bursts(struct fake *fake)
             check_burst(fake, at,
                         at->dst == GM ? 12345
                         : small       ? 0
-                                      : 4096 + 32,
+                                      : 4096 + at->dst_unit,
                         at->src == GM ? 777 : 64, &shapes[s]);
         }
     }

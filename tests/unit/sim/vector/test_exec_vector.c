@@ -343,26 +343,28 @@ static unsigned check_convert(struct subject *subject)
         const unsigned dst = reference_bytes(pairs[i].dst);
         const unsigned src = reference_bytes(pairs[i].src);
         const unsigned wide = dst > src ? dst : src;
-        for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+        for (size_t n = 0; n < sizeof(walks) / sizeof(walks[0]) + RANDOM_WALKS; n++) {
+            const bool fixed = n < sizeof(walks) / sizeof(walks[0]);
+            const struct walk walk = fixed ? walks[n] : random_walk(&subject->seed);
             struct leo_cfg_vcvt cfg = {
-                .repeat = (uint8_t)walks[walk].repeat,
-                .dst_blk = (uint16_t)walks[walk].blk[0],
-                .src_blk = (uint16_t)walks[walk].blk[1],
-                .dst_rep = (uint8_t)rep_of(&walks[walk], 0, dst, wide),
-                .src_rep = (uint8_t)rep_of(&walks[walk], 1, src, wide),
+                .repeat = (uint8_t)walk.repeat,
+                .dst_blk = (uint16_t)walk.blk[0],
+                .src_blk = (uint16_t)walk.blk[1],
+                .dst_rep = (uint8_t)rep_of(&walk, 0, dst, wide),
+                .src_rep = (uint8_t)rep_of(&walk, 1, src, wide),
                 .dst_type = (uint8_t)pairs[i].dst,
                 .src_type = (uint8_t)pairs[i].src,
             };
             for (unsigned round = 0; round < LEO_ROUND_COUNT; round++) {
-                if (walks[walk].repeat > 100 && round != i % LEO_ROUND_COUNT) {
+                if ((walk.repeat > 100 || !fixed) && round != (i + n) % LEO_ROUND_COUNT) {
                     continue;
                 }
                 const struct sim_op op = {.insn = LEO_INSN_VCONV,
                                           .sub = (uint8_t)round,
-                                          .a = walks[walk].base[0],
-                                          .b = walks[walk].base[1],
+                                          .a = walk.base[0],
+                                          .b = walk.base[1],
                                           .d = leo_cfg_vcvt_pack(&cfg)};
-                check(subject, &op, &walks[walk]);
+                check(subject, &op, &walk);
             }
         }
     }
@@ -380,21 +382,23 @@ static void check_reduce(struct subject *subject, uint32_t arch)
             if (!leo_insn_has_type(insns[i], arch, type)) {
                 continue;
             }
-            for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
+            for (size_t n = 0; n < sizeof(walks) / sizeof(walks[0]) + RANDOM_WALKS; n++) {
+                const bool fixed = n < sizeof(walks) / sizeof(walks[0]);
+                struct walk walk = fixed ? walks[n] : random_walk(&subject->seed);
                 for (unsigned order = 0; order < (with_index ? LEO_ORDER_COUNT : 1u); order++) {
                     const struct leo_cfg_vred cfg = {
-                        .repeat = (uint8_t)walks[walk].repeat,
-                        .dst_rep = (uint16_t)(walk % 3 == 2 ? 2 : 1),
-                        .src_blk = (uint16_t)walks[walk].blk[1],
-                        .src_rep = (uint16_t)rep_of(&walks[walk], 1, 4, 4),
+                        .repeat = (uint8_t)walk.repeat,
+                        .dst_rep = (uint16_t)(n % 3 == 2 ? 2 : 1),
+                        .src_blk = (uint16_t)walk.blk[1],
+                        .src_rep = (uint16_t)rep_of(&walk, 1, 4, 4),
                         .dtype = (uint8_t)type,
                         .order = (uint8_t)order,
                     };
                     const struct sim_op op = {.insn = insns[i],
-                                              .a = walks[walk].base[0],
-                                              .b = walks[walk].base[1],
+                                              .a = walk.base[0],
+                                              .b = walk.base[1],
                                               .d = leo_cfg_vred_pack(&cfg)};
-                    check(subject, &op, &walks[walk]);
+                    check(subject, &op, &walk);
                 }
             }
         }
