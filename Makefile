@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # A30 is an operator of 32 rows that our library does not tile for; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A31,A32,A33,A34
 
-.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy ulp tsan fuzz soak mutate docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy ulp same tsan fuzz soak mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make accuracy   simulated times beside published ones; fails if a row leaves its bounds (minutes)"
 	@echo "make ulp     distances of exp, ln, roots and reciprocals from the truth, 10^8 samples (many minutes)"
+	@echo "make same    the same bits and cycles from builds of gcc and of clang (builds twice)"
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
@@ -54,6 +55,17 @@ ulp: setup
 	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS) --target ulp
+
+# Both compilers, every host arithmetic, 1 to 16 host threads: one digest.
+SAME_TARGETS = leo test_same_bits
+same: setup
+	cmake --preset release -B build-gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++
+	cmake --preset release -B build-clang -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19
+	cmake --build build-gcc --parallel $(JOBS) --target $(SAME_TARGETS)
+	cmake --build build-clang --parallel $(JOBS) --target $(SAME_TARGETS)
+	python3 -B tests/system/same.py build-gcc/tools/leo/leo build-clang/tools/leo/leo
+	@for b in build-gcc build-clang; do $$b/tests/unit/kernels/test_same_bits | grep -E 'digest|asserts' >$$b/digest; done
+	@grep -h digest build-gcc/digest && cmp build-gcc/digest build-clang/digest && echo "make same: good"
 
 build: setup
 	cmake --preset release

@@ -37,6 +37,9 @@ const char *cc_hint_of(const char *line)
                "(ASCEND_IS_AIV), or say with -D__DAV_CUBE__ or -D__DAV_VEC__ which part the file "
                "is (docs/cross_core.md)";
     }
+    if (strstr(line, "relocation R_RISCV_TPREL")) {
+        return "a core has one thread and no thread-local storage: drop thread_local";
+    }
     if (!symbol) {
         return NULL;
     }
