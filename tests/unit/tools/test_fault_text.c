@@ -34,12 +34,7 @@ static const char kernels[] =
 static const char field_kernels[] =
     "#include <leo/device.h>\n"
     "__ubuf_array__ float ub[8192];\n"
-    "#ifdef __cplusplus\n"
-    "#define KERNEL(name) extern \"C\" __global__ __vector__ void name(__gm__ float *x, int64_t "
-    "n)\n"
-    "#else\n"
     "#define KERNEL(name) __global__ __vector__ void name(__gm__ float *x, int64_t n)\n"
-    "#endif\n"
     "KERNEL(repeat) { vadd(ub, ub, ub, n, 1, 1, 1, 0, 0, 0); }\n"
     "KERNEL(burst) { copy_gm_to_ubuf(ub, x, 0, n, 0, 0, 0); }\n"
     "KERNEL(stride) { vadds(ub, ub, 1.0f, 1, 1, 1, n, 8); }\n"
