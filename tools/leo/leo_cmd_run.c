@@ -207,13 +207,13 @@ static void close_session(struct session *session)
 }
 
 /* A kernel of a C++ file by its plain name, where only one has it. */
-static const struct leo_rt_kernel *find_plain(const struct leo_rt_module *module, const char *name)
+static struct leo_rt_kernel *find_plain(struct leo_rt_module *module, const char *name)
 {
-    const struct leo_rt_kernel *found = NULL;
+    struct leo_rt_kernel *found = NULL;
     char head[256];
     const size_t bytes = (size_t)snprintf(head, sizeof(head), "_Z%zu%s", strlen(name), name);
     for (unsigned i = 0; bytes < sizeof(head) && i < leo_rt_module_kernel_count(module); i++) {
-        const struct leo_rt_kernel *kernel = leo_rt_module_kernel(module, i);
+        struct leo_rt_kernel *kernel = leo_rt_module_kernel(module, i);
         if (strncmp(leo_rt_kernel_name(kernel), head, bytes) == 0) {
             if (found) {
                 return NULL;
@@ -235,7 +235,8 @@ static int choose_kernel(const struct request *request, struct session *session)
         leo_rt_module_find(session->module, request->kernel, &session->kernel) == LEO_OK) {
         return 0;
     }
-    if (request->kernel && (session->kernel = find_plain(session->module, request->kernel))) {
+    session->kernel = request->kernel ? find_plain(session->module, request->kernel) : NULL;
+    if (session->kernel) {
         return 0;
     }
     if (request->kernel) {
