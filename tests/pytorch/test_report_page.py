@@ -28,7 +28,8 @@ class Page(unittest.TestCase):
         folder = Path(place.name) / "run"
         subprocess.run([LEO, "exec", "--soc", os.environ["LEO_TEST_SOC"], "--profile", folder, "--what-if", "--",
                         sys.executable, "-c", RUN], check=True, stdout=subprocess.PIPE)
-        subprocess.run([LEO, "report", folder], check=True, stdout=subprocess.PIPE)
+        # Each number alone: all combinations would take a minute on a busy computer.
+        subprocess.run([LEO, "report", folder, "--what-if-seconds", "0.001"], check=True, stdout=subprocess.PIPE)
         cls.page = (folder / "report.html").read_text()
         cls.device = json.loads(re.search(r"const data = (\{.*\});", cls.page).group(1))["devices"][0]
 
@@ -43,11 +44,11 @@ class Page(unittest.TestCase):
 
     def test_other_chips_are_priced(self):
         sweep = self.device["sweep"]
-        self.assertTrue(sweep["full"])
+        self.assertFalse(sweep["full"])
         self.assertEqual(len(sweep["points"]), len({tuple(point[0]) for point in sweep["points"]}))
         us, kernels, by_name = self.price()
         self.assertAlmostEqual(sum(by_name), kernels, delta=0.01 * kernels)
-        # The profile's kernels, but for the price of profiling itself: there is none.
+        # The same kernels as in the profile, and profiling has no price.
         self.assertAlmostEqual(kernels, self.device["busy"], delta=0.02 * kernels)
         self.assertGreater(self.price(clock=0.5)[1], kernels)
         self.assertLess(self.price(clock=2)[1], kernels)
