@@ -48,12 +48,18 @@ bool sim_vec_overlap(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint6
     return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
 }
 
+/** Whether the lanes of a repeat lie side by side. */
+static bool is_run(const struct sim_vec_array *array, uint32_t used)
+{
+    return array->blk == SIM_VEC_BLOCK_BYTES || used * array->lane_bytes <= SIM_VEC_BLOCK_BYTES;
+}
+
 const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat, uint32_t used,
                              uint8_t *buffer)
 {
     const uint8_t *from = array->data + (uint64_t)repeat * array->rep;
     uint32_t left = used * array->lane_bytes;
-    if (array->blk == SIM_VEC_BLOCK_BYTES || left <= SIM_VEC_BLOCK_BYTES) {
+    if (is_run(array, used)) {
         return from;
     }
     for (uint8_t *to = buffer; left != 0; to += SIM_VEC_BLOCK_BYTES, from += array->blk) {
@@ -117,11 +123,26 @@ static void scatter(const struct sim_vec *vec, const struct sim_vec_array *array
     scatter_all(array, repeat, used, mixed);
 }
 
+static bool is_apart(const struct sim_vec_array *dst, const struct sim_vec_array *src)
+{
+    return !sim_vec_overlap(dst->data, dst->bytes, src->data, src->bytes);
+}
+
 /** Whether computing all of dst at once reads src as repeat by repeat would. */
 static bool is_safe_at_once(const struct sim_vec_array *dst, const struct sim_vec_array *src)
 {
     const bool same = dst->data == src->data && dst->lane_bytes == src->lane_bytes;
-    return same || !sim_vec_overlap(dst->data, dst->bytes, src->data, src->bytes);
+    return same || is_apart(dst, src);
+}
+
+/** Whether a repeat written at `to` lane by lane changes no lane of `from` that is still to be
+ * read. */
+static bool is_lane_by_lane(const struct sim_vec_array *dst, const uint8_t *to,
+                            const struct sim_vec_array *src, const uint8_t *from, uint32_t used)
+{
+    return src == NULL || (to == from && dst->lane_bytes == src->lane_bytes) ||
+           !sim_vec_overlap(to, (uint64_t)used * dst->lane_bytes, from,
+                            (uint64_t)used * src->lane_bytes);
 }
 
 void sim_vec_saturates(struct sim_vec *vec, enum leo_dtype type)
@@ -144,22 +165,39 @@ void sim_vec_run(const struct sim_vec *vec, const struct sim_vec_array *dst,
         return;
     }
     _Alignas(64) uint8_t buffer[3][SIM_VEC_REPEAT_BYTES];
+    // A block that every repeat takes again and that nothing writes is gathered once.
+    const uint8_t *steady = NULL;
+    if (b != NULL && b->blk == 0 && b->rep == 0 && is_apart(dst, b)) {
+        const bool only = vec->lanes.repeats == 1;
+        steady = sim_vec_lanes(b, 0, only ? vec->lanes.used_last : vec->lanes.used, buffer[1]);
+    }
     for (uint32_t repeat = 0; repeat < vec->lanes.repeats; repeat++) {
         const bool last = repeat == vec->lanes.repeats - 1;
         const uint32_t used = last ? vec->lanes.used_last : vec->lanes.used;
         const uint64_t *mask = last ? vec->lanes.mask_last : vec->lanes.mask;
         const uint8_t *left = a != NULL ? sim_vec_lanes(a, repeat, used, buffer[0]) : NULL;
-        const uint8_t *right = b != NULL ? sim_vec_lanes(b, repeat, used, buffer[1]) : NULL;
-        if (vec->keeps_dst) {
-            const uint8_t *old = sim_vec_lanes(dst, repeat, used, buffer[2]);
-            if (old != buffer[2]) {
-                memcpy(buffer[2], old, (size_t)used * dst->lane_bytes);
+        const uint8_t *right = steady      ? steady
+                               : b != NULL ? sim_vec_lanes(b, repeat, used, buffer[1])
+                                           : NULL;
+        uint8_t *to = dst->data + (uint64_t)repeat * dst->rep;
+        const bool in_place = is_run(dst, used) && sim_vec_is_prefix(mask, used) &&
+                              is_lane_by_lane(dst, to, a, left, used) &&
+                              is_lane_by_lane(dst, to, b, right, used);
+        if (!in_place) {
+            to = buffer[2];
+            if (vec->keeps_dst) {
+                const uint8_t *old = sim_vec_lanes(dst, repeat, used, to);
+                if (old != to) {
+                    memcpy(to, old, (size_t)used * dst->lane_bytes);
+                }
             }
         }
-        kernel(context, buffer[2], left, right, (uint64_t)repeat * vec->lanes.count, used);
+        kernel(context, to, left, right, (uint64_t)repeat * vec->lanes.count, used);
         if (vec->infinity) {
-            sim_core_saturate(vec->core, vec->infinity, buffer[2], used, mask);
+            sim_core_saturate(vec->core, vec->infinity, to, used, mask);
         }
-        scatter(vec, dst, repeat, mask, used, buffer[2]);
+        if (!in_place) {
+            scatter(vec, dst, repeat, mask, used, to);
+        }
     }
 }
