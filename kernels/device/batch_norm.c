@@ -4,6 +4,7 @@
  * its own share of channels, as its lines lie; what several outputs need is computed again for
  * each.
  */
+#include "batch_norm_planes_args.h"
 #include "element.h"
 #include "norm_args.h"
 
@@ -96,6 +97,18 @@ OP_INLINE double inverse_of(double variance, double eps)
     return 1 / __builtin_sqrt(variance + eps);
 }
 
+/* One of the four numbers of a channel's entry. */
+OP_INLINE void put_entry(uint64_t table, bool planes, uint64_t c, uint32_t which, double value)
+{
+    if (!planes) {
+        put(table, c * 4 + which, value);
+        return;
+    }
+    for (uint32_t lane = 0; lane < OP_PLANE_LANES; lane++) {
+        put(table, (c * 4 + which) * OP_PLANE_LANES + lane, value);
+    }
+}
+
 OP_INLINE struct op_span share_f32(const struct op_batch_norm_args *t, uint64_t out)
 {
     return op_block_span(out, OP_TYPE_F32, out ? t->channels : 0, t->per_block);
@@ -138,10 +151,10 @@ __global__ __vector__ void batch_norm(struct op_batch_norm_args args)
         const struct moments m = recall(&t, &kept, c);
         const double inverse =
             t.source == OP_BATCH_NORM_INVERSE ? get(t.second, c) : inverse_of(m.variance, t.eps);
-        put(t.table, c * 4, m.mean);
-        put(t.table, c * 4 + 1, t.weight ? inverse * get(t.weight, c) : inverse);
-        put(t.table, c * 4 + 2, 0);
-        put(t.table, c * 4 + 3, t.bias ? get(t.bias, c) : 0);
+        put_entry(t.table, t.planes, c, 0, m.mean);
+        put_entry(t.table, t.planes, c, 1, t.weight ? inverse * get(t.weight, c) : inverse);
+        put_entry(t.table, t.planes, c, 2, 0);
+        put_entry(t.table, t.planes, c, 3, t.bias ? get(t.bias, c) : 0);
     }
     op_flush();
 }
@@ -190,12 +203,12 @@ static void make_entry(const struct op_batch_norm_gradient_args *t, struct kept_
 {
     const double inverse = inverse_given(t, c),
                  scale = t->weight ? inverse * get(t->weight, c) : inverse;
-    put(t->table, c * 4, t->mean ? get(t->mean, c) : 0);
-    put(t->table, c * 4 + 1, scale);
-    put(t->table, c * 4 + 2,
-        t->training ? -scale * inverse * inverse * sum_of(t, kept, c, 1) / count : 0);
-    put(t->table, c * 4 + 3,
-        t->training && !t->no_mean ? -scale * sum_of(t, kept, c, 0) / count : 0);
+    put_entry(t->table, t->planes, c, 0, t->mean ? get(t->mean, c) : 0);
+    put_entry(t->table, t->planes, c, 1, scale);
+    put_entry(t->table, t->planes, c, 2,
+              t->training ? -scale * inverse * inverse * sum_of(t, kept, c, 1) / count : 0);
+    put_entry(t->table, t->planes, c, 3,
+              t->training && !t->no_mean ? -scale * sum_of(t, kept, c, 0) / count : 0);
 }
 
 __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_args args)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batch norm, and its parts that SyncBatchNorm calls. */
-#include "norm.h"
+#include "batch_norm_planes.h"
+
+#include "../device/batch_norm_planes_args.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -100,10 +102,48 @@ static leo_status give_running(const struct batch *batch, const struct running *
     return status == LEO_OK ? give(batch, "runningVar", running->variance) : status;
 }
 
-static leo_status place_table(const struct batch *batch, uint64_t *table)
+/* The passes over the planes: in lanes where batch_norm_planes.h takes them. What is reduced that
+ * way is one image of longer planes to device/batch_norm.c. */
+static leo_status plan_moments(const struct batch *batch, struct op_batch_norm_args *args)
 {
-    return op_plan_temp_bytes(batch->plan, (uint64_t)batch->channels * sizeof(struct op_norm_entry),
+    if (!op_planes_fit(batch->length, &batch->in, NULL, NULL)) {
+        return op_norm_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
+    }
+    args->images = 1;
+    args->length = (uint64_t)(batch->images * batch->length);
+    return op_planes_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
+}
+
+static leo_status plan_gradient_sums(const struct batch *batch, const struct op_tensor *gradient,
+                                     struct op_batch_norm_gradient_args *args)
+{
+    if (!op_planes_fit(batch->length, &batch->in, gradient, NULL)) {
+        return op_norm_plan_sums(batch->plan, &batch->rows, gradient, &batch->in, args->mean,
+                                 &args->sums);
+    }
+    args->images = 1;
+    args->length = (uint64_t)(batch->images * batch->length);
+    return op_planes_plan_sums(batch->plan, &batch->rows, gradient, &batch->in, args->mean,
+                               &args->sums);
+}
+
+// The table of the last pass, and whether it is one of planes.
+static leo_status place_table(const struct batch *batch, const struct op_tensor *gradient,
+                              const struct op_tensor *out, uint64_t *table, uint8_t *planes)
+{
+    *planes = op_planes_fit(batch->length, &batch->in, gradient, out);
+    return op_plan_temp_bytes(batch->plan,
+                              (uint64_t)batch->channels * (*planes ? sizeof(struct op_plane_entry)
+                                                                   : sizeof(struct op_norm_entry)),
                               table);
+}
+
+static leo_status plan_apply(const struct batch *batch, const struct op_tensor *gradient,
+                             uint64_t table, bool planes, const struct op_tensor *out)
+{
+    return planes
+               ? op_planes_plan_apply(batch->plan, &batch->rows, gradient, &batch->in, table, out)
+               : op_norm_plan_apply(batch->plan, &batch->rows, gradient, &batch->in, table, out);
 }
 
 enum { CHANNELS_A_BLOCK = 16 }; // f32 of a line
@@ -119,7 +159,7 @@ static leo_status launch(const struct batch *batch, struct op_batch_norm_args *a
     const struct op_share share = share_channels(batch);
     args->images = args->images ? args->images : (uint64_t)batch->images;
     args->channels = (uint64_t)batch->channels;
-    args->length = (uint64_t)batch->length;
+    args->length = args->length ? args->length : (uint64_t)batch->length;
     args->per_block = share.per_block;
     args->eps = op_call_real(batch->call, "eps");
     return op_plan_launch(batch->plan, "batch_norm", "batch_norm", share.blocks, args,
@@ -137,7 +177,7 @@ static leo_status plan_training(const struct batch *batch, struct op_batch_norm_
         status = place(batch, "saveInvstd", &args->second_out);
     }
     if (status == LEO_OK) {
-        status = op_norm_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
+        status = plan_moments(batch, args);
     }
     if (status != LEO_OK) {
         return status;
@@ -182,7 +222,8 @@ static leo_status plan_forward(struct batch *batch)
         status = take(batch, "bias", &args.bias);
     }
     if (status == LEO_OK) {
-        status = place_table(batch, &args.table);
+        status = place_table(batch, NULL, op_call_tensor(batch->call, "output"), &args.table,
+                             &args.planes);
     }
     if (status == LEO_OK) {
         status = op_call_int(batch->call, "training") ? plan_training(batch, &args)
@@ -191,17 +232,16 @@ static leo_status plan_forward(struct batch *batch)
     if (status != LEO_OK) {
         return status;
     }
-    return op_norm_plan_apply(batch->plan, &batch->rows, NULL, &batch->in, args.table,
-                              op_call_tensor(batch->call, "output"));
+    return plan_apply(batch, NULL, args.table, args.planes, op_call_tensor(batch->call, "output"));
 }
 
 static leo_status launch_gradient(const struct batch *batch,
                                   struct op_batch_norm_gradient_args *args)
 {
     const struct op_share share = share_channels(batch);
-    args->images = (uint64_t)batch->images;
+    args->images = args->images ? args->images : (uint64_t)batch->images;
     args->channels = (uint64_t)batch->channels;
-    args->length = (uint64_t)batch->length;
+    args->length = args->length ? args->length : (uint64_t)batch->length;
     args->per_block = share.per_block;
     args->eps = op_call_has(batch->call, "eps") ? op_call_real(batch->call, "eps") : 0;
     return op_plan_launch(batch->plan, "batch_norm", "batch_norm_gradient", share.blocks, args,
@@ -280,8 +320,7 @@ static leo_status plan_backward(struct batch *batch)
         status = take_statistics(batch, &args);
     }
     if (status == LEO_OK) {
-        status = op_norm_plan_sums(batch->plan, &batch->rows, &gradient, &batch->in, args.mean,
-                                   &args.sums);
+        status = plan_gradient_sums(batch, &gradient, &args);
     }
     if (status == LEO_OK) {
         status = op_norm_place(batch->plan, wanted.weight, &args.weight_gradient);
@@ -290,7 +329,7 @@ static leo_status plan_backward(struct batch *batch)
         status = op_norm_place(batch->plan, wanted.bias, &args.bias_gradient);
     }
     if (status == LEO_OK && wanted.input) {
-        status = place_table(batch, &args.table);
+        status = place_table(batch, &gradient, wanted.input, &args.table, &args.planes);
     }
     if (status == LEO_OK) {
         status = launch_gradient(batch, &args);
@@ -304,8 +343,7 @@ static leo_status plan_backward(struct batch *batch)
     if (status != LEO_OK || !wanted.input) {
         return status;
     }
-    return op_norm_plan_apply(batch->plan, &batch->rows, &gradient, &batch->in, args.table,
-                              wanted.input);
+    return plan_apply(batch, &gradient, args.table, args.planes, wanted.input);
 }
 
 static leo_status plan_stats(struct batch *batch)
@@ -324,7 +362,7 @@ static leo_status plan_stats(struct batch *batch)
         status = place(batch, "invstd", &args.second_out);
     }
     if (status == LEO_OK) {
-        status = op_norm_plan_moments(batch->plan, &batch->rows, &batch->in, &args.moments);
+        status = plan_moments(batch, &args);
     }
     args.source = OP_BATCH_NORM_ROWS;
     args.inverse = true;
@@ -359,7 +397,8 @@ static leo_status plan_elements(struct batch *batch)
         status = take(batch, "invstd", &args.second);
     }
     if (status == LEO_OK) {
-        status = place_table(batch, &args.table);
+        status = place_table(batch, NULL, op_call_tensor(batch->call, "output"), &args.table,
+                             &args.planes);
     }
     args.source = OP_BATCH_NORM_INVERSE;
     if (status == LEO_OK) {
@@ -368,8 +407,7 @@ static leo_status plan_elements(struct batch *batch)
     if (status != LEO_OK) {
         return status;
     }
-    return op_norm_plan_apply(batch->plan, &batch->rows, NULL, &batch->in, args.table,
-                              op_call_tensor(batch->call, "output"));
+    return plan_apply(batch, NULL, args.table, args.planes, op_call_tensor(batch->call, "output"));
 }
 
 static leo_status plan_gather(struct batch *batch)
@@ -457,8 +495,7 @@ static leo_status plan_sums(struct batch *batch)
         }
     }
     if (status == LEO_OK) {
-        status = op_norm_plan_sums(batch->plan, &batch->rows, &gradient, &batch->in, args.mean,
-                                   &args.sums);
+        status = plan_gradient_sums(batch, &gradient, &args);
     }
     args.source = OP_BATCH_NORM_INVERSE;
     if (status == LEO_OK) {
@@ -503,7 +540,8 @@ static leo_status plan_elements_backward(struct batch *batch)
         status = take(batch, ins[i].name, ins[i].addr);
     }
     if (status == LEO_OK) {
-        status = place_table(batch, &args.table);
+        status = place_table(batch, &gradient, op_call_tensor(batch->call, "gradInput"),
+                             &args.table, &args.planes);
     }
     if (status != LEO_OK) {
         return status;
@@ -516,8 +554,8 @@ static leo_status plan_elements_backward(struct batch *batch)
     if (status != LEO_OK) {
         return status;
     }
-    return op_norm_plan_apply(batch->plan, &batch->rows, &gradient, &batch->in, args.table,
-                              op_call_tensor(batch->call, "gradInput"));
+    return plan_apply(batch, &gradient, args.table, args.planes,
+                      op_call_tensor(batch->call, "gradInput"));
 }
 
 leo_status op_plan_batch_norm(const struct op_call *call)
