@@ -10,5 +10,5 @@ const struct op_chip op_chip_ascend910b1 = {
                            // the 512 KiB of L1
     .matmul_read_rate = 64,
     .conv_forward_m = 512,
-    .conv_forward_stay = true,
+    .conv_forward_stay = 262144, // half of L1
 };

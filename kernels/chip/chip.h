@@ -3,7 +3,6 @@
 #pragma once
 
 #include <leo/runtime.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct op_chip {
@@ -13,7 +12,7 @@ struct op_chip {
     uint32_t matmul_k_chunk;               /**< most k elements of one half of L1 */
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
     uint32_t conv_forward_m;   /**< most positions of a tile of a forward convolution */
-    bool conv_forward_stay;    /**< whether its weights may stay in L1 */
+    uint32_t conv_forward_stay; /**< most bytes of its weights that stay in L1 */
 };
 
 extern const struct op_chip op_chip_ascend910a;

@@ -220,9 +220,8 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
     part.dim[3] = w.count;
     part.stride[2] *= strides[0];
     part.stride[3] *= strides[1];
-    if (h.taps == 0 || w.taps == 0) { // no window reaches these positions
-        const struct op_value args[] = {op_value_tensor(&part)};
-        return op_plan_call(low->plan, "InplaceZero", args, 1);
+    if (h.taps == 0 || w.taps == 0) { // no window reaches these positions: they are 0 already
+        return LEO_OK;
     }
     (void)op_window_close(&window);
     dense = *out;
@@ -260,6 +259,9 @@ static leo_status plan_input(const struct lowering *low, const struct op_tensor 
     }
     if (status == LEO_OK) {
         status = begin_native(low, x, OP_FORMAT_NC1HWC0, &native, &out);
+    }
+    if (status == LEO_OK && (s->stride[1] > s->kernel[1] || s->stride[2] > s->kernel[2])) {
+        status = op_plan_fill(low->plan, out.addr, 0, op_tensor_extent(&out));
     }
     for (int64_t rh = 0; status == LEO_OK && rh < s->stride[1]; rh++) {
         for (int64_t rw = 0; status == LEO_OK && rw < s->stride[2]; rw++) {
@@ -421,7 +423,7 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
                                     .l1 = caps->l1_bytes,
                                     .l0c = caps->l0c_bytes,
                                     .m_most = GRADIENT_M,
-                                    .stay = true,
+                                    .stay = caps->l1_bytes / 2,
                                     .cores = op_plan_cube_cores(call->plan)}};
     if (goal == OP_CONVOLUTION_OUT) {
         low.room.m_most = low.room.chip->conv_forward_m;

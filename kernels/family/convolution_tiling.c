@@ -132,8 +132,8 @@ static void look_at(const struct problem *p, struct op_conv_tiling tile, int64_t
                     int64_t *best, struct op_conv_tiling *out)
 {
     const int64_t all = p->c1 * p->taps * tile.n1 * FRACTAL_BYTES;
-    const bool may_stay =
-        p->room->stay && all <= p->room->l1 / 2 && p->room->cores % parts(p->n1, tile.n1) == 0;
+    const bool may_stay = all <= p->room->stay && all <= p->room->l1 / 2 &&
+                          p->room->cores % parts(p->n1, tile.n1) == 0;
     for (; tile.group > 0; tile.group /= 2) {
         tile.two_sums = tile.group * 2 <= room_for;
         for (int stay = 0; stay <= may_stay; stay++) {

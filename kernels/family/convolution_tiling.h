@@ -25,7 +25,7 @@ struct op_conv_room {
     int64_t l1, l0c; /**< bytes */
     uint32_t cores;
     int64_t m_most; /**< positions of a tile of op_conv */
-    bool stay;      /**< weights of op_conv may stay in L1 */
+    int64_t stay;   /**< most bytes of weights of op_conv that stay in L1 */
 };
 
 /** A choice of tiles of op_conv. */

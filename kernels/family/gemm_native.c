@@ -67,7 +67,7 @@ leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm,
                                       .l0c = caps->l0c_bytes,
                                       .cores = op_plan_cube_cores(plan),
                                       .m_most = 512,
-                                      .stay = true};
+                                      .stay = caps->l1_bytes / 2};
     struct op_tensor a, out;
     enum op_type type;
     const int64_t rows = (gemm->out.dim[0] + OP_FRACTAL - 1) / OP_FRACTAL;

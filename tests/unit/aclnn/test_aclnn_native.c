@@ -6,6 +6,8 @@
  */
 #include "rig.h"
 
+#include <acl/acl_op.h>
+#include <acl/acl_op_compiler.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -429,6 +431,70 @@ static void other_operators_take_any_format(void)
     }
 }
 
+/* A description whose storage stands beside its shape, as frameworks give it. */
+static aclTensorDesc *describe(const struct native *n)
+{
+    const int64_t *d = n->dim, c0 = c0_of(n->type);
+    const int64_t map[] = {d[0], up(d[1], c0) / c0, d[2], d[3], c0};
+    const int64_t weights[] = {up(d[1], c0) / c0 * d[2] * d[3], up(d[0], 16) / 16, 16, c0};
+    const bool is_map = n->format == ACL_FORMAT_NC1HWC0;
+    const int64_t *storage = is_map ? map : weights;
+    const int count = is_map ? 5 : 4;
+    aclTensorDesc *desc =
+        aclCreateTensorDesc(rig_acl_type(n->type), (int)n->rank, d, ACL_FORMAT_NCHW);
+    CU_ASSERT_EQUAL(aclSetTensorFormat(desc, (aclFormat)n->format), 0);
+    CU_ASSERT_EQUAL(aclSetTensorShape(desc, count, storage), 0);
+    return desc;
+}
+
+static void operators_by_type_take_formats(void)
+{
+    const int64_t x_dim[] = {2, 20, 6, 7}, w_dim[] = {33, 20, 3, 3}, y_dim[] = {2, 33, 6, 7},
+                  ones[] = {1, 1, 1, 1}, zeros[] = {0, 0};
+    struct rig_tensor rows[] = {make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                                make(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
+                                make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3)};
+    struct native own[] = {native_of(&rows[0], ACL_FORMAT_NC1HWC0),
+                           native_of(&rows[1], ACL_FORMAT_FRACTAL_Z),
+                           native_of(&rows[2], ACL_FORMAT_NC1HWC0)};
+    aclIntArray *one = aclCreateIntArray(ones, 2), *zero = aclCreateIntArray(zeros, 2);
+    const union op_test_arg args[] = {
+        {.tensor = rows[0].acl}, {.tensor = rows[1].acl}, {.tensor = NULL}, {.ints = one},
+        {.ints = one},           {.ints = one},           {.integer = 0},   {.ints = zero},
+        {.integer = 1},          {.tensor = rows[2].acl}, {.integer = 1}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, true), 0);
+    for (int again = 0; again < 2; again++) { // the second time from the plan that was kept
+        const aclTensorDesc *desc[3];
+        aclDataBuffer *buffer[3];
+        aclopAttr *attr = aclopCreateAttr();
+        for (unsigned i = 0; i < 3; i++) {
+            desc[i] = describe(&own[i]);
+            buffer[i] = aclCreateDataBuffer(own[i].device, own[i].bytes);
+        }
+        const aclDataBuffer *in[] = {buffer[0], buffer[1]};
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "strides", 4, ones), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "pads", 4, ones), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "dilations", 4, ones), 0);
+        CU_ASSERT_EQUAL(aclrtMemset(own[2].device, own[2].bytes, 0x5a, own[2].bytes), 0);
+        CU_ASSERT_EQUAL(aclopCompileAndExecute("Conv2D", 2, desc, in, 1, desc + 2, buffer + 2, attr,
+                                               ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream()),
+                        0);
+        CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+        expect_same(&own[2], &rows[2], "Conv2D");
+        aclopDestroyAttr(attr);
+        for (unsigned i = 0; i < 3; i++) {
+            aclDestroyTensorDesc(desc[i]);
+            aclDestroyDataBuffer(buffer[i]);
+        }
+    }
+    aclDestroyIntArray(one);
+    aclDestroyIntArray(zero);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+}
+
 static void wrong_formats_are_told(void)
 {
     const int64_t dim[] = {2, 5, 4, 3}, three[] = {2, 5, 4}, stride[] = {60, 12, 3, 1},
@@ -465,6 +531,7 @@ int main(int argc, char **argv)
         {"native_products_are_those_of_rows", products_are_those_of_rows},
         {"native_pooling_is_that_of_rows", pooling_is_that_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
+        {"native_operators_by_type_take_formats", operators_by_type_take_formats},
         {"native_wrong_formats_are_told", wrong_formats_are_told},
     };
     rig_open();
