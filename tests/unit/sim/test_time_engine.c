@@ -240,6 +240,48 @@ static void flags_and_barriers_order_pipes(void)
     close_rig(&rig);
 }
 
+static void hand(struct sim_time_log *log, enum leo_pipe pipe, double busy, float overlap,
+                 unsigned what, unsigned number)
+{
+    push(log, (struct sim_time_record){.kind = SIM_TIME_OP,
+                                       .pipe = (uint8_t)pipe,
+                                       .busy = busy,
+                                       .overlap = overlap,
+                                       .hand = (uint8_t)what,
+                                       .id = (uint8_t)number,
+                                       .dst = (uint8_t)number});
+}
+
+/* Unit flags: FIX follows a product from its first piece on and ends behind its last one; the next
+ * product into the same place follows FIX. */
+static void results_are_handed_over_piece_by_piece(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    struct sim_time_log *log = &rig.log[0];
+    for (unsigned i = 0; i < 40; i++) { // more than are remembered
+        const unsigned after = i ? SIM_TIME_HAND_AFTER : 0;
+        // 0..100, the first piece at 60; then from FIX's first piece on, to behind its last one
+        hand(log, LEO_PIPE_M, 100, 60, SIM_TIME_HAND_MAKE | after, i - 1);
+        hand(log, LEO_PIPE_FIX, 150, 0, SIM_TIME_HAND_TAKE | SIM_TIME_HAND_RELEASE, i); // 60..210
+    }
+    end(log);
+    run_all(&rig, ends);
+    // M begins with FIX's first piece; FIX is the slower one and never waits again.
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 60 + 40 * 150, 1e-9);
+    close_rig(&rig);
+    open_rig(&rig);
+    log = &rig.log[0];
+    hand(log, LEO_PIPE_M, 1000, 60, SIM_TIME_HAND_MAKE, 0);
+    hand(log, LEO_PIPE_FIX, 150, 0, SIM_TIME_HAND_TAKE | SIM_TIME_HAND_RELEASE, 0); // 60..1000
+    hand(log, LEO_PIPE_M, 100, 60, SIM_TIME_HAND_AFTER, 0); // 940..1040: the pipe is free then
+    end(log);
+    run_all(&rig, ends);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 1040, 1e-9);
+    close_rig(&rig);
+}
+
 /* 64 requests of 128 bytes in flight: 8192 bytes each 100 cycles from the L2, each 200 from HBM.
  * 8192 bytes that miss: one latency and the port's 81.92 cycles; HBM allows 50 bytes a cycle, more
  * than the window's 40.96. */
@@ -713,6 +755,7 @@ static const struct leo_test tests[] = {
     {"pipes_run_side_by_side", pipes_run_side_by_side},
     {"a_full_queue_stops_the_scalar_unit", a_full_queue_stops_the_scalar_unit},
     {"flags_and_barriers_order_pipes", flags_and_barriers_order_pipes},
+    {"results_are_handed_over_piece_by_piece", results_are_handed_over_piece_by_piece},
     {"a_load_waits_for_the_latency", a_load_waits_for_the_latency},
     {"loads_in_a_row_hide_the_latency", loads_in_a_row_hide_the_latency},
     {"stores_are_posted", stores_are_posted},
