@@ -87,8 +87,11 @@ static void open_bench(struct bench *bench, const char *soc)
     leo_sim_reg_write(bench->chip, LEO_REG_CONTROL, 4, 1);
     for (uint16_t queue = 1; queue < QUEUES; queue++) {
         uint64_t base = HOST + queue * sizeof(struct ring);
-        struct leo_sqe_queue body = {base, base + sizeof(bench->ring[0].sq), DEPTH, queue, queue,
-                                     {0}};
+        struct leo_sqe_queue body = {.sq_base = base,
+                                     .cq_base = base + sizeof(bench->ring[0].sq),
+                                     .depth = DEPTH,
+                                     .queue = queue,
+                                     .space = queue};
         push(bench, 0, LEO_SQE_OP_CREATE_QUEUE, 0, &body, sizeof(body));
     }
     map(bench, GM, GUARD_BYTES, 2);
