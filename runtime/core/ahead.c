@@ -14,33 +14,36 @@ static bool is_open(const struct leo_rt_device *device)
     return device->lane && device->lane->submitted > device->lane_seen;
 }
 
-static void wait_for(struct leo_rt_device *device, const struct leo_rt_stream *lane, uint64_t count)
+// Until what the lane has now has ended. Another thread may destroy it meanwhile: that waits too.
+static void wait_for_lane(struct leo_rt_device *device)
 {
+    const struct leo_rt_stream *lane = device->lane;
+    const uint64_t count = lane->submitted;
     leo_status status = LEO_OK;
     device->waiters++;
-    while (lane->completed < count && (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
+    while (device->lane == lane && lane->completed < count &&
+           (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
         status = rt_device_pump(device, RT_TURN_NS);
     }
     device->waiters--;
-    if (lane->completed >= count) {
+    if (device->lane == lane && lane->completed >= count) {
         rt_device_see_time(device, lane->end_ns);
     }
 }
 
 void rt_ahead_stop(struct leo_rt_device *device)
 {
-    struct leo_rt_stream *lane = device->lane;
     if (device->is_shared) {
         return;
     }
     device->is_shared = true;
-    device->lane = NULL;
-    if (lane && lane->submitted > device->lane_seen) {
+    if (is_open(device)) {
         // How far the chip has got depends on the computer: to the end it is the same everywhere.
         // What can never end, or polls memory that the program is about to write, stands still all
         // the same.
-        wait_for(device, lane, lane->submitted);
+        wait_for_lane(device);
     }
+    device->lane = NULL;
     while (device->is_ahead) {
         pthread_cond_wait(&device->background_changed, &device->lock);
     }

@@ -18,7 +18,11 @@ static void statuses_have_name_and_text(void)
 
 static void faults_have_name_and_text(void)
 {
+    enum { RETIRED = 25 }; // its number is not given again
     for (unsigned i = 0; i < LEO_FAULT_COUNT; i++) {
+        if (i == RETIRED) {
+            continue;
+        }
         CU_ASSERT_STRING_NOT_EQUAL(leo_fault_name((enum leo_fault)i), "?");
         CU_ASSERT_TRUE(strlen(leo_fault_text((enum leo_fault)i)) > 5);
     }

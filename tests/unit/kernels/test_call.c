@@ -108,7 +108,8 @@ static void call_refuses_wrong_arguments(void)
     const struct leo_op_tensor s4 = {.addr = a.tensor.addr, .dtype = LEO_DTYPE_S4, .rank = 1};
     struct leo_op_tensor deep = a.tensor;
     deep.rank = 9;
-    expect(LEO_OP(context, "Sum", t(&a.tensor)), LEO_ERR_NOT_FOUND, "there is no operator Sum");
+    expect(LEO_OP(context, "Nothing", t(&a.tensor)), LEO_ERR_NOT_FOUND,
+           "there is no operator Nothing");
     expect(LEO_OP(context, "Add", t(&a.tensor)), LEO_ERR_INVALID_ARG,
            "Add takes 4 arguments, 1 are given");
     expect(LEO_OP(context, "Add", t(&a.tensor), leo_op_arg_number(1), leo_op_arg_number(1),

@@ -61,7 +61,7 @@ class Docs(unittest.TestCase):
         self.assertEqual(self.follow("docs/write_a_cube_kernel.md"), (1, 1))
 
     def test_cross_core(self):
-        self.assertEqual(self.follow("docs/cross_core.md"), (1, 1))
+        self.assertEqual(self.follow("docs/cross_core.md"), (2, 2))
 
     def test_toolchain(self):
         self.assertEqual(self.follow("docs/toolchain.md"), (1, 1))

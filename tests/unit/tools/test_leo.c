@@ -128,7 +128,9 @@ static void run_tells_what_the_checker_finds(void)
         {"too_long", "touches 2080 bytes of ub at 0x20000000 (array x + 0 of 2048 bytes)"},
         {"left",
          "flag_left: block 0 (core 0): set_flag (PIPE_S) at c.c:14: flag (PIPE_MTE2, PIPE_V, 1)"},
-        {"event", "flag (PIPE_MTE2, PIPE_V, 5), the chip has events 0 to 3"},
+        {"event",
+         "a flag or event number the chip does not have (the hardware cuts it off): 5, and "
+         "there are 0 to 3"},
         {"no_lane", "a vector instruction without an active lane"},
         {"count --blocks 8", "race: block 1 (core 1): the scalar unit (PIPE_S) at c.c:17"},
     };
@@ -151,8 +153,8 @@ static void run_tells_what_the_checker_finds(void)
         "STORE; }\n"
         "KERNEL(too_long) { LOAD(65); pipe_barrier(PIPE_ALL); }\n"
         "KERNEL(left) { set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1); }\n"
-        "KERNEL(event) { set_flag(PIPE_MTE2, PIPE_V, EVENT_ID5); wait_flag(PIPE_MTE2, PIPE_V, "
-        "EVENT_ID5); }\n"
+        "KERNEL(event) { uint64_t e = get_block_num() + 4; set_flag(PIPE_MTE2, PIPE_V, e); "
+        "wait_flag(PIPE_MTE2, PIPE_V, e); }\n"
         "KERNEL(no_lane) { LOAD(64); PASS(PIPE_MTE2, PIPE_V); set_vector_mask(0, 0); ADD; }\n"
         "KERNEL(count) { out[0] = out[0] + 1; }\n");
     char out[4096], line[256];
