@@ -351,7 +351,12 @@ static leo_status train(struct run *run)
     if (status == LEO_OK) {
         printf("held-out accuracy %.2f %%, %u steps skipped for overflow\n", accuracy,
                run->skipped);
-        report_print(&run->report, caps.clock_khz, stdout);
+        struct report_roofs roofs;
+        status = report_roofs_of(run->device, &roofs);
+        if (status != LEO_OK) {
+            return status;
+        }
+        report_print(&run->report, &roofs, stdout);
         if (*run->options->timeline) {
             printf("\ntimeline of the first steps: %s (open it in ui.perfetto.dev)\n",
                    run->options->timeline);

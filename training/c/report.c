@@ -38,6 +38,7 @@ leo_status report_add(struct report *report, struct leo_rt_device *device, size_
         op->ns += record->end_ns - record->start_ns;
         op->core_cycles += record->core_cycles;
         op->gm_bytes += record->gm_read + record->gm_write;
+        op->hbm_bytes += record->hbm_read + record->hbm_write;
         for (int pipe = 0; pipe < 8; pipe++) {
             op->busy[pipe] += record->busy[pipe];
         }
@@ -58,8 +59,55 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
+leo_status report_roofs_of(struct leo_rt_device *device, struct report_roofs *roofs)
 {
+    struct leo_drv_caps caps;
+    leo_rt_device_get_caps(device, &caps);
+    roofs->clock_khz = caps.clock_khz;
+    roofs->cubes = caps.cube_cores;
+    // A coupled core has both units.
+    roofs->vectors = caps.vector_cores ? caps.vector_cores : caps.cube_cores;
+    return leo_rt_soc_number(device, "gm", "hbm_read_gb_per_s", &roofs->hbm_gb_per_s);
+}
+
+/* How near each operator comes to what the whole chip can do, and to which of its limits. */
+static void print_roofline(const struct report *sorted, const struct report_roofs *roofs, FILE *out)
+{
+    static const char *const names[] = {"cube", "vector", "memory"};
+    enum { ROOFS = sizeof(names) / sizeof(names[0]) };
+    fprintf(out,
+            "\nRoofline: share of what all units, or HBM, of the chip can do in its time\n"
+            "%-20s",
+            "operator");
+    for (int i = 0; i < ROOFS; i++) {
+        fprintf(out, " %8s", names[i]);
+    }
+    fprintf(out, "   nearest roof\n");
+    for (unsigned i = 0; i < sorted->count; i++) {
+        const struct report_operator *op = &sorted->operators[i];
+        if (op->core_cycles == 0) {
+            continue;
+        }
+        const double cycles = (double)op->ns * roofs->clock_khz * 1e-6;
+        const double part[ROOFS] = {
+            (double)op->busy[LEO_PIPE_M] / (cycles * roofs->cubes),
+            (double)op->busy[LEO_PIPE_V] / (cycles * roofs->vectors),
+            (double)op->hbm_bytes / ((double)op->ns * roofs->hbm_gb_per_s),
+        };
+        int nearest = 0;
+        fprintf(out, "%-20s", op->name);
+        for (int roof = 0; roof < ROOFS; roof++) {
+            nearest = part[roof] > part[nearest] ? roof : nearest;
+            fprintf(out, " %7.1f%%", 100 * part[roof]);
+        }
+        // Below what is printed, scalar code is all there is.
+        fprintf(out, "   %s\n", part[nearest] < 0.0005 ? "none" : names[nearest]);
+    }
+}
+
+void report_print(const struct report *report, const struct report_roofs *roofs, FILE *out)
+{
+    const uint32_t clock_khz = roofs->clock_khz;
     static const enum leo_pipe units[] = {LEO_PIPE_M,    LEO_PIPE_V, LEO_PIPE_MTE1, LEO_PIPE_MTE2,
                                           LEO_PIPE_MTE3, LEO_PIPE_S, LEO_PIPE_FIX};
     static const char *const names[] = {"cube", "vector", "mte1",   "mte2",
@@ -111,6 +159,7 @@ void report_print(const struct report *report, uint32_t clock_khz, FILE *out)
                 share(sum.busy[units[i]], sum.core_cycles));
     }
     fprintf(out, "%-20s %12.1f\n", "core time", (double)sum.core_cycles * 1e3 / clock_khz);
+    print_roofline(&sorted, roofs, out);
     if (report->lost) {
         fprintf(out, "(%" PRIu64 " tasks are missing: the profile was full)\n", report->lost);
     }
