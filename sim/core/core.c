@@ -6,6 +6,7 @@
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
+#include "state.h"
 #include "stores.h"
 #include <string.h>
 
@@ -90,7 +91,7 @@ static uint64_t page_up(uint64_t bytes)
     return (bytes + 4095) & ~UINT64_C(4095);
 }
 
-static uint64_t sparse_bytes(const struct sim_config *config)
+uint64_t sim_core_sparse_bytes(const struct sim_config *config)
 {
     return page_up(config->l0b_bytes / 4 + 2 * (uint64_t)config->l0b_bytes);
 }
@@ -101,7 +102,7 @@ uint64_t sim_core_arena_bytes(const struct sim_config *config)
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
     }
-    return bytes + sparse_bytes(config);
+    return bytes + sim_core_sparse_bytes(config);
 }
 
 static enum leo_core_kind kind_of(const struct sim_config *config, unsigned id)
@@ -131,7 +132,7 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
         arena += page_up(bytes);
     }
     core->sparse = arena;
-    arena += sparse_bytes(config);
+    arena += sim_core_sparse_bytes(config);
     core->private_window = arena;
     arena += SIM_WINDOW_BYTES;
     core->image_private = arena;
@@ -150,37 +151,24 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
 void sim_core_begin(struct sim_core *core, const struct sim_block *block)
 {
     struct sim_scalar *scalar = &core->scalar;
-    sim_scalar_reset(scalar);
+    sim_sections_zero(&sim_core_sections, core, SIM_SECTION_BLOCK);
     sim_core_forget(core);
     scalar->pc = SIM_IMAGE_BASE + block->entry;
     scalar->x[1] = SIM_RETURN_ADDR;
     scalar->x[2] = block->sp;
     memcpy(&scalar->x[10], block->argument, sizeof(block->argument));
-    core->logged = 0;
-    core->clock = SIM_CLOCK_UNKNOWN;
     core->block_idx = block->block_idx;
     core->block_num = block->block_num;
     core->group_vectors = block->group_vectors;
     core->limit = block->limit_cycles;
-    memset(core->spent, 0, sizeof(core->spent));
     if (core->kind == LEO_CORE_KIND_VECTOR) {
         core->sub_block_num = block->group_vectors
                                   ? block->group_vectors
                                   : core->config->vector_cores / core->config->cube_cores;
     }
-    memset(&core->cross, 0, sizeof(core->cross));
-    memset(&core->unit_flags, 0, sizeof(core->unit_flags));
-    core->park = SIM_PARK_NONE;
-    core->poll = (struct sim_poll){0};
     core->vmask[0] = core->vmask[1] = UINT64_MAX;
     const struct leo_cfg_ctrl ctrl = {.saturate = block->saturate};
     core->ctrl = leo_cfg_ctrl_pack(&ctrl);
-    core->cmpmask[0] = core->cmpmask[1] = 0;
-    core->selmask_addr = 0;
-    memset(&core->csr, 0, sizeof(core->csr));
-    memset(core->va, 0, sizeof(core->va));
-    core->wrote_text = false;
-    memset(core->flag_set, 0, sizeof(core->flag_set));
     if (core->track) {
         sim_tape_begin(core->track, core);
     }

@@ -167,6 +167,8 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
                    const struct sim_simd *simd, unsigned id, uint8_t *arena);
 /** Bytes of host address space a core needs (only touched pages cost memory). */
 uint64_t sim_core_arena_bytes(const struct sim_config *config);
+/** Of these, those of `sparse`. */
+uint64_t sim_core_sparse_bytes(const struct sim_config *config);
 /** Starts a block: registers, CSRs, flags and timelines as after reset. */
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
 /**

@@ -2,6 +2,7 @@
 /* What the host sees: registers, doorbells, rings, faults, interrupts. */
 #pragma once
 
+#include "../section.h"
 #include "dma.h"
 #include <leo/layout.h>
 #include <leo/regs.h>
@@ -57,8 +58,8 @@ enum { SIM_CONTROL_ENABLE = 1, SIM_CONTROL_RESET = 2 };
 
 leo_status sim_function_init(struct leo_sim_chip *chip);
 void sim_function_finish(struct leo_sim_chip *chip);
-/** Back to the state after power-up; the host's DMA table stays. */
-void sim_function_reset(struct leo_sim_chip *chip);
+/** Its state (section.h). */
+bool sim_function_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user);
 /** Does what the control register was last asked to do. Caller holds the run lock. */
 void sim_function_control(struct leo_sim_chip *chip);
 bool sim_function_has_irq(const struct leo_sim_chip *chip);

@@ -32,30 +32,6 @@ void sim_function_finish(struct leo_sim_chip *chip)
     leo_free(function->cq_head);
 }
 
-void sim_function_reset(struct leo_sim_chip *chip)
-{
-    struct sim_function *function = &chip->function;
-    for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
-        memset(&function->ring[queue], 0, sizeof(function->ring[queue]));
-        atomic_store(&function->sq_tail[queue], 0);
-        atomic_store(&function->cq_head[queue], 0);
-    }
-    for (size_t i = 0; i < sizeof(function->rung) / sizeof(function->rung[0]); i++) {
-        atomic_store(&function->rung[i], 0);
-    }
-    atomic_store(&function->any_rung, false);
-    atomic_store(&function->status, 0);
-    atomic_store(&function->irq_status, 0);
-    atomic_store(&function->irq_mask, 0);
-    atomic_store(&function->admin_sq_base, 0);
-    atomic_store(&function->admin_cq_base, 0);
-    atomic_store(&function->admin_depth, 0);
-    atomic_store(&function->fault_base, 0);
-    atomic_store(&function->fault_depth, 0);
-    function->fault_count = 0;
-    memset(&function->profile, 0, sizeof(function->profile));
-}
-
 static void enable(struct leo_sim_chip *chip)
 {
     struct sim_function *function = &chip->function;
@@ -81,25 +57,13 @@ static void enable(struct leo_sim_chip *chip)
     atomic_store(&function->status, SIM_STATUS_READY);
 }
 
-static void reset(struct leo_sim_chip *chip)
-{
-    sim_scheduler_reset(chip);
-    sim_function_reset(chip);
-    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
-        sim_space_finish(&chip->space[i]);
-    }
-    sim_hbm_zero(&chip->hbm, chip->hbm.base, chip->hbm.bytes);
-    sim_l2_clear(&chip->l2);
-    sim_chip_forget(chip);
-}
-
 void sim_function_control(struct leo_sim_chip *chip)
 {
     struct sim_function *function = &chip->function;
     uint32_t control = atomic_load(&function->control);
     uint32_t status = atomic_load(&function->status);
     if (control & SIM_CONTROL_RESET) {
-        reset(chip);
+        sim_chip_reset(chip);
         atomic_store(&function->control, 0);
     } else if (control & SIM_CONTROL_ENABLE && !status) {
         enable(chip);

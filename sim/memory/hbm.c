@@ -31,6 +31,13 @@ void sim_hbm_release(uint8_t *data, uint64_t bytes)
     }
 }
 
+void sim_hbm_forget(uint8_t *data, uint64_t bytes)
+{
+    if (madvise(data, bytes, MADV_DONTNEED) != 0) {
+        memset(data, 0, bytes);
+    }
+}
+
 leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes)
 {
     hbm->base = base;
@@ -124,7 +131,5 @@ void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes)
     }
     memset(hbm->data + begin, 0, page_begin - begin);
     memset(hbm->data + page_end, 0, end - page_end);
-    if (madvise(hbm->data + page_begin, page_end - page_begin, MADV_DONTNEED) != 0) {
-        memset(hbm->data + page_begin, 0, page_end - page_begin);
-    }
+    sim_hbm_forget(hbm->data + page_begin, page_end - page_begin);
 }

@@ -38,3 +38,5 @@ leo_status sim_hbm_adopt(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes, voi
 /** Zeroed reserved memory for other rooms; NULL on failure. */
 uint8_t *sim_hbm_reserve(uint64_t bytes);
 void sim_hbm_release(uint8_t *data, uint64_t bytes);
+/** Makes reserved pages read zero again: they go back to the host. */
+void sim_hbm_forget(uint8_t *data, uint64_t bytes);

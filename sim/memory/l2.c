@@ -9,6 +9,18 @@ enum { MARK_USED = 1, MARK_DIRTY = 2 };
 // [A] Within this part of the places that came since: soon.
 enum { SOON = 8 };
 
+#define SECTION(what, member) SIM_SECTION(struct sim_l2, what, member)
+static const struct sim_section list[] = {
+    SECTION(WIRED, place), // follows from line
+    SECTION(WIRED, line),       SECTION(WIRED, mark),       SECTION(WIRED, base),
+    SECTION(WIRED, lines),      SECTION(WIRED, places),     SECTION(STATE, hand),
+    SECTION(STATE, used_bytes), SECTION(STATE, read_bytes), SECTION(STATE, written_bytes),
+    SECTION(STATE, read_runs),  SECTION(STATE, last_read),
+};
+#undef SECTION
+
+static const struct sim_sections sections = SIM_SECTIONS(struct sim_l2, list);
+
 leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes)
 {
     memset(l2, 0, sizeof(*l2));
@@ -44,9 +56,43 @@ void sim_l2_clear(struct sim_l2 *l2)
             l2->line[i] = 0;
         }
     }
-    l2->hand = 0;
-    l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
-    l2->last_read = 0;
+    sim_sections_zero(&sections, l2, SIM_SECTION_STATE);
+}
+
+bool sim_l2_walk(struct sim_l2 *l2, sim_stretch_fn fn, void *user)
+{
+    struct sim_stretch stretch = {
+        .owner = "L2", .unit = sizeof(*l2->line), .kind = SIM_SECTION_STATE, .reserved = true};
+    if (!sim_sections_walk(&sections, 0, l2, fn, user)) {
+        return false;
+    }
+    if (!l2->places) {
+        return true;
+    }
+    stretch.name = "line";
+    stretch.data = l2->line;
+    stretch.bytes = l2->places * sizeof(*l2->line);
+    if (!fn(user, &stretch)) {
+        return false;
+    }
+    stretch.name = "mark";
+    stretch.data = l2->mark;
+    stretch.bytes = l2->places;
+    stretch.unit = 1;
+    return fn(user, &stretch);
+}
+
+bool sim_l2_settle(struct sim_l2 *l2)
+{
+    for (uint32_t i = 0; i < l2->places; i++) {
+        if (l2->line[i] > l2->lines || (l2->line[i] && l2->place[l2->line[i] - 1])) {
+            return false;
+        }
+        if (l2->line[i]) {
+            l2->place[l2->line[i] - 1] = i + 1;
+        }
+    }
+    return l2->places ? l2->hand < l2->places : l2->hand == 0;
 }
 
 /* A place for a new line; what was there goes. */

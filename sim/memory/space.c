@@ -144,3 +144,60 @@ leo_status sim_space_unmap_part(struct sim_space *space, uint64_t base, uint64_t
     }
     return LEO_OK;
 }
+
+#define SECTION(what, member) SIM_SECTION(struct sim_space, what, member)
+static const struct sim_section list[] = {
+    SECTION(WIRED, extent),
+    SECTION(STATE, count),
+    SECTION(WIRED, capacity),
+};
+#undef SECTION
+
+static const struct sim_sections sections = SIM_SECTIONS(struct sim_space, list);
+
+bool sim_space_walk(struct sim_space *space, unsigned index, sim_stretch_fn fn, void *user)
+{
+    const size_t count = space->count;
+    if (!sim_sections_walk(&sections, index, space, fn, user)) {
+        return false;
+    }
+    if (space->count > space->capacity) {
+        struct sim_extent *extent = space->count <= SIZE_MAX / sizeof(*extent)
+                                        ? leo_realloc(space->extent, space->count * sizeof(*extent))
+                                        : NULL;
+        if (!extent) {
+            space->count = count;
+            return false;
+        }
+        space->extent = extent;
+        space->capacity = space->count;
+    }
+    if (space->count > count) {
+        memset(space->extent + count, 0, (space->count - count) * sizeof(*space->extent));
+    }
+    const struct sim_stretch stretch = {
+        .owner = "mappings",
+        .name = "extent",
+        .index = index,
+        .data = space->extent,
+        .bytes = space->count * sizeof(*space->extent),
+        .unit = sizeof(uint64_t),
+        .kind = SIM_SECTION_STATE,
+    };
+    return space->count == 0 || fn(user, &stretch);
+}
+
+bool sim_space_is_legal(const struct sim_space *space, uint64_t base, uint64_t bytes)
+{
+    uint64_t free = base;
+    for (size_t i = 0; i < space->count; i++) {
+        const struct sim_extent *extent = &space->extent[i];
+        uint64_t offset = extent->base - base;
+        if (extent->base < free || extent->bytes == 0 || offset > bytes ||
+            extent->bytes > bytes - offset) {
+            return false;
+        }
+        free = extent->base + extent->bytes;
+    }
+    return true;
+}

@@ -2,6 +2,7 @@
 /* Address spaces: which bytes of device memory an owner may touch. */
 #pragma once
 
+#include "../section.h"
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,3 +40,7 @@ leo_status sim_space_unmap(struct sim_space *space, uint64_t base, struct sim_ex
 struct sim_extent *sim_space_find(const struct sim_space *space, uint64_t addr, uint64_t bytes);
 /** Whether any byte of [addr, addr + bytes) is mapped. */
 bool sim_space_overlaps(const struct sim_space *space, uint64_t addr, uint64_t bytes);
+/** Its state (section.h); makes room if `fn` changes the number of extents. */
+bool sim_space_walk(struct sim_space *space, unsigned index, sim_stretch_fn fn, void *user);
+/** Sorted, disjoint, and within [base, base + bytes). */
+bool sim_space_is_legal(const struct sim_space *space, uint64_t base, uint64_t bytes);

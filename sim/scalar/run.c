@@ -25,20 +25,6 @@ __extension__ typedef unsigned __int128 u128;
 /** Further than any run goes. */
 #define TICKS_FOREVER (INT64_MAX / 2)
 
-void sim_scalar_reset(struct sim_scalar *scalar)
-{
-    memset(scalar->x, 0, sizeof(scalar->x));
-    memset(scalar->f, 0, sizeof(scalar->f));
-    scalar->pc = 0;
-    scalar->fcsr = 0;
-    scalar->cycle = scalar->anchor = 0;
-    scalar->anchor_ticks = 0;
-    scalar->instructions = 0;
-    scalar->reservation = 0;
-    scalar->fault = (struct sim_fault){0};
-    sim_scalar_forget(scalar);
-}
-
 static void set_fault(struct sim_scalar *scalar, enum leo_fault code, uint64_t addr, uint64_t bytes)
 {
     scalar->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../op.h"
+#include "../section.h"
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,6 +121,8 @@ leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
                               struct sim_decoded **decoded);
 void sim_decoded_destroy(struct sim_decoded *decoded);
 
+/** What becomes of its members. */
+extern const struct sim_sections sim_scalar_sections;
 /** Zeroes registers and counters; env, text, time, owner stay. */
 void sim_scalar_reset(struct sim_scalar *scalar);
 /** Drops cached regions (mappings changed). */

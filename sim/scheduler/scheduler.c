@@ -9,8 +9,8 @@
 
 /* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
 #define MOST_HOST_NS UINT64_C(1000000000000000)
-#define MOST_EVENTS  65536u
 
+enum { FEWEST_EVENTS = 64, MOST_EVENTS = 65536 };
 enum { SKIP_AFTER_FAULT = 1 }; // bit of leo_sqe.flags
 
 uint64_t sim_ps_from_ns(double ns)
@@ -102,22 +102,10 @@ void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue)
 
 void sim_scheduler_reset(struct leo_sim_chip *chip)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
         sim_scheduler_drop(chip, queue);
     }
-    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
-        struct sim_events *events = &scheduler->events[i];
-        if (events->count) {
-            memset(events->value, 0, events->count * sizeof(events->value[0]));
-        }
-    }
     sim_image_finish(chip);
-    memset(chip->overflow, 0, sizeof(chip->overflow));
-    memset(scheduler->engine_free_ps, 0, sizeof(scheduler->engine_free_ps));
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        chip->trace[id].count = 0;
-    }
     sim_time_engine_set_trace(chip->engine, NULL, NULL);
 }
 
@@ -176,6 +164,12 @@ static bool fetch(struct leo_sim_chip *chip, unsigned queue)
     return true;
 }
 
+bool sim_events_are_legal(uint32_t count)
+{
+    return count == 0 ||
+           (count >= FEWEST_EVENTS && count <= MOST_EVENTS && (count & (count - 1)) == 0);
+}
+
 /* The slot of an event, made if need be; NULL with the fault set. */
 static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
                             const struct leo_sqe_event *body)
@@ -187,7 +181,7 @@ static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
     if (body->event >= MOST_EVENTS) {
         return NULL;
     }
-    uint32_t count = events->count ? events->count : 64;
+    uint32_t count = events->count ? events->count : FEWEST_EVENTS;
     while (count <= body->event) {
         count *= 2;
     }

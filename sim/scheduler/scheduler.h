@@ -5,6 +5,7 @@
 
 #include "../core/core.h"
 #include "../scalar/scalar.h"
+#include "../section.h"
 #include "../time/engine.h"
 #include "image.h"
 #include <leo/faults.h>
@@ -109,8 +110,14 @@ struct sim_scheduler {
 
 leo_status sim_scheduler_init(struct leo_sim_chip *chip);
 void sim_scheduler_finish(struct leo_sim_chip *chip);
-/** Stops everything; time goes on from where it is. */
+/** Stops everything, before its state is zeroed. */
 void sim_scheduler_reset(struct leo_sim_chip *chip);
+/** Its state (section.h). */
+bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user);
+/** No task is under way or waits. */
+bool sim_scheduler_is_idle(const struct leo_sim_chip *chip);
+/** Whether a space can have so many event slots. */
+bool sim_events_are_legal(uint32_t count);
 void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue);
 /** Forgets the task of a queue that is deleted. */
 void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue);

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 build=${1:-build}
 failed=0
 tools/check/format.sh . || failed=1
-for check in layers spdx paths; do
+for check in layers sections spdx paths; do
     python3 -B tools/check/$check.py . || failed=1
 done
 for check in headers symbols faces; do

@@ -51,6 +51,21 @@ leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_c
 /** Frees the chip and all its memory. NULL is allowed. */
 void leo_sim_chip_destroy(struct leo_sim_chip *chip);
 
+/**
+ * Writes a snapshot: all state of a chip that has nothing to do (else LEO_ERR_BUSY): mapped memory,
+ * mappings, events, on-chip memories and registers, L2, clock. Not the rings and registers of the
+ * function: what host and chip agreed on stays with the host.
+ */
+leo_status leo_sim_chip_save(struct leo_sim_chip *chip,
+                             void (*write_fn)(void *user, const void *data, size_t bytes),
+                             void *user);
+/** Takes a chip of the same SoC and addresses to the state of a snapshot; it must have nothing to
+ * do. LEO_ERR_INVALID_ARG: not a snapshot of such a chip. */
+leo_status leo_sim_chip_restore(struct leo_sim_chip *chip, const void *data, size_t bytes);
+/** The state as text, a line for each register or memory that is not zero. */
+void leo_sim_chip_dump(struct leo_sim_chip *chip, void (*line_fn)(void *user, const char *text),
+                       void *user);
+
 /** A name for tasks whose entries have this tag, for the tape. Nothing happens without one. */
 void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name);
 

@@ -47,6 +47,20 @@ class Checks(unittest.TestCase):
         self.assertEqual(code, 1, out)
         self.assertIn(text, out)
 
+    def test_sections(self):
+        head = ("struct sim_x {\n    int a, b[2];\n    void (*log)(void *user, int level);\n    struct {\n        int c;\n    } inner;\n};\n"
+                "#define SECTION(what, member) SIM_SECTION(struct sim_x, what, member)\n")
+        full = "SECTION(STATE, a), SECTION(STATE, b),\nSECTION(WIRED, log),\nSECTION(STATE, inner)\n#undef SECTION\n"
+        self.expect_good("sections.py", files={"sim/x.c": head + full})
+        for text, message in (
+            (full.replace("SECTION(STATE, b),", ""), "member b has no entry"),
+            (full.replace("SECTION(STATE, inner)", ""), "member inner has no entry"),
+            (full.replace("SECTION(STATE, a), SECTION(STATE, b),", "SECTION(STATE, b), SECTION(STATE, a),"), "order of the members"),
+            (full.replace("SECTION(WIRED, log)", "SECTION(WIRED, log), SECTION(WIRED, log)"), "there twice"),
+        ):
+            self.expect_bad(message, "sections.py", files={"sim/x.c": head + text})
+        self.expect_bad("no lists of sections", "sections.py")
+
     def test_layers(self):
         self.expect_good("layers.py")
         for name, text, message in (

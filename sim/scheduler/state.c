@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../chip/chip.h"
+
+#include <leo/alloc.h>
+
+#define SECTION(what, member) SIM_SECTION(struct sim_stream, what, member)
+static const struct sim_section stream_list[] = {
+    SECTION(STATE, state), // none of a saved chip
+    SECTION(GIVEN, entry),      SECTION(GIVEN, ready_ps),      SECTION(GIVEN, start_ps),
+    SECTION(GIVEN, end_ps),     SECTION(STATE, free_ps),       SECTION(STATE, had_task),
+    SECTION(STATE, failed),     SECTION(GIVEN, fault),         SECTION(GIVEN, fault_block),
+    SECTION(GIVEN, fault_core), SECTION(GIVEN, fault_cycle),   SECTION(GIVEN, kernel),
+    SECTION(GIVEN, check),      SECTION(GIVEN, checked),       SECTION(GIVEN, stuck),
+    SECTION(WIRED, args),       SECTION(WIRED, args_capacity),
+};
+#undef SECTION
+
+#define SECTION(what, member) SIM_SECTION(struct sim_scheduler, what, member)
+static const struct sim_section list[] = {
+    SECTION(CLOCK, now_ps),      SECTION(CLOCK, epoch_ps),
+    SECTION(WIRED, stream),      SECTION(WIRED, active),
+    SECTION(WIRED, slot),        SECTION(WIRED, cores),
+    SECTION(GIVEN, running),     SECTION(WIRED, events),
+    SECTION(WIRED, images), // derived from device memory
+    SECTION(GIVEN, teams),       SECTION(STATE, engine_free_ps),
+    SECTION(WIRED, stores), // empty while no core runs
+    SECTION(GIVEN, rests),       SECTION(GIVEN, for_ever),
+    SECTION(GIVEN, run_core),    SECTION(GIVEN, until),
+    SECTION(GIVEN, engine_stop), SECTION(GIVEN, engine_core),
+};
+#undef SECTION
+
+static const struct sim_sections stream_sections = SIM_SECTIONS(struct sim_stream, stream_list);
+static const struct sim_sections sections = SIM_SECTIONS(struct sim_scheduler, list);
+
+/* The slots of a space; their number comes first, so that a restored one finds room. */
+static bool walk_events(struct sim_events *events, unsigned space, sim_stretch_fn fn, void *user)
+{
+    struct sim_stretch stretch = {
+        .owner = "events",
+        .name = "count",
+        .index = space,
+        .data = &events->count,
+        .bytes = sizeof(events->count),
+        .unit = sizeof(events->count),
+        .kind = SIM_SECTION_CLOCK, // a reset keeps the room
+    };
+    const uint32_t count = events->count;
+    if (!fn(user, &stretch)) {
+        return false;
+    }
+    const uint64_t bytes = events->count * sizeof(*events->value);
+    if (events->count != count) {
+        uint64_t *value = sim_events_are_legal(events->count) ? leo_calloc(1, bytes + 1) : NULL;
+        if (!value) {
+            events->count = count;
+            return false;
+        }
+        leo_free(events->value);
+        events->value = value;
+    }
+    stretch.name = "value";
+    stretch.data = events->value;
+    stretch.bytes = bytes;
+    stretch.unit = sizeof(*events->value);
+    stretch.kind = SIM_SECTION_STATE;
+    return bytes == 0 || fn(user, &stretch);
+}
+
+bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
+{
+    struct sim_scheduler *scheduler = &chip->scheduler;
+    bool on = sim_sections_walk(&sections, 0, scheduler, fn, user);
+    for (uint32_t queue = 0; on && queue < chip->config.queues; queue++) {
+        on = sim_sections_walk(&stream_sections, queue, &scheduler->stream[queue], fn, user);
+    }
+    for (unsigned space = 0; on && space < SIM_SPACE_COUNT; space++) {
+        on = walk_events(&scheduler->events[space], space, fn, user);
+    }
+    return on;
+}
+
+bool sim_scheduler_is_idle(const struct leo_sim_chip *chip)
+{
+    for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
+        if (chip->scheduler.stream[queue].state != SIM_TASK_NONE) {
+            return false;
+        }
+    }
+    return chip->scheduler.running == 0;
+}
