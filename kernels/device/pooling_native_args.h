@@ -7,7 +7,7 @@
 /**
  * Planes [height][width][16 channels] of f16: an image's group of channels. out[plane] is the
  * largest of each window; index says which element that is, as the number y * kernel_w + x in f32,
- * in planes of 8 channels, `index_groups` an image (pooling_max_args.h). A piece is up to `rows`
+ * in planes of 8 channels, `index_groups` an image (window_args.h). A piece is up to `rows`
  * rows of windows; block b works on pieces [b * per_block, (b + 1) * per_block).
  */
 struct op_pooling_native_args {

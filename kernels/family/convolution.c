@@ -213,6 +213,10 @@ static leo_status plan_rows(const struct op_call *call, const struct op_convolut
                            wide_sums = widen(&sums), wide_out = widen(&rows_out);
     status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
     if (status == LEO_OK && !taken) {
+        status =
+            op_convolution_plan_depthwise(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    }
+    if (status == LEO_OK && !taken) {
         status = op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
     } else if (status == LEO_OK && sums.addr != rows_out.addr) {
         status = bias ? plan_bias(call, &sums, bias, &rows_out)

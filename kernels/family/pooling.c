@@ -177,7 +177,7 @@ static leo_status check_planes(const struct op_pool *pool)
 
 /*
  * How indices lie in memory. A mask is [n, c, kernel, (ceil(positions / 16) + 1) * 32] bytes; what
- * is in it is up to the pair of operators: on the vector unit what pooling_max_args.h says, else
+ * is in it is up to the pair of operators: on the vector unit what window_args.h says, else
  * the position of each window's largest element as i32, from the start of each channel's part,
  * which is large enough but for windows of one element, and those need none.
  */
@@ -330,6 +330,11 @@ leo_status op_plan_pooling(const struct op_call *call)
     }
     if (pool.max) {
         return plan_max(&pool);
+    }
+    bool taken;
+    status = op_pooling_plan_average(&pool, &taken);
+    if (status != LEO_OK || taken) {
+        return status;
     }
     return pool.backward
                ? plan_values(&pool, OP_POOLING_AVERAGE_GRADIENT, &pool.large, &pool.small, NULL)

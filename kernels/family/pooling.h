@@ -17,9 +17,11 @@ struct op_pool {
     struct op_pooling_dim dim[OP_POOLING_DIMS];
 };
 
-/** Max pooling whose indices are private, on the vector unit; `taken` is false, and nothing
- * planned, if that does not fit. Forward and backward decide alike. */
+/** Max pooling on the vector unit; `taken` is false, and nothing planned, if that does not fit.
+ * Forward and backward decide alike where the indices are private. */
 LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken);
+/** The same of averages. */
+LEO_MUST_CHECK leo_status op_pooling_plan_average(const struct op_pool *pool, bool *taken);
 /** Whether both directions of this call would be taken so, in rows. */
 bool op_pooling_has_lanes(const struct op_pool *pool);
 /** The forward call on f16 maps in NC1HWC0, as they are stored; `taken` is false, and nothing
