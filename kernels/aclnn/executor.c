@@ -38,12 +38,12 @@ static aclOpExecutor *take(void)
     return executor;
 }
 
-static void note_tensors(aclOpExecutor *executor, const struct op_row *row,
-                         const struct op_value *args)
+void opapi_flatten(const struct op_row *row, const struct op_value *args,
+                   const struct op_tensor **tensors, uint32_t *first)
 {
-    const struct op_tensor **at = executor->tensors;
+    const struct op_tensor **at = tensors;
     for (unsigned i = 0; i < row->param_count; i++) {
-        executor->first[i] = (uint32_t)(at - executor->tensors);
+        first[i] = (uint32_t)(at - tensors);
         if (row->params[i].kind == OP_KIND_TENSOR) {
             *at++ = args[i].tensor;
         } else if (row->params[i].kind == OP_KIND_TENSOR_LIST && args[i].tensors) {
@@ -51,7 +51,7 @@ static void note_tensors(aclOpExecutor *executor, const struct op_row *row,
             at += args[i].tensors->count;
         }
     }
-    executor->first[row->param_count] = (uint32_t)(at - executor->tensors);
+    first[row->param_count] = (uint32_t)(at - tensors);
 }
 
 aclOpExecutor *opapi_executor_make(struct op_plan *plan, struct leo_rt_device *device,
@@ -80,7 +80,7 @@ aclOpExecutor *opapi_executor_make(struct op_plan *plan, struct leo_rt_device *d
         return NULL;
     }
     op_args_addresses(row, args, executor->addr);
-    note_tensors(executor, row, args);
+    opapi_flatten(row, args, executor->tensors, executor->first);
     return executor;
 }
 

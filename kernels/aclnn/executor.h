@@ -21,6 +21,10 @@ struct aclOpExecutor {
     struct aclOpExecutor *next_free;
 };
 
+/** A call's tensor arguments, lists flattened; `first` has one entry more than the row parameters.
+ */
+void opapi_flatten(const struct op_row *row, const struct op_value *args,
+                   const struct op_tensor **tensors, uint32_t *first);
 /** An executor that owns one reference of the plan (also on failure); NULL if there is no host
  * memory. */
 aclOpExecutor *opapi_executor_make(struct op_plan *plan, struct leo_rt_device *device,

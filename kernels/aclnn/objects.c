@@ -30,6 +30,16 @@ enum op_type opapi_type(aclDataType type)
     return (enum op_type)OP_TYPES;
 }
 
+aclDataType opapi_data_type(enum op_type type)
+{
+    for (size_t i = 0; i < sizeof(data_types) / sizeof(data_types[0]); i++) {
+        if (data_types[i].op == type) {
+            return data_types[i].acl;
+        }
+    }
+    return ACL_DT_UNDEFINED;
+}
+
 static void fail(const char *func, const char *text)
 {
     leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func, "%s", text);

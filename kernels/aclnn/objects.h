@@ -47,6 +47,8 @@ struct aclScalarList {
 
 /** The type of that number; OP_TYPES for one no operator has. */
 enum op_type opapi_type(aclDataType type);
+/** The number of that type; ACL_DT_UNDEFINED for one the interface has not. */
+aclDataType opapi_data_type(enum op_type type);
 
 /* Packing of arguments. */
 static inline struct op_value opapi_tensor(const aclTensor *tensor)

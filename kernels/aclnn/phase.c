@@ -2,6 +2,7 @@
 #include "phase.h"
 
 #include "describe.h"
+#include "dump.h"
 #include "executor.h"
 
 #include <leo/acl_hook.h>
@@ -120,6 +121,28 @@ static aclnnStatus check_run(const struct op_row *row, const char *func, const v
     return ACLNN_SUCCESS;
 }
 
+static aclnnStatus run_plan(const aclOpExecutor *executor, struct leo_rt_stream *rt,
+                            const struct op_run *run)
+{
+    leo_status status = op_plan_run(executor->plan, rt, run);
+    return status == LEO_OK ? ACLNN_SUCCESS
+                            : fail_status(phase_name(op_plan_row(executor->plan), "").text, status);
+}
+
+static aclnnStatus run_dumped(const aclOpExecutor *executor, struct leo_rt_stream *rt,
+                              const struct op_run *run, aclrtStream stream)
+{
+    const struct op_row *row = op_plan_row(executor->plan);
+    const struct opapi_call call = {row, executor->tensors, executor->addr, executor->first};
+    void *dump;
+    if (opapi_dump_begin(row->name, &call, stream, &dump)) {
+        return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
+    }
+    aclnnStatus code = run_plan(executor, rt, run);
+    return leo_acl_dump_end(row->name, dump, code != ACLNN_SUCCESS) ? ACLNN_ERR_RUNTIME_ERROR
+                                                                    : code;
+}
+
 aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t workspace_size,
                          aclOpExecutor *executor, aclrtStream stream)
 {
@@ -145,8 +168,8 @@ aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t wor
                                    .tag = begin_ns ? tag : NULL,
                                    .set_shape = set_shape,
                                    .user = executor};
-        leo_status status = op_plan_run(executor->plan, rt, &run);
-        code = status == LEO_OK ? ACLNN_SUCCESS : fail_status(func.text, status);
+        code = leo_acl_dump_is_on() ? run_dumped(executor, rt, &run, stream)
+                                    : run_plan(executor, rt, &run);
         if (!executor->repeatable) {
             opapi_executor_free(executor);
         }

@@ -2,6 +2,8 @@
 /* A row run at once, with a workspace of its own. */
 #include "run_row.h"
 
+#include "dump.h"
+
 #include "../frame/engine.h"
 
 // Workspace, run, and its end: the memory must outlive the work.
@@ -29,6 +31,18 @@ static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *dev
     return status;
 }
 
+static aclError begin_dump(const char *name, const struct op_row *row, const struct op_value *args,
+                           aclrtStream stream, void **dump)
+{
+    const struct op_tensor *tensors[OP_PARAMS_MAX + RUN_ROW_TENSORS];
+    uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS];
+    uint32_t first[OP_PARAMS_MAX + 1];
+    op_args_addresses(row, args, addr);
+    opapi_flatten(row, args, tensors, first);
+    const struct opapi_call call = {row, tensors, addr, first};
+    return opapi_dump_begin(name, &call, stream, dump);
+}
+
 aclError opapi_run_row(const char *name, const struct op_row *row, const struct op_value *args,
                        aclrtStream stream)
 {
@@ -44,9 +58,16 @@ aclError opapi_run_row(const char *name, const struct op_row *row, const struct 
     if (status == LEO_OK) {
         status = op_engine_plan(engine, row, args, &plan);
     }
-    if (status == LEO_OK) {
+    void *dump = NULL;
+    if (status == LEO_OK && leo_acl_dump_is_on()) {
+        error = begin_dump(name, row, args, stream, &dump);
+    }
+    if (status == LEO_OK && !error) {
         status = run_plan(plan, device, rt, row, args);
     }
     op_plan_put(plan);
-    return leo_acl_status(name, status);
+    if (dump) {
+        error = leo_acl_dump_end(name, dump, status != LEO_OK);
+    }
+    return status == LEO_OK ? error : leo_acl_status(name, status);
 }

@@ -63,6 +63,8 @@ struct acl_process {
     uintptr_t exception_calls[ACL_EXCEPTION_CALLS];    /**< the same, registered beside it */
     struct acl_life_call life_call[2][ACL_LIFE_CALLS]; /**< of aclInit, of aclFinalize */
     atomic_bool dump_is_on;
+    _Atomic int32_t dump_flag;       /**< that pieces of dumps are given with */
+    char dump_path[FRONT_DUMP_PATH]; /**< what acldumpGetPath returned */
     struct acl_log_file log_file;
 };
 
@@ -91,6 +93,9 @@ void acl_exception_tell(const struct front_stream *stream, leo_status status, ui
 /** Calls what is registered; the first error ends it. */
 aclError acl_life_started(const char *config);
 aclError acl_life_ends(void);
+
+/** The object "dump" of a file; it must be there if `wanted`. */
+aclError acl_dump_configure(const char *func, const char *path, bool wanted);
 
 /* ../prof: LEO_PROFILE, a profile of the whole process. Both without the process's locks. */
 void acl_prof_device_opened(int32_t device);

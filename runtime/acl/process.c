@@ -112,6 +112,12 @@ aclError aclInit(const char *configPath)
     }
     acl_check_home();
     aclError error = acl_result(__func__, front_initialize(default_device));
+    if (!error && text) {
+        error = acl_dump_configure(__func__, configPath, false);
+        if (error) {
+            (void)front_finalize(false, NULL);
+        }
+    }
     if (!error) {
         error = acl_life_started(text);
     }
@@ -122,6 +128,7 @@ aclError aclInit(const char *configPath)
 aclError aclFinalize(void)
 {
     aclError error = front_is_initialized() ? acl_life_ends() : ACL_SUCCESS;
+    front_dump_stop();
     aclError ended = acl_result(__func__, front_finalize(true, NULL));
     return ended ? ended : error;
 }

@@ -20,6 +20,7 @@ static struct front_process the_process = {
     .worker_lock = PTHREAD_MUTEX_INITIALIZER,
     .host_memory = FRONT_RANGES_INITIALIZER,
     .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER},
+    .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
     .default_device = FRONT_DEFAULT_NONE,
 };
 
@@ -42,6 +43,7 @@ static void start_anew(void)
         .worker_lock = PTHREAD_MUTEX_INITIALIZER,
         .host_memory = FRONT_RANGES_INITIALIZER,
         .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER, .tree = stubs},
+        .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
         .default_device = front_face.default_device,
     };
     front_context_forget();

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "dump.h"
 #include "handle.h"
 #include "ranges.h"
 #include "report.h"
@@ -135,6 +136,7 @@ struct front_process {
     struct front_reports reports;
     struct front_ranges host_memory; /**< that we allocated */
     struct front_stubs stubs;
+    struct front_dump_switch dump;
     atomic_int captures; /**< global ones that have begun and not ended */
     _Atomic uint32_t next_graph_id;
     _Atomic int32_t next_stream_id;

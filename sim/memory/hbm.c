@@ -40,8 +40,7 @@ void sim_hbm_forget(uint8_t *data, uint64_t bytes)
 
 leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes)
 {
-    hbm->base = base;
-    hbm->data = sim_hbm_reserve(bytes);
+    *hbm = (struct sim_hbm){.base = base, .data = sim_hbm_reserve(bytes)};
     hbm->bytes = hbm->data ? bytes : 0;
     if (hbm->data) {
         // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row.

@@ -39,6 +39,7 @@ ACCEPTED = {
     "acl/device.c": ({"state"}, "the text that aclrtGetSocName returns"),
     "acl/base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
     "acl/dataset.c": ({"memory"}, "data sets: lists that only the interface knows"),
+    "acl/dump.c": ({"memory"}, "pieces of dumps, in the shape the interface has for them"),
     "acl/op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
     "acl/tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
     "cnrt/error.c": ({"state"}, "each thread's last error"),

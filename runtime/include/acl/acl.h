@@ -81,8 +81,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *min
 /** Text of the calling thread's newest error; reading clears it; NULL when there is none. */
 ACL_FUNC_VISIBILITY const char *aclGetRecentErrMsg(void);
 
-/* Dump of operators' tensors: InitDump, SetDump, FinalizeDump in this order. Nothing is written by
- * this library: SetDump returns 207000. */
+/* Dump of operators' tensors: InitDump, SetDump, FinalizeDump in this order; docs/dumps.md. The
+ * file that SetDump or aclInit reads has an object "dump". */
 ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
 ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
 ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);

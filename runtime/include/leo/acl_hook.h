@@ -7,6 +7,7 @@
 
 #include <acl/acl.h>
 #include <leo/runtime.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,23 @@ ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const
     __attribute__((format(printf, 3, 4)));
 /** The same with the code and text of a failed call of the runtime (0 stays 0). */
 ACL_FUNC_VISIBILITY aclError leo_acl_status(const char *func, leo_status status);
+
+/** A tensor of an operator's call, for a dump. */
+struct leo_acl_dumped {
+    uint64_t addr; /**< of the first element */
+    bool is_output;
+    aclDataType type;
+    int format; /**< aclFormat */
+    unsigned rank;
+    const int64_t *dim, *stride; /**< in elements */
+};
+/** Whether operators' tensors are to be written (aclmdlSetDump). */
+ACL_FUNC_VISIBILITY bool leo_acl_dump_is_on(void);
+/** Before the operator and after it, or `failed`. 0 or the code to return, error text set. */
+ACL_FUNC_VISIBILITY aclError leo_acl_dump_begin(const char *type, aclrtStream stream,
+                                                const struct leo_acl_dumped *tensors, size_t count,
+                                                void **dump);
+ACL_FUNC_VISIBILITY aclError leo_acl_dump_end(const char *type, void *dump, bool failed);
 
 /** Refuses a library of another build than libascendcl's, in which the same call may mean something
  * else: `build` is the caller's LEO_BUILD, `inside` any address in it. 0 or the code to return,

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors of operators, written to files while the switch is on. A file is the length of a header
+ * (8 bytes), the header (a protocol buffer, dump_file.c), then the bytes of the inputs and of the
+ * outputs in its order.
+ */
+#pragma once
+
+#include <leo/status.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FRONT_DUMP_RANK = 25, FRONT_DUMP_PATH = 4096, FRONT_DUMP_CHUNK = 1 << 20 };
+enum { FRONT_DUMP_INPUTS = 1, FRONT_DUMP_OUTPUTS = 2 };
+
+/** A tensor as its file describes it: numbers of types and formats are the file's. */
+struct front_dump_tensor {
+    uint64_t addr; /**< of the first element */
+    bool on_host, is_output;
+    uint32_t type, format, unit; /**< bytes of an element */
+    unsigned rank;
+    int64_t dim[FRONT_DUMP_RANK], stride[FRONT_DUMP_RANK]; /**< in elements */
+};
+
+/** Takes a piece of a file that is not written: `last` ends the file. Other than 0 is a failure. */
+typedef int (*front_dump_fn)(void *user, const char *path, const void *bytes, uint32_t count,
+                             int64_t offset, bool last);
+
+/** The process's switch. `lock` protects the rest. */
+struct front_dump_switch {
+    pthread_mutex_t lock;
+    atomic_uint what; /**< FRONT_DUMP_*; 0: off */
+    char root[FRONT_DUMP_PATH];
+    char begun[24]; /**< when it was switched on, the folder's name */
+    uint64_t files;
+    front_dump_fn take; /**< instead of files */
+    void *user;
+};
+
+/** An operator call that is being dumped. */
+struct front_dump;
+
+/** Files go below `root`, which is there. */
+leo_status front_dump_start(const char *root, unsigned what);
+void front_dump_stop(void);
+/** Pieces go to `take` from now on; NULL: to files again. */
+void front_dump_redirect(front_dump_fn take, void *user);
+/** Copies the folder's name; false: the switch is off. */
+bool front_dump_root(char root[FRONT_DUMP_PATH]);
+
+/**
+ * Before an operator: waits for the stream and keeps the inputs. NULL if the switch is off or the
+ * stream is being captured. `tensors` are copied.
+ */
+leo_status front_dump_begin(const char *type, const void *stream,
+                            const struct front_dump_tensor *tensors, size_t count,
+                            struct front_dump **dump);
+/** After it: waits, keeps the outputs, and writes the file. NULL does nothing. */
+leo_status front_dump_end(struct front_dump *dump);
+/** Lets a call go that failed. */
+void front_dump_drop(struct front_dump *dump);
+/** Makes and names the folder of what a program writes of a failure, for the current device. */
+leo_status front_dump_place(char *path, size_t room);
+/** Writes tensors as they are, to a file of this name. */
+leo_status front_dump_write(const char *path, const char *name,
+                            const struct front_dump_tensor *tensors, size_t count);
+
+/* dump_file.c */
+/** One tensor's values, without gaps. */
+struct front_dump_values {
+    struct front_dump_tensor tensor;
+    uint8_t *bytes; /**< owned; NULL: not dumped */
+    uint64_t count;
+};
+/** Gives every piece of the file to `take`. */
+leo_status front_dump_encode(const char *name, uint64_t time_us,
+                             const struct front_dump_values *values, size_t count, const char *path,
+                             front_dump_fn take, void *user);
