@@ -11,6 +11,11 @@
 #include "element.h"
 #include "tile_args.h"
 
+enum {
+    EVENT_ROW = 2,     /* MTE2 -> V: a row that repeats is there */
+    ROW_STAGGER = 512, /* bytes from where one block begins to load a row to where the next does */
+};
+
 OP_INLINE uint32_t slot_of(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
 {
     return t->slot[slot].base + (parity ? t->slot[slot].step : 0);
@@ -154,6 +159,9 @@ static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i,
     case OP_TILE_SQRT:
         vsqrt(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
         return;
+    case OP_TILE_RECIPROCAL:
+        vrec(f32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
     case OP_TILE_EQ:
         vcmpv_eq(u8_at(t, i->d, parity), f32_at(t, i->a, parity), f32_at(t, i->b, parity), repeats,
                  1, 1, 1, 8, 8, 8);
@@ -251,14 +259,36 @@ OP_INLINE void fill_rows(const struct op_tile_args *t, uint64_t row)
     }
 }
 
-/* Rows that repeat lie in their slot side by side. */
+/* The first `bytes` of a slot over and over until `all` are filled, on pipe V. */
+OP_INLINE void repeat_row(uint32_t slot, uint32_t bytes, uint32_t all)
+{
+    while (bytes < all) {
+        const uint32_t more = op_min(bytes, all - bytes);
+        pipe_barrier(PIPE_V);
+        copy_ubuf_to_ubuf((__ubuf__ void *)(uintptr_t)(slot + bytes),
+                          (__ubuf__ void *)(uintptr_t)slot, 0, 1, (uint16_t)op_units(more), 0, 0);
+        bytes += more;
+    }
+}
+
+/* Rows that repeat lie in their slot side by side. Blocks begin at different places of the row:
+ * cores that load the same line at a time wait for each other. */
 OP_INLINE void load_rows_once(const struct op_tile_args *t)
 {
     for (uint32_t k = 0; k < t->ins; k++) {
-        for (uint32_t at = 0; t->in_kind[k] == OP_TILE_ROW && at < t->tile; at += t->row) {
-            op_load(slot_of(t, t->in_slot[k], 0) + at * t->in_bytes[k], t->in[k],
-                    t->row * t->in_bytes[k]);
+        if (t->in_kind[k] != OP_TILE_ROW) {
+            continue;
         }
+        const uint32_t slot = slot_of(t, t->in_slot[k], 0),
+                       bytes = (uint32_t)t->row * t->in_bytes[k];
+        const uint32_t begin = (uint32_t)get_block_idx() * ROW_STAGGER % bytes;
+        op_load(slot + begin, t->in[k] + begin, bytes - begin);
+        if (begin > 0) {
+            op_load(slot, t->in[k], begin);
+        }
+        set_flag(PIPE_MTE2, PIPE_V, EVENT_ROW);
+        wait_flag(PIPE_MTE2, PIPE_V, EVENT_ROW);
+        repeat_row(slot, bytes, (uint32_t)t->tile * t->in_bytes[k]);
     }
 }
 

@@ -9,8 +9,8 @@ enum {
     OP_TILE_SLOTS = 24, /**< places in UB */
     OP_TILE_INSNS = 40,
     OP_TILE_NUMBERS = 16,
-    OP_TILE_OUTER = 7,   /**< dimensions beside the last */
-    OP_TILE_MOST = 8192, /**< elements of a tile: 128 repeats of f32 */
+    OP_TILE_OUTER = 7,    /**< dimensions beside the last */
+    OP_TILE_MOST = 16256, /**< elements of a tile: 254 repeats of f32 */
 };
 
 /** Arithmetic on whole tiles of f32; d, a, b, c are slots, n is a number. */
@@ -29,7 +29,8 @@ enum op_tile_code {
     OP_TILE_EXP,
     OP_TILE_LN,
     OP_TILE_SQRT,
-    OP_TILE_EQ, /**< mask d = a == b; b a slot */
+    OP_TILE_RECIPROCAL, /**< d = 1 / a */
+    OP_TILE_EQ,         /**< mask d = a == b; b a slot */
     OP_TILE_NE,
     OP_TILE_LT,
     OP_TILE_LE,

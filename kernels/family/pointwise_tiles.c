@@ -12,7 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUES = 96, NOT_YET = 0xff };
+enum {
+    VALUES = 96,
+    NOT_YET = 0xff,
+    ROW_BYTES = 256,    /* of a repeat: half of the bank groups of the unified buffer */
+    BANK_BYTES = 65536, /* after which a group moves on to its next bank */
+};
 
 enum kind { TILE, NUMBER, MASK };
 
@@ -224,6 +229,10 @@ static void add_two(struct list *list, unsigned code, unsigned d, unsigned a, un
         add_with_number(list, exchanged(code), d, b, list->value[a].number);
         return;
     }
+    if (a_number && code == OP_EXPR_DIV && list->value[a].number == 1) {
+        add_insn(list, OP_TILE_RECIPROCAL, d, b, 0, 0); // as exact as the division
+        return;
+    }
     a = tile_of_number(list, a);
     b = tile_of_number(list, b);
     add_insn(list,
@@ -419,22 +428,92 @@ static void give_slots(struct list *list)
     }
 }
 
-// The largest tile the slots leave room for, and where each slot lies.
+// Order of slots in UB: those of narrow types first. Loads and stores of conversions then stand in
+// other banks than their f32 side, whatever the repeat.
+static void order_slots(const struct list *list, uint8_t *order)
+{
+    unsigned count = 0;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        for (unsigned i = 0; i < list->slots; i++) {
+            const unsigned unit = list->slot_bytes[i] / (list->slot_double[i] ? 2 : 1);
+            if ((unit >= 4) == (wide == 1)) {
+                order[count++] = (uint8_t)i;
+            }
+        }
+    }
+}
+
+// `odd` slots begin at an odd row of the buffer.
+static void place_slots(struct list *list, const uint8_t *order, uint32_t odd)
+{
+    struct op_tile_args *args = list->args;
+    uint32_t base = 0;
+    for (unsigned i = 0; i < list->slots; i++) {
+        const unsigned slot = order[i];
+        const uint32_t all = list->slot_bytes[slot] * args->tile;
+        const uint32_t parity = odd >> slot & 1;
+        base += (base / ROW_BYTES & 1) != parity ? ROW_BYTES : 0;
+        args->slot[slot] = (struct op_tile_slot){base, list->slot_double[slot] ? all / 2 : 0};
+        base = (base + all + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+    }
+}
+
+// Whether a repeat's reads of `read` meet the writes of the repeat before to `write`.
+static bool meets(const struct op_tile_slot *read, const struct op_tile_slot *write)
+{
+    return (read->base / ROW_BYTES ^ write->base / ROW_BYTES) & 1 &&
+           read->base / BANK_BYTES == write->base / BANK_BYTES;
+}
+
+// How often reads meet each other (twice) or a write in a bank, over the list.
+static unsigned count_meetings(const struct list *list)
+{
+    const struct op_tile_slot *slot = list->args->slot;
+    unsigned count = 0;
+    for (unsigned i = 0; i < list->insns; i++) {
+        const struct op_tile_insn *insn = &list->insn[i];
+        const bool selects = insn->code == OP_TILE_SELECT, two = selects || reads_b(insn);
+        const struct op_tile_slot *a = &slot[selects ? insn->c : insn->a],
+                                  *b = &slot[two ? insn->b : insn->a], *d = &slot[insn->d];
+        if (two && a != b && !((a->base / ROW_BYTES ^ b->base / ROW_BYTES) & 1)) {
+            count += 2;
+        } else {
+            count += meets(a, d) || meets(b, d);
+        }
+    }
+    return count;
+}
+
+// The largest tile the slots leave room for, and where each slot lies: so that few operands of an
+// instruction meet in banks of the buffer (HW-VEC-41, HW-VEC-42).
 static void lay_out_slots(struct list *list, uint32_t ub_bytes)
 {
     struct op_tile_args *args = list->args;
+    uint8_t order[OP_TILE_SLOTS];
     unsigned bytes = 0;
-    uint32_t base = 0;
     for (unsigned i = 0; i < list->slots; i++) {
         bytes += list->slot_bytes[i];
     }
-    const uint32_t room = ub_bytes / (bytes ? bytes : 1) / 128 * 128;
+    const uint32_t padding = 2 * ROW_BYTES * list->slots;
+    const uint32_t room = (ub_bytes - padding) / (bytes ? bytes : 1) / 128 * 128;
     args->tile = (uint16_t)(room > OP_TILE_MOST ? OP_TILE_MOST : room);
-    for (unsigned i = 0; i < list->slots; i++) {
-        const uint32_t all = list->slot_bytes[i] * args->tile;
-        args->slot[i] = (struct op_tile_slot){base, list->slot_double[i] ? all / 2 : 0};
-        base += all;
+    order_slots(list, order);
+    uint32_t odd = 0;
+    place_slots(list, order, odd);
+    unsigned least = count_meetings(list);
+    for (bool better = least > 0; better;) {
+        better = false;
+        for (unsigned i = 0; i < list->slots; i++) {
+            place_slots(list, order, odd ^ UINT32_C(1) << i);
+            const unsigned count = count_meetings(list);
+            if (count < least) {
+                least = count;
+                odd ^= UINT32_C(1) << i;
+                better = true;
+            }
+        }
     }
+    place_slots(list, order, odd);
 }
 
 static bool can_store(enum op_type type, unsigned chip)
