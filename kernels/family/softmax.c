@@ -26,26 +26,37 @@ static struct op_tensor put_last(const struct op_tensor *tensor, unsigned dim)
     return op_tensor_permute(tensor, order);
 }
 
-// On the vector unit, over dense rows of f32: what is not one is copied.
+// The type the vector unit works with in memory: what all have, else f32.
+static enum op_type type_of(const struct op_call *call, const struct op_tensor *a,
+                            const struct op_tensor *b, const struct op_tensor *out)
+{
+    const bool half = out->type == OP_TYPE_F16 ||
+                      (out->type == OP_TYPE_BF16 && op_plan_chip(call->plan) == OP_ON_910B);
+    return half && a->type == out->type && b->type == out->type ? out->type : OP_TYPE_F32;
+}
+
+// On the vector unit, over dense rows: what is not one is copied.
 static leo_status plan_vector(const struct op_call *call, const struct op_tensor *a,
                               const struct op_tensor *b, const struct op_tensor *out, unsigned dim)
 {
     struct op_plan *plan = call->plan;
     const bool backward = a != b;
+    const enum op_type type = type_of(call, a, b, out);
+    const uint32_t unit = op_type_bytes(type);
     struct op_tensor last = put_last(out, dim), from = put_last(a, dim), dense_a, dense_b,
                      made = last;
-    leo_status status = op_plan_dense(plan, &from, OP_TYPE_F32, &dense_a);
+    leo_status status = op_plan_dense(plan, &from, type, &dense_a);
     dense_b = dense_a;
     if (status == LEO_OK && backward) {
         from = put_last(b, dim);
-        status = op_plan_dense(plan, &from, OP_TYPE_F32, &dense_b);
+        status = op_plan_dense(plan, &from, type, &dense_b);
     }
     // Ends of rows that are no whole blocks are written by the scalar unit: blocks of rows must
     // begin at lines, which they do in memory of our own.
     const uint64_t length = last.rank ? (uint64_t)last.dim[last.rank - 1] : 1;
-    const bool direct = last.type == OP_TYPE_F32 && op_tensor_is_dense(&last) && length % 8 == 0;
+    const bool direct = last.type == type && op_tensor_is_dense(&last) && length * unit % 32 == 0;
     if (status == LEO_OK && !direct) {
-        status = op_plan_temp(plan, OP_TYPE_F32, last.rank, last.dim, &made);
+        status = op_plan_temp(plan, type, last.rank, last.dim, &made);
     }
     if (status != LEO_OK) {
         return status;
@@ -58,8 +69,9 @@ static leo_status plan_vector(const struct op_call *call, const struct op_tensor
     args.length = length;
     args.rows = (uint64_t)op_tensor_count(&last) / length;
     args.mode = mode_of(call);
+    args.type = (uint8_t)type;
     const struct op_share share =
-        op_share_make(args.rows, op_row_granule(length, 4), 1, op_plan_vector_cores(plan));
+        op_share_make(args.rows, op_row_granule(length, unit), 1, op_plan_vector_cores(plan));
     args.per_block = share.per_block;
     status = op_plan_launch(plan, "softmax_vector", "softmax_vector", share.blocks, &args,
                             sizeof(args), 3);
