@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums, maxima and minima on the vector unit, in f32. The order of a sum depends on the shape
- * alone: rows of a group in pairs, groups one after the other; along a row 64 elements by the
- * vector unit's tree, twice, tiles one after the other.
+ * alone: rows of a group in pairs, groups one after the other; along a row lane i of 64 takes
+ * elements i, i + 64, ... in order, lanes are joined by the vector unit's tree.
  *
  * Flags: V -> MTE2 and MTE2 -> V 0,1: a slot of inputs free, filled; MTE3 -> V and V -> MTE3 2: the
  * results stored, ready; V -> S 1 and S -> V 1: lanes ready for the scalar unit, a word written by
@@ -15,12 +15,12 @@
 #include <math.h>
 
 enum {
-    SLOT = 32768,      /* bytes of one group, as f32 */
-    WIDE = 2 * SLOT,   /* the group as f32 if it is narrower */
-    SUM = WIDE + SLOT, /* results: OP_REDUCE_CHUNK f32 */
-    PARTS = SUM + OP_REDUCE_CHUNK * 4,
-    FOLD = PARTS + 1024, /* half a group */
-    TILE = SLOT / 4,     /* elements of a row at a time */
+    SLOT = 32768,       /* bytes of one group, as f32 */
+    WIDE = 2 * SLOT,    /* the group as f32 if it is narrower */
+    SUM = WIDE + SLOT,  /* results: OP_REDUCE_CHUNK f32 */
+    ROW_LANES = 131072, /* LANES f32 a row; in another bank than what is joined to them */
+    ROWS = 64,          /* at a time */
+    TILE = SLOT / 4,    /* elements of a row at a time */
     EVENT_SUM = 2,
     LANES = 64,
     SHORT_ROWS = 240, /* rows of at most LANES elements at a time: one repeat each */
@@ -160,76 +160,144 @@ __global__ __vector__ void reduce_columns(struct op_reduce_vector_args args)
     end();
 }
 
-OP_INLINE float lane(uint32_t ub)
+/* The lanes of the rows in UB, which begin as nothing. */
+OP_INLINE void begin_lanes(uint32_t mode, uint32_t rows)
 {
-    return *(const __ubuf__ volatile float *)(uintptr_t)ub;
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, rows * LANES);
+    vector_dup(op_ub_f32(ROW_LANES), neutral(mode), (uint8_t)rows, 1, 1, 8, 8);
 }
 
+/* Joins `count` elements of each row, `pitch` apart, to its lanes. */
+OP_INLINE void take_lanes(uint32_t mode, uint32_t at, uint32_t rows, uint32_t count, uint32_t pitch)
+{
+    const uint8_t repeats = repeats_of(count);
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, count);
+    for (uint32_t r = 0; r < rows; r++) {
+        __ubuf__ float *lanes = op_ub_f32(ROW_LANES + r * LANES * 4),
+                       *row = op_ub_f32(at + r * pitch * 4);
+        if (mode == OP_REDUCE_VECTOR_SUM) {
+            vadd(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
+        } else if (mode == OP_REDUCE_VECTOR_MAX) {
+            vmax(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
+        } else {
+            vmin(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
+        }
+    }
+}
+
+#if __NPU_ARCH__ == 2201
+OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
+{
+    if (mode == OP_REDUCE_VECTOR_MAX) {
+        vcmax(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
+    } else {
+        vcmin(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
+    }
+}
+#else
 OP_INLINE float better(uint32_t mode, float x, float best)
 {
     const bool wins = mode == OP_REDUCE_VECTOR_MAX ? x > best : x < best;
     return wins || x != x ? x : best;
 }
 
-/* The extreme of `count` elements: whole blocks of 8 folded onto one (a window of lanes may be
- * looked at twice, which an extreme does not mind), the rest by the scalar unit. */
-OP_INLINE float extreme(uint32_t mode, uint32_t at, uint32_t count)
+/* The coupled core has no extreme of f32 lanes: 64 are folded to 8, which the scalar unit joins,
+ * two a load. */
+OP_INLINE float join_lanes(uint32_t mode, uint32_t row)
 {
-    uint32_t from = at, blocks = count / 8;
-    while (blocks > 1) {
-        const uint32_t half = (blocks + 1) / 2;
-        set_vector_mask(0, half * 8);
-        join(mode, FOLD, from, from + (blocks - half) * 32, half * 8);
-        from = FOLD;
-        blocks = half;
-    }
-    set_flag(PIPE_V, PIPE_S, 1);
-    wait_flag(PIPE_V, PIPE_S, 1);
     float best = neutral(mode);
-    for (uint32_t i = 0; i < 8 && count >= 8; i++) {
-        best = better(mode, lane(from + i * 4), best);
-    }
-    for (uint32_t i = count / 8 * 8; i < count; i++) {
-        best = better(mode, lane(at + i * 4), best);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint64_t two =
+            *(const __ubuf__ volatile uint64_t *)(uintptr_t)(ROW_LANES + row * LANES * 4 + i * 8);
+        const uint32_t bits[2] = {(uint32_t)two, (uint32_t)(two >> 32)};
+        for (uint32_t k = 0; k < 2; k++) {
+            float lane;
+            __builtin_memcpy(&lane, &bits[k], sizeof(lane));
+            best = better(mode, lane, best);
+        }
     }
     return best;
 }
 
-OP_INLINE float sum(uint32_t at, uint32_t count)
+OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
 {
-    pipe_barrier(PIPE_V);
-    set_vector_mask(0, count);
-    vcadd(op_ub_f32(PARTS), op_ub_f32(at), repeats_of(count), 1, 1, 8, 0);
-    pipe_barrier(PIPE_V);
-    // 128 parts at most.
-    set_vector_mask(0, repeats_of(count));
-    vcadd(op_ub_f32(PARTS), op_ub_f32(PARTS), repeats_of(repeats_of(count)), 1, 1, 8, 0);
+    __ubuf__ float *lanes = op_ub_f32(ROW_LANES);
+    for (uint32_t width = LANES / 2; width >= 8; width /= 2) {
+        pipe_barrier(PIPE_V);
+        set_vector_mask(0, (UINT64_C(1) << width) - 1);
+        if (mode == OP_REDUCE_VECTOR_MAX) {
+            vmax(lanes, lanes, op_ub_f32(ROW_LANES + width * 4), (uint8_t)rows, 1, 1, 1, 8, 8, 8);
+        } else {
+            vmin(lanes, lanes, op_ub_f32(ROW_LANES + width * 4), (uint8_t)rows, 1, 1, 1, 8, 8, 8);
+        }
+    }
     set_flag(PIPE_V, PIPE_S, 1);
     wait_flag(PIPE_V, PIPE_S, 1);
-    return lane(PARTS) + (repeats_of(count) > LANES ? lane(PARTS + 4) : 0.0f);
+    for (uint32_t r = 0; r < rows; r++) {
+        *(__ubuf__ volatile float *)(uintptr_t)(to + r * 4) = join_lanes(mode, r);
+    }
+    set_flag(PIPE_S, PIPE_V, 1);
+    wait_flag(PIPE_S, PIPE_V, 1);
+}
+#endif
+
+/* The lanes of the rows to one number each, at `to`. */
+OP_INLINE void end_lanes(uint32_t mode, uint32_t to, uint32_t rows)
+{
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(0, ~UINT64_C(0));
+    if (mode == OP_REDUCE_VECTOR_SUM) {
+        vcadd(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, 0);
+    } else {
+        extremes(mode, to, rows);
+    }
+    set_mask_count();
 }
 
-/* A row of any length. */
-OP_INLINE float reduce_row(const struct op_reduce_vector_args *t, uint64_t from, uint64_t length)
+/* `rows` rows of `length` elements from `from` on, without gaps, to numbers at `to`; more than one
+ * row: each is a tile at most. */
+OP_INLINE void reduce_rows_at(const struct op_reduce_vector_args *t, uint64_t from, uint32_t rows,
+                              uint64_t length, uint32_t to, uint32_t *slot)
 {
     const uint32_t unit = t->in_type == OP_TYPE_F32 ? 4 : 2;
-    float all = neutral(t->mode);
-    uint32_t slot = 0;
-    for (uint64_t first = 0; first < length; first += TILE, slot ^= 1) {
-        const uint32_t count = (uint32_t)op_min64(TILE, length - first), ub = slot * SLOT;
-        wait_flag(PIPE_V, PIPE_MTE2, slot);
-        op_load(ub, from + first * unit, count * unit);
-        set_flag(PIPE_MTE2, PIPE_V, slot);
-        wait_flag(PIPE_MTE2, PIPE_V, slot);
-        const uint32_t at = widen(ub, t->in_type, count);
-        if (t->mode == OP_REDUCE_VECTOR_SUM) {
-            all += sum(at, count);
-        } else {
-            all = better(t->mode, extreme(t->mode, at, count), all);
-        }
-        set_flag(PIPE_V, PIPE_MTE2, slot);
+    begin_lanes(t->mode, rows);
+    for (uint64_t first = 0; first < length; first += TILE, *slot ^= 1) {
+        const uint32_t count = (uint32_t)op_min64(TILE, length - first), ub = *slot * SLOT;
+        const uint32_t row_bytes = op_units(count * unit) * 32, pitch = row_bytes / unit;
+        wait_flag(PIPE_V, PIPE_MTE2, *slot);
+        op_load_rows(ub, from + first * unit, rows, count * unit, length * unit, row_bytes);
+        set_flag(PIPE_MTE2, PIPE_V, *slot);
+        wait_flag(PIPE_MTE2, PIPE_V, *slot);
+        const uint32_t at = widen(ub, t->in_type, rows * pitch);
+        take_lanes(t->mode, at, rows, count, pitch);
+        set_flag(PIPE_V, PIPE_MTE2, *slot);
     }
-    return all;
+    end_lanes(t->mode, to, rows);
+}
+
+/* Outputs [first, first + count) of reduce_rows, at SUM. */
+OP_INLINE void reduce_outputs(const struct op_reduce_vector_args *t, uint64_t first, uint32_t count,
+                              uint32_t *slot)
+{
+    const uint32_t unit = t->in_type == OP_TYPE_F32 ? 4 : 2;
+    if (t->pieces > 1 || t->length > TILE) {
+        for (uint32_t k = 0; k < count; k++) {
+            const uint64_t outer = (first + k) / t->pieces,
+                           skip = (first + k - outer * t->pieces) * t->piece;
+            reduce_rows_at(t, t->in + (outer * t->length + skip) * unit, 1,
+                           op_min64(t->piece, t->length - skip), SUM + k * 4, slot);
+        }
+        return;
+    }
+    const uint32_t length = (uint32_t)t->length, pitch = op_units(length * unit) * 32 / unit;
+    const uint32_t group = op_min(TILE / pitch, ROWS);
+    for (uint32_t k = 0; k < count; k += group) {
+        reduce_rows_at(t, t->in + (first + k) * length * unit, op_min(group, count - k), length,
+                       SUM + k * 4, slot);
+    }
 }
 
 /* Rows of at most LANES elements, whole: one repeat sums one. */
@@ -260,10 +328,10 @@ __global__ __vector__ void reduce_rows(struct op_reduce_vector_args args)
 {
     const struct op_reduce_vector_args t = args;
     (void)op_infinite_begin();
-    const uint32_t unit = t.in_type == OP_TYPE_F32 ? 4 : 2;
     const uint64_t first = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t last = op_min64(first + t.per_block, t.outer * t.pieces);
     const bool short_rows = t.mode == OP_REDUCE_VECTOR_SUM && t.pieces == 1 && t.length <= LANES;
+    uint32_t slot = 0;
     begin();
     for (uint64_t i = first; i < last; i += SHORT_ROWS) {
         const uint32_t now = (uint32_t)op_min64(SHORT_ROWS, last - i);
@@ -271,18 +339,7 @@ __global__ __vector__ void reduce_rows(struct op_reduce_vector_args args)
         if (short_rows) {
             sum_short_rows(&t, i, now);
         } else {
-            // The scalar unit writes where the vector unit did before.
-            set_flag(PIPE_V, PIPE_S, 1);
-            wait_flag(PIPE_V, PIPE_S, 1);
-            for (uint32_t k = 0; k < now; k++) {
-                const uint64_t outer = (i + k) / t.pieces,
-                               skip = (i + k - outer * t.pieces) * t.piece;
-                *(__ubuf__ volatile float *)(uintptr_t)(SUM + k * 4) =
-                    reduce_row(&t, t.in + (outer * t.length + skip) * unit,
-                               op_min64(t.piece, t.length - skip));
-            }
-            set_flag(PIPE_S, PIPE_V, 1);
-            wait_flag(PIPE_S, PIPE_V, 1);
+            reduce_outputs(&t, i, now, &slot);
         }
         scale_and_store(&t, t.out + i * 4, now);
     }
