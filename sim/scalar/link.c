@@ -8,19 +8,11 @@ enum { RUN_MAX = 255 };
 static bool writes_x(enum sim_scalar_code code)
 {
     switch ((int)code) {
-#define ALU(code, result)      case SIM_CODE_##code:
-#define MULTIPLY(code, result) case SIM_CODE_##code:
-#define DIVIDE(code, result)   case SIM_CODE_##code:
-#define BRANCH(code, taken)
+#define ALU(code, result)         case SIM_CODE_##code:
+#define MULTIPLY(code, result)    case SIM_CODE_##code:
+#define DIVIDE(code, result)      case SIM_CODE_##code:
 #define LOAD(code, bytes, result) case SIM_CODE_##code:
-#define STORE(code, bytes)
 #include "alu.def"
-#undef ALU
-#undef MULTIPLY
-#undef DIVIDE
-#undef BRANCH
-#undef LOAD
-#undef STORE
     case SIM_CODE_AUIPC:
     case SIM_CODE_JAL:
     case SIM_CODE_JALR:

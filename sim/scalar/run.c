@@ -117,14 +117,7 @@ LEO_INLINE uint64_t remainder_of(int64_t a, int64_t b)
     {                                                                                              \
         return result;                                                                             \
     }
-#define STORE(code, bytes)
 #include "alu.def"
-#undef ALU
-#undef MULTIPLY
-#undef DIVIDE
-#undef BRANCH
-#undef LOAD
-#undef STORE
 
 static bool takes_branch(uint32_t word, uint64_t a, uint64_t b)
 {
@@ -323,12 +316,6 @@ enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycl
 #define LOAD(code, bytes, result) [SIM_CODE_##code] = &&do_##code,
 #define STORE(code, bytes)        [SIM_CODE_##code] = &&do_##code,
 #include "alu.def"
-#undef ALU
-#undef MULTIPLY
-#undef DIVIDE
-#undef BRANCH
-#undef LOAD
-#undef STORE
         [SIM_CODE_AUIPC] = &&do_LUI,
         [SIM_CODE_JAL] = &&do_jal,
         [SIM_CODE_J] = &&do_j,
@@ -419,12 +406,6 @@ do_check: // reached from the instruction before, or by a jump
     do_##code : DO_STORE(bytes, X[op->rs1], X[op->rs2]);                                           \
     NEXT();
 #include "alu.def"
-#undef ALU
-#undef MULTIPLY
-#undef DIVIDE
-#undef BRANCH
-#undef LOAD
-#undef STORE
 
 do_flh:
     DO_LOAD(2, X[op->rs1], scalar->f[op->rd] = value | UINT64_MAX << 16);

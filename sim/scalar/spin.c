@@ -33,21 +33,10 @@ struct effect {
 unsigned sim_scalar_load_bytes(enum sim_scalar_code code)
 {
     switch ((int)code) {
-#define ALU(code, result)
-#define MULTIPLY(code, result)
-#define DIVIDE(code, result)
-#define BRANCH(code, taken)
 #define LOAD(code, bytes, result)                                                                  \
     case SIM_CODE_##code:                                                                          \
         return bytes;
-#define STORE(code, bytes)
 #include "alu.def"
-#undef ALU
-#undef MULTIPLY
-#undef DIVIDE
-#undef BRANCH
-#undef LOAD
-#undef STORE
     case SIM_CODE_FLH:
         return 2;
     case SIM_CODE_FLW:
