@@ -26,7 +26,7 @@ static void saturate(struct sim_core *core, const struct sim_mmad *mmad)
     }
 }
 
-bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
+void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
 {
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
     const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(core->ctrl);
@@ -35,7 +35,7 @@ bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
     const struct sim_mmad mmad = {
         .c = foot->span[SIM_OPERAND_A].host,
         .a = foot->span[SIM_OPERAND_B].host,
-        .b = foot->span[SIM_OPERAND_C].host,
+        .b = b,
         .bias = bias ? foot->span[SIM_OPERAND_EXTRA].host : NULL,
         .zero = cfg.c_init,
         .vector = mad_is_vector(&cfg),
@@ -51,5 +51,10 @@ bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
     if (ctrl.saturate && !mad_is_integer(cfg.type)) {
         saturate(core, &mmad);
     }
+}
+
+bool sim_cube_mmad(struct sim_core *core, const struct sim_op *op)
+{
+    mad_multiply(core, op, op->foot->span[SIM_OPERAND_C].host);
     return true;
 }

@@ -3,8 +3,6 @@
  * HW-CUBE-10. */
 #include "mad.h"
 
-#include "simd/simd.h"
-#include "simd/simd_cube.h"
 #include <string.h>
 
 enum { COLUMNS = 16, PAIRS = MAD_ROW_BYTES / 2, FRACTAL = COLUMNS * MAD_ROW_BYTES };
@@ -26,9 +24,8 @@ static void spread(uint8_t *to, size_t below, const uint8_t *from, const uint8_t
 bool sim_cube_mmad_sp(struct sim_core *core, const struct sim_op *op)
 {
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
-    const struct sim_footprint *foot = op->foot;
     const uint32_t l0b_bytes = core->local[LEO_MEM_SPACE_L0B].bytes;
-    const uint8_t *from = foot->span[SIM_OPERAND_C].host;
+    const uint8_t *from = op->foot->span[SIM_OPERAND_C].host;
     const uint8_t *index = core->sparse + (from - core->local[LEO_MEM_SPACE_L0B].data) / 4;
     const size_t n1 = (cfg.n + 15u) / 16, fractals = mad_sparse_fractals(&cfg) * n1;
     uint8_t *dense = core->sparse + l0b_bytes / 4;
@@ -40,18 +37,6 @@ bool sim_cube_mmad_sp(struct sim_core *core, const struct sim_op *op)
                    index + (i * FRACTAL + j * MAD_ROW_BYTES) / 4);
         }
     }
-    const struct sim_mmad mmad = {
-        .c = foot->span[SIM_OPERAND_A].host,
-        .a = foot->span[SIM_OPERAND_B].host,
-        .b = dense,
-        .zero = cfg.c_init,
-        .type = (enum leo_mad)cfg.type,
-        .m = cfg.m,
-        .k = cfg.k,
-        .n = cfg.n,
-        .k1 = mad_fractals_of_k(&cfg),
-        .scratch = core->scratch,
-    };
-    core->simd->cube->mmad(&mmad);
+    mad_multiply(core, op, dense);
     return true;
 }

@@ -25,12 +25,11 @@ static void add(struct sim_footprint *foot, enum sim_operand at, enum leo_mem_sp
     sim_footprint_add(foot, at, space, touch, addr, bytes)->align = align;
 }
 
-bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+/* `b1`: fractals of B along k. */
+static void add_operands(const struct sim_op *op, const struct leo_cfg_mad *config, uint64_t b1,
+                         struct sim_footprint *foot)
 {
-    const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
-    if (!check_config(core, LEO_INSN_MMAD, op->d, &cfg)) {
-        return false;
-    }
+    const struct leo_cfg_mad cfg = *config;
     foot->empty = cfg.m == 0 || cfg.k == 0 || cfg.n == 0;
     const uint64_t m1 = (cfg.m + 15u) / 16, k1 = mad_fractals_of_k(&cfg), n1 = (cfg.n + 15u) / 16;
     const uint64_t row = (uint64_t)cfg.k * mad_operand_bits(cfg.type) / 8;
@@ -42,7 +41,7 @@ bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_foo
     // What pads m, k and n to fractals has no effect (decision 9).
     const unsigned padded = SIM_TOUCH_READ | SIM_TOUCH_PADDED;
     add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L0A, padded, op->b, a_bytes, FRACTAL_BYTES);
-    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, padded, op->c, k1 * n1 * FRACTAL_BYTES,
+    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, padded, op->c, b1 * n1 * FRACTAL_BYTES,
         FRACTAL_BYTES);
     // With a bias the upper half of the first operand is its address, so only the lower half is
     // L0C's.
@@ -53,6 +52,15 @@ bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_foo
         add(foot, SIM_OPERAND_EXTRA, LEO_MEM_SPACE_BT, SIM_TOUCH_READ, op->a >> 32, cfg.n * 4u,
             BIAS_ALIGN);
     }
+}
+
+bool sim_foot_mad(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
+{
+    const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
+    if (!check_config(core, LEO_INSN_MMAD, op->d, &cfg)) {
+        return false;
+    }
+    add_operands(op, &cfg, mad_fractals_of_k(&cfg), foot);
     return true;
 }
 
@@ -66,11 +74,6 @@ bool sim_foot_mad_sp(struct sim_core *core, const struct sim_op *op, struct sim_
     if (cfg.c_bias || mad_is_vector(&cfg)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, op->d, 0);
     }
-    if (!sim_foot_mad(core, op, foot)) {
-        return false;
-    }
-    const uint64_t n1 = (cfg.n + 15u) / 16;
-    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, SIM_TOUCH_READ | SIM_TOUCH_PADDED, op->c,
-        mad_sparse_fractals(&cfg) * n1 * FRACTAL_BYTES, FRACTAL_BYTES);
+    add_operands(op, &cfg, mad_sparse_fractals(&cfg), foot);
     return true;
 }
