@@ -3,8 +3,6 @@
  * The passes of batch norm over planes of up to 4096 elements. No number of a row goes through the
  * scalar unit: sums stay in eight lanes, and what belongs to a row is a block of 32 bytes in UB
  * that instructions take again and again (block stride 0).
- *
- * Flags beside norm_tile.h's. V -> MTE3 0: result ready; MTE3 -> V 0: stored.
  */
 #include "batch_norm_planes_args.h"
 #include "element.h"
@@ -195,67 +193,11 @@ OP_INLINE void apply(const struct op_planes_args *t, bool gradient, bool half_ty
             combine(&tile, MULTIPLY, x, SCALE);
         }
         combine(&tile, ADD, x, SHIFT);
-        if (half_type) {
-            const uint8_t repeats = take_all(&tile);
-            vconv_f322f16(op_ub_f16(IN), op_ub_f32(x), repeats, 1, 1, 4, 8);
-        }
-        set_flag(PIPE_V, PIPE_MTE3, 0);
-        wait_flag(PIPE_V, PIPE_MTE3, 0);
-        op_store_rows(t->out + row * t->length * unit, IN, tile.rows, tile.count * unit,
-                      t->length * unit, tile.pitch * unit);
-        // The result stands where the next input goes.
-        set_flag(PIPE_MTE3, PIPE_V, 0);
-        wait_flag(PIPE_MTE3, PIPE_V, 0);
-        set_flag(PIPE_V, PIPE_MTE2, 0);
+        store(&tile, t->out, x, half_type);
     }
     wait_flag(PIPE_V, PIPE_MTE2, 0);
     op_flush();
 }
 
-__global__ __vector__ void planes_moments_f32(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    moments(&t, false);
-}
-
-__global__ __vector__ void planes_moments_f16(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    moments(&t, true);
-}
-
-__global__ __vector__ void planes_sums_f32(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    sums_of(&t, false);
-}
-
-__global__ __vector__ void planes_sums_f16(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    sums_of(&t, true);
-}
-
-__global__ __vector__ void planes_apply_f32(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    apply(&t, false, false);
-}
-
-__global__ __vector__ void planes_apply_f16(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    apply(&t, false, true);
-}
-
-__global__ __vector__ void planes_gradient_f32(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    apply(&t, true, false);
-}
-
-__global__ __vector__ void planes_gradient_f16(struct op_planes_args args)
-{
-    const struct op_planes_args t = args;
-    apply(&t, true, true);
-}
+#define NORM_ARGS struct op_planes_args
+#include "norm_kernels.inc"

@@ -6,8 +6,7 @@
  * A row's sum: lane i of 64 takes elements i, i + 64, ... in order, lanes are folded to 8, which
  * the scalar unit adds up in order in double.
  *
- * Flags. MTE2 -> V 0: loaded; V -> MTE2 0: inputs free; V -> MTE3 0: result ready; MTE3 -> V 0:
- * stored; V -> S 1 and S -> V 1: folded lanes, and that they are read.
+ * Flags beside norm_tile.h's. V -> S 1 and S -> V 1: folded lanes, and that they are read.
  */
 #include "element.h"
 #include "norm_tile.h"
@@ -217,20 +216,10 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
         const uint32_t x = widen(&tile, IN, X, half_type),
                        g = gradient ? widen(&tile, GRADIENT, G, half_type) : 0;
         compute(t, &tile, &e, x, g, gradient);
-        if (half_type) {
-            const uint8_t repeats = take_all(&tile);
-            vconv_f322f16(op_ub_f16(IN), op_ub_f32(x), repeats, 1, 1, 4, 8);
-        }
-        set_flag(PIPE_V, PIPE_MTE3, 0);
-        wait_flag(PIPE_V, PIPE_MTE3, 0);
-        op_store_rows(t->out + row * t->length * unit, IN, tile.rows, tile.count * unit,
-                      t->length * unit, tile.pitch * unit);
-        // The result stands where the next input goes.
-        set_flag(PIPE_MTE3, PIPE_V, 0);
-        wait_flag(PIPE_MTE3, PIPE_V, 0);
-        set_flag(PIPE_V, PIPE_MTE2, 0);
+        store(&tile, t->out, x, half_type);
     }
     end();
 }
 
+#define NORM_ARGS struct op_norm_rows_args
 #include "norm_kernels.inc"

@@ -4,7 +4,8 @@
  * of rows in lanes. A row's sum: lane i of 64 takes elements i, i + 64, ... in order, lanes are
  * folded to 8.
  *
- * Flags. MTE2 -> V 0: loaded; V -> MTE2 0: inputs free.
+ * Flags. MTE2 -> V 0: loaded; V -> MTE2 0: inputs free; V -> MTE3 0: result ready; MTE3 -> V 0:
+ * stored.
  */
 #pragma once
 
@@ -84,6 +85,24 @@ OP_INLINE uint32_t widen(const struct tile *tile, uint32_t raw, uint32_t wide, b
     const uint8_t repeats = take_all(tile);
     vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
     return wide;
+}
+
+/* The tile's f32 at `x` to rows of `out`, through the place of the input, which is free then. */
+OP_INLINE void store(const struct tile *tile, uint64_t out, uint32_t x, bool half_type)
+{
+    const uint32_t unit = half_type ? 2 : 4;
+    const uint64_t pitch = (uint64_t)tile->count * unit;
+    if (half_type) {
+        const uint8_t repeats = take_all(tile);
+        vconv_f322f16(op_ub_f16(IN), op_ub_f32(x), repeats, 1, 1, 4, 8);
+    }
+    set_flag(PIPE_V, PIPE_MTE3, 0);
+    wait_flag(PIPE_V, PIPE_MTE3, 0);
+    op_store_rows(out + tile->row * pitch, IN, tile->rows, tile->count * unit, pitch,
+                  tile->pitch * unit);
+    set_flag(PIPE_MTE3, PIPE_V, 0);
+    wait_flag(PIPE_MTE3, PIPE_V, 0);
+    set_flag(PIPE_V, PIPE_MTE2, 0);
 }
 
 OP_INLINE void multiply(const struct tile *tile, uint32_t to, uint32_t a, uint32_t b)

@@ -281,4 +281,5 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
     op_flush();
 }
 
+#define NORM_ARGS struct op_norm_rows_args
 #include "norm_kernels.inc"

@@ -21,7 +21,7 @@ static leo_status launch(struct op_plan *plan, const char *pass, const struct op
                          uint64_t granule, struct op_planes_args *args)
 {
     char name[40];
-    snprintf(name, sizeof(name), "planes_%s_%s", pass, op_type_name(in->type));
+    snprintf(name, sizeof(name), "norm_%s_%s", pass, op_type_name(in->type));
     args->in = in->addr;
     args->gradient = gradient ? gradient->addr : 0;
     args->rows = (uint64_t)rows->rows;
