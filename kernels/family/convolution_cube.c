@@ -10,6 +10,7 @@
  * - w's gradient: y's gradient, transposed, times windows of x, summed over images and positions
  */
 #include "../frame/layout.h"
+#include "../frame/whole.h"
 #include "convolution.h"
 #include "convolution_launch.h"
 #include "gemm.h"
@@ -28,21 +29,6 @@ struct lowering {
 };
 
 enum { GRADIENT_M = 512 }; /* [A] positions of a tile of x's gradient */
-
-static int64_t parts(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static struct op_window forward_window(const struct op_convolution *s)
 {
@@ -70,7 +56,7 @@ struct phase {
 static struct phase phase_of(const struct op_convolution *s, unsigned d, int64_t r)
 {
     const int64_t stride = s->stride[d], at = r + s->pad[d];
-    struct phase phase = {.count = r < s->x_size[d] ? parts(s->x_size[d] - r, stride) : 0};
+    struct phase phase = {.count = r < s->x_size[d] ? op_parts(s->x_size[d] - r, stride) : 0};
     if (stride == 1) {
         phase.first = 0;
         phase.taps = s->kernel[d];
@@ -78,7 +64,7 @@ static struct phase phase_of(const struct op_convolution *s, unsigned d, int64_t
         return phase;
     }
     phase.first = at % stride; // dilation is 1
-    phase.taps = phase.first < s->kernel[d] ? parts(s->kernel[d] - phase.first, stride) : 0;
+    phase.taps = phase.first < s->kernel[d] ? op_parts(s->kernel[d] - phase.first, stride) : 0;
     phase.pad = phase.taps - 1 - at / stride;
     return phase;
 }
@@ -318,7 +304,7 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.tile_m = (uint32_t)tile->m;
     args.tile_n1 = (uint32_t)tile->units;
     args.chunk = (uint32_t)tile->chunk;
-    args.k_step = (uint32_t)(OP_L0_FRACTALS / most(tile->m / OP_FRACTAL, tile->units));
+    args.k_step = (uint32_t)(OP_L0_FRACTALS / op_most(tile->m / OP_FRACTAL, tile->units));
     args.l1_half = (uint32_t)low->room.l1 / 2;
     args.l1_second = (uint32_t)tile->map_bytes;
     args.splits = (uint32_t)tile->splits;
@@ -326,9 +312,9 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
     args.flags = op_conv_type_flags(low->type, sums->type);
     const int64_t tiles =
-        parts(n1 * OP_FRACTAL, tile->m) * parts(c1 * taps, tile->units) * tile->splits;
+        op_parts(n1 * OP_FRACTAL, tile->m) * op_parts(c1 * taps, tile->units) * tile->splits;
     return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
-                          (uint32_t)least(tiles, low->room.cores), &args, sizeof(args), 3);
+                          (uint32_t)op_least(tiles, low->room.cores), &args, sizeof(args), 3);
 }
 
 static leo_status plan_weight(const struct lowering *low, const struct op_tensor *y,
@@ -373,14 +359,15 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
 // Loads of weights step from group to group in a field of 16 bits, in blocks of 32 bytes.
 static bool weights_fit(const struct op_convolution *s)
 {
-    const int64_t channels = most(s->x_channels, s->y_channels) + OP_FRACTAL;
+    const int64_t channels = op_most(s->x_channels, s->y_channels) + OP_FRACTAL;
     return s->kernel[1] * s->kernel[2] * channels <= UINT16_MAX;
 }
 
 static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
 {
     const struct op_convolution *s = low->shape;
-    const int64_t x1 = parts(s->x_channels, OP_FRACTAL), y1 = parts(s->y_channels, OP_FRACTAL);
+    const int64_t x1 = op_parts(s->x_channels, OP_FRACTAL),
+                  y1 = op_parts(s->y_channels, OP_FRACTAL);
     struct op_window window = forward_window(s);
     struct op_conv_tiling tile;
     struct op_conv_weight_tiling weight;
@@ -402,8 +389,8 @@ static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
                 return false;
             }
         }
-        return s->stride[1] * s->dilation[1] == most(s->stride[1], s->dilation[1]) &&
-               s->stride[2] * s->dilation[2] == most(s->stride[2], s->dilation[2]);
+        return s->stride[1] * s->dilation[1] == op_most(s->stride[1], s->dilation[1]) &&
+               s->stride[2] * s->dilation[2] == op_most(s->stride[2], s->dilation[2]);
     }
     return false;
 }

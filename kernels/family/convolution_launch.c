@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "convolution_launch.h"
+#include "../frame/whole.h"
 
 #include <string.h>
-
-static int64_t parts(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 uint32_t op_conv_type_flags(enum op_type type, enum op_type out)
 {
@@ -85,7 +71,7 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.group = (uint32_t)tile.group;
     args.tile_n1 = (uint32_t)tile.n1;
     args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(OP_L0_FRACTALS / most(tile.group * tile.m / OP_FRACTAL, tile.n1));
+    args.k_step = (uint32_t)(OP_L0_FRACTALS / op_most(tile.group * tile.m / OP_FRACTAL, tile.n1));
     args.l1_map = (uint32_t)tile.resident;
     args.l1_half = (uint32_t)(room->l1 - tile.resident) / 2;
     args.l1_second = (uint32_t)tile.map_bytes;
@@ -94,8 +80,8 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.flags = flags | op_conv_type_flags(type, out->type) |
                  (weight->turned ? OP_CONV_CUBE_TURN : 0u) |
                  (fractals_pay(w, &tile, args.k_step) ? OP_CONV_CUBE_FRACTALS : 0u);
-    const int64_t tiles = parts(images, tile.group) * parts(w->out_width * w->out_height, tile.m) *
-                          parts(n1, tile.n1);
-    return op_plan_launch(plan, "conv_cube", "op_conv", (uint32_t)least(tiles, room->cores), &args,
-                          sizeof(args), 3);
+    const int64_t tiles = op_parts(images, tile.group) *
+                          op_parts(w->out_width * w->out_height, tile.m) * op_parts(n1, tile.n1);
+    return op_plan_launch(plan, "conv_cube", "op_conv", (uint32_t)op_least(tiles, room->cores),
+                          &args, sizeof(args), 3);
 }

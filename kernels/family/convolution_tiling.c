@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "convolution_tiling.h"
 
+#include "../frame/whole.h"
+
 enum {
     BLOCK_BYTES = 32,
     CHUNK_UNITS = 36,       /* [A] taps of groups loaded at a time: four groups of a 3 x 3 kernel */
@@ -27,24 +29,9 @@ enum {
     GAP_MOST = 65535,       /* blocks between the groups of channels of x */
 };
 
-static int64_t parts(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
 static int64_t up16(int64_t n)
 {
-    return parts(n, OP_FRACTAL) * OP_FRACTAL;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
+    return op_parts(n, OP_FRACTAL) * OP_FRACTAL;
 }
 
 static int64_t span_of(int64_t filter, int64_t dilation)
@@ -57,7 +44,7 @@ bool op_window_close(struct op_window *w)
     const int64_t span_w = span_of(w->filter_w, w->dilation_w),
                   span_h = span_of(w->filter_h, w->dilation_h);
     const int64_t need_w = (w->out_width - 1) * w->stride_w + span_w - w->width - w->pad_l;
-    w->pad_r = most(need_w, 0);
+    w->pad_r = op_most(need_w, 0);
     const int64_t sees = (w->width + w->pad_l + w->pad_r - span_w) / w->stride_w + 1;
     const int64_t last_h = (w->out_height - 1) * w->stride_h - w->pad_t,
                   last_w = (w->out_width - 1) * w->stride_w - w->pad_l;
@@ -73,8 +60,8 @@ bool op_window_close(struct op_window *w)
 // Most lines of x that `positions` consecutive windows reach.
 static int64_t lines_of(const struct op_window *w, int64_t positions)
 {
-    const int64_t rows = least(w->out_height, (positions - 1) / w->out_width + 2);
-    return least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
+    const int64_t rows = op_least(w->out_height, (positions - 1) / w->out_width + 2);
+    return op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
 }
 
 /* A convolution whose tiles are chosen. */
@@ -86,7 +73,8 @@ struct problem {
 
 static int64_t tiles_of(const struct problem *p, const struct op_conv_tiling *tile)
 {
-    return parts(p->images, tile->group) * parts(p->positions, tile->m) * parts(p->n1, tile->n1);
+    return op_parts(p->images, tile->group) * op_parts(p->positions, tile->m) *
+           op_parts(p->n1, tile->n1);
 }
 
 // How many groups of channels a half of L1 holds; 0: not one.
@@ -97,19 +85,19 @@ static void fit_chunk(const struct problem *p, struct op_conv_tiling *tile)
                   weights = tile->resident ? 0 : p->taps * tile->n1 * FRACTAL_BYTES;
     const int64_t most_groups = w->width * w->height > GAP_MOST ? 1 : p->c1,
                   half = (p->room->l1 - tile->resident) / 2;
-    tile->chunk = least(least(half / (map + weights), most_groups),
-                        most((tile->resident ? 2 : 1) * CHUNK_UNITS / p->taps, 1));
+    tile->chunk = op_least(op_least(half / (map + weights), most_groups),
+                           op_most((tile->resident ? 2 : 1) * CHUNK_UNITS / p->taps, 1));
     // Chunks of equal size rather than a small last one.
-    tile->chunk = tile->chunk ? parts(p->c1, parts(p->c1, tile->chunk)) : 0;
+    tile->chunk = tile->chunk ? op_parts(p->c1, op_parts(p->c1, tile->chunk)) : 0;
     tile->map_bytes = tile->chunk * map;
 }
 
 // Cycles of the busiest core.
 static int64_t estimate(const struct problem *p, const struct op_conv_tiling *tile)
 {
-    const int64_t units = p->c1 * p->taps, rounds = parts(tiles_of(p, tile), p->room->cores);
+    const int64_t units = p->c1 * p->taps, rounds = op_parts(tiles_of(p, tile), p->room->cores);
     const int64_t m1 = tile->group * tile->m / OP_FRACTAL, loads = tile->resident ? 1 : rounds;
-    const int64_t steps = parts(units, most(OP_L0_FRACTALS / most(m1, tile->n1), 1));
+    const int64_t steps = op_parts(units, op_most(OP_L0_FRACTALS / op_most(m1, tile->n1), 1));
     const int64_t multiply = m1 * tile->n1 * units;
     const int64_t maps = tile->map_bytes / tile->chunk * p->c1 * rounds,
                   weights = tile->n1 * units * FRACTAL_BYTES * loads;
@@ -118,11 +106,11 @@ static int64_t estimate(const struct problem *p, const struct op_conv_tiling *ti
         units * (LOAD_HEAD * tile->group + m1) + steps * LOAD_HEAD + 2 * units * tile->n1;
     const int64_t issue = (units * UNIT_CYCLES * tile->group + steps * STEP_CYCLES) * rounds +
                           units * PIECE_CYCLES * loads;
-    const int64_t cube = most(multiply, fill) * rounds,
+    const int64_t cube = op_most(multiply, fill) * rounds,
                   memory = (maps + weights) / p->room->chip->matmul_read_rate;
     const int64_t store = m1 * tile->n1 * FRACTAL_BYTES / STORE_RATE * rounds,
-                  work = most(most(cube, memory), issue);
-    return (tile->two_sums ? most(work, store) : work + store) +
+                  work = op_most(op_most(cube, memory), issue);
+    return (tile->two_sums ? op_most(work, store) : work + store) +
            rounds * TILE_CYCLES / (tile->two_sums ? 2 : 1);
 }
 
@@ -133,7 +121,7 @@ static void look_at(const struct problem *p, struct op_conv_tiling tile, int64_t
 {
     const int64_t all = p->c1 * p->taps * tile.n1 * FRACTAL_BYTES;
     const bool may_stay = all <= p->room->stay && all <= p->room->l1 / 2 &&
-                          p->room->cores % parts(p->n1, tile.n1) == 0;
+                          p->room->cores % op_parts(p->n1, tile.n1) == 0;
     for (; tile.group > 0; tile.group /= 2) {
         tile.two_sums = tile.group * 2 <= room_for;
         for (int stay = 0; stay <= may_stay; stay++) {
@@ -155,15 +143,15 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
         room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
     const int64_t sums = room->l0c / SUM_BYTES;
     int64_t best = INT64_MAX;
-    for (int64_t columns = parts(n1, TILE_N1_MOST); columns <= n1; columns++) {
-        const int64_t n1_tile = parts(n1, columns);
-        for (int64_t pieces = parts(p.positions, room->m_most);
-             pieces <= most(parts(p.positions, TILE_M_LEAST), 1); pieces++) {
-            struct op_conv_tiling tile = {.m = up16(parts(p.positions, pieces)), .n1 = n1_tile};
+    for (int64_t columns = op_parts(n1, TILE_N1_MOST); columns <= n1; columns++) {
+        const int64_t n1_tile = op_parts(n1, columns);
+        for (int64_t pieces = op_parts(p.positions, room->m_most);
+             pieces <= op_most(op_parts(p.positions, TILE_M_LEAST), 1); pieces++) {
+            struct op_conv_tiling tile = {.m = up16(op_parts(p.positions, pieces)), .n1 = n1_tile};
             const int64_t room_for = sums / (n1_tile * OP_FRACTAL * tile.m);
             // Small maps go together.
-            tile.group = pieces > 1 ? 1 : least(most(room->m_most / tile.m, 1), images);
-            tile.group = least(tile.group, room_for);
+            tile.group = pieces > 1 ? 1 : op_least(op_most(room->m_most / tile.m, 1), images);
+            tile.group = op_least(tile.group, room_for);
             look_at(&p, tile, room_for, &best, out);
         }
     }
@@ -176,35 +164,36 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
 static int64_t fit_weight_chunk(const struct problem *p, struct op_conv_weight_tiling *tile)
 {
     const struct op_window *w = p->w;
-    const int64_t groups = least(p->c1, parts(tile->units - 1, p->taps) + 1);
-    int64_t rows = least(w->out_height, most(CHUNK_POSITIONS / w->out_width, 1));
+    const int64_t groups = op_least(p->c1, op_parts(tile->units - 1, p->taps) + 1);
+    int64_t rows = op_least(w->out_height, op_most(CHUNK_POSITIONS / w->out_width, 1));
     if (groups > 1 && w->width * w->height > GAP_MOST) {
         return 0;
     }
     for (; rows > 0; rows--) {
         const int64_t lines =
-            least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
+            op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
         tile->map_bytes = groups * lines * w->width * BLOCK_BYTES;
         if (tile->map_bytes + tile->m / OP_FRACTAL * up16(rows * w->out_width) * BLOCK_BYTES <=
             p->room->l1 / 2) {
             break;
         }
     }
-    return rows ? parts(w->out_height, parts(w->out_height, rows)) : 0;
+    return rows ? op_parts(w->out_height, op_parts(w->out_height, rows)) : 0;
 }
 
 // Cycles of the busiest core with so many chunks a split.
 static int64_t estimate_weight(const struct problem *p, const struct op_conv_weight_tiling *tile,
                                int64_t chunks)
 {
-    const int64_t tiles = parts(p->n1 * OP_FRACTAL, tile->m) * parts(p->c1 * p->taps, tile->units);
-    const int64_t splits = parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL;
+    const int64_t tiles =
+        op_parts(p->n1 * OP_FRACTAL, tile->m) * op_parts(p->c1 * p->taps, tile->units);
+    const int64_t splits = op_parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL;
     const int64_t positions = up16(tile->chunk * p->w->out_width), steps = positions / OP_FRACTAL;
     const int64_t multiply = steps * m1 * tile->units,
                   fill = steps * (2 * LOAD_HEAD + m1 + 2 * tile->units),
-                  issue =
-                      steps * (2 * UNIT_CYCLES) +
-                      parts(steps, most(OP_L0_FRACTALS / most(m1, tile->units), 1)) * STEP_CYCLES;
+                  issue = steps * (2 * UNIT_CYCLES) +
+                          op_parts(steps, op_most(OP_L0_FRACTALS / op_most(m1, tile->units), 1)) *
+                              STEP_CYCLES;
     const int64_t memory =
         (tile->map_bytes + m1 * positions * BLOCK_BYTES) / p->room->chip->matmul_read_rate;
     const int64_t store = m1 * tile->units * OP_FRACTAL * OP_FRACTAL * SUM_BYTES / STORE_RATE;
@@ -213,8 +202,9 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
                                                         OP_FRACTAL * SUM_BYTES / p->room->cores /
                                                         p->room->chip->matmul_read_rate
                                    : 0;
-    return parts(tiles * splits, p->room->cores) *
-               (tile->per_split * (most(most(multiply, fill), most(issue, memory)) + CHUNK_CYCLES) +
+    return op_parts(tiles * splits, p->room->cores) *
+               (tile->per_split *
+                    (op_most(op_most(multiply, fill), op_most(issue, memory)) + CHUNK_CYCLES) +
                 store + TILE_CYCLES) +
            add;
 }
@@ -226,10 +216,10 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
     if (tile.chunk == 0) {
         return;
     }
-    const int64_t chunks = p->images * parts(p->w->out_height, tile.chunk);
-    for (int64_t splits = 1; splits <= least(chunks, SPLITS_MOST); splits++) {
-        tile.per_split = parts(chunks, splits);
-        tile.splits = parts(chunks, tile.per_split);
+    const int64_t chunks = p->images * op_parts(p->w->out_height, tile.chunk);
+    for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
+        tile.per_split = op_parts(chunks, splits);
+        tile.splits = op_parts(chunks, tile.per_split);
         tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
         const int64_t cycles = estimate_weight(p, &tile, chunks);
         if (cycles < *best) {
@@ -247,12 +237,12 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
         room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
-    for (int64_t rows = parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
-        for (int64_t columns = parts(units, WEIGHT_UNITS_MOST);
-             columns <= least(units, 4 * parts(units, WEIGHT_UNITS_MOST)); columns++) {
-            const struct op_conv_weight_tiling tile = {.m = parts(n1, rows) * OP_FRACTAL,
-                                                       .units = parts(units, columns)};
-            if (parts(n1, rows) * tile.units <= sums) {
+    for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
+        for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
+             columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
+            const struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
+                                                       .units = op_parts(units, columns)};
+            if (op_parts(n1, rows) * tile.units <= sums) {
                 look_at_splits(&p, tile, &best, out);
             }
         }

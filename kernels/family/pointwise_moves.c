@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies without conversion that change the layout: rows with other pitches, and transposed
  * matrices, as DMA and vector transposition. */
+#include "../frame/whole.h"
 #include "pointwise.h"
 
 #include "../device/move_args.h"
@@ -13,16 +14,6 @@ enum {
     WIDEST_TILE =
         1024, /**< columns of a transposed tile; the repeat counts of instructions hold them */
 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 // Everything but dimensions `a` and `b` is outer.
 static void set_outer(struct op_move_args *args, const struct op_pointwise_space *space, unsigned a,
@@ -68,12 +59,12 @@ static leo_status plan_rows(const struct op_pointwise_work *work,
     args->in_pitch = (uint64_t)space->stride[1][last - 1] * args->bytes;
     args->out_pitch = (uint64_t)space->stride[0][last - 1] * args->bytes;
     set_outer(args, space, last - 1, last);
-    args->tile_columns = (uint32_t)least((int64_t)args->columns, ROWS_BYTES / args->bytes);
-    const int64_t most = ROWS_BYTES / round_up((int64_t)args->tile_columns * args->bytes, 32);
+    args->tile_columns = (uint32_t)op_least((int64_t)args->columns, ROWS_BYTES / args->bytes);
+    const int64_t most = ROWS_BYTES / op_round_up((int64_t)args->tile_columns * args->bytes, 32);
     // Smaller tiles rather than idle cores.
     const int64_t shared = (int64_t)((args->rows * count_outer(args) + cores - 1) / cores);
-    args->tile_rows =
-        (uint32_t)least(least((int64_t)args->rows, ROWS_MOST), least(most, shared ? shared : 1));
+    args->tile_rows = (uint32_t)op_least(op_least((int64_t)args->rows, ROWS_MOST),
+                                         op_least(most, shared ? shared : 1));
     return launch(work, args, "move_rows");
 }
 
@@ -93,11 +84,12 @@ static leo_status plan_transposition(const struct op_pointwise_work *work,
     args->in_pitch = (uint64_t)space->stride[1][last] * args->bytes;
     args->out_pitch = (uint64_t)space->stride[0][other] * args->bytes;
     set_outer(args, space, other, last);
-    int64_t rows = least(round_up((int64_t)args->rows, 16), side);
-    const int64_t columns =
-        least(least(round_up((int64_t)args->columns, 16), WIDEST_TILE), room / rows / 16 * 16);
+    int64_t rows = op_least(op_round_up((int64_t)args->rows, 16), side);
+    const int64_t columns = op_least(op_least(op_round_up((int64_t)args->columns, 16), WIDEST_TILE),
+                                     room / rows / 16 * 16);
     // A narrow matrix gets longer tiles.
-    rows = least(least(round_up((int64_t)args->rows, 16), WIDEST_TILE), room / columns / 16 * 16);
+    rows = op_least(op_least(op_round_up((int64_t)args->rows, 16), WIDEST_TILE),
+                    room / columns / 16 * 16);
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
     return launch(work, args, "move_transpose");

@@ -2,6 +2,7 @@
 /* Max pooling with its mask on f16 maps in NC1HWC0. The mask is that of maps in rows
  * (pooling_max.c), so that the gradient may have another format than the forward call had. */
 #include "../frame/layout.h"
+#include "../frame/whole.h"
 #include "pooling.h"
 
 #include "../device/pooling_native_args.h"
@@ -17,38 +18,29 @@ enum {
     EXACT_MOST = 2048,  /* numbers of elements in f16 */
 };
 
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-static int64_t largest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
+/* As many rows a piece as half of UB holds; false if not one. */
+/* Elements of a dimension from the first of a window to its last. */
 static int64_t reach_of(const struct op_pooling_dim *d)
 {
     return (d->kernel - 1) * d->dilation + 1;
 }
 
-/* As many rows a piece as half of UB holds; false if not one. */
 static bool fit_rows(const struct op_pool *pool, struct op_pooling_native_args *args)
 {
     const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
     const uint32_t ub = op_plan_caps(pool->call->plan)->ub_bytes;
     // What the windows of whole repeats reach beyond the last row.
     const int64_t reads = (args->out_pitch - 1) * w->stride + reach_of(w),
-                  slack = largest(reads - args->pitch, 0);
+                  slack = op_most(reads - args->pitch, 0);
     int64_t most = REPEATS_MOST * 8 / args->out_pitch;
     most = most < args->out_height ? most : args->out_height;
     for (; most > 0; most--) {
         const int64_t lines = (most - 1) * h->stride + reach_of(h),
                       windows = most * args->out_pitch;
         args->in_bytes =
-            (uint32_t)round_up((lines * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
+            (uint32_t)op_round_up((lines * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
         // Largest, numbers in f16 and f32, a repeat of a constant, bits.
-        args->slot_bytes = (uint32_t)round_up(
+        args->slot_bytes = (uint32_t)op_round_up(
             args->in_bytes + windows * 4 * BLOCK_BYTES + REPEAT_BYTES + windows * 2, REPEAT_BYTES);
         args->rows = (uint32_t)most;
         if ((uint64_t)args->slot_bytes * 2 <= ub) {
@@ -81,15 +73,15 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_native_args 
     args->dilation_h = (uint32_t)h->dilation;
     args->pad_w = (uint32_t)w->pad;
     args->pad_h = (uint32_t)h->pad;
-    args->pitch = (uint32_t)largest(large[4] + w->pad, (small[4] - 1) * w->stride + reach_of(w));
-    args->out_pitch = (uint32_t)round_up(small[4], 16); // whole blocks of bits
+    args->pitch = (uint32_t)op_most(large[4] + w->pad, (small[4] - 1) * w->stride + reach_of(w));
+    args->out_pitch = (uint32_t)op_round_up(small[4], 16); // whole blocks of bits
     if (!fit_rows(pool, args)) {
         return false;
     }
     // Smaller pieces rather than idle cores.
     const int64_t planes = small[0] * args->groups, cores = op_plan_vector_cores(pool->call->plan),
                   wanted = (planes * args->out_height + cores - 1) / cores;
-    args->rows = wanted < args->rows ? (uint32_t)largest(wanted, 1) : args->rows;
+    args->rows = wanted < args->rows ? (uint32_t)op_most(wanted, 1) : args->rows;
     args->pieces = (uint64_t)(planes * ((args->out_height + args->rows - 1) / args->rows));
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "windows.h"
+#include "../frame/whole.h"
 
 #include <string.h>
 
@@ -12,16 +13,6 @@ enum {
     ROWS_MOST = 4095,   /* a copy instruction takes */
 };
 
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-static int64_t largest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t reach_of(const struct op_windows *w, unsigned d)
 {
     return (w->kernel[d] - 1) * w->dilation[d] + 1;
@@ -33,10 +24,10 @@ static bool fit_rows(const struct op_windows *w, struct op_window_args *args)
     const uint32_t ub = op_plan_caps(w->plan)->ub_bytes;
     const uint32_t out_row = args->out_pitch * BLOCK_BYTES;
     const int64_t weight_bytes =
-        w->weighted ? round_up(w->kernel[0] * w->kernel[1] * BLOCK_BYTES, REPEAT_BYTES) : 0;
+        w->weighted ? op_round_up(w->kernel[0] * w->kernel[1] * BLOCK_BYTES, REPEAT_BYTES) : 0;
     // What the windows of whole repeats reach beyond the last row.
     const int64_t reads = (args->out_pitch - 1) * w->stride[1] + reach_of(w, 1);
-    const int64_t slack = largest(reads - args->pitch, 0);
+    const int64_t slack = op_most(reads - args->pitch, 0);
     const uint64_t rest = w->rest_bytes + (uint64_t)w->rest_rows * out_row;
     const uint32_t all = w->of_large ? args->height : args->out_height;
     for (args->rows = all < ROWS_MOST ? all : ROWS_MOST; args->rows > 0; args->rows--) {
@@ -45,7 +36,7 @@ static bool fit_rows(const struct op_windows *w, struct op_window_args *args)
         args->lines = (uint32_t)((rows - 1 + reach_of(w, 0) - 1) / w->stride[0] + 2);
         const int64_t small = w->of_large ? args->lines : rows;
         const int64_t large_bytes =
-            round_up((large * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
+            op_round_up((large * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
         const int64_t slot = large_bytes + w->small_tensors * small * out_row + weight_bytes;
         if (large <= ROWS_MOST && small <= ROWS_MOST && (uint64_t)slot * 2 + rest <= ub) {
             args->large_bytes = (uint32_t)large_bytes;
@@ -81,9 +72,9 @@ bool op_windows_fit(const struct op_windows *w, struct op_window_args *args)
     args->pad_h = (uint32_t)w->pad[0];
     args->pad_w = (uint32_t)w->pad[1];
     args->groups = (uint32_t)groups;
-    args->pitch = (uint32_t)largest(w->large[1] + w->pad[1],
+    args->pitch = (uint32_t)op_most(w->large[1] + w->pad[1],
                                     (w->small[1] - 1) * w->stride[1] + reach_of(w, 1));
-    args->out_pitch = (uint32_t)round_up(w->small[1], LANES);
+    args->out_pitch = (uint32_t)op_round_up(w->small[1], LANES);
     if (!fit_rows(w, args)) {
         return false;
     }
@@ -92,7 +83,7 @@ bool op_windows_fit(const struct op_windows *w, struct op_window_args *args)
                    cores = op_plan_vector_cores(w->plan);
     const int64_t wanted = (planes * all + cores - 1) / cores;
     if (!w->whole && wanted < args->rows) {
-        args->rows = (uint32_t)largest(wanted, 1);
+        args->rows = (uint32_t)op_most(wanted, 1);
     }
     args->pieces = (uint64_t)(planes * ((all + args->rows - 1) / args->rows));
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 #include "plan_internal.h"
+#include "whole.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -28,11 +29,6 @@ const char *op_format_name(int format)
 int64_t op_layout_c0(enum op_type type)
 {
     return op_type_bytes(type) == 1 ? 32 : 16;
-}
-
-static int64_t parts(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
 }
 
 struct op_tensor op_layout_widen(const struct op_tensor *tensor)
@@ -81,18 +77,19 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
     }
     if (t->format == OP_FORMAT_NC1HWC0 && t->rank >= 1 && t->rank <= 4) {
         const struct op_tensor wide = op_layout_widen(t);
-        const int64_t shape[] = {wide.dim[0], parts(wide.dim[1], c0), wide.dim[2], wide.dim[3], c0};
+        const int64_t shape[] = {wide.dim[0], op_parts(wide.dim[1], c0), wide.dim[2], wide.dim[3],
+                                 c0};
         rank = 5;
         memcpy(dim, shape, sizeof(shape));
     } else if (t->format == OP_FORMAT_FRACTAL_Z && t->rank == 4) {
-        const int64_t shape[] = {parts(d[1], c0) * d[2] * d[3], parts(d[0], OP_LAYOUT_ROWS),
+        const int64_t shape[] = {op_parts(d[1], c0) * d[2] * d[3], op_parts(d[0], OP_LAYOUT_ROWS),
                                  OP_LAYOUT_ROWS, c0};
         rank = 4;
         memcpy(dim, shape, sizeof(shape));
     } else if (t->format == OP_FORMAT_FRACTAL_NZ && t->rank >= 2 && t->rank + 2 <= OP_RANK_MAX) {
         const unsigned m = t->rank - 2;
-        const int64_t shape[] = {parts(d[m + 1], c0), parts(d[m], OP_LAYOUT_ROWS), OP_LAYOUT_ROWS,
-                                 c0};
+        const int64_t shape[] = {op_parts(d[m + 1], c0), op_parts(d[m], OP_LAYOUT_ROWS),
+                                 OP_LAYOUT_ROWS, c0};
         rank = t->rank + 2;
         memcpy(dim, d, m * sizeof(*dim));
         memcpy(dim + m, shape, sizeof(shape));
