@@ -18,13 +18,13 @@ enum {
     EXACT_MOST = 2048,  /* numbers of elements in f16 */
 };
 
-/* As many rows a piece as half of UB holds; false if not one. */
 /* Elements of a dimension from the first of a window to its last. */
 static int64_t reach_of(const struct op_pooling_dim *d)
 {
     return (d->kernel - 1) * d->dilation + 1;
 }
 
+/* As many rows a piece as half of UB holds; false if not one. */
 static bool fit_rows(const struct op_pool *pool, struct op_pooling_native_args *args)
 {
     const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];

@@ -15,7 +15,7 @@ static bool load_padded(struct sim_core *core, const struct sim_op *op)
     const struct leo_cfg_align0 cfg = leo_cfg_align0_unpack(op->c);
     const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
                           *from = &op->foot->span[SIM_OPERAND_B];
-    const unsigned element = mte_dtype_bytes(cfg.dtype);
+    const unsigned element = leo_dtype_bytes(cfg.dtype);
     const uint64_t length = from->bytes, left = cfg.lpad * element, right = cfg.rpad * element;
     uint8_t *dst = to->host;
     struct mte_gm gm;

@@ -93,7 +93,7 @@ bool sim_mte_load_transpose(struct sim_core *core, const struct sim_op *op)
     (void)core;
     const struct sim_span *to = &op->foot->span[SIM_OPERAND_A],
                           *from = &op->foot->span[SIM_OPERAND_B];
-    const unsigned bits = mte_dtype_bits(leo_cfg_load2d_unpack(op->c).dtype);
+    const unsigned bits = leo_dtype_bits(leo_cfg_load2d_unpack(op->c).dtype);
     const uint32_t fractals = from->level[1].count;
     for (uint32_t i = 0; i < from->level[0].count; i++) {
         uint8_t buffer[4][MTE_FRACTAL_BYTES];
@@ -117,7 +117,7 @@ bool sim_mte_fill(struct sim_core *core, const struct sim_op *op)
 {
     (void)core;
     const struct sim_span *to = &op->foot->span[SIM_OPERAND_A];
-    const unsigned bytes = mte_dtype_bytes(leo_cfg_create_unpack(op->d).dtype);
+    const unsigned bytes = leo_dtype_bytes(leo_cfg_create_unpack(op->d).dtype);
     uint8_t block[MTE_BLOCK_BYTES];
     for (unsigned at = 0; at < sizeof(block); at += bytes) {
         memcpy(block + at, &op->b, bytes);

@@ -21,22 +21,6 @@ bool mte_bad_config(struct sim_core *core, uint64_t word)
     return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
 }
 
-unsigned mte_dtype_bytes(unsigned dtype)
-{
-    static const uint8_t bytes[LEO_DTYPE_COUNT] = {
-        [LEO_DTYPE_F16] = 2, [LEO_DTYPE_F32] = 4, [LEO_DTYPE_BF16] = 2, [LEO_DTYPE_S8] = 1,
-        [LEO_DTYPE_U8] = 1,  [LEO_DTYPE_S16] = 2, [LEO_DTYPE_U16] = 2,  [LEO_DTYPE_S32] = 4,
-        [LEO_DTYPE_U32] = 4, [LEO_DTYPE_S64] = 8, [LEO_DTYPE_U64] = 8,  [LEO_DTYPE_B8] = 1,
-        [LEO_DTYPE_B16] = 2, [LEO_DTYPE_B32] = 4,
-    };
-    return dtype < LEO_DTYPE_COUNT ? bytes[dtype] : 0;
-}
-
-unsigned mte_dtype_bits(unsigned dtype)
-{
-    return dtype == LEO_DTYPE_S4 ? 4 : mte_dtype_bytes(dtype) * 8;
-}
-
 // Longer pieces are left to the host's memcpy.
 #define WIDE_PIECE 1024u
 

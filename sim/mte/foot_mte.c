@@ -64,7 +64,7 @@ bool sim_foot_align(struct sim_core *core, const struct sim_op *op, struct sim_f
 {
     const struct leo_cfg_align0 cfg = leo_cfg_align0_unpack(op->c);
     const struct leo_cfg_align1 gaps = leo_cfg_align1_unpack(op->d);
-    unsigned element = mte_dtype_bytes(cfg.dtype);
+    unsigned element = leo_dtype_bytes(cfg.dtype);
     bool load = op->row->operand[SIM_OPERAND_B] == LEO_INSN_OPERAND_GM;
     uint32_t left = cfg.lpad * element, right = cfg.rpad * element;
     if (op->c & LEO_CFG_ALIGN0_RESERVED || element == 0 || cfg.len_bytes > MAX_LEN_BYTES ||
@@ -94,7 +94,7 @@ bool sim_foot_nd2nz(struct sim_core *core, const struct sim_op *op, struct sim_f
 {
     const struct leo_cfg_nz0 cfg0 = leo_cfg_nz0_unpack(op->c);
     const struct leo_cfg_nz1 cfg1 = leo_cfg_nz1_unpack(op->d);
-    unsigned element = mte_dtype_bytes(cfg0.dtype);
+    unsigned element = leo_dtype_bytes(cfg0.dtype);
     if (op->c & LEO_CFG_NZ0_RESERVED || (element != 1 && element != 2 && element != 4) ||
         cfg0.n_value > MAX_ROWS) {
         return mte_bad_config(core, op->c);
@@ -125,7 +125,7 @@ bool sim_foot_nd2nz(struct sim_core *core, const struct sim_op *op, struct sim_f
 bool sim_foot_load2d(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_load2d cfg = leo_cfg_load2d_unpack(op->d);
-    const unsigned bits = mte_dtype_bits(cfg.dtype);
+    const unsigned bits = leo_dtype_bits(cfg.dtype);
     const bool from_l1 = op->row->operand[SIM_OPERAND_B] == LEO_INSN_OPERAND_L1;
     if (op->d & LEO_CFG_LOAD2D_RESERVED || bits == 0 ||
         (cfg.transpose && (bits != 16 || !from_l1))) {
@@ -169,7 +169,7 @@ bool sim_foot_load_transpose(struct sim_core *core, const struct sim_op *op,
 {
     const struct leo_cfg_load2d cfg = leo_cfg_load2d_unpack(op->c);
     const struct leo_cfg_frac gaps = leo_cfg_frac_unpack(op->d);
-    const unsigned bits = mte_dtype_bits(cfg.dtype);
+    const unsigned bits = leo_dtype_bits(cfg.dtype);
     const uint32_t fractals = bits == 4 ? 4 : bits == 16 ? 1 : 2;
     if (op->c & LEO_CFG_LOAD2D_RESERVED || cfg.transpose || bits == 0 || bits > 32) {
         return mte_bad_config(core, op->c);
@@ -198,7 +198,7 @@ bool sim_foot_load_transpose(struct sim_core *core, const struct sim_op *op,
 bool sim_foot_create(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot)
 {
     const struct leo_cfg_create cfg = leo_cfg_create_unpack(op->d);
-    const unsigned element = mte_dtype_bytes(cfg.dtype);
+    const unsigned element = leo_dtype_bytes(cfg.dtype);
     if (op->d & LEO_CFG_CREATE_RESERVED || element == 0) {
         return mte_bad_config(core, op->d);
     }

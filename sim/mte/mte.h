@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "simd/simd_vector.h"
+#include <leo/dtype.h>
 #include <sim_units.h>
 
 #include <string.h>
@@ -37,10 +38,6 @@ static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint6
 
 /** Fault illegal_config with the word as address; returns false. */
 bool mte_bad_config(struct sim_core *core, uint64_t word);
-/** Bytes of an element, 0 for s4 and values outside the enum. */
-unsigned mte_dtype_bytes(unsigned dtype);
-/** Bits of an element, 0 for values outside the enum. */
-unsigned mte_dtype_bits(unsigned dtype);
 /** Whether writes to global memory combine with what is there. */
 static inline bool mte_is_atomic(const struct sim_core *core)
 {

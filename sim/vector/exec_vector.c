@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec_vector.h"
 
+#include <leo/dtype.h>
+
 #include <string.h>
 
 bool sim_vec_bad_config(struct sim_core *core)
@@ -10,28 +12,10 @@ bool sim_vec_bad_config(struct sim_core *core)
 
 uint32_t sim_vec_type_bytes(enum leo_dtype type)
 {
-    switch (type) {
-    case LEO_DTYPE_S8:
-    case LEO_DTYPE_U8:
-    case LEO_DTYPE_B8:
-    case LEO_DTYPE_S4: // has no lane of its own; no vector instruction takes it
-        return 1;
-    case LEO_DTYPE_F16:
-    case LEO_DTYPE_BF16:
-    case LEO_DTYPE_S16:
-    case LEO_DTYPE_U16:
-    case LEO_DTYPE_B16:
-        return 2;
-    case LEO_DTYPE_F32:
-    case LEO_DTYPE_S32:
-    case LEO_DTYPE_U32:
-    case LEO_DTYPE_B32:
-        return 4;
-    case LEO_DTYPE_S64:
-    case LEO_DTYPE_U64:
-        break;
-    }
-    return 8;
+    // Four bits have no lane of their own, and a number that is no type is refused before it
+    // counts.
+    const uint32_t bits = leo_dtype_bits(type);
+    return bits ? (bits + 7) / 8 : 8;
 }
 
 enum sim_lane sim_vec_lane_of(enum leo_dtype type)

@@ -4,6 +4,7 @@
 #include "accuracy.h"
 
 #include "device/vec_op.h"
+#include <leo/dtype.h>
 #include <leo/insn.h>
 #include <string.h>
 
@@ -48,40 +49,18 @@ struct given {
 static enum leo_dtype read_dtype(struct accuracy_params *params, const char *key,
                                  enum leo_dtype missing)
 {
-    static const char *const names[] = {"f16", "f32", "bf16", "s8", "u8", "s16", "u16", "s32",
-                                        "u32", "s64", "u64",  "s4", "b8", "b16", "b32", NULL};
-    static const uint8_t types[] = {LEO_DTYPE_F16, LEO_DTYPE_F32, LEO_DTYPE_BF16, LEO_DTYPE_S8,
-                                    LEO_DTYPE_U8,  LEO_DTYPE_S16, LEO_DTYPE_U16,  LEO_DTYPE_S32,
-                                    LEO_DTYPE_U32, LEO_DTYPE_S64, LEO_DTYPE_U64,  LEO_DTYPE_S4,
-                                    LEO_DTYPE_B8,  LEO_DTYPE_B16, LEO_DTYPE_B32};
+    const char *names[LEO_DTYPE_COUNT + 1] = {NULL};
+    for (unsigned i = 0; i < LEO_DTYPE_COUNT; i++) {
+        names[i] = leo_dtype_name((enum leo_dtype)i);
+    }
     const char *word =
         accuracy_params_has(params, key) ? accuracy_params_word(params, key, names) : NULL;
     for (unsigned i = 0; word && names[i]; i++) {
         if (strcmp(word, names[i]) == 0) {
-            return (enum leo_dtype)types[i];
+            return (enum leo_dtype)i;
         }
     }
     return missing;
-}
-
-static uint32_t bytes_of(uint32_t dtype)
-{
-    switch ((enum leo_dtype)dtype) {
-    case LEO_DTYPE_F32:
-    case LEO_DTYPE_S32:
-    case LEO_DTYPE_U32:
-    case LEO_DTYPE_B32:
-        return 4;
-    case LEO_DTYPE_S64:
-    case LEO_DTYPE_U64:
-        return 8;
-    case LEO_DTYPE_S8:
-    case LEO_DTYPE_U8:
-    case LEO_DTYPE_B8:
-        return 1;
-    default:
-        return 2;
-    }
 }
 
 static uint64_t pack_config(enum config config, const struct given *g)
@@ -110,7 +89,7 @@ static uint64_t pack_config(enum config config, const struct given *g)
         return leo_cfg_rep_pack(&(struct leo_cfg_rep){repeat, dtype});
     case CONFIG_mrg4: // four lists of 32 elements a repeat
         return leo_cfg_mrg4_pack(
-            &(struct leo_cfg_mrg4){repeat, 32, 32, 32, 32, 15, 0, bytes_of(g->dtype) == 4});
+            &(struct leo_cfg_mrg4){repeat, 32, 32, 32, 32, 15, 0, leo_dtype_bytes(g->dtype) == 4});
     case CONFIG_spread:
         return leo_cfg_spread_pack(
             &(struct leo_cfg_spread){repeat, (uint16_t)g->dst_blk, (uint16_t)g->dst_rep, dtype});
@@ -211,7 +190,7 @@ bool accuracy_read_vec_op(struct accuracy_params *params, uint32_t ub_bytes, str
     struct given g = {0};
     g.dtype = own_type(s->op, config, read_dtype(params, "dtype", LEO_DTYPE_F16));
     g.to = read_dtype(params, "to", g.dtype == LEO_DTYPE_F16 ? LEO_DTYPE_F32 : LEO_DTYPE_F16);
-    const uint32_t from_bytes = bytes_of(g.dtype), to_bytes = bytes_of(g.to);
+    const uint32_t from_bytes = leo_dtype_bytes(g.dtype), to_bytes = leo_dtype_bytes(g.to);
     const bool converts = config == CONFIG_vcvt, deq = s->op == VEC_OP_vconv_deq;
     const uint32_t widest = converts && to_bytes > from_bytes ? to_bytes
                             : from_bytes < 2                  ? 2

@@ -1,41 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "golden.h"
 
+#include <leo/dtype.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    enum leo_dtype type;
-    size_t bytes;
-} types[] = {
-    {"f16", LEO_DTYPE_F16, 2}, {"f32", LEO_DTYPE_F32, 4}, {"bf16", LEO_DTYPE_BF16, 2},
-    {"s8", LEO_DTYPE_S8, 1},   {"u8", LEO_DTYPE_U8, 1},   {"s16", LEO_DTYPE_S16, 2},
-    {"u16", LEO_DTYPE_U16, 2}, {"s32", LEO_DTYPE_S32, 4}, {"u32", LEO_DTYPE_U32, 4},
-    {"s64", LEO_DTYPE_S64, 8}, {"u64", LEO_DTYPE_U64, 8},
+/* Elements that are numbers of their own. */
+static const enum leo_dtype types[] = {
+    LEO_DTYPE_F16, LEO_DTYPE_F32, LEO_DTYPE_BF16, LEO_DTYPE_S8,  LEO_DTYPE_U8,  LEO_DTYPE_S16,
+    LEO_DTYPE_U16, LEO_DTYPE_S32, LEO_DTYPE_U32,  LEO_DTYPE_S64, LEO_DTYPE_U64,
 };
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
 bool golden_type(const char *name, enum leo_dtype *type)
 {
     for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (strcmp(name, types[i].name) == 0) {
-            *type = types[i].type;
+        if (strcmp(name, leo_dtype_name(types[i])) == 0) {
+            *type = types[i];
             return true;
         }
     }
     return false;
-}
-
-size_t golden_type_bytes(enum leo_dtype type)
-{
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (types[i].type == type) {
-            return types[i].bytes;
-        }
-    }
-    return 1;
 }
 
 static double half_value(uint16_t bits)
@@ -57,7 +43,7 @@ static double single_value(uint32_t bits)
 
 double golden_element(const void *data, size_t index, enum leo_dtype type)
 {
-    size_t bytes = golden_type_bytes(type);
+    size_t bytes = leo_dtype_bytes(type);
     uint64_t bits = 0;
     memcpy(&bits, (const char *)data + index * bytes, bytes);
     switch (type) {
@@ -95,7 +81,7 @@ struct golden_result golden_compare(const void *got, const void *expected, size_
                                     enum leo_dtype type, const struct golden_tolerance *tolerance)
 {
     double limit = tolerance->close ? 1 : tolerance->relative;
-    struct golden_result result = {.count = bytes / golden_type_bytes(type)};
+    struct golden_result result = {.count = bytes / leo_dtype_bytes(type)};
     for (size_t i = 0; i < result.count; i++) {
         double a = golden_element(got, i, type);
         double b = golden_element(expected, i, type);

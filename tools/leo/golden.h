@@ -23,7 +23,6 @@ struct golden_result {
 
 /** Finds the element type of a name ("f16"); false if elements of it cannot be compared. */
 bool golden_type(const char *name, enum leo_dtype *type);
-size_t golden_type_bytes(enum leo_dtype type);
 
 /** Compares `bytes` of both. NaN matches NaN, an infinity only itself. */
 struct golden_result golden_compare(const void *got, const void *expected, size_t bytes,

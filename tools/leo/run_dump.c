@@ -3,6 +3,7 @@
 
 #include "golden.h"
 #include <leo/alloc.h>
+#include <leo/dtype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ int run_dump_parse(const char *text, struct leo_rt_module *module, struct run_du
             return misuse(text, "no such DTYPE");
         }
     }
-    if (dump->bytes == 0 || dump->bytes % golden_type_bytes(dump->type)) {
+    if (dump->bytes == 0 || dump->bytes % leo_dtype_bytes(dump->type)) {
         return misuse(text, "the bytes must be a multiple of the element (of 4 without DTYPE)");
     }
     return 0;
@@ -101,7 +102,7 @@ int run_dump_parse(const char *text, struct leo_rt_module *module, struct run_du
 
 static void print_bytes(const struct run_dump *dump, const unsigned char *data)
 {
-    size_t bytes = golden_type_bytes(dump->type), in_row = ROW_BYTES / bytes,
+    size_t bytes = leo_dtype_bytes(dump->type), in_row = ROW_BYTES / bytes,
            count = dump->bytes / bytes;
     for (size_t i = 0; i < count; i++) {
         if (i % in_row == 0) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
+#include <leo/dtype.h>
 #include <leo/faults.h>
 #include <leo/isa_enums.h>
 #include <leo/soc.h>
 #include <leo/status.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void statuses_have_name_and_text(void)
@@ -41,6 +43,19 @@ static void enum_names_survive_gaps(void)
     CU_ASSERT_STRING_EQUAL(leo_sqe_op_name((enum leo_sqe_op)1000), "?");
 }
 
+/* A type's name ends with its bits. */
+static void types_are_as_wide_as_their_names_say(void)
+{
+    for (unsigned i = 0; i < LEO_DTYPE_COUNT; i++) {
+        const char *name = leo_dtype_name((enum leo_dtype)i);
+        const uint32_t bits = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
+        CU_ASSERT_EQUAL(leo_dtype_bits((enum leo_dtype)i), bits);
+        CU_ASSERT_EQUAL(leo_dtype_bytes((enum leo_dtype)i), bits / 8);
+    }
+    CU_ASSERT_EQUAL(leo_dtype_bits(LEO_DTYPE_COUNT), 0);
+    CU_ASSERT_EQUAL(leo_dtype_bits((enum leo_dtype) - 1), 0);
+}
+
 static void soc_files_are_built_in(void)
 {
     size_t count = 0;
@@ -64,6 +79,7 @@ int main(int argc, char **argv)
         {"statuses_have_name_and_text", statuses_have_name_and_text},
         {"faults_have_name_and_text", faults_have_name_and_text},
         {"enum_names_survive_gaps", enum_names_survive_gaps},
+        {"types_are_as_wide_as_their_names_say", types_are_as_wide_as_their_names_say},
         {"soc_files_are_built_in", soc_files_are_built_in},
     };
 
