@@ -269,25 +269,27 @@ static void put_number(struct aclop_call *call, unsigned at, struct op_scalar sc
                                             : op_value_int(scalar.integer);
 }
 
-// The number an input holds in host memory.
-static void host_scalar(struct aclop_call *call, unsigned at, unsigned number)
+// The number an input holds in host memory, or number `index` of several.
+static void host_scalar(struct aclop_call *call, unsigned at, unsigned number, uint64_t index)
 {
     struct op_tensor tensor;
     const void *data = host_data(call, number, &tensor);
     if (!data) {
         return;
     }
-    const bool one = op_tensor_count(&tensor) == 1;
+    const uint64_t count = (uint64_t)op_tensor_count(&tensor);
+    const bool one = index < count && (index > 0 || count == 1);
     if (one && tensor.type == OP_TYPE_I32) {
-        put_number(call, at, op_scalar_int(*(const int32_t *)data));
+        put_number(call, at, op_scalar_int(((const int32_t *)data)[index]));
     } else if (one && tensor.type == OP_TYPE_I64) {
-        put_number(call, at, op_scalar_int(*(const int64_t *)data));
+        put_number(call, at, op_scalar_int(((const int64_t *)data)[index]));
     } else if (one && tensor.type == OP_TYPE_F32) {
-        put_number(call, at, op_scalar_real((double)*(const float *)data));
+        put_number(call, at, op_scalar_real((double)((const float *)data)[index]));
     } else if (one && tensor.type == OP_TYPE_F16) {
-        put_number(call, at, op_scalar_real((double)aclFloat16ToFloat(*(const aclFloat16 *)data)));
+        put_number(call, at,
+                   op_scalar_real((double)aclFloat16ToFloat(((const aclFloat16 *)data)[index])));
     } else if (one && tensor.type == OP_TYPE_BOOL) {
-        put_number(call, at, op_scalar_int(*(const uint8_t *)data != 0));
+        put_number(call, at, op_scalar_int(((const uint8_t *)data)[index] != 0));
     } else {
         fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
              "an input must be one int32, int64, float32, float16 or bool in host memory");
@@ -443,7 +445,7 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         host_pairs(call, at, number, from);
         return;
     case 'v':
-        host_scalar(call, at, number);
+        host_scalar(call, at, number, from);
         return;
     case 'd':
         tensor_dims(call, at, name[0], (unsigned)strtoul(name + 1, NULL, 10), (unsigned)from);
@@ -467,7 +469,7 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         call->args[at] = op_value_int(!attr_int(call, name, 1));
         return;
     case 'k':
-        host_scalar(call, at, number);
+        host_scalar(call, at, number, 0);
         put_number(call, at, op_scalar_real(1 - call->scalars[at].real));
         return;
     case 'o':

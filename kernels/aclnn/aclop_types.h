@@ -8,7 +8,8 @@
  * - X: all inputs, as a list
  * - a0: input 0 with its dimensions in the order of attribute perm, or of input 1 in host memory
  * - 0 1: a scalar, or a number where the row takes one
- * - h1: the integers of input 1, which lies in host memory; v1: the one number of it
+ * - h1: the integers of input 1, which lies in host memory; v1: the one number of it; v1:2: its
+ *   number 2, counted from 0
  * - q1: pairs (before, after) of input 1 in host memory, the last dimension first; q1:4 the first 4
  * - d:x0:2: the size of a tensor from dimension 2 on
  * - l:name: integers of an attribute; l:name:2 from the third on, l:name:1:2 two of them
@@ -186,6 +187,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"SoftplusV2Grad", "SoftplusBackward", "x0 x1 s:beta s:threshold y0"},
     {"Sqrt", "Sqrt", "x0 y0"},
     {"Square", "Mul", "x0 x0 y0"},
+    {"StatelessDropOutGenMask", "DropoutGenMask", "h0 k1 v2 v4:1 y0"},
     {"StrideAdd", "StrideAdd", "x0 x1 i:x1_c1_offset i:x2_c1_offset i:c1_len y0"},
     {"Sub", "Sub", "x0 x1 1 y0"},
     {"Swish", "Swish", "x0 s:scale y0"},
