@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pointwise operators on the vector unit: a list of instructions on tiles of f32 in UB, made by
- * family/tile.c. Reading the list costs the scalar unit some cycles a tile, while the units work on
- * the tile before.
+ * family/tile_list.h. Reading the list costs the scalar unit some cycles a tile, while the units
+ * work on the tile before.
  *
  * Flags, event = slot. V -> MTE2: inputs free; MTE2 -> V: inputs loaded; MTE3 -> V: output free; V
  * -> MTE3: ready. Numbers of rows are read from global memory by the scalar unit itself.
@@ -37,6 +37,16 @@ OP_INLINE __ubuf__ uint8_t *u8_at(const struct op_tile_args *t, uint32_t slot, u
     return (__ubuf__ uint8_t *)(uintptr_t)slot_of(t, slot, parity);
 }
 
+OP_INLINE __ubuf__ int32_t *s32_at(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return op_ub_s32(slot_of(t, slot, parity));
+}
+
+OP_INLINE __ubuf__ uint16_t *u16_at(const struct op_tile_args *t, uint32_t slot, uint32_t parity)
+{
+    return (__ubuf__ uint16_t *)(uintptr_t)slot_of(t, slot, parity);
+}
+
 /* Stored types become f32. 8-bit types go through f16. */
 static void widen(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
                   uint8_t repeats)
@@ -49,6 +59,12 @@ static void widen(const struct op_tile_args *t, const struct op_tile_insn *i, ui
     case OP_TYPE_BF16:
         vconv_bf162f32(f32_at(t, i->d, parity), (__ubuf__ bfloat16_t *)u8_at(t, i->a, parity),
                        repeats, 1, 1, 8, 4);
+        return;
+#endif
+#if __NPU_ARCH__ == 2201
+    case OP_TYPE_I16:
+        vconv_s162f32(f32_at(t, i->d, parity),
+                      (__ubuf__ int16_t *)(uintptr_t)slot_of(t, i->a, parity), repeats, 1, 1, 8, 4);
         return;
 #endif
     case OP_TYPE_I32:
@@ -85,7 +101,19 @@ static void convert(const struct op_tile_args *t, const struct op_tile_insn *i, 
         vconv_f322s32z(op_ub_s32(slot_of(t, i->d, parity)), f32_at(t, i->a, parity), repeats, 1, 1,
                        8, 8);
         return;
-    default: // bool, from 0 and 1
+#if __NPU_ARCH__ == 2201
+    case OP_TYPE_I16:
+        vconv_f322s16z((__ubuf__ int16_t *)(uintptr_t)slot_of(t, i->d, parity),
+                       f32_at(t, i->a, parity), repeats, 1, 1, 4, 8);
+        return;
+#endif
+    case OP_TYPE_I8:
+        vconv_f322f16(f16_at(t, i->c, parity), f32_at(t, i->a, parity), repeats, 1, 1, 4, 8);
+        pipe_barrier(PIPE_V);
+        vconv_f162s8((__ubuf__ int8_t *)u8_at(t, i->d, parity), f16_at(t, i->c, parity),
+                     (uint8_t)(repeats / 2 + 1), 1, 1, 4, 8);
+        return;
+    default: // u8, and bool from 0 and 1
         vconv_f322f16(f16_at(t, i->c, parity), f32_at(t, i->a, parity), repeats, 1, 1, 4, 8);
         pipe_barrier(PIPE_V);
         vconv_f162u8(u8_at(t, i->d, parity), f16_at(t, i->c, parity), (uint8_t)(repeats / 2 + 1), 1,
@@ -104,6 +132,22 @@ static void narrow(const struct op_tile_args *t, const struct op_tile_insn *i, u
     leo_set_saturate(true);
     convert(t, i, parity, repeats);
     leo_set_saturate(false);
+}
+
+/* Bits are those of halves of words: twice as many. */
+static void run_bits(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
+                     uint8_t repeats, uint32_t count)
+{
+    __ubuf__ uint16_t *d = u16_at(t, i->d, parity), *a = u16_at(t, i->a, parity);
+    set_vector_mask(0, 2 * count);
+    if (i->code == OP_TILE_WORD_AND) {
+        vand(d, a, u16_at(t, i->b, parity), repeats, 1, 1, 1, 8, 8, 8);
+    } else if (i->code == OP_TILE_WORD_OR) {
+        vor(d, a, u16_at(t, i->b, parity), repeats, 1, 1, 1, 8, 8, 8);
+    } else {
+        vnot(d, a, repeats, 1, 1, 8, 8);
+    }
+    set_vector_mask(0, count);
 }
 
 static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i, uint32_t parity,
@@ -213,6 +257,37 @@ static void run_insn(const struct op_tile_args *t, const struct op_tile_insn *i,
         copy_ubuf_to_ubuf(u8_at(t, i->d, parity), u8_at(t, i->a, parity), 0, 1,
                           (uint16_t)op_units(count * i->b), 0, 0);
         return;
+    case OP_TILE_WORD_ADD:
+        vadd(s32_at(t, i->d, parity), s32_at(t, i->a, parity), s32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_WORD_SUB:
+        vsub(s32_at(t, i->d, parity), s32_at(t, i->a, parity), s32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_WORD_MUL:
+        vmul(s32_at(t, i->d, parity), s32_at(t, i->a, parity), s32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_WORD_MAX:
+        vmax(s32_at(t, i->d, parity), s32_at(t, i->a, parity), s32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_WORD_MIN:
+        vmin(s32_at(t, i->d, parity), s32_at(t, i->a, parity), s32_at(t, i->b, parity), repeats, 1,
+             1, 1, 8, 8, 8);
+        return;
+    case OP_TILE_WORD_AND:
+    case OP_TILE_WORD_OR:
+    case OP_TILE_WORD_NOT:
+        run_bits(t, i, parity, repeats, count);
+        return;
+    case OP_TILE_TO_WORD:
+        vconv_f322s32z(s32_at(t, i->d, parity), f32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
+    case OP_TILE_TO_FLOAT:
+        vconv_s322f32(f32_at(t, i->d, parity), s32_at(t, i->a, parity), repeats, 1, 1, 8, 8);
+        return;
     case OP_TILE_WIDEN:
         widen(t, i, parity, repeats);
         return;
@@ -245,6 +320,21 @@ OP_INLINE void load_piece(const struct op_tile_args *t, uint64_t row, uint64_t a
     }
 }
 
+/* An element as the 32 bits that fill a slot. */
+OP_INLINE float number_at(const struct op_tile_args *t, uint64_t addr, uint32_t type)
+{
+    union {
+        int32_t word;
+        float number;
+    } bits;
+    if (t->words && type == OP_TYPE_I32) {
+        bits.word = (int32_t)op_get_i(addr, type);
+    } else {
+        bits.number = op_get_f(addr, type);
+    }
+    return bits.number;
+}
+
 /* Inputs that are one number a row fill their slot with it, on pipe V. */
 OP_INLINE void fill_rows(const struct op_tile_args *t, uint64_t row)
 {
@@ -252,7 +342,7 @@ OP_INLINE void fill_rows(const struct op_tile_args *t, uint64_t row)
     for (uint32_t k = 0; k < t->ins; k++) {
         if (t->in_kind[k] == OP_TILE_ROW_NUMBER) {
             const float value =
-                op_get_f(t->in[k] + row_offset(t, t->in_stride[k], row), t->in_type[k]);
+                number_at(t, t->in[k] + row_offset(t, t->in_stride[k], row), t->in_type[k]);
             vector_dup(f32_at(t, t->in_slot[k], parity), value, (uint8_t)((t->tile + 63) / 64), 1,
                        1, 8, 8);
         }
@@ -301,8 +391,8 @@ OP_INLINE void fill_columns(const struct op_tile_args *t, uint64_t first, uint32
         }
         set_vector_mask(0, t->row);
         for (uint32_t at = 0; at < count; at += t->row) {
-            const float value = op_get_f(
-                t->in[k] + (first + at) / t->row * (uint64_t)t->in_stride[k][0], t->in_type[k]);
+            const float value = number_at(
+                t, t->in[k] + (first + at) / t->row * (uint64_t)t->in_stride[k][0], t->in_type[k]);
             vector_dup(op_ub_f32(slot_of(t, t->in_slot[k], 0) + at * 4), value,
                        (uint8_t)((t->row + 63) / 64), 1, 1, 8, 8);
         }

@@ -42,10 +42,20 @@ enum op_tile_code {
     OP_TILE_LES,
     OP_TILE_GTS,
     OP_TILE_GES,
-    OP_TILE_SELECT, /**< d = mask a ? b : c */
-    OP_TILE_WIDEN,  /**< d = slot a of type b as f32; c: slot for half way */
-    OP_TILE_NARROW, /**< d of type b = slot a; c: slot for half way */
-    OP_TILE_MOVE,   /**< d = a, b bytes an element */
+    OP_TILE_SELECT,   /**< d = mask a ? b : c */
+    OP_TILE_WIDEN,    /**< d = slot a of type b as f32; c: slot for half way */
+    OP_TILE_NARROW,   /**< d of type b = slot a; c: slot for half way */
+    OP_TILE_MOVE,     /**< d = a, b bytes an element */
+    OP_TILE_WORD_ADD, /**< words of 32 bits, which wrap around: d = a + b */
+    OP_TILE_WORD_SUB,
+    OP_TILE_WORD_MUL,
+    OP_TILE_WORD_MAX,
+    OP_TILE_WORD_MIN,
+    OP_TILE_WORD_AND,
+    OP_TILE_WORD_OR,
+    OP_TILE_WORD_NOT, /**< d = ~a */
+    OP_TILE_TO_WORD,  /**< d = integral f32 a as a word */
+    OP_TILE_TO_FLOAT, /**< d = word a as f32 */
     OP_TILE_CODES,
 };
 
@@ -82,6 +92,7 @@ struct op_tile_args {
     uint8_t out_bytes, out_slot;
     uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];
     uint8_t in_bytes[OP_TILE_INS];
+    uint8_t words;    /**< 1: numbers of i32 inputs fill as words, not as f32 */
     uint8_t infinite; /**< 1: infinities of the result are meant, in the saturating mode too */
 
     /* Lists. A program loads the used part alone: a load from global memory is slow. */

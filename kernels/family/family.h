@@ -38,6 +38,10 @@ enum op_expr_code {
     OP_EXPR_GT,
     OP_EXPR_GE,
     OP_EXPR_SELECT, /**< mask a ? b : c */
+    OP_EXPR_AND,    /**< of bits: integers alone */
+    OP_EXPR_OR,
+    OP_EXPR_XOR,
+    OP_EXPR_NOT,
 };
 
 struct op_expr_insn {

@@ -395,7 +395,7 @@ static leo_status plan_over_temps(const struct op_pointwise_work *work)
 }
 
 // A copy without conversion has no way over dense copies: it is one.
-static bool gains_by_temps(const struct op_pointwise_work *work)
+static bool gains_by_temps(const struct op_pointwise_work *work, bool floats)
 {
     bool dense = op_tensor_is_dense(&work->out);
     for (unsigned i = 0; i < work->op->var_count; i++) {
@@ -404,22 +404,23 @@ static bool gains_by_temps(const struct op_pointwise_work *work)
     }
     const bool moves = op_pointwise_is_copy(work) && work->tensors[0].type == work->out.type;
     return !dense && !moves && op_tensor_count(&work->out) >= LEAST_TEMP &&
-           op_pointwise_fits_vector(work);
+           op_pointwise_fits_vector(work, floats);
 }
 
 static leo_status plan_work(const struct op_pointwise_work *work)
 {
     struct op_pointwise_space space;
-    const bool places = asks_places(work), floats = class_of(work) == 'f';
+    const char class = class_of(work);
+    const bool places = asks_places(work), floats = class == 'f';
     bool done = false;
     leo_status status = LEO_OK;
     make_space(work, &space);
     if (op_tensor_count(&work->out) >= LEAST_TILE && !places) {
         status = op_pointwise_plan_moves(work, &space, &done);
         if (status == LEO_OK && !done) {
-            status = op_pointwise_plan_tiles(work, &space, floats, &done);
+            status = op_pointwise_plan_tiles(work, &space, class, &done);
         }
-        if (status == LEO_OK && !done && floats && gains_by_temps(work)) {
+        if (status == LEO_OK && !done && class != 'd' && gains_by_temps(work, floats)) {
             return plan_over_temps(work);
         }
     }

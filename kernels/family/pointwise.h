@@ -23,13 +23,13 @@ struct op_pointwise_space {
     int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
 };
 
-/** Appends the vector unit's launch if it can do this call; sets *done. `floats`: it computes in
- * float; other calls can only be copies. */
+/** Appends the vector unit's launch if it can do this call; sets *done. `class`: f computes in
+ * float, i in integers, of others it can be copies. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,
-                                                  bool floats, bool *done);
+                                                  char class, bool *done);
 /** Whether types and expression are the vector unit's, whatever the layout. */
-bool op_pointwise_fits_vector(const struct op_pointwise_work *work);
+bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats);
 /** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
  * of a mask is, or results are elements of inputs that are no wider. */
 bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);

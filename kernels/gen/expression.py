@@ -8,8 +8,9 @@ function the vector unit does not have gives None: it runs on the scalar unit al
 import re
 
 TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e-?\d+)?|[A-Za-z_]\w*|\|\||&&|[<>=!]=|[-+*/<>!?:(),&|^~])")
-BINARY = [("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/")]
+BINARY = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/")]
 COMPARE = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+BITS = {"&": "AND", "|": "OR", "^": "XOR"}
 ARITHMETIC = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
 # What comes through arithmetic: (parameters, text).
 EXPANDED = {
@@ -68,8 +69,8 @@ class Parser:
         return left
 
     def unary(self):
-        if self.peek() in ("-", "!"):
-            return ("neg" if self.take() == "-" else "not", self.unary())
+        if self.peek() in ("-", "!", "~"):
+            return ({"-": "neg", "!": "not", "~": "invert"}[self.take()], self.unary())
         token = self.take()
         if token == "(":
             inner = self.ternary()
@@ -147,6 +148,10 @@ class Builder:
                              self.number(("select", parts[1], ("number", 1.0), ("number", 0.0)))), False
         if kind in COMPARE:
             return self.emit(COMPARE[kind], self.number(parts[0]), self.number(parts[1])), True
+        if kind in BITS:
+            return self.emit(BITS[kind], self.number(parts[0]), self.number(parts[1])), False
+        if kind == "invert":
+            return self.emit("NOT", self.number(parts[0])), False
         if kind in ARITHMETIC:
             return self.emit(ARITHMETIC[kind], self.number(parts[0]), self.number(parts[1])), False
         if kind == "call":

@@ -21,7 +21,7 @@ class Expression:
     def __init__(self, text, variables, compute, name):
         self.text, self.variables, self.compute, self.name = text, variables, compute, name
         self.program = None
-        self.tile = compile_expression(text, variables) if self.compute in ("any", "float") else None
+        self.tile = compile_expression(text, variables) if self.compute in ("any", "float", "int") else None
 
     @property
     def classes(self):

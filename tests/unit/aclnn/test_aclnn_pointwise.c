@@ -142,6 +142,9 @@ static void want_element(const struct call *call, int64_t index, void *want)
         rig_put_d(want, type, ref->d(d));
     } else {
         rig_put_i(want, type, ref->i(v));
+        if (rig_chip() == 0 && type == OP_TYPE_F16) {
+            saturate_f16(want);
+        }
     }
 }
 
@@ -180,8 +183,9 @@ static double ulps_of(const struct op_test_row *row)
     return text ? strtod(text + 4, NULL) : 0;
 }
 
+/* Tensors have type `type`, but for the parameters that `own` gives one of its own (NULL: none). */
 static void prepare(struct call *call, const struct op_test_row *row, enum op_type type,
-                    const struct shape *shape, enum rig_layout layout)
+                    const enum op_type *own, const struct shape *shape, enum rig_layout layout)
 {
     const enum op_type scalar = is_float(type) ? OP_TYPE_F64 : OP_TYPE_I64;
     *call = (struct call){.row = row};
@@ -190,16 +194,17 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
         if (strcmp(param->code, "T") == 0) {
             const bool one = strstr(row->name, "FillTensor") && strcmp(param->name, "value") == 0;
             const bool written = param->role != 'I';
-            enum rig_layout own = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
+            enum rig_layout here = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
             if (layout == RIG_MIXED) { // the output dense, inputs permuted
-                own = written ? RIG_DENSE : RIG_PERMUTED;
+                here = written ? RIG_DENSE : RIG_PERMUTED;
             }
             enum op_type own_type = type;
             if (!(param->types[rig_chip()] >> type & 1)) {
                 own_type = OP_TYPE_BOOL; // conditions and masks
             }
+            own_type = own ? own[i] : own_type;
             call->tensors[i] = rig_tensor_make(own_type, one ? 0 : shape->rank, shape->dim,
-                                               one ? RIG_DENSE : own, i + 1);
+                                               one ? RIG_DENSE : here, i + 1);
             call->is_tensor[i] = true;
             call->args[i].tensor = call->tensors[i].acl;
             call->out = written ? i : call->out;
@@ -212,7 +217,7 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
         } else if (param->code[0] == 'f') {
             call->args[i].real = call->real[i] = 0.5;
         } else if (strcmp(param->code, "dtype") == 0) {
-            call->args[i].type = rig_acl_type(type);
+            call->args[i].type = rig_acl_type(own ? own[i] : type);
         } else {
             call->args[i].integer = strcmp(param->name, "steps") == 0 ? 37 : 1;
             call->real[i] = (double)call->args[i].integer;
@@ -231,11 +236,11 @@ static void finish(struct call *call)
     }
 }
 
-static void run_case(const struct op_test_row *row, enum op_type type, const struct shape *shape,
-                     enum rig_layout layout)
+static void run_types(const struct op_test_row *row, enum op_type type, const enum op_type *own,
+                      const struct shape *shape, enum rig_layout layout)
 {
     struct call call;
-    prepare(&call, row, type, shape, layout);
+    prepare(&call, row, type, own, shape, layout);
     struct rig_tensor *out = &call.tensors[call.out];
     const int64_t count = rig_tensor_count(out);
     const unsigned unit = rig_type_bytes(out->type);
@@ -260,6 +265,12 @@ static void run_case(const struct op_test_row *row, enum op_type type, const str
     }
     free(want);
     finish(&call);
+}
+
+static void run_case(const struct op_test_row *row, enum op_type type, const struct shape *shape,
+                     enum rig_layout layout)
+{
+    run_types(row, type, NULL, shape, layout);
 }
 
 // Types of the first tensor that is read, or of the only one.
@@ -375,11 +386,38 @@ static void broadcasts_of_rows_and_columns(void)
     }
 }
 
+/* Conversions of integers to every type, and integers of two types in one call. */
+static void integers_of_several_types(void)
+{
+    static const enum op_type types[] = {OP_TYPE_BOOL, OP_TYPE_I8,  OP_TYPE_U8,
+                                         OP_TYPE_I16,  OP_TYPE_I32, OP_TYPE_I64};
+    static const char *const names[] = {"Add", "Sub", "Mul", "Maximum", "LtTensor", "EqTensor"};
+    static const struct shape own_shapes[] = {{1, {1009}}, {2, {40, 96}}};
+    const struct op_test_row *cast = rig_row("Cast");
+    for (unsigned i = 0; i < 6; i++) {
+        for (unsigned to = 0; to < OP_TYPES; to++) {
+            const enum op_type own[] = {types[i], (enum op_type)to, (enum op_type)to};
+            if (cast->params[2].types[rig_chip()] >> to & 1 && to != OP_TYPE_C64 &&
+                to != OP_TYPE_C128 && to != OP_TYPE_U64) {
+                run_types(cast, types[i], own, &own_shapes[0], RIG_DENSE);
+            }
+        }
+        for (unsigned k = 0; k < 36; k++) {
+            const struct op_test_row *row = rig_row(names[k / 6]);
+            enum op_type own[4] = {types[i], types[k % 6], types[i], types[i]};
+            own[row->param_count - 1] = k / 6 > 3 ? OP_TYPE_BOOL : types[k % 6];
+            run_types(row, types[i], own, &own_shapes[0], RIG_DENSE);
+            run_types(row, types[i], own, &own_shapes[1], k % 2 ? RIG_PERMUTED : RIG_EXPANDED);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"pointwise_broadcasts_of_rows_and_columns", broadcasts_of_rows_and_columns},
         {"pointwise_copies_between_layouts", copies_between_layouts},
+        {"pointwise_integers_of_several_types", integers_of_several_types},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
     rig_open();

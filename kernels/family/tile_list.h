@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of tile instructions being made. Operands are values until slots are given out: a value
+ * gets a slot in UB by how long it lives, and the tile is as large as the slots allow.
+ */
+#pragma once
+
+#include "pointwise.h"
+
+#include "../device/pointwise_args.h"
+#include "../device/tile_args.h"
+
+enum { OP_LIST_VALUES = 128, OP_LIST_NO_SLOT = 0xff };
+
+enum op_list_kind { OP_LIST_TILE, OP_LIST_NUMBER, OP_LIST_MASK };
+
+/** A value of the expression, and later of the list. */
+struct op_list_value {
+    enum op_list_kind kind;
+    float number;
+    int same;     /**< the value it is another name of */
+    int last_use; /**< position in the list, -1 = none */
+    uint8_t slot;
+    /* Of integers (pointwise_integers.c). */
+    bool word;      /**< 32-bit integers; else f32 that holds them */
+    bool wrapped;   /**< the low 32 bits of what it is */
+    int64_t lo, hi; /**< what it may be; of a number what it is */
+};
+
+struct op_list {
+    const struct op_pointwise_work *work;
+    uint8_t kind[OP_POINTWISE_MAX]; /**< of each tensor, enum op_tile_input */
+    struct op_list_value value[OP_LIST_VALUES];
+    unsigned values;
+    uint8_t of[OP_LIST_VALUES]; /**< values of the expression -> values here */
+    unsigned ofs;
+    struct op_tile_insn insn[OP_TILE_INSNS];
+    unsigned insns;
+    struct op_tile_args *args;
+    unsigned slot_bytes[OP_TILE_SLOTS]; /**< an element, both halves of a double slot */
+    bool slot_double[OP_TILE_SLOTS];
+    unsigned slots;
+    uint8_t halfway; /**< slot of f16 between f32 and 8-bit types, OP_LIST_NO_SLOT if none */
+    bool failed;     /**< something had no room or no instruction */
+};
+
+unsigned op_list_value(struct op_list *list, enum op_list_kind kind);
+uint8_t op_list_slot(struct op_list *list, unsigned bytes, bool twice);
+uint8_t op_list_number(struct op_list *list, float number);
+unsigned op_list_real(const struct op_list *list, unsigned value);
+void op_list_add(struct op_list *list, unsigned code, unsigned d, unsigned a, unsigned b,
+                 unsigned c);
+/** These bits of 32 as a whole tile, filled once. */
+unsigned op_list_fill(struct op_list *list, float bits);
+uint8_t op_list_halfway(struct op_list *list);
+void op_list_give_slots(struct op_list *list);
+void op_list_lay_out(struct op_list *list, uint32_t ub_bytes);
+/** The expression over integers that are exact (`wrapped` ones but for what left 32 bits); inputs
+ * have slots, the result goes to the output. */
+void op_list_integers(struct op_list *list, const struct op_expr *expression);
