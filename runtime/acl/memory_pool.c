@@ -60,23 +60,28 @@ static bool number_of(aclrtMemPoolAttr attr, enum front_pool_number *number)
     return false;
 }
 
-static aclError refuse_attribute(const char *func, aclrtMemPoolAttr attr)
+static aclError check_attribute(const char *func, aclrtMemPoolAttr attr, const void *value,
+                                enum front_pool_number *number)
 {
-    return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
-                    "attribute %d: blocks are used again by their stream, and by others once they "
-                    "are free",
-                    (int)attr);
+    if (!value) {
+        return acl_null(func, "value");
+    }
+    if (!number_of(attr, number)) {
+        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
+                        "attribute %d: blocks are used again by their stream, and by others once "
+                        "they are free",
+                        (int)attr);
+    }
+    return ACL_SUCCESS;
 }
 
 aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value)
 {
     enum front_pool_number number;
     uint64_t bytes;
-    if (!value) {
-        return acl_null(__func__, "value");
-    }
-    if (!number_of(attr, &number)) {
-        return refuse_attribute(__func__, attr);
+    aclError error = check_attribute(__func__, attr, value, &number);
+    if (error) {
+        return error;
     }
     memcpy(&bytes, value, sizeof(bytes));
     return acl_result(__func__, front_pool_set(memPool, number, bytes));
@@ -86,13 +91,10 @@ aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *
 {
     enum front_pool_number number;
     uint64_t bytes;
-    if (!value) {
-        return acl_null(__func__, "value");
+    aclError error = check_attribute(__func__, attr, value, &number);
+    if (!error) {
+        error = acl_result(__func__, front_pool_get(memPool, number, &bytes));
     }
-    if (!number_of(attr, &number)) {
-        return refuse_attribute(__func__, attr);
-    }
-    aclError error = acl_result(__func__, front_pool_get(memPool, number, &bytes));
     if (!error) {
         memcpy(value, &bytes, sizeof(bytes));
     }
