@@ -77,7 +77,7 @@ static void print_roofline(const struct report *sorted, const struct report_roof
     enum { ROOFS = sizeof(names) / sizeof(names[0]) };
     fprintf(out,
             "\nRoofline: share of what all units, or HBM, of the chip can do in its time\n"
-            "%-20s",
+            "%-32s",
             "operator");
     for (int i = 0; i < ROOFS; i++) {
         fprintf(out, " %8s", names[i]);
@@ -95,7 +95,7 @@ static void print_roofline(const struct report *sorted, const struct report_roof
             (double)op->hbm_bytes / ((double)op->ns * roofs->hbm_gb_per_s),
         };
         int nearest = 0;
-        fprintf(out, "%-20s", op->name);
+        fprintf(out, "%-32s", op->name);
         for (int roof = 0; roof < ROOFS; roof++) {
             nearest = part[roof] > part[nearest] ? roof : nearest;
             fprintf(out, " %7.1f%%", 100 * part[roof]);
@@ -129,7 +129,7 @@ void report_print(const struct report *report, const struct report_roofs *roofs,
         out,
         "\nSimulated time by operator, its traffic with global memory, and each unit's busy share "
         "of its core time\n");
-    fprintf(out, "%-20s %8s %12s %7s %9s %8s", "operator", "count", "total us", "%", "mean us",
+    fprintf(out, "%-32s %8s %12s %7s %9s %8s", "operator", "count", "total us", "%", "mean us",
             "GB/s");
     for (int i = 0; i < UNITS; i++) {
         fprintf(out, " %8s", names[i]);
@@ -137,7 +137,7 @@ void report_print(const struct report *report, const struct report_roofs *roofs,
     fprintf(out, "\n");
     for (unsigned i = 0; i < sorted.count; i++) {
         const struct report_operator *op = &sorted.operators[i];
-        fprintf(out, "%-20s %8" PRIu64 " %12.1f %6.1f%% %9.2f %8.1f", op->name, op->count,
+        fprintf(out, "%-32s %8" PRIu64 " %12.1f %6.1f%% %9.2f %8.1f", op->name, op->count,
                 (double)op->ns * 1e-3, share(op->ns, sum.ns),
                 (double)op->ns * 1e-3 / (double)op->count,
                 op->ns ? (double)op->gm_bytes / (double)op->ns : 0);
@@ -150,15 +150,15 @@ void report_print(const struct report *report, const struct report_roofs *roofs,
         }
         fprintf(out, "\n");
     }
-    fprintf(out, "%-20s %8" PRIu64 " %12.1f\n", "all", sum.count, (double)sum.ns * 1e-3);
-    fprintf(out, "\nBusy time of the units, summed over cores\n%-20s %12s %7s\n", "unit", "us",
+    fprintf(out, "%-32s %8" PRIu64 " %12.1f\n", "all", sum.count, (double)sum.ns * 1e-3);
+    fprintf(out, "\nBusy time of the units, summed over cores\n%-32s %12s %7s\n", "unit", "us",
             "%");
     for (int i = 0; i < UNITS; i++) {
-        fprintf(out, "%-20s %12.1f %6.1f%%\n", names[i],
+        fprintf(out, "%-32s %12.1f %6.1f%%\n", names[i],
                 (double)sum.busy[units[i]] * 1e3 / clock_khz,
                 share(sum.busy[units[i]], sum.core_cycles));
     }
-    fprintf(out, "%-20s %12.1f\n", "core time", (double)sum.core_cycles * 1e3 / clock_khz);
+    fprintf(out, "%-32s %12.1f\n", "core time", (double)sum.core_cycles * 1e3 / clock_khz);
     print_roofline(&sorted, roofs, out);
     if (report->lost) {
         fprintf(out, "(%" PRIu64 " tasks are missing: the profile was full)\n", report->lost);
