@@ -14,12 +14,6 @@ enum op_softmax_mode {
     OP_SOFTMAX_LOG_BACKWARD, /**< out = a - e^b sum a */
 };
 
-enum {
-    OP_SOFTMAX_TILE = 8192,          /**< elements of a tile forward, */
-    OP_SOFTMAX_TILE_BACKWARD = 7168, /**< and backward, with one more input in UB */
-    OP_SOFTMAX_ROWS = 64,            /**< rows at a time */
-};
-
 /** Dense rows of f32, f16 or bf16. Block b works on rows [b * per_block, (b + 1) * per_block). */
 struct op_softmax_vector_args {
     uint64_t out, a, b;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Normalisations whose rows are contiguous: LayerNorm and RmsNorm (a weight for each element of a
  * row), GroupNorm (a row is a group of planes, a weight is a plane's). */
+#include "dims.h"
 #include "norm.h"
+
+#include "../device/layer_norm_args.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -150,10 +153,94 @@ static leo_status place_table(const struct norm *norm, uint64_t *table)
                               table);
 }
 
-enum { ROWS_A_BLOCK = 16 }; // f32 of a line
+enum {
+    ROWS_A_BLOCK = 16, // f32 of a line
+    LEAST_LENGTH = 16, // [A] of a row: below, the vector unit waits longer than it computes
+};
+
+// Whether rows can stay in UB from their sums to their result: of one type all over, with a weight
+// for each element, if any.
+static bool fits_tile(const struct norm *norm)
+{
+    const enum op_type type = norm->in.type;
+    const bool loads = type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+                       (type == OP_TYPE_BF16 && op_plan_chip(norm->plan) == OP_ON_910B);
+    const bool weighted =
+        tensor_of(norm, norm->names->weight) || tensor_of(norm, norm->names->bias);
+    return loads && tensor_of(norm, norm->names->out)->type == type &&
+           norm->rows.length >= LEAST_LENGTH && norm->rows.length <= OP_ROW_TILE_LEAST &&
+           (!weighted || (norm->rows.weight_span == 1 && norm->rows.weights == norm->rows.length));
+}
+
+static leo_status take_tile_args(const struct norm *norm, const struct op_tensor *out,
+                                 struct op_layer_norm_args *args)
+{
+    const struct names *names = norm->names;
+    struct op_tensor in;
+    leo_status status = op_plan_dense(norm->plan, &norm->in, norm->in.type, &in);
+    if (status == LEO_OK) {
+        status = op_norm_take(norm->plan, tensor_of(norm, names->weight), &args->weight);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_take(norm->plan, tensor_of(norm, names->bias), &args->bias);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_place(norm->plan, tensor_of(norm, names->mean), &args->mean);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_place(norm->plan, tensor_of(norm, names->inverse), &args->inverse);
+    }
+    args->in = in.addr;
+    args->out = out->addr;
+    args->type = (uint8_t)in.type;
+    args->rows = (uint64_t)norm->rows.rows;
+    args->length = (uint64_t)norm->rows.length;
+    args->no_mean = norm->rows.no_mean;
+    args->eps = (float)op_call_real(norm->call, names->eps);
+    return status;
+}
+
+// All in one kernel.
+static leo_status plan_tiles(const struct norm *norm)
+{
+    const struct names *names = norm->names;
+    const struct op_tensor *out = tensor_of(norm, names->out);
+    const uint32_t unit = op_type_bytes(out->type);
+    struct op_layer_norm_args args;
+    struct op_tensor made = *out;
+    memset(&args, 0, sizeof(args));
+    // Ends of rows are no whole blocks: blocks of rows must begin at lines, as in memory of our
+    // own.
+    if (!op_tensor_is_dense(out) || norm->rows.length * unit % 32 != 0) {
+        leo_status status = op_plan_temp(norm->plan, out->type, out->rank, out->dim, &made);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    leo_status status = take_tile_args(norm, &made, &args);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const uint64_t granule = args.mean || args.inverse ? ROWS_A_BLOCK : 1,
+                   lines = op_row_granule(args.length, unit);
+    const struct op_share share = op_share_make(args.rows, granule > lines ? granule : lines, 1,
+                                                op_plan_vector_cores(norm->plan));
+    args.per_block = share.per_block;
+    status = op_plan_launch(norm->plan, "layer_norm", "layer_norm", share.blocks, &args,
+                            sizeof(args), 6);
+    if (status == LEO_OK && made.addr != out->addr) {
+        status = op_plan_copy(norm->plan, out, &made);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_give(norm->plan, args.mean, tensor_of(norm, names->mean));
+    }
+    return status == LEO_OK
+               ? op_norm_give(norm->plan, args.inverse, tensor_of(norm, names->inverse))
+               : status;
+}
 
 // The statistics kernels of batch norm: a row is a channel with one image.
-static leo_status plan_forward(struct norm *norm)
+static leo_status plan_passes(struct norm *norm)
 {
     const struct names *names = norm->names;
     const struct op_tensor *mean = tensor_of(norm, names->mean),
@@ -198,6 +285,11 @@ static leo_status plan_forward(struct norm *norm)
     }
     return op_norm_plan_apply(norm->plan, &norm->rows, NULL, &norm->in, args.table,
                               tensor_of(norm, names->out));
+}
+
+static leo_status plan_forward(struct norm *norm)
+{
+    return fits_tile(norm) ? plan_tiles(norm) : plan_passes(norm);
 }
 
 static leo_status plan_input_gradient(const struct norm *norm, const struct op_tensor *gradient,

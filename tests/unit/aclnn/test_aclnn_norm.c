@@ -217,6 +217,9 @@ static void norms_and_gradients_equal_double(void)
         run_batch(1, 200, 784, types[t], RIG_DENSE);
         run_layer(9, 333, types[t], RIG_DENSE);
         run_layer(3, 2600, types[t], RIG_DENSE);
+        run_layer(2, 7168, types[t], RIG_DENSE); // the longest that stays in UB
+        run_layer(2, 7184, types[t], RIG_DENSE);
+        run_layer(20000, 24, types[t], RIG_DENSE); // more rows a core than statistics wait in UB
     }
 }
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows in UB for programs that need all of a row at a time: softmax, layer norm. Arithmetic is in
+ * f32 whatever the type. Loads of the rows after, and stores of those before, run beside it.
+ *
+ * A row's sum: lane i of 64 takes elements i, i + 64, ... in order, lanes are added by the vector
+ * unit's tree.
+ *
+ * Flags, event = slot 0, 1. MTE2 -> V: loaded; V -> MTE2: inputs free; V -> MTE3: result ready;
+ * MTE3 -> V: stored. V -> S 2 and S -> V 2: numbers of rows, and that they are read.
+ */
+#pragma once
+
+#include "copy.h"
+#include "element.h"
+#include "row_tile_args.h"
+
+/* Buffers begin where banks of the unified buffer do: what is converted or summed stands in another
+ * bank (HW-VEC-42). */
+enum {
+    LANE_BYTES = 256, /* a row */
+    ROW_BYTES = 256,  /* of a repeat: a second operand begins at an odd one */
+    LANES = OP_ROW_TILE_LEAST * 24 + 3 * ROW_BYTES,
+    NUMBERS = LANES + OP_ROW_TILE_ROWS * LANE_BYTES, /* f32 a row */
+    HALF_NUMBERS = NUMBERS + OP_ROW_TILE_ROWS * 4,   /* f16 a row */
+    EVENT_LANES = 2,
+};
+
+/** What the program works with: types, and where buffers of UB lie. */
+struct work {
+    uint64_t in_a, in_b, to; /* rows in global memory; in_b 0: none */
+    uint64_t length;
+    uint32_t type, unit; /* of stored elements, and their bytes */
+    uint32_t most;       /* elements of a tile */
+    bool narrow, saturate;
+    uint32_t a[2], b[2], out[2];   /* as stored */
+    uint32_t wide_a, wide_b, made; /* f32, of narrow types */
+};
+
+/** Rows in UB, or a piece of one. */
+struct tile {
+    uint64_t row;
+    uint64_t first;              /* element of the row */
+    uint32_t rows, count, pitch; /* pitch: elements, a multiple of 32 bytes */
+    uint32_t slot;
+};
+
+OP_INLINE uint8_t repeats_of(uint32_t count)
+{
+    return (uint8_t)((count + 63) / 64);
+}
+
+OP_INLINE uint32_t at_row(const struct tile *tile, uint32_t base, uint32_t row)
+{
+    return base + row * tile->pitch * 4;
+}
+
+/* The work on tiles of `most` elements; `two`: of two inputs. */
+OP_INLINE struct work lay_out(uint32_t type, uint64_t length, uint32_t most, bool two)
+{
+    struct work w = {
+        .length = length, .type = type, .unit = type == OP_TYPE_F32 ? 4 : 2, .most = most};
+    w.narrow = w.unit == 2;
+    const uint32_t bytes = w.most * w.unit, wide = w.most * 4;
+    uint32_t at = 0;
+    for (uint32_t slot = 0; slot < 2; slot++, at += bytes * (two ? 3 : 2)) {
+        w.a[slot] = at;
+        w.out[slot] = at + bytes;
+        w.b[slot] = at + 2 * bytes + ROW_BYTES;
+        at += two ? ROW_BYTES : 0;
+    }
+    w.wide_a = at;
+    w.made = at + wide;
+    w.wide_b = at + 2 * wide + ROW_BYTES;
+    return w;
+}
+
+OP_INLINE void load(const struct work *w, const struct tile *tile)
+{
+    const uint64_t at = (tile->row * w->length + tile->first) * w->unit,
+                   pitch = w->length * w->unit;
+    wait_flag(PIPE_V, PIPE_MTE2, tile->slot);
+    op_load_rows(w->a[tile->slot], w->in_a + at, tile->rows, tile->count * w->unit, pitch,
+                 tile->pitch * w->unit);
+    if (w->in_b) {
+        op_load_rows(w->b[tile->slot], w->in_b + at, tile->rows, tile->count * w->unit, pitch,
+                     tile->pitch * w->unit);
+    }
+    set_flag(PIPE_MTE2, PIPE_V, tile->slot);
+}
+
+/* All elements of a tile, gaps included. */
+OP_INLINE uint8_t all_of(const struct tile *tile)
+{
+    const uint32_t count = tile->rows * tile->pitch;
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, count);
+    return repeats_of(count);
+}
+
+/* A loaded buffer as f32. */
+OP_INLINE uint32_t widen(const struct work *w, const struct tile *tile, uint32_t raw, uint32_t wide)
+{
+    if (!w->narrow) {
+        return raw;
+    }
+    const uint8_t repeats = all_of(tile);
+#if __NPU_ARCH__ == 2201
+    if (w->type == OP_TYPE_BF16) {
+        vconv_bf162f32(op_ub_f32(wide), (__ubuf__ bfloat16_t *)(uintptr_t)raw, repeats, 1, 1, 8, 4);
+        return wide;
+    }
+#endif
+    vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
+    return wide;
+}
+
+/* Waits for the inputs of a tile; their f32. */
+OP_INLINE void take_inputs(const struct work *w, const struct tile *tile, uint32_t *a, uint32_t *b)
+{
+    wait_flag(PIPE_MTE2, PIPE_V, tile->slot);
+    *a = widen(w, tile, w->a[tile->slot], w->wide_a);
+    *b = w->in_b ? widen(w, tile, w->b[tile->slot], w->wide_b) : 0;
+}
+
+OP_INLINE void free_inputs(const struct tile *tile)
+{
+    set_flag(PIPE_V, PIPE_MTE2, tile->slot);
+}
+
+/* Where a tile's result is made, in f32. */
+OP_INLINE uint32_t made_at(const struct work *w, const struct tile *tile)
+{
+    return w->narrow ? w->made : w->out[tile->slot];
+}
+
+/* Before the buffer a result is stored from is written. */
+OP_INLINE void begin_result(const struct tile *tile)
+{
+    wait_flag(PIPE_MTE3, PIPE_V, tile->slot);
+}
+
+/* Nothing is to be stored after all. */
+OP_INLINE void drop_result(const struct tile *tile)
+{
+    set_flag(PIPE_V, PIPE_MTE3, tile->slot);
+    wait_flag(PIPE_V, PIPE_MTE3, tile->slot);
+    set_flag(PIPE_MTE3, PIPE_V, tile->slot);
+}
+
+OP_INLINE void narrow(const struct work *w, const struct tile *tile)
+{
+    const uint8_t repeats = all_of(tile);
+    const uint32_t to = w->out[tile->slot];
+    leo_set_saturate(w->saturate);
+#if __NPU_ARCH__ == 2201
+    if (w->type == OP_TYPE_BF16) {
+        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)to, op_ub_f32(w->made), repeats, 1, 1, 4,
+                        8);
+    } else {
+        vconv_f322f16(op_ub_f16(to), op_ub_f32(w->made), repeats, 1, 1, 4, 8);
+    }
+#else
+    vconv_f322f16(op_ub_f16(to), op_ub_f32(w->made), repeats, 1, 1, 4, 8);
+#endif
+    leo_set_saturate(false);
+}
+
+OP_INLINE void store(const struct work *w, const struct tile *tile)
+{
+    const uint32_t slot = tile->slot;
+    if (w->narrow) {
+        narrow(w, tile);
+    }
+    set_flag(PIPE_V, PIPE_MTE3, slot);
+    wait_flag(PIPE_V, PIPE_MTE3, slot);
+    op_store_rows(w->to + (tile->row * w->length + tile->first) * w->unit, w->out[slot], tile->rows,
+                  tile->count * w->unit, w->length * w->unit, tile->pitch * w->unit);
+    set_flag(PIPE_MTE3, PIPE_V, slot);
+}
+
+OP_INLINE void begin_sums(uint32_t rows)
+{
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, rows * 64);
+    vector_dup(op_ub_f32(LANES), 0.0f, (uint8_t)rows, 1, 1, 8, 8);
+}
+
+/* Adds the rows' elements to their lanes. */
+OP_INLINE void add_lanes(const struct tile *tile, uint32_t from)
+{
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        __ubuf__ float *lanes = op_ub_f32(LANES + r * LANE_BYTES);
+        vadd(lanes, lanes, op_ub_f32(at_row(tile, from, r)), repeats_of(tile->count), 1, 1, 1, 0, 0,
+             8);
+    }
+}
+
+/* Their sums, one number a row. */
+OP_INLINE void end_sums(uint32_t rows)
+{
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(0, ~0ull);
+    vcadd(op_ub_f32(NUMBERS), op_ub_f32(LANES), (uint8_t)rows, 1, 1, 8, 0);
+    set_mask_count();
+    set_vector_mask(0, rows);
+    pipe_barrier(PIPE_V);
+}
+
+/* Numbers of the rows for the scalar unit. */
+OP_INLINE void read_numbers(uint32_t rows, float *out)
+{
+    set_mask_count();
+    set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    wait_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    for (uint32_t r = 0; r < rows; r++) {
+        out[r] = *(const __ubuf__ volatile float *)(uintptr_t)(NUMBERS + r * 4);
+    }
+    set_flag(PIPE_S, PIPE_V, EVENT_LANES);
+    wait_flag(PIPE_S, PIPE_V, EVENT_LANES);
+}
+
+/* to = from + the row's number. */
+OP_INLINE void add_numbers(const struct tile *tile, uint32_t to, uint32_t from,
+                           const float *numbers)
+{
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        vadds(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r],
+              repeats_of(tile->count), 1, 1, 8, 8);
+    }
+}
+
+OP_INLINE void multiply_numbers(const struct tile *tile, uint32_t to, uint32_t from,
+                                const float *numbers)
+{
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        vmuls(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r],
+              repeats_of(tile->count), 1, 1, 8, 8);
+    }
+}
+
+OP_INLINE void multiply(const struct tile *tile, uint32_t to, uint32_t a, uint32_t b)
+{
+    const uint8_t repeats = all_of(tile);
+    vmul(op_ub_f32(to), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, 8, 8, 8);
+}
+
+/* Gaps between rows are computed with the rest: they must hold something. */
+OP_INLINE void clear(const struct work *w)
+{
+    const uint32_t most = w->most, end = w->narrow ? w->made + w->most * 4 : w->wide_a;
+    for (uint32_t at = 0; at < end; at += most * 4) {
+        const uint32_t count = op_min(most, (end - at) / 4);
+        set_vector_mask(0, count);
+        vector_dup(op_ub_f32(at), 0.0f, repeats_of(count), 1, 1, 8, 8);
+    }
+}
+
+/* The first rows of [begin, end), whole or their first piece. */
+OP_INLINE struct tile first_tile(const struct work *w, uint64_t begin, uint64_t end)
+{
+    const uint32_t granule = 32 / w->unit;
+    struct tile tile = {.row = begin, .count = (uint32_t)op_min64(w->length, w->most)};
+    tile.pitch = (tile.count + granule - 1) / granule * granule;
+    tile.rows = begin < end ? (uint32_t)op_min64(op_min(w->most / tile.pitch, OP_ROW_TILE_ROWS),
+                                                 end - begin)
+                            : 0;
+    return tile;
+}
+
+/* The rows after those of a tile, on their way into the other slot; no rows: none are left. */
+OP_INLINE struct tile next_tile(const struct work *w, const struct tile *tile, uint64_t end)
+{
+    struct tile next = *tile;
+    next.row += tile->rows;
+    next.slot ^= 1;
+    next.rows = (uint32_t)op_min64(tile->rows, end - next.row);
+    if (next.rows > 0) {
+        load(w, &next);
+    }
+    return next;
+}
+
+OP_INLINE void begin_work(const struct work *w)
+{
+    set_mask_count();
+    clear(w);
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        set_flag(PIPE_V, PIPE_MTE2, slot);
+        set_flag(PIPE_MTE3, PIPE_V, slot);
+    }
+}
+
+OP_INLINE void end_work(void)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        wait_flag(PIPE_V, PIPE_MTE2, slot);
+        wait_flag(PIPE_MTE3, PIPE_V, slot);
+    }
+    op_flush();
+}
