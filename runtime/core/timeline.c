@@ -216,13 +216,43 @@ static void write_row_names(FILE *file, const struct rt_profile_records *records
     }
 }
 
-// Removes a file; leaves alone what is none (a pipe, /dev/full).
-static void remove_partial(const char *path)
+/* A file gets its name once it is whole: half of one looks like a whole one in which little
+ * happened. What is no file (a pipe, /dev/full) is written as it is. */
+struct part {
+    FILE *file;
+    const char *path;
+    char name[4096]; /**< until then; empty: `path` is no file */
+};
+
+static leo_status begin_part(struct part *part, const char *path)
 {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-        unlink(path);
+    const bool is_file = stat(path, &info) != 0 || S_ISREG(info.st_mode);
+    *part = (struct part){.path = path};
+    if (is_file &&
+        snprintf(part->name, sizeof(part->name), "%s.part", path) >= (int)sizeof(part->name)) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "the timeline's path is too long");
     }
+    part->file = fopen(is_file ? part->name : path, "w");
+    return part->file
+               ? LEO_OK
+               : rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", path, strerror(errno));
+}
+
+static leo_status end_part(struct part *part)
+{
+    bool bad = ferror(part->file);
+    bad = fclose(part->file) != 0 || bad;
+    bad = bad || (part->name[0] && rename(part->name, part->path) != 0);
+    if (!bad) {
+        return LEO_OK;
+    }
+    leo_status status =
+        rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", part->path, strerror(errno));
+    if (part->name[0]) {
+        unlink(part->name);
+    }
+    return status;
 }
 
 static void write_traces(FILE *file, const struct rt_profile_records *records,
@@ -231,6 +261,25 @@ static void write_traces(FILE *file, const struct rt_profile_records *records,
     for (size_t i = 0; i < records->trace_count; i++) {
         write_trace(file, recent, &records->traces[i], i);
     }
+}
+
+static void write_events(struct leo_rt_device *device, const struct rt_profile_records *records,
+                         FILE *file, struct recent *recent)
+{
+    fprintf(file,
+            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_"
+            "name\",\"pid\":%d,"
+            "\"tid\":0,\"args\":{\"name\":\"streams\"}}",
+            PID_STREAMS);
+    write_row_names(file, records);
+    for (size_t i = 0; i < records->task_count; i++) {
+        write_task(file, &records->tasks[i], rt_profile_tag_text(device, &records->tasks[i]));
+    }
+    write_traces(file, records, recent);
+    write_counters(file, records);
+    // Viewers ignore keys they do not know; people who find the end missing do not.
+    fprintf(file, "\n],\"tasksDropped\":%llu,\"instructionsDropped\":%llu}\n",
+            (unsigned long long)records->tasks_lost, (unsigned long long)records->traces_lost);
 }
 
 leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
@@ -242,30 +291,13 @@ leo_status leo_rt_profile_write(struct leo_rt_device *device, const char *path)
     }
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_profile_read(device, &records);
-    FILE *file = NULL;
-    if (!status && !(file = fopen(path, "w"))) {
-        status = rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", path, strerror(errno));
+    struct part part;
+    if (status == LEO_OK) {
+        status = begin_part(&part, path);
     }
-    if (!status) {
-        fprintf(file,
-                "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_"
-                "name\",\"pid\":%d,"
-                "\"tid\":0,\"args\":{\"name\":\"streams\"}}",
-                PID_STREAMS);
-        write_row_names(file, &records);
-        for (size_t i = 0; i < records.task_count; i++) {
-            write_task(file, &records.tasks[i], rt_profile_tag_text(device, &records.tasks[i]));
-        }
-        write_traces(file, &records, recent);
-        write_counters(file, &records);
-        // Viewers ignore keys they do not know; people who find the end missing do not.
-        fprintf(file, "\n],\"tasksDropped\":%llu,\"instructionsDropped\":%llu}\n",
-                (unsigned long long)records.tasks_lost, (unsigned long long)records.traces_lost);
-        bool bad = ferror(file);
-        if (fclose(file) || bad) {
-            status = rt_fail(LEO_ERR_IO, "cannot write the timeline %s: %s", path, strerror(errno));
-            remove_partial(path); // half of one looks like a whole one in which little happened
-        }
+    if (status == LEO_OK) {
+        write_events(device, &records, part.file, recent);
+        status = end_part(&part);
     }
     pthread_mutex_unlock(&device->lock);
     leo_free(recent);

@@ -122,8 +122,7 @@ leo_status sim_host_pool_create(unsigned threads, struct sim_host_pool **pool_ou
     pthread_cond_init(&pool->wake, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
         if (pthread_create(&pool->thread[i], NULL, worker_main, pool) != 0) {
-            sim_host_pool_destroy(pool);
-            return LEO_ERR_NO_MEMORY;
+            break; // fewer are slower, no more: the calling thread works as well
         }
         pool->workers++;
     }

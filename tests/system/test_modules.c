@@ -4,9 +4,13 @@
 
 #include <elf.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MUTATIONS = 2000 };
 
@@ -246,6 +250,37 @@ static void profile_names_tasks_and_writes_a_timeline(void)
     fixture_close(&f);
 }
 
+// A child that is ended by its limit of file sizes in the middle of a timeline leaves no file of
+// that name.
+static void a_timeline_that_was_cut_off_is_not_there(void)
+{
+    struct fixture f;
+    char folder[] = "/tmp/leo_timeline_XXXXXX", path[64];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/timeline.json", folder);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit limit = {4096, 4096};
+        const void *none = NULL;
+        fixture_open(&f, fixture_socs[1]);
+        bool good = leo_rt_profile_start(f.device, 400, 1000) == LEO_OK;
+        for (int i = 0; i < 300; i++) {
+            good = good && leo_rt_launch(fixture_kernel(&f, "empty"), 1, f.stream, none, 0,
+                                         "a task") == LEO_OK;
+        }
+        good = good && leo_rt_stream_synchronize(f.stream, -1) == LEO_OK;
+        good = good && setrlimit(RLIMIT_FSIZE, &limit) == 0 && signal(SIGXFSZ, SIG_DFL) != SIG_ERR;
+        _exit(good && leo_rt_profile_write(f.device, path) == LEO_OK ? 0 : 1);
+    }
+    int ended = 0;
+    CU_ASSERT_EQUAL(waitpid(child, &ended, 0), child);
+    CU_ASSERT_TRUE(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXFSZ);
+    CU_ASSERT_EQUAL(access(path, F_OK), -1);
+    strcat(path, ".part");
+    CU_ASSERT_EQUAL(remove(path), 0);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -257,6 +292,7 @@ int main(int argc, char **argv)
         {"too_large_on_chip_array_is_named", too_large_on_chip_array_is_named},
         {"unload_while_kernels_run_waits", unload_while_kernels_run_waits},
         {"profile_names_tasks_and_writes_a_timeline", profile_names_tasks_and_writes_a_timeline},
+        {"a_timeline_that_was_cut_off_is_not_there", a_timeline_that_was_cut_off_is_not_there},
     };
     return leo_test_main("modules", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
