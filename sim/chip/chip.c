@@ -108,8 +108,7 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     if (status && !error[0]) {
         snprintf(error, error_bytes, "%s",
                  status == LEO_ERR_INVALID_ARG ? "its device addresses are out of range"
-                                               : "the system gives no more memory or addresses "
-                                                 "(ulimit -v limits both)");
+                                               : "out of host memory, or of addresses (ulimit -v)");
     }
     return status;
 }

@@ -483,7 +483,7 @@ static void creation_survives_failing_allocations(void)
         }
         CU_ASSERT_EQUAL(status, LEO_ERR_NO_MEMORY);
         CU_ASSERT_PTR_NULL(chip);
-        CU_ASSERT_STRING_EQUAL(error, "out of host memory");
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "out of host memory"));
     }
     CU_ASSERT_TRUE(n > 10);
     opts.simd = "mmx";
