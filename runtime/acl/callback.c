@@ -28,6 +28,22 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
               : acl_null(__func__, "fn");
 }
 
+aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
+{
+    return acl_result(__func__, front_report_subscribe(hostFuncThreadId, exeStream));
+}
+
+aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
+{
+    return acl_result(__func__, front_report_unsubscribe(hostFuncThreadId, exeStream));
+}
+
+aclError aclrtProcessHostFunc(int32_t timeout)
+{
+    aclError error = acl_timeout_check(__func__, timeout);
+    return error ? error : acl_result(__func__, front_report_process(timeout));
+}
+
 aclError aclrtProcessReport(int32_t timeout)
 {
     aclError error = acl_timeout_check(__func__, timeout);

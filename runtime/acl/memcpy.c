@@ -172,3 +172,45 @@ aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N
     aclError error = check_words(__func__, ptr, memSize, N);
     return error ? error : acl_result(__func__, front_fill_words_async(ptr, value, N, stream));
 }
+
+// The copy engine's number of a type; LEO_ATOMIC_TYPE_COUNT: it has none.
+static enum leo_atomic_type reduced_type(aclDataType type)
+{
+    switch (type) {
+    case ACL_FLOAT:
+        return LEO_ATOMIC_TYPE_F32;
+    case ACL_FLOAT16:
+        return LEO_ATOMIC_TYPE_F16;
+    case ACL_BF16:
+        return LEO_ATOMIC_TYPE_BF16;
+    case ACL_INT8:
+        return LEO_ATOMIC_TYPE_S8;
+    case ACL_INT16:
+        return LEO_ATOMIC_TYPE_S16;
+    case ACL_INT32:
+        return LEO_ATOMIC_TYPE_S32;
+    default:
+        return (enum leo_atomic_type)LEO_ATOMIC_TYPE_COUNT;
+    }
+}
+
+aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind,
+                          aclDataType type, aclrtStream stream, void *reserve)
+{
+    static const enum leo_atomic kinds[] = {LEO_ATOMIC_ADD, LEO_ATOMIC_MAX, LEO_ATOMIC_MIN};
+    const enum leo_atomic_type reduced = reduced_type(type);
+    if (reserve || kind < ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM ||
+        kind > ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__,
+                        "kind %d is unknown or reserve is not NULL", (int)kind);
+    }
+    if (kind == ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL ||
+        reduced == (enum leo_atomic_type)LEO_ATOMIC_TYPE_COUNT) {
+        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
+                        "kind %d of data type %d: sum, maximum and minimum of int8, int16, int32, "
+                        "half, float and bfloat16 are possible",
+                        (int)kind, (int)type);
+    }
+    const unsigned which = (unsigned)kind - ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM;
+    return acl_result(__func__, front_reduce_async(dst, src, count, kinds[which], reduced, stream));
+}

@@ -58,3 +58,42 @@ aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t
     }
     return error;
 }
+
+aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count)
+{
+    if (!virPtr || !desc || size == 0 || count == 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL or 0");
+    }
+    aclError error = acl_result(__func__, front_memory_check(virPtr, size));
+    for (size_t i = 0; i < count && !error; i++) {
+        if (desc[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE ||
+            desc[i].flags != ACL_RT_MEM_ACCESS_FLAGS_READWRITE) {
+            error = acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
+                             "description %zu: location type %d, flags %d: only READWRITE for "
+                             "devices can be set",
+                             i, (int)desc[i].location.type, (int)desc[i].flags);
+        } else {
+            error = acl_result(__func__, front_peer_admit((int32_t)desc[i].location.id, virPtr));
+        }
+    }
+    return error;
+}
+
+aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag)
+{
+    bool reaches = false;
+    if (!virPtr || !location || !flag) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL");
+    }
+    if (location->type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
+                        "location type %d: only devices have access of their own",
+                        (int)location->type);
+    }
+    aclError error =
+        acl_result(__func__, front_peer_reaches((int32_t)location->id, virPtr, &reaches));
+    if (!error) {
+        *flag = reaches ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
+    }
+    return error;
+}

@@ -348,6 +348,56 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
 }
 
 // Caller holds the device's lock.
+static leo_status check_operand(struct leo_rt_device *device, uint64_t addr, uint64_t bytes)
+{
+    struct leo_rt_device *owner;
+    leo_status status = rt_memory_side(device, addr, bytes, "reduction", &owner);
+    return status != LEO_OK || owner == device
+               ? status
+               : rt_fail(LEO_ERR_BAD_POINTER,
+                         "reduction: 0x%llx is no memory of device %d, which reduces",
+                         (unsigned long long)addr, device->index);
+}
+
+leo_status leo_rt_reduce_async(struct leo_rt_stream *stream, uint64_t dst, uint64_t src,
+                               uint64_t bytes, enum leo_atomic kind, enum leo_atomic_type type)
+{
+    static const uint8_t units[LEO_ATOMIC_TYPE_COUNT] = {
+        [LEO_ATOMIC_TYPE_F32] = 4, [LEO_ATOMIC_TYPE_F16] = 2, [LEO_ATOMIC_TYPE_S16] = 2,
+        [LEO_ATOMIC_TYPE_S32] = 4, [LEO_ATOMIC_TYPE_S8] = 1,  [LEO_ATOMIC_TYPE_BF16] = 2,
+    };
+    if (bytes % units[type] || (dst > src ? dst - src : src - dst) < bytes) {
+        return rt_fail(LEO_ERR_INVALID_ARG,
+                       "reduction: %llu bytes must be whole elements of %u bytes, and 0x%llx and "
+                       "0x%llx so far apart",
+                       (unsigned long long)bytes, units[type], (unsigned long long)dst,
+                       (unsigned long long)src);
+    }
+    struct leo_rt_device *device = stream->device;
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_COPY};
+    const struct leo_sqe_copy body = {
+        .dst = dst,
+        .src = src,
+        .width = bytes,
+        .height = 1,
+        .flags = (uint32_t)kind << RT_COPY_KIND_AT | (uint32_t)type << RT_COPY_TYPE_AT,
+        .dst_pitch = bytes,
+        .src_pitch = bytes,
+    };
+    memcpy(entry.body, &body, sizeof(body));
+    pthread_mutex_lock(&device->lock);
+    leo_status status = check_operand(device, dst, bytes);
+    if (status == LEO_OK) {
+        status = check_operand(device, src, bytes);
+    }
+    if (status == LEO_OK && bytes) {
+        status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "reduction"});
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+// Caller holds the device's lock.
 static leo_status check_value(struct leo_rt_stream *stream, uint64_t addr, const char *what)
 {
     struct leo_rt_device *owner;

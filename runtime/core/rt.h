@@ -18,6 +18,8 @@ enum {
     RT_FLOAT_MODE_SHIFT = 1, /**< of enum float_mode in sqe.flags */
     RT_COPY_DST_HOST = 1,    /**< bits of sqe_copy.flags */
     RT_COPY_SRC_HOST = 2,
+    RT_COPY_KIND_AT = 4,       /**< enum leo_atomic */
+    RT_COPY_TYPE_AT = 8,       /**< enum leo_atomic_type */
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };

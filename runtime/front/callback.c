@@ -53,33 +53,50 @@ leo_status front_report_unsubscribe(uint64_t thread, const void *handle)
     return LEO_OK;
 }
 
+/** Where a stream's callbacks run. */
+struct target {
+    struct front_stream *stream;
+    struct leo_rt_host_worker *worker;
+    struct front_report *report; /**< NULL: no thread was named for them */
+};
+
+// The stream is pinned.
+static leo_status find_target(const void *handle, struct target *target)
+{
+    *target = (struct target){0};
+    leo_status status = front_stream_get(handle, &target->stream);
+    if (status == LEO_OK) {
+        target->report = atomic_load(&target->stream->report);
+        status = get_worker(target->stream->context, &target->worker);
+    }
+    return status;
+}
+
 leo_status front_callback_launch(const void *handle, front_callback_fn run, void *user, bool blocks)
 {
-    FRONT_PINNED struct front_stream *stream = NULL;
-    struct leo_rt_host_worker *worker;
-    leo_status status = front_stream_get(handle, &stream);
-    if (status == LEO_OK) {
-        status = get_worker(stream->context, &worker);
-    }
+    struct target target;
+    leo_status status = find_target(handle, &target);
+    FRONT_PINNED struct front_stream *stream = target.stream;
     if (status != LEO_OK) {
         return status;
     }
-    struct front_report *report = atomic_load(&stream->report);
-    return report ? front_report_launch(&front_process()->reports, report, worker, stream->rt, run,
-                                        user, blocks)
-                  : leo_rt_fail(FRONT_REPORT_NO_THREAD,
-                                "no thread runs the stream's callbacks: subscribe one first");
+    return target.report ? front_report_launch(&front_process()->reports, target.report,
+                                               target.worker, stream->rt, run, user, blocks)
+                         : leo_rt_fail(FRONT_REPORT_NO_THREAD, "no thread runs the stream's "
+                                                               "callbacks: subscribe one first");
 }
 
 leo_status front_host_func_launch(const void *handle, front_callback_fn run, void *user)
 {
-    FRONT_PINNED struct front_stream *stream = NULL;
-    struct leo_rt_host_worker *worker;
-    leo_status status = front_stream_get(handle, &stream);
-    if (status == LEO_OK) {
-        status = get_worker(stream->context, &worker);
+    struct target target;
+    leo_status status = find_target(handle, &target);
+    FRONT_PINNED struct front_stream *stream = target.stream;
+    if (status != LEO_OK) {
+        return status;
     }
-    return status != LEO_OK ? status : front_host_launch(worker, stream->rt, run, user);
+    return target.report ? front_report_launch(&front_process()->reports, target.report,
+                                               target.worker, stream->rt, run, user, true)
+                         : front_host_launch(target.worker, stream->rt, run, user);
 }
 
 leo_status front_report_process(int timeout_ms)

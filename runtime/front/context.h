@@ -55,6 +55,10 @@ leo_status front_peer_disable(int32_t peer);
 leo_status front_peer_join(int32_t device, int32_t peer);
 leo_status front_peer_can(int32_t device, int32_t peer, bool *can);
 leo_status front_peer_is_enabled(int32_t device, int32_t peer, bool *enabled);
+/** Whether a device may reach the memory `ptr` lies in: its own, or that of a peer it is let at. */
+leo_status front_peer_reaches(int32_t device, const void *ptr, bool *reaches);
+/** Lets a device at the memory `ptr` lies in. */
+leo_status front_peer_admit(int32_t device, const void *ptr);
 /** Whether one of them may reach the other's memory. */
 bool front_peer_allows(const struct leo_rt_device *one, const struct leo_rt_device *other);
 

@@ -108,6 +108,25 @@ leo_status front_copy_async(const struct front_copy *copy, const void *handle)
                             : leo_rt_memcpy_async(stream->rt, copy->dst, copy->src, copy->bytes);
 }
 
+leo_status front_reduce_async(void *dst, const void *src, uint64_t bytes, enum leo_atomic kind,
+                              enum leo_atomic_type type, const void *handle)
+{
+    FRONT_PINNED struct front_stream *stream = NULL;
+    struct leo_drv_caps caps;
+    if (!dst || !src) {
+        return leo_rt_fail(FRONT_BAD_ARGUMENT, "%s is NULL", dst ? "src" : "dst");
+    }
+    leo_status status = front_stream_get(handle, &stream);
+    if (status != LEO_OK) {
+        return status;
+    }
+    leo_rt_device_get_caps(stream->context->rt, &caps);
+    if (caps.arch == FRONT_ARCH_SATURATES && type == LEO_ATOMIC_TYPE_BF16) {
+        return leo_rt_fail(LEO_ERR_UNSUPPORTED, "this generation has no bfloat16");
+    }
+    return leo_rt_reduce_async(stream->rt, (uintptr_t)dst, (uintptr_t)src, bytes, kind, type);
+}
+
 static leo_status check_2d(const struct front_copy *copy, size_t dst_pitch, size_t src_pitch,
                            size_t height)
 {

@@ -51,6 +51,9 @@ struct front_copy {
 /** Done when it returns. Waits for no stream. */
 leo_status front_copy(const struct front_copy *copy);
 leo_status front_copy_async(const struct front_copy *copy, const void *stream);
+/** leo_rt_reduce_async; LEO_ERR_UNSUPPORTED: the generation has no such type. */
+leo_status front_reduce_async(void *dst, const void *src, uint64_t bytes, enum leo_atomic kind,
+                              enum leo_atomic_type type, const void *stream);
 /** Rows: `bytes` of each, `height` of them. */
 leo_status front_copy_2d_async(const struct front_copy *copy, size_t dst_pitch, size_t src_pitch,
                                size_t height, const void *stream);

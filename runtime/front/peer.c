@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which device may reach which other's memory. */
+#include "code.h"
 #include "context.h"
+#include "memory.h"
 
 static bool may_reach(int from, int to)
 {
@@ -90,4 +92,35 @@ leo_status front_peer_disable(int32_t peer)
         atomic_fetch_and(&front_process()->peers[own], ~(1u << other));
     }
     return status;
+}
+
+// The user's numbers of a device and of the owner of `ptr`.
+static leo_status find_owner(const void *ptr, int32_t *owner)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    struct leo_rt_device *device = status == LEO_OK ? front_memory_owner(ptr) : NULL;
+    if (status == LEO_OK && !device) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%p is no memory of a device", ptr);
+    }
+    *owner = status == LEO_OK ? front_device_id(device) : 0;
+    return status;
+}
+
+leo_status front_peer_reaches(int32_t device, const void *ptr, bool *reaches)
+{
+    int32_t owner;
+    leo_status status = find_owner(ptr, &owner);
+    if (status == LEO_OK && owner != device) {
+        return front_peer_is_enabled(device, owner, reaches);
+    }
+    *reaches = status == LEO_OK;
+    return status;
+}
+
+leo_status front_peer_admit(int32_t device, const void *ptr)
+{
+    int32_t owner;
+    leo_status status = find_owner(ptr, &owner);
+    return status == LEO_OK ? front_peer_join(device, owner) : status;
 }

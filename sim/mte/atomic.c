@@ -83,27 +83,37 @@ static uint32_t infinity_of(enum leo_atomic_type type)
                                                           : LEO_DTYPE_S32);
 }
 
-bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *atomic)
+bool mte_atomic_choose(const struct sim_simd *simd, unsigned kind, unsigned type,
+                       struct mte_atomic *atomic)
 {
     static const enum sim_binary members[] = {SIM_BINARY_ADD, SIM_BINARY_MAX, SIM_BINARY_MIN};
+    *atomic = (struct mte_atomic){0};
+    if (kind == LEO_ATOMIC_NONE || kind >= LEO_ATOMIC_COUNT || type >= LEO_ATOMIC_TYPE_COUNT) {
+        return false;
+    }
+    const int lane = types[type].lane;
+    const unsigned which = kind - 1u;
+    atomic->bytes = types[type].bytes;
+    atomic->combine =
+        lane < 0 ? types[type].combine[which] : simd->vector->binary[members[which]][lane];
+    return true;
+}
+
+bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *atomic)
+{
     const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(core->ctrl);
     *atomic = (struct mte_atomic){0};
     if (ctrl.atomic == LEO_ATOMIC_NONE) {
         return true;
     }
-    if (ctrl.atomic >= LEO_ATOMIC_COUNT || ctrl.atomic_type >= LEO_ATOMIC_TYPE_COUNT ||
-        bytes % types[ctrl.atomic_type].bytes != 0) {
+    if (!mte_atomic_choose(core->simd, ctrl.atomic, ctrl.atomic_type, atomic) ||
+        bytes % atomic->bytes != 0) {
         return mte_bad_config(core, core->ctrl);
     }
-    const int lane = types[ctrl.atomic_type].lane;
-    const unsigned which = ctrl.atomic - 1u;
-    atomic->bytes = types[ctrl.atomic_type].bytes;
     atomic->core = core;
     if (ctrl.atomic == LEO_ATOMIC_ADD && ctrl.saturate) {
         atomic->infinity = infinity_of(ctrl.atomic_type);
     }
-    atomic->combine = lane < 0 ? types[ctrl.atomic_type].combine[which]
-                               : core->simd->vector->binary[members[which]][lane];
     return true;
 }
 

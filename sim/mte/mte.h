@@ -52,6 +52,9 @@ struct mte_atomic {
     uint32_t infinity;     /**< of the type if sums saturate; else 0 */
 };
 
+/** The arithmetic of a kind and type without saturation; false: there is none. */
+bool mte_atomic_choose(const struct sim_simd *simd, unsigned kind, unsigned type,
+                       struct mte_atomic *atomic);
 /** Atomic mode of the control register for pieces of so many bytes (HW-DMA-06); false = fault. */
 bool mte_atomic_open(struct sim_core *core, uint64_t bytes, struct mte_atomic *atomic);
 /** dst = combine(dst, src); any alignment. */

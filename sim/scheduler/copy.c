@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills. The bytes move when the entry starts; its end follows from the engine's latency
- * and rate. */
+/* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
+ * engine's latency and rate. */
 #include "../chip/chip.h"
+#include "../mte/mte.h"
 
 #include <string.h>
 
-enum { DST_HOST = 1, SRC_HOST = 2 };
+/* Bits of flags. A kind of `enum leo_atomic` combines what is at dst with what is at src, elements
+ * of an `enum leo_atomic_type`. */
+enum { DST_HOST = 1, SRC_HOST = 2, KIND_AT = 4, TYPE_AT = 8, FIELD = 15 };
+
+static unsigned kind_of(const struct leo_sqe_copy *body)
+{
+    return body->flags >> KIND_AT & FIELD;
+}
 
 /* Bytes from the first to past the last of a 2D block; 0 = does not fit a number. */
 static uint64_t span_of(uint64_t width, uint32_t height, uint64_t pitch)
@@ -59,6 +67,15 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
     }
     if (body->flags & SRC_HOST) {
         return sim_dma_read(dma, src, memory + (dst - base), bytes);
+    }
+    if (kind_of(body)) {
+        struct mte_atomic reduction;
+        if (!mte_atomic_choose(chip->simd, kind_of(body), body->flags >> TYPE_AT & FIELD,
+                               &reduction)) {
+            return false; // the entry was checked
+        }
+        mte_atomic_write(&reduction, memory + (dst - base), memory + (src - base), bytes);
+        return true;
     }
     memmove(memory + (dst - base), memory + (src - base), bytes);
     return true;
@@ -114,6 +131,19 @@ static bool move(struct leo_sim_chip *chip, struct sim_stream *stream,
     return true;
 }
 
+/* Whole elements of one row, all of them on the device and apart. */
+static bool is_reduction(const struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
+                         bool is_fill)
+{
+    struct mte_atomic reduction;
+    const uint32_t known = (uint32_t)FIELD << KIND_AT | (uint32_t)FIELD << TYPE_AT;
+    const uint64_t between = body->dst > body->src ? body->dst - body->src : body->src - body->dst;
+    return !is_fill && !(body->flags & ~known) && body->height <= 1 && between >= body->width &&
+           mte_atomic_choose(chip->simd, kind_of(body), body->flags >> TYPE_AT & FIELD,
+                             &reduction) &&
+           body->width % reduction.bytes == 0;
+}
+
 bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
@@ -121,8 +151,9 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     struct leo_sqe_copy body;
     memcpy(&body, stream->entry.body, sizeof(body));
     bool both_host = body.flags == (DST_HOST | SRC_HOST);
-    if (body.flags & ~(uint32_t)(DST_HOST | SRC_HOST) || both_host ||
-        (is_fill && body.flags & SRC_HOST) ||
+    if ((kind_of(&body) ? !is_reduction(chip, &body, is_fill)
+                        : body.flags & ~(uint32_t)(DST_HOST | SRC_HOST)) ||
+        both_host || (is_fill && body.flags & SRC_HOST) ||
         (body.height > 1 &&
          (body.dst_pitch < body.width || (!is_fill && body.src_pitch < body.width)))) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -143,7 +174,8 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
         return false;
     }
     tell_l2(chip, &body, is_fill);
-    *end_ps = reserve_engine(chip, body.flags, stream->start_ps, (double)body.width * body.height);
+    *end_ps = reserve_engine(chip, body.flags & (DST_HOST | SRC_HOST), stream->start_ps,
+                             (double)body.width * body.height);
     if (!(body.flags & DST_HOST)) {
         sim_polls_copied(chip, body.dst, span_of(body.width, body.height, body.dst_pitch), *end_ps);
     }

@@ -12,7 +12,9 @@ mutate.py --fit   only asks whether every fault still fits the sources.
 import argparse
 import hashlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -53,10 +55,13 @@ def planted(mutation, root):
 
 
 def run(command, folder, seconds=SECONDS):
-    try:
-        return subprocess.run(command, cwd=folder, capture_output=True, timeout=seconds, check=False).returncode
-    except subprocess.TimeoutExpired:
-        return -1
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # ctest's children too
+            return -1
 
 
 def copy_sources(work):

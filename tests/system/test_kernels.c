@@ -125,22 +125,28 @@ static void launch_carries_data_along(void)
 {
     struct fixture f;
     fixture_open(&f, fixture_socs[0]);
+    enum { LAUNCHES = 200 };
     int32_t data[1000], count = 1000;
+    int64_t sum[LAUNCHES];
+    uint64_t out, at;
     for (int i = 0; i < 1000; i++) {
         data[i] = i;
     }
     struct leo_rt_kernel *kernel = fixture_kernel(&f, "sum_data");
-    const void *args[] = {&f.out, NULL, &count};
+    const void *args[] = {&at, NULL, &count};
     const struct leo_rt_arg_data with = {.index = 1, .data = data, .bytes = sizeof(data)};
-    // Many more than the argument ring holds.
-    for (int i = 0; i < 200; i++) {
+    OK(leo_rt_memory_alloc(f.device, sizeof(sum), &out));
+    // Many more than the argument ring holds: none may be written over before it was read.
+    for (int i = 0; i < LAUNCHES; i++) {
         data[0] = i;
+        at = out + (uint64_t)i * sizeof(sum[0]);
         OK(leo_rt_launch_with_data(kernel, 1, f.stream, args, 3, &with, 1, NULL));
     }
     OK(leo_rt_stream_synchronize(f.stream, -1));
-    int64_t sum;
-    fixture_read(&f, &sum, 1);
-    CU_ASSERT_EQUAL(sum, 499500 + 199);
+    OK(leo_rt_memcpy(f.device, sum, ptr_of(out), sizeof(sum)));
+    for (int i = 0; i < LAUNCHES; i++) {
+        CU_ASSERT_EQUAL(sum[i], 499500 + i);
+    }
     fixture_close(&f);
 }
 

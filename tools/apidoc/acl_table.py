@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "acl/acl_dump.h",
+ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "acl/acl_dump.h", "acl/acl_platform.h",
            "acl/ops/acl_dvpp.h", "hccl/hccl.h"]
 ACL_SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
 ACL_TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
@@ -28,7 +28,7 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 Not declared at all, so that a program that needs them does not link: parts of compiled models beyond loading and running (AIPP,
 bundles; loading itself is refused), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
 `aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, snapshots, random
-numbers and reductions as tasks. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
+numbers as tasks. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there
 

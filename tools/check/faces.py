@@ -40,6 +40,7 @@ ACCEPTED = {
     "acl/base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
     "acl/dataset.c": ({"memory"}, "data sets: lists that only the interface knows"),
     "acl/dump.c": ({"memory"}, "pieces of dumps, in the shape the interface has for them"),
+    "acl/op_handle.c": ({"memory"}, "calls of operators kept for repetition: descriptions that only the interface knows"),
     "acl/op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
     "acl/tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
     "cnrt/error.c": ({"state"}, "each thread's last error"),

@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 typedef struct aclopAttr aclopAttr;
+typedef struct aclopHandle aclopHandle;
 typedef enum { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
 
 ACL_FUNC_VISIBILITY aclopAttr *aclopCreateAttr(void);
@@ -39,6 +40,35 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr *attr, const char 
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName,
                                                      int numLists, const int *numValues,
                                                      const int64_t *const values[]);
+/** The first form of aclopExecuteV2. */
+ACL_FUNC_VISIBILITY aclError aclopExecute(const char *opType, int numInputs,
+                                          const aclTensorDesc *const inputDesc[],
+                                          const aclDataBuffer *const inputs[], int numOutputs,
+                                          const aclTensorDesc *const outputDesc[],
+                                          aclDataBuffer *const outputs[], const aclopAttr *attr,
+                                          aclrtStream stream);
+/** A call that is repeated with other data. Descriptions and attributes are copied. */
+ACL_FUNC_VISIBILITY aclError aclopCreateHandle(const char *opType, int numInputs,
+                                               const aclTensorDesc *const inputDesc[],
+                                               int numOutputs,
+                                               const aclTensorDesc *const outputDesc[],
+                                               const aclopAttr *opAttr, aclopHandle **handle);
+ACL_FUNC_VISIBILITY void aclopDestroyHandle(aclopHandle *handle);
+ACL_FUNC_VISIBILITY aclError aclopExecWithHandle(aclopHandle *handle, int numInputs,
+                                                 const aclDataBuffer *const inputs[],
+                                                 int numOutputs, aclDataBuffer *const outputs[],
+                                                 aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopCast(const aclTensorDesc *srcDesc, const aclDataBuffer *srcBuffer,
+                                       const aclTensorDesc *dstDesc, aclDataBuffer *dstBuffer,
+                                       uint8_t truncate, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopCreateHandleForCast(aclTensorDesc *srcDesc,
+                                                      aclTensorDesc *dstDesc, uint8_t truncate,
+                                                      aclopHandle **handle);
+/** The folder must be there; its files are not read: all operators of the library are there
+ * without. */
+ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);
+/** 207000. */
+ACL_FUNC_VISIBILITY aclError aclopLoad(const void *model, size_t modelSize);
 /** Asynchronous on the stream; 100024 if no library has the operator. */
 ACL_FUNC_VISIBILITY aclError aclopExecuteV2(const char *opType, int numInputs,
                                             aclTensorDesc *inputDesc[], aclDataBuffer *inputs[],

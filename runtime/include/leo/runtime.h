@@ -199,6 +199,11 @@ leo_status leo_rt_memcpy2d_async(struct leo_rt_stream *stream, void *dst, size_t
 leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint8_t value,
                                size_t bytes);
 
+/** dst = dst with src, element by element, by the copy engine: memory of the stream's device, whole
+ * elements, apart from each other. */
+leo_status leo_rt_reduce_async(struct leo_rt_stream *stream, uint64_t dst, uint64_t src,
+                               uint64_t bytes, enum leo_atomic kind, enum leo_atomic_type type);
+
 /** What float results beyond their type become in kernels launched from now on, unless they choose
  * themselves; of a new stream: as the chip's generation has it. */
 void leo_rt_stream_set_float_mode(struct leo_rt_stream *stream, enum leo_float_mode mode);

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -557,6 +559,38 @@ static void waits_have_limits(void)
     end();
 }
 
+static void hold_up(void *user)
+{
+    while (!atomic_load((atomic_bool *)user)) {
+        usleep(100);
+    }
+}
+
+// The newest record counts, also if one asked for earlier is reached after it.
+static void the_newest_record_of_a_shared_event_counts(void)
+{
+    atomic_bool go = false;
+    aclrtEventRecordedStatus status;
+    aclrtStream slow, fast;
+    aclrtEvent event;
+    begin();
+    OK(aclrtCreateStream(&slow));
+    OK(aclrtCreateStream(&fast));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC));
+    OK(aclrtLaunchHostFunc(slow, hold_up, &go));
+    OK(aclrtRecordEvent(event, slow));
+    OK(aclrtRecordEvent(event, fast));
+    OK(aclrtSynchronizeStreamWithTimeout(fast, 10000)); // reached before the first was
+    atomic_store(&go, true);
+    OK(aclrtQueryEventStatus(event, &status));
+    CU_ASSERT_EQUAL(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    OK(aclrtSynchronizeStream(slow));
+    OK(aclrtQueryEventStatus(event, &status));
+    CU_ASSERT_EQUAL(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    OK(aclrtDestroyEvent(event));
+    end();
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -567,6 +601,7 @@ int main(int argc, char **argv)
         {"wrong_use_is_told", wrong_use_is_told},
         {"physical_memory_is_shared", physical_memory_is_shared},
         {"events_order_work_of_two_processes", events_order_work_of_two_processes},
+        {"the_newest_record_of_a_shared_event_counts", the_newest_record_of_a_shared_event_counts},
         {"notifies_go_to_and_fro", notifies_go_to_and_fro},
         {"a_wait_for_a_killed_process_ends", a_wait_for_a_killed_process_ends},
         {"waits_have_limits", waits_have_limits},

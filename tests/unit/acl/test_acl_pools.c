@@ -81,6 +81,39 @@ static void blocks_come_back_in_the_streams_order(void)
     end();
 }
 
+static void other_streams_wait_for_a_block(void)
+{
+    aclrtMemPool pool;
+    aclrtStream stuck, other;
+    uint64_t *flag, threshold = 16 * MIB;
+    void *block, *second, *small;
+    begin();
+    OK(aclrtMalloc((void **)&flag, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(flag, 64, 0, 64));
+    OK(aclrtCreateStream(&stuck));
+    OK(aclrtCreateStream(&other));
+    OK(aclrtMemPoolCreate(&pool, &props));
+    OK(aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    OK(aclrtMemPoolMallocAsync(&block, MIB, pool, stuck));
+    OK(aclrtValueWait(flag, 1, ACL_STREAM_WAIT_VALUE_EQ, stuck));
+    OK(aclrtMemPoolFreeAsync(block, stuck)); // given back behind the wait
+    OK(aclrtMemPoolMallocAsync(&second, MIB, pool, other));
+    CU_ASSERT_PTR_NOT_EQUAL(second, block);
+    OK(aclrtValueWrite(flag, 1, 0, other));
+    OK(aclrtSynchronizeStream(stuck));
+    OK(aclrtMemPoolMallocAsync(&small, 4096, pool, other));
+    OK(aclrtMemPoolFreeAsync(small,
+                             other)); // looks over the free ones: below the threshold they stay
+    CU_ASSERT_EQUAL(number(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), 2 * MIB + 4096);
+    threshold = MIB + 8192;
+    OK(aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    OK(aclrtSynchronizeStream(other));
+    OK(aclrtMemPoolFreeAsync(second, other));
+    CU_ASSERT(number(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT) <= MIB + 8192);
+    OK(aclrtMemPoolDestroy(pool));
+    end();
+}
+
 static void wrong_use_of_pools_is_told(void)
 {
     aclrtMemPool pool;
@@ -377,6 +410,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"blocks_come_back_in_the_streams_order", blocks_come_back_in_the_streams_order},
+        {"other_streams_wait_for_a_block", other_streams_wait_for_a_block},
         {"wrong_use_of_pools_is_told", wrong_use_of_pools_is_told},
         {"words_are_filled", words_are_filled},
         {"functions_are_called_at_start_and_end", functions_are_called_at_start_and_end},

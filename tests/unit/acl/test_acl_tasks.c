@@ -152,6 +152,18 @@ static void thread_that_waits_runs_its_callbacks(void)
     OK(aclrtProcessReport(5000));
     CU_ASSERT_EQUAL(seen.calls, 1);
     OK(aclrtSynchronizeStream(stream));
+    OK(aclrtUnSubscribeReport((uint64_t)pthread_self(), stream));
+    // Functions of the host by the same way: in this thread, not in one of the library's.
+    OK(aclrtSubscribeHostFunc((uint64_t)pthread_self(), stream));
+    OK(aclrtLaunchHostFunc(stream, see, &seen));
+    EXPECT(aclrtSynchronizeStreamWithTimeout(stream, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    OK(aclrtProcessHostFunc(5000));
+    CU_ASSERT_TRUE(seen.calls == 2 && pthread_equal(seen.by, pthread_self()));
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtUnSubscribeHostFunc((uint64_t)pthread_self(), stream));
+    OK(aclrtLaunchHostFunc(stream, see, &seen));
+    OK(aclrtSynchronizeStream(stream));
+    CU_ASSERT_TRUE(seen.calls == 3 && !pthread_equal(seen.by, pthread_self()));
     acl_end(binary);
 }
 

@@ -437,6 +437,52 @@ static void products_of_halves(void)
     }
 }
 
+static void calls_are_kept_in_handles(void)
+{
+    const int64_t dim[] = {4};
+    const float a[] = {1, 2, 3, 4}, b[] = {10, 20, 30, 40};
+    float sum[4];
+    int32_t whole[4];
+    const aclTensorDesc *in[2], *out[1];
+    aclopHandle *handle, *cast;
+    struct call call = begin();
+    add(&call, 0, 1, dim, a);
+    add(&call, 0, 1, dim, b);
+    add(&call, 1, 1, dim, NULL);
+    in[0] = call.desc[0][0];
+    in[1] = call.desc[0][1];
+    out[0] = call.desc[1][0];
+    CU_ASSERT_EQUAL(aclopSetAttrInt(call.attr, "unused", 3), 0);
+    CU_ASSERT_EQUAL_FATAL(aclopCreateHandle("Add", 2, in, 1, out, call.attr, &handle), 0);
+    const aclDataBuffer *inputs[] = {call.buffer[0][0], call.buffer[0][1]};
+    const aclDataBuffer *turned[] = {call.buffer[1][0], call.buffer[0][1]};
+    CU_ASSERT_EQUAL(aclopExecWithHandle(handle, 2, inputs, 1, call.buffer[1], rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclopExecWithHandle(handle, 2, turned, 1, call.buffer[1], rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclopExecWithHandle(handle, 1, inputs, 1, call.buffer[1], rig_stream()),
+                    ACL_ERROR_INVALID_PARAM);
+    aclopDestroyHandle(handle);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(sum, sizeof(sum), call.memory[1][0], sizeof(sum), 2), 0);
+    for (int i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(sum[i], a[i] + 2 * b[i]);
+    }
+    // The old form, and a cast into the first input's memory.
+    CU_ASSERT_EQUAL(aclopSetModelDir("/tmp"), 0);
+    CU_ASSERT_EQUAL(aclopSetModelDir("/no/such/folder"), ACL_ERROR_READ_MODEL_FAILURE);
+    CU_ASSERT_EQUAL(aclopLoad(a, sizeof(a)), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(aclopExecute("Mul", 2, in, inputs, 1, out, call.buffer[1], NULL, rig_stream()),
+                    0);
+    aclTensorDesc *integers = aclCreateTensorDesc(ACL_INT32, 1, dim, ACL_FORMAT_ND);
+    CU_ASSERT_EQUAL(
+        aclopCast(out[0], call.buffer[1][0], integers, call.buffer[0][0], 0, rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclopCreateHandleForCast(NULL, integers, 0, &cast), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(whole, sizeof(whole), call.memory[0][0], sizeof(whole), 2), 0);
+    CU_ASSERT_TRUE(whole[0] == 10 && whole[3] == 160);
+    aclDestroyTensorDesc(integers);
+    end(&call);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -445,6 +491,7 @@ int main(int argc, char **argv)
         {"pools_give_no_indices", pools_give_no_indices},
         {"a_step_of_adam", a_step_of_adam},
         {"rows_by_their_name", rows_by_their_name},
+        {"calls_are_kept_in_handles", calls_are_kept_in_handles},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},
     };
