@@ -354,7 +354,7 @@ leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
 {
     memset(result, 0, sizeof(*result));
     const struct sim_tape_head *head = opts->tape;
-    if (opts->size != sizeof(*opts) || opts->tape_bytes < sizeof(*head)) {
+    if (opts->size != sizeof(*opts) || !sim_tape_has_head(opts->tape, opts->tape_bytes)) {
         snprintf(error, error_bytes, "not a tape");
         return LEO_ERR_INVALID_ARG;
     }

@@ -144,13 +144,18 @@ static void take_parts(const void *data, size_t bytes, struct sim_tape_file *fil
     }
 }
 
+bool sim_tape_has_head(const void *data, size_t bytes)
+{
+    const struct sim_tape_head *head = data;
+    return bytes >= sizeof(*head) && memcmp(head->magic, SIM_TAPE_MAGIC, sizeof(head->magic)) == 0;
+}
+
 leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
                          struct sim_tape_file *file, char *error, size_t error_bytes)
 {
     memset(file, 0, sizeof(*file));
     file->head = data;
-    if (bytes < sizeof(*file->head) ||
-        memcmp(file->head->magic, SIM_TAPE_MAGIC, sizeof(file->head->magic)) != 0) {
+    if (!sim_tape_has_head(data, bytes)) {
         snprintf(error, error_bytes, "not a tape");
         return LEO_ERR_INVALID_ARG;
     }

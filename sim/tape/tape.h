@@ -34,6 +34,9 @@ struct sim_tape_file {
     uint32_t names;
 };
 
+/** Whether these bytes begin as a tape does. */
+bool sim_tape_has_head(const void *data, size_t bytes);
+
 /** Checks and reads; `data` stays the caller's and is pointed into. On failure `error` says what is
  * wrong. */
 leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
