@@ -40,9 +40,20 @@ void acl_begin(const char *soc, aclrtBinHandle *binary)
     OK(aclrtBinaryLoadFromData(elf, bytes, NULL, binary));
 }
 
+void acl_begin_plain(void)
+{
+    OK(aclInit(NULL));
+    OK(aclrtSetDevice(0));
+}
+
+void acl_end_plain(void)
+{
+    OK(aclrtResetDevice(0));
+    OK(aclFinalize());
+}
+
 void acl_end(aclrtBinHandle binary)
 {
     OK(aclrtBinaryUnLoad(binary));
-    OK(aclrtResetDevice(0));
-    OK(aclFinalize());
+    acl_end_plain();
 }

@@ -12,6 +12,9 @@ void acl_expect(aclError got, aclError expected, const char *call, int line);
 /** Starts on a chip ("ascend910a"), loads the test kernels; ends everything. */
 void acl_begin(const char *soc, aclrtBinHandle *binary);
 void acl_end(aclrtBinHandle binary);
+/** The same without kernels, on the chip that the environment names. */
+void acl_begin_plain(void);
+void acl_end_plain(void);
 const void *acl_test_elf(const char *soc, size_t *bytes);
 
 /** Tests of wrong use (test_acl_errors.c). */

@@ -93,18 +93,6 @@ static void finish(struct peer peer)
     close(peer.from);
 }
 
-static void begin(void)
-{
-    OK(aclInit(NULL));
-    OK(aclrtSetDevice(0));
-}
-
-static void end(void)
-{
-    OK(aclrtResetDevice(0));
-    OK(aclFinalize());
-}
-
 static int holds(const void *device, uint32_t value, size_t count)
 {
     uint32_t *host = malloc(count * 4);
@@ -168,7 +156,7 @@ static void memory_is_shared_with_who_may(void)
     struct peer peer = start(import_memory);
     char key[65];
     void *device, *next;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc(&device, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(fill(device, 7, COUNT));
     OK(aclrtIpcMemGetExportKey(device, BYTES, key, sizeof(key),
@@ -190,7 +178,7 @@ static void memory_is_shared_with_who_may(void)
     finish(peer);
     CU_ASSERT(holds(device, 5000, COUNT));
     OK(aclrtFree(device));
-    end();
+    acl_end_plain();
 }
 
 static void keep_memory(int from, int to)
@@ -213,7 +201,7 @@ static void freed_memory_is_shared_no_more(void)
     struct peer peer = start(keep_memory);
     char key[65];
     void *device, *next;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc(&device, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(fill(device, 1, COUNT));
     OK(aclrtIpcMemGetExportKey(device, BYTES, key, sizeof(key),
@@ -231,7 +219,7 @@ static void freed_memory_is_shared_no_more(void)
     tell(peer.to);
     finish(peer);
     OK(aclrtFree(next));
-    end();
+    acl_end_plain();
 }
 
 static void export_and_stay(int from, int to)
@@ -250,7 +238,7 @@ static void memory_of_a_killed_process_stays_with_importers(void)
     struct peer peer = start(export_and_stay);
     char key[65];
     void *device, *next;
-    begin();
+    acl_begin_plain();
     take(peer.from, key, sizeof(key));
     OK(aclrtIpcMemImportByKey(&device, key, 0));
     CU_ASSERT(holds(device, 3, COUNT));
@@ -262,7 +250,7 @@ static void memory_of_a_killed_process_stays_with_importers(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "the process has ended"));
     close(peer.to);
     close(peer.from);
-    end();
+    acl_end_plain();
 }
 
 static void wrong_use_is_told(void)
@@ -270,7 +258,7 @@ static void wrong_use_is_told(void)
     char key[65];
     void *device, *imported;
     int32_t pid = 1;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc(&device, 3 * PAGE, ACL_MEM_MALLOC_HUGE_FIRST));
     EXPECT(aclrtIpcMemGetExportKey(NULL, PAGE, key, 65, 0), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtIpcMemGetExportKey(device, PAGE, NULL, 65, 0), ACL_ERROR_INVALID_PARAM);
@@ -299,7 +287,7 @@ static void wrong_use_is_told(void)
            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclrtIpcMemImportPidInterServer(key, NULL, 0), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     OK(aclrtFree(device));
-    end();
+    acl_end_plain();
 }
 
 /* ---- physical memory ---- */
@@ -332,7 +320,7 @@ static void physical_memory_is_shared(void)
     uint64_t shareable, second;
     void *where, *elsewhere;
     int32_t pid;
-    begin();
+    acl_begin_plain();
     OK(aclrtReserveMemAddress(&where, BYTES, 0, NULL, 0));
     OK(aclrtReserveMemAddress(&elsewhere, BYTES, 0, NULL, 0));
     OK(aclrtMallocPhysical(&handle, BYTES, &prop, 0));
@@ -364,7 +352,7 @@ static void physical_memory_is_shared(void)
     OK(aclrtFreePhysical(handle));
     OK(aclrtReleaseMemAddress(elsewhere));
     OK(aclrtReleaseMemAddress(where));
-    end();
+    acl_end_plain();
 }
 
 /* ---- events and notifies ---- */
@@ -411,7 +399,7 @@ static void events_order_work_of_two_processes(void)
     aclrtEvent event, plain;
     char key[65];
     void *device, *large;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc(&device, PAGE, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMalloc(&large, 64 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtIpcMemGetExportKey(device, PAGE, key, sizeof(key), 1));
@@ -439,7 +427,7 @@ static void events_order_work_of_two_processes(void)
     OK(aclrtDestroyEvent(plain));
     OK(aclrtFree(device));
     OK(aclrtFree(large));
-    end();
+    acl_end_plain();
 }
 
 enum { ROUNDS = 20 };
@@ -473,7 +461,7 @@ static void notifies_go_to_and_fro(void)
     aclrtNotify ping, pong;
     uint32_t *device, seen = 0;
     int32_t pid = peer.pid;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc((void **)&device, PAGE, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtIpcMemGetExportKey(device, PAGE, key, sizeof(key), 1));
     OK(aclrtCreateNotify(&ping, 0));
@@ -501,7 +489,7 @@ static void notifies_go_to_and_fro(void)
     OK(aclrtDestroyNotify(ping));
     OK(aclrtDestroyNotify(pong));
     OK(aclrtFree(device));
-    end();
+    acl_end_plain();
 }
 
 static void import_and_stay(int from, int to)
@@ -520,7 +508,7 @@ static void a_wait_for_a_killed_process_ends(void)
     aclrtNotify notify;
     aclrtStream stream;
     char key[65];
-    begin();
+    acl_begin_plain();
     OK(aclrtCreateStream(&stream));
     OK(aclrtCreateNotify(&notify, 0));
     OK(aclrtNotifyGetExportKey(notify, key, 65, 1));
@@ -535,14 +523,14 @@ static void a_wait_for_a_killed_process_ends(void)
     close(peer.to);
     close(peer.from);
     OK(aclrtDestroyStream(stream));
-    end();
+    acl_end_plain();
 }
 
 static void waits_have_limits(void)
 {
     aclrtNotify notify;
     aclrtStream stream, stuck;
-    begin();
+    acl_begin_plain();
     OK(aclrtCreateStream(&stream));
     OK(aclrtCreateStream(&stuck));
     OK(aclrtCreateNotify(&notify, 0));
@@ -556,7 +544,7 @@ static void waits_have_limits(void)
     OK(aclrtWaitAndResetNotify(notify, stream, 0));
     OK(aclrtDestroyStreamForce(stream));
     OK(aclrtWaitAndResetNotify(notify, stuck, 0));
-    end();
+    acl_end_plain();
 }
 
 static void hold_up(void *user)
@@ -573,7 +561,7 @@ static void the_newest_record_of_a_shared_event_counts(void)
     aclrtEventRecordedStatus status;
     aclrtStream slow, fast;
     aclrtEvent event;
-    begin();
+    acl_begin_plain();
     OK(aclrtCreateStream(&slow));
     OK(aclrtCreateStream(&fast));
     OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC));
@@ -588,7 +576,7 @@ static void the_newest_record_of_a_shared_event_counts(void)
     OK(aclrtQueryEventStatus(event, &status));
     CU_ASSERT_EQUAL(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
     OK(aclrtDestroyEvent(event));
-    end();
+    acl_end_plain();
 }
 
 int main(int argc, char **argv)

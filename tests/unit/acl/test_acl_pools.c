@@ -12,18 +12,6 @@
 
 enum { MIB = 1 << 20 };
 
-static void begin(void)
-{
-    OK(aclInit(NULL));
-    OK(aclrtSetDevice(0));
-}
-
-static void end(void)
-{
-    OK(aclrtResetDevice(0));
-    OK(aclFinalize());
-}
-
 static const aclrtMemPoolProps props = {.location = {.id = 0, .type = ACL_MEM_LOCATION_TYPE_DEVICE},
                                         .maxSize = 8 * MIB};
 
@@ -40,7 +28,7 @@ static void blocks_come_back_in_the_streams_order(void)
     aclrtStream stream, other;
     void *block, *again, *second, *third;
     uint64_t threshold = 16 * MIB;
-    begin();
+    acl_begin_plain();
     OK(aclrtCreateStream(&stream));
     OK(aclrtCreateStream(&other));
     OK(aclrtMemPoolCreate(&pool, &props));
@@ -78,7 +66,7 @@ static void blocks_come_back_in_the_streams_order(void)
     CU_ASSERT_EQUAL(number(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH), 0);
     OK(aclrtMemPoolDestroy(pool));
     EXPECT(aclrtMemPoolDestroy(pool), ACL_ERROR_INVALID_PARAM);
-    end();
+    acl_end_plain();
 }
 
 static void other_streams_wait_for_a_block(void)
@@ -87,7 +75,7 @@ static void other_streams_wait_for_a_block(void)
     aclrtStream stuck, other;
     uint64_t *flag, threshold = 16 * MIB;
     void *block, *second, *small;
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc((void **)&flag, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemset(flag, 64, 0, 64));
     OK(aclrtCreateStream(&stuck));
@@ -111,7 +99,7 @@ static void other_streams_wait_for_a_block(void)
     OK(aclrtMemPoolFreeAsync(second, other));
     CU_ASSERT(number(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT) <= MIB + 8192);
     OK(aclrtMemPoolDestroy(pool));
-    end();
+    acl_end_plain();
 }
 
 static void wrong_use_of_pools_is_told(void)
@@ -120,7 +108,7 @@ static void wrong_use_of_pools_is_told(void)
     aclrtMemPoolProps wrong = props;
     uint64_t value = 1;
     void *block;
-    begin();
+    acl_begin_plain();
     EXPECT(aclrtMemPoolCreate(NULL, &props), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtMemPoolCreate(&pool, NULL), ACL_ERROR_INVALID_PARAM);
     wrong.location.id = 5;
@@ -139,11 +127,11 @@ static void wrong_use_of_pools_is_told(void)
            ACL_ERROR_INVALID_PARAM);
     // What is handed out when the device ends goes with it, and the pool too.
     OK(aclrtMemPoolMallocAsync(&block, MIB, pool, NULL));
-    end();
-    begin();
+    acl_end_plain();
+    acl_begin_plain();
     EXPECT(aclrtMemPoolFreeAsync(block, NULL), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtMemPoolTrimTo(pool, 0), ACL_ERROR_INVALID_PARAM);
-    end();
+    acl_end_plain();
 }
 
 static void words_are_filled(void)
@@ -151,7 +139,7 @@ static void words_are_filled(void)
     enum { COUNT = 100003 };
     uint32_t *device, *host = malloc((COUNT + 1) * 4);
     CU_ASSERT_PTR_NOT_NULL_FATAL(host);
-    begin();
+    acl_begin_plain();
     OK(aclrtMalloc((void **)&device, (COUNT + 1) * 4, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemset(device, (COUNT + 1) * 4, 0, (COUNT + 1) * 4));
     OK(aclrtMemsetD32(device, COUNT * 4, 0xdeadbeef, COUNT));
@@ -186,7 +174,7 @@ static void words_are_filled(void)
     EXPECT(aclrtMemcpyBatchV2(dsts, rooms, srcs, sizes, 0, &attr, &index, 1),
            ACL_ERROR_INVALID_PARAM);
     OK(aclrtFree(device));
-    end();
+    acl_end_plain();
     free(host);
 }
 
@@ -283,7 +271,7 @@ static void models_are_refused_with_a_reason(void)
     aclmdlIODims dims;
     aclmdlDataset *set = aclmdlCreateDataset();
     aclmdlDesc *desc = aclmdlCreateDesc();
-    begin();
+    acl_begin_plain();
     CU_ASSERT_PTR_NOT_NULL(desc);
     EXPECT(aclmdlLoadFromFile("/no/such/model.om", &id), ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID);
     EXPECT(aclmdlLoadFromFile("/proc/self/exe", &id), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
@@ -311,13 +299,13 @@ static void models_are_refused_with_a_reason(void)
     OK(aclmdlDestroyDesc(desc));
     EXPECT(aclmdlDestroyDesc(NULL), ACL_ERROR_INVALID_PARAM);
     OK(aclmdlDestroyDataset(set));
-    end();
+    acl_end_plain();
 }
 
 static void a_dump_is_set_up_in_order(void)
 {
     EXPECT(aclmdlInitDump(), ACL_ERROR_UNINITIALIZE);
-    begin();
+    acl_begin_plain();
     EXPECT(aclmdlSetDump("/proc/self/exe"), ACL_ERROR_DUMP_NOT_RUN);
     EXPECT(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
     OK(aclmdlInitDump());
@@ -327,7 +315,7 @@ static void a_dump_is_set_up_in_order(void)
     EXPECT(aclmdlSetDump(NULL), ACL_ERROR_INVALID_PARAM);
     OK(aclmdlFinalizeDump());
     EXPECT(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
-    end();
+    acl_end_plain();
 }
 
 static void versions_agree(void)
@@ -355,7 +343,7 @@ static void chips_say_what_they_can(void)
     uint64_t links = 0;
     setenv("LEO_DEVICES", "2", 1);
     setenv("LEO_SOC", "ascend910b1", 1);
-    begin();
+    acl_begin_plain();
     OK(aclrtCheckArchCompatibility("Ascend910B3", &can));
     CU_ASSERT_EQUAL(can, 1);
     OK(aclrtCheckArchCompatibility("Ascend910A", &can));
@@ -374,7 +362,7 @@ static void chips_say_what_they_can(void)
     EXPECT(aclrtGetDeviceCapability(0, (aclrtDevFeatureType)77, &can), ACL_ERROR_RT_PARAM_INVALID);
     CU_ASSERT_NOT_EQUAL(aclrtGetDeviceCapability(5, ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV, &can),
                         ACL_SUCCESS);
-    end();
+    acl_end_plain();
     unsetenv("LEO_DEVICES");
     unsetenv("LEO_SOC");
 }
@@ -385,7 +373,7 @@ static void a_graph_is_written_as_text(void)
     aclrtStream stream;
     aclmdlRI graph;
     void *device;
-    begin();
+    acl_begin_plain();
     OK(aclrtCreateStream(&stream));
     OK(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
@@ -403,7 +391,7 @@ static void a_graph_is_written_as_text(void)
     OK(aclmdlRIDestroy(graph));
     close(fd);
     unlink(path);
-    end();
+    acl_end_plain();
 }
 
 int main(int argc, char **argv)

@@ -353,6 +353,18 @@ struct rig_tensor rig_tensor_make(enum op_type type, unsigned rank, const int64_
     return tensor;
 }
 
+struct rig_tensor rig_tensor_eighths(enum op_type type, unsigned rank, const int64_t *dim,
+                                     enum rig_layout layout, uint64_t seed)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
+    const int64_t count = rig_tensor_count(&tensor);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_d(rig_tensor_at(&tensor, i), type, ((double)(rig_random(&seed) % 17) - 8) / 8);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
 void rig_tensor_put(struct rig_tensor *tensor)
 {
     must(aclrtMemcpy((char *)(uintptr_t)tensor->base + GUARD, tensor->storage_bytes, tensor->host,

@@ -37,6 +37,10 @@ enum { RIG_LAYOUTS = RIG_MIXED }; // MIXED is a choice of tests between the othe
  * first dimension. */
 struct rig_tensor rig_tensor_make(enum op_type type, unsigned rank, const int64_t *dim,
                                   enum rig_layout layout, uint64_t seed);
+/** The same of multiples of 1/8 in [-1, 1], which every type of numbers holds exactly, on the
+ * device. */
+struct rig_tensor rig_tensor_eighths(enum op_type type, unsigned rank, const int64_t *dim,
+                                     enum rig_layout layout, uint64_t seed);
 /** A view of the same storage (in-place calls); not to be freed apart from its acl. */
 void rig_tensor_put(struct rig_tensor *tensor);  /**< host to device */
 void rig_tensor_take(struct rig_tensor *tensor); /**< device to host; asserts the guards */

@@ -258,19 +258,25 @@ static void slices_turns_and_joins(void)
     end(&join);
 }
 
+/* Windows of 2 x 2, side by side. */
+static void halve(aclopAttr *attr)
+{
+    const int64_t window[] = {1, 1, 2, 2};
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "ksize", 4, window), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "strides", 4, window), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrString(attr, "padding", "VALID"), 0);
+}
+
 static void pools_give_no_indices(void)
 {
     const int64_t in[] = {1, 2, 5, 5}, out[] = {1, 2, 2, 2};
-    const int64_t ksize[] = {1, 1, 2, 2}, strides[] = {1, 1, 2, 2};
     float x[50], y[8], dy[8], dx[50];
     fill(x, 50, 7);
     fill(dy, 8, 5);
     struct call pool = begin();
     add(&pool, 0, 4, in, x);
     add(&pool, 1, 4, out, NULL);
-    CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "ksize", 4, ksize), 0);
-    CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "strides", 4, strides), 0);
-    CU_ASSERT_EQUAL(aclopSetAttrString(pool.attr, "padding", "VALID"), 0);
+    halve(pool.attr);
     CU_ASSERT_EQUAL(run(&pool, "MaxPool"), 0);
     take(&pool, 0, y, 8);
     end(&pool);
@@ -290,9 +296,7 @@ static void pools_give_no_indices(void)
     add(&back, 0, 4, out, y);
     add(&back, 0, 4, out, dy);
     add(&back, 1, 4, in, NULL);
-    CU_ASSERT_EQUAL(aclopSetAttrListInt(back.attr, "ksize", 4, ksize), 0);
-    CU_ASSERT_EQUAL(aclopSetAttrListInt(back.attr, "strides", 4, strides), 0);
-    CU_ASSERT_EQUAL(aclopSetAttrString(back.attr, "padding", "VALID"), 0);
+    halve(back.attr);
     CU_ASSERT_EQUAL(run(&back, "MaxPoolGrad"), 0);
     take(&back, 0, dx, 50);
     end(&back);

@@ -12,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
-                              enum rig_layout layout, uint64_t seed)
-{
-    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
-    const int64_t count = rig_tensor_count(&tensor);
-    for (int64_t i = 0; i < count; i++) {
-        rig_put_d(rig_tensor_at(&tensor, i), type, ((double)(rig_random(&seed) % 17) - 8) / 8);
-    }
-    rig_tensor_put(&tensor);
-    return tensor;
-}
-
 static double at(const struct rig_tensor *tensor, int64_t index)
 {
     return rig_get_d(rig_tensor_at(tensor, index), tensor->type);
@@ -65,8 +53,9 @@ static void run_matmul(enum op_type type, int64_t batch, int64_t m, int64_t k, i
                        enum rig_layout layout)
 {
     const int64_t a_dim[] = {batch, m, k}, b_dim[] = {batch, k, n}, out_dim[] = {batch, m, n};
-    struct rig_tensor a = make(type, 3, a_dim, layout, 1), b = make(type, 3, b_dim, layout, 2),
-                      out = make(type, 3, out_dim, RIG_DENSE, 3);
+    struct rig_tensor a = rig_tensor_eighths(type, 3, a_dim, layout, 1),
+                      b = rig_tensor_eighths(type, 3, b_dim, layout, 2),
+                      out = rig_tensor_eighths(type, 3, out_dim, RIG_DENSE, 3);
     double *want = calloc((size_t)(batch * m * n), sizeof(*want));
     for (int64_t i = 0; i < batch * m * n; i++) {
         const int64_t row = i / n, first = row / m * k * n + i % n;
@@ -155,10 +144,12 @@ static void run_convolution(const struct conv *c, enum op_type type, enum rig_la
     const int64_t x_dim[] = {c->n, c->groups * c->xc, c->size[0], c->size[1]},
                   w_dim[] = {c->groups * c->yc, c->xc, c->kernel[0], c->kernel[1]},
                   y_dim[] = {c->n, c->groups * c->yc, c->out[0], c->out[1]}, zeros[] = {0, 0};
-    struct rig_tensor x = make(type, 4, x_dim, layout, 1), w = make(type, 4, w_dim, layout, 2),
-                      g = make(type, 4, y_dim, layout, 3), y = make(type, 4, y_dim, RIG_DENSE, 4),
-                      dx = make(type, 4, x_dim, RIG_SLICED, 5),
-                      dw = make(type, 4, w_dim, RIG_DENSE, 6);
+    struct rig_tensor x = rig_tensor_eighths(type, 4, x_dim, layout, 1),
+                      w = rig_tensor_eighths(type, 4, w_dim, layout, 2),
+                      g = rig_tensor_eighths(type, 4, y_dim, layout, 3),
+                      y = rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 4),
+                      dx = rig_tensor_eighths(type, 4, x_dim, RIG_SLICED, 5),
+                      dw = rig_tensor_eighths(type, 4, w_dim, RIG_DENSE, 6);
     struct sums sums = {numbers_of(&x),
                         numbers_of(&w),
                         numbers_of(&g),
@@ -247,9 +238,9 @@ static void wrong_convolutions_are_told(void)
 {
     const int64_t x_dim[] = {1, 3, 5, 5}, w_dim[] = {4, 2, 3, 3}, y_dim[] = {1, 4, 5, 5},
                   ones[] = {1, 1}, zeros[] = {0, 0};
-    struct rig_tensor x = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
-                      w = make(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
-                      y = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3);
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                      w = rig_tensor_eighths(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
+                      y = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3);
     aclIntArray *one = aclCreateIntArray(ones, 2), *zero = aclCreateIntArray(zeros, 2);
     union op_test_arg args[] = {{.tensor = x.acl}, {.tensor = w.acl},       {.tensor = NULL},
                                 {.ints = one},     {.ints = one},           {.ints = one},

@@ -98,18 +98,6 @@ static void free_native(struct native *n)
     CU_ASSERT_EQUAL(aclrtFree(n->device), 0);
 }
 
-static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
-                              enum rig_layout layout, uint64_t seed)
-{
-    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, layout, seed);
-    const int64_t count = rig_tensor_count(&tensor);
-    for (int64_t i = 0; i < count; i++) {
-        rig_put_d(rig_tensor_at(&tensor, i), type, ((double)(rig_random(&seed) % 17) - 8) / 8);
-    }
-    rig_tensor_put(&tensor);
-    return tensor;
-}
-
 static void cast(aclTensor *from, aclTensor *to)
 {
     const union op_test_arg args[] = {{.tensor = from}, {.tensor = to}};
@@ -126,7 +114,7 @@ static struct native native_of(const struct rig_tensor *t, int format)
 /* Both hold the same numbers, whatever `native`'s format; `rows` gets them. */
 static void expect_same(const struct native *native, struct rig_tensor *rows, const char *what)
 {
-    struct rig_tensor got = make(rows->type, rows->rank, rows->dim, RIG_DENSE, 99);
+    struct rig_tensor got = rig_tensor_eighths(rows->type, rows->rank, rows->dim, RIG_DENSE, 99);
     const int64_t count = rig_tensor_count(rows);
     int64_t wrong = 0;
     cast(native->acl, got.acl);
@@ -203,11 +191,13 @@ static void run_convolution(const struct conv *c, enum op_type type, bool with_b
     const int64_t x_dim[] = {c->n, c->groups * c->xc, c->size[0], c->size[1]},
                   w_dim[] = {c->groups * c->yc, c->xc, c->kernel[0], c->kernel[1]},
                   y_dim[] = {c->n, c->groups * c->yc, out[0], out[1]}, zeros[] = {0, 0};
-    struct rig_tensor rows[] = {
-        make(type, 4, x_dim, RIG_DENSE, 1),       make(type, 4, w_dim, RIG_DENSE, 2),
-        make(type, 4, y_dim, RIG_DENSE, 3),       make(type, 1, w_dim, RIG_DENSE, 4),
-        make(type, 4, y_dim, RIG_DENSE, 5),       make(type, 4, x_dim, RIG_DENSE, 6),
-        make(OP_TYPE_F32, 4, w_dim, RIG_DENSE, 7)};
+    struct rig_tensor rows[] = {rig_tensor_eighths(type, 4, x_dim, RIG_DENSE, 1),
+                                rig_tensor_eighths(type, 4, w_dim, RIG_DENSE, 2),
+                                rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 3),
+                                rig_tensor_eighths(type, 1, w_dim, RIG_DENSE, 4),
+                                rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 5),
+                                rig_tensor_eighths(type, 4, x_dim, RIG_DENSE, 6),
+                                rig_tensor_eighths(OP_TYPE_F32, 4, w_dim, RIG_DENSE, 7)};
     struct native own[] = {
         native_of(&rows[0], ACL_FORMAT_NC1HWC0),  native_of(&rows[1], ACL_FORMAT_FRACTAL_Z),
         native_of(&rows[2], ACL_FORMAT_NC1HWC0),  native_of(&rows[3], ACL_FORMAT_NC1HWC0),
@@ -269,16 +259,16 @@ static void convolutions_are_those_of_rows(void)
 static void run_product(int64_t m, int64_t k, int64_t n, unsigned natives)
 {
     const int64_t a_dim[] = {m, k}, b_dim[] = {k, n}, out_dim[] = {m, n};
-    struct rig_tensor rows[] = {make(OP_TYPE_F16, 2, a_dim, RIG_DENSE, 1),
-                                make(OP_TYPE_F16, 2, b_dim, RIG_DENSE, 2),
-                                make(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 3)};
+    struct rig_tensor rows[] = {rig_tensor_eighths(OP_TYPE_F16, 2, a_dim, RIG_DENSE, 1),
+                                rig_tensor_eighths(OP_TYPE_F16, 2, b_dim, RIG_DENSE, 2),
+                                rig_tensor_eighths(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 3)};
     struct native own[] = {native_of(&rows[0], ACL_FORMAT_FRACTAL_NZ),
                            native_of(&rows[1], ACL_FORMAT_FRACTAL_NZ),
                            native_of(&rows[2], ACL_FORMAT_FRACTAL_NZ)};
     union op_test_arg args[] = {
         {.tensor = rows[0].acl}, {.tensor = rows[1].acl}, {.tensor = rows[2].acl}, {.integer = 1}};
     CU_ASSERT_EQUAL(rig_run(rig_row("Matmul"), args, true), 0);
-    struct rig_tensor plain = make(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 4);
+    struct rig_tensor plain = rig_tensor_eighths(OP_TYPE_F16, 2, out_dim, RIG_DENSE, 4);
     for (unsigned i = 0; i < 3; i++) {
         if (natives >> i & 1) {
             args[i].tensor = own[i].acl;
@@ -321,18 +311,18 @@ static void run_pool(const int64_t *x_dim, const int64_t *window, bool negative)
     }
     const int64_t mask_dim[] = {x_dim[0], x_dim[1], size[0] * size[1],
                                 ((y_dim[2] * y_dim[3] + 15) / 16 + 1) * 32};
-    struct rig_tensor x = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1);
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1);
     const int64_t count = rig_tensor_count(&x);
     const double least = rig_chip() == 0 ? -65504 : -INFINITY; // 910A saturates
     for (int64_t i = 0; negative && i < count; i++) {          // as padding is
         rig_put_d(rig_tensor_at(&x, i), OP_TYPE_F16, i % 3 ? least : -1);
     }
     rig_tensor_put(&x);
-    struct rig_tensor y = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 2),
-                      g = make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3),
-                      dx = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 4),
-                      other = make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 5),
-                      mask = make(OP_TYPE_I8, 4, mask_dim, RIG_DENSE, 6);
+    struct rig_tensor y = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 2),
+                      g = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3),
+                      dx = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 4),
+                      other = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 5),
+                      mask = rig_tensor_eighths(OP_TYPE_I8, 4, mask_dim, RIG_DENSE, 6);
     struct native own_x = native_of(&x, ACL_FORMAT_NC1HWC0),
                   own_y = native_of(&y, ACL_FORMAT_NC1HWC0);
     aclIntArray *ints[] = {aclCreateIntArray(size, 2), aclCreateIntArray(stride, 2),
@@ -387,9 +377,9 @@ static void pooling_is_that_of_rows(void)
 /* Add of two maps in the formats `a` and `b` (ND: rows) into one of format `out`. */
 static void run_add(const int64_t *dim, int a, int b, int out)
 {
-    struct rig_tensor rows[] = {make(OP_TYPE_F16, 4, dim, RIG_DENSE, 1),
-                                make(OP_TYPE_F16, 4, dim, RIG_DENSE, 2),
-                                make(OP_TYPE_F16, 4, dim, RIG_DENSE, 3)};
+    struct rig_tensor rows[] = {rig_tensor_eighths(OP_TYPE_F16, 4, dim, RIG_DENSE, 1),
+                                rig_tensor_eighths(OP_TYPE_F16, 4, dim, RIG_DENSE, 2),
+                                rig_tensor_eighths(OP_TYPE_F16, 4, dim, RIG_DENSE, 3)};
     const int format[] = {a, b, out};
     struct native own[3];
     aclTensor *acl[3];
@@ -451,9 +441,9 @@ static void operators_by_type_take_formats(void)
 {
     const int64_t x_dim[] = {2, 20, 6, 7}, w_dim[] = {33, 20, 3, 3}, y_dim[] = {2, 33, 6, 7},
                   ones[] = {1, 1, 1, 1}, zeros[] = {0, 0};
-    struct rig_tensor rows[] = {make(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
-                                make(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
-                                make(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3)};
+    struct rig_tensor rows[] = {rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                                rig_tensor_eighths(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
+                                rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 3)};
     struct native own[] = {native_of(&rows[0], ACL_FORMAT_NC1HWC0),
                            native_of(&rows[1], ACL_FORMAT_FRACTAL_Z),
                            native_of(&rows[2], ACL_FORMAT_NC1HWC0)};
@@ -500,7 +490,7 @@ static void wrong_formats_are_told(void)
     const int64_t dim[] = {2, 5, 4, 3}, three[] = {2, 5, 4}, stride[] = {60, 12, 3, 1},
                   good[] = {2, 1, 4, 3, 16}, bad[] = {2, 1, 4, 3, 5};
     char memory[64];
-    struct rig_tensor rows = make(OP_TYPE_F16, 4, dim, RIG_DENSE, 1);
+    struct rig_tensor rows = rig_tensor_eighths(OP_TYPE_F16, 4, dim, RIG_DENSE, 1);
     aclTensor *t =
         aclCreateTensor(dim, 4, ACL_FLOAT16, stride, 0, ACL_FORMAT_NC1HWC0, good, 5, memory);
     CU_ASSERT_PTR_NOT_NULL(t);
