@@ -20,18 +20,47 @@ static const struct aclop_mapping *find_type(const char *type)
                    sizeof(aclop_mappings[0]), compare_mapping);
 }
 
+static bool all_on_device(const struct leo_acl_op *op)
+{
+    for (int i = 0; i < op->input_count; i++) {
+        if (op->input_descs[i]->placement != ACL_MEMTYPE_DEVICE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const struct aclop_mapping *find_variant(const struct leo_acl_op *op, const char *word)
+{
+    char name[96];
+    snprintf(name, sizeof(name), "%s:%s", op->type, word);
+    return find_type(name);
+}
+
 static const struct aclop_mapping *find_mapping(const struct leo_acl_op *op)
 {
-    char with_mode[96];
-    const struct aclop_mapping *mapping = NULL;
+    const struct aclop_mapping *mapping = all_on_device(op) ? find_variant(op, "device") : NULL;
     for (const struct leo_acl_attr *attr = op->attr ? op->attr->first : NULL; attr && !mapping;
          attr = attr->next) {
         if (strcmp(attr->name, "mode") == 0 && attr->kind == LEO_ACL_ATTR_STRING) {
-            snprintf(with_mode, sizeof(with_mode), "%s:%s", op->type, attr->value.text);
-            mapping = find_type(with_mode);
+            mapping = find_variant(op, attr->value.text);
+        } else if (attr->kind == LEO_ACL_ATTR_BOOL && attr->value.bools[0]) {
+            mapping = find_variant(op, attr->name);
         }
     }
     return mapping ? mapping : find_type(op->type);
+}
+
+// An operator whose result size depends on data tells it of its one output.
+static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *dim)
+{
+    const struct leo_acl_op *op = user;
+    (void)index;
+    if (op->shaped && op->output_count == 1 && rank <= LEO_ACL_MAX_DIMS) {
+        aclTensorDesc *desc = op->shaped[0];
+        desc->dim_count = rank;
+        memcpy(desc->dims, dim, rank * sizeof(*dim));
+    }
 }
 
 // torch_npu calls from a thread that gives up at the first error, without a word from its main
@@ -74,8 +103,10 @@ static aclError run_op(const struct leo_acl_op *op)
     } else {
         aclop_take_tensors(&call);
     }
-    aclError error =
-        call.error ? call.error : opapi_run_row(op->type, call.row, call.args, op->stream);
+    aclError error = call.error
+                         ? call.error
+                         : opapi_run_row(op->type, call.row, call.args, op->stream,
+                                         (struct run_row_shape){set_shape, (void *)(uintptr_t)op});
     aclop_free_args(&call);
     return tell(op->type, error);
 }

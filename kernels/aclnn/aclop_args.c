@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "aclop_args.h"
+#include "aclop_internal.h"
 
 #include "../frame/layout.h"
 #include "objects.h"
 
+#include <inttypes.h>
 #include <leo/alloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static aclError fail(struct aclop_call *call, aclError code, const char *text)
+aclError aclop_fail(struct aclop_call *call, aclError code, const char *text)
 {
     call->error = leo_acl_fail(code, call->op->type, "%s", text);
     return call->error;
 }
 
-static const struct leo_acl_attr *find_attr(const struct aclop_call *call, const char *name)
+const struct leo_acl_attr *aclop_attr(const struct aclop_call *call, const char *name)
 {
     for (const struct leo_acl_attr *attr = call->op->attr ? call->op->attr->first : NULL; attr;
          attr = attr->next) {
@@ -28,7 +29,7 @@ static const struct leo_acl_attr *find_attr(const struct aclop_call *call, const
 
 static int64_t attr_int(const struct aclop_call *call, const char *name, int64_t absent)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
     if (!attr || attr->count == 0) {
         return absent;
     }
@@ -40,7 +41,7 @@ static int64_t attr_int(const struct aclop_call *call, const char *name, int64_t
 
 static bool attr_is_text(const struct aclop_call *call, const char *name, const char *text)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
     return attr && attr->kind == LEO_ACL_ATTR_STRING && strcmp(attr->value.text, text) == 0;
 }
 
@@ -51,13 +52,13 @@ static bool is_plain(aclFormat format)
 }
 
 // Tensor `number` of the inputs ('x') or outputs ('y').
-static bool get_tensor(struct aclop_call *call, char side, unsigned number,
-                       struct op_tensor *tensor)
+bool aclop_tensor(struct aclop_call *call, char side, unsigned number, struct op_tensor *tensor)
 {
     const struct leo_acl_op *op = call->op;
     const unsigned count = (unsigned)(side == 'x' ? op->input_count : op->output_count);
     if (number >= count) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "the call has fewer tensors than the operator");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                   "the call has fewer tensors than the operator");
         return false;
     }
     const aclTensorDesc *desc = side == 'x' ? op->input_descs[number] : op->output_descs[number];
@@ -65,15 +66,16 @@ static bool get_tensor(struct aclop_call *call, char side, unsigned number,
     const bool stored = desc->storage_format != ACL_FORMAT_UNDEFINED;
     const aclFormat format = stored ? desc->storage_format : desc->format;
     if (!is_plain(format) && !op_format_is_native((int)format)) {
-        call->error = leo_acl_fail(ACL_ERROR_FORMAT_NOT_MATCH, call->op->type,
-                                   "%s %u is stored in format %d: ND, NCHW, NCDHW, NC1HWC0, "
-                                   "FRACTAL_Z and FRACTAL_NZ are possible",
-                                   side == 'x' ? "input" : "output", number, (int)format);
+        call->error =
+            leo_acl_fail(ACL_ERROR_FORMAT_NOT_MATCH, call->op->type,
+                         "%s %u is stored in format %d: ND, NCHW, NCDHW, NC1HWC0, NDC1HWC0, "
+                         "FRACTAL_Z, FRACTAL_Z_3D and FRACTAL_NZ are possible",
+                         side == 'x' ? "input" : "output", number, (int)format);
         return false;
     }
     const size_t rank = desc->dim_count == LEO_ACL_NO_DIMS ? 0 : desc->dim_count;
     if (rank > OP_RANK_MAX) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a tensor has more than 8 dimensions");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a tensor has more than 8 dimensions");
         return false;
     }
     *tensor = op_tensor_dense((uintptr_t)aclGetDataBufferAddr(buffer), opapi_type(desc->type),
@@ -82,94 +84,14 @@ static bool get_tensor(struct aclop_call *call, char side, unsigned number,
     return true;
 }
 
-static int64_t *copy_numbers(struct aclop_call *call, unsigned at, uint64_t count)
+int64_t *aclop_numbers(struct aclop_call *call, unsigned at, uint64_t count)
 {
     call->numbers[at] = leo_calloc(count + 1, sizeof(int64_t));
     if (!call->numbers[at]) {
-        fail(call, ACL_ERROR_BAD_ALLOC, "out of host memory");
+        aclop_fail(call, ACL_ERROR_BAD_ALLOC, "out of host memory");
     }
     call->ints[at] = (struct op_ints){call->numbers[at], count};
     return call->numbers[at];
-}
-
-// A few numbers that lie in device memory: all work before must be done.
-static const void *read_back(struct aclop_call *call, const struct op_tensor *tensor)
-{
-    const uint64_t bytes = op_tensor_extent(tensor);
-    struct leo_rt_stream *stream;
-    struct leo_rt_device *device;
-    if (bytes > sizeof(call->read_back)) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be in host memory");
-        return NULL;
-    }
-    call->error = leo_acl_stream_get(call->op->stream, &stream, &device);
-    if (!call->error) {
-        leo_status status = leo_rt_stream_synchronize(stream, -1);
-        if (status == LEO_OK) {
-            status = leo_rt_memcpy(device, call->read_back, (const void *)(uintptr_t)tensor->addr,
-                                   bytes);
-        }
-        call->error = leo_acl_status(call->op->type, status);
-    }
-    return call->error ? NULL : call->read_back;
-}
-
-// Data of an input in host memory, NULL after a failure.
-static const void *host_data(struct aclop_call *call, unsigned number, struct op_tensor *tensor)
-{
-    if (!get_tensor(call, 'x', number, tensor)) {
-        return NULL;
-    }
-    const aclTensorDesc *desc = call->op->input_descs[number];
-    const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor->addr;
-    if (desc->placement == ACL_MEMTYPE_DEVICE && !desc->constant && data) {
-        data = read_back(call, tensor);
-    } else if (!data) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input has no memory");
-    }
-    return data;
-}
-
-// Integers of an input in host memory.
-static void host_numbers(struct aclop_call *call, unsigned at, unsigned number)
-{
-    struct op_tensor tensor;
-    const void *data = host_data(call, number, &tensor);
-    if (!data) {
-        return;
-    }
-    if (tensor.type != OP_TYPE_I32 && tensor.type != OP_TYPE_I64) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "an input must be int32 or int64 in host memory");
-        return;
-    }
-    const uint64_t count = (uint64_t)op_tensor_count(&tensor);
-    int64_t *numbers = copy_numbers(call, at, count);
-    for (uint64_t i = 0; numbers && i < count; i++) {
-        numbers[i] =
-            tensor.type == OP_TYPE_I32 ? ((const int32_t *)data)[i] : ((const int64_t *)data)[i];
-    }
-    call->args[at] = op_value_ints(&call->ints[at]);
-}
-
-// Pairs of an input in host memory, the last dimension first; at most `most` numbers if not 0.
-static void host_pairs(struct aclop_call *call, unsigned at, unsigned number, uint64_t most)
-{
-    host_numbers(call, at, number);
-    struct op_ints *ints = &call->ints[at];
-    if (call->error || ints->count % 2) {
-        return;
-    }
-    int64_t *items = call->numbers[at];
-    const uint64_t pairs = ints->count / 2;
-    for (uint64_t i = 0; i < pairs / 2; i++) {
-        int64_t *one = items + 2 * i, *other = items + 2 * (pairs - 1 - i);
-        const int64_t before = one[0], after = one[1];
-        one[0] = other[0];
-        one[1] = other[1];
-        other[0] = before;
-        other[1] = after;
-    }
-    ints->count = most && ints->count > most ? most : ints->count;
 }
 
 // The size of a tensor from dimension `from` on.
@@ -177,11 +99,11 @@ static void tensor_dims(struct aclop_call *call, unsigned at, char side, unsigne
                         unsigned from)
 {
     struct op_tensor tensor;
-    if (!get_tensor(call, side, number, &tensor)) {
+    if (!aclop_tensor(call, side, number, &tensor)) {
         return;
     }
     const unsigned count = tensor.rank > from ? tensor.rank - from : 0;
-    int64_t *numbers = copy_numbers(call, at, count);
+    int64_t *numbers = aclop_numbers(call, at, count);
     if (numbers && count) {
         memcpy(numbers, tensor.dim + from, count * sizeof(*numbers));
     }
@@ -192,12 +114,12 @@ static void tensor_dims(struct aclop_call *call, unsigned at, char side, unsigne
 static void attr_numbers(struct aclop_call *call, unsigned at, const char *name, uint64_t from,
                          uint64_t most)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
     const uint64_t all = attr && attr->kind == LEO_ACL_ATTR_INTS ? attr->count : 0,
                    rest = all > from ? all - from : 0, count = most && rest > most ? most : rest;
     // A dilation that is not given is 1.
     const bool ones = count == 0 && strncmp(name, "dilation", 8) == 0;
-    int64_t *numbers = copy_numbers(call, at, count + ones);
+    int64_t *numbers = aclop_numbers(call, at, count + ones);
     if (numbers && count) {
         memcpy(numbers, attr->value.ints + from, count * sizeof(*numbers));
     } else if (numbers && ones) {
@@ -208,13 +130,14 @@ static void attr_numbers(struct aclop_call *call, unsigned at, const char *name,
 
 static void attr_paddings(struct aclop_call *call, unsigned at, const char *name)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
     const bool three = attr && attr->kind == LEO_ACL_ATTR_INTS && attr->count == 6;
-    int64_t *numbers = copy_numbers(call, at, three ? 3 : 2);
+    int64_t *numbers = aclop_numbers(call, at, three ? 3 : 2);
     if (numbers && attr && attr->kind == LEO_ACL_ATTR_INTS && (three || attr->count == 4)) {
         for (size_t i = 0; i < attr->count / 2; i++) {
             if (attr->value.ints[2 * i] != attr->value.ints[2 * i + 1]) {
-                fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "paddings must be the same on both sides");
+                aclop_fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                           "paddings must be the same on both sides");
             }
             numbers[i] = attr->value.ints[2 * i];
         }
@@ -224,7 +147,7 @@ static void attr_paddings(struct aclop_call *call, unsigned at, const char *name
 
 static int64_t attr_at(const struct aclop_call *call, const char *name, size_t index)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
     return attr && attr->kind == LEO_ACL_ATTR_INTS && index < attr->count ? attr->value.ints[index]
                                                                           : 1;
 }
@@ -237,30 +160,30 @@ static void word_paddings(struct aclop_call *call, unsigned at, const char *name
         attr_paddings(call, at, "pads");
         return;
     }
-    int64_t *numbers = copy_numbers(call, at, 2);
+    int64_t *numbers = aclop_numbers(call, at, 2);
     const bool same = attr_is_text(call, name, "SAME"),
                backward = strstr(call->op->type, "Grad") != NULL;
-    if (!numbers || !get_tensor(call, 'x', 0, &in) ||
-        !get_tensor(call, backward ? 'x' : 'y', backward ? 2 : 0, &out)) {
+    if (!numbers || !aclop_tensor(call, 'x', 0, &in) ||
+        !aclop_tensor(call, backward ? 'x' : 'y', backward ? 2 : 0, &out)) {
         return;
     }
     for (unsigned d = 0; d < 2 && same && in.rank == 4 && out.rank == 4; d++) {
         const int64_t all = (out.dim[2 + d] - 1) * attr_at(call, "strides", 2 + d) +
                             attr_at(call, "ksize", 2 + d) - in.dim[2 + d];
         if (all > 0 && all % 2) {
-            fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "padding SAME would be different on both sides");
+            aclop_fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                       "padding SAME would be different on both sides");
         }
         numbers[d] = all > 0 ? all / 2 : 0;
     }
     if (!same && !attr_is_text(call, name, "VALID")) {
-        fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "padding must be VALID, SAME or CALCULATED");
+        aclop_fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "padding must be VALID, SAME or CALCULATED");
     }
     call->args[at] = op_value_ints(&call->ints[at]);
 }
 
 // A number as what the row takes in this place.
-static void put_number(struct aclop_call *call, unsigned at, struct op_scalar scalar)
+void aclop_put_number(struct aclop_call *call, unsigned at, struct op_scalar scalar)
 {
     const enum op_kind kind = call->row->params[at].kind;
     call->scalars[at] = scalar;
@@ -269,40 +192,34 @@ static void put_number(struct aclop_call *call, unsigned at, struct op_scalar sc
                                             : op_value_int(scalar.integer);
 }
 
-// The number an input holds in host memory, or number `index` of several.
-static void host_scalar(struct aclop_call *call, unsigned at, unsigned number, uint64_t index)
+static void attr_scalar(struct aclop_call *call, unsigned at, const char *name, int64_t absent)
 {
-    struct op_tensor tensor;
-    const void *data = host_data(call, number, &tensor);
-    if (!data) {
-        return;
-    }
-    const uint64_t count = (uint64_t)op_tensor_count(&tensor);
-    const bool one = index < count && (index > 0 || count == 1);
-    if (one && tensor.type == OP_TYPE_I32) {
-        put_number(call, at, op_scalar_int(((const int32_t *)data)[index]));
-    } else if (one && tensor.type == OP_TYPE_I64) {
-        put_number(call, at, op_scalar_int(((const int64_t *)data)[index]));
-    } else if (one && tensor.type == OP_TYPE_F32) {
-        put_number(call, at, op_scalar_real((double)((const float *)data)[index]));
-    } else if (one && tensor.type == OP_TYPE_F16) {
-        put_number(call, at,
-                   op_scalar_real((double)aclFloat16ToFloat(((const aclFloat16 *)data)[index])));
-    } else if (one && tensor.type == OP_TYPE_BOOL) {
-        put_number(call, at, op_scalar_int(((const uint8_t *)data)[index] != 0));
-    } else {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
-             "an input must be one int32, int64, float32, float16 or bool in host memory");
-    }
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
+    aclop_put_number(call, at,
+                     attr && attr->kind == LEO_ACL_ATTR_FLOAT
+                         ? op_scalar_real((double)attr->value.floats[0])
+                         : op_scalar_int(attr_int(call, name, absent)));
 }
 
-static void attr_scalar(struct aclop_call *call, unsigned at, const char *name)
+// The position of an attribute's word among `words`, which commas separate; "*" marks the one that
+// is meant if it is not given.
+static void attr_choice(struct aclop_call *call, unsigned at, const char *name, const char *words)
 {
-    const struct leo_acl_attr *attr = find_attr(call, name);
-    put_number(call, at,
-               attr && attr->kind == LEO_ACL_ATTR_FLOAT
-                   ? op_scalar_real((double)attr->value.floats[0])
-                   : op_scalar_int(attr_int(call, name, 1)));
+    int64_t position = 0;
+    const bool given = aclop_attr(call, name) != NULL;
+    for (const char *word = words; *word; position++) {
+        char text[32];
+        const size_t length = strcspn(word, ",");
+        const bool marked = *word == '*';
+        snprintf(text, sizeof(text), "%.*s", (int)(length - marked), word + marked);
+        if (given ? attr_is_text(call, name, text) : marked) {
+            call->args[at] = op_value_int(position);
+            return;
+        }
+        word += length + (word[length] == ',');
+    }
+    call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
+                               "attribute %s must be one of %s", name, words);
 }
 
 // All inputs as a list.
@@ -310,46 +227,17 @@ static void take_list(struct aclop_call *call, unsigned at)
 {
     const unsigned count = (unsigned)call->op->input_count;
     if (count > ACLOP_LIST) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "there are more than 64 inputs");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "there are more than 64 inputs");
         return;
     }
     for (unsigned i = 0; i < count; i++) {
-        if (!get_tensor(call, 'x', i, &call->members[i])) {
+        if (!aclop_tensor(call, 'x', i, &call->members[i])) {
             return;
         }
         call->member[i] = &call->members[i];
     }
     call->list = (struct op_tensor_list){call->member, count};
     call->args[at] = op_value_tensors(&call->list);
-}
-
-// An input with its dimensions in another order.
-static void take_turned(struct aclop_call *call, unsigned at, unsigned number)
-{
-    struct op_tensor tensor;
-    unsigned order[OP_RANK_MAX];
-    if (find_attr(call, "perm")) {
-        attr_numbers(call, at, "perm", 0, 0);
-    } else {
-        host_numbers(call, at, number + 1);
-    }
-    if (call->error || !get_tensor(call, 'x', number, &tensor)) {
-        return;
-    }
-    const struct op_ints *perm = &call->ints[at];
-    unsigned seen = 0;
-    bool fits = perm->count == tensor.rank;
-    for (unsigned i = 0; fits && i < tensor.rank; i++) {
-        fits = perm->items[i] >= 0 && perm->items[i] < tensor.rank;
-        order[i] = fits ? (unsigned)perm->items[i] : 0;
-        seen |= 1u << order[i];
-    }
-    if (!fits || seen != (1u << tensor.rank) - 1) {
-        fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH, "perm does not name every dimension once");
-        return;
-    }
-    call->tensors[at] = op_tensor_permute(&tensor, order);
-    call->args[at] = op_value_tensor(&call->tensors[at]);
 }
 
 static void take_flags(struct aclop_call *call, unsigned at, const char *digits)
@@ -374,7 +262,7 @@ static bool put_on_device(struct aclop_call *call, unsigned number, struct op_te
     struct leo_rt_device *device;
     call->error = leo_acl_stream_get(call->op->stream, &stream, &device);
     if (!call->error && call->constant_count == ACLOP_CONSTANTS) {
-        fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "more than 4 inputs are in host memory");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "more than 4 inputs are in host memory");
     }
     if (call->error) {
         return false;
@@ -398,7 +286,7 @@ static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
         call->args[at] = op_value_tensor(NULL);
         return;
     }
-    if (!get_tensor(call, word[0], number, tensor) ||
+    if (!aclop_tensor(call, word[0], number, tensor) ||
         (word[0] == 'x' && !put_on_device(call, number, tensor))) {
         return;
     }
@@ -435,17 +323,30 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'X':
         take_list(call, at);
         return;
-    case 'a':
-        take_turned(call, at, number);
+    case 'g':
+        if (aclop_attr(call, "perm")) {
+            attr_numbers(call, at, "perm", 0, 0);
+        } else {
+            aclop_host_numbers(call, at, number);
+        }
+        return;
+    case 'w':
+        aclop_host_view(call, at, number, (unsigned)from);
+        return;
+    case 'I':
+        aclop_host_indices(call, at, number, (unsigned)from);
+        return;
+    case 'c':
+        attr_choice(call, at, name, more ? more + 1 : "");
         return;
     case 'h':
-        host_numbers(call, at, number);
+        aclop_host_numbers(call, at, number);
         return;
     case 'q':
-        host_pairs(call, at, number, from);
+        aclop_host_pairs(call, at, number, from);
         return;
     case 'v':
-        host_scalar(call, at, number, from);
+        aclop_host_scalar(call, at, number, from);
         return;
     case 'd':
         tensor_dims(call, at, name[0], (unsigned)strtoul(name + 1, NULL, 10), (unsigned)from);
@@ -460,17 +361,18 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         word_paddings(call, at, name);
         return;
     case 's':
-        attr_scalar(call, at, name);
+        attr_scalar(call, at, name, more ? strtol(more + 1, NULL, 10) : 1);
         return;
     case 'i':
-        call->args[at] = op_value_int(attr_int(call, name, strcmp(name, "groups") == 0));
+        call->args[at] = op_value_int(
+            attr_int(call, name, more ? strtol(more + 1, NULL, 10) : strcmp(name, "groups") == 0));
         return;
     case 'e':
         call->args[at] = op_value_int(!attr_int(call, name, 1));
         return;
     case 'k':
-        host_scalar(call, at, number, 0);
-        put_number(call, at, op_scalar_real(1 - call->scalars[at].real));
+        aclop_host_scalar(call, at, number, 0);
+        aclop_put_number(call, at, op_scalar_real(1 - call->scalars[at].real));
         return;
     case 'o':
         call->args[at] = op_value_int(attr_is_text(call, name, "iof"));
@@ -479,7 +381,7 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         take_flags(call, at, name);
         return;
     case 't':
-        if (get_tensor(call, name[0], (unsigned)strtoul(name + 1, NULL, 10), &tensor)) {
+        if (aclop_tensor(call, name[0], (unsigned)strtoul(name + 1, NULL, 10), &tensor)) {
             call->args[at] = op_value_type(tensor.type);
         }
         return;
@@ -487,19 +389,40 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         call->args[at] = (struct op_value){.kind = call->row->params[at].kind};
         return;
     default:
-        put_number(call, at, op_scalar_int(strtol(word, NULL, 10)));
+        aclop_put_number(call, at, op_scalar_int(strtol(word, NULL, 10)));
         return;
+    }
+}
+
+// Numbers that a row has no argument for.
+static void check_attr(struct aclop_call *call, const char *word)
+{
+    char name[64];
+    const char *value = strchr(word, ':');
+    snprintf(name, sizeof(name), "%.*s", (int)(value - word - 1), word + 1);
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
+    const double want = strtod(value + 1, NULL);
+    const double got = attr && attr->kind == LEO_ACL_ATTR_FLOAT
+                           ? (double)attr->value.floats[0]
+                           : (double)attr_int(call, name, (int64_t)want);
+    if (got != want) {
+        call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
+                                   "attribute %s is %g: only %g is possible", name, got, want);
     }
 }
 
 void aclop_take_args(struct aclop_call *call, const char *words)
 {
-    for (unsigned at = 0; *words && at < ACLOP_ARGS && !call->error; at++) {
+    for (unsigned at = 0; *words && at < ACLOP_ARGS && !call->error;) {
         char word[64];
         const size_t length = strcspn(words, " ");
         snprintf(word, sizeof(word), "%.*s", (int)length, words);
         words += length + strspn(words + length, " ");
-        take_word(call, at, word);
+        if (word[0] == '=') {
+            check_attr(call, word);
+        } else {
+            take_word(call, at++, word);
+        }
     }
 }
 
@@ -510,11 +433,11 @@ void aclop_take_tensors(struct aclop_call *call)
         const struct op_param *param = &call->row->params[at];
         const bool out = param->role == OP_ROLE_OUT;
         if (param->kind != OP_KIND_TENSOR || param->role == OP_ROLE_REF) {
-            fail(call, ACL_ERROR_OP_NOT_FOUND, "there is no operator of this type");
+            aclop_fail(call, ACL_ERROR_OP_NOT_FOUND, "there is no operator of this type");
             return;
         }
         const unsigned number = out ? outs++ : ins++;
-        if (get_tensor(call, out ? 'y' : 'x', number, &call->tensors[at]) &&
+        if (aclop_tensor(call, out ? 'y' : 'x', number, &call->tensors[at]) &&
             (out || put_on_device(call, number, &call->tensors[at]))) {
             call->args[at] = op_value_tensor(&call->tensors[at]);
         }

@@ -6,7 +6,10 @@
  * - x0 y0: input or output tensor; x0':name with its last two dimensions exchanged if the
  *   attribute is set; x0? is NULL if the call has not so many inputs, or its type is undefined
  * - X: all inputs, as a list
- * - a0: input 0 with its dimensions in the order of attribute perm, or of input 1 in host memory
+ * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
+ * memory
+ * - I1:3: a list of the inputs from 3 on, one for each 1 of input 1 (host memory), none for a 0
+ * - g1: the integers of attribute perm, or of input 1 in host memory
  * - 0 1: a scalar, or a number where the row takes one
  * - h1: the integers of input 1, which lies in host memory; v1: the one number of it; v1:2: its
  *   number 2, counted from 0
@@ -15,8 +18,11 @@
  * - l:name: integers of an attribute; l:name:2 from the third on, l:name:1:2 two of them
  * - p:name: paddings (before, after) of an attribute for two or three dimensions
  * - P:name: paddings that the word VALID, SAME or CALCULATED (attribute pads) stands for
- * - s:name: a number from an attribute, 1 if it is not given
- * - i:name: an integer or bool from an attribute (the first of a list), 0 if it is not given
+ * - s:name: a number from an attribute, 1 if it is not given; s:name:-1 that number
+ * - i:name: an integer or bool from an attribute (the first of a list), 0 if it is not given;
+ *   i:name:1 that number
+ * - c:name:none,*mean,sum: the position of an attribute's word in the list, * if it is not given
+ * - =name:1: no argument; the attribute must be that number if it is given
  * - e:name: 1 if an attribute is false
  * - k2: 1 - the number of input 2, which lies in host memory
  * - o:name: 1 if the text is "iof"
@@ -27,8 +33,9 @@
  * Products of float32 may go through the Cube unit's narrower types: the mode in which programs
  * that call by type name compile ("allow_fp32_to_fp16").
  *
- * A line "Type:word" is for calls whose attribute mode is that word. A type that is not here but
- * has the name of a pointwise row is that row with the call's tensors.
+ * A line "Type:word" is for calls whose attribute mode is that word or that have a bool attribute
+ * of that name set; "Type:device" for those with all inputs in device memory. A type that is not
+ * here but has the name of a pointwise row is that row with the call's tensors.
  */
 #pragma once
 
@@ -49,8 +56,11 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"ApplyAdam", "AclApplyAdam", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 i:use_nesterov y0 x1 x2"},
     {"ApplyAdamD", "AclApplyAdam", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 i:use_nesterov y0 y1 y2"},
     {"ArgMaxD", "ArgMax", "x0 i:dimension 0 y0"},
+    {"ArgMaxV2", "ArgMax", "x0 v1 i:keep_dims y0"},
     {"ArgMaxWithValue", "MaxDim", "x0 i:dimension i:keep_dims y1 y0"},
+    {"ArgMin", "ArgMin", "x0 v1 i:keep_dims y0"},
     {"ArgMinWithValue", "MinDim", "x0 i:dimension i:keep_dims y1 y0"},
+    {"AsStrided", "InplaceCopy", "y0 w0:1"},
     {"Assign", "InplaceCopy", "y0 x1"},
     {"AssignAdd", "Add", "x0 x1 1 y0"},
     {"AssignSub", "Sub", "x0 x1 1 y0"},
@@ -65,6 +75,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Axpy", "Add", "x0 x1 s:alpha y0"},
     {"AxpyV2", "Add", "x0 x1 v2 y0"},
     {"BNInfer", "AclBnInfer", "x0 x1 x2 x3 x4 s:epsilon y0"},
+    {"BNInferGrad", "AclBnInferGrad", "x0 x1 x2 s:epsilon y0"},
     {"BNTrainingReduce", "AclBnReduce", "x0 y0 y1"},
     {"BNTrainingReduceGrad", "AclBnReduceGrad", "x0 x1 x2 x3 x4 x5 x6 s:epsilon y0"},
     {"BNTrainingUpdate", "AclBnUpdate", "x0 x1 x2 x3 x4 x5 x6 s:factor s:epsilon y0 y1 y2 y3 y4"},
@@ -73,12 +84,17 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 1"},
     {"BiasAdd", "Add", "x0 x1 1 y0"},
     {"BiasAddGrad", "AclBiasGrad", "x0 y0"},
+    {"BinaryCrossEntropy", "BinaryCrossEntropy", "x0 x1 x2? c:reduction:none,*mean,sum y0"},
+    {"BinaryCrossEntropyGrad", "BinaryCrossEntropyBackward",
+     "x2 x0 x1 x3? c:reduction:none,*mean,sum y0"},
     {"BroadcastTo", "InplaceCopy", "y0 x0"},
     {"Cast", "Cast", "x0 t:y0 y0"},
     {"CdistGrad", "CdistBackward", "x0 x1 x2 x3 s:p y0"},
     {"Ceil", "Ceil", "x0 y0"},
+    {"CeluV2", "Celu", "x0 s:alpha y0"},
     {"ClipByValue", "Clamp", "x0 v1 v2 y0"},
     {"ClipByValueV2", "Clamp", "x0 v1 v2 y0"},
+    {"ClipByValueV2:device", "ClampTensor", "x0 x1 x2 y0"},
     {"ConcatD", "Cat", "X i:concat_dim y0"},
     {"Conv2D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
     {"Conv2DBackpropFilter", "ConvolutionBackward",
@@ -87,6 +103,15 @@ static const struct aclop_mapping aclop_mappings[] = {
      "x2 y0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
     {"Conv2DTranspose", "Convolution",
      "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
+    {"Conv3D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+    {"Conv3DBackpropFilter", "ConvolutionBackward",
+     "x2 x0 y0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
+    {"Conv3DBackpropInput", "ConvolutionBackward",
+     "x2 y0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
+    {"Conv3DTranspose", "Convolution",
+     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
+    {"Cumprod", "Cumprod", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
+    {"Cumsum", "Cumsum", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
     {"Div", "Div", "x0 x1 y0"},
     {"DropOutDoMask", "DropoutDoMask", "x0 x1 k2 y0"},
     {"DropOutGenMask", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
@@ -105,9 +130,25 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"FastGeluGrad", "FastGeluBackward", "x0 x1 y0"},
     {"Fill", "InplaceFillScalar", "y0 v1"},
     {"Floor", "Floor", "x0 y0"},
+    {"FloorDiv", "FloorDivide", "x0 x1 y0"},
+    {"FloorMod", "RemainderTensorTensor", "x0 x1 y0"},
+    {"GLU", "Glu", "x0 i:dim y0"},
+    {"GLUGrad", "GluBackward", "x0 x1 i:dim y0"},
+    {"GatherElements", "Gather", "x0 i:dim x1 y0"},
+    {"GatherV2", "AclGather", "=batch_dims:0 x0 v2 x1 y0"},
     {"GeluGrad", "GeluBackward", "x0 x1 y0"},
     {"Greater", "GtTensor", "x0 x1 y0"},
     {"GreaterEqual", "GeTensor", "x0 x1 y0"},
+    {"GridSampler2D", "GridSampler2D",
+     "x0 x1 c:interpolation_mode:*bilinear,nearest,bicubic c:padding_mode:*zeros,border,reflection "
+     "i:align_corners y0"},
+    {"GridSampler2DGrad", "GridSampler2DBackward",
+     "x0 x1 x2 c:interpolation_mode:*bilinear,nearest,bicubic "
+     "c:padding_mode:*zeros,border,reflection i:align_corners m:11 y0 y1"},
+    {"GroupNorm", "AclGroupNorm", "x0 x1 x2 i:num_groups s:eps y0 y1 y2"},
+    {"GroupNormGrad", "AclGroupNormGrad", "x0 x1 x2 x3 x4 i:num_groups y0 y1 y2"},
+    {"HardShrink", "Hardshrink", "x0 s:lambd y0"},
+    {"HardShrinkGrad", "HardshrinkBackward", "x0 x1 s:lambd y0"},
     {"HardSigmoid", "Hardsigmoid", "x0 y0"},
     {"HardSigmoidGrad", "HardsigmoidBackward", "x0 x1 y0"},
     {"HardSwish", "Hardswish", "x0 y0"},
@@ -115,17 +156,31 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"HardtanhGrad", "HardtanhBackward", "x1 x0 s:min_val s:max_val y0"},
     {"Identity", "TransData", "x0 y0"},
     {"Im2col", "Im2col", "x0 l:ksizes l:dilations p:pads l:strides y0"},
+    {"Index", "Index", "x0 I1:3 y0"},
+    {"IndexPutV2", "IndexPutImpl", "y0 I2:4 x1 i:accumulate 0"},
+    {"InplaceIndexAdd", "IndexAdd", "x0 i:axis x1 x2 v3 y0"},
     {"Iou", "Overlap", "x0 x1 o:mode s:eps y0"},
+    {"KLDiv", "KlDiv", "x0 x1 c:reduction:none,*mean,sum i:log_target y0"},
+    {"KlDivLossGrad", "KlDivBackward", "x0 x1 x2 c:reduction:none,*mean,sum i:log_target y0"},
+    {"L1LossGrad", "L1LossBackward", "x0 x1 x2 c:reduction:none,*mean,sum y0"},
+    {"LayerNorm", "AclLayerNorm", "x0 x1 x2 i:begin_norm_axis s:epsilon y0 y1 y2"},
+    {"LayerNormGrad", "AclLayerNormGrad", "x0 x1 x2 x3 x4 y0 y1 y2"},
     {"LeakyRelu", "LeakyRelu", "x0 s:negative_slope y0"},
     {"LeakyReluGrad", "LeakyReluBackward", "x0 x1 s:negative_slope 0 y0"},
     {"Less", "LtTensor", "x0 x1 y0"},
     {"LessEqual", "LeTensor", "x0 x1 y0"},
-    {"Log", "Log", "x0 y0"},
+    {"Log", "AclLog", "=scale:1 =shift:0 x0 s:base:-1 y0"},
+    {"LogSigmoidGrad", "LogSigmoidBackward", "x0 x1 x1 y0"},
     {"LogSoftmaxGrad", "LogSoftmaxBackward", "x0 x1 i:axis y0"},
     {"LogSoftmaxV2", "LogSoftmax", "x0 i:axes y0"},
     {"LogicalAnd", "LogicalAnd", "x0 x1 y0"},
     {"LogicalNot", "LogicalNot", "x0 y0"},
     {"LogicalOr", "LogicalOr", "x0 x1 y0"},
+    {"LpLoss", "L1Loss", "=p:1 x0 x1 c:reduction:none,*mean,sum y0"},
+    {"LpNormReduceV2", "AclNormPower", "x0 s:p l:axes i:keepdim y0"},
+    {"LpNormUpdateV2", "AclNormRoot", "x0 s:p y0"},
+    {"MaskedFill", "SWhere", "x1 x2 x0 y0"},
+    {"MaskedSelect", "MaskedSelect", "x0 x1 y0"},
     {"MatMul", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
     {"MatMulV2", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
     {"MaxPool", "AclMaxPool", "x0 l:ksize:2 l:strides:2 P:padding l:dilation:2 i:ceil_mode y0 -"},
@@ -143,10 +198,18 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"MirrorPad", "ReflectionPad2d", "x0 q1:4 y0"},
     {"Mish", "Mish", "x0 y0"},
     {"MishGrad", "MishBackward", "x0 x1 y0"},
+    {"Mod", "FmodTensor", "x0 x1 y0"},
+    {"MseLoss", "MseLoss", "x0 x1 c:reduction:none,*mean,sum y0"},
+    {"MseLossGrad", "MseLossBackward", "x2 x0 x1 c:reduction:none,*mean,sum y0"},
     {"Mul", "Mul", "x0 x1 y0"},
     {"Muls", "Muls", "x0 s:value y0"},
+    {"NLLLoss", "NLLLoss", "x0 x1 x2 c:reduction:none,*mean,sum i:ignore_index:-100 y0 y1"},
+    {"NLLLossGrad", "NLLLossBackward",
+     "x1 x0 x2 x3 c:reduction:none,*mean,sum i:ignore_index:-100 x4 y0"},
     {"Neg", "Neg", "x0 y0"},
     {"NonMaxSuppressionV4", "Suppress", "x0 x1 x2 x3 x4 y0 y1"},
+    {"NonZero", "Nonzero", "x0 y0"},
+    {"NonZero:transpose", "NonzeroV2", "x0 y0"},
     {"NotEqual", "NeTensor", "x0 x1 y0"},
     {"OneHot", "OneHot", "x0 v1 x2 x3 i:axis y0"},
     {"OnesLike", "InplaceOne", "y0"},
@@ -162,29 +225,51 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Pow", "PowTensorTensor", "x0 x1 y0"},
     {"RealDiv", "Div", "x0 x1 y0"},
     {"Reciprocal", "Reciprocal", "x0 y0"},
+    {"ReduceAll", "All", "x0 h1 i:keep_dims y0"},
+    {"ReduceAny", "Any", "x0 h1 i:keep_dims y0"},
+    {"ReduceLogSumExp", "LogSumExp", "x0 h1 i:keep_dims y0"},
     {"ReduceMax", "Amax", "x0 h1 i:keep_dims y0"},
     {"ReduceMean", "Mean", "x0 h1 i:keep_dims t:y0 y0"},
+    {"ReduceMeanD", "Mean", "x0 l:axes i:keep_dims t:y0 y0"},
     {"ReduceMin", "Amin", "x0 h1 i:keep_dims y0"},
+    {"ReduceProd", "AclReduceProd", "x0 h1 i:keep_dims t:y0 y0"},
+    {"ReduceStdV2Update", "VarCorrection", "x0 l:dim i:correction i:keepdim y0"},
+    {"ReduceStdV2Update:if_std", "Std", "x0 l:dim i:correction i:keepdim y0"},
+    {"ReduceStdWithMean", "Std", "x0 l:dim i:correction i:keepdim y0"},
     {"ReduceSum", "ReduceSum", "x0 h1 i:keep_dims t:y0 y0"},
     {"ReduceSumD", "ReduceSum", "x0 l:axes i:keep_dims t:y0 y0"},
     {"Relu", "Relu", "x0 y0"},
     {"ReluGrad", "ThresholdBackward", "x0 x1 0 y0"},
+    {"RepeatInterleave", "RepeatInterleaveWithDim", "x0 x1 i:axis 0 y0"},
     {"ResizeBilinearV2", "UpsampleBilinear2d", "x0 h1 i:align_corners 0 0 y0"},
     {"ResizeBilinearV2Grad", "UpsampleBilinear2dBackward", "x0 d:x0:2 d:y0 i:align_corners 0 0 y0"},
     {"ResizeNearestNeighborV2", "UpsampleNearest2d", "x0 h1 y0"},
     {"ResizeNearestNeighborV2Grad", "UpsampleNearest2dBackward", "x0 d:x0:2 d:y0 0 0 y0"},
+    {"ReverseV2", "Flip", "x0 h1 y0"},
+    {"Roll", "Roll", "x0 l:shifts l:dims y0"},
     {"Rsqrt", "Rsqrt", "x0 y0"},
     {"ScaledMaskedSoftmax", "ScaledMaskedSoftmax", "x0 x1 s:scale i:fixed_triu_mask y0"},
+    {"ScatterElements", "Scatter", "x0 i:axis x1 x2 c:reduction:*none,add,mul y0"},
     {"Select", "SWhere", "x0 x1 x2 y0"},
     {"Sigmoid", "Sigmoid", "x0 y0"},
+    {"SigmoidCrossEntropyWithLogitsGradV2", "BinaryCrossEntropyWithLogitsBackward",
+     "x2 x0 x1 x3? x4? c:reduction:none,*mean,sum y0"},
+    {"SigmoidCrossEntropyWithLogitsV2", "BinaryCrossEntropyWithLogits",
+     "x0 x1 x2? x3? c:reduction:none,*mean,sum y0"},
     {"SigmoidGrad", "SigmoidBackward", "x1 x0 y0"},
     {"SiluGrad", "SiluBackward", "x0 x1 y0"},
     {"Slice", "SliceSize", "x0 h1 h2 y0"},
+    {"SmoothL1LossGradV2", "SmoothL1LossBackward",
+     "x2 x0 x1 c:reduction:none,*mean,sum s:sigma y0"},
+    {"SmoothL1LossV2", "SmoothL1Loss", "x0 x1 c:reduction:none,*mean,sum s:sigma y0"},
+    {"SoftShrink", "Softshrink", "x0 s:lambd y0"},
+    {"SoftShrinkGrad", "SoftshrinkBackward", "x0 x1 s:lambd y0"},
     {"SoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits", "x0 x1 y0 y1"},
     {"SoftmaxGrad", "SoftmaxBackward", "x1 x0 i:axes y0"},
     {"SoftmaxV2", "Softmax", "x0 i:axes y0"},
     {"SoftplusV2", "Softplus", "x0 s:beta s:threshold y0"},
     {"SoftplusV2Grad", "SoftplusBackward", "x0 x1 s:beta s:threshold y0"},
+    {"Sort", "Sort", "x0 1 i:axis:-1 i:descending y0 y1"},
     {"Sqrt", "Sqrt", "x0 y0"},
     {"Square", "Mul", "x0 x0 y0"},
     {"StatelessDropOutGenMask", "DropoutGenMask", "h0 k1 v2 v4:1 y0"},
@@ -194,8 +279,15 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Tanh", "Tanh", "x0 y0"},
     {"TanhGrad", "TanhBackward", "x1 x0 y0"},
     {"TensorMove", "InplaceCopy", "y0 x0"},
+    {"ThresholdGradV2D", "ThresholdBackward", "x0 x1 s:threshold y0"},
+    {"ThresholdV2D", "Threshold", "x0 s:threshold s:value y0"},
+    {"Tile", "Repeat", "x0 h1 y0"},
+    {"TopKV2", "Topk", "x0 v1 i:dim:-1 i:largest:1 i:sorted:1 y0 y1"},
     {"TransData", "TransData", "x0 y0"},
-    {"Transpose", "InplaceCopy", "y0 a0"},
-    {"TransposeD", "InplaceCopy", "y0 a0"},
+    {"Transpose", "AclPermute", "x0 g1 y0"},
+    {"TransposeD", "AclPermute", "x0 g1 y0"},
+    {"Tril", "Tril", "x0 i:diagonal y0"},
+    {"Triu", "Triu", "x0 i:diagonal y0"},
+    {"ViewCopy", "InplaceCopy", "w0:1 w4:5"},
     {"ZerosLike", "InplaceZero", "y0"},
 };

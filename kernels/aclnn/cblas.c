@@ -69,7 +69,8 @@ static aclError multiply(const char *func, const struct operand *a, const struct
     const struct op_value args[] = {op_value_tensor(&tensor[0]), op_value_tensor(&tensor[1]),
                                     op_value_tensor(&first), op_value_tensor(&second),
                                     op_value_tensor(&tensor[2])};
-    return opapi_run_row(func, op_row_find("BlasGemm"), args, stream);
+    return opapi_run_row(func, op_row_find("BlasGemm"), args, stream,
+                         (struct run_row_shape){NULL, NULL});
 }
 
 static aclError gemm(const char *func, aclTransType transA, aclTransType transB,

@@ -9,7 +9,7 @@
 // Workspace, run, and its end: the memory must outlive the work.
 static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *device,
                            struct leo_rt_stream *stream, const struct op_row *row,
-                           const struct op_value *args)
+                           const struct op_value *args, struct run_row_shape shape)
 {
     uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS], workspace = 0;
     const uint64_t bytes = op_plan_workspace_bytes(plan);
@@ -18,8 +18,11 @@ static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *dev
         return status;
     }
     op_args_addresses(row, args, addr);
-    const struct op_run run = {
-        .addr = addr, .addr_count = op_args_tensors(row, args), .workspace = workspace};
+    const struct op_run run = {.addr = addr,
+                               .addr_count = op_args_tensors(row, args),
+                               .workspace = workspace,
+                               .set_shape = shape.set,
+                               .user = shape.user};
     status = op_plan_run(plan, stream, &run);
     if (bytes) {
         // A fault stays the stream's to report: it is not taken here.
@@ -44,7 +47,7 @@ static aclError begin_dump(const char *name, const struct op_row *row, const str
 }
 
 aclError opapi_run_row(const char *name, const struct op_row *row, const struct op_value *args,
-                       aclrtStream stream)
+                       aclrtStream stream, struct run_row_shape shape)
 {
     struct leo_rt_stream *rt;
     struct leo_rt_device *device;
@@ -63,7 +66,7 @@ aclError opapi_run_row(const char *name, const struct op_row *row, const struct 
         error = begin_dump(name, row, args, stream, &dump);
     }
     if (status == LEO_OK && !error) {
-        status = run_plan(plan, device, rt, row, args);
+        status = run_plan(plan, device, rt, row, args, shape);
     }
     op_plan_put(plan);
     if (dump) {

@@ -4,6 +4,7 @@
 #include "dims.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { CHANNELS = 16 }; // of a block
 
@@ -67,4 +68,82 @@ leo_status op_plan_stride_add(const struct op_call *call)
     const struct op_value add[] = {op_value_tensor(&a), op_value_tensor(&b), op_value_scalar(&one),
                                    op_value_tensor(y)};
     return status == LEO_OK ? op_plan_call(call->plan, "Add", add, 4) : status;
+}
+
+leo_status op_plan_permute(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *perm = op_call_ints(call, "perm");
+    unsigned order[OP_RANK_MAX] = {0}, seen = 0;
+    bool fits = perm->count == x->rank;
+    for (unsigned i = 0; fits && i < x->rank; i++) {
+        fits = perm->items[i] >= 0 && perm->items[i] < x->rank;
+        order[i] = fits ? (unsigned)perm->items[i] : 0;
+        seen |= 1u << order[i];
+    }
+    if (!fits || seen != (1u << x->rank) - 1) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "perm does not name every dimension of x (shape %s) once",
+                            op_tensor_shape_text(x).text);
+    }
+    const struct op_tensor turned = op_tensor_permute(x, order);
+    leo_status status = op_call_check_shape(call, "y", turned.rank, turned.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &turned) : status;
+}
+
+// The rows take one list of indices: index and y are seen with its dimensions as one.
+leo_status op_plan_gather_axis(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *index = op_call_tensor(call, "index"),
+                           *y = op_call_tensor(call, "y");
+    const int64_t asked = op_call_int(call, "dim"), dim = asked < 0 ? asked + x->rank : asked,
+                  count = op_tensor_count(index);
+    if (dim < 0 || dim >= x->rank || x->rank + index->rank - 1 > OP_RANK_MAX) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "dim %" PRId64 " is out of range, x has shape %s and index %s", asked,
+                            op_tensor_shape_text(x).text, op_tensor_shape_text(index).text);
+    }
+    int64_t wanted[OP_RANK_MAX], flat[OP_RANK_MAX];
+    unsigned rank = 0;
+    for (unsigned i = 0; i < x->rank; i++) {
+        flat[i] = (int64_t)i == dim ? count : x->dim[i];
+        for (unsigned k = 0; (int64_t)i == dim && k < index->rank; k++) {
+            wanted[rank++] = index->dim[k];
+        }
+        if ((int64_t)i != dim) {
+            wanted[rank++] = x->dim[i];
+        }
+    }
+    leo_status status = op_call_check_shape(call, "y", rank, wanted);
+    if (status != LEO_OK || op_tensor_count(y) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor dense = op_chain_dense(&chain, index->type, index),
+                           list = op_view_shape(&dense, 1, &count),
+                           made = op_tensor_is_dense(y)
+                                      ? op_view_shape(y, x->rank, flat)
+                                      : op_chain_temp(&chain, y->type, x->rank, flat);
+    OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(x), op_value_int(dim),
+                  op_value_tensor(&list), op_value_tensor(&made));
+    if (!op_tensor_is_dense(y)) {
+        const struct op_tensor shaped = op_view_shape(&made, rank, wanted);
+        op_chain_copy(&chain, y, &shaped);
+    }
+    return chain.status;
+}
+
+leo_status op_plan_log_base(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const double base = op_call_real(call, "base");
+    const char *row = base == 2 ? "Log2" : base == 10 ? "Log10" : "Log";
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, row, op_value_tensor(x), op_value_tensor(y));
+    if (base > 0 && base != 2 && base != 10) {
+        const struct op_scalar factor = op_scalar_real(1 / log(base));
+        OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(y), op_value_scalar(&factor),
+                      op_value_tensor(y));
+    }
+    return chain.status;
 }

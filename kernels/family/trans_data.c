@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes of format: rows to blocks of channels (NC1HWC0) or fractals (FRACTAL_Z, FRACTAL_NZ), and
- * back. Each is a copy between two views with as many dimensions as the format has; what a format
- * has beyond the shape is zero.
+ * Changes of format: rows to blocks of channels (NC1HWC0, NDC1HWC0) or fractals (FRACTAL_Z,
+ * FRACTAL_Z_3D, FRACTAL_NZ), and back. Each is a copy between two views with as many dimensions as
+ * the format has; what a format has beyond the shape is zero.
  */
 #include "../frame/layout.h"
 #include "family.h"
@@ -51,6 +51,33 @@ static void view_weights(const struct op_tensor *rows, const struct op_tensor *s
     v->over = d[1];
     set_view(&v->rows, rows, 5, dim, stride);
     set_view(&v->blocks, storage, 5, dim, to);
+}
+
+// [N][D][C1][H][W][c0] of a tensor [N, C, D, H, W].
+static void view_volumes(const struct op_tensor *rows, const struct op_tensor *storage,
+                         struct views *v)
+{
+    const int64_t c0 = storage->dim[5], *d = rows->dim, *s = rows->stride;
+    const int64_t stride[] = {s[0], s[2], c0 * s[1], s[3], s[4], s[1]};
+    v->group = 2;
+    v->over = d[1];
+    v->blocks = *storage;
+    set_view(&v->rows, rows, 6, storage->dim, stride);
+}
+
+// [D][C1][H][W][output channel][c0] of weights [output channel, C, D, H, W].
+static void view_weights_3d(const struct op_tensor *rows, const struct op_tensor *storage,
+                            struct views *v)
+{
+    const int64_t c0 = storage->dim[3], *d = rows->dim, *s = rows->stride;
+    const int64_t blocks = (d[1] + c0 - 1) / c0, unit = storage->stride[0], plane = d[3] * d[4];
+    const int64_t dim[] = {d[2], blocks, d[3], d[4], d[0], c0};
+    const int64_t stride[] = {s[2], c0 * s[1], s[3], s[4], s[0], s[1]};
+    const int64_t to[] = {blocks * plane * unit, plane * unit, d[4] * unit, unit, c0, 1};
+    v->group = 1;
+    v->over = d[1];
+    set_view(&v->rows, rows, 6, dim, stride);
+    set_view(&v->blocks, storage, 6, dim, to);
 }
 
 static void view_matrix(const struct op_tensor *rows, const struct op_tensor *storage,
@@ -171,6 +198,10 @@ static leo_status move(struct op_plan *plan, const struct op_tensor *given,
     }
     if (native->format == OP_FORMAT_NC1HWC0) {
         view_channels(rows, &storage, &views);
+    } else if (native->format == OP_FORMAT_NDC1HWC0) {
+        view_volumes(rows, &storage, &views);
+    } else if (native->format == OP_FORMAT_FRACTAL_Z_3D) {
+        view_weights_3d(rows, &storage, &views);
     } else {
         view_matrix(rows, &storage, &views);
     }
@@ -209,6 +240,19 @@ static leo_status plan_cast(const struct op_call *call, const struct op_tensor *
     return status == LEO_OK ? move(call->plan, &rows, dst, false) : status;
 }
 
+// Rows of one shape become those of the other.
+static leo_status cast_shaped(const struct op_call *call, const struct op_tensor *src,
+                              const struct op_tensor *dst)
+{
+    struct op_tensor rows;
+    leo_status status = op_plan_temp(call->plan, src->type, src->rank, src->dim, &rows);
+    if (status == LEO_OK) {
+        status = plan_cast(call, src, &rows);
+    }
+    const struct op_tensor shaped = op_tensor_dense(rows.addr, rows.type, dst->rank, dst->dim);
+    return status == LEO_OK ? plan_cast(call, &shaped, dst) : status;
+}
+
 leo_status op_plan_trans_data(const struct op_call *call)
 {
     const struct op_tensor *in = op_call_tensor(call, "srcTensor"),
@@ -220,6 +264,10 @@ leo_status op_plan_trans_data(const struct op_call *call)
                             "srcTensor has type %s and dstTensor %s: a change of format does not "
                             "change the type",
                             op_type_name(src.type), op_type_name(dst.type));
+    }
+    // torch_npu drops or adds dimensions of 1 on the way to or from a native format.
+    if (!op_tensor_same_shape(&src, &dst) && op_tensor_count(&src) == op_tensor_count(&dst)) {
+        return cast_shaped(call, &src, &dst);
     }
     if (!op_tensor_same_shape(&src, &dst)) {
         return op_call_fail(call, LEO_ERR_SHAPE,

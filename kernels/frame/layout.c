@@ -9,7 +9,8 @@
 bool op_format_is_native(int format)
 {
     return format == OP_FORMAT_NC1HWC0 || format == OP_FORMAT_FRACTAL_Z ||
-           format == OP_FORMAT_FRACTAL_NZ;
+           format == OP_FORMAT_FRACTAL_NZ || format == OP_FORMAT_NDC1HWC0 ||
+           format == OP_FORMAT_FRACTAL_Z_3D;
 }
 
 const char *op_format_name(int format)
@@ -21,6 +22,10 @@ const char *op_format_name(int format)
         return "FRACTAL_Z";
     case OP_FORMAT_FRACTAL_NZ:
         return "FRACTAL_NZ";
+    case OP_FORMAT_NDC1HWC0:
+        return "NDC1HWC0";
+    case OP_FORMAT_FRACTAL_Z_3D:
+        return "FRACTAL_Z_3D";
     default:
         return "ND";
     }
@@ -72,9 +77,6 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
         *storage = *t;
         return true;
     }
-    if (op_type_bytes(t->type) > 4) {
-        return false;
-    }
     if (t->format == OP_FORMAT_NC1HWC0 && t->rank >= 1 && t->rank <= 4) {
         const struct op_tensor wide = op_layout_widen(t);
         const int64_t shape[] = {wide.dim[0], op_parts(wide.dim[1], c0), wide.dim[2], wide.dim[3],
@@ -84,6 +86,15 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
     } else if (t->format == OP_FORMAT_FRACTAL_Z && t->rank == 4) {
         const int64_t shape[] = {op_parts(d[1], c0) * d[2] * d[3], op_parts(d[0], OP_LAYOUT_ROWS),
                                  OP_LAYOUT_ROWS, c0};
+        rank = 4;
+        memcpy(dim, shape, sizeof(shape));
+    } else if (t->format == OP_FORMAT_NDC1HWC0 && t->rank == 5) {
+        const int64_t shape[] = {d[0], d[2], op_parts(d[1], c0), d[3], d[4], c0};
+        rank = 6;
+        memcpy(dim, shape, sizeof(shape));
+    } else if (t->format == OP_FORMAT_FRACTAL_Z_3D && t->rank == 5) {
+        const int64_t shape[] = {d[2] * op_parts(d[1], c0) * d[3] * d[4],
+                                 op_parts(d[0], OP_LAYOUT_ROWS), OP_LAYOUT_ROWS, c0};
         rank = 4;
         memcpy(dim, shape, sizeof(shape));
     } else if (t->format == OP_FORMAT_FRACTAL_NZ && t->rank >= 2 && t->rank + 2 <= OP_RANK_MAX) {

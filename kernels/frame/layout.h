@@ -16,6 +16,8 @@ enum op_format {
     OP_FORMAT_NC1HWC0 = 3,
     OP_FORMAT_FRACTAL_Z = 4,
     OP_FORMAT_FRACTAL_NZ = 29,
+    OP_FORMAT_NDC1HWC0 = 32,
+    OP_FORMAT_FRACTAL_Z_3D = 33,
 };
 
 enum { OP_LAYOUT_ROWS = 16 }; /**< rows of a fractal */

@@ -278,10 +278,22 @@ aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDe
                                   aclopCompileType compileFlag, const char *opPath,
                                   aclrtStream stream)
 {
-    return aclopCompileAndExecute(opType, numInputs, (const aclTensorDesc *const *)inputDesc,
-                                  (const aclDataBuffer *const *)inputs, numOutputs,
-                                  (const aclTensorDesc *const *)outputDesc, outputs, attr,
-                                  engineType, compileFlag, opPath, stream);
+    (void)engineType;
+    (void)compileFlag;
+    (void)opPath;
+    const struct leo_acl_op op = {
+        .type = opType,
+        .input_count = numInputs,
+        .output_count = numOutputs,
+        .input_descs = (const aclTensorDesc *const *)inputDesc,
+        .inputs = (const aclDataBuffer *const *)inputs,
+        .output_descs = (const aclTensorDesc *const *)outputDesc,
+        .outputs = outputs,
+        .shaped = outputDesc,
+        .attr = attr,
+        .stream = stream,
+    };
+    return run_op("aclopCompileAndExecuteV2", &op);
 }
 
 aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputDesc[],

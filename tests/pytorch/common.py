@@ -15,9 +15,11 @@ import torch_npu
 DEVICE = "npu:0"
 SOC = os.environ.get("LEO_TEST_SOC", "ascend910a")
 HAS_BF16 = SOC != "ascend910a"
-# Operators by aclnn alone, in plain formats, as the vendor's migration notes recommend.
-torch_npu.npu.set_compile_mode(jit_compile=False)
-torch_npu.npu.config.allow_internal_format = False
+# Operators by aclnn alone, in plain formats, as the vendor's migration notes recommend. LEO_TEST_MODE=default: as torch_npu starts.
+DEFAULT_MODE = os.environ.get("LEO_TEST_MODE") == "default"
+if not DEFAULT_MODE:
+    torch_npu.npu.set_compile_mode(jit_compile=False)
+    torch_npu.npu.config.allow_internal_format = False
 
 
 def free_port():

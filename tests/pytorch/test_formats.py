@@ -80,6 +80,24 @@ class Formats(common.Case):
         for layer in layers:
             self.expect_same(str(layer), nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), layer), x)
 
+    def test_volumes(self):
+        volume = nn.Sequential(nn.Conv3d(3, 20, 3, padding=1), nn.BatchNorm3d(20), nn.ReLU(), nn.Conv3d(20, 4, 2, 2))
+        self.expect_same("3 dimensions", volume, torch.randn(2, 3, 6, 8, 8))
+
+    def test_clipped_gradients_and_positions(self):
+        convolution, x = nn.Conv2d(3, 20, 3), torch.randn(2, 3, 9, 9)
+        want = copy.deepcopy(convolution)
+        convolution.npu()
+        with torch.autocast("npu", dtype=torch.float16):
+            y = convolution(x.npu())
+        y.float().square().mean().backward()
+        want(x).square().mean().backward()
+        for order in (1, 2, 3.0, float("inf")):
+            norms = [nn.utils.clip_grad_norm_(net.parameters(), 1e9, norm_type=order) for net in (want, convolution)]
+            self.expect_close(norms[1], norms[0], rtol=5e-3, what=f"norm of order {order}")
+        self.assertTrue(torch.equal(torch.nonzero(y > 0).cpu(), torch.nonzero(y.cpu() > 0)))
+        self.assertTrue(torch.equal(y[y > 0.5].cpu(), y.cpu()[y.cpu() > 0.5]))
+
     def test_a_residual_network_learns(self):
         common.seed(3)
         model, x, labels = residual(), torch.randn(8, 3, 32, 32), torch.arange(8) % 5

@@ -2,13 +2,15 @@
 """Operators by themselves: the device's result and gradients are those of the CPU. One line of the table, one test.
 
 `python test_operators.py --report` prints what fails instead, most frequent reason first. `--without NAMES` leaves cases out
-(names separated by commas).
+(names separated by commas). `--formats` gives operators their floating-point tensors in the chip's own formats, as convolutions
+and products leave them on the 910A in its default mode: they are called by type name then.
 """
 
 import collections
 import sys
 
 import torch
+import torch_npu
 from torch.nn import functional as F
 
 import common
@@ -291,8 +293,20 @@ def slice_assign(a):
     return b
 
 
+# NC1HWC0, NDC1HWC0 and FRACTAL_NZ, by number of dimensions.
+FORMATS = {2: 29, 3: 29, 4: 3, 5: 32}
+
+
+def place(tensor, device):
+    there = tensor.detach().clone().to(device)
+    if IN_FORMATS and device != "cpu" and tensor.dim() in FORMATS and tensor.is_floating_point():
+        there = torch_npu.npu_format_cast(there, FORMATS[tensor.dim()])
+        assert torch_npu.get_npu_format(there) == FORMATS[tensor.dim()]
+    return there
+
+
 def run(function, tensors, device, gradients):
-    inputs = [t.detach().clone().to(device).requires_grad_(gradients and t.is_floating_point()) for t in tensors]
+    inputs = [place(t, device).requires_grad_(gradients and t.is_floating_point()) for t in tensors]
     result = function(*inputs)
     if not gradients:
         return [result]
@@ -322,6 +336,10 @@ class Operators(common.Case):
 common.seed()
 for group in (pointwise, activations, reductions, products, layers, losses, shapes):
     group()
+IN_FORMATS = "--formats" in sys.argv
+if IN_FORMATS:
+    sys.argv.remove("--formats")
+    torch_npu.npu.config.allow_internal_format = True
 if "--without" in sys.argv:
     at = sys.argv.index("--without")
     for case_name in sys.argv[at + 1].split(","):

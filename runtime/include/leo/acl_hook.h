@@ -71,6 +71,9 @@ struct leo_acl_op {
     const aclDataBuffer *const *inputs;
     const aclTensorDesc *const *output_descs;
     aclDataBuffer *const *outputs;
+    /** The output descriptions of a caller that reads a result's size there if it depends on data;
+     * NULL: it is not told. */
+    aclTensorDesc *const *shaped;
     const aclopAttr *attr; /**< may be NULL */
     aclrtStream stream;
 };

@@ -51,6 +51,16 @@ static void add_host(struct call *call, int count, const int32_t *values)
         aclCreateDataBuffer((void *)(uintptr_t)values, (size_t)count * sizeof(*values));
 }
 
+static void add_longs(struct call *call, int count, const int64_t *values)
+{
+    const int at = call->count[0]++;
+    const int64_t dim[] = {count};
+    call->desc[0][at] = aclCreateTensorDesc(ACL_INT64, 1, dim, ACL_FORMAT_ND);
+    CU_ASSERT_EQUAL(aclSetTensorPlaceMent(call->desc[0][at], ACL_MEMTYPE_HOST), 0);
+    call->buffer[0][at] =
+        aclCreateDataBuffer((void *)(uintptr_t)values, (size_t)count * sizeof(*values));
+}
+
 static aclError run(struct call *call, const char *type)
 {
     aclError error = aclopCompileAndExecuteV2(
@@ -487,6 +497,131 @@ static void calls_are_kept_in_handles(void)
     end(&call);
 }
 
+// The two parts of a norm; infinite orders come as the largest int.
+static void norms_in_two_parts(void)
+{
+    enum { ELEMENTS = 12 };
+    static const float orders[] = {1, 2, 3, 2147483648.0f};
+    const int64_t shape[] = {ELEMENTS}, axis[] = {0}, one[] = {1};
+    float x[ELEMENTS], sum, root;
+    fill(x, ELEMENTS, 7);
+    for (int k = 0; k < 4; k++) {
+        double want = 0;
+        for (int i = 0; i < ELEMENTS; i++) {
+            want = k < 3 ? want + pow(fabs((double)x[i]), (double)orders[k])
+                         : fmax(want, fabs((double)x[i]));
+        }
+        struct call reduce = begin();
+        add(&reduce, 0, 1, shape, x);
+        add(&reduce, 1, 1, one, NULL);
+        CU_ASSERT_EQUAL(aclopSetAttrFloat(reduce.attr, "p", orders[k]), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(reduce.attr, "axes", 1, axis), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrBool(reduce.attr, "keepdim", 1), 0);
+        CU_ASSERT_EQUAL(run(&reduce, "LpNormReduceV2"), 0);
+        take(&reduce, 0, &sum, 1);
+        expect_near(sum, (float)want);
+        end(&reduce);
+        struct call update = begin();
+        add(&update, 0, 1, one, &sum);
+        add(&update, 1, 1, one, NULL);
+        CU_ASSERT_EQUAL(aclopSetAttrFloat(update.attr, "p", orders[k]), 0);
+        CU_ASSERT_EQUAL(run(&update, "LpNormUpdateV2"), 0);
+        take(&update, 0, &root, 1);
+        expect_near(root, (float)(k < 3 ? pow(want, 1 / (double)orders[k]) : want));
+        end(&update);
+    }
+}
+
+// A result whose size depends on data: the description of the output gets it.
+static void positions_tell_their_number(void)
+{
+    static const float x[] = {0, 2, 0, 0, 0, -1};
+    static const int64_t want[] = {0, 1, 1, 2};
+    const int64_t shape[] = {2, 3}, most[] = {6, 2};
+    int64_t got[12], dim = 0;
+    struct call call = begin();
+    add(&call, 0, 2, shape, x);
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&memory, sizeof(got), 0), 0);
+    call.memory[1][0] = memory;
+    call.desc[1][0] = aclCreateTensorDesc(ACL_INT64, 2, most, ACL_FORMAT_ND);
+    call.buffer[1][0] = aclCreateDataBuffer(memory, sizeof(got));
+    call.count[1] = 1;
+    CU_ASSERT_EQUAL(run(&call, "NonZero"), 0);
+    CU_ASSERT_EQUAL(aclGetTensorDescDimV2(call.desc[1][0], 0, &dim), 0);
+    CU_ASSERT_EQUAL(dim, 2);
+    CU_ASSERT_EQUAL(aclrtMemcpy(got, sizeof(want), memory, sizeof(want), 2), 0);
+    CU_ASSERT_EQUAL(memcmp(got, want, sizeof(want)), 0);
+    end(&call);
+}
+
+static aclError copy_view(int64_t offset, float *out)
+{
+    static const int64_t size[] = {2, 2}, stride[] = {3, 1}, zero[] = {0}, flat[] = {2, 1};
+    static const float source[] = {1, 2, 3, 4};
+    const int64_t shape[] = {2, 3}, other[] = {4}, offsets[] = {offset};
+    const float x[6] = {0};
+    struct call call = begin();
+    add(&call, 0, 2, shape, x);
+    add_longs(&call, 2, size);
+    add_longs(&call, 2, stride);
+    add_longs(&call, 1, offsets);
+    add(&call, 0, 1, other, source);
+    add_longs(&call, 2, size);
+    add_longs(&call, 2, flat);
+    add_longs(&call, 1, zero);
+    const aclError error = run(&call, "ViewCopy");
+    CU_ASSERT_EQUAL(aclrtMemcpy(out, sizeof(x), call.memory[0][0], sizeof(x), 2), 0);
+    end(&call);
+    return error;
+}
+
+static void views_stay_inside(void)
+{
+    float got[6];
+    static const float want[] = {0, 1, 2, 0, 3, 4};
+    CU_ASSERT_EQUAL(copy_view(1, got), 0);
+    CU_ASSERT_EQUAL(memcmp(got, want, sizeof(want)), 0);
+    CU_ASSERT_NOT_EQUAL(copy_view(2, got), 0);
+    CU_ASSERT_NOT_EQUAL(copy_view(-1, got), 0);
+}
+
+// What a row cannot do is told, not left out.
+static void attributes_are_looked_at(void)
+{
+    const int64_t shape[] = {2, 3};
+    float x[6], y[6];
+    fill(x, 6, 3);
+    for (int k = 0; k < 3; k++) {
+        struct call call = begin();
+        add(&call, 0, 2, shape, x);
+        add(&call, 0, 2, shape, x);
+        add(&call, 1, 0, NULL, NULL);
+        if (k) {
+            CU_ASSERT_EQUAL(aclopSetAttrString(call.attr, "reduction", k == 1 ? "sum" : "median"),
+                            0);
+        }
+        CU_ASSERT_EQUAL(run(&call, "MseLoss") != 0, k == 2);
+        end(&call);
+    }
+    for (int k = 0; k < 3; k++) {
+        struct call call = begin();
+        for (int i = 0; i < 6; i++) {
+            x[i] = (float)(1 << i);
+        }
+        add(&call, 0, 2, shape, x);
+        add(&call, 1, 2, shape, NULL);
+        CU_ASSERT_EQUAL(aclopSetAttrFloat(call.attr, "base", k ? 2 : -1), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrFloat(call.attr, "scale", k == 2 ? 3 : 1), 0);
+        CU_ASSERT_EQUAL(run(&call, "Log") != 0, k == 2);
+        take(&call, 0, y, 6);
+        for (int i = 0; i < 6 && k < 2; i++) {
+            expect_near(y[i], k ? (float)i : logf(x[i]));
+        }
+        end(&call);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -496,6 +631,10 @@ int main(int argc, char **argv)
         {"a_step_of_adam", a_step_of_adam},
         {"rows_by_their_name", rows_by_their_name},
         {"calls_are_kept_in_handles", calls_are_kept_in_handles},
+        {"norms_in_two_parts", norms_in_two_parts},
+        {"positions_tell_their_number", positions_tell_their_number},
+        {"views_stay_inside", views_stay_inside},
+        {"attributes_are_looked_at", attributes_are_looked_at},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},
     };
