@@ -8,6 +8,7 @@
 #include "../op.h"
 #include "../scalar/scalar.h"
 #include "../time/log.h"
+#include "ahead.h"
 #include "poll.h"
 #include <leo/isa_enums.h>
 
@@ -97,6 +98,7 @@ struct sim_core {
                         bytes; then room for what mmad_sp multiplies, twice its bytes */
     struct sim_space *space;   /**< mappings of the owner; read-only while cores run */
     struct sim_footprint foot; /**< of the instruction being executed */
+    struct sim_ahead ahead;    /**< what it will read */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
     /* What it does that takes time. Its own clock counts the scalar unit's cycles alone; when they

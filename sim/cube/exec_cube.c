@@ -46,9 +46,11 @@ void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
         .n = cfg.n,
         .k1 = mad_fractals_of_k(&cfg),
         .scratch = core->scratch,
+        .ahead = core->ahead.next,
+        .ahead_count = SIM_AHEAD_NEXT,
     };
-    core->simd->cube->mmad(&mmad);
-    if (ctrl.saturate && !mad_is_integer(cfg.type)) {
+    const bool finite = core->simd->cube->mmad(&mmad);
+    if (ctrl.saturate && !finite && !mad_is_integer(cfg.type)) {
         saturate(core, &mmad);
     }
 }

@@ -113,10 +113,10 @@ static inline __attribute__((always_inline)) __m256 canonical(__m256 value)
 }
 
 /* rows is a constant where this is inlined, so acc lives in registers. */
-static inline __attribute__((always_inline)) void block_body(const unsigned rows,
+static inline __attribute__((always_inline)) bool block_body(const unsigned rows,
                                                              const struct sim_cube_block *block)
 {
-    __m256 acc[MAX_ROWS][2];
+    __m256 acc[MAX_ROWS][2], odd[2]; // odd: NaN where a result is not finite
     const float *a = block->a, *b = block->b, *init = block->init;
     float *c = block->c;
 #pragma GCC unroll 6
@@ -150,11 +150,25 @@ static inline __attribute__((always_inline)) void block_body(const unsigned rows
             acc[r][1] = _mm256_fmadd_ps(value, high, acc[r][1]);
         }
     }
+    odd[0] = odd[1] = _mm256_setzero_ps();
 #pragma GCC unroll 6
     for (unsigned r = 0; r < rows; r++) {
-        _mm256_storeu_ps(c + r * 16, canonical(acc[r][0]));
-        _mm256_storeu_ps(c + r * 16 + 8, canonical(acc[r][1]));
+        _mm256_storeu_ps(c + r * 16, acc[r][0]);
+        _mm256_storeu_ps(c + r * 16 + 8, acc[r][1]);
+        odd[0] = _mm256_fmadd_ps(acc[r][0], _mm256_setzero_ps(), odd[0]);
+        odd[1] = _mm256_fmadd_ps(acc[r][1], _mm256_setzero_ps(), odd[1]);
     }
+    odd[0] = _mm256_add_ps(odd[0], odd[1]);
+    if (_mm256_movemask_ps(_mm256_cmp_ps(odd[0], odd[0], _CMP_UNORD_Q)) == 0) {
+        return true;
+    }
+    for (unsigned r = 0; r < rows; r++) {
+        for (unsigned half = 0; half < 2; half++) {
+            float *at = c + r * 16 + half * 8;
+            _mm256_storeu_ps(at, canonical(_mm256_loadu_ps(at)));
+        }
+    }
+    return false;
 }
 
 static inline __attribute__((always_inline)) __m256i pair_sums(__m256i sum, __m256i a, __m256i b)
@@ -192,32 +206,26 @@ static inline __attribute__((always_inline)) void block_pairs(const unsigned row
     }
 }
 
-static void run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static bool run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     (void)width;
     switch (rows) {
     case 1:
-        block_body(1, block);
-        break;
+        return block_body(1, block);
     case 2:
-        block_body(2, block);
-        break;
+        return block_body(2, block);
     case 3:
-        block_body(3, block);
-        break;
+        return block_body(3, block);
     case 4:
-        block_body(4, block);
-        break;
+        return block_body(4, block);
     case 5:
-        block_body(5, block);
-        break;
+        return block_body(5, block);
     default:
-        block_body(6, block);
-        break;
+        return block_body(6, block);
     }
 }
 
-static void run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static bool run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     (void)width;
     switch (rows) {
@@ -240,6 +248,7 @@ static void run_pairs(unsigned rows, unsigned width, const struct sim_cube_block
         block_pairs(6, block);
         break;
     }
+    return true;
 }
 
 static const struct sim_cube_kernel kernel = {
@@ -252,9 +261,9 @@ static const struct sim_cube_kernel kernel = {
     .widen_transposed_f16 = widen_transposed,
 };
 
-static void mmad(const struct sim_mmad *mmad)
+static bool mmad(const struct sim_mmad *mmad)
 {
-    sim_cube_blocked_mmad(&kernel, mmad);
+    return sim_cube_blocked_mmad(&kernel, mmad);
 }
 
 /* As the AVX-512 path's. */

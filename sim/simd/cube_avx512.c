@@ -164,12 +164,13 @@ static inline __attribute__((always_inline)) __m512 canonical(__m512 value)
 }
 
 /* rows and width are constants where this is inlined, so acc lives in registers. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) bool
 block_body(const unsigned rows, const unsigned width, const struct sim_cube_block *block)
 {
-    __m512 acc[MAX_ROWS][MAX_WIDTH];
+    __m512 acc[MAX_ROWS][MAX_WIDTH], odd[4]; // odd: NaN where a result is not finite
     const float *a = block->a, *b = block->b, *init = block->init;
     float *c = block->c;
+    const size_t c_column = block->c_column;
 #pragma GCC unroll 8
     for (unsigned r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -177,7 +178,7 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
             acc[r][w] = _mm512_loadu_ps(init + r * block->init_row + w * block->init_column);
             // The block below comes next and follows in memory: it is here by the time this one is
             // done.
-            _mm_prefetch((const char *)(c + (rows + r) * 16 + w * block->c_column), _MM_HINT_T0);
+            _mm_prefetch((const char *)(c + (rows + r) * 16 + w * c_column), _MM_HINT_T0);
         }
     }
     for (uint32_t left = block->depth; left >= 16; left -= 16) {
@@ -211,13 +212,26 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
             }
         }
     }
+    odd[0] = odd[1] = odd[2] = odd[3] = _mm512_setzero_ps();
 #pragma GCC unroll 8
     for (unsigned r = 0; r < rows; r++) {
 #pragma GCC unroll 2
         for (unsigned w = 0; w < width; w++) {
-            _mm512_storeu_ps(c + r * 16 + w * block->c_column, canonical(acc[r][w]));
+            _mm512_storeu_ps(c + r * 16 + w * c_column, acc[r][w]);
+            odd[r % 4] = _mm512_fmadd_ps(acc[r][w], _mm512_setzero_ps(), odd[r % 4]);
         }
     }
+    odd[0] = _mm512_add_ps(_mm512_add_ps(odd[0], odd[1]), _mm512_add_ps(odd[2], odd[3]));
+    if (_mm512_cmp_ps_mask(odd[0], odd[0], _CMP_UNORD_Q) == 0) {
+        return true;
+    }
+    for (unsigned r = 0; r < rows; r++) {
+        for (unsigned w = 0; w < width; w++) {
+            float *at = c + r * 16 + w * c_column;
+            _mm512_storeu_ps(at, canonical(_mm512_loadu_ps(at)));
+        }
+    }
+    return false;
 }
 
 /* As block_body; a word is a pair of s16, whose products are added at once. */
@@ -259,34 +273,26 @@ block_pairs(const unsigned rows, const unsigned width, const struct sim_cube_blo
     }
 }
 
-static inline __attribute__((always_inline)) void rows_f32(unsigned rows, const unsigned width,
+static inline __attribute__((always_inline)) bool rows_f32(unsigned rows, const unsigned width,
                                                            const struct sim_cube_block *block)
 {
     switch (rows) {
     case 1:
-        block_body(1, width, block);
-        break;
+        return block_body(1, width, block);
     case 2:
-        block_body(2, width, block);
-        break;
+        return block_body(2, width, block);
     case 3:
-        block_body(3, width, block);
-        break;
+        return block_body(3, width, block);
     case 4:
-        block_body(4, width, block);
-        break;
+        return block_body(4, width, block);
     case 5:
-        block_body(5, width, block);
-        break;
+        return block_body(5, width, block);
     case 6:
-        block_body(6, width, block);
-        break;
+        return block_body(6, width, block);
     case 7:
-        block_body(7, width, block);
-        break;
+        return block_body(7, width, block);
     default:
-        block_body(8, width, block);
-        break;
+        return block_body(8, width, block);
     }
 }
 
@@ -321,22 +327,22 @@ static inline __attribute__((always_inline)) void rows_pairs(unsigned rows, cons
     }
 }
 
-static void run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static bool run_f32(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     if (width == 2) {
-        rows_f32(rows, 2, block);
-    } else {
-        rows_f32(rows, 1, block);
+        return rows_f32(rows, 2, block);
     }
+    return rows_f32(rows, 1, block);
 }
 
-static void run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
+static bool run_pairs(unsigned rows, unsigned width, const struct sim_cube_block *block)
 {
     if (width == 2) {
         rows_pairs(rows, 2, block);
     } else {
         rows_pairs(rows, 1, block);
     }
+    return true;
 }
 
 static const struct sim_cube_kernel kernel = {
@@ -349,9 +355,9 @@ static const struct sim_cube_kernel kernel = {
     .widen_transposed_f16 = widen_transposed,
 };
 
-static void mmad(const struct sim_mmad *mmad)
+static bool mmad(const struct sim_mmad *mmad)
 {
-    sim_cube_blocked_mmad(&kernel, mmad);
+    return sim_cube_blocked_mmad(&kernel, mmad);
 }
 
 /* Moves and the output path are as wide as a 32-byte block: the AVX2 path's loops serve here too.

@@ -10,13 +10,16 @@
 #define BIAS_WORDS  4096u
 #define A_WORDS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_WORDS - BIAS_WORDS)
 #define MOST_WIDTH  2u
+#define LINE_BYTES  64u /* of the host's caches */
+
+enum { AHEAD_DEPTH = 64, AHEAD_STEPS_A_LINE = 8 };
 
 static const uint32_t zeros[32];
 
 struct walk {
     const struct sim_cube_kernel *kernel;
     const struct sim_mmad *mmad;
-    void (*block)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    bool (*block)(unsigned rows, unsigned width, const struct sim_cube_block *block);
     uint32_t m1, n1;
     uint32_t tiles, depth; /**< of k: tiles of 16 words; words */
     bool half;             /**< results are f16 */
@@ -35,7 +38,7 @@ static void pack_panel(const struct walk *walk, uint32_t column, unsigned width)
 
 /* Columns >= n keep their value: the block goes to a tile beside and the real elements are copied
  * over. */
-static void store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows,
+static bool store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows,
                           unsigned width)
 {
     _Alignas(64) uint32_t tile[MOST_WIDTH * 256];
@@ -43,13 +46,14 @@ static void store_partial(const struct walk *walk, struct sim_cube_block *block,
     size_t c_column = block->c_column, last = walk->mmad->n % 16;
     block->c = tile;
     block->c_column = 256;
-    walk->block(rows, width, block);
+    const bool finite = walk->block(rows, width, block);
     for (unsigned w = 0; w < width; w++) {
         for (unsigned row = 0; row < rows; row++) {
             memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16,
                    (w + 1 == width ? last : 16) * 4);
         }
     }
+    return finite;
 }
 
 /* f16 results: widened before, rounded after. `c` counts f16. */
@@ -70,7 +74,7 @@ static void run_half(const struct walk *walk, struct sim_cube_block *block, uint
     }
     block->c = out;
     block->c_column = 256;
-    walk->block(rows, width, block);
+    (void)walk->block(rows, width, block);
     for (unsigned w = 0; w < width; w++) {
         const uint32_t left = walk->mmad->n - (column + w) * 16;
         sim_cube_convert_generic(c + w * c_column * 2, 32, out + w * 256, rows,
@@ -78,7 +82,7 @@ static void run_half(const struct walk *walk, struct sim_cube_block *block, uint
     }
 }
 
-static void run_block(const struct walk *walk, uint32_t column, unsigned width, size_t at,
+static bool run_block(const struct walk *walk, uint32_t column, unsigned width, size_t at,
                       const uint32_t *a, unsigned rows)
 {
     const struct sim_mmad *mmad = walk->mmad;
@@ -92,7 +96,7 @@ static void run_block(const struct walk *walk, uint32_t column, unsigned width, 
     };
     if (walk->half) {
         run_half(walk, &block, column, rows, width, (uint8_t *)mmad->c + at * 2);
-        return;
+        return false; // a finite sum may be too large for f16
     }
     if (!mmad->zero && mmad->bias) {
         block.init = walk->bias + column * 16;
@@ -102,31 +106,53 @@ static void run_block(const struct walk *walk, uint32_t column, unsigned width, 
         block.init_row = 16;
         block.init_column = block.c_column;
     }
-    if (mmad->n % 16 != 0 && column + width == walk->n1) {
-        store_partial(walk, &block, rows, width);
-    } else {
-        walk->block(rows, width, &block);
+    return mmad->n % 16 != 0 && column + width == walk->n1
+               ? store_partial(walk, &block, rows, width)
+               : walk->block(rows, width, &block);
+}
+
+/* Asks for the next lines: a block of 64 steps along k takes as long as 8 of them need to come. */
+static void ask_ahead(const struct walk *walk)
+{
+    const struct sim_mmad *mmad = walk->mmad;
+    uint32_t left = walk->depth < AHEAD_DEPTH ? walk->depth / AHEAD_STEPS_A_LINE
+                                              : AHEAD_DEPTH / AHEAD_STEPS_A_LINE;
+    for (unsigned i = 0; i < mmad->ahead_count && left > 0; i++) {
+        struct sim_lines *lines = &mmad->ahead[i];
+        for (; lines->piece < lines->pieces && left > 0; left--) {
+            __builtin_prefetch((const void *)(lines->at + lines->piece * lines->step + lines->byte),
+                               0, 2);
+            lines->byte += LINE_BYTES;
+            if (lines->byte >= lines->bytes) {
+                lines->byte = 0;
+                lines->piece++;
+            }
+        }
     }
 }
 
 /* All blocks of one panel for the fractal rows [top, end), whose A is converted. */
-static void run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top,
+static bool run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top,
                       uint32_t end)
 {
     const struct sim_mmad *mmad = walk->mmad;
+    bool finite = true;
     for (uint32_t i = top; i < end; i++) {
         uint32_t height = mmad->m - i * 16 < 16 ? mmad->m - i * 16 : 16;
         // Blocks of equal height: a low one would not fill the pipes.
         uint32_t blocks = (height + walk->kernel->max_rows - 1) / walk->kernel->max_rows;
         for (uint32_t row = 0, rows; row < height; row += rows, blocks--) {
             rows = (height - row + blocks - 1) / blocks;
-            run_block(walk, column, width, ((size_t)column * walk->m1 + i) * 256 + row * 16,
-                      walk->a + (size_t)(i - top) * walk->tiles * 256 + row * 16, rows);
+            ask_ahead(walk);
+            finite &=
+                run_block(walk, column, width, ((size_t)column * walk->m1 + i) * 256 + row * 16,
+                          walk->a + (size_t)(i - top) * walk->tiles * 256 + row * 16, rows);
         }
     }
+    return finite;
 }
 
-void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad)
+bool sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad)
 {
     const bool is_integer = sim_cube_types_of(mmad->type).is_integer;
     const uint32_t tile_k = sim_cube_tile_k(is_integer);
@@ -147,6 +173,7 @@ void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct si
         memcpy(walk.bias, mmad->bias, mmad->n * sizeof(uint32_t));
         memset(walk.bias + mmad->n, 0, (walk.n1 * 16 - mmad->n) * sizeof(uint32_t));
     }
+    bool finite = true;
     uint32_t most = A_WORDS / (walk.tiles * 256); // rows of tiles that fit; at least 1
     for (uint32_t top = 0; top < walk.m1; top += most) {
         uint32_t end = walk.m1 - top < most ? walk.m1 : top + most;
@@ -155,8 +182,9 @@ void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct si
             unsigned width =
                 walk.n1 - column < kernel->max_width ? walk.n1 - column : kernel->max_width;
             pack_panel(&walk, column, width);
-            run_panel(&walk, column, width, top, end);
+            finite &= run_panel(&walk, column, width, top, end);
             column += width;
         }
     }
+    return finite;
 }

@@ -23,9 +23,10 @@ struct sim_cube_block {
 
 struct sim_cube_kernel {
     unsigned max_rows, max_width;
-    void (*block_f32)(unsigned rows, unsigned width, const struct sim_cube_block *block);
-    /** Sums of products of s16 pairs; wraps around. */
-    void (*block_s16)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    /** Returns whether all results are finite. */
+    bool (*block_f32)(unsigned rows, unsigned width, const struct sim_cube_block *block);
+    /** Sums of products of s16 pairs, which wrap around; true. */
+    bool (*block_s16)(unsigned rows, unsigned width, const struct sim_cube_block *block);
     /** count f16 -> f32; count is a multiple of 256. */
     void (*widen_f16)(float *dst, const uint16_t *src, size_t count);
     /** One transposed fractal of 16 x 16 b16: dst row p (32 bytes each) = column p of src. */
@@ -34,4 +35,4 @@ struct sim_cube_kernel {
     void (*widen_transposed_f16)(float *dst, size_t row_words, const uint16_t *src);
 };
 
-void sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad);
+bool sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad);

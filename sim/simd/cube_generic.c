@@ -142,7 +142,7 @@ static void multiply_integer(const struct sim_mmad *mmad, struct sim_cube_types 
     *c = sum;
 }
 
-static void mmad(const struct sim_mmad *mmad)
+static bool mmad(const struct sim_mmad *mmad)
 {
     const struct sim_cube_types types = sim_cube_types_of(mmad->type);
     const uint32_t m1 = (mmad->m + 15) / 16;
@@ -158,6 +158,7 @@ static void mmad(const struct sim_mmad *mmad)
             }
         }
     }
+    return false;
 }
 
 static void transpose_b16(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,

@@ -8,6 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Memory to be brought near: pieces a byte step apart, and the next one to ask for. An address,
+ * not a pointer: nothing need be there. */
+struct sim_lines {
+    uintptr_t at;
+    uint64_t step;
+    uint32_t bytes, pieces;
+    uint32_t piece, byte;
+};
+
 /** One mmad on validated host memory (HW-CUBE-01..). */
 struct sim_mmad {
     void *c;          /**< L0C, NZ fractals of 16 x 16 results */
@@ -18,9 +27,11 @@ struct sim_mmad {
     bool vector;      /**< m is 1 and A lies as a vector */
     bool to_zero;     /**< hf32: ties of the operands' rounding go to zero instead of to even */
     enum leo_mad type;
-    uint32_t m, k, n; /**< 1..4095 each */
-    uint32_t k1;      /**< fractals of A from one row of fractals to the next */
-    void *scratch;    /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
+    uint32_t m, k, n;        /**< 1..4095 each */
+    uint32_t k1;             /**< fractals of A from one row of fractals to the next */
+    void *scratch;           /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
+    struct sim_lines *ahead; /**< asked for between the multiply-adds; NULL = none */
+    unsigned ahead_count;
 };
 
 #define SIM_CUBE_SCRATCH_BYTES (1u << 20)
@@ -33,7 +44,8 @@ enum { SIM_CUBE_FAR_STEP = 1024, SIM_CUBE_PIECES_AHEAD = 12 };
 enum sim_cube_out { SIM_CUBE_OUT_F32, SIM_CUBE_OUT_F16, SIM_CUBE_OUT_BF16 };
 
 struct sim_simd_cube {
-    void (*mmad)(const struct sim_mmad *mmad);
+    /** Whether all float results it wrote are known to be finite. False says nothing. */
+    bool (*mmad)(const struct sim_mmad *mmad);
     /** Transposes `count` fractals of 16 x 16 b16; sources and destinations lie a byte step apart,
      * never overlap. */
     void (*transpose_b16)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,

@@ -102,13 +102,13 @@ static double measure_mmad(const struct sim_simd_cube *cube, const struct buffer
                             .k1 = k / 16,
                             .scratch = at->scratch};
     double best = 0;
-    cube->mmad(&mmad);
+    (void)cube->mmad(&mmad);
     mmad.zero = false;
     for (int round = 0; round < ROUNDS; round++) {
         measure_peak(peak);
         double start = now();
         for (int i = 0; i < 20; i++) {
-            cube->mmad(&mmad);
+            (void)cube->mmad(&mmad);
         }
         double rate = 20.0 * m * n * k / (now() - start) * 1e-9;
         best = rate > best ? rate : best;

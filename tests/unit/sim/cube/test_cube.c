@@ -226,9 +226,25 @@ static void expect_real(const struct fake *fake, const struct leo_cfg_mad *cfg, 
     }
 }
 
-/* What L0C must hold afterwards. */
-static void expect(struct fake *fake, const struct leo_cfg_mad *cfg, uint8_t *c, const void *bias)
+/* HW-NUM-15. Whether the result was not finite. */
+static bool saturate(uint8_t *c, bool half)
 {
+    const uint32_t infinity = half ? 0x7c00u : 0x7f800000u, sign = half ? 0x8000u : 0x80000000u;
+    uint32_t bits = 0;
+    memcpy(&bits, c, half ? 2 : 4);
+    if ((bits & infinity) != infinity) {
+        return false;
+    }
+    bits = (bits & ~sign) > infinity ? 0 : (bits & sign) | (infinity - 1);
+    memcpy(c, &bits, half ? 2 : 4);
+    return true;
+}
+
+/* What L0C must hold afterwards. */
+static void expect(struct fake *fake, const struct leo_cfg_mad *cfg, uint8_t *c, const void *bias,
+                   bool *overflow)
+{
+    const bool stops = leo_cfg_ctrl_unpack(fake->core.ctrl).saturate;
     const unsigned bytes = formats[cfg->type].half ? 2 : 4;
     for (unsigned i = 0; i < cfg->m; i++) {
         for (unsigned j = 0; j < cfg->n; j++) {
@@ -237,6 +253,7 @@ static void expect(struct fake *fake, const struct leo_cfg_mad *cfg, uint8_t *c,
                 expect_integer(fake, cfg, i, j, (void *)to, bias);
             } else {
                 expect_real(fake, cfg, i, j, to, bias);
+                *overflow |= stops && saturate(to, formats[cfg->type].half);
             }
         }
     }
@@ -246,7 +263,12 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
 {
     uint8_t *l0c = fake->core.local[LEO_MEM_SPACE_L0C].data, *want = fake_copy(l0c, 0x20000);
     uint64_t bias_at = 64;
-    expect(fake, cfg, want, fake->core.local[LEO_MEM_SPACE_BT].data + bias_at);
+    struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(fake->core.ctrl);
+    bool overflow = false;
+    ctrl.saturate = fake_random(fake) % 2;
+    fake->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
+    fake->core.csr.overflow = 0;
+    expect(fake, cfg, want, fake->core.local[LEO_MEM_SPACE_BT].data + bias_at, &overflow);
     uint64_t a = cfg->c_bias ? bias_at << 32 : 0;
     CU_ASSERT_EQUAL(fake_run(fake, LEO_INSN_MMAD, a, 0, 0, leo_cfg_mad_pack(cfg)), LEO_FAULT_NONE);
     if (memcmp(l0c, want, 0x20000) != 0) { // rows >= m and columns >= n must keep their value too
@@ -254,6 +276,7 @@ static void check_mmad(struct fake *fake, const struct leo_cfg_mad *cfg)
                 cfg->m, cfg->k, cfg->n);
         CU_FAIL("mmad differs from the reference");
     }
+    CU_ASSERT_EQUAL(fake->core.csr.overflow, overflow);
     free(want);
 }
 
