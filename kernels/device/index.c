@@ -53,10 +53,34 @@ __global__ __vector__ void index_get(struct op_index_args args)
     op_flush();
 }
 
-/* One block: several positions may name one element, and their order counts. */
+/* The block's part of dimension `split`; false: there is none. */
+static bool take_part(struct op_index_args *a)
+{
+    if (a->split == a->rank) {
+        return true;
+    }
+    const uint32_t d = a->split;
+    const uint64_t begin = (uint64_t)get_block_idx() * a->per_block, dim = (uint64_t)a->dim[d];
+    if (begin >= dim) {
+        return false;
+    }
+    a->table += begin * (uint64_t)a->table_stride[d];
+    a->value += begin * (uint64_t)a->value_stride[d];
+    for (uint32_t k = 0; k < a->indices; k++) {
+        a->index[k] += begin * (uint64_t)a->index_stride[k][d];
+    }
+    a->dim[d] = (int64_t)op_min64(a->per_block, dim - begin);
+    a->count = a->count / dim * (uint64_t)a->dim[d];
+    return true;
+}
+
+/* Several positions may name one element, and their order counts: they are in one block. */
 __global__ __vector__ void index_put(struct op_index_args args)
 {
-    const struct op_index_args a = args;
+    struct op_index_args a = args;
+    if (!take_part(&a)) {
+        return;
+    }
     for (uint64_t i = 0; i < a.count; i++) {
         const uint64_t value = a.value + op_offset(a.rank, a.dim, a.value_stride, i);
         uint64_t addr;

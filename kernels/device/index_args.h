@@ -20,7 +20,8 @@ enum { OP_INDEX_MAX = 4 }; /**< index tensors at a time; more are joined in turn
  * For each position p of the index space dim[0..rank): the element of the table at
  * p . table_stride + sum over k of index_k[p . index_stride[k]] * jump[k], and the value at
  * p . value_stride. A negative index counts from limit[k]; one out of range is a fault. GET writes
- * dense values, block b those of [b * per_block, ..); the others run in one block, in order.
+ * dense values, block b those of [b * per_block, ..); the others run in order, block b over [b *
+ * per_block, ..) of dimension `split` (rank: there is one block).
  */
 struct op_index_args {
     uint64_t table, value;
@@ -32,7 +33,7 @@ struct op_index_args {
     int64_t index_stride[OP_INDEX_MAX][OP_RANK_MAX];
     int64_t jump[OP_INDEX_MAX], limit[OP_INDEX_MAX];
     int64_t skip; /**< value of the first index at which nothing is done; INT64_MIN: none */
-    uint8_t table_type, value_type, index_type[OP_INDEX_MAX], rank, indices, mode;
+    uint8_t table_type, value_type, index_type[OP_INDEX_MAX], rank, indices, mode, split;
 };
 
 enum { OP_INDEX_SLOT = 32768 }; /**< bytes of UB for rows of values, two of them */

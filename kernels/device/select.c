@@ -8,6 +8,9 @@
 
 static bool is_set(const struct op_select_args *a, uint64_t i)
 {
+    if (a->bytes) {
+        return *(const __gm__ uint8_t *)(a->mask + i) != 0;
+    }
     return op_get_d(a->mask + op_offset(a->rank, a->dim, a->mask_stride, i), a->mask_type) != 0;
 }
 
@@ -50,7 +53,8 @@ __global__ __vector__ void select_values(struct op_select_args args)
     uint64_t n = 0;
     for (uint64_t i = 0; i < a.elements; i++) {
         if (is_set(&a, i)) {
-            const uint64_t from = a.in + op_offset(a.rank, a.dim, a.in_stride, i);
+            const uint64_t from =
+                a.dense ? a.in + i * unit : a.in + op_offset(a.rank, a.dim, a.in_stride, i);
             if (a.in_type <= OP_TYPE_F64) {
                 op_put_d(a.out + n * unit, a.out_type, op_get_d(from, a.in_type));
             } else {

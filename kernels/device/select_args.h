@@ -13,4 +13,5 @@ struct op_select_args {
     uint64_t elements;
     int64_t dim[OP_RANK_MAX], mask_stride[OP_RANK_MAX], in_stride[OP_RANK_MAX];
     uint8_t out_type, mask_type, in_type, rank, columns;
+    uint8_t bytes, dense; /**< mask: dense, of bytes; in: dense */
 };

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { LEAST_SHARED = 256 }; // elements; fewer are not worth another core
+
 // Everything but the table's and the indices' part.
 static void begin(struct op_index_args *args, unsigned rank, const int64_t *dim, uint8_t mode)
 {
@@ -53,15 +55,79 @@ static void add_index(struct op_index_args *args, const struct op_tensor *index,
     args->limit[k] = table->rank ? table->dim[dim] : 1;
 }
 
+/*
+ * A dimension that is not indexed, by which blocks can share a table that is written: elements of
+ * different blocks are in different lines of 64 bytes. Either every step of it is one of whole
+ * lines and it is the outermost (what else moves stays within a step), or it is the innermost and
+ * everything else moves by whole lines beyond it. The multiple of steps that blocks take, 0: none.
+ */
+static uint64_t shared_steps(const struct op_index_args *args, unsigned d, int64_t unit)
+{
+    const int64_t step = args->table_stride[d], line = 64;
+    int64_t reach = unit, rest = (int64_t)args->table;
+    for (unsigned i = 0; i < args->rank; i++) {
+        if (i != d && args->table_stride[i] < 0) {
+            return 0;
+        }
+        reach += i == d ? 0 : (args->dim[i] - 1) * args->table_stride[i];
+        rest |= i == d ? 0 : args->table_stride[i];
+    }
+    for (unsigned k = 0; k < args->indices; k++) {
+        reach += (args->limit[k] - 1) * args->jump[k];
+        rest |= args->jump[k];
+        if (args->jump[k] < 0) {
+            return 0;
+        }
+    }
+    if (step > 0 && step % line == 0 && (int64_t)args->table % line == 0 && reach <= step) {
+        return 1;
+    }
+    int64_t least = INT64_MAX; // what else moves moves by at least so much
+    for (unsigned i = 0; i < args->rank; i++) {
+        const int64_t other = args->table_stride[i];
+        least = i != d && args->dim[i] > 1 && other && other < least ? other : least;
+    }
+    for (unsigned k = 0; k < args->indices; k++) {
+        least = args->jump[k] && args->jump[k] < least ? args->jump[k] : least;
+    }
+    return step == unit && rest % line == 0 && args->dim[d] * step <= least
+               ? (uint64_t)(line / unit)
+               : 0;
+}
+
+// Into how many blocks a launch that writes the table is cut.
+static uint32_t share_table(struct op_index_args *args, uint32_t cores)
+{
+    const int64_t unit = op_type_bytes((enum op_type)args->table_type);
+    struct op_share best = {.blocks = 1, .per_block = args->count};
+    args->split = args->rank;
+    for (unsigned d = 0; d < args->rank; d++) {
+        const uint64_t steps = shared_steps(args, d, unit);
+        if (steps == 0 || args->count < LEAST_SHARED) {
+            continue;
+        }
+        const struct op_share share = op_share_make((uint64_t)args->dim[d], steps, 1, cores);
+        if (share.blocks > best.blocks) {
+            best = share;
+            args->split = (uint8_t)d;
+        }
+    }
+    args->per_block = best.per_block;
+    return best.blocks;
+}
+
 static leo_status launch(const struct op_call *call, struct op_index_args *args)
 {
     if (args->count == 0) {
         return LEO_OK;
     }
     const bool get = args->mode == OP_INDEX_GET;
-    const struct op_share share =
-        op_share_make(args->count, 1, 16, get ? op_plan_vector_cores(call->plan) : 1);
+    const uint32_t cores = op_plan_vector_cores(call->plan);
+    struct op_share share = op_share_make(args->count, 1, 16, cores);
     args->per_block = share.per_block;
+    if (!get) {
+        share.blocks = share_table(args, cores);
+    }
     return op_plan_launch(call->plan, "index", get ? "index_get" : "index_put", share.blocks, args,
                           sizeof(*args), 2 + OP_INDEX_MAX);
 }
@@ -186,6 +252,41 @@ static leo_status fill_advanced(const struct op_call *call, const struct op_tens
     return LEO_OK;
 }
 
+// A table of which whole rows are taken: its first dimension against all others, which lie without
+// gaps. False: they do not.
+static bool view_rows(const struct op_tensor *table, struct op_tensor *rows)
+{
+    struct op_tensor one = *table;
+    if (table->rank < 2 || table->dim[0] == 0) {
+        return false;
+    }
+    one.rank--;
+    memmove(one.dim, table->dim + 1, one.rank * sizeof(*one.dim));
+    memmove(one.stride, table->stride + 1, one.rank * sizeof(*one.stride));
+    *rows = *table;
+    rows->rank = 2;
+    rows->dim[1] = op_tensor_count(&one);
+    rows->stride[1] = 1;
+    return op_tensor_is_dense(&one) && rows->dim[1] > 0;
+}
+
+static leo_status take_rows(const struct op_call *call, const struct op_tensor *self,
+                            const struct op_tensor *index, const struct op_tensor *out, bool *taken)
+{
+    struct op_tensor rows;
+    *taken = view_rows(self, &rows);
+    return *taken ? op_index_plan_get_rows(call->plan, &rows, index, out, taken) : LEO_OK;
+}
+
+static bool only_first(const struct advanced *adv)
+{
+    bool only = adv->index[0] != NULL;
+    for (unsigned d = 1; d < OP_RANK_MAX; d++) {
+        only = only && !adv->index[d];
+    }
+    return only;
+}
+
 static leo_status plan_index(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
@@ -199,6 +300,13 @@ static leo_status plan_index(const struct op_call *call)
         status = op_call_check_shape(call, "out", adv.rank, adv.dim);
     }
     if (status != LEO_OK) {
+        return status;
+    }
+    bool taken = false;
+    if (only_first(&adv)) {
+        status = take_rows(call, self, adv.index[0], out, &taken);
+    }
+    if (status != LEO_OK || taken) {
         return status;
     }
     begin(&args, adv.rank, adv.dim, OP_INDEX_GET);
@@ -361,6 +469,13 @@ static leo_status plan_index_select(const struct op_call *call)
     list_space(self, dim, index, shape);
     status = op_call_check_shape(call, "out", self->rank, shape);
     if (status != LEO_OK) {
+        return status;
+    }
+    bool taken = false;
+    if (dim == 0) {
+        status = take_rows(call, self, index, op_call_tensor(call, "out"), &taken);
+    }
+    if (status != LEO_OK || taken) {
         return status;
     }
     begin(&args, self->rank, shape, OP_INDEX_GET);

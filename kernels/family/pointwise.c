@@ -260,6 +260,9 @@ static void set_number(struct op_pointwise_work *work, unsigned var)
 bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work)
 {
     bool keeps = work->op->moves;
+    if (op_row_attr(work->call->row, "infinite")) {
+        return true;
+    }
     for (unsigned i = 0; i < work->op->var_count; i++) {
         if (!work->is_tensor[i]) {
             keeps = keeps || !isfinite(work->real[i]);

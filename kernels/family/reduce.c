@@ -155,6 +155,119 @@ static leo_status check_count(const struct op_call *call, const struct op_reduce
     return LEO_OK;
 }
 
+// The extreme and its place through the vector unit; `value` may be NULL.
+static leo_status plan_place(const struct op_call *call, const struct op_tensor *self,
+                             const bool *reduced, const struct op_reduce_args *args,
+                             const struct op_tensor *value, const struct op_tensor *index,
+                             bool *done)
+{
+    struct op_tensor extreme, place;
+    const bool extremes = args->mode == OP_REDUCE_MAX || args->mode == OP_REDUCE_MIN;
+    leo_status status = LEO_OK;
+    *done = false;
+    if (extremes && op_type_is_float(self->type)) {
+        status = op_plan_temp(call->plan, OP_TYPE_F32, index->rank, index->dim, &extreme);
+        if (status == LEO_OK) {
+            status = op_plan_temp(call->plan, OP_TYPE_F32, index->rank, index->dim, &place);
+        }
+        if (status == LEO_OK) {
+            status = op_reduce_plan_place(call->plan, self, reduced,
+                                          (enum op_reduce_mode)args->mode, &extreme, &place, done);
+        }
+        if (status == LEO_OK && *done) {
+            status = op_plan_copy(call->plan, index, &place);
+        }
+        if (status == LEO_OK && *done && value) {
+            const struct op_value copy[] = {op_value_tensor(&extreme), op_value_tensor(value)};
+            status = op_plan_call(call->plan, "CopyExtreme", copy, 2);
+        }
+    }
+    return status;
+}
+
+enum {
+    LEAST_INTEGERS = 1024, // fewer are not worth other ways
+    SUM_PARTS = 64,        // [A] of a long sum in integers: more than there are cores
+};
+
+// Sums, largest and smallest of bytes in f32, which holds every sum on the way.
+static leo_status plan_bytes(const struct op_call *call, const struct op_tensor *self,
+                             const bool *reduced, const struct op_reduce_args *args,
+                             const struct op_tensor *out, bool *done)
+{
+    struct op_tensor wide, made;
+    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, self->rank, self->dim, &wide);
+    if (status == LEO_OK) {
+        status = op_plan_copy(call->plan, &wide, self);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_temp(call->plan, OP_TYPE_F32, out->rank, out->dim, &made);
+    }
+    if (status == LEO_OK) {
+        status = op_reduce_plan_vector(call->plan, &wide, reduced, (enum op_reduce_mode)args->mode,
+                                       0, &made, done);
+    }
+    return status == LEO_OK && *done ? op_plan_copy(call->plan, out, &made) : status;
+}
+
+// All of a dense tensor: parts by as many cores, and what is left over, then their sum.
+static leo_status plan_sum_parts(const struct op_call *call, const struct op_tensor *self,
+                                 const struct op_tensor *out)
+{
+    static const int64_t second[] = {1};
+    const int64_t count = op_tensor_count(self), each = count / SUM_PARTS, all = SUM_PARTS + 1,
+                  whole = each * SUM_PARTS;
+    const struct op_ints over = {second, 1};
+    struct op_tensor sums;
+    leo_status status = op_plan_temp(call->plan, OP_TYPE_I64, 1, &all, &sums);
+    const struct {
+        uint64_t from, to;
+        enum op_type type, made;
+        int64_t dim[2];
+    } steps[] = {
+        {self->addr, sums.addr, self->type, OP_TYPE_I64, {SUM_PARTS, each}},
+        {self->addr + (uint64_t)whole * op_type_bytes(self->type),
+         sums.addr + SUM_PARTS * sizeof(int64_t),
+         self->type,
+         OP_TYPE_I64,
+         {1, count - whole}},
+        {sums.addr, out->addr, OP_TYPE_I64, out->type, {1, all}},
+    };
+    for (unsigned i = 0; i < 3 && status == LEO_OK; i++) {
+        const struct op_tensor in = op_tensor_dense(steps[i].from, steps[i].type, 2, steps[i].dim),
+                               result =
+                                   op_tensor_dense(steps[i].to, steps[i].made, 1, steps[i].dim);
+        const struct op_value args[] = {op_value_tensor(&in), op_value_ints(&over),
+                                        op_value_int(false), op_value_type(result.type),
+                                        op_value_tensor(&result)};
+        status = op_plan_call(call->plan, "ReduceSum", args, 5);
+    }
+    return status;
+}
+
+// Reductions of integers that need not go element by element on the scalar unit.
+static leo_status plan_integers(const struct op_call *call, const struct op_tensor *self,
+                                const bool *reduced, const struct op_reduce_args *args,
+                                const struct op_tensor *out, bool *done)
+{
+    const enum op_reduce_mode mode = (enum op_reduce_mode)args->mode;
+    const bool bytes = op_type_bytes(self->type) == 1, sums = mode == OP_REDUCE_SUM;
+    const uint64_t most = self->type == OP_TYPE_BOOL ? 1 : 255;
+    *done = false;
+    if (!in_integers(call, mode, self) || op_type_is_complex(self->type) ||
+        op_tensor_count(self) < LEAST_INTEGERS) {
+        return LEO_OK;
+    }
+    const bool small_sums = (out->type == OP_TYPE_I32 || out->type == OP_TYPE_I64) &&
+                            args->inner_count * most <= 1 << 24;
+    if (bytes && mode != OP_REDUCE_PROD && (!sums || small_sums)) {
+        return plan_bytes(call, self, reduced, args, out, done);
+    }
+    *done =
+        sums && args->outer_count == 1 && !op_type_is_float(out->type) && op_tensor_is_dense(self);
+    return *done ? plan_sum_parts(call, self, out) : LEO_OK;
+}
+
 leo_status op_plan_reduce(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self");
@@ -216,6 +329,15 @@ leo_status op_plan_reduce(const struct op_call *call)
         if (status != LEO_OK || done) {
             return status == LEO_OK ? deliver(call, &value) : status;
         }
+    }
+    status = two ? plan_place(call, self, reduced, &args, wants_index ? NULL : &value.made,
+                              &extra.made, &done)
+                 : plan_integers(call, self, reduced, &args, &value.made, &done);
+    if (status == LEO_OK && done && !wants_index) {
+        status = deliver(call, &value);
+    }
+    if (status != LEO_OK || done) {
+        return status == LEO_OK && two ? deliver(call, &extra) : status;
     }
     args.in = self->addr;
     args.in_type = (uint8_t)self->type;

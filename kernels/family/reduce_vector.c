@@ -234,11 +234,11 @@ static leo_status deliver(struct work *work, enum op_reduce_mode mode, const str
 {
     struct op_tensor to =
         op_tensor_dense(out->addr, out->type, work->tensor.rank, work->tensor.dim);
-    if (mode != OP_REDUCE_NORM) {
+    if (mode == OP_REDUCE_SUM || mode == OP_REDUCE_MEAN) {
         return op_plan_copy(work->plan, &to, &work->tensor);
     }
     const struct op_value args[] = {op_value_tensor(&work->tensor), op_value_tensor(&to)};
-    return op_plan_call(work->plan, "Sqrt", args, 2);
+    return op_plan_call(work->plan, mode == OP_REDUCE_NORM ? "Sqrt" : "CopyExtreme", args, 2);
 }
 
 leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
@@ -279,4 +279,50 @@ leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *s
         }
     }
     return status == LEO_OK ? deliver(&work, mode, out) : status;
+}
+
+enum { PLACES_MOST = 1 << 24 }; // f32 holds every one, and one more
+
+leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
+                                const bool *reduced, enum op_reduce_mode mode,
+                                const struct op_tensor *value, const struct op_tensor *place,
+                                bool *done)
+{
+    int64_t kept_dim[OP_RANK_MAX], place_dim[OP_RANK_MAX], length = 1;
+    struct op_tensor wide = *self, places, chosen;
+    for (unsigned i = 0; i < self->rank; i++) {
+        kept_dim[i] = reduced[i] ? 1 : self->dim[i];
+        place_dim[i] = reduced[i] ? self->dim[i] : 1;
+        length *= place_dim[i];
+    }
+    *done = can_load(plan, self->type) && length > 1 && length < PLACES_MOST &&
+            op_tensor_count(self) >= LEAST_DENSE;
+    if (!*done) {
+        return LEO_OK;
+    }
+    leo_status status = op_reduce_plan_vector(plan, self, reduced, mode, 0, value, done);
+    if (status == LEO_OK) {
+        status = op_plan_temp(plan, OP_TYPE_F32, self->rank, place_dim, &places);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_temp(plan, OP_TYPE_F32, self->rank, self->dim, &chosen);
+    }
+    if (status != LEO_OK || !*done) {
+        return status;
+    }
+    const struct op_tensor flat = op_tensor_dense(places.addr, OP_TYPE_F32, 1, &length);
+    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
+                           end = op_scalar_int(length);
+    const struct op_value range[] = {op_value_scalar(&zero), op_value_scalar(&end),
+                                     op_value_scalar(&one), op_value_tensor(&flat)};
+    status = op_plan_call(plan, "Arange", range, 4);
+    wide = op_tensor_dense(value->addr, OP_TYPE_F32, self->rank, kept_dim);
+    const struct op_value choose[] = {op_value_tensor(self), op_value_tensor(&wide),
+                                      op_value_tensor(&places), op_value_tensor(&chosen)};
+    if (status == LEO_OK) {
+        status = op_plan_call(plan, "ExtremePlace", choose, 4);
+    }
+    return status == LEO_OK
+               ? op_reduce_plan_vector(plan, &chosen, reduced, OP_REDUCE_MIN, 0, place, done)
+               : status;
 }

@@ -14,6 +14,14 @@ LEO_MUST_CHECK leo_status op_reduce_plan_vector(struct op_plan *plan, const stru
                                                 const bool *reduced, enum op_reduce_mode mode,
                                                 double order, const struct op_tensor *out,
                                                 bool *done);
+/**
+ * The same of the largest or smallest element, into `value` (f32), and of the place of the first
+ * one, counted over the reduced dimensions, into `place` (f32).
+ */
+LEO_MUST_CHECK leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
+                                               const bool *reduced, enum op_reduce_mode mode,
+                                               const struct op_tensor *value,
+                                               const struct op_tensor *place, bool *done);
 /** out = sum of the rows of a dense f32 matrix [rows, count], in their order; count is a multiple
  * of 16. */
 LEO_MUST_CHECK leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,

@@ -36,6 +36,7 @@ static void take_mask(struct op_select_args *args, const struct op_tensor *mask)
     args->mask_type = (uint8_t)mask->type;
     args->rank = (uint8_t)mask->rank;
     args->elements = (uint64_t)op_tensor_count(mask);
+    args->bytes = op_type_bytes(mask->type) == 1 && op_tensor_is_dense(mask);
     for (unsigned i = 0; i < mask->rank; i++) {
         args->dim[i] = mask->dim[i];
         args->mask_stride[i] = mask->stride[i] * op_type_bytes(mask->type);
@@ -112,6 +113,7 @@ static leo_status plan_values(const struct op_call *call)
     take_mask(&args, &set);
     args.in = in.addr;
     args.in_type = (uint8_t)in.type;
+    args.dense = op_tensor_is_dense(&in);
     for (unsigned i = 0; i < rank; i++) {
         args.in_stride[i] = in.stride[i] * op_type_bytes(in.type);
     }

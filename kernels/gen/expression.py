@@ -17,6 +17,9 @@ EXPANDED = {
     "isnan": ("x", "x != x"),
     "isinf": ("x", "abs(x) == inf()"),
     "isfinite": ("x", "abs(x) < inf()"),
+    # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
+    "log1p": ("x", "1 + x == 1 ? x : x < 3.0e38 ? log(1 + x) * (x / (1 + x - 1)) : x"),
+    "expm1": ("x", "exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
     "tanh": ("x", "abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
                   "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
 }

@@ -42,6 +42,34 @@ class Index(common.Case):
         moved = (table.weight.cpu() != before).any(1)
         self.assertEqual(moved.nonzero().flatten().tolist(), [1, 2])
 
+    def test_rows_and_shares_of_many(self):
+        """Sizes at which cores share the table: by rows, by columns, or not at all."""
+        for shape in ((65, 64), (64, 33), (9, 48, 16), (5, 16, 9), (3, 7, 5, 32)):
+            x = torch.randn(shape)
+            for dim in range(x.dim()):
+                at = torch.randint(0, x.size(dim), shape)
+                places = torch.randint(0, x.size(dim), (x.size(dim),))
+                for name, function in {
+                    "scatter_add": lambda a, i, p: torch.zeros_like(a).scatter_add(dim, i, a),
+                    "scatter of one": lambda a, i, p: a.scatter(dim, i, 2.5),
+                    "gather": lambda a, i, p: a.gather(dim, i),
+                    "index_add": lambda a, i, p: torch.ones_like(a).index_add(dim, p, a, alpha=2),
+                    "index_select": lambda a, i, p: a.index_select(dim, p),
+                    "turned": lambda a, i, p: torch.zeros_like(a).transpose(0, 1).scatter_add(dim, i.transpose(0, 1), a.transpose(0, 1))
+                    if a.size(0) == a.size(1) else a,
+                }.items():
+                    self.check(f"{name} {shape} {dim}", function, x, at, places)
+            rows = torch.randint(-x.size(0), x.size(0), (41,))
+
+            def put(a, i, accumulate):
+                out = torch.zeros_like(a)
+                return out.index_put((i,), a[i] + 1, accumulate=accumulate)
+            self.check(f"rows {shape}", lambda a, i: a[i], x, rows)
+            self.check(f"rows in two dimensions {shape}", lambda a, i: a[i], x, rows[:40].view(4, 10))
+            self.check(f"rows of half {shape}", lambda a, i: a[i], x.half(), rows)
+            self.check(f"rows put {shape}", lambda a, i: put(a, i, False), x, rows)
+            self.check(f"rows added {shape}", lambda a, i: put(a, i, True), x, rows)
+
     def test_index(self):
         for name, function in {
             "one": lambda a, i: a[i], "second": lambda a, i: a[:, i], "apart": lambda a, i: a[i, :, i],

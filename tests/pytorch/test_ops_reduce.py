@@ -40,6 +40,30 @@ class Reduce(common.Case):
         self.check("var_mean", lambda t: torch.var_mean(t, 1), self.x)
         self.check("std_mean", lambda t: torch.std_mean(t, 1), self.x)
 
+    def test_places_of_many(self):
+        """Sizes for the vector unit, with equal elements and NaN."""
+        equal = torch.randint(-9, 9, (37, 70, 33)).float()
+        holes = equal.clone()
+        holes[3, 7], holes[5, :, 2], holes[-1, -1, -1] = float("nan"), float("nan"), -float("inf")
+        for name, x in (("equal", equal), ("holes", holes), ("turned", equal.transpose(0, 2)), ("-inf", torch.full((64, 40), -float("inf")))):
+            for dim in range(x.dim()):
+                self.check(f"argmax {name} {dim}", lambda t: t.argmax(dim), x)
+                self.check(f"argmin {name} {dim}", lambda t: t.argmin(dim), x)
+                if name != "holes":  # the 910A has no NaN in half
+                    self.check(f"max {name} {dim} half", lambda t: tuple(t.max(dim)), x.half())
+                self.check(f"min {name} {dim}", lambda t: tuple(t.min(dim)), x)
+            self.check(f"argmax {name}", lambda t: t.argmax(), x)
+
+    def test_sums_of_many_integers(self):
+        x = torch.randint(-(1 << 40), 1 << 40, (50, 61, 7))
+        for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8, torch.bool):
+            t = (x >> 20).to(dtype) if dtype != torch.int64 else x
+            for name, function in {
+                "sum": lambda a: a.sum(), "sum 1": lambda a: a.sum(1), "sum 0 2": lambda a: a.sum((0, 2)),
+                "turned": lambda a: a.transpose(0, 2).sum(), "max": lambda a: a.amax((0, 1)), "min": lambda a: a.amin(2),
+            }.items():
+                self.check(f"{name} {dtype}", function, t)
+
     def test_softmax(self):
         for dim in range(3):
             self.check(f"softmax {dim}", lambda t: F.softmax(t, dim), self.x)
