@@ -9,7 +9,10 @@ static cnrtRet_t null(const char *func)
 
 cnrtRet_t cnrtMalloc(void **pPtr, size_t bytes)
 {
-    return pPtr && bytes ? cnrt_result(__func__, front_memory_alloc(bytes, 0, pPtr))
+    // Whole pages, which other processes can have, but for what is less than one.
+    const size_t pages = (bytes + FRONT_SHARED_PAGE - 1) / FRONT_SHARED_PAGE * FRONT_SHARED_PAGE;
+    const size_t size = bytes < FRONT_SHARED_PAGE || pages < bytes ? bytes : pages;
+    return pPtr && bytes ? cnrt_result(__func__, front_memory_alloc(size, 0, pPtr))
                          : null(__func__);
 }
 

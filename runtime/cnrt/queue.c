@@ -112,12 +112,14 @@ cnrtRet_t cnrtNotifierCreateWithFlags(cnrtNotifier_t *pNotifier, unsigned int fl
     if (!pNotifier) {
         return null(__func__);
     }
-    if (flags & ~(unsigned)(CNRT_NOTIFIER_DISABLE_TIMING_SW | CNRT_NOTIFIER_DISABLE_TIMING_ALL)) {
-        return cnrt_fail(flags & CNRT_NOTIFIER_INTERPROCESS ? cnrtErrorNotSupport
-                                                            : cnrtErrorArgsInvalid,
-                         __func__, "the flags are not supported");
+    const unsigned known = CNRT_NOTIFIER_DISABLE_TIMING_SW | CNRT_NOTIFIER_DISABLE_TIMING_ALL |
+                           CNRT_NOTIFIER_INTERPROCESS;
+    if (flags & ~known) {
+        return cnrt_fail(cnrtErrorArgsInvalid, __func__, "the flags are unknown");
     }
-    cnrtRet_t ret = cnrt_result(__func__, front_event_create(flags, &event));
+    cnrtRet_t ret = cnrt_result(__func__, flags & CNRT_NOTIFIER_INTERPROCESS
+                                              ? front_event_create_shared(flags, &event)
+                                              : front_event_create(flags, &event));
     if (ret == cnrtSuccess) {
         *pNotifier = event;
     }

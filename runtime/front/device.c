@@ -108,6 +108,7 @@ static void close_slot(struct front_device *slot)
     while ((pool = front_take(&slot->pools)) != NULL) {
         front_pool_end(pool);
     }
+    atomic_store(&slot->default_pool, NULL);
     front_callbacks_end(slot);
     front_physical_end(slot);
     front_ipc_end(slot);

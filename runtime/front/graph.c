@@ -12,6 +12,7 @@ struct front_graph {
     enum front_capture_mode mode;
     bool counted; /**< among the captures under way */
     uint32_t id;
+    atomic_uint more_owners;
     struct front_family groups;
 };
 
@@ -183,12 +184,45 @@ static leo_status get_graph(const void *handle, struct front_graph **graph)
                                 "%p is no live model", handle);
 }
 
+leo_status front_graph_use(const void *handle)
+{
+    FRONT_PINNED struct front_graph *graph = NULL;
+    leo_status status = get_graph(handle, &graph);
+    if (status == LEO_OK) {
+        atomic_fetch_add(&graph->more_owners, 1);
+    }
+    return status;
+}
+
+leo_status front_graph_tasks(const void *handle, size_t *count)
+{
+    FRONT_PINNED struct front_graph *graph = NULL;
+    leo_status status = get_graph(handle, &graph);
+    if (status == LEO_OK) {
+        *count = leo_rt_graph_size(graph->rt);
+    }
+    return status;
+}
+
+// Takes one owner off; false: the last one is left.
+static bool drop_owner(struct front_graph *graph)
+{
+    unsigned owners = atomic_load(&graph->more_owners);
+    while (owners && !atomic_compare_exchange_weak(&graph->more_owners, &owners, owners - 1)) {
+    }
+    return owners != 0;
+}
+
 leo_status front_graph_destroy(const void *handle)
 {
     struct front_graph *graph;
     leo_status status = get_graph(handle, &graph);
     if (status != LEO_OK) {
         return status;
+    }
+    if (drop_owner(graph)) {
+        front_unpin(graph);
+        return LEO_OK;
     }
     if (!front_claim(graph)) {
         return leo_rt_fail(FRONT_BAD_HANDLE, "%p is no live model", handle);

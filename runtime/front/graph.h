@@ -29,7 +29,10 @@ leo_status front_group_end(const void *stream, void **group);
 leo_status front_group_update_begin(const void *stream, const void *group);
 leo_status front_group_update_end(const void *stream);
 
+/** One more owner: it ends when destroyed once more than that. */
+leo_status front_graph_use(const void *graph);
 leo_status front_graph_destroy(const void *graph);
+leo_status front_graph_tasks(const void *graph, size_t *count);
 leo_status front_graph_execute(const void *graph, const void *stream);
 leo_status front_graph_id(const void *graph, uint32_t *id);
 /** As JSON; path NULL: on standard output. */

@@ -230,6 +230,26 @@ leo_status front_ipc_close(const char *key)
     return status;
 }
 
+leo_status front_ipc_unmap(const void *ptr)
+{
+    struct front_process *process = front_process();
+    pthread_mutex_lock(&process->ipc_lock);
+    struct front_ipc **at = &process->ipc;
+    while (*at && ((*at)->base != (uintptr_t)ptr || !(*at)->imports)) {
+        at = &(*at)->next;
+    }
+    leo_status status =
+        *at ? LEO_OK
+            : leo_rt_fail(LEO_ERR_INVALID_ARG, "no memory of another process is mapped at %p", ptr);
+    if (*at && (*at)->imports > 1) {
+        (*at)->imports--;
+    } else if (*at) {
+        end(at);
+    }
+    pthread_mutex_unlock(&process->ipc_lock);
+    return status;
+}
+
 void front_ipc_freed(const void *ptr, uint64_t bytes)
 {
     struct front_process *process = front_process();

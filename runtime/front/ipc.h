@@ -14,6 +14,8 @@ leo_status front_ipc_allow(const char *key, const int32_t *pids, size_t count);
 leo_status front_ipc_import(const char *key, void **ptr);
 /** Of an exporter: nobody imports it any more; of an importer: one import less. */
 leo_status front_ipc_close(const char *key);
+/** One import less of what is imported at `ptr`. */
+leo_status front_ipc_unmap(const void *ptr);
 /** The block at `ptr` is freed: its keys end. */
 void front_ipc_freed(const void *ptr, uint64_t bytes);
 /** What a device has exported and imported ends. */

@@ -121,6 +121,27 @@ leo_status front_pool_create(uint64_t most_bytes, void **handle)
     return LEO_OK;
 }
 
+leo_status front_pool_default(void **handle)
+{
+    FRONT_PINNED struct front_context *context = NULL;
+    leo_status status = front_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    _Atomic(void *) *pool = &context->slot->default_pool;
+    *handle = atomic_load(pool);
+    void *made = NULL, *none = NULL;
+    if (!*handle) {
+        status = front_pool_create(0, &made);
+    }
+    if (made && !atomic_compare_exchange_strong(pool, &none, made)) {
+        status = front_pool_destroy(made); // another thread was first
+        made = none;
+    }
+    *handle = made ? made : *handle;
+    return status;
+}
+
 static leo_status find(const void *handle, struct front_pool **pool)
 {
     *pool = front_find(handle, FRONT_KIND_POOL);

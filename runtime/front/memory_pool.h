@@ -14,6 +14,8 @@ enum front_pool_number {
 
 /** `most_bytes`: 0 = what the device has. Of the current device. */
 leo_status front_pool_create(uint64_t most_bytes, void **handle);
+/** The current device's own, made when it is first asked for. */
+leo_status front_pool_default(void **handle);
 /** Blocks handed out stay until they are freed. */
 leo_status front_pool_destroy(const void *handle);
 /** Usable at once by the stream's later tasks. */

@@ -103,6 +103,7 @@ struct front_device {
     struct front_context *primary;
     uint32_t references;
     struct front_family contexts, events, notifies, host_memory, graphs, physical, pools;
+    _Atomic(void *) default_pool; /**< one of `pools`; NULL: not asked for yet */
     struct leo_rt_host_worker
         *worker; /**< under worker_lock; runs work of the host in streams; made when needed */
 };

@@ -302,6 +302,115 @@ CNRT_FUNC_VISIBILITY cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnr
 CNRT_FUNC_VISIBILITY cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end,
                                                     float *us);
 
+/** Of notifiers made with CNRT_NOTIFIER_INTERPROCESS, and the same one in another process. */
+typedef struct cnrtIpcNotifierHandle {
+    uint64_t reserved[8];
+} cnrtIpcNotifierHandle;
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtIpcGetNotifierHandle(cnrtIpcNotifierHandle *handle,
+                                                        cnrtNotifier_t notifier);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtIpcOpenNotifierHandle(cnrtNotifier_t *notifier,
+                                                         cnrtIpcNotifierHandle handle);
+
+/* ---- memory between processes ---- */
+typedef uint64_t cnrtIpcMemHandle;
+/** Of a whole block of cnrtMalloc of at least 4096 bytes. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtAcquireMemHandle(cnrtIpcMemHandle *handle, void *ptr);
+/** In another process; flag must be 0. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMapMemHandle(void **pPtr, cnrtIpcMemHandle handle, int flag);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtUnMapMemHandle(void *ptr);
+
+/* ---- pools of memory, in the order of queues ---- */
+typedef struct CNmemoryPool_st *cnrtMemPool_t;
+typedef enum cnrtMemAllocationType {
+    cnrtMemAllocationTypeInvalid = 0,
+    cnrtMemAllocationTypeDefault = 1
+} cnrtMemAllocationType_t;
+typedef enum cnrtMemAllocationHandleType {
+    cnrtMemHandleTypeNone = 0,
+    cnrtMemHandleTypePosixFileDescriptor = 1
+} cnrtMemAllocationHandleType_t;
+typedef enum cnrtMemLocationType {
+    cnrtMemLocationTypeInvalid = 0,
+    cnrtMemLocationTypeDevice = 1
+} cnrtMemLocationType_t;
+typedef struct cnrtMemLocation {
+    cnrtMemLocationType_t type;
+    uint32_t id;
+} cnrtMemLocation_t;
+typedef struct cnrtMemPoolProps {
+    cnrtMemAllocationType_t type;
+    cnrtMemAllocationHandleType_t requestedHandleTypes;
+    cnrtMemLocation_t location;
+    size_t maxSize; /**< 0: what the device has */
+    unsigned char reserved[64];
+} cnrtMemPoolProps_t;
+typedef enum cnrtMemPoolAttr {
+    cnrtMemPoolAttrReuseFollowNotifierDependencies = 1,
+    cnrtMemPoolAttrReuseAllowOpportunistic = 2,
+    cnrtMemPoolAttrReuseAllowInternalDependencies = 3,
+    cnrtMemPoolAttrReleaseThreshold = 4,
+    cnrtMemPoolAttrReservedMemCurrent = 5,
+    cnrtMemPoolAttrReservedMemHigh = 6,
+    cnrtMemPoolAttrUsedMemCurrent = 7,
+    cnrtMemPoolAttrUsedMemHigh = 8
+} cnrtMemPoolAttr_t;
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemPoolCreate(cnrtMemPool_t *memPool,
+                                                 const cnrtMemPoolProps_t *poolProps);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemPoolDestroy(cnrtMemPool_t memPool);
+/** Of the current device; it ends with it. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtDeviceGetDefaultMemPool(cnrtMemPool_t *memPool, int device);
+/** Values are 64-bit numbers. The threshold; high marks to 0. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemPoolSetAttribute(cnrtMemPool_t memPool,
+                                                       cnrtMemPoolAttr_t attr, void *value);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemPoolGetAttribute(cnrtMemPool_t memPool,
+                                                       cnrtMemPoolAttr_t attr, void *value);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemPoolTrimTo(cnrtMemPool_t memPool, size_t minBytesToKeep);
+/** From the default pool. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemAllocAsync(void **pPtr, size_t bytes, cnrtQueue_t queue);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemAllocFromPoolAsync(void **pPtr, size_t bytes,
+                                                         cnrtMemPool_t memPool, cnrtQueue_t queue);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtMemFreeAsync(void *ptr, cnrtQueue_t queue);
+
+/* ---- capture of queues, and what was captured as a task that is repeated ---- */
+typedef struct CNtaskTopo_st *cnrtTaskTopo_t;
+typedef struct CNtaskTopoEntity_st *cnrtTaskTopoEntity_t;
+typedef struct CNtaskTopoNode_st *cnrtTaskTopoNode_t;
+typedef enum cnrtQueueCaptureStatus {
+    cnrtQueueCaptureStatusNone = 0,
+    cnrtQueueCaptureStatusActive = 1,
+    cnrtQueueCaptureStatusInvalidated = 2
+} cnrtQueueCaptureStatus_t;
+typedef enum cnrtQueueCaptureMode {
+    cnrtQueueCaptureModeGlobal = 0,
+    cnrtQueueCaptureModeThreadLocal = 1,
+    cnrtQueueCaptureModeRelaxed = 2
+} cnrtQueueCaptureMode_t;
+/** Of a queue that was created. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtQueueBeginCapture(cnrtQueue_t queue,
+                                                     cnrtQueueCaptureMode_t mode);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtQueueEndCapture(cnrtQueue_t queue, cnrtTaskTopo_t *pTaskTopo);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtQueueIsCapturing(cnrtQueue_t queue,
+                                                    cnrtQueueCaptureStatus_t *pStatus);
+/** All but pStatus may be NULL; the dependencies must be. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtQueueGetCaptureInfo(cnrtQueue_t queue,
+                                                       cnrtQueueCaptureStatus_t *pStatus,
+                                                       uint64_t *pId, cnrtTaskTopo_t *pTaskTopo,
+                                                       const cnrtTaskTopoNode_t **pDependencies,
+                                                       size_t *pNumDependencies);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtThreadExchangeQueueCaptureMode(cnrtQueueCaptureMode_t *mode);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoInstantiate(cnrtTaskTopoEntity_t *pEntity,
+                                                       cnrtTaskTopo_t taskTopo,
+                                                       cnrtTaskTopoNode_t *pErrorNode,
+                                                       char *pLogBuffer, size_t bufferSize);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoEntityInvoke(cnrtTaskTopoEntity_t entity,
+                                                        cnrtQueue_t queue);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoEntityDestroy(cnrtTaskTopoEntity_t entity);
+/** Entities made of it stay. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoDestroy(cnrtTaskTopo_t taskTopo);
+/** How many there are; `nodes` must be NULL. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoGetNodes(cnrtTaskTopo_t taskTopo,
+                                                    cnrtTaskTopoNode_t *nodes, size_t *numNodes);
+
 /* ---- kernels ---- */
 /** args[i] points at the i-th argument's value. dim.x must be a multiple of the cores of `ktype`.
  */

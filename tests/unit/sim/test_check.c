@@ -323,9 +323,91 @@ static void shadow_remembers_every_byte(void)
     free(got);
 }
 
+static void a_pair_of_places_is_told_once(void)
+{
+    struct sim_findings findings = {0};
+    struct sim_finding finding = {
+        .code = LEO_FAULT_RACE, .unit = 1, .other_unit = 2, .pc = 16, .addr = 64, .bytes = 32};
+    sim_findings_add(&findings, &finding);
+    finding.addr = 96; // goes on where the first ended
+    sim_findings_add(&findings, &finding);
+    CU_ASSERT_EQUAL(findings.count, 1);
+    CU_ASSERT_EQUAL(findings.list[0].bytes, 64);
+    finding.addr = 4096;
+    sim_findings_add(&findings, &finding);
+    CU_ASSERT_EQUAL(findings.count, 1);
+    finding.pc = 20;
+    sim_findings_add(&findings, &finding);
+    finding.other_unit = 3;
+    sim_findings_add(&findings, &finding);
+    CU_ASSERT_EQUAL(findings.count, 3);
+}
+
+// Whether an access of `bytes` at `addr` is found to leave an array of 70 bytes at 4096.
+static bool leaves_array(uint64_t addr, uint64_t low, uint64_t bytes)
+{
+    const struct leo_image_array array = {.addr = 4096, .bytes = 70};
+    static const struct sim_insn row = {.pipe = LEO_PIPE_V};
+    struct sim_footprint foot = {.count = 1};
+    const struct sim_op op = {.row = &row, .foot = &foot};
+    struct sim_check check;
+    foot.span[0] = (struct sim_span){.space = LEO_MEM_SPACE_UB,
+                                     .touch = SIM_TOUCH_WRITE,
+                                     .addr = addr,
+                                     .low = low,
+                                     .extent = bytes};
+    sim_check_init(&check, 0, 2201, 0, 1);
+    check.array = &array;
+    check.arrays = 1;
+    sim_check_arrays(&check, &op);
+    const bool found = check.findings.count != 0;
+    sim_check_finish(&check);
+    return found;
+}
+
+static void arrays_end_with_their_last_block(void)
+{
+    CU_ASSERT_FALSE(leaves_array(4096, 4096, 96)); // 70 bytes take three blocks
+    CU_ASSERT_TRUE(leaves_array(4096, 4096, 97));
+    CU_ASSERT_TRUE(leaves_array(4096, 4095, 8));
+    CU_ASSERT_FALSE(leaves_array(4160, 4160, 32));
+    CU_ASSERT_TRUE(leaves_array(4160, 4160, 33));
+    CU_ASSERT_FALSE(leaves_array(4166, 4166, 1000)); // begins in none
+    CU_ASSERT_FALSE(leaves_array(4095, 4095, 1000));
+}
+
+/* [P] four events between two pipes in the first generation, eight in the second. */
+static enum leo_fault set_event(uint32_t arch, unsigned event)
+{
+    const struct sim_config config = {.arch = arch};
+    struct sim_time_pool pool;
+    struct sim_core core = {.config = &config};
+    const struct sim_op op = {.imm = (uint64_t)LEO_PIPE_V | (uint64_t)LEO_PIPE_MTE3 << 4 |
+                                     (uint64_t)event << 8};
+    CU_ASSERT_EQUAL_FATAL(sim_time_pool_create(&pool), LEO_OK);
+    sim_time_log_init(&core.log, &pool);
+    CU_ASSERT_TRUE(sim_time_log_reserve(&core.log));
+    (void)sim_core_flag_set(&core, &op);
+    sim_time_log_finish(&core.log);
+    sim_time_pool_destroy(&pool);
+    return core.scalar.fault.code;
+}
+
+static void generations_have_as_many_events_as_published(void)
+{
+    CU_ASSERT_EQUAL(set_event(1001, 3), LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(set_event(1001, 4), LEO_FAULT_BAD_EVENT);
+    CU_ASSERT_EQUAL(set_event(2201, 7), LEO_FAULT_NONE);
+    CU_ASSERT_EQUAL(set_event(2201, 8), LEO_FAULT_BAD_EVENT);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
+        {"a_pair_of_places_is_told_once", a_pair_of_places_is_told_once},
+        {"arrays_end_with_their_last_block", arrays_end_with_their_last_block},
+        {"generations_have_as_many_events_as_published",
+         generations_have_as_many_events_as_published},
         {"random_programs_are_judged_alike", random_programs_are_judged_alike},
         {"shadow_remembers_every_byte", shadow_remembers_every_byte},
     };

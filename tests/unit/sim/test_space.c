@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HW-CHIP-20, HW-CHIP-21: mappings are exact to the byte and never overlap. */
+#include "function/dma.h"
 #include "harness.h"
 #include "memory/hbm.h"
 #include "memory/space.h"
@@ -81,7 +82,27 @@ static void hbm_zero_is_exact(void)
     sim_hbm_destroy(&hbm);
 }
 
+static void host_memory_that_was_unmapped_is_gone(void)
+{
+    struct sim_dma dma;
+    uint8_t host[3][64], data[8];
+    CU_ASSERT_EQUAL_FATAL(sim_dma_init(&dma), LEO_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(sim_dma_map(&dma, 4096 * (i + 1), host[i], 64), LEO_OK);
+    }
+    CU_ASSERT_TRUE(sim_dma_is_mapped(&dma, 4096 + 8, 8));
+    sim_dma_unmap(&dma, 4096); // the others lie behind it
+    CU_ASSERT_FALSE(sim_dma_is_mapped(&dma, 4096 + 8, 8));
+    CU_ASSERT_FALSE(sim_dma_read(&dma, 4096 + 8, data, 8));
+    CU_ASSERT_FALSE(sim_dma_write(&dma, 4096 + 8, data, 8));
+    CU_ASSERT_EQUAL(sim_dma_map(&dma, 4096 + 32, host[0], 64), LEO_OK); // where it was
+    CU_ASSERT_TRUE(sim_dma_read(&dma, 4096 + 32, data, 8));
+    CU_ASSERT_TRUE(sim_dma_read(&dma, 3 * 4096, data, 8));
+    sim_dma_finish(&dma);
+}
+
 static const struct leo_test tests[] = {
+    {"host_memory_that_was_unmapped_is_gone", host_memory_that_was_unmapped_is_gone},
     {"bounds_are_exact_to_the_byte", bounds_are_exact_to_the_byte},
     {"overlaps_are_refused", overlaps_are_refused},
     {"unmap_takes_exactly_one", unmap_takes_exactly_one},
