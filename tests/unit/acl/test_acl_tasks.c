@@ -188,7 +188,8 @@ static void streams_wait_for_values(void)
     OK(aclrtSynchronizeStreamWithTimeout(waiter, 5000));
     OK(aclrtMemcpy(&host, 8, flag + 1, 8, ACL_MEMCPY_DEVICE_TO_HOST));
     CU_ASSERT_EQUAL(host, 77);
-    // The other comparisons, true at once.
+    // The comparisons, true at once.
+    OK(aclrtValueWait(flag, 0x100000005, ACL_STREAM_WAIT_VALUE_GEQ, waiter));
     OK(aclrtValueWait(flag, 0x100000005, ACL_STREAM_WAIT_VALUE_EQ, waiter));
     OK(aclrtValueWait(flag, 4, ACL_STREAM_WAIT_VALUE_AND, waiter));
     OK(aclrtValueWait(flag, 8, ACL_STREAM_WAIT_VALUE_NOR, waiter));

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "harness.h"
 
+#include <sim_units.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -185,6 +185,19 @@ static void copies_take_the_link(void)
     CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &second));
     CU_ASSERT_EQUAL(first.end_ns - first.start_ns, 5000 + 10000);
     CU_ASSERT_EQUAL(second.end_ns - first.end_ns, 10000);
+    // The other direction has an engine of its own.
+    struct leo_sqe_copy out = body;
+    out.dst = body.src;
+    out.src = body.dst;
+    out.flags = 1;
+    rig_push(&rig, 1, LEO_SQE_OP_COPY, 0, &body, sizeof(body));
+    rig_push(&rig, 2, LEO_SQE_OP_COPY, 0, &out, sizeof(out));
+    rig_ring(&rig, 1);
+    rig_ring(&rig, 2);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &first));
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &second));
+    CU_ASSERT_EQUAL(first.end_ns - first.start_ns, 5000 + 10000);
+    CU_ASSERT_EQUAL(second.end_ns - second.start_ns, 5000 + 10000);
     rig_close(&rig);
 }
 

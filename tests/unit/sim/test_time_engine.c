@@ -282,6 +282,24 @@ static void results_are_handed_over_piece_by_piece(void)
     close_rig(&rig);
 }
 
+/* A result that is not begun yet is not followed by what FIX did before. */
+static void a_result_is_not_taken_before_it_is_made(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    struct sim_time_log *log = &rig.log[0];
+    op(log, LEO_PIPE_MTE1, 0, 500, 0);
+    set(log, LEO_PIPE_MTE1, LEO_PIPE_M, 0);
+    wait(log, LEO_PIPE_MTE1, LEO_PIPE_M, 0);
+    hand(log, LEO_PIPE_M, 100, 60, SIM_TIME_HAND_MAKE, 0); // from about 500
+    hand(log, LEO_PIPE_FIX, 150, 0, SIM_TIME_HAND_TAKE, 0);
+    end(log);
+    run_all(&rig, ends);
+    CU_ASSERT(ends[0] >= 500 + 60 + 150);
+    close_rig(&rig);
+}
+
 /* 64 requests of 128 bytes in flight: 8192 bytes each 100 cycles from the L2, each 200 from HBM.
  * 8192 bytes that miss: one latency and the port's 81.92 cycles; HBM allows 50 bytes a cycle, more
  * than the window's 40.96. */
@@ -755,6 +773,7 @@ static const struct leo_test tests[] = {
     {"pipes_run_side_by_side", pipes_run_side_by_side},
     {"a_full_queue_stops_the_scalar_unit", a_full_queue_stops_the_scalar_unit},
     {"flags_and_barriers_order_pipes", flags_and_barriers_order_pipes},
+    {"a_result_is_not_taken_before_it_is_made", a_result_is_not_taken_before_it_is_made},
     {"results_are_handed_over_piece_by_piece", results_are_handed_over_piece_by_piece},
     {"a_load_waits_for_the_latency", a_load_waits_for_the_latency},
     {"loads_in_a_row_hide_the_latency", loads_in_a_row_hide_the_latency},

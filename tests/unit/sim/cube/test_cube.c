@@ -466,6 +466,28 @@ static void mmad_faults(void)
     fake_destroy(fake);
 }
 
+/* A product into a place that FIX has given back follows FIX. */
+static void a_place_is_free_when_fix_gave_it_back(void)
+{
+    static const struct sim_insn cube = {.pipe = LEO_PIPE_M}, fix = {.pipe = LEO_PIPE_FIX};
+    const struct leo_cfg_mad mad = {.m = 16, .k = 16, .n = 16, .unit_flag = 3};
+    const struct leo_cfg_fix1 out = {.unit_flag = 3};
+    const struct sim_op product = {
+        .insn = LEO_INSN_MMAD, .row = &cube, .d = leo_cfg_mad_pack(&mad)};
+    const struct sim_op output = {
+        .insn = LEO_INSN_COPY_MATRIX_CC_TO_GM, .row = &fix, .d = leo_cfg_fix1_pack(&out)};
+    struct sim_time_record record = {0};
+    struct sim_core core = {0};
+    sim_core_mark_hand(&core, &product, &record);
+    CU_ASSERT_EQUAL(record.hand, SIM_TIME_HAND_MAKE);
+    sim_core_mark_hand(&core, &output, &record);
+    CU_ASSERT_EQUAL(record.hand, SIM_TIME_HAND_TAKE | SIM_TIME_HAND_RELEASE);
+    sim_core_mark_hand(&core, &product, &record);
+    CU_ASSERT_EQUAL(record.hand, SIM_TIME_HAND_MAKE | SIM_TIME_HAND_AFTER);
+    sim_core_mark_hand(&core, &product, &record); // once is enough
+    CU_ASSERT_EQUAL(record.hand, SIM_TIME_HAND_MAKE);
+}
+
 /* Element e of column j of the stored half, e counting along k, and its two bits. */
 static int stored_at(const uint8_t *values, const uint8_t *index, unsigned n1, unsigned e,
                      unsigned j, unsigned *bits)
@@ -575,6 +597,7 @@ int main(int argc, char **argv)
         {"ctrl_selects_hf32", ctrl_selects_hf32},
         {"mmad_does_not_read_padding", mmad_does_not_read_padding},
         {"mmad_of_nothing_changes_nothing", mmad_of_nothing_changes_nothing},
+        {"a_place_is_free_when_fix_gave_it_back", a_place_is_free_when_fix_gave_it_back},
         {"mmad_faults", mmad_faults},
         {"sparse_right_matrices", sparse_right_matrices},
         {"sparse_faults", sparse_faults},
