@@ -5,6 +5,7 @@
 #include "../frame/layout.h"
 #include "objects.h"
 
+#include <limits.h>
 #include <string.h>
 
 // A few numbers that lie in device memory: all work before must be done.
@@ -37,6 +38,9 @@ static const void *host_data(struct aclop_call *call, unsigned number, struct op
     }
     const aclTensorDesc *desc = call->op->input_descs[number];
     const void *data = desc->constant ? desc->constant : (const void *)(uintptr_t)tensor->addr;
+    if (op_tensor_count(tensor) == 0) {
+        return call->read_back;
+    }
     if (desc->placement == ACL_MEMTYPE_DEVICE && !desc->constant && data) {
         data = read_back(call, tensor);
     } else if (!data) {
@@ -115,40 +119,58 @@ void aclop_host_scalar(struct aclop_call *call, unsigned at, unsigned number, ui
     }
 }
 
+// Integers of inputs `from`, from + 1 and from + 2: `rank` of the first, which UINT_MAX leaves
+// open, as many of the second, and of the third or, if `one`, a single one.
+static bool three_lists(struct aclop_call *call, unsigned from, unsigned *rank, bool one,
+                        int64_t numbers[3][OP_RANK_MAX])
+{
+    struct op_tensor list;
+    for (unsigned i = 0; i < 3; i++) {
+        const int64_t *data = host_data(call, from + i, &list);
+        if (!data) {
+            return false;
+        }
+        const int64_t count = op_tensor_count(&list);
+        *rank = *rank == UINT_MAX ? (unsigned)count : *rank;
+        if (list.type != OP_TYPE_I64 || count > OP_RANK_MAX ||
+            count != (one && i == 2 ? 1 : *rank)) {
+            aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                       "what describes a part of a tensor must be int64, one for each dimension");
+            return false;
+        }
+        memcpy(numbers[i], data, (size_t)count * sizeof(int64_t));
+    }
+    return true;
+}
+
+static bool take_rows(struct aclop_call *call, unsigned number, struct op_tensor *tensor)
+{
+    if (!aclop_tensor(call, 'x', number, tensor)) {
+        return false;
+    }
+    if (op_format_is_native(tensor->format)) {
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a part can only be taken of rows");
+        return false;
+    }
+    return true;
+}
+
 // An input seen with other sizes, strides and a first element: inputs `from`, from + 1 and from
 // + 2.
 void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsigned from)
 {
-    struct op_tensor tensor, other;
-    const int64_t *list[3];
+    struct op_tensor tensor;
     int64_t numbers[3][OP_RANK_MAX];
-    if (!aclop_tensor(call, 'x', number, &tensor)) {
+    unsigned rank = UINT_MAX;
+    if (!take_rows(call, number, &tensor) || !three_lists(call, from, &rank, true, numbers)) {
         return;
-    }
-    unsigned rank = 0;
-    for (unsigned i = 0; i < 3; i++) {
-        list[i] = host_data(call, from + i, &other);
-        if (!list[i]) {
-            return;
-        }
-        const int64_t count = op_tensor_count(&other);
-        rank = i == 0 ? (unsigned)count : rank;
-        if (other.type != OP_TYPE_I64 || count > OP_RANK_MAX || count != (i < 2 ? rank : 1) ||
-            op_format_is_native(tensor.format)) {
-            aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                       "a view must be of rows, and have int64 sizes, as many strides, and one "
-                       "offset");
-            return;
-        }
-        memcpy(numbers[i], list[i], (size_t)count * sizeof(int64_t));
     }
     const int64_t offset = numbers[2][0], room = op_tensor_count(&tensor);
     int64_t last = offset;
-    bool fits = offset >= 0, empty = false;
-    struct op_tensor view = {.addr = tensor.addr + (uint64_t)offset * op_type_bytes(tensor.type),
-                             .type = tensor.type,
-                             .rank = rank,
-                             .format = tensor.format};
+    bool fits = offset >= 0 && offset <= room, empty = false;
+    struct op_tensor view = tensor;
+    view.addr += fits ? (uint64_t)offset * op_type_bytes(tensor.type) : 0;
+    view.rank = rank;
     for (unsigned i = 0; fits && i < rank; i++) {
         view.dim[i] = numbers[0][i];
         view.stride[i] = numbers[1][i];
@@ -160,6 +182,43 @@ void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsi
     if (!fits || (!empty && last >= room)) {
         aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a view reaches beyond its tensor");
         return;
+    }
+    call->tensors[at] = view;
+    call->args[at] = op_value_tensor(&call->tensors[at]);
+}
+
+// An input from inputs `from` up to from + 1 in steps of from + 2.
+void aclop_host_slice(struct aclop_call *call, unsigned at, unsigned number, unsigned from,
+                      int64_t shrunk)
+{
+    struct op_tensor tensor;
+    int64_t numbers[3][OP_RANK_MAX];
+    if (!take_rows(call, number, &tensor)) {
+        return;
+    }
+    unsigned rank = tensor.rank;
+    if (!three_lists(call, from, &rank, false, numbers)) {
+        return;
+    }
+    struct op_tensor view = tensor;
+    view.rank = 0;
+    for (unsigned i = 0; i < rank; i++) {
+        const int64_t size = tensor.dim[i], begin = numbers[0][i], end = numbers[1][i],
+                      step = numbers[2][i];
+        const int64_t first = begin < 0 ? begin + size : begin, past = end < 0 ? end + size : end,
+                      bound = past > size ? size : past;
+        const bool one = shrunk >> i & 1;
+        if (first < 0 || first > size - one || step < 1 || step > INT32_MAX) {
+            aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                       "a slice begins outside its tensor, or its step is below 1");
+            return;
+        }
+        view.addr += (uint64_t)(first * tensor.stride[i] * op_type_bytes(tensor.type));
+        if (one) {
+            continue;
+        }
+        view.dim[view.rank] = bound > first ? (bound - first + step - 1) / step : 0;
+        view.stride[view.rank++] = tensor.stride[i] * step;
     }
     call->tensors[at] = view;
     call->args[at] = op_value_tensor(&call->tensors[at]);

@@ -8,6 +8,8 @@
  * - X: all inputs, as a list
  * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
  * memory
+ * - z0:1: input 0 from the numbers of input 1 up to those of input 2 in steps of input 3, all in
+ *   host memory; without the dimensions that attribute shrink_axis_mask has a bit for
  * - I1:3: a list of the inputs from 3 on, one for each 1 of input 1 (host memory), none for a 0
  * - g1: the integers of attribute perm, or of input 1 in host memory
  * - 0 1: a scalar, or a number where the row takes one
@@ -87,6 +89,10 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BinaryCrossEntropy", "BinaryCrossEntropy", "x0 x1 x2? c:reduction:none,*mean,sum y0"},
     {"BinaryCrossEntropyGrad", "BinaryCrossEntropyBackward",
      "x2 x0 x1 x3? c:reduction:none,*mean,sum y0"},
+    {"Bincount", "Bincount", "x0 x2? v1 y0"},
+    {"BitwiseAnd", "BitwiseAndTensor", "x0 x1 y0"},
+    {"BitwiseOr", "BitwiseOrTensor", "x0 x1 y0"},
+    {"BitwiseXor", "BitwiseXorTensor", "x0 x1 y0"},
     {"BroadcastTo", "InplaceCopy", "y0 x0"},
     {"Cast", "Cast", "x0 t:y0 y0"},
     {"CdistGrad", "CdistBackward", "x0 x1 x2 x3 s:p y0"},
@@ -113,6 +119,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Cumprod", "Cumprod", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
     {"Cumsum", "Cumsum", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
     {"Div", "Div", "x0 x1 y0"},
+    {"Dot", "Dot", "x0 x1 y0"},
     {"DropOutDoMask", "DropoutDoMask", "x0 x1 k2 y0"},
     {"DropOutGenMask", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
     {"DropOutGenMaskV3", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
@@ -124,8 +131,11 @@ static const struct aclop_mapping aclop_mappings[] = {
      "x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4 y5"},
     {"Elu", "Elu", "x0 s:alpha s:scale s:input_scale y0"},
     {"EluGradV2", "EluBackward", "x0 s:alpha s:scale s:input_scale i:is_result x1 y0"},
+    {"EmbeddingDenseGrad", "EmbeddingDenseBackward",
+     "x0 x1 i:num_weights i:padding_idx:-1 i:scale_grad_by_freq y0"},
     {"Equal", "EqTensor", "x0 x1 y0"},
     {"Exp", "Exp", "x0 y0"},
+    {"Eye", "Eye", "i:num_rows i:num_columns y0"},
     {"FastGelu", "FastGelu", "x0 y0"},
     {"FastGeluGrad", "FastGeluBackward", "x0 x1 y0"},
     {"Fill", "InplaceFillScalar", "y0 v1"},
@@ -159,6 +169,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Index", "Index", "x0 I1:3 y0"},
     {"IndexPutV2", "IndexPutImpl", "y0 I2:4 x1 i:accumulate 0"},
     {"InplaceIndexAdd", "IndexAdd", "x0 i:axis x1 x2 v3 y0"},
+    {"Invert", "BitwiseNot", "x0 y0"},
     {"Iou", "Overlap", "x0 x1 o:mode s:eps y0"},
     {"KLDiv", "KlDiv", "x0 x1 c:reduction:none,*mean,sum i:log_target y0"},
     {"KlDivLossGrad", "KlDivBackward", "x0 x1 x2 c:reduction:none,*mean,sum i:log_target y0"},
@@ -169,6 +180,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"LeakyReluGrad", "LeakyReluBackward", "x0 x1 s:negative_slope 0 y0"},
     {"Less", "LtTensor", "x0 x1 y0"},
     {"LessEqual", "LeTensor", "x0 x1 y0"},
+    {"LinSpace", "Linspace", "v0 v1 v2 y0"},
     {"Log", "AclLog", "=scale:1 =shift:0 x0 s:base:-1 y0"},
     {"LogSigmoidGrad", "LogSigmoidBackward", "x0 x1 x1 y0"},
     {"LogSoftmaxGrad", "LogSoftmaxBackward", "x0 x1 i:axis y0"},
@@ -206,6 +218,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"NLLLoss", "NLLLoss", "x0 x1 x2 c:reduction:none,*mean,sum i:ignore_index:-100 y0 y1"},
     {"NLLLossGrad", "NLLLossBackward",
      "x1 x0 x2 x3 c:reduction:none,*mean,sum i:ignore_index:-100 x4 y0"},
+    {"NanToNum", "NanToNum", "x0 s:nan:0 s:posinf s:neginf y0"},
     {"Neg", "Neg", "x0 y0"},
     {"NonMaxSuppressionV4", "Suppress", "x0 x1 x2 x3 x4 y0 y1"},
     {"NonZero", "Nonzero", "x0 y0"},
@@ -223,6 +236,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"PadV3Grad", "ReflectionPad2dBackward", "x0 y0 q1:4 y0"},
     {"PadV3Grad:edge", "ReplicationPad2dBackward", "x0 y0 q1:4 y0"},
     {"Pow", "PowTensorTensor", "x0 x1 y0"},
+    {"Range", "Arange", "v0 v1 v2 y0"},
     {"RealDiv", "Div", "x0 x1 y0"},
     {"Reciprocal", "Reciprocal", "x0 y0"},
     {"ReduceAll", "All", "x0 h1 i:keep_dims y0"},
@@ -250,6 +264,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Rsqrt", "Rsqrt", "x0 y0"},
     {"ScaledMaskedSoftmax", "ScaledMaskedSoftmax", "x0 x1 s:scale i:fixed_triu_mask y0"},
     {"ScatterElements", "Scatter", "x0 i:axis x1 x2 c:reduction:*none,add,mul y0"},
+    {"SearchSorted", "SearchSorted", "x0 x1 0 i:right - y0"},
     {"Select", "SWhere", "x0 x1 x2 y0"},
     {"Sigmoid", "Sigmoid", "x0 y0"},
     {"SigmoidCrossEntropyWithLogitsGradV2", "BinaryCrossEntropyWithLogitsBackward",
@@ -274,6 +289,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Square", "Mul", "x0 x0 y0"},
     {"StatelessDropOutGenMask", "DropoutGenMask", "h0 k1 v2 v4:1 y0"},
     {"StrideAdd", "StrideAdd", "x0 x1 i:x1_c1_offset i:x2_c1_offset i:c1_len y0"},
+    {"StridedSlice", "InplaceCopy",
+     "=begin_mask:0 =end_mask:0 =ellipsis_mask:0 =new_axis_mask:0 y0 z0:1"},
     {"Sub", "Sub", "x0 x1 1 y0"},
     {"Swish", "Swish", "x0 s:scale y0"},
     {"Tanh", "Tanh", "x0 y0"},

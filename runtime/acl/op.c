@@ -2,6 +2,7 @@
 /* Operators called by name: attributes, and the way to the library that has the operators. */
 #include "acl_internal.h"
 
+#include <dlfcn.h>
 #include <leo/acl_hook.h>
 #include <leo/alloc.h>
 #include <string.h>
@@ -231,9 +232,20 @@ void leo_acl_set_op_executor(leo_acl_op_fn run)
     atomic_store(&acl_process()->run_op, (uintptr_t)run);
 }
 
-static aclError run_op(const char *func, const struct leo_acl_op *op)
+// A program may call by type name before anything else has loaded the operators, which lie beside
+// this library and register themselves.
+static leo_acl_op_fn find_executor(void)
 {
     leo_acl_op_fn run = (leo_acl_op_fn)atomic_load(&acl_process()->run_op);
+    if (!run && dlopen("libopapi.so", RTLD_NOW)) {
+        run = (leo_acl_op_fn)atomic_load(&acl_process()->run_op);
+    }
+    return run;
+}
+
+static aclError run_op(const char *func, const struct leo_acl_op *op)
+{
+    leo_acl_op_fn run = find_executor();
     if (!op->type || op->input_count < 0 || op->output_count < 0 ||
         (op->input_count > 0 && (!op->input_descs || !op->inputs)) ||
         (op->output_count > 0 && (!op->output_descs || !op->outputs))) {
@@ -241,7 +253,8 @@ static aclError run_op(const char *func, const struct leo_acl_op *op)
     }
     return run ? run(op)
                : acl_fail(ACL_ERROR_OP_NOT_FOUND, func,
-                          "operator %s: no library of operators is loaded (libopapi.so has them)",
+                          "operator %s: no library of operators is loaded (libopapi.so has them, "
+                          "and was not found beside libascendcl.so)",
                           op->type);
 }
 

@@ -39,10 +39,12 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char *value)
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "option %d: a value of more than %d bytes",
                         (int)opt, ACL_OPTION_BYTES - 1);
     }
-    if (opt == ACL_OP_JIT_COMPILE && strcmp(value, "disable") != 0) {
-        return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
-                        "there is no operator compiler to run: operators are compiled beforehand "
-                        "(ACL_OP_JIT_COMPILE stays \"disable\")");
+    // Both are the same here, operators are compiled beforehand; torch_npu calls operators by their
+    // type name where it is "enable".
+    if (opt == ACL_OP_JIT_COMPILE && strcmp(value, "disable") != 0 &&
+        strcmp(value, "enable") != 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                        "ACL_OP_JIT_COMPILE must be \"enable\" or \"disable\", not \"%s\"", value);
     }
     pthread_mutex_lock(&process->lock);
     strcpy(process->options.compile[opt], value);

@@ -586,6 +586,36 @@ static void views_stay_inside(void)
     CU_ASSERT_NOT_EQUAL(copy_view(-1, got), 0);
 }
 
+static aclError slice(int64_t from, int64_t to, int64_t step, int64_t shrunk, float *out)
+{
+    static const float x[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const int64_t shape[] = {2, 4}, begin_at[] = {1, from}, end_at[] = {2, to}, steps[] = {1, step},
+                  made[] = {1, 2};
+    struct call call = begin();
+    add(&call, 0, 2, shape, x);
+    add_longs(&call, 2, begin_at);
+    add_longs(&call, 2, end_at);
+    add_longs(&call, 2, steps);
+    add(&call, 1, shrunk ? 1 : 2, made + (shrunk != 0), NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrInt(call.attr, "shrink_axis_mask", shrunk), 0);
+    const aclError error = run(&call, "StridedSlice");
+    take(&call, 0, out, 2);
+    end(&call);
+    return error;
+}
+
+static void slices_with_steps(void)
+{
+    float got[2];
+    CU_ASSERT_EQUAL(slice(0, 4, 2, 0, got), 0);
+    CU_ASSERT_TRUE(got[0] == 4 && got[1] == 6);
+    CU_ASSERT_EQUAL(slice(-2, 9, 1, 1, got), 0);
+    CU_ASSERT_TRUE(got[0] == 6 && got[1] == 7);
+    CU_ASSERT_NOT_EQUAL(slice(5, 9, 1, 0, got), 0);
+    CU_ASSERT_NOT_EQUAL(slice(0, 2, 0, 0, got), 0);
+    CU_ASSERT_NOT_EQUAL(slice(4, 6, 1, 2, got), 0);
+}
+
 // What a row cannot do is told, not left out.
 static void attributes_are_looked_at(void)
 {
@@ -634,6 +664,7 @@ int main(int argc, char **argv)
         {"norms_in_two_parts", norms_in_two_parts},
         {"positions_tell_their_number", positions_tell_their_number},
         {"views_stay_inside", views_stay_inside},
+        {"slices_with_steps", slices_with_steps},
         {"attributes_are_looked_at", attributes_are_looked_at},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},
