@@ -17,6 +17,7 @@
 #include "reduce_vector.h"
 
 #include "../device/conv_cube_args.h"
+#include "../device/conv_join_args.h"
 
 #include <string.h>
 
@@ -188,31 +189,30 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
     return status == LEO_OK ? finish_native(low, &native, y) : status;
 }
 
-// One phase into the positions of `out` (x's gradient in groups) that it has.
+/** A phase of x's gradient on its way: whether windows reach it at all, and its positions. */
+struct part {
+    bool reached;
+    struct phase h, w;
+    struct op_tensor dense; /* [image][C1][h][w][16] */
+};
+
+// Computes a phase: of a stride of 1 into `out` itself, else into a temporary.
 static leo_status plan_phase(const struct lowering *low, const struct op_tensor *map,
-                             const struct op_tensor *units, int64_t rh, int64_t rw, bool whole,
-                             const struct op_tensor *out)
+                             const struct op_tensor *units, int64_t rh, int64_t rw,
+                             const struct op_tensor *out, struct part *part)
 {
     const struct op_convolution *s = low->shape;
     const struct phase h = phase_of(s, 1, rh), w = phase_of(s, 2, rw);
     struct op_window window = phase_window(s, &h, &w);
-    const int64_t strides[] = {s->stride[1], s->stride[2]};
-    struct op_tensor part = *out, dense;
-    if (h.count == 0 || w.count == 0) {
-        return LEO_OK;
-    }
-    part.addr += (uint64_t)((rh * out->stride[2] + rw * out->stride[3]) * op_type_bytes(out->type));
-    part.dim[2] = h.count;
-    part.dim[3] = w.count;
-    part.stride[2] *= strides[0];
-    part.stride[3] *= strides[1];
-    if (h.taps == 0 || w.taps == 0) { // no window reaches these positions: they are 0 already
+    *part = (struct part){.h = h, .w = w, .dense = *out};
+    part->reached = h.count > 0 && w.count > 0 && h.taps > 0 && w.taps > 0;
+    if (!part->reached) {
         return LEO_OK;
     }
     (void)op_window_close(&window);
-    dense = *out;
-    if (!whole) {
-        leo_status status = op_plan_temp(low->plan, out->type, 5, part.dim, &dense);
+    if (s->stride[1] != 1 || s->stride[2] != 1) {
+        const int64_t dim[] = {out->dim[0], out->dim[1], h.count, w.count, OP_FRACTAL};
+        leo_status status = op_plan_temp(low->plan, out->type, 5, dim, &part->dense);
         if (status != LEO_OK) {
             return status;
         }
@@ -228,16 +228,86 @@ static leo_status plan_phase(const struct lowering *low, const struct op_tensor 
         .column = -column,
         .block = tap * s->kernel[1] * s->kernel[2],
         .turned = true};
-    const leo_status status =
-        op_conv_launch(low->plan, &low->room, low->type, &window, map, &weight, 0, &dense);
-    return status == LEO_OK && !whole ? op_plan_copy(low->plan, &part, &dense) : status;
+    return op_conv_launch(low->plan, &low->room, low->type, &window, map, &weight, 0, &part->dense);
+}
+
+// A phase into the positions of `out` that it has; those no window reaches are 0 already.
+static leo_status spread(const struct lowering *low, const struct part *part, int64_t rh,
+                         int64_t rw, const struct op_tensor *out)
+{
+    const struct op_convolution *s = low->shape;
+    struct op_tensor to = *out;
+    to.addr += (uint64_t)((rh * out->stride[2] + rw * out->stride[3]) * op_type_bytes(out->type));
+    to.dim[2] = part->h.count;
+    to.dim[3] = part->w.count;
+    to.stride[2] *= s->stride[1];
+    to.stride[3] *= s->stride[2];
+    return part->reached ? op_plan_copy(low->plan, &to, &part->dense) : LEO_OK;
+}
+
+// Lines of x's gradient that are made at a time of its phases; 0: it is not for conv_join.
+static int64_t joined_lines(const struct op_convolution *s, const struct op_tensor *out)
+{
+    const int64_t line = out->dim[3] * OP_FRACTAL * op_type_bytes(out->type);
+    const int64_t lines = OP_CONV_JOIN_SLOT / line / s->stride[1] * s->stride[1];
+    return s->stride[1] <= OP_CONV_JOIN_STRIDE && s->stride[2] <= OP_CONV_JOIN_STRIDE ? lines : 0;
+}
+
+static leo_status join(const struct lowering *low,
+                       struct part part[OP_CONV_JOIN_STRIDE][OP_CONV_JOIN_STRIDE], int64_t lines,
+                       const struct op_tensor *out)
+{
+    const struct op_convolution *s = low->shape;
+    struct op_conv_join_args args;
+    memset(&args, 0, sizeof(args));
+    args.out = out->addr;
+    for (int64_t rh = 0; rh < s->stride[1]; rh++) {
+        for (int64_t rw = 0; rw < s->stride[2]; rw++) {
+            args.phase[rh][rw] = part[rh][rw].reached ? part[rh][rw].dense.addr : 0;
+        }
+    }
+    args.planes = (uint64_t)(out->dim[0] * out->dim[1]);
+    args.height = (uint32_t)out->dim[2];
+    args.width = (uint32_t)out->dim[3];
+    args.stride_h = (uint32_t)s->stride[1];
+    args.stride_w = (uint32_t)s->stride[2];
+    args.lines = (uint32_t)op_least(lines, op_round_up(out->dim[2], s->stride[1]));
+    args.bytes = OP_FRACTAL * op_type_bytes(out->type);
+    const struct op_share share =
+        op_share_make(args.planes * (uint64_t)op_parts(args.height, args.lines), 1, 1,
+                      op_plan_vector_cores(low->plan));
+    args.per_block = share.per_block;
+    return op_plan_launch(low->plan, "conv_join", "conv_join", share.blocks, &args, sizeof(args),
+                          5);
+}
+
+// All phases, which then become one map: by conv_join, or a copy each.
+static leo_status plan_phases(const struct lowering *low, const struct op_tensor *map,
+                              const struct op_tensor *units, const struct op_tensor *out)
+{
+    const struct op_convolution *s = low->shape;
+    struct part part[OP_CONV_JOIN_STRIDE][OP_CONV_JOIN_STRIDE];
+    const bool whole = s->stride[1] == 1 && s->stride[2] == 1;
+    const int64_t lines = joined_lines(s, out);
+    leo_status status = LEO_OK;
+    if (!lines && !whole && (s->stride[1] > s->kernel[1] || s->stride[2] > s->kernel[2])) {
+        status = op_plan_fill(low->plan, out->addr, 0, op_tensor_extent(out));
+    }
+    for (int64_t rh = 0; status == LEO_OK && rh < s->stride[1]; rh++) {
+        for (int64_t rw = 0; status == LEO_OK && rw < s->stride[2]; rw++) {
+            struct part *here = lines ? &part[rh][rw] : &part[0][0];
+            status = plan_phase(low, map, units, rh, rw, out, here);
+            if (status == LEO_OK && !lines && !whole) {
+                status = spread(low, here, rh, rw, out);
+            }
+        }
+    }
+    return status == LEO_OK && lines && !whole ? join(low, part, lines, out) : status;
 }
 
 static leo_status plan_input(const struct lowering *low, const struct op_tensor *y,
                              const struct op_tensor *w, const struct op_tensor *x)
 {
-    const struct op_convolution *s = low->shape;
-    const bool whole = s->stride[1] == 1 && s->stride[2] == 1;
     struct op_tensor map, units, native, out;
     leo_status status = take_native(low, y, OP_FORMAT_NC1HWC0, &map);
     if (status == LEO_OK) {
@@ -246,13 +316,8 @@ static leo_status plan_input(const struct lowering *low, const struct op_tensor 
     if (status == LEO_OK) {
         status = begin_native(low, x, OP_FORMAT_NC1HWC0, &native, &out);
     }
-    if (status == LEO_OK && (s->stride[1] > s->kernel[1] || s->stride[2] > s->kernel[2])) {
-        status = op_plan_fill(low->plan, out.addr, 0, op_tensor_extent(&out));
-    }
-    for (int64_t rh = 0; status == LEO_OK && rh < s->stride[1]; rh++) {
-        for (int64_t rw = 0; status == LEO_OK && rw < s->stride[2]; rw++) {
-            status = plan_phase(low, &map, &units, rh, rw, whole, &out);
-        }
+    if (status == LEO_OK) {
+        status = plan_phases(low, &map, &units, &out);
     }
     return status == LEO_OK ? finish_native(low, &native, x) : status;
 }

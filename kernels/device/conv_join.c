@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The phases of a strided convolution's input gradient become one map: each line of a phase is
+ * loaded into every stride_w-th place of its line in UB, and whole lines are stored.
+ *
+ * Flags, event = slot. MTE3 -> MTE2: stored; MTE2 -> MTE3: loaded; V -> MTE2 0: places of absent
+ * phases are zero.
+ */
+#include "inline.h"
+
+#include "conv_join_args.h"
+
+/** Lines of a plane. */
+struct piece {
+    uint64_t plane;
+    uint32_t first, lines;
+};
+
+OP_INLINE struct piece piece_at(const struct op_conv_join_args *t, uint64_t index)
+{
+    const uint32_t pieces = (t->height + t->lines - 1) / t->lines;
+    struct piece piece = {.plane = index / pieces};
+    piece.first = (uint32_t)(index - piece.plane * pieces) * t->lines;
+    piece.lines = op_min(t->lines, t->height - piece.first);
+    return piece;
+}
+
+/* Positions of phase r along a dimension. */
+OP_INLINE uint32_t positions(uint32_t size, uint32_t stride, uint32_t r)
+{
+    return (size - r + stride - 1) / stride;
+}
+
+OP_INLINE void load_phase(const struct op_conv_join_args *t, const struct piece *piece, uint32_t ub,
+                          uint32_t rh, uint32_t rw)
+{
+    const uint32_t rows = positions(t->height, t->stride_h, rh),
+                   columns = positions(t->width, t->stride_w, rw), units = t->bytes / 32;
+    uint64_t from =
+        t->phase[rh][rw] + (piece->plane * rows + piece->first / t->stride_h) * columns * t->bytes;
+    for (uint32_t line = rh; line < piece->lines; line += t->stride_h) {
+        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(ub + (line * t->width + rw) * t->bytes),
+                        (__gm__ void *)from, 0, (uint16_t)columns, (uint16_t)units, 0,
+                        (uint16_t)((t->stride_w - 1) * units));
+        from += columns * t->bytes;
+    }
+}
+
+OP_INLINE void load_piece(const struct op_conv_join_args *t, const struct piece *piece,
+                          uint32_t slot)
+{
+    wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
+    for (uint32_t rh = 0; rh < t->stride_h; rh++) {
+        for (uint32_t rw = 0; rw < t->stride_w; rw++) {
+            if (t->phase[rh][rw]) {
+                load_phase(t, piece, slot * OP_CONV_JOIN_SLOT, rh, rw);
+            }
+        }
+    }
+    set_flag(PIPE_MTE2, PIPE_MTE3, slot);
+}
+
+OP_INLINE void store_piece(const struct op_conv_join_args *t, const struct piece *piece,
+                           uint32_t slot)
+{
+    const uint64_t to =
+        t->out + (piece->plane * t->height + piece->first) * t->width * (uint64_t)t->bytes;
+    wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
+    copy_ubuf_to_gm((__gm__ void *)to, (__ubuf__ void *)(uintptr_t)(slot * OP_CONV_JOIN_SLOT), 0, 1,
+                    (uint16_t)(piece->lines * t->width * t->bytes / 32), 0, 0);
+    set_flag(PIPE_MTE3, PIPE_MTE2, slot);
+}
+
+OP_INLINE void clear(void)
+{
+    enum { REPEATS = 128, BYTES = REPEATS * 256 };
+    set_mask_norm();
+    set_vector_mask(0, ~0ull);
+    for (uint32_t at = 0; at < 2 * OP_CONV_JOIN_SLOT; at += BYTES) {
+        vector_dup(op_ub_f32(at), 0.0f, REPEATS, 1, 1, 8, 8);
+    }
+    set_flag(PIPE_V, PIPE_MTE2, 0);
+    wait_flag(PIPE_V, PIPE_MTE2, 0);
+}
+
+__global__ __vector__ void conv_join(struct op_conv_join_args args)
+{
+    const struct op_conv_join_args t = args;
+    const uint64_t pieces = t.planes * ((t.height + t.lines - 1) / t.lines);
+    const uint64_t first = (uint64_t)get_block_idx() * t.per_block,
+                   last = op_min64(first + t.per_block, pieces);
+    clear();
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        set_flag(PIPE_MTE3, PIPE_MTE2, slot);
+    }
+    uint32_t slot = 0;
+    for (uint64_t i = first; i < last; i++, slot ^= 1) {
+        const struct piece piece = piece_at(&t, i);
+        load_piece(&t, &piece, slot);
+        store_piece(&t, &piece, slot);
+    }
+    for (slot = 0; slot < 2; slot++) {
+        wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
+    }
+}
