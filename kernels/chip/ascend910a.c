@@ -9,6 +9,9 @@ const struct op_chip op_chip_ascend910a = {
     // Twice as deep gains half a percent of simulated time at 2048 cubed and loses more on the
     // host.
     .matmul_k_chunk = 128,
+    .matmul_k_most = 1024, // columns of a piece the program can load
+    .matmul_band = 8,      // of 32 cores: as many columns of tiles
+    .matmul_share = 16,
     .matmul_read_rate = 32,
     // [F] A25 to A27. The vendor's forward operator is slower than its gradients: A26 takes 82 us,
     // A28 63 and A29 51, with as many multiplications. With these limits ours is so, too.

@@ -9,7 +9,10 @@ struct op_chip {
     const char *soc; /**< name in its SoC file */
     uint32_t arch;
     uint32_t matmul_tile_m, matmul_tile_n; /**< largest tile of the result, multiples of 16 */
-    uint32_t matmul_k_chunk;               /**< most k elements of one half of L1 */
+    uint32_t matmul_k_chunk;               /**< k elements of one half of L1, of the largest tile */
+    uint32_t matmul_k_most;                /**< the same of small tiles, which may be deeper */
+    uint32_t matmul_band;                  /**< rows of tiles that are worked on together */
+    uint32_t matmul_share;     /**< columns that a tile of a core's share is a multiple of */
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
     uint32_t conv_forward_m;   /**< most positions of a tile of a forward convolution */
     uint32_t conv_forward_stay; /**< most bytes of its weights that stay in L1 */

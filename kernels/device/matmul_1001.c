@@ -16,41 +16,56 @@
 enum {
     SLAB_ROWS = 128,
     SLAB_BLOCKS = 4,
-    STAGE_BYTES = 32768, /* of a matrix on its way in, two slots */
+    STAGE_BYTES = 32768, /* of a matrix on its way in */
+    STAGES = 4,
+    ROWS_BY_COLUMNS = 256, /* rows of which a stage slot holds a line of 128 bytes each */
     UB_STAGE = 0,
-    UB_NZ = UB_STAGE + 2 * STAGE_BYTES, /* a slab as it comes from L0C */
+    UB_NZ = UB_STAGE + STAGES * STAGE_BYTES, /* a slab as it comes from L0C */
     UB_NZ_BYTES = SLAB_ROWS * SLAB_BLOCKS * 64,
     UB_ND = UB_NZ + UB_NZ_BYTES, /* a slab in rows, two slots */
     UB_ND_BYTES = SLAB_ROWS * SLAB_BLOCKS * 64,
     UB_BIAS = UB_ND + 2 * UB_ND_BYTES, /* 1 KiB a slot */
 };
 
-/* Column blocks of a piece: as many as a stage slot holds of all rows. */
-OP_INLINE uint32_t piece_blocks(uint32_t rows)
+/** How a matrix is cut into pieces of a stage slot: by columns while they stay whole lines of
+ * global memory, for few and long instructions on the way to L1; else by rows. */
+struct matmul_cut {
+    uint32_t rows, blocks; /* rows of each or 0: all of them; blocks of 16 columns */
+};
+
+OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns)
 {
-    return STAGE_BYTES / (rows * 32);
+    if (rows <= ROWS_BY_COLUMNS) {
+        return (struct matmul_cut){0, STAGE_BYTES / (rows * 32)};
+    }
+    return (struct matmul_cut){STAGE_BYTES / (op_blocks(columns) * 32), 0};
 }
 
-OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
+OP_INLINE uint32_t matmul_pieces(struct matmul_cut cut, uint32_t rows, uint32_t columns)
 {
-    const uint32_t per_piece = piece_blocks(rows);
-    return (op_blocks(columns) + per_piece - 1) / per_piece;
+    return cut.rows ? (rows + cut.rows - 1) / cut.rows
+                    : (op_blocks(columns) + cut.blocks - 1) / cut.blocks;
 }
 
-/* Flags MTE3 -> MTE2 0,1: stage slot free; MTE2 -> MTE3 0,1: filled. */
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
-                           uint32_t rows_padded, uint32_t pitch, uint32_t piece)
+/* Flags MTE3 -> MTE2 0 to 3: stage slot free; MTE2 -> MTE3: filled. */
+OP_INLINE void matmul_load(struct matmul_cut cut, uint32_t l1, uint64_t gm, uint32_t rows,
+                           uint32_t columns, uint32_t rows_padded, uint32_t pitch, uint32_t piece,
+                           uint32_t turn)
 {
-    const uint32_t per_piece = piece_blocks(rows), first = piece * per_piece * 16, slot = piece & 1;
-    const uint32_t width = op_min(per_piece * 16, columns - first), blocks = op_blocks(width);
+    const uint32_t row = piece * cut.rows, block = piece * cut.blocks, slot = turn % STAGES;
+    const uint32_t now = cut.rows ? op_min(cut.rows, rows - row) : rows,
+                   left = columns - block * 16,
+                   width = cut.rows ? left : op_min(cut.blocks * 16, left),
+                   blocks = op_blocks(width);
     const uint32_t stage = UB_STAGE + slot * STAGE_BYTES;
     wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
-    op_load_rows(stage, gm + first * 2, rows, width * 2, (uint64_t)pitch * 2, blocks * 32);
+    op_load_rows(stage, gm + ((uint64_t)row * pitch + block * 16) * 2, now, width * 2,
+                 (uint64_t)pitch * 2, blocks * 32);
     set_flag(PIPE_MTE2, PIPE_MTE3, slot);
     wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
     for (uint32_t i = 0; i < blocks; i++) {
-        copy_ubuf_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + (first / 16 + i) * rows_padded * 32),
-                          (__ubuf__ void *)(uintptr_t)(stage + i * 32), 0, (uint16_t)rows, 1,
+        copy_ubuf_to_cbuf((__cbuf__ void *)(uintptr_t)(l1 + ((block + i) * rows_padded + row) * 32),
+                          (__ubuf__ void *)(uintptr_t)(stage + i * 32), 0, (uint16_t)now, 1,
                           (uint16_t)(blocks - 1), 0);
     }
     set_flag(PIPE_MTE3, PIPE_MTE2, slot);
@@ -214,12 +229,16 @@ __global__ __aicore__ void op_matmul(struct op_matmul_args args)
     for (uint32_t i = 0; i < 2; i++) {
         set_flag(PIPE_V, PIPE_MTE2, i);
         set_flag(PIPE_MTE3, PIPE_V, i);
+    }
+    for (uint32_t i = 0; i < STAGES; i++) {
         set_flag(PIPE_MTE3, PIPE_MTE2, i);
     }
     matmul_run(&t);
     for (uint32_t i = 0; i < 2; i++) {
         wait_flag(PIPE_V, PIPE_MTE2, i);
         wait_flag(PIPE_MTE3, PIPE_V, i);
+    }
+    for (uint32_t i = 0; i < STAGES; i++) {
         wait_flag(PIPE_MTE3, PIPE_MTE2, i);
     }
 }

@@ -16,9 +16,20 @@ enum {
     MAX_PITCH = 65535 /* elements, of one nd2nz */
 };
 
-OP_INLINE uint32_t matmul_pieces(uint32_t rows, uint32_t columns)
+/** One piece is all of a matrix. */
+struct matmul_cut {
+    uint32_t unused;
+};
+
+OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns)
 {
     (void)rows, (void)columns;
+    return (struct matmul_cut){0};
+}
+
+OP_INLINE uint32_t matmul_pieces(struct matmul_cut cut, uint32_t rows, uint32_t columns)
+{
+    (void)cut, (void)rows, (void)columns;
     return 1;
 }
 
@@ -36,10 +47,11 @@ OP_INLINE void make_fractals(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t c
     }
 }
 
-OP_INLINE void matmul_load(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
-                           uint32_t rows_padded, uint32_t pitch, uint32_t piece)
+OP_INLINE void matmul_load(struct matmul_cut cut, uint32_t l1, uint64_t gm, uint32_t rows,
+                           uint32_t columns, uint32_t rows_padded, uint32_t pitch, uint32_t piece,
+                           uint32_t turn)
 {
-    (void)piece;
+    (void)cut, (void)piece, (void)turn;
     if (pitch <= MAX_PITCH) {
         make_fractals(l1, gm, rows, columns, pitch, rows_padded);
         return;

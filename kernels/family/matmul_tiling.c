@@ -10,6 +10,7 @@ enum {
     STORE_BYTES_A_CYCLE = 64, /* [P] 910A, UB to L2; [A] for 910B1, whose path stores 70 to 112 */
     L0_HALF = 32768,          /* [P] half of 64 KiB: the other half is being loaded */
     K_STEP_MAX = 512,         /* [A] deeper steps only add to what the first one waits for */
+    ROUNDS_MOST = 4, /* [A] tiles a core: with more, a last round that is not full costs little */
 };
 
 static uint32_t up16(uint32_t n)
@@ -49,25 +50,58 @@ static uint32_t smaller(uint32_t tile)
     return tile > 64 ? up16(tile / 2) : tile - 16;
 }
 
+/* What is looked at, and the best of it so far. */
+struct choice {
+    const struct op_chip *chip;
+    uint32_t cores, unit;
+    struct op_matmul_args *args;
+    uint64_t cycles;
+};
+
+static void look_at(struct choice *choice, uint32_t m, uint32_t n)
+{
+    const uint64_t cycles = estimate(choice->chip, choice->cores, choice->args, choice->unit, m, n);
+    if (cycles < choice->cycles) { // of equals the larger tile: fewer instructions
+        choice->cycles = cycles;
+        choice->args->tile_m = m;
+        choice->args->tile_n = n;
+    }
+}
+
+/* Tiles that are as many as the cores, or twice, ...: none idles at the end. */
+static void look_at_shares(struct choice *choice, uint32_t m)
+{
+    const uint64_t rows = parts(choice->args->m, m);
+    for (uint32_t rounds = 1; rounds <= ROUNDS_MOST; rounds++) {
+        const uint64_t columns = (uint64_t)choice->cores * rounds / rows;
+        const uint64_t share = columns ? parts(choice->args->n, columns) : 0;
+        const uint32_t n =
+            (uint32_t)parts(share, choice->chip->matmul_share) * choice->chip->matmul_share;
+        if (n > 0 && n <= choice->chip->matmul_tile_n) {
+            look_at(choice, m, n);
+        }
+    }
+}
+
 uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_drv_caps *caps,
                           uint32_t unit, struct op_matmul_args *args)
 {
-    uint64_t best = UINT64_MAX;
+    struct choice choice = {chip, caps->cube_cores, unit, args, UINT64_MAX};
     for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {
         for (uint32_t n = least(up16(args->n), chip->matmul_tile_n); n > 0; n = smaller(n)) {
-            const uint64_t cycles = estimate(chip, caps->cube_cores, args, unit, m, n);
-            if (cycles < best) { // of equals the larger tile: fewer instructions
-                best = cycles;
-                args->tile_m = m;
-                args->tile_n = n;
-            }
+            look_at(&choice, m, n);
         }
+        look_at_shares(&choice, m);
     }
     const uint32_t widest = args->tile_m > args->tile_n ? args->tile_m : args->tile_n;
     const uint32_t k = up16(args->k);
     args->k_step = least(least(L0_HALF / unit / widest / 16 * 16, K_STEP_MAX), k);
-    args->k_chunk = least(chip->matmul_k_chunk * 2 / unit, k) / args->k_step * args->k_step;
+    // Small tiles are deeper: as many bytes on their way as of the largest one.
+    const uint32_t deep = chip->matmul_k_chunk * (chip->matmul_tile_m + chip->matmul_tile_n) /
+                          (args->tile_m + args->tile_n) * 2 / unit;
+    args->k_chunk = least(least(deep, chip->matmul_k_most), k) / args->k_step * args->k_step;
     args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
+    args->band = chip->matmul_band;
     args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * unit;
     return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n)) *
            args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2];
