@@ -10,7 +10,7 @@ const struct op_chip op_chip_ascend910a = {
     // host.
     .matmul_k_chunk = 128,
     .matmul_k_most = 1024, // columns of a piece the program can load
-    .matmul_band = 8,      // of 32 cores: as many columns of tiles
+    .matmul_band = 8,      // of 32 cores, 4 columns then: the best of 1, 4, 8
     .matmul_share = 16,
     .matmul_read_rate = 32,
     // [F] A25 to A27. The vendor's forward operator is slower than its gradients: A26 takes 82 us,
