@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # Left out: A30 (docs/accuracy.md), and P20 and P41, on which published sources disagree; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A25,A26,A27,A28,A29,A31,A32,A33,A34,A35,A39,A40,P01,P02,P03,P04,P05,P06,P07,P08,P09,P10,P11,P12,P13,P14,P15,P16,P17,P18,P19,P21,P22,P23,P24,P25,P26,P27,P28,P29,P30,P31,P32,P33,P34,P35,P36,P37,P38,P39,P40,P42
 
-.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy ulp same tsan fuzz soak mutate docs format clean
+.PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy ulp same tsan fuzz soak layouts mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -23,6 +23,7 @@ help:
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
+	@echo "make layouts every operator on every layout, shape and type, against dense tensors: 200,000 cases, some minutes"
 	@echo "make soak    kill ranks of collectives at random times: nothing may hang or stay behind"
 	@echo "make docs    write the generated pages of docs/hw and isa/golden anew"
 	@echo "make format  format the C sources"
@@ -110,6 +111,11 @@ fuzz: setup
 	cmake --preset fuzz
 	cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
 	tests/fuzz/run.sh build-fuzz
+
+layouts: setup
+	cmake --build build -j$(JOBS) --target test_aclnn_layouts
+	LEO_TEST_ALL=1 LEO_SOC=ascend910a build/tests/unit/aclnn/test_aclnn_layouts
+	LEO_TEST_ALL=1 LEO_SOC=ascend910b1 build/tests/unit/aclnn/test_aclnn_layouts
 
 SOAK_KILLS ?= 200
 soak: setup

@@ -66,9 +66,11 @@ leo_status op_plan_prelu_backward(const struct op_call *call)
     }
     int64_t dims[OP_RANK_MAX], left[OP_RANK_MAX];
     struct op_ints over = {dims, 0};
+    // Not by strides of 0: the weight may be a view that repeats one element.
+    const unsigned before = self->rank - weight->rank;
     unsigned rank = 0;
     for (unsigned i = 0; i < self->rank; i++) {
-        if (wide.stride[i] == 0) {
+        if (i < before || weight->dim[i - before] != self->dim[i]) {
             dims[over.count++] = i;
         } else {
             left[rank++] = self->dim[i];

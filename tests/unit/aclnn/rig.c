@@ -8,7 +8,7 @@
 
 __extension__ typedef _Float16 half_float;
 
-enum { GUARD = 128, GUARD_BYTE = 0xa5 };
+enum { GUARD = RIG_GUARD, GUARD_BYTE = 0xa5 };
 
 // One device and stream for the program: the interface under test has one process as well.
 static struct {

@@ -19,6 +19,8 @@ aclrtStream rig_stream(void);
 unsigned rig_chip(void);
 const struct op_test_row *rig_row(const char *name);
 
+enum { RIG_GUARD = 128 }; /**< bytes before and behind a storage */
+
 /** A tensor and the host copy of its whole storage. */
 struct rig_tensor {
     aclTensor *acl;

@@ -2,8 +2,8 @@
 /*
  * Wrong calls of every operator, made from its row: each parameter NULL, of a type it does not
  * take, without memory, written through a stride of 0; odd shapes; the executor of another
- * operator. The code is the documented one, the text names operator and parameter, and nothing is
- * written.
+ * operator, or one that is gone; no workspace or too little; a stream of another device. The code
+ * is the documented one, the text names operator and parameter, and nothing is written.
  */
 #include "rig_args.h"
 
@@ -179,6 +179,67 @@ static void executors_belong_to_their_operator(void)
     }
 }
 
+/* Phase 2 of planned calls of every operator: without workspace, with too little, on a stream of
+ * another device. */
+static void workspaces_and_streams_must_fit(void)
+{
+    static const struct rig_wish shapes[] = {
+        {.rank = 1, .param = PARAMS, .dim = {4}},
+        {.rank = 2, .param = PARAMS, .dim = {4, 4}},
+        {.rank = 4, .param = PARAMS, .dim = {1, 2, 2, 2}},
+    };
+    unsigned planned = 0, with_workspace = 0;
+    aclrtStream other;
+    CU_ASSERT_EQUAL_FATAL(aclrtSetDevice(1), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtCreateStream(&other), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtSetDevice(0), 0);
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        for (unsigned k = 0; k < sizeof(shapes) / sizeof(shapes[0]) && rig_row_is_here(row); k++) {
+            struct rig_wish placed = shapes[k];
+            union op_test_arg args[PARAMS + 1];
+            uint64_t bytes = 0;
+            aclOpExecutor *executor = NULL;
+            placed.memory = memory;
+            placed.slot = SLOT;
+            for (unsigned i = 0; i < row->param_count; i++) {
+                args[i] = rig_arg_make(&row->params[i], i, &placed);
+            }
+            if (!row->phase1(args, &bytes, &executor)) {
+                planned++;
+                CU_ASSERT_EQUAL(aclSetAclOpExecutorRepeatable(executor), 0);
+                expect(row, "stream", "of another device",
+                       row->phase2(memory, bytes, executor, other), ACLNN_ERR_RUNTIME_ERROR);
+                CU_ASSERT_EQUAL(aclrtSetDevice(1), 0);
+                expect(row, "stream", "of another device than phase 1's",
+                       row->phase2(memory, bytes, executor, other), ACLNN_ERR_PARAM_INVALID);
+                CU_ASSERT_EQUAL(aclrtSetDevice(0), 0);
+                if (bytes > 0) {
+                    with_workspace++;
+                    expect(row, "workspace", "NULL",
+                           row->phase2(NULL, bytes, executor, rig_stream()),
+                           ACLNN_ERR_PARAM_NULLPTR);
+                    expect(row, "workspace", "too small",
+                           row->phase2(memory, bytes - 1, executor, rig_stream()),
+                           ACLNN_ERR_PARAM_INVALID);
+                }
+                CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+                expect(row, "executor", "destroyed",
+                       row->phase2(memory, bytes, executor, rig_stream()), ACLNN_ERR_PARAM_INVALID);
+            }
+            for (unsigned i = 0; i < row->param_count; i++) {
+                rig_arg_free(&row->params[i], args[i]);
+            }
+        }
+    }
+    printf("%u calls, %u with workspace\n", planned, with_workspace);
+    CU_ASSERT_TRUE(planned > 400 && with_workspace > 40);
+    CU_ASSERT_EQUAL(aclrtSetDevice(1), 0);
+    CU_ASSERT_EQUAL(aclrtDestroyStream(other), 0);
+    CU_ASSERT_EQUAL(aclrtResetDevice(1), 0);
+    CU_ASSERT_EQUAL(aclrtSetDevice(0), 0);
+}
+
 static void nothing_was_written(void)
 {
     unsigned char *host = malloc((size_t)PARAMS * SLOT);
@@ -198,6 +259,7 @@ int main(int argc, char **argv)
         {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
         {"places_for_results_are_needed", places_for_results_are_needed},
         {"executors_belong_to_their_operator", executors_belong_to_their_operator},
+        {"workspaces_and_streams_must_fit", workspaces_and_streams_must_fit},
         {"nothing_was_written", nothing_was_written},
     };
     rig_open();
