@@ -7,7 +7,7 @@ set -eu
 commands="gcc:gcc g++:g++ make:make cmake:cmake python3:python3 pkg-config:pkg-config
 clang-19:clang-19 ld.lld-19:lld-19 llvm-objdump-19:llvm-19 clang-format-19:clang-format-19 qemu-riscv64:qemu-user"
 libraries="libc6-dev libelf-dev libdw-dev libcunit1-dev libopenblas-pthread-dev libinih-dev libjansson-dev libucx-dev
-libjpeg62-turbo-dev libmpfr-dev
+libjpeg62-turbo-dev libpng-dev libmpfr-dev
 libclang-rt-19-dev"
 
 missing=""
@@ -17,7 +17,7 @@ done
 if ! command -v dpkg-query >/dev/null 2>&1; then
     if [ -n "$missing" ]; then
         echo "setup: not a Debian system; please install:$missing, and the development files of" \
-            "elfutils (libelf, libdw), CUnit, OpenBLAS, UCX, libjpeg-turbo, MPFR, inih and jansson" >&2
+            "elfutils (libelf, libdw), CUnit, OpenBLAS, UCX, libjpeg-turbo, libpng, MPFR, inih and jansson" >&2
         exit 1
     fi
     exit 0

@@ -6,7 +6,7 @@
 #include <leo/alloc.h>
 #include <stdio.h>
 
-enum { ALL_MODES = DVPP_CHNMODE_VPC | DVPP_CHNMODE_JPEGD | DVPP_CHNMODE_JPEGE };
+enum { ALL_MODES = DVPP_CHNMODE_VPC | DVPP_CHNMODE_JPEGD | DVPP_CHNMODE_JPEGE | DVPP_CHNMODE_PNGD };
 
 // Channels are numbered over the process: the API shows the number (decision 8).
 static _Atomic uint64_t next_id;

@@ -64,3 +64,11 @@ LEO_MUST_CHECK leo_status picture_jpeg_decode(const void *data, size_t bytes,
 /** `*bytes`: room, then what was written. LEO_ERR_FULL: too little room. */
 LEO_MUST_CHECK leo_status picture_jpeg_encode(const struct picture *in, int level, void *data,
                                               size_t *bytes, char *text, size_t text_bytes);
+
+/* png.c */
+LEO_MUST_CHECK leo_status picture_png_info(const void *data, size_t bytes, uint32_t *width,
+                                           uint32_t *height, int *components);
+/** Decodes into gray, RGB or BGR, no smaller than the file. */
+LEO_MUST_CHECK leo_status picture_png_decode(const void *data, size_t bytes,
+                                             const struct picture *out, char *text,
+                                             size_t text_bytes);

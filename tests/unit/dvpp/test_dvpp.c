@@ -4,6 +4,7 @@
 
 #include <acl/acl.h>
 #include <acl/ops/acl_dvpp.h>
+#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -339,6 +340,65 @@ static void a_batch_is_pasted(void)
     end(&world);
 }
 
+/* A file of another library, whatever it holds, without loss. */
+static void a_png_file_becomes_a_picture(void)
+{
+    enum { W = 34, H = 18 };
+    uint8_t pixels[H][W][4], file[W * H * 8];
+    png_image image = {
+        .version = PNG_IMAGE_VERSION, .width = W, .height = H, .format = PNG_FORMAT_RGBA};
+    png_alloc_size_t bytes = sizeof(file);
+    struct world world;
+    uint32_t width = 0, height = 0, decoded = 0;
+    int32_t components = 0, wrong = 0;
+    void *data, *picture_data;
+    for (int i = 0; i < W * H; i++) {
+        uint8_t *pixel = pixels[i / W][i % W];
+        pixel[0] = (uint8_t)(i * 3);
+        pixel[1] = (uint8_t)(255 - i);
+        pixel[2] = (uint8_t)(i / W * 9);
+        pixel[3] = i % W == 5 ? 0 : 255;
+    }
+    CU_ASSERT_TRUE_FATAL(png_image_write_to_memory(&image, file, &bytes, 0, pixels, 0, NULL));
+    begin(&world);
+    OK(acldvppPngGetImageInfo(file, (uint32_t)bytes, &width, &height, &components));
+    CU_ASSERT_TRUE(width == W && height == H && components == 4);
+    OK(acldvppPngPredictDecSize(file, (uint32_t)bytes, PIXEL_FORMAT_RGB_888, &decoded));
+    CU_ASSERT_EQUAL(decoded, 128 * 3 * 32);
+    CU_ASSERT_EQUAL(
+        acldvppPngPredictDecSize(file, (uint32_t)bytes, PIXEL_FORMAT_YUV_SEMIPLANAR_420, &decoded),
+        ACL_ERROR_INVALID_PARAM);
+    OK(acldvppMalloc(&data, (uint32_t)bytes));
+    OK(aclrtMemcpy(data, bytes, file, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+    OK(acldvppMalloc(&picture_data, decoded));
+    acldvppPicDesc *picture = acldvppCreatePicDesc();
+    OK(acldvppSetPicDescData(picture, picture_data));
+    OK(acldvppSetPicDescSize(picture, decoded));
+    OK(acldvppSetPicDescFormat(picture, PIXEL_FORMAT_RGB_888));
+    OK(acldvppPngDecodeAsync(world.channel, data, (uint32_t)bytes, picture, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT_EQUAL(acldvppGetPicDescRetCode(picture), 0);
+    CU_ASSERT_EQUAL(acldvppGetPicDescWidthStride(picture), 128 * 3);
+    uint8_t *host = fetch(picture);
+    for (int i = 0; i < W * H; i++) {
+        for (int c = 0; c < 3; c++) {
+            const uint8_t want = i % W == 5 ? 0 : pixels[i / W][i % W][c]; // on a black ground
+            wrong += host[i / W * 384 + i % W * 3 + c] != want;
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(acldvppPngGetImageInfo(host, 64, &width, &height, &components),
+                    ACL_ERROR_INVALID_PARAM);
+    // A file that is cut off is told by the stream.
+    OK(acldvppPngDecodeAsync(world.channel, data, (uint32_t)bytes / 2, picture, world.stream));
+    CU_ASSERT_NOT_EQUAL(aclrtSynchronizeStream(world.stream), ACL_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(acldvppGetPicDescRetCode(picture), 0);
+    free(host);
+    OK(acldvppFree(data));
+    drop_picture(picture);
+    end(&world);
+}
+
 static void wrong_use_is_told(void)
 {
     struct world world;
@@ -359,8 +419,7 @@ static void wrong_use_is_told(void)
     CU_ASSERT_EQUAL(acldvppDestroyChannelDesc(jpeg), bad);
     OK(acldvppDestroyChannel(jpeg));
     CU_ASSERT_EQUAL(acldvppDestroyChannel(jpeg), bad);
-    CU_ASSERT_EQUAL(acldvppSetChannelDescMode(jpeg, DVPP_CHNMODE_PNGD),
-                    ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(acldvppSetChannelDescMode(jpeg, 16), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     OK(acldvppDestroyChannelDesc(jpeg));
     CU_ASSERT_EQUAL(acldvppVpcResizeAsync(world.channel, NULL, b, NULL, s), bad);
     CU_ASSERT_EQUAL(acldvppVpcConvertColorAsync(world.channel, a, b, s), bad); // another size
@@ -389,6 +448,7 @@ int main(int argc, char **argv)
         {"areas_of_a_batch", areas_of_a_batch},
         {"areas_are_cut_out_and_pasted", areas_are_cut_out_and_pasted},
         {"a_batch_is_pasted", a_batch_is_pasted},
+        {"a_png_file_becomes_a_picture", a_png_file_becomes_a_picture},
         {"wrong_use_is_told", wrong_use_is_told},
     };
     return leo_test_main("dvpp", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

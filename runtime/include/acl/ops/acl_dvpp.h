@@ -186,6 +186,17 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegDecodeAsync(acldvppChannelDesc *channelD
                                                     acldvppPicDesc *outputDesc, aclrtStream stream);
 /** `size`: room at `data` (device memory), then what was written; it must stay until the stream
  * has reached the end of it. */
+/* PNG: to gray, RGB or BGR on a channel of mode PNGD. No rate of it is published: it takes as long
+ * as JPEG. */
+ACL_FUNC_VISIBILITY aclError acldvppPngGetImageInfo(const void *data, uint32_t dataSize,
+                                                    uint32_t *width, uint32_t *height,
+                                                    int32_t *components);
+ACL_FUNC_VISIBILITY aclError acldvppPngPredictDecSize(const void *data, uint32_t dataSize,
+                                                      acldvppPixelFormat outputPixelFormat,
+                                                      uint32_t *decSize);
+ACL_FUNC_VISIBILITY aclError acldvppPngDecodeAsync(acldvppChannelDesc *channelDesc,
+                                                   const void *data, uint32_t size,
+                                                   acldvppPicDesc *outputDesc, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError acldvppJpegEncodeAsync(acldvppChannelDesc *channelDesc,
                                                     acldvppPicDesc *inputDesc, const void *data,
                                                     uint32_t *size, acldvppJpegeConfig *config,

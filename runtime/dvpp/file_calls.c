@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JPEG files to pictures and back. */
+/* JPEG and PNG files to pictures, and back to JPEG. */
 #include "dvpp_internal.h"
 
 #include <leo/alloc.h>
@@ -89,7 +89,8 @@ aclError acldvppJpegPredictEncSize(const acldvppPicDesc *inputDesc,
 
 struct job {
     const acldvppChannelDesc *channel;
-    acldvppPicDesc *out; /* of decoding */
+    const struct coding *coding; /* of decoding */
+    acldvppPicDesc *out;         /* of decoding */
     struct picture picture;
     void *data;
     size_t bytes;
@@ -102,6 +103,25 @@ static void release(void *job)
     leo_free(job);
 }
 
+/* A kind of files that is decoded. */
+struct coding {
+    const char *name;
+    int mode; /* of its channels */
+    leo_status (*info)(const void *data, size_t bytes, uint32_t *width, uint32_t *height,
+                       int *components);
+    leo_status (*decode)(const void *data, size_t bytes, const struct picture *out, char *text,
+                         size_t text_bytes);
+};
+
+static leo_status jpeg_info(const void *data, size_t bytes, uint32_t *width, uint32_t *height,
+                            int *components)
+{
+    return picture_jpeg_info(data, bytes, width, height, components, NULL);
+}
+
+static const struct coding jpeg = {"JPEG", DVPP_CHNMODE_JPEGD, jpeg_info, picture_jpeg_decode};
+static const struct coding png = {"PNG", DVPP_CHNMODE_PNGD, picture_png_info, picture_png_decode};
+
 static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
 {
     const struct job *job = user;
@@ -109,7 +129,7 @@ static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *res
     char text[TEXT_BYTES] = "";
     leo_status status = result->status;
     if (status == LEO_OK) {
-        status = picture_jpeg_decode(job->data, job->bytes, &job->picture, text, sizeof(text));
+        status = job->coding->decode(job->data, job->bytes, &job->picture, text, sizeof(text));
     }
     atomic_store(&job->out->code, status == LEO_OK ? DVPP_DONE : DVPP_FAILED);
     dvpp_finish(result, start_ns, channel, channel->rates.jpegd_mpixel_per_s,
@@ -150,8 +170,8 @@ static aclError complete(const char *func, const struct job *job, acldvppPicDesc
 {
     uint32_t width, height;
     int count;
-    if (picture_jpeg_info(job->data, job->bytes, &width, &height, &count, NULL) != LEO_OK) {
-        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "data is no JPEG file");
+    if (job->coding->info(job->data, job->bytes, &width, &height, &count) != LEO_OK) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "data is no %s file", job->coding->name);
     }
     const struct picture whole = decoded(width, height, out->format);
     out->width = out->width ? out->width : whole.width;
@@ -166,35 +186,97 @@ static aclError complete(const char *func, const struct job *job, acldvppPicDesc
     return ACL_SUCCESS;
 }
 
-aclError acldvppJpegDecodeAsync(acldvppChannelDesc *channelDesc, const void *data, uint32_t size,
-                                acldvppPicDesc *outputDesc, aclrtStream stream)
+static aclError decode_async(const char *func, const struct coding *coding,
+                             const acldvppChannelDesc *channelDesc, const void *data, uint32_t size,
+                             acldvppPicDesc *outputDesc, aclrtStream stream)
 {
-    aclError error = dvpp_channel_check(__func__, channelDesc, DVPP_CHNMODE_JPEGD);
+    aclError error = dvpp_channel_check(func, channelDesc, coding->mode);
     if (!error && !outputDesc) {
-        error = leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "outputDesc is NULL");
+        error = leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "outputDesc is NULL");
     }
     if (error) {
         return error;
     }
-    struct job *job = make_job(__func__, channelDesc);
+    struct job *job = make_job(func, channelDesc);
     if (!job) {
         return ACL_ERROR_BAD_ALLOC;
     }
+    job->coding = coding;
     job->out = outputDesc;
     job->bytes = size;
     // The head of the file is read now: it must be there, as after a copy that has ended.
-    error = dvpp_window(__func__, channelDesc, "data", data, size, &job->data);
+    error = dvpp_window(func, channelDesc, "data", data, size, &job->data);
     if (!error) {
-        error = complete(__func__, job, outputDesc);
+        error = complete(func, job, outputDesc);
     }
     if (!error) {
-        error = dvpp_picture(__func__, channelDesc, "output", outputDesc, &job->picture);
+        error = dvpp_picture(func, channelDesc, "output", outputDesc, &job->picture);
     }
     if (error) {
         release(job);
         return error;
     }
-    return dvpp_submit(__func__, channelDesc, stream, decode, release, job);
+    return dvpp_submit(func, channelDesc, stream, decode, release, job);
+}
+
+aclError acldvppJpegDecodeAsync(acldvppChannelDesc *channelDesc, const void *data, uint32_t size,
+                                acldvppPicDesc *outputDesc, aclrtStream stream)
+{
+    return decode_async(__func__, &jpeg, channelDesc, data, size, outputDesc, stream);
+}
+
+aclError acldvppPngGetImageInfo(const void *data, uint32_t dataSize, uint32_t *width,
+                                uint32_t *height, int32_t *components)
+{
+    uint32_t w, h;
+    int count;
+    if (!data || picture_png_info(data, dataSize, &w, &h, &count) != LEO_OK) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "data is NULL or no PNG file");
+    }
+    if (width) {
+        *width = w;
+    }
+    if (height) {
+        *height = h;
+    }
+    if (components) {
+        *components = count;
+    }
+    return ACL_SUCCESS;
+}
+
+static bool is_png_format(uint32_t format)
+{
+    return format == PICTURE_GRAY || format == PICTURE_RGB || format == PICTURE_BGR;
+}
+
+aclError acldvppPngPredictDecSize(const void *data, uint32_t dataSize,
+                                  acldvppPixelFormat outputPixelFormat, uint32_t *decSize)
+{
+    uint32_t width, height;
+    int count;
+    if (!data || !decSize || picture_png_info(data, dataSize, &width, &height, &count) != LEO_OK) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "an argument is NULL, or data is no PNG file");
+    }
+    const struct picture picture = decoded(width, height, (uint32_t)outputPixelFormat);
+    const size_t bytes = picture_bytes(&picture);
+    if (!is_png_format(picture.format) || bytes > UINT32_MAX) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "format %d of %u x %u pixels",
+                            (int)outputPixelFormat, width, height);
+    }
+    *decSize = (uint32_t)bytes;
+    return ACL_SUCCESS;
+}
+
+aclError acldvppPngDecodeAsync(acldvppChannelDesc *channelDesc, const void *data, uint32_t size,
+                               acldvppPicDesc *outputDesc, aclrtStream stream)
+{
+    if (outputDesc && !is_png_format(outputDesc->format)) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "format %u: PNG is decoded to gray, RGB or BGR", outputDesc->format);
+    }
+    return decode_async(__func__, &png, channelDesc, data, size, outputDesc, stream);
 }
 
 aclError acldvppJpegEncodeAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
