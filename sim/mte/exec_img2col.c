@@ -81,9 +81,13 @@ static void fetch(const struct source *source, uint32_t row, uint32_t count, uin
                 run = run < present - i ? run : present - i;
             }
             const uint32_t bytes = run * MTE_BLOCK_BYTES;
-            memcpy(to,
-                   sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset, bytes, 1),
-                   bytes);
+            const uint8_t *from =
+                sim_core_local(source->core, LEO_MEM_SPACE_L1, source->base + offset, bytes, 1);
+            if (run == 1) { // a length the compiler knows
+                memcpy(to, from, MTE_BLOCK_BYTES);
+            } else {
+                memcpy(to, from, bytes);
+            }
         }
         to += (size_t)run * MTE_BLOCK_BYTES;
         i += run;

@@ -86,38 +86,36 @@ bool sim_foot_nchw(struct sim_core *core, const struct sim_op *op, struct sim_fo
                      (struct sim_level){cfg->repeat, cfg->dst_rep}));
 }
 
-/* 16 rows of 16 elements of 16 bits: a fractal, turned. */
-static void turn_16(const struct sim_core *core, uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
-{
-    _Alignas(64) uint8_t turned[MATRIX_BYTES];
-    core->simd->cube->transpose_b16(turned, 0, rows[0], 0, 1);
-    memcpy(rows, turned, sizeof(turned));
-}
-
 /* 16 rows of 8 elements of 32 bits to 8 of 16, a row of the result in two blocks. */
-static void turn_32(uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
+static void turn_32(uint8_t *out, const uint8_t *in)
 {
     uint32_t from[ROWS][8], to[8][ROWS];
-    memcpy(from, rows, sizeof(from));
+    memcpy(from, in, sizeof(from));
     for (unsigned column = 0; column < 8; column++) {
         for (unsigned row = 0; row < ROWS; row++) {
             to[column][row] = from[row][column];
         }
     }
-    memcpy(rows, to, sizeof(to));
+    memcpy(out, to, sizeof(to));
 }
 
 /* 16 rows of 16 bytes, each the first half of a block. */
-static void turn_8(uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES])
+static void turn_8(uint8_t *out, const uint8_t *in)
 {
-    uint8_t to[ROWS][ROWS];
     for (unsigned column = 0; column < ROWS; column++) {
         for (unsigned row = 0; row < ROWS; row++) {
-            to[column][row] = rows[row][column];
+            out[column * SIM_VEC_BLOCK_BYTES + row] = in[row * SIM_VEC_BLOCK_BYTES + column];
         }
     }
-    for (unsigned row = 0; row < ROWS; row++) {
-        memcpy(rows[row], to[row], ROWS);
+}
+
+/* Lengths the compiler knows: a call of memcpy a row takes longer than the row. */
+static void copy_row(uint8_t *to, const uint8_t *from, bool whole)
+{
+    if (whole) {
+        memcpy(to, from, SIM_VEC_BLOCK_BYTES);
+    } else {
+        memcpy(to, from, SIM_VEC_BLOCK_BYTES / 2);
     }
 }
 
@@ -130,21 +128,21 @@ bool sim_vec_nchwconv(struct sim_core *core, const struct sim_op *op)
     const struct sim_span *src = &op->foot->span[SIM_OPERAND_EXTRA], *dst = src + ROWS;
     const bool whole = nchw.part == SIM_VEC_BLOCK_BYTES;
     for (uint32_t repeat = 0; repeat < nchw.cfg.repeat; repeat++) {
-        _Alignas(64) uint8_t rows[ROWS][SIM_VEC_BLOCK_BYTES];
+        _Alignas(64) uint8_t in[MATRIX_BYTES], out[MATRIX_BYTES];
         for (unsigned row = 0; row < ROWS; row++) {
-            const uint8_t *from = src[row].host + repeat * src[row].level[0].step;
-            memcpy(rows[row], from, whole ? SIM_VEC_BLOCK_BYTES : SIM_VEC_BLOCK_BYTES / 2);
+            copy_row(in + row * SIM_VEC_BLOCK_BYTES,
+                     src[row].host + repeat * src[row].level[0].step, whole);
         }
-        if (nchw.element == 2) {
-            turn_16(core, rows);
+        if (nchw.element == 2) { // a fractal, turned
+            core->simd->cube->transpose_b16(out, 0, in, 0, 1);
         } else if (nchw.element == 4) {
-            turn_32(rows);
+            turn_32(out, in);
         } else {
-            turn_8(rows);
+            turn_8(out, in);
         }
         for (unsigned row = 0; row < ROWS; row++) {
-            uint8_t *to = dst[row].host + repeat * dst[row].level[0].step;
-            memcpy(to, rows[row], whole ? SIM_VEC_BLOCK_BYTES : SIM_VEC_BLOCK_BYTES / 2);
+            copy_row(dst[row].host + repeat * dst[row].level[0].step,
+                     out + row * SIM_VEC_BLOCK_BYTES, whole);
         }
     }
     return true;
