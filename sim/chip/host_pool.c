@@ -33,9 +33,10 @@ struct sim_host_pool {
     _Atomic unsigned left;  /* items not finished */
     _Atomic bool done[MAX_ITEMS];
     _Atomic unsigned sleepers;
+    _Atomic bool caller_sleeps;
     _Atomic bool stop;
     pthread_mutex_t mutex; /* protects sleeping only */
-    pthread_cond_t wake;
+    pthread_cond_t wake, finished;
 };
 
 static void relax(void)
@@ -67,7 +68,11 @@ static void work_all(struct sim_host_pool *pool, unsigned thread)
     while (claim(pool, &index)) {
         pool->work(pool->user, index, thread);
         atomic_store(&pool->done[index], true);
-        atomic_fetch_sub(&pool->left, 1);
+        if (atomic_fetch_sub(&pool->left, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
+            pthread_mutex_lock(&pool->mutex);
+            pthread_cond_signal(&pool->finished);
+            pthread_mutex_unlock(&pool->mutex);
+        }
     }
 }
 
@@ -120,6 +125,7 @@ leo_status sim_host_pool_create(unsigned threads, struct sim_host_pool **pool_ou
     }
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->finished, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
         if (pthread_create(&pool->thread[i], NULL, worker_main, pool) != 0) {
             break; // fewer are slower, no more: the calling thread works as well
@@ -143,6 +149,7 @@ void sim_host_pool_destroy(struct sim_host_pool *pool)
         pthread_join(pool->thread[i], NULL);
     }
     pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->finished);
     pthread_mutex_destroy(&pool->mutex);
     leo_free(pool);
 }
@@ -150,6 +157,24 @@ void sim_host_pool_destroy(struct sim_host_pool *pool)
 unsigned sim_host_pool_threads(const struct sim_host_pool *pool)
 {
     return pool->workers + 1;
+}
+
+/* A worker that is late may have lost its processor to another process: sleeping makes room. */
+static void wait_for_all(struct sim_host_pool *pool)
+{
+    for (unsigned i = 0; i < SPIN_ROUNDS && atomic_load(&pool->left) != 0; i++) {
+        relax();
+    }
+    if (atomic_load(&pool->left) == 0) {
+        return;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->caller_sleeps, true);
+    while (atomic_load(&pool->left) != 0) {
+        pthread_cond_wait(&pool->finished, &pool->mutex);
+    }
+    atomic_store(&pool->caller_sleeps, false);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
@@ -184,12 +209,7 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
         pthread_mutex_unlock(&pool->mutex);
     }
     work_all(pool, 0);
-    for (unsigned i = 0; atomic_load(&pool->left) != 0; i++) {
-        relax();
-        if (i > SPIN_ROUNDS) {
-            sched_yield();
-        }
-    }
+    wait_for_all(pool);
 }
 
 void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned first, unsigned index)
