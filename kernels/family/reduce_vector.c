@@ -15,7 +15,8 @@ enum {
     LEAST = 64,         /**< elements; fewer are left to the scalar unit */
     LEAST_DENSE = 1024, /**< elements; fewer are not worth a copy before */
     ROW_PIECE = 16384,  /* [A] elements of a piece of a long row: some tiles */
-    ROWS_PIECE = 1024,  /* [A] rows of a piece of a long column */
+    ROWS_PIECE = 64,    /* [A] rows of a piece of a long column, */
+    ROWS_LONG = 512,    /* [A] which is one from so many on: fewer are not worth a second stage */
     ENOUGH = 64,        /* [A] parallel pieces that keep a chip's cores busy */
     LEAST_CHUNK = 64,   /**< columns: a repeat of the vector unit */
     LINE = 16,          /**< f32 of a 64-byte line: blocks share none */
@@ -118,7 +119,9 @@ static uint64_t piece_of(const struct op_reduce_vector_args *args)
 {
     const uint64_t most = args->inner == 1 ? ROW_PIECE : ROWS_PIECE;
     const uint64_t beside = args->outer * parts(args->inner, LEAST_CHUNK);
-    return args->length >= 2 * most && beside < ENOUGH ? most : args->length;
+    return args->length >= (args->inner == 1 ? 2 * most : ROWS_LONG) && beside < ENOUGH
+               ? most
+               : args->length;
 }
 
 // Reduces dimension `at` of the tensor.

@@ -245,7 +245,12 @@ static void convolutions_are_those_of_rows(void)
         {2, 1, 3, 20, {11, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
         {2, 1, 3, 16, {23, 21}, {7, 7}, {4, 4}, {2, 2}, {1, 1}}, // weights of one group
         {1, 1, 40, 33, {8, 8}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
-        {3, 1, 17, 48, {9, 10}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, // phases
+        {3, 1, 17, 48, {9, 10}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},    // phases
+        {1, 1, 24, 40, {14, 15}, {1, 1}, {2, 2}, {0, 0}, {1, 1}},   // phases nothing reaches
+        {2, 1, 16, 24, {9, 8}, {2, 3}, {2, 1}, {0, 1}, {1, 1}},     // phases one way
+        {1, 1, 16, 16, {21, 301}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},  // joined in several pieces
+        {1, 1, 16, 16, {10, 2100}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, // lines too long to be joined
+        {1, 1, 16, 16, {5, 7}, {3, 3}, {3, 3}, {1, 1}, {1, 1}},     // strides too
         {2, 1, 16, 16, {12, 7}, {3, 2}, {1, 1}, {2, 1}, {2, 1}},
         {2, 2, 8, 8, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},      // groups: as rows
         {1, 1, 32, 300, {30, 30}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // several tiles, both ways
@@ -291,8 +296,8 @@ static void run_product(int64_t m, int64_t k, int64_t n, unsigned natives)
 
 static void products_are_those_of_rows(void)
 {
-    static const int64_t shapes[][3] = {
-        {1, 16, 16}, {32, 600, 40}, {5, 7, 3}, {300, 33, 270}, {16, 256, 4100}};
+    static const int64_t shapes[][3] = {{1, 16, 16},    {32, 600, 40},   {5, 7, 3},
+                                        {300, 33, 270}, {16, 256, 4100}, {17, 1300, 330}};
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         for (unsigned natives = 1; natives < 8; natives++) {
             run_product(shapes[i][0], shapes[i][1], shapes[i][2], natives);
