@@ -5,6 +5,7 @@
  *
  * Flags besides those of conv_cube.inc. V -> MTE3 0,1: slot of UB filled; MTE3 -> V 0,1: free.
  */
+#include "clean_l0c.h"
 #include "conv_windows.h"
 
 #define CONV_OUT_PIPE PIPE_V
@@ -102,6 +103,9 @@ OP_INLINE void run(const struct op_conv_cube_args *args, bool weight)
 {
     const struct op_conv_cube_args t = *args;
     set_padding(0);
+    if (!weight && t.out_width * t.out_height % 16) {
+        op_clean_l0c();
+    }
     for (uint32_t i = 0; i < 2; i++) {
         set_flag(PIPE_MTE3, PIPE_V, i);
     }

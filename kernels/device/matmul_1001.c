@@ -5,6 +5,7 @@
  * through the vector unit and UB to GM.
  */
 #include "args.h"
+#include "clean_l0c.h"
 #include "copy.h"
 
 #define MATMUL_UNIT     2
@@ -91,6 +92,17 @@ OP_INLINE void matmul_multiply(const struct op_matmul_args *t, uint32_t l0, uint
     (void)t;
     mad((__cc__ float *)0, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
         op_mad(m, k, n, false, first));
+}
+
+/* What the load of the last block of 32 bytes took from behind the bias. */
+OP_INLINE void clear_bias_tail(uint32_t bias, uint32_t columns)
+{
+    if (columns % 8) {
+        set_vector_mask(0, 0xffu << columns % 8 & 0xff);
+        vector_dup(op_ub_f32(bias + columns / 8 * 32), 0.0f, 1, 1, 1, 8, 8);
+        set_vector_mask(~0ull, ~0ull);
+        pipe_barrier(PIPE_V);
+    }
 }
 
 /* Adds the bias to column blocks of f32: 8 columns of 8 rows a repeat, the same 8 biases for all.
@@ -195,6 +207,7 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint64_t out, uint32
     uint32_t p = 0;
     if (t->flags & OP_MATMUL_BIAS) {
         wait_flag(PIPE_MTE2, PIPE_V, slot);
+        clear_bias_tail(UB_BIAS + slot * 1024, columns);
     }
     for (uint32_t row = 0; row < rows; row += SLAB_ROWS) {
         for (uint32_t block = 0; block < n_blocks; block += SLAB_BLOCKS, p ^= 1) {
@@ -224,6 +237,12 @@ OP_INLINE void matmul_store(const struct op_matmul_args *t, uint64_t out, uint32
 __global__ __aicore__ void op_matmul(struct op_matmul_args args)
 {
     const struct op_matmul_args t = args;
+    if ((t.flags & OP_MATMUL_OUT_F16) && (t.m % 16 || t.n % 16)) {
+        op_clean_l0c();
+        // Nor what UB has behind the last bias: both slots.
+        vector_dup(op_ub_f32(UB_BIAS), 0.0f, 8, 1, 1, 8, 8);
+        pipe_barrier(PIPE_ALL);
+    }
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     for (uint32_t i = 0; i < 2; i++) {

@@ -70,6 +70,20 @@ class Amp(common.Case):
         self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag())
         self.assertFalse(torch_npu.npu.utils.is_support_inf_nan())
 
+    @unittest.skipIf(common.HAS_BF16, "the first 910 only")
+    def test_what_earlier_results_left_behind_is_no_overflow(self):
+        # Results leave the core in whole fractals: rows and columns that no result has must not raise the status.
+        large, left, images = (60000 * torch.randn(64, 512)).half().npu(), torch.randn(33, 40).half().npu(), torch.randn(2, 5, 9, 9)
+        weight, bias, filters = torch.randn(21, 40).half().npu(), torch.randn(21).half().npu(), torch.randn(7, 5, 3, 3).half().npu()
+        images = images.half().npu().requires_grad_()
+        for name, compute in (("product", lambda: left @ weight.t()), ("with a bias", lambda: F.linear(left, weight, bias)),
+                              ("batch", lambda: left.view(3, 11, 40) @ weight.t()), ("convolution", lambda: F.conv2d(images, filters)),
+                              ("its gradient", lambda: torch.autograd.grad(F.conv2d(images, filters).sum(), images))):
+            self.assertEqual((large @ large.t()).abs().max().item(), 65504.0)
+            torch_npu.npu.utils.clear_npu_overflow_flag()
+            compute()
+            self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag(), name)
+
     @unittest.skipUnless(common.HAS_BF16, "from the 910B on")
     def test_910b_has_infinities(self):
         x = torch.full((4,), 60000.0).half().npu()
