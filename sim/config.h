@@ -45,6 +45,7 @@ struct sim_config {
     double start_cycles; /**< cold start of a block: instruction fetch, stack, arguments */
     double scalar_alu, scalar_mul, scalar_div, scalar_branch, scalar_float, scalar_float_div;
     double scalar_load_ub, scalar_store_ub, scalar_load_gm, scalar_store_gm, scalar_load_private;
+    uint32_t icache_bytes, icache_line_bytes, dcache_bytes, dcache_line_bytes;
     double scalar_issue; /**< handing one instruction to a unit */
     /* [sync] cycles */
     double flag_set, flag_wait, barrier;
@@ -56,11 +57,12 @@ struct sim_config {
     double gm_read_requests;                /**< most a core has in flight */
     uint32_t gm_request_bytes;              /**< largest request */
     double gm_read_rate, gm_write_rate;     /**< bytes per cycle of one core's port */
-    double gm_same_line;                    /**< cycles a line of the L2 needs for one request */
+    double gm_same_line_ns;                 /**< a line of the L2 needs for one request */
     double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
     double nd2nz_row;         /**< least cycles of a row in the layout change */
     double l2_gb_per_s;       /**< L2 to all cores */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
+    double hbm_refresh_ns, hbm_refresh_every_ns;  /**< HBM stands so long, so often */
     double hbm_turn_bytes, hbm_run_bytes; /**< bytes HBM could have read while it turns to writing
                                              and back; while it opens another page */
     /* [cube] */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint.h"
 
+#include "memory/hbm.h"
+
 #define BLOCK_BYTES 32u
 
 struct sim_span *sim_footprint_add(struct sim_footprint *foot, enum sim_operand at,
@@ -9,6 +11,10 @@ struct sim_span *sim_footprint_add(struct sim_footprint *foot, enum sim_operand 
 {
     unsigned place = at == SIM_OPERAND_EXTRA ? foot->count++ : (unsigned)at;
     struct sim_span *span = &foot->span[place];
+    if (space == LEO_MEM_SPACE_GM && addr & SIM_GM_NO_L2) {
+        addr &= ~SIM_GM_NO_L2;
+        touch |= SIM_TOUCH_NO_L2;
+    }
     // Field by field: the compiler clears a whole span with a string instruction, which takes the
     // host longer than everything else here.
     span->addr = addr;

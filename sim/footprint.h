@@ -18,11 +18,12 @@ enum sim_operand { SIM_OPERAND_A, SIM_OPERAND_B, SIM_OPERAND_C, SIM_OPERAND_D, S
 enum sim_touch {
     SIM_TOUCH_READ = 1,
     SIM_TOUCH_WRITE = 2,
-    SIM_TOUCH_ATOMIC = 4, /**< with WRITE: adds to (or else combines with) what is there */
-    SIM_TOUCH_PADDED = 8, /**< with READ: some of it is padding whose value has no effect */
-    SIM_TOUCH_MOVED = 16, /**< with READ: its elements go to places the footprint does not tell */
-    SIM_TOUCH_PARTLY = 32 /**< with WRITE: some of it may stay as it was (padding of fractals, bits
+    SIM_TOUCH_ATOMIC = 4,  /**< with WRITE: adds to (or else combines with) what is there */
+    SIM_TOUCH_PADDED = 8,  /**< with READ: some of it is padding whose value has no effect */
+    SIM_TOUCH_MOVED = 16,  /**< with READ: its elements go to places the footprint does not tell */
+    SIM_TOUCH_PARTLY = 32, /**< with WRITE: some of it may stay as it was (padding of fractals, bits
                              and results of lanes that are not active) */
+    SIM_TOUCH_NO_L2 = 64   /**< in global memory: past the L2 */
 };
 
 /** `count` times, `step` bytes apart. */

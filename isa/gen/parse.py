@@ -222,6 +222,36 @@ def parse_layout_file(isa, path):
             raise TableError(where, f"unknown kind of line '{words[0]}'")
 
 
+def soc_lines(text):
+    """(line, section, key, value) of each line of a SoC file; those that set nothing have no key."""
+    section = ""
+    for line in text.splitlines():
+        plain = line.split(";")[0].strip()
+        if plain.startswith("["):
+            section = plain[1:plain.index("]")]
+        key, equals, value = plain.partition("=")
+        yield line, "insn" if section.startswith("insn") else section, key.strip() if equals else None, value.strip()
+
+
+def read_soc(path, above=()):
+    """A SoC file's text with the lines of its base that it leaves as they are (isa/base/soc_file.c does so for others)."""
+    text, own, base = "", set(), None
+    for line, section, key, value in soc_lines(path.read_text()):
+        is_base = (section, key) == ("soc", "base")
+        base = value if is_base else base
+        text += f"; {line}\n" if is_base else f"{line}\n"
+        own.add((section, key))
+    if base is None:
+        return text
+    below = path.with_name(f"{base}.ini")
+    if below == path or below in above or not below.exists():
+        raise TableError(path.name, f"base = {base}: " + ("there is no such file" if not below.exists() else "that file has this one as its base"))
+    text += f";base {base}\n"
+    for line, section, key, _ in soc_lines(read_soc(below, (*above, path))):
+        text += f"; {line}\n" if key and (section, key) in own else f"{line}\n"
+    return text
+
+
 def parse_tables(root):
     """Reads every table below `root` (the isa folder)."""
     root = Path(root)
@@ -240,5 +270,5 @@ def parse_tables(root):
         parse_regs_file(isa, path)
     for path in sorted(root.glob("layout/*.layout")):
         parse_layout_file(isa, path)
-    isa.socs = [(path.stem, path.read_text()) for path in sorted(root.glob("soc/*.ini"))]
+    isa.socs = [(path.stem, read_soc(path)) for path in sorted(root.glob("soc/*.ini"))]
     return isa

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rt.h"
 
-#include <errno.h>
 #include <leo/alloc.h>
 #include <leo/soc.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SOC_FILE_MAX = 1 << 20 };
 
 static char *copy_text(const char *text)
 {
@@ -20,33 +17,10 @@ static char *copy_text(const char *text)
 
 static leo_status read_soc_file(struct leo_rt *rt, const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        int error = errno;
-        char names[256] = "";
-        for (size_t i = 0, used = 0; leo_isa_soc_name(i) && used < sizeof(names); i++) {
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-                                     leo_isa_soc_name(i));
-        }
-        return rt_fail(LEO_ERR_NOT_FOUND,
-                       "chip \"%s\" (LEO_SOC or the program's option): no built-in chip has this "
-                       "name (there are %s) and as a file it cannot be read: %s",
-                       path, names, strerror(error));
-    }
-    leo_status status = LEO_OK;
-    rt->soc_text = leo_alloc(SOC_FILE_MAX);
-    if (!rt->soc_text) {
-        status = rt_fail(LEO_ERR_NO_MEMORY, "out of host memory reading %s", path);
-    } else {
-        size_t bytes = fread(rt->soc_text, 1, SOC_FILE_MAX - 1, file);
-        rt->soc_text[bytes] = '\0';
-        if (ferror(file) || bytes == SOC_FILE_MAX - 1 || strlen(rt->soc_text) != bytes) {
-            status = rt_fail(LEO_ERR_PARSE,
-                             "%s is not a SoC file: it must be text of less than 1 MiB", path);
-        }
-    }
-    fclose(file);
-    return status;
+    char why[1024];
+    leo_status status = leo_isa_soc_read(path, &rt->soc_text, why, sizeof(why));
+    return status ? rt_fail(status, "chip \"%s\" (LEO_SOC or the program's option): %s", path, why)
+                  : LEO_OK;
 }
 
 static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts)

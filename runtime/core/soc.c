@@ -50,3 +50,17 @@ leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *sec
     *value = search.value;
     return LEO_OK;
 }
+
+leo_status leo_rt_hbm_gb_per_s(const struct leo_rt_device *device, double *value)
+{
+    double rate = 0, pause = 0, every = 1;
+    leo_status status = leo_rt_soc_number(device, "gm", "hbm_read_gb_per_s", &rate);
+    if (status == LEO_OK) {
+        status = leo_rt_soc_number(device, "gm", "hbm_refresh_ns", &pause);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_soc_number(device, "gm", "hbm_refresh_every_ns", &every);
+    }
+    *value = rate * (1 - pause / every);
+    return status;
+}

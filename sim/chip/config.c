@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE // strtod_l
 #include "../config.h"
+#include "../core/caches.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
+#include <leo/soc.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -74,6 +76,10 @@ static const struct key keys[] = {
     {"scalar", "scalar_load_gm", AT(scalar_load_gm), KIND_REAL, 0.01, 1e6},
     {"scalar", "scalar_store_gm", AT(scalar_store_gm), KIND_REAL, 0.01, 1e6},
     {"scalar", "scalar_load_private", AT(scalar_load_private), KIND_REAL, 0.01, 1e6},
+    {"scalar", "icache_bytes", AT(icache_bytes), KIND_U32, 0, 131072},
+    {"scalar", "icache_line_bytes", AT(icache_line_bytes), KIND_U32, 64, 65536},
+    {"scalar", "dcache_bytes", AT(dcache_bytes), KIND_U32, 0, 65536},
+    {"scalar", "dcache_line_bytes", AT(dcache_line_bytes), KIND_U32, 8, 4096},
     {"scalar", "scalar_issue", AT(scalar_issue), KIND_REAL, 0.01, 1e6},
     {"sync", "flag_set", AT(flag_set), KIND_REAL, 0, 1e6},
     {"sync", "flag_wait", AT(flag_wait), KIND_REAL, 0, 1e6},
@@ -93,12 +99,14 @@ static const struct key keys[] = {
     {"gm", "gm_request_bytes", AT(gm_request_bytes), KIND_U32, 32, 512},
     {"gm", "gm_read_rate", AT(gm_read_rate), KIND_REAL, 0.01, 1e6},
     {"gm", "gm_write_rate", AT(gm_write_rate), KIND_REAL, 0.01, 1e6},
-    {"gm", "gm_same_line", AT(gm_same_line), KIND_REAL, 0, 1e6},
+    {"gm", "gm_same_line_ns", AT(gm_same_line_ns), KIND_REAL, 0, 1e6},
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
     {"gm", "nd2nz_row", AT(nd2nz_row), KIND_REAL, 0, 1e6},
     {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
+    {"gm", "hbm_refresh_ns", AT(hbm_refresh_ns), KIND_REAL, 0, 1e6},
+    {"gm", "hbm_refresh_every_ns", AT(hbm_refresh_every_ns), KIND_REAL, 1, 1e9},
     {"gm", "hbm_turn_bytes", AT(hbm_turn_bytes), KIND_REAL, 0, 1e6},
     {"gm", "hbm_run_bytes", AT(hbm_run_bytes), KIND_REAL, 0, 1e6},
     {"cube", "mmad_head", AT(mmad_head), KIND_REAL, 0, 1e6},
@@ -129,7 +137,7 @@ static const struct {
 #define RATE_MAX       1e6
 
 struct parser {
-    const char *next;
+    const char *text, *next;
     const char *text_name;
     unsigned line, failed_line;
     locale_t c_locale;
@@ -141,6 +149,25 @@ struct parser {
     size_t error_bytes;
 };
 
+/* File and line of a line of the text, which may go on with a file's base (leo/soc.h). */
+static void write_place(const struct parser *parser, char *out, size_t bytes)
+{
+    const size_t mark = strlen(LEO_SOC_BASE_COMMENT);
+    const char *name = parser->text_name, *at = parser->text;
+    size_t length = strlen(name);
+    unsigned number = 1;
+    for (unsigned line = 1; line < parser->line; line++, number++) {
+        const size_t whole = strcspn(at, "\n");
+        if (strncmp(at, LEO_SOC_BASE_COMMENT, mark) == 0) {
+            name = at + mark;
+            length = whole - mark;
+            number = 0;
+        }
+        at += whole + (at[whole] == '\n');
+    }
+    snprintf(out, bytes, "%.*s:%u: ", (int)length, name, number);
+}
+
 __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, const char *format,
                                                       ...)
 {
@@ -150,14 +177,12 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
     parser->failed = true;
     parser->failed_line = parser->line;
     if (parser->error && parser->error_bytes) {
-        int used = snprintf(parser->error, parser->error_bytes, "%s:%u: ", parser->text_name,
-                            parser->line);
-        if (used >= 0 && (size_t)used < parser->error_bytes) {
-            va_list args;
-            va_start(args, format);
-            vsnprintf(parser->error + used, parser->error_bytes - (size_t)used, format, args);
-            va_end(args);
-        }
+        write_place(parser, parser->error, parser->error_bytes);
+        const size_t used = strlen(parser->error);
+        va_list args;
+        va_start(args, format);
+        vsnprintf(parser->error + used, parser->error_bytes - used, format, args);
+        va_end(args);
     }
     return 0;
 }
@@ -366,6 +391,15 @@ static void check_whole(struct parser *parser)
                 config->ub_bytes | config->bt_bytes | config->fb_bytes) %
                32) {
         fail(parser, "the sizes of on-chip buffers must be multiples of 32");
+    } else if ((config->icache_line_bytes & (config->icache_line_bytes - 1)) |
+               (config->dcache_line_bytes & (config->dcache_line_bytes - 1))) {
+        fail(parser, "icache_line_bytes and dcache_line_bytes must be powers of two");
+    } else if (config->icache_bytes / config->icache_line_bytes > SIM_TEXT_LINES ||
+               config->dcache_bytes / config->dcache_line_bytes > SIM_DATA_LINES) {
+        fail(parser, "the instruction cache has at most %d lines, the data cache %d",
+             SIM_TEXT_LINES, SIM_DATA_LINES);
+    } else if (config->hbm_refresh_ns >= config->hbm_refresh_every_ns) {
+        fail(parser, "hbm_refresh_ns must be less than hbm_refresh_every_ns");
     } else if (config->hbm_bytes % 4096) {
         fail(parser, "hbm_bytes must be a multiple of 4096");
     } else {
@@ -377,6 +411,7 @@ leo_status sim_config_parse(const char *text, const char *text_name, struct sim_
                             char *error, size_t error_bytes)
 {
     struct parser parser = {
+        .text = text,
         .next = text,
         .text_name = text_name ? text_name : "soc",
         .config = config,

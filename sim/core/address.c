@@ -161,7 +161,8 @@ static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct
 static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum sim_access access,
                     struct sim_region *region)
 {
-    const struct sim_extent *extent = find_extent(core, addr, bytes);
+    const uint64_t memory = addr & ~SIM_GM_NO_L2;
+    const struct sim_extent *extent = find_extent(core, memory, bytes);
     if (!extent) {
         return sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
     }
@@ -171,14 +172,27 @@ static bool find_gm(struct sim_core *core, uint64_t addr, unsigned bytes, enum s
     if (extent->has_text && access == SIM_ACCESS_WRITE) {
         core->wrote_text = true;
     }
-    *region = (struct sim_region){.base = extent->base,
-                                  .bytes = extent->bytes,
-                                  .host = core->gm + (extent->base - core->gm_base),
-                                  .access = SIM_ACCESS_READ | (writable ? SIM_ACCESS_WRITE : 0u) |
-                                            watched(core, true),
-                                  .load_cycles = (float)core->config->scalar_load_gm,
-                                  .store_cycles = (float)core->config->scalar_store_gm};
+    *region =
+        (struct sim_region){.base = extent->base + (addr - memory),
+                            .bytes = extent->bytes,
+                            .host = core->gm + (extent->base - core->gm_base),
+                            .access = SIM_ACCESS_READ | SIM_ACCESS_CACHED |
+                                      (writable ? SIM_ACCESS_WRITE : 0u) | watched(core, true),
+                            .load_cycles = (float)core->config->scalar_load_gm,
+                            .store_cycles = (float)core->config->scalar_store_gm};
     return true;
+}
+
+/* Rounds of a loop that polls are carried out when others have written: how often it looked is
+ * nothing to go by. */
+void sim_core_load_line(struct sim_scalar *scalar, uint64_t addr)
+{
+    struct sim_core *core = scalar->owner;
+    uint64_t evicted;
+    if (!core->poll.passing && !sim_caches_load(&core->caches, addr, &evicted) &&
+        evicted != UINT64_MAX) {
+        sim_scalar_forget_line(scalar, evicted);
+    }
 }
 
 bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,

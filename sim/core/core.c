@@ -49,6 +49,7 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
 
 static const struct sim_scalar_env core_env = {
     .find = sim_core_find,
+    .line = sim_core_load_line,
     .order = order_atomic,
     .watch = watch,
     .poll = sim_core_poll,
@@ -136,7 +137,9 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
     core->private_window = arena;
     arena += SIM_WINDOW_BYTES;
     core->image_private = arena;
+    sim_caches_init(&core->caches, config);
     core->scalar.env = &core_env;
+    core->scalar.line_bytes = config->dcache_line_bytes;
     core->scalar.owner = core;
     core->scalar.time = (struct sim_scalar_time){
         .alu = config->scalar_alu,
@@ -157,6 +160,7 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     scalar->x[1] = SIM_RETURN_ADDR;
     scalar->x[2] = block->sp;
     memcpy(&scalar->x[10], block->argument, sizeof(block->argument));
+    sim_caches_begin(&core->caches, block->entry);
     core->block_idx = block->block_idx;
     core->block_num = block->block_num;
     core->group_vectors = block->group_vectors;
@@ -178,6 +182,7 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
 static void log_stop(struct sim_core *core, enum sim_time_kind kind)
 {
     struct sim_time_record record = {.kind = (uint8_t)kind};
+    sim_core_log_missed(core);
     sim_core_log(core, &record, NULL);
 }
 

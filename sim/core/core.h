@@ -9,6 +9,7 @@
 #include "../scalar/scalar.h"
 #include "../time/log.h"
 #include "ahead.h"
+#include "caches.h"
 #include "poll.h"
 #include <leo/isa_enums.h>
 
@@ -124,6 +125,7 @@ struct sim_core {
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     struct sim_cross cross;
     struct sim_unit_flags unit_flags;
+    struct sim_caches caches;
     enum sim_park park;
     uint8_t park_flag;
     uint64_t park_pc; /**< link address of the wait */
@@ -183,6 +185,8 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
 /** Appends to the log, for which there is room, with the scalar cycles since the record before. */
 void sim_core_log(struct sim_core *core, struct sim_time_record *record,
                   const struct sim_time_gm *gm);
+/** Appends what the caches of the scalar unit missed; there is room. */
+void sim_core_log_missed(struct sim_core *core);
 /** Prices an instruction whose footprint is in core->foot, and appends it. */
 void sim_core_log_unit(struct sim_core *core, const struct sim_op *op);
 /** Which results of others an instruction of M or FIX follows, and which it hands on. */
@@ -191,6 +195,7 @@ void sim_core_mark_hand(struct sim_core *core, const struct sim_op *op,
 /** Forgets pointers into the mappings: they changed. */
 void sim_core_forget(struct sim_core *core);
 
+void sim_core_load_line(struct sim_scalar *scalar, uint64_t addr);
 bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
                    struct sim_region *region);
 bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op);

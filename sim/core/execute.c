@@ -182,6 +182,8 @@ bool sim_core_dcci(struct sim_core *core, const struct sim_op *op)
     if (op->a == 0 && !sim_core_gm(core, op->b, 1, false)) {
         return false;
     }
+    sim_caches_drop(&core->caches, op->a == 1 ? UINT64_MAX : op->b);
+    sim_scalar_forget_line(&core->scalar, op->a == 1 ? UINT64_MAX : op->b);
     if (core->check) {
         sim_check_dcci(core->check, op->b, op->a == 1);
     }

@@ -59,7 +59,7 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
     record->pipe = op->row->pipe;
     record->dst = 0;
     record->id = 0;
-    record->is_write = cost.gm_write_bytes != 0;
+    record->access = cost.gm_write_bytes ? SIM_TIME_ACCESS_WRITE : 0;
     record->bank = (float)cost.bank_cycles;
     record->hand = 0;
     if (op->row->pipe == LEO_PIPE_M || op->row->pipe == LEO_PIPE_FIX) {
@@ -72,6 +72,7 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
         return;
     }
     record->kind = SIM_TIME_OP_GM;
+    record->access |= span->touch & SIM_TOUCH_NO_L2 ? SIM_TIME_ACCESS_NO_L2 : 0;
     struct sim_time_gm *gm = &place[1].gm;
     gm->bytes = bytes;
     gm->request = (uint16_t)cost.gm_request;
@@ -102,6 +103,20 @@ static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct si
     return true;
 }
 
+void sim_core_log_missed(struct sim_core *core)
+{
+    struct sim_caches *caches = &core->caches;
+    uint32_t *missed[] = {&caches->data_missed, &caches->text_missed};
+    for (uint8_t kind = 0; kind < SIM_TIME_FETCHES; kind++) {
+        if (*missed[kind]) {
+            struct sim_time_record record = {
+                .kind = SIM_TIME_FETCH, .dst = kind, .pc = *missed[kind]};
+            *missed[kind] = 0;
+            sim_core_log(core, &record, NULL);
+        }
+    }
+}
+
 void sim_core_log(struct sim_core *core, struct sim_time_record *record,
                   const struct sim_time_gm *gm)
 {
@@ -122,6 +137,10 @@ bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
     }
     if (core->log.written >= core->log_end || !sim_time_log_reserve(&core->log)) {
         return false; // tried again in the next run
+    }
+    sim_caches_fetch(&core->caches, op->pc - SIM_IMAGE_BASE);
+    if (core->caches.data_missed | core->caches.text_missed) {
+        sim_core_log_missed(core);
     }
     // A wait that is tried again was issued before.
     scalar->cycle += core->park == SIM_PARK_NONE ? core->config->scalar_issue : 0;

@@ -63,6 +63,7 @@ static const struct sim_section list[] = {
     SECTION(BLOCK, flag_set),
     SECTION(BLOCK, cross),
     SECTION(BLOCK, unit_flags),
+    SECTION(GIVEN, caches),
     SECTION(BLOCK, park),
     SECTION(GIVEN, park_flag),
     SECTION(GIVEN, park_pc),

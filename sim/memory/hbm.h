@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <leo/isa_enums.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,9 @@
 
 /** Device memory begins here at the earliest: below are the core's own windows. */
 #define SIM_GM_BASE UINT64_C(0x100000000)
+
+/** The same memory once more: what is addressed here goes past the L2 (docs/hw/dma.md). */
+#define SIM_GM_NO_L2 (UINT64_C(1) << LEO_GM_BIT_NO_L2)
 
 struct sim_hbm {
     uint8_t *data; /**< host address of `base` */

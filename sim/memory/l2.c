@@ -128,6 +128,10 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
     l2->used_bytes += bytes;
     if (!l2->places) {
         *(write ? &l2->written_bytes : &l2->read_bytes) += bytes;
+        if (!write) {
+            l2->read_runs += l2->last_read != offset / SIM_L2_LINE_BYTES;
+            l2->last_read = (offset + bytes - 1) / SIM_L2_LINE_BYTES + 1;
+        }
         return;
     }
     uint64_t last = (offset + bytes - 1) / SIM_L2_LINE_BYTES;

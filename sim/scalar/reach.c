@@ -14,6 +14,18 @@ void sim_scalar_forget(struct sim_scalar *scalar)
     scalar->slowest = 0;
 }
 
+void sim_scalar_forget_line(struct sim_scalar *scalar, uint64_t addr)
+{
+    const size_t count = sizeof(scalar->load_reach) / sizeof(scalar->load_reach[0]);
+    for (size_t i = 0; i < count; i++) {
+        struct sim_reach *reach = &scalar->load_reach[i];
+        const bool is_line = addr - reach->base < reach->span || reach->base - addr < reach->span;
+        if (reach->is_line && (addr == UINT64_MAX || is_line)) {
+            *reach = (struct sim_reach){0};
+        }
+    }
+}
+
 int64_t sim_scalar_ticks(const struct sim_scalar *scalar, double cycles)
 {
     return llround(cycles / scalar->time.alu * SIM_TICKS);
@@ -78,6 +90,27 @@ static void fill(struct sim_reach *reach, const struct sim_region *region, int64
     };
 }
 
+/* Of a cached region only the line: the next one may not be there. Its accesses are aligned, so one
+ * that begins in it ends in it. */
+static void fill_line(struct sim_reach *reach, const struct sim_region *region, uint64_t addr,
+                      uint32_t line_bytes, int64_t ticks)
+{
+    struct sim_region line = *region;
+    line.base = addr & ~(uint64_t)(line_bytes - 1);
+    if (line.base < region->base || region->access & SIM_ACCESS_MISALIGNED ||
+        region->bytes - (line.base - region->base) < line_bytes) {
+        *reach = (struct sim_reach){0};
+        return;
+    }
+    line.bytes = line_bytes;
+    line.host += line.base - region->base;
+    fill(reach, &line, ticks);
+    if (reach->span) {
+        reach->span = line_bytes;
+        reach->is_line = true;
+    }
+}
+
 static void watch(struct sim_scalar *scalar, const struct sim_region *region, uint64_t addr,
                   unsigned bytes, unsigned access)
 {
@@ -103,7 +136,12 @@ bool sim_scalar_load(struct sim_scalar *scalar, unsigned rs1, uint64_t addr, uns
     *value = 0;
     device_copy(value, region->host + (addr - region->base), bytes);
     *ticks = sim_scalar_ticks(scalar, (double)region->load_cycles) - SIM_TICKS;
-    fill(&scalar->load_reach[rs1], region, *ticks);
+    if (region->access & SIM_ACCESS_CACHED) {
+        scalar->env->line(scalar, addr);
+        fill_line(&scalar->load_reach[rs1], region, addr, scalar->line_bytes, *ticks);
+    } else {
+        fill(&scalar->load_reach[rs1], region, *ticks);
+    }
     return true;
 }
 

@@ -18,7 +18,8 @@ enum sim_access {
     SIM_ACCESS_WRITE = 2,
     SIM_ACCESS_EXEC = 4,
     SIM_ACCESS_MISALIGNED = 8, /**< of a region only: loads and stores need not be aligned */
-    SIM_ACCESS_WATCHED = 16    /**< of a region only: env->watch sees each access */
+    SIM_ACCESS_WATCHED = 16,   /**< of a region only: env->watch sees each access */
+    SIM_ACCESS_CACHED = 32     /**< of a region only: loads go through the data cache */
 };
 
 /** A stretch of the address space that is contiguous host memory; may be kept until
@@ -39,6 +40,9 @@ struct sim_scalar_env {
     /** Finds the region that holds [addr, addr + bytes) with this access. */
     bool (*find)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enum sim_access access,
                  struct sim_region *region);
+    /** Called for a load of a cached region (SIM_ACCESS_CACHED) whose line is not the one the base
+     * register last met. */
+    void (*line)(struct sim_scalar *scalar, uint64_t addr);
     /** Called before each load, store or (READ and WRITE) atomic in a watched region, scalar->pc
      * set. May be NULL. */
     void (*watch)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access);
@@ -61,6 +65,7 @@ struct sim_reach {
     uint8_t *host;
     int32_t ticks;  /**< what an access costs beyond an ALU instruction */
     uint32_t align; /**< 7 = aligned accesses only, else 0 */
+    bool is_line;   /**< of the data cache */
 };
 
 /** Costs in cycles, copied from the SoC file so that this unit needs no other struct. */
@@ -84,7 +89,8 @@ struct sim_scalar {
     const struct sim_scalar_env *env;
     const struct sim_decoded *text; /**< decoded executable bytes; borrowed */
     struct sim_scalar_time time;
-    void *owner; /**< the core, for env functions */
+    void *owner;         /**< the core, for env functions */
+    uint32_t line_bytes; /**< of the data cache, a power of two; of cached regions */
     struct sim_region region_cache[4];
     struct sim_reach load_reach[32], store_reach[32]; /**< by base register */
     int64_t slowest; /**< most ticks of one instruction, as far as known; 0 = to be computed */
@@ -127,6 +133,8 @@ extern const struct sim_sections sim_scalar_sections;
 void sim_scalar_reset(struct sim_scalar *scalar);
 /** Drops cached regions (mappings changed). */
 void sim_scalar_forget(struct sim_scalar *scalar);
+/** The line of an address left the data cache: the next load asks again. UINT64_MAX: all. */
+void sim_scalar_forget_line(struct sim_scalar *scalar, uint64_t addr);
 /** Runs until local time reaches `until_cycle`, or the program ends, faults, or an env function
  * asks to stop. */
 enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycle);

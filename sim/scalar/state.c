@@ -16,6 +16,7 @@ static const struct sim_section list[] = {
     SECTION(GIVEN, text),
     SECTION(WIRED, time),
     SECTION(WIRED, owner),
+    SECTION(WIRED, line_bytes),
     // Found again when asked for (sim_scalar_forget).
     SECTION(GIVEN, region_cache),
     SECTION(GIVEN, load_reach),

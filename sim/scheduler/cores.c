@@ -177,9 +177,9 @@ void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *re
         .wait_ps = saturated((uint64_t)(span->wait * 1e9 / chip->config.clock_khz)),
         .why = (uint8_t)span->why,
         .from = (uint8_t)span->from,
-        .gm = (uint8_t)(record->kind != SIM_TIME_OP_GM ? LEO_GM_NONE
-                        : record->is_write             ? LEO_GM_WRITE
-                                                       : LEO_GM_READ),
+        .gm = (uint8_t)(record->kind != SIM_TIME_OP_GM           ? LEO_GM_NONE
+                        : record->access & SIM_TIME_ACCESS_WRITE ? LEO_GM_WRITE
+                                                                 : LEO_GM_READ),
         .missed = span->missed,
     };
     sim_trace_push(&chip->trace[core], &trace);

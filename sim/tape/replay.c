@@ -200,8 +200,9 @@ static bool is_legal(const struct sim_tape_plain *item)
            item->pipe <= LEO_PIPE_ALL &&
            (item->pipe < LEO_PIPE_ALL || item->kind == SIM_TIME_BARRIER) &&
            item->id < SIM_CROSS_FLAGS &&
-           item->dst <
-               (item->kind == SIM_TIME_POST ? (unsigned)LEO_CROSS_COUNT : (unsigned)LEO_PIPE_COUNT);
+           item->dst < (item->kind == SIM_TIME_POST    ? (unsigned)LEO_CROSS_COUNT
+                        : item->kind == SIM_TIME_FETCH ? (unsigned)SIM_TIME_FETCHES
+                                                       : (unsigned)LEO_PIPE_COUNT);
 }
 
 /* One item; `over`: it was the block's last. False: the tape is damaged or not for this chip. */

@@ -25,10 +25,11 @@ struct sim_time_config {
     double hbm_turn; /**< bytes HBM does not read when it turns to writing and back */
     double hbm_run;  /**< and when it goes on somewhere else */
     double read_hit_latency, read_miss_latency, write_latency;
-    double read_port, write_port; /**< of one core */
-    double read_requests;         /**< most a core has in flight */
-    double same_line_cycles;      /**< a line needs for one request, of each core that reads it */
-    double gm_interval;           /**< least time between two transfers of one pipe */
+    double read_port, write_port;   /**< of one core */
+    double read_requests;           /**< most a core has in flight */
+    double fetch[SIM_TIME_FETCHES]; /**< the scalar unit waits for a line */
+    double same_line_cycles;        /**< a line needs for one request, of each core that reads it */
+    double gm_interval;             /**< least time between two transfers of one pipe */
     double flag_set, flag_wait, barrier;
     double cross_core; /**< from a set to the flag at another core */
     uint32_t queue_depth[LEO_PIPE_COUNT];

@@ -62,8 +62,9 @@ void sim_time_log_finish(struct sim_time_log *log)
     sim_time_log_init(log, log->pool);
 }
 
-/* A record and what follows it, one more, and the link. */
-enum { PLACES_RESERVED = 4 };
+/* What the caches missed before a record, the record and what follows it; the same once more for
+ * one without that, at the end of a run; the link. */
+enum { PLACES_RESERVED = 7 };
 
 bool sim_time_log_reserve(struct sim_time_log *log)
 {

@@ -22,6 +22,7 @@ enum sim_time_kind {
     SIM_TIME_DRAIN,   /**< the scalar unit waits until the pipe has done everything so far */
     SIM_TIME_POST,    /**< ffts_cross_core_sync: pipe, dst = mode, id = flag */
     SIM_TIME_PEND,    /**< wait_flag_dev: id = flag */
+    SIM_TIME_FETCH,   /**< the scalar unit waits for `pc` lines of its cache `dst` */
     SIM_TIME_SCALAR,  /**< only scalar work since the last record */
     SIM_TIME_MARK,    /**< the program wants to know its time: nothing follows before it does */
     SIM_TIME_END,     /**< the block returned or faulted */
@@ -33,6 +34,14 @@ enum sim_time_kind {
     SIM_TIME_PARK     /**< polls memory: goes on when others have written it, whose records come
                          with those behind this one */
 };
+
+enum sim_time_access {
+    SIM_TIME_ACCESS_WRITE = 1,
+    SIM_TIME_ACCESS_NO_L2 = 2 /**< goes past the L2 */
+};
+
+/** Caches of the scalar unit. */
+enum sim_time_fetch { SIM_TIME_FETCH_DATA, SIM_TIME_FETCH_TEXT, SIM_TIME_FETCHES };
 
 /** Results in L0C that M and FIX hand over by themselves, piece by piece (unit flag). */
 enum sim_time_hand {
@@ -52,9 +61,9 @@ struct sim_time_record {
     uint32_t pc;   /**< link address */
     uint16_t insn;
     uint8_t kind, pipe, dst, id;
-    uint8_t is_write;
-    uint8_t hand; /**< enum sim_time_hand bits; then `id` and `dst` are numbers, low bits */
-    float bank;   /**< OP: of `busy`, lost to banks */
+    uint8_t access; /**< OP_GM: enum sim_time_access bits */
+    uint8_t hand;   /**< enum sim_time_hand bits; then `id` and `dst` are numbers, low bits */
+    float bank;     /**< OP: of `busy`, lost to banks */
 };
 
 /** Where in global memory: `count` pieces of `piece` bytes, `step` apart, and `more` times the same

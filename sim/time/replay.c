@@ -247,6 +247,7 @@ static bool take(struct sim_time_engine *engine, unsigned id, unsigned index,
     case SIM_TIME_POLL:
     case SIM_TIME_PARK:
     case SIM_TIME_DRAIN:
+    case SIM_TIME_FETCH:
     case SIM_TIME_SCALAR:
     case SIM_TIME_MARK:
     case SIM_TIME_END:
@@ -449,6 +450,11 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         }
         stall(core, core->pipe[record->pipe].done, LEO_STALL_BARRIER);
         break;
+    case SIM_TIME_FETCH:
+        at = record->pc * engine->config.fetch[record->dst];
+        core->stats.scalar += at;
+        stall(core, core->cycle + at, LEO_STALL_MEMORY);
+        break;
     case SIM_TIME_POST:
         if (!hand_over(engine, id, record->pipe, record, NULL)) {
             return false;
@@ -539,6 +545,13 @@ static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
     }
 }
 
+/* HBM moves whole lines, which the L2 neither has nor takes. */
+static void count_past_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
+{
+    *(write ? &l2->written_bytes : &l2->read_bytes) += gm->bytes;
+    l2->read_runs += write || gm->step == gm->piece ? gm->more + 1 : gm->count * (gm->more + 1);
+}
+
 /* A line serves one request at a time: cores that walk over the same lines together wait for each
  * other. How many they are is known when all have begun, so what the last transfer saw counts too.
  */
@@ -588,10 +601,15 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     struct sim_time_stats *stats = &engine->core[id].stats;
     const struct sim_time_gm *gm = &pipe->move.gm;
     struct sim_l2 *l2 = engine->l2;
-    bool write = pipe->move.record.is_write;
+    const bool write = pipe->move.record.access & SIM_TIME_ACCESS_WRITE;
+    const bool past_l2 = pipe->move.record.access & SIM_TIME_ACCESS_NO_L2;
     l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
     l2->last_read = 0; // other transfers come between
-    tell_l2(l2, gm, write);
+    if (past_l2) {
+        count_past_l2(l2, gm, write);
+    } else {
+        tell_l2(l2, gm, write);
+    }
     double bytes = (double)gm->bytes, fetched = (double)l2->read_bytes;
     double missed = sim_time_min(bytes, fetched);
     double port = sim_time_min(write ? config->write_port : config->read_port,
@@ -632,7 +650,8 @@ static void note_memory(const struct sim_time_engine *engine, struct sim_time_co
 {
     const struct sim_time_config *config = &engine->config;
     const struct sim_time_pipe *pipe = &core->pipe[index];
-    double port = pipe->move.record.is_write ? config->write_port : config->read_port;
+    const bool write = pipe->move.record.access & SIM_TIME_ACCESS_WRITE;
+    double port = write ? config->write_port : config->read_port;
     double path = sim_time_min(port, pipe->move.gm.path ? pipe->move.gm.path : INFINITY);
     double added = done - sim_time_max(pipe->move_send, pipe->done);
     double lost = added - (double)pipe->move.gm.bytes / path;
@@ -652,7 +671,7 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
         sim_time_max(sim_time_max(end, pipe->move_least), pipe->move_begin + record->busy);
     double done = least + pipe->move_latency;
     pipe->free_at = pipe->send_free = sim_time_max(least, pipe->move_begin + config->gm_interval);
-    if (!record->is_write) {
+    if (!(record->access & SIM_TIME_ACCESS_WRITE)) {
         double port = sim_time_min(config->read_port, gm->path ? gm->path : INFINITY);
         double fair =
             sim_time_min(port, sim_share_fair_rate(engine->share, id * LEO_PIPE_COUNT + index));

@@ -40,7 +40,7 @@ static struct bench bench_open(const char *soc)
     must(leo_rt_device_open(b.rt, 0, &b.device), "device_open");
     must(leo_rt_stream_create(b.device, &b.stream), "stream_create");
     must(leo_op_context_create(b.device, b.stream, &b.context), "op_context_create");
-    must(leo_rt_soc_number(b.device, "gm", "hbm_read_gb_per_s", &b.gb_per_s), "soc_number");
+    must(leo_rt_hbm_gb_per_s(b.device, &b.gb_per_s), "soc_number");
     must(leo_rt_memory_alloc(b.device, SLOTS * 64 * mega + LEO_OP_READ_MARGIN, &b.memory), "alloc");
     return b;
 }

@@ -126,5 +126,7 @@ leo_status accuracy_run_op_matmul(struct accuracy_chip *chip, struct accuracy_pa
                                   struct accuracy_result *result);
 leo_status accuracy_run_op_matmul_relu(struct accuracy_chip *chip, struct accuracy_params *params,
                                        struct accuracy_result *result);
+leo_status accuracy_run_copy(struct accuracy_chip *chip, struct accuracy_params *params,
+                             struct accuracy_result *result);
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result);

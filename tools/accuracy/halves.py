@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 SOC = "ascend910b1"
 # Numbers fitted to rows, and those they are held together with.
 KEYS = [
-    ["gm.gm_read_hit_ns"], ["gm.gm_read_miss_ns"], ["gm.gm_write_ns"], ["gm.gm_read_requests"], ["gm.gm_same_line"],
+    ["gm.gm_read_hit_ns"], ["gm.gm_read_miss_ns"], ["gm.gm_write_ns"], ["gm.gm_read_requests"], ["gm.gm_same_line_ns"],
     ["gm.gm_small_interval"], ["gm.nd2nz_row"], ["gm.l2_gb_per_s"], ["gm.hbm_read_gb_per_s", "gm.hbm_write_gb_per_s"],
     ["gm.hbm_turn_bytes"], ["gm.hbm_run_bytes"], ["cube.mmad_head"], ["cube.mmad_gap"], ["vector.ub_bank_wait"],
     ["scheduler.block_spread_ns"],

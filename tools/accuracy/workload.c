@@ -26,6 +26,7 @@ static const struct {
     {"op_momentum", accuracy_run_op_momentum},
     {"op_matmul", accuracy_run_op_matmul},
     {"op_matmul_relu", accuracy_run_op_matmul_relu},
+    {"copy", accuracy_run_copy},
     {"task_gap", accuracy_run_task_gap},
 };
 

@@ -18,13 +18,14 @@ static const char *const f32_only[] = {"f32", NULL};
 static const char *const float_types[] = {"f16", "f32", NULL};
 static const char *const orders[] = {"whole", "quarter", NULL};
 static const char *const shared_orders[] = {"same", "staggered", NULL};
+static const char *const l2_uses[] = {"use", "bypass", NULL};
 static const char *const units[] = {"vector", "scalar", NULL};
 static const char *const layouts[] = {"normal", "transposed", NULL};
 static const char *const loads[] = {"2d", "3d", NULL};
 
 /** Mirrors of the structs of device/. */
 struct stream_shape {
-    uint32_t elems, tile_elems, buffers, adds, scalar;
+    uint32_t elems, tile_elems, buffers, adds, scalar, no_l2;
 };
 
 struct tile_walk {
@@ -138,6 +139,7 @@ leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_p
     s.buffers = (uint32_t)accuracy_params_number(params, "buffers", 1, 1, 4);
     s.adds = (uint32_t)accuracy_params_number(params, "adds", 1, 1, 1000);
     s.scalar = is_word(params, "unit", units, "vector", "scalar");
+    s.no_l2 = is_word(params, "l2", l2_uses, "use", "bypass");
     uint32_t cores =
         (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
     if (params->error[0] == '\0' &&

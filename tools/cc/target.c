@@ -3,6 +3,7 @@
 
 #include "text.h"
 #include <ini.h>
+#include <leo/alloc.h>
 #include <leo/soc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,13 @@ leo_status cc_target_get(const char *soc, struct cc_target *target, const struct
                     names.data ? names.data : "");
         cc_text_finish(&names);
         return status;
-    } else if (ini_parse(soc, take_field, target) < 0) {
-        return cc_fail(fail, LEO_ERR_IO, "cannot read the SoC file %s", soc);
+    } else {
+        char *whole, why[1024];
+        if (leo_isa_soc_read(soc, &whole, why, sizeof(why)) != LEO_OK) {
+            return cc_fail(fail, LEO_ERR_IO, "cannot read the SoC file %s: %s", soc, why);
+        }
+        ini_parse_string(whole, take_field, target);
+        leo_free(whole);
     }
     if (target->arch != 1001 && target->arch != 2201) {
         return cc_fail(fail, LEO_ERR_UNSUPPORTED, "%s: arch must be 1001 or 2201, not %u", soc,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay_tape.h"
 
-#include "file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <leo/alloc.h>
@@ -58,22 +57,12 @@ void replay_tape_close(struct replay_tape *tape)
 
 char *replay_soc_text(const char *command, const char *name)
 {
-    const char *text = leo_isa_soc_text(name);
-    if (text) {
-        char *copy = leo_alloc(strlen(text) + 1);
-        return copy ? strcpy(copy, text) : NULL;
-    }
-    struct file_bytes file;
-    if (!file_read(command, name, &file)) {
+    char *text, why[1024];
+    if (leo_isa_soc_read(name, &text, why, sizeof(why)) != LEO_OK) {
+        fprintf(stderr, "leo %s: chip %s: %s\n", command, name, why);
         return NULL;
     }
-    char *copy = leo_alloc(file.bytes + 1);
-    if (copy) {
-        memcpy(copy, file.data, file.bytes);
-        copy[file.bytes] = '\0';
-    }
-    file_finish(&file);
-    return copy;
+    return text;
 }
 
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,

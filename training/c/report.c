@@ -67,7 +67,7 @@ leo_status report_roofs_of(struct leo_rt_device *device, struct report_roofs *ro
     roofs->cubes = caps.cube_cores;
     // A coupled core has both units.
     roofs->vectors = caps.vector_cores ? caps.vector_cores : caps.cube_cores;
-    return leo_rt_soc_number(device, "gm", "hbm_read_gb_per_s", &roofs->hbm_gb_per_s);
+    return leo_rt_hbm_gb_per_s(device, &roofs->hbm_gb_per_s);
 }
 
 /* How near each operator comes to what the whole chip can do, and to which of its limits. */

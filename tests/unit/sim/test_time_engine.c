@@ -103,8 +103,9 @@ static void barrier(struct sim_time_log *log, enum leo_pipe pipe)
 static void move_in(struct sim_time_log *log, bool write, uint64_t addr, uint64_t bytes,
                     uint32_t request)
 {
-    struct sim_time_record record = {
-        .kind = SIM_TIME_OP_GM, .pipe = write ? LEO_PIPE_MTE3 : LEO_PIPE_MTE2, .is_write = write};
+    struct sim_time_record record = {.kind = SIM_TIME_OP_GM,
+                                     .pipe = write ? LEO_PIPE_MTE3 : LEO_PIPE_MTE2,
+                                     .access = write ? SIM_TIME_ACCESS_WRITE : 0};
     struct sim_time_gm gm = {.addr = addr,
                              .piece = (uint32_t)bytes,
                              .count = 1,

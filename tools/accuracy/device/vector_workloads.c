@@ -19,6 +19,7 @@ struct stream_shape {
     uint32_t buffers; /* tiles of each tensor in UB, one behind the other */
     uint32_t adds;    /* additions of y, one after the other */
     uint32_t scalar;  /* 1: by the scalar unit, an element at a time */
+    uint32_t no_l2;   /* 1: all three tensors go past the L2 */
 };
 
 static void add_scalar(__ubuf__ half *z, __ubuf__ const half *x, __ubuf__ const half *y,
@@ -60,6 +61,11 @@ __global__ __vector__ void stream_add(__gm__ const half *x, __gm__ const half *y
                                       struct stream_shape shape)
 {
     const struct stream_shape *s = &shape;
+    if (s->no_l2) {
+        x = leo_no_l2(x);
+        y = leo_no_l2(y);
+        z = leo_no_l2(z);
+    }
     uint64_t bytes = (uint64_t)s->tile_elems * 2;
     uint32_t tiles = (s->elems + s->tile_elems - 1) / s->tile_elems;
     uint32_t first = share_first(tiles), end = share_end(tiles);

@@ -69,6 +69,10 @@ typedef __bf16 bfloat16_t;
 #define __cc__
 #endif
 
+/* The same place in global memory, past the L2: what is moved by this address is not kept there. */
+#define leo_no_l2(pointer)                                                                         \
+    ((__typeof__(pointer))((uint64_t)(pointer) | UINT64_C(1) << LEO_GM_BIT_NO_L2))
+
 /* Arrays in on-chip memory, in a function or outside: __ubuf_array__ half x[128]; */
 #define __ubuf_array__ static LEO_DEVICE __ubuf__ __attribute__((section(".npu.ub"), aligned(32)))
 #define __cbuf_array__ static LEO_DEVICE __cbuf__ __attribute__((section(".npu.l1"), aligned(512)))
