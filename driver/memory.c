@@ -144,6 +144,14 @@ leo_status leo_drv_memory_adopt(struct leo_drv_device *device, uint64_t addr, ui
                                  : LEO_ERR_UNSUPPORTED;
 }
 
+void leo_drv_name_tag(struct leo_drv_device *device, uint32_t tag, const char *name)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    if (transport->ops->name_tag) {
+        transport->ops->name_tag(transport, tag, name);
+    }
+}
+
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr)
 {

@@ -106,6 +106,11 @@ static leo_status sim_adopt(struct leo_transport *transport, uint64_t addr, uint
     return leo_sim_adopt(sim_of(transport)->chip, addr, bytes, host, keep);
 }
 
+static void sim_name_tag(struct leo_transport *transport, uint32_t tag, const char *name)
+{
+    leo_sim_name_tag(sim_of(transport)->chip, tag, name);
+}
+
 static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout_ns)
 {
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
@@ -122,6 +127,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .dma_unmap = sim_dma_unmap,
     .window = sim_window,
     .adopt = sim_adopt,
+    .name_tag = sim_name_tag,
     .irq_wait = sim_irq_wait,
 };
 

@@ -126,6 +126,7 @@ void rt_device_destroy(struct leo_rt_device *device)
         leo_free(event);
     }
     rt_profile_destroy(device);
+    rt_tags_finish(&device->tags);
     rt_staging_finish(device);
     rt_pinned_finish(device);
     pthread_mutex_unlock(&device->lock);

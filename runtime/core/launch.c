@@ -90,7 +90,9 @@ static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num,
         .reloc = kernel->reloc,
         .limit_us = opts->limit_us ? opts->limit_us
                                    : __atomic_load_n(&device->rt->opts.limit_us, __ATOMIC_RELAXED),
-        .tag = device->profile ? rt_profile_tag(device, opts->tag ? opts->tag : kernel->name) : 0,
+        .tag = device->profile || device->rt->tape
+                   ? rt_tag(device, opts->tag ? opts->tag : kernel->name)
+                   : 0,
     };
 }
 

@@ -4,70 +4,12 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-static uint32_t hash_text(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    for (; *text; text++) {
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    }
-    return hash;
-}
-
-// Doubles the table; false if there is no memory.
-static bool grow_tags(struct rt_profile *profile)
-{
-    uint32_t size = profile->table_size ? profile->table_size * 2 : 256;
-    char **tags = leo_realloc(profile->tags, size / 2 * sizeof(*tags));
-    if (!tags) {
-        return false;
-    }
-    profile->tags = tags;
-    uint32_t *table = leo_calloc(size, sizeof(*table));
-    if (!table) {
-        return false;
-    }
-    for (uint32_t i = 0; i < profile->tag_count; i++) {
-        uint32_t at = hash_text(tags[i]) & (size - 1);
-        while (table[at]) {
-            at = (at + 1) & (size - 1);
-        }
-        table[at] = i + 1;
-    }
-    leo_free(profile->table);
-    profile->table = table;
-    profile->table_size = size;
-    return true;
-}
-
-uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag)
-{
-    struct rt_profile *profile = device->profile;
-    if (!profile || (profile->tag_count >= profile->table_size / 2 && !grow_tags(profile))) {
-        return 0; // a task without a name is better than a failed launch
-    }
-    uint32_t at = hash_text(tag) & (profile->table_size - 1);
-    for (; profile->table[at]; at = (at + 1) & (profile->table_size - 1)) {
-        if (strcmp(profile->tags[profile->table[at] - 1], tag) == 0) {
-            return profile->table[at];
-        }
-    }
-    char *copy = leo_alloc(strlen(tag) + 1);
-    if (!copy) {
-        return 0;
-    }
-    strcpy(copy, tag);
-    profile->tags[profile->tag_count++] = copy;
-    profile->table[at] = profile->tag_count;
-    return profile->tag_count;
-}
-
 const char *rt_profile_tag_text(const struct leo_rt_device *device,
                                 const struct leo_task_record *record)
 {
-    const struct rt_profile *profile = device->profile;
-    if (record->opcode == LEO_SQE_OP_KERNEL && record->tag > 0 &&
-        record->tag <= profile->tag_count) {
-        return profile->tags[record->tag - 1];
+    const char *tag = rt_tag_text(&device->tags, record->tag);
+    if (record->opcode == LEO_SQE_OP_KERNEL && tag) {
+        return tag;
     }
     switch (record->opcode) {
     case LEO_SQE_OP_KERNEL:
@@ -91,11 +33,6 @@ void rt_profile_destroy(struct leo_rt_device *device)
 {
     struct rt_profile *profile = device->profile;
     if (profile) {
-        for (uint32_t i = 0; i < profile->tag_count; i++) {
-            leo_free(profile->tags[i]);
-        }
-        leo_free(profile->tags);
-        leo_free(profile->table);
         leo_free(profile->marks);
         leo_free(profile->links);
         leo_free(profile);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile under way: tags by number, and the records the device has written. */
+/* A profile under way: the records the device has written. */
 #pragma once
 
 #include "rt.h"
 
 struct rt_profile {
-    uint32_t tasks, traces; /**< room in the driver's rings */
-    char **tags;            /**< tag n is at n - 1 */
-    uint32_t tag_count;
-    uint32_t *
-        table; /**< open addressing: tag number by hash of its text, 0 = empty; at most half full */
-    uint32_t table_size;
+    uint32_t tasks, traces;            /**< room in the driver's rings */
     struct leo_rt_profile_mark *marks; /**< what the host did, in its order */
     size_t mark_count, mark_capacity;
     struct leo_rt_profile_link *links;

@@ -71,11 +71,11 @@ bool leo_rt_profile_is_on(const struct leo_rt_device *device)
 void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns)
 {
     pthread_mutex_lock(&device->lock);
-    uint32_t tag = rt_profile_tag(device, name);
+    uint32_t tag = device->profile ? rt_tag(device, name) : 0;
     struct leo_rt_profile_mark *mark = tag ? add_mark(device->profile) : NULL;
     if (mark) {
         mark->kind = LEO_RT_PROFILE_CALL;
-        mark->name = device->profile->tags[tag - 1];
+        mark->name = rt_tag_text(&device->tags, tag);
         mark->end_ns = mark->begin_ns;
         mark->begin_ns = begin_ns;
     }
@@ -85,9 +85,9 @@ void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_
 void leo_rt_profile_link(struct leo_rt_device *device, const struct leo_rt_profile_link *link)
 {
     pthread_mutex_lock(&device->lock);
-    const uint32_t name = rt_profile_tag(device, link->name),
-                   group = rt_profile_tag(device, link->group);
     struct rt_profile *profile = device->profile;
+    const uint32_t name = profile ? rt_tag(device, link->name) : 0,
+                   group = profile ? rt_tag(device, link->group) : 0;
     if (name && group && profile->link_count == profile->link_capacity) {
         const size_t capacity = profile->link_capacity ? profile->link_capacity * 2 : 256;
         struct leo_rt_profile_link *links = leo_realloc(profile->links, capacity * sizeof(*links));
@@ -97,8 +97,8 @@ void leo_rt_profile_link(struct leo_rt_device *device, const struct leo_rt_profi
     if (name && group && profile->link_count < profile->link_capacity) {
         struct leo_rt_profile_link *to = &profile->links[profile->link_count++];
         *to = *link;
-        to->name = profile->tags[name - 1];
-        to->group = profile->tags[group - 1];
+        to->name = rt_tag_text(&device->tags, name);
+        to->group = rt_tag_text(&device->tags, group);
     }
     pthread_mutex_unlock(&device->lock);
 }

@@ -2,6 +2,7 @@
 /* What the files of the runtime core share. */
 #pragma once
 
+#include "tags.h"
 #include <leo/runtime.h>
 #include <leo/status_page.h>
 #include <pthread.h>
@@ -130,6 +131,7 @@ struct leo_rt_device {
     uint64_t stalled_calls;     /**< `calls` when it last could not go on */
     bool peer_copies;           /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
+    struct rt_tags tags;         /**< names of tasks; protected by `lock` */
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
     _Atomic bool prints_pending; /**< a kernel that may print was launched since */
     void *attached;              /**< of a library on top (leo_rt_device_attach) */
@@ -417,8 +419,6 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
                    size_t bytes);
 
 /* profile.c: callers hold the device's lock */
-/** Number of a tag for the submission; 0 while profiles are off. */
-uint32_t rt_profile_tag(struct leo_rt_device *device, const char *tag);
 const char *rt_profile_tag_text(const struct leo_rt_device *device,
                                 const struct leo_task_record *record);
 void rt_profile_destroy(struct leo_rt_device *device);

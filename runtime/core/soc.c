@@ -36,11 +36,17 @@ double rt_number(const char *text)
     return value;
 }
 
+const char *leo_rt_soc_text(const struct leo_rt_device *device)
+{
+    const struct leo_rt *rt = device->rt;
+    return rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name);
+}
+
 leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
                              const char *key, double *value)
 {
     const struct leo_rt *rt = device->rt;
-    const char *text = rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name);
+    const char *text = leo_rt_soc_text(device);
     struct search search = {.section = section, .key = key};
     *value = 0;
     if (!text || ini_parse_string(text, take_number, &search) < 0 || !search.found) {

@@ -264,11 +264,10 @@ static bool write_tasks(const struct writer *writer, const struct prof_device *d
     return file && close_file(writer, file, path);
 }
 
-// The chip's numbers, for rooflines. A chip from a file of the user's is not in the library.
-static bool write_soc(const struct writer *writer, uint32_t number, const char *name)
+// The chip's numbers, for rooflines.
+static bool write_soc(const struct writer *writer, uint32_t number, const char *text)
 {
     char file_name[64], path[PROF_PATH_BYTES];
-    const char *text = leo_isa_soc_text(name);
     snprintf(file_name, sizeof(file_name), "device_%u/data/soc.ini", number);
     FILE *file = text ? open_file(writer, file_name, path) : NULL;
     if (file) {
@@ -287,7 +286,7 @@ static bool write_device(const struct writer *writer, const struct prof_device *
         return false;
     }
     leo_rt_device_get_caps(device->rt, &caps);
-    if (!write_soc(writer, device->number, caps.soc_name)) {
+    if (!write_soc(writer, device->number, leo_rt_soc_text(device->rt))) {
         return false;
     }
     snprintf(name, sizeof(name), "device_%u/data/device.json", device->number);

@@ -229,9 +229,7 @@ void sim_chip_forget(struct leo_sim_chip *chip)
 void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name)
 {
     if (chip->tape) {
-        sim_host_lock_take(chip->run_lock);
         sim_tape_name(chip->tape, tag, name);
-        sim_host_lock_give(chip->run_lock);
     }
 }
 

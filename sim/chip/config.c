@@ -300,6 +300,23 @@ static int set_insn(struct parser *parser, const char *name, const char *value)
     return 1;
 }
 
+/* What a file may say of energy, for reports: numbers without an effect on times. */
+static const char *const energy_keys[] = {"cube_pj_per_op", "vector_pj_per_op", "l2_pj_per_byte",
+                                          "hbm_pj_per_byte", "idle_w"};
+
+static int check_energy(struct parser *parser, const char *name, const char *value)
+{
+    double number;
+    for (size_t i = 0; i < sizeof(energy_keys) / sizeof(energy_keys[0]); i++) {
+        if (strcmp(energy_keys[i], name) == 0) {
+            return read_number(parser, &value, &number) && !*value
+                       ? 1
+                       : fail(parser, "[energy] %s must be a number", name);
+        }
+    }
+    return fail(parser, "unknown key '%s' in section [energy]", name);
+}
+
 /* What a file may say of the card around the chip, in whole numbers: for programs that ask. It has
  * no effect here. */
 static const char *const card_keys[] = {
@@ -324,6 +341,9 @@ static int check_card(struct parser *parser, const char *name, const char *value
 static int handle(void *user, const char *section, const char *name, const char *value)
 {
     struct parser *parser = user;
+    if (strcmp(section, "energy") == 0) {
+        return check_energy(parser, name, value);
+    }
     if (strcmp(section, "card") == 0) {
         return check_card(parser, name, value);
     }

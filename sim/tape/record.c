@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record.h"
 
+#include "../chip/host_pool.h"
 #include "../config.h"
 #include "../memory/hbm.h"
 #include "format.h"
@@ -27,6 +28,9 @@ struct sim_tape {
     _Atomic uint64_t *rung;    /**< by queue: tasks that were complete when the host rang last */
     uint32_t *present;         /**< by queue: number of the task */
     uint32_t tasks;
+    struct sim_host_lock *name_lock; /**< protects what follows: names come from any thread */
+    uint8_t *names;                  /**< chunks to be written before the next task */
+    size_t name_bytes, name_capacity;
     struct sim_tape_track track[];
 };
 
@@ -63,6 +67,9 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
     }
     leo_status status = tape->rung && tape->present ? LEO_OK : LEO_ERR_NO_MEMORY;
     if (status == LEO_OK) {
+        status = sim_host_lock_create(&tape->name_lock);
+    }
+    if (status == LEO_OK) {
         tape->file = fopen(path, "wb");
         status = tape->file ? LEO_OK : LEO_ERR_IO;
     }
@@ -97,6 +104,10 @@ bool sim_tape_destroy(struct sim_tape *tape)
     for (unsigned id = 0; id < tape->cores; id++) {
         leo_free(tape->track[id].item);
     }
+    if (tape->name_lock) {
+        sim_host_lock_destroy(tape->name_lock);
+    }
+    leo_free(tape->names);
     leo_free(tape->rung);
     leo_free(tape->present);
     leo_free(tape);
@@ -115,6 +126,14 @@ void sim_tape_rung(struct sim_tape *tape, unsigned queue)
     atomic_store(&tape->rung[queue], atomic_load(&tape->complete));
 }
 
+static void write_names(struct sim_tape *tape)
+{
+    sim_host_lock_take(tape->name_lock);
+    write_bytes(tape, tape->names, tape->name_bytes);
+    tape->name_bytes = 0;
+    sim_host_lock_give(tape->name_lock);
+}
+
 void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
                    const struct leo_sqe *entry)
 {
@@ -122,6 +141,7 @@ void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
                                        .is_first = is_first,
                                        .seen = atomic_load(&tape->rung[queue]),
                                        .entry = *entry};
+    write_names(tape);
     tape->present[queue] = tape->tasks++;
     write_chunk(tape, SIM_TAPE_TASK, &task, sizeof(task), 0);
 }
@@ -136,11 +156,28 @@ void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64
 
 void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name)
 {
-    const uint64_t number = tag, zeros = 0;
+    const uint64_t number = tag;
     const size_t length = strlen(name), padding = 8 - length % 8; // at least one zero
-    write_chunk(tape, SIM_TAPE_NAME, &number, sizeof(number), length + padding);
-    write_bytes(tape, name, length);
-    write_bytes(tape, &zeros, padding);
+    const struct sim_tape_chunk chunk = {.kind = SIM_TAPE_NAME,
+                                         .bytes = sizeof(number) + length + padding};
+    const size_t bytes = sizeof(chunk) + (size_t)chunk.bytes;
+    sim_host_lock_take(tape->name_lock);
+    if (tape->name_bytes + bytes > tape->name_capacity) {
+        const size_t capacity = tape->name_bytes + bytes + FIRST_BYTES;
+        uint8_t *names = leo_realloc(tape->names, capacity);
+        tape->names = names ? names : tape->names;
+        tape->name_capacity = names ? capacity : tape->name_capacity;
+        tape->failed = tape->failed || !names;
+    }
+    if (tape->name_bytes + bytes <= tape->name_capacity) {
+        uint8_t *to = tape->names + tape->name_bytes;
+        memset(to, 0, bytes);
+        memcpy(to, &chunk, sizeof(chunk));
+        memcpy(to + sizeof(chunk), &number, sizeof(number));
+        memcpy(to + sizeof(chunk) + sizeof(number), name, length);
+        tape->name_bytes += bytes;
+    }
+    sim_host_lock_give(tape->name_lock);
 }
 
 /* ---- blocks ---- */

@@ -33,7 +33,7 @@ void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
 /** The present task of a queue is complete. */
 void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
                    uint64_t end_ps);
-/** A name for tasks with a tag. */
+/** A name for tasks with a tag that come later. Any thread. */
 void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name);
 
 /** The core begins a block. */

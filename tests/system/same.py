@@ -47,6 +47,10 @@ SUBJECTS = [
     ("cross_kernels.c", "ascend910b1", "fused", 2, ["in:halves", "in:halves", "out:64K", "out:64K"]),
     ("cross_kernels.c", "ascend910b1", "handed", 1, ["in:halves", "out:64K", "out:64K", "5"]),
     ("cross_kernels.c", "ascend910b1", "sum_all", 40, ["inout:zeros", "out:64K"]),
+    ("poll_kernels.c", "ascend910a", "meet", 32, ["inout:zeros", "out:64K", "out:64K", "3"]),
+    ("poll_kernels.c", "ascend910b1", "meet", 48, ["inout:zeros", "out:64K", "out:64K", "3"]),
+    ("poll_kernels.c", "ascend910b1", "chain", 20, ["inout:zeros", "out:64K", "99"]),
+    ("poll_kernels.c", "ascend910b1", "locked", 16, ["inout:zeros", "inout:zeros"]),
 ]
 
 
@@ -82,7 +86,7 @@ def digest_of(leo, folder, subject, env):
 def prepare(leo, folder):
     rng = random.Random(1)
     (folder / "softmax.c").write_text(SOFTMAX)
-    for name in ("mutant_kernels.c", "cross_kernels.c"):
+    for name in ("mutant_kernels.c", "cross_kernels.c", "poll_kernels.c"):
         (folder / name).write_text((KERNELS / name).read_text())
     (folder / "floats").write_bytes(struct.pack("<65536f", *(rng.uniform(-3, 3) for _ in range(65536))))
     (folder / "halves").write_bytes(struct.pack("<32768e", *(rng.uniform(-1, 1) for _ in range(32768))))

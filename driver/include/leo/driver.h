@@ -153,6 +153,8 @@ void *leo_drv_memory_window(struct leo_drv_device *device, uint64_t addr, uint64
  * there, for as long as the allocation lasts; `keep`: they take over the contents. */
 leo_status leo_drv_memory_adopt(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
                                 void *host, bool keep);
+/** A name for later tasks whose entries have this tag, for a record of the device's. */
+void leo_drv_name_tag(struct leo_drv_device *device, uint32_t tag, const char *name);
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);

@@ -43,6 +43,8 @@ struct leo_transport_ops {
      * `keep`: they take over the contents. May itself be NULL. */
     leo_status (*adopt)(struct leo_transport *transport, uint64_t addr, uint64_t bytes, void *host,
                         bool keep);
+    /** A name for later tasks with this tag, for records of the device's. May itself be NULL. */
+    void (*name_tag)(struct leo_transport *transport, uint32_t tag, const char *name);
     /**
      * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.

@@ -85,6 +85,8 @@ void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_c
 /** A number of the chip's SoC file. LEO_ERR_NOT_FOUND if the file does not have it. */
 leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
                              const char *key, double *value);
+/** The text of the chip's file. */
+const char *leo_rt_soc_text(const struct leo_rt_device *device);
 /** What HBM reads in a second, its refresh taken off. */
 leo_status leo_rt_hbm_gb_per_s(const struct leo_rt_device *device, double *value);
 leo_status leo_rt_device_synchronize(struct leo_rt_device *device);

@@ -66,7 +66,8 @@ leo_status leo_sim_chip_restore(struct leo_sim_chip *chip, const void *data, siz
 void leo_sim_chip_dump(struct leo_sim_chip *chip, void (*line_fn)(void *user, const char *text),
                        void *user);
 
-/** A name for tasks whose entries have this tag, for the tape. Nothing happens without one. */
+/** A name for later tasks whose entries have this tag, for the tape. Nothing happens without one.
+ * Thread-safe. */
 void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name);
 
 /** Register access, `bytes` 4 or 8. Thread-safe. An unknown offset reads 0 and ignores writes. */

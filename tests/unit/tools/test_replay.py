@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-LEO, SOCS = sys.argv[1], sys.argv[2]
+LEO, SOCS, KERNELS = sys.argv[1:4]
 
 HEAD = "id,soc,workload,params,metric,value,unit,source\n"
 # Transfers with tails, a matmul on many cores with flags between pipes, operators of the library.
@@ -84,6 +84,45 @@ class Replay(unittest.TestCase):
                     if "soc.clock_khz" in numbers:
                         self.assertGreater(truth["us"], priced[0]["us"], row)
                     self.assertEqual([t["us"] for t in there["task"]], [t["recorded_us"] for t in truth["task"]], (row, numbers))
+
+    def compile(self, name, soc):
+        done = run("cc", os.path.join(KERNELS, name), "--soc", soc, "-o", self.path("kernels.elf"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def launch(self, soc, kernel, blocks, *args, **env):
+        words = [word for arg in args for word in ("--arg", arg)]
+        return run("run", self.path("kernels.elf"), "--soc", soc, "--kernel", kernel, "--blocks", f"{blocks}", "--check", "none", *words,
+                   LEO_TAPE=self.path("tape"), **env)
+
+    def test_cores_that_work_together(self):
+        """Blocks of cube and vector cores, and flags between all cores; tasks have their names."""
+        self.compile("cross_kernels.c", "ascend910b1")
+        for kernel, blocks, args in (("fused", 2, ("out:65536",) * 4), ("sum_all", 40, ("out:65536",) * 2)):
+            done = self.launch("ascend910b1", kernel, blocks, *args)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            tasks = self.replay()["task"]
+            self.assertEqual([t["us"] for t in tasks], [t["recorded_us"] for t in tasks], kernel)
+            self.assertIn(kernel, [t["name"] for t in tasks])
+            with open(self.path("chip.ini"), "w", encoding="utf-8") as file:
+                file.write("[soc]\nbase = ascend910b1\nname = slow\nclock_khz = 925000\n[sync]\ncross_core_ns = 500\n")
+            there = self.replay("--soc", self.path("chip.ini"))["task"]
+            self.assertEqual(self.launch(self.path("chip.ini"), kernel, blocks, *args).returncode, 0)
+            truth = self.replay("--soc", self.path("chip.ini"))["task"]
+            self.assertEqual([t["us"] for t in there], [t["recorded_us"] for t in truth], kernel)
+
+    def test_a_host_that_takes_time(self):
+        self.compile("cross_kernels.c", "ascend910b1")
+        done = self.launch("ascend910b1", "sum_all", 8, "out:65536", "out:65536", LEO_HOST_MODEL="20000,8000,5000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = self.replay()
+        self.assertEqual(told["us"], told["recorded_us"])
+        self.assertEqual([t["us"] for t in told["task"]], [t["recorded_us"] for t in told["task"]])
+
+    def test_polling_is_refused(self):
+        self.compile("poll_kernels.c", "ascend910b1")
+        done = self.launch("ascend910b1", "meet", 4, "out:65536", "out:65536", "out:65536", "2")
+        told = done.stdout + done.stderr + run("replay", self.path("tape")).stderr
+        self.assertRegex(told, "polls? .*global memory|reading global memory")
 
     def test_what_is_wrong_is_told(self):
         self.record("ascend910a", ROWS["ascend910a"][0])

@@ -16,6 +16,7 @@ import json
 from pathlib import Path
 
 PIPES = ("scalar", "vec", "mac", "mte1", "mte2", "mte3", "fixpipe")
+STALLS = ("scalar", "flag", "barrier", "queue", "bank", "memory")
 COMPUTE = "kernel"
 
 
@@ -49,6 +50,8 @@ class Task:
         self.cycles = int(row["core_cycles"])
         self.read, self.written = int(row["gm_read"]), int(row["gm_write"])
         self.busy = {pipe: int(row[pipe]) for pipe in PIPES}
+        self.hits, self.hbm = int(row.get("l2_hits") or 0), int(row.get("hbm_read") or 0) + int(row.get("hbm_write") or 0)
+        self.stalls = {pipe: {why: int(row.get(f"{pipe}_{why}") or 0) for why in STALLS} for pipe in PIPES}
         # A tag is the name, and the tensors if an operator of ours made the launch: name|in;in|out
         name, _, tensors = row["tag"].partition("|")
         inputs, _, outputs = tensors.partition("|")

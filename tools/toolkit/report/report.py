@@ -13,25 +13,40 @@ HERE = Path(os.path.realpath(__file__)).parent
 # Beside it in the source tree, or where the toolkit has it.
 sys.path[:0] = [str(HERE / ".." / "msprof"),
                 str(HERE / ".." / ".." / ".." / "tools" / "profiler" / "profiler_tool" / "analysis" / "msprof")]
-from raw import PIPES, Error, Profile, merge  # noqa: E402
+from raw import PIPES, STALLS, Error, Profile, merge  # noqa: E402
+import chip_notes  # noqa: E402
 import what_if  # noqa: E402
 
-# The Cube unit does a 16 x 16 x 16 product in half a cycle's multiply-adds; a vector instruction works on 256 bytes.
-CUBE_OPERATIONS, VECTOR_OPERATIONS = 2 * 16 * 16 * 16, 128
+# A vector instruction works on 256 bytes.
+VECTOR_OPERATIONS = 128
 # Tasks drawn at most; of more, the longest.
 DRAWN = 20000
 
 
 def chip_file(device):
-    """The file of the chip that ran, its name given or its text kept with the profile."""
-    ini = configparser.ConfigParser(inline_comment_prefixes=(";",))
+    """Text and numbers of the chip that ran, kept with the profile. A file with a base has sections twice."""
+    ini = configparser.ConfigParser(inline_comment_prefixes=(";",), strict=False)
     path = device.folder / "data" / "soc.ini"
-    if path.exists():
-        ini.read_string(path.read_text(encoding="utf-8"))
-    return ini
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    ini.read_string(text)
+    return text, ini
 
 
-def operators(tasks, device):
+def hbm_rate(ini):
+    """What HBM reads a second, its refresh taken off; None: the profile has no chip's file."""
+    rate = ini.getfloat("gm", "hbm_read_gb_per_s", fallback=None)
+    return rate and rate * (1 - ini.getfloat("gm", "hbm_refresh_ns", fallback=0) / ini.getfloat("gm", "hbm_refresh_every_ns", fallback=1))
+
+
+def cube_operations(ini):
+    """Multiplications and additions of one step, a cycle, of 16-bit operands."""
+    size = 2
+    for key in ("cube_m", "cube_n", "cube_k"):
+        size *= ini.getint("cube", key, fallback=16)
+    return size
+
+
+def operators(tasks, device, operations):
     groups = {}
     for task in tasks:
         groups.setdefault((task.type, device.core_of(task)), []).append(task)
@@ -41,13 +56,15 @@ def operators(tasks, device):
         time = sum(task.duration for task in members)
         cycles = sum(task.cycles for task in members) or 1
         moved = sum(task.read + task.written for task in members)
-        work = sum(task.busy["mac"] * CUBE_OPERATIONS + task.busy["vec"] * VECTOR_OPERATIONS for task in members)
+        work = sum(task.busy["mac"] * operations[0] + task.busy["vec"] * operations[1] for task in members)
         rows.append({
             "type": kind, "core": core, "count": len(members), "us": time / 1000, "share": 100 * time / total,
             "longest": max(task.duration for task in members) / 1000,
             "units": {pipe: 100 * sum(task.busy[pipe] for task in members) / cycles for pipe in PIPES},
             "intensity": work / moved if moved else None, "gops": work / time if time else 0,
-            "gbs": moved / time if time else 0})
+            "gbs": moved / time if time else 0,
+            "l2": 100 * sum(task.hits for task in members) / (sum(task.read for task in members) or 1)})
+        rows[-1]["kind"] = chip_notes.kind_of(rows[-1])
     return sorted(rows, key=lambda row: -row["us"])
 
 
@@ -124,21 +141,27 @@ def page_data(profile, seconds):
         drawn = sorted(device.tasks, key=lambda task: -task.duration)[:DRAWN]
         memory = [row for row in profile.memory if int(row["device"]) == device.number]
         start = int(memory[0]["ns"]) if memory else 0
-        ini = chip_file(device)
+        text, ini = chip_file(device)
+        work = (cube_operations(ini), VECTOR_OPERATIONS * ini.getfloat("vector", "ub_repeats", fallback=1))
         cores = max(device.info["cube_cores"], device.info["vector_cores"])
         devices.append({
             "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
             "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
-            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(kernels, device),
+            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(kernels, device, work),
             "pipes": {pipe: sum(task.busy[pipe] for task in kernels) for pipe in PIPES},
+            "stalls": {pipe: [sum(task.stalls[pipe][why] for task in kernels) for why in STALLS] for pipe in PIPES},
+            "rates": chip_notes.rates(kernels, first, last), "l2rate": ini.getfloat("gm", "l2_gb_per_s", fallback=None),
+            "energy": chip_notes.energy(kernels, last - first, text, work), "provenance": chip_notes.provenance(text),
             "cycles": sum(task.cycles for task in kernels), "names": names,
             "drawn": [[task.stream, (task.sim_start - first) / 1000, task.duration / 1000, names.index(task.type)]
                       for task in sorted(drawn, key=lambda task: task.sim_start)],
             "memory": [[(int(row["ns"]) - start) / 1e9, int(row["bytes"]) / 2**20] for row in memory],
-            "peak": device.info["cube_cores"] * device.mhz * 1e6 * CUBE_OPERATIONS / 1e9,
-            "hbm": ini.getfloat("gm", "hbm_read_gb_per_s", fallback=None), "bound": what_if_classes(kernels),
+            "peak": device.info["cube_cores"] * device.mhz * 1e6 * work[0] / 1e9,
+            "vecpeak": (device.info["vector_cores"] or device.info["cube_cores"]) * device.mhz * 1e6 * work[1] / 1e9,
+            "hbm": hbm_rate(ini), "bound": what_if_classes(kernels),
             "sweep": what_if_points(profile, device, ini, seconds)})
-    return {"folder": profile.folder.name, "process": profile.process, "devices": devices, "ranks": all_ranks(profile)}
+    return {"folder": profile.folder.name, "process": profile.process, "devices": devices, "ranks": all_ranks(profile),
+            "stallNames": STALLS, "expected": chip_notes.expected_rows()}
 
 
 def find(place):

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of its chip's numbers: where each came from, what error to expect, and energy by what was done."""
+
+import csv
+import re
+from pathlib import Path
+
+MARKS = {"P": "published", "M": "measured by others", "W": "third parties", "F": "fitted", "A": "assumed"}
+# Numbers a time seldom depends on are left out of the table.
+SECTIONS = ("soc", "memory", "scheduler", "copy", "scalar", "sync", "queue", "gm", "cube", "vector", "energy")
+
+
+def numbers(text):
+    """(section, key, value, marks, remark) of each line that sets a number; "same" takes the marks of the line before."""
+    out, section, marks = [], "", ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = line[1:line.index("]")]
+        match = re.match(r"(\w+)\s*=\s*([^;]*?)\s*(?:;\s*(.*))?$", line)
+        if match and section:
+            key, value, remark = match[1], match[2], match[3] or ""
+            marks = "".join(re.findall(r"\[([A-Z])\]", remark)) or marks
+            out.append((section, key, value, marks, remark))
+    return out
+
+
+def provenance(text):
+    """Numbers by origin, and those of the sections a time depends on most."""
+    rows = [row for row in numbers(text) if row[1] not in ("name", "arch")]
+    counts = {word: sum(mark in row[3] for row in rows) for mark, word in MARKS.items()}
+    listed = [{"key": f"{section}.{key}", "value": value, "origin": " and ".join(MARKS[m] for m in dict.fromkeys(marks) if m in MARKS),
+               "remark": re.sub(r"\[[A-Z]\]\s*", "", remark)}
+              for section, key, value, marks, remark in rows if section in SECTIONS]
+    return {"counts": counts, "numbers": listed}
+
+
+def expected_rows():
+    with open(Path(__file__).with_name("expected.csv"), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def kind_of(row):
+    """Which row of expected.csv an operator is like, from what its units did."""
+    units = row["units"]
+    if row["us"] / row["count"] < 5:
+        return "tasks of a few microseconds"
+    if units["mac"] >= 10 or units["mac"] > units["vec"]:
+        return "convolutions of the library" if "conv" in row["type"].lower() else "products of matrices"
+    if units["vec"] > max(units["mte2"], units["mte3"]):
+        return "vector instructions on chip"
+    return "streams through UB"
+
+
+def energy(tasks, idle_ns, text, operations):
+    """Joules by unit; None: the chip's file has no such numbers. `operations`: of a cycle of Cube and vector unit."""
+    per = {key: float(value) for section, key, value, _, _ in numbers(text) if section == "energy"}
+    if not per:
+        return None
+    work = {
+        "cube": ("cube_pj_per_op", sum(task.busy["mac"] for task in tasks) * operations[0], "operations"),
+        "vector": ("vector_pj_per_op", sum(task.busy["vec"] for task in tasks) * operations[1], "operations"),
+        "L2": ("l2_pj_per_byte", sum(task.read + task.written for task in tasks), "bytes"),
+        "HBM": ("hbm_pj_per_byte", sum(task.hbm for task in tasks), "bytes"),
+    }
+    rows = [{"unit": unit, "work": amount, "of": of, "pj": per[key], "joule": amount * per[key] * 1e-12}
+            for unit, (key, amount, of) in work.items() if key in per]
+    if "idle_w" in per:
+        rows.append({"unit": "all the time", "work": idle_ns, "of": "ns", "pj": per["idle_w"] * 1e3, "joule": idle_ns * 1e-9 * per["idle_w"]})
+    return rows
+
+
+def rates(tasks, first, last, bins=160):
+    """Over simulated time: GB/s of all cores, GB/s of HBM, and the share of reads the L2 had (None: nothing was read)."""
+    width = max((last - first) / bins, 1)
+    moved, hbm, hits, read = ([0.0] * bins for _ in range(4))
+    for task in tasks:
+        begin, end = (task.sim_start - first) / width, max((task.sim_end - first) / width, (task.sim_start - first) / width + 1e-9)
+        for at in range(int(begin), min(int(end), bins - 1) + 1):
+            share = (min(end, at + 1) - max(begin, at)) / (end - begin)
+            if share > 0:
+                moved[at] += share * (task.read + task.written)
+                hbm[at] += share * task.hbm
+                hits[at] += share * task.hits
+                read[at] += share * task.read
+    return {"width": width / 1000, "gbs": [round(x / width, 2) for x in moved], "hbm": [round(x / width, 2) for x in hbm],
+            "hits": [round(100 * h / r, 1) if r else None for h, r in zip(hits, read)]}
