@@ -249,7 +249,7 @@ void sim_time_engine_give_up(struct sim_time_engine *engine, unsigned id, bool a
 
 void sim_time_cross_wake(struct sim_time_engine *engine)
 {
-    for (unsigned word = 0; word < SIM_TIME_CORE_WORDS;) {
+    for (unsigned word = 0; word < SIM_TIME_WOKEN_WORDS;) {
         if (!engine->woken[word]) {
             word++;
             continue;

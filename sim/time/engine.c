@@ -173,7 +173,7 @@ void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned id)
     drop_events(engine, id);
     for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
         sim_share_cancel(engine->share, id * LEO_PIPE_COUNT + pipe, engine->now);
-        sim_time_leave_line(&core->pipe[pipe], id);
+        sim_time_leave_line(&core->pipe[pipe]);
     }
     core->front = SIM_TIME_FREE;
     core->is_marked = false;

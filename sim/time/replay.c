@@ -5,20 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-static unsigned count_bits(const uint64_t *word)
-{
-    unsigned bits = 0;
-    for (unsigned i = 0; i < SIM_TIME_CORE_WORDS; i++) {
-        bits += (unsigned)__builtin_popcountll(word[i]);
-    }
-    return bits;
-}
-
-void sim_time_leave_line(struct sim_time_pipe *pipe, unsigned id)
+void sim_time_leave_line(struct sim_time_pipe *pipe)
 {
     if (pipe->line) {
-        pipe->sharers = count_bits(pipe->line->seen);
-        pipe->line->now[id / 64] &= ~(UINT64_C(1) << id % 64);
+        pipe->sharers = pipe->line->begun;
         pipe->line->active--;
         pipe->line = NULL;
     }
@@ -39,7 +29,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
         pipe->issued = pipe->started = pipe->first = pipe->count = 0;
         pipe->moving = false;
         pipe->why = LEO_STALL_SCALAR;
-        sim_time_leave_line(pipe, id);
+        sim_time_leave_line(pipe);
         pipe->sharers = 1;
     }
     core->front = SIM_TIME_RUNNING;
@@ -565,9 +555,8 @@ static void count_past_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool 
 /* A line serves one request at a time: cores that walk over the same lines together wait for each
  * other. How many they are is known when all have begun, so what the last transfer saw counts too.
  */
-static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe, unsigned id)
+static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe)
 {
-    const uint64_t bit = UINT64_C(1) << id % 64;
     uint64_t number = pipe->move.gm.addr / SIM_L2_LINE_BYTES;
     struct sim_time_line *line =
         &engine->line[(number * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (SIM_TIME_LINES - 1)];
@@ -578,15 +567,13 @@ static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *
     if (!line->active) {
         *line = (struct sim_time_line){.line = number};
     }
-    if (line->seen[id / 64] & bit) { // comes again: of the others only those that are still there
-        memcpy(line->seen, line->now, sizeof(line->seen));
-    }
     line->active++;
-    line->now[id / 64] |= bit;
-    line->seen[id / 64] |= bit;
+    line->begun++;
     pipe->line = line;
-    unsigned sharers = count_bits(line->seen);
-    sharers = sharers > pipe->sharers ? sharers : pipe->sharers;
+    unsigned sharers = line->begun > pipe->sharers ? line->begun : pipe->sharers;
+    if (sharers > engine->config.cores) { // some came again
+        sharers = engine->config.cores;
+    }
     // In steps of a quarter: transfers with the same limit progress alike (share.h).
     unsigned step = sharers < 8 ? 1 : (1u << (31 - (unsigned)__builtin_clz(sharers))) / 4;
     return (sharers + step - 1) / step * step;
@@ -643,7 +630,7 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
                 sim_time_min(port, window / config->read_miss_latency), INFINITY},
     };
     if (!write) {
-        unsigned sharers = join_line(engine, pipe, id);
+        unsigned sharers = join_line(engine, pipe);
         double most = sharers > 1 ? window / (config->same_line_cycles * sharers) : INFINITY;
         flow.cap[SIM_FLOW_HIT] = sim_time_min(flow.cap[SIM_FLOW_HIT], most);
         flow.cap[SIM_FLOW_MISS] = sim_time_min(flow.cap[SIM_FLOW_MISS], most);
@@ -713,7 +700,7 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
         engine->trace(engine->trace_user, id, record, &span);
     }
     pipe->moving = false;
-    sim_time_leave_line(pipe, id);
+    sim_time_leave_line(pipe);
     core->ready |= UINT32_C(1) << index;
     sim_time_core_advance(engine, id);
 }

@@ -41,14 +41,10 @@ struct sim_time_pipe {
     unsigned sharers;           /**< cores that read the same as the last transfer */
 };
 
-enum { SIM_TIME_CORE_WORDS = 4 }; /* bits for all cores of a chip */
-
 /** Transfers that began to read at the same line and are under way at one time. */
 struct sim_time_line {
     uint64_t line;
-    unsigned active;                    /**< transfers */
-    uint64_t now[SIM_TIME_CORE_WORDS];  /**< their cores */
-    uint64_t seen[SIM_TIME_CORE_WORDS]; /**< cores since the first of them, each once */
+    unsigned active, begun;
 };
 
 enum { SIM_TIME_LINES = 4096 };
@@ -61,7 +57,8 @@ struct sim_time_flag {
 
 enum {
     SIM_TIME_CROSS_FLAGS = 16, /* flags between cores */
-    SIM_TIME_CROSS_WAITS = 16  /* times of waits that are remembered */
+    SIM_TIME_CROSS_WAITS = 16, /* times of waits that are remembered */
+    SIM_TIME_WOKEN_WORDS = 4   /* bits for all cores of a chip */
 };
 
 /** A raise of a flag between cores. */
@@ -147,10 +144,10 @@ struct sim_time_engine {
     struct sim_l2 *l2;
     struct sim_share *share; /**< slot: core * LEO_PIPE_COUNT + pipe; then one a core for fills */
     struct sim_time_core *core;
-    struct sim_time_event *event;        /**< a heap, the earliest first */
-    struct sim_time_line *line;          /**< SIM_TIME_LINES of them, by a hash */
-    struct sim_time_channel *channel;    /**< of all teams, then of all groups (cross.c) */
-    uint64_t woken[SIM_TIME_CORE_WORDS]; /**< cores for which a flag was raised */
+    struct sim_time_event *event;         /**< a heap, the earliest first */
+    struct sim_time_line *line;           /**< SIM_TIME_LINES of them, by a hash */
+    struct sim_time_channel *channel;     /**< of all teams, then of all groups (cross.c) */
+    uint64_t woken[SIM_TIME_WOKEN_WORDS]; /**< cores for which a flag was raised */
     double *fill; /**< by core: bytes of lines HBM must still bring behind requests */
     unsigned events;
     double now;
@@ -169,7 +166,7 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned core, unsigned
 /** The last byte of the transfer of a pipe has been sent now. */
 void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
 /** The transfer of a pipe no longer counts among those that read its line. */
-void sim_time_leave_line(struct sim_time_pipe *pipe, unsigned core);
+void sim_time_leave_line(struct sim_time_pipe *pipe);
 /** The present fill of a core's lines is done. */
 void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
 void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);

@@ -286,9 +286,8 @@ leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accura
     struct tile_walk walk = read_walk(params);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
     expect(params,
-           walk.tile_rows && walk.rows % walk.tile_rows == 0 && walk.cols % walk.tile_cols == 0 &&
-               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.l1_bytes,
-           "tiles must divide the matrix and fit L1");
+           (uint64_t)walk.tile_rows * ((walk.tile_cols + 15) / 16 * 32) <= chip->caps.l1_bytes,
+           "a tile must fit L1");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
@@ -318,7 +317,8 @@ leo_status accuracy_run_vec_op(struct accuracy_chip *chip, struct accuracy_param
  * allows. */
 static void choose_split(const struct matmul_shape *s, uint32_t cores, uint32_t *split)
 {
-    const uint32_t down = s->m / s->base_m / s->l2_m, across = s->n / s->base_n / s->l2_n;
+    const uint32_t part_m = s->base_m * s->l2_m, part_n = s->base_n * s->l2_n;
+    const uint32_t down = (s->m + part_m - 1) / part_m, across = (s->n + part_n - 1) / part_n;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 1; i <= cores; i++) {
         const uint32_t j = cores / i;
@@ -337,11 +337,8 @@ static bool shape_fits(const struct matmul_shape *s, const struct leo_drv_caps *
     uint64_t l1 = ((uint64_t)s->base_m * s->depth_a + (uint64_t)s->base_n * s->depth_b) *
                   s->base_k * 2 * s->l1_buffers;
     uint64_t most_l0 = 32768 * (3 - s->l0_buffers);
-    return s->base_m % 16 == 0 && s->base_n % 16 == 0 && s->base_k % 16 == 0 &&
-           s->k % ((uint64_t)s->base_k * s->depth_a) == 0 &&
-           s->k % ((uint64_t)s->base_k * s->depth_b) == 0 && s->m % (s->base_m * s->l2_m) == 0 &&
-           s->n % (s->base_n * s->l2_n) == 0 && l1 <= caps->l1_bytes &&
-           (uint64_t)s->base_m * s->base_k * 2 <= most_l0 &&
+    return s->base_m % 16 == 0 && s->base_n % 16 == 0 && s->base_k % 16 == 0 && s->base_k &&
+           l1 <= caps->l1_bytes && (uint64_t)s->base_m * s->base_k * 2 <= most_l0 &&
            (uint64_t)s->base_n * s->base_k * 2 <= most_l0 &&
            (uint64_t)s->base_m * s->base_n * 4 <= caps->l0c_bytes;
 }
@@ -396,7 +393,8 @@ leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy
     s.split_n = split[1];
     bool fits = s.base_m && split[0] && split[0] * split[1] == cores;
     expect(params, fits && shape_fits(&s, &chip->caps),
-           "tiles must divide the matrix, be multiples of 16 and fit L1, L0A, L0B and L0C");
+           "base must be multiples of 16 that fit L1, L0A, L0B and L0C; split must be two numbers "
+           "with the product cores");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
