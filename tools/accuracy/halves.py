@@ -3,8 +3,8 @@
 
 Every row of ascend910b1 that runs is recorded once (LEO_TAPE) and priced again and again (leo replay). The rows are dealt
 into two halves, row by row within a workload. For each half the fitted numbers begin away from where they are, by a factor
-that depends on the key alone, and are refitted on that half by coordinate descent over the sum of squared logarithms of
-simulated / published; then the other half is priced with them. Both errors are printed, and the numbers found.
+that depends on the key alone, and are refitted on that half by least squares of the logarithms of simulated / published; then
+the other half is priced with them. Both errors are printed, and the numbers found.
 """
 import csv
 import json
@@ -26,7 +26,7 @@ KEYS = [
     ["gm.hbm_turn_bytes"], ["gm.hbm_run_bytes"], ["cube.mmad_head"], ["cube.mmad_gap"], ["vector.ub_bank_wait"],
     ["scheduler.block_spread_ns"],
 ]
-STEPS = (1.35, 1.1)
+STEP, DAMPING, MOST, ROUNDS = 1.15, 0.002, 0.5, 4
 # Rows whose time is proportional to the first number of their params named here: so much less of a tape, so much longer.
 SHORT = {"A10": ("rows", 8), "A18": ("m", 128), "A19": ("m", 64), "A20": ("m", 64), "A21": ("m", 64)}
 # Rows of long tapes: judged, not fitted to.
@@ -59,7 +59,6 @@ class Row:
         self.count = int((re.search(r"count=(\d+)", params) or [0, "1"])[1])
         self.tape = os.path.join(folder, f"{self.workload}-{zlib.crc32(params.encode()):08x}.tape")
         self.good = self.metric in PIPES or self.metric == "task_us"
-        self.heard, self.deaf, self.known = set(), set(), {}  # keys that matter; keys that do not matter to the row; errors by the values of all others
         if self.good and not os.path.exists(self.tape):
             table = os.path.join(folder, "row.csv")
             with open(table, "w", encoding="utf-8") as file:
@@ -84,55 +83,71 @@ class Row:
         return math.log(value * self.scale / self.published)
 
 
-class Fit:
-    def __init__(self, rows, numbers):
-        self.rows, self.clock = [row for row in rows if row.id not in LONG], numbers["soc.clock_khz"] / 1000
-        self.pool = ThreadPoolExecutor(os.cpu_count())
+def solve(matrix, right):
+    """Gauss elimination with pivots; both are used up."""
+    n = len(right)
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda row: abs(matrix[row][i]))
+        matrix[i], matrix[pivot], right[i], right[pivot] = matrix[pivot], matrix[i], right[pivot], right[i]
+        for row in range(i + 1, n):
+            factor = matrix[row][i] / matrix[i][i]
+            matrix[row] = [x - factor * y for x, y in zip(matrix[row], matrix[i])]
+            right[row] -= factor * right[i]
+    for i in reversed(range(n)):
+        right[i] = (right[i] - sum(matrix[i][k] * right[k] for k in range(i + 1, n))) / matrix[i][i]
+    return right
 
-    def error(self, row, numbers):
-        heard = tuple((key, value) for key, value in numbers.items() if key not in row.deaf)
-        if heard not in row.known:
-            row.known[heard] = row.error(numbers, self.clock)
-        return row.known[heard]
+
+class Fit:
+    """Least squares by Gauss and Newton: errors and numbers as logarithms, derivatives by a step of each number."""
+
+    def __init__(self, rows, start):
+        self.rows, self.clock = [row for row in rows if row.id not in LONG], start["soc.clock_khz"] / 1000
+        self.pool = ThreadPoolExecutor(2 * os.cpu_count())
+        self.deaf = {}  # by key: rows it did not matter to, which are not priced again for it
 
     def errors(self, numbers, rows):
-        return list(self.pool.map(lambda row: self.error(row, numbers), rows))
+        return list(self.pool.map(lambda row: row.error(numbers, self.clock), rows))
 
-    def listen(self, numbers):
-        """Finds out which numbers matter to which rows, so that only those are priced again."""
-        was = self.errors(numbers, self.rows)
-        for keys in KEYS:
-            for factor in (2, 0.5):
-                trial = {**numbers, **{key: numbers[key] * factor for key in keys}}
-                is_ = list(self.pool.map(lambda row: row.error(trial, self.clock), self.rows))
-                for row, old, new in zip(self.rows, was, is_):
-                    row.heard |= set(keys) if old != new else set()
-        for row in self.rows:
-            row.deaf, row.known = {key for keys in KEYS for key in keys} - row.heard, {}
+    def slopes(self, keys, numbers, was):
+        trial = {**numbers, **{key: numbers[key] * STEP for key in keys}}
+        deaf = self.deaf.get(keys[0], set())
+        rows = [row for row in self.rows if row.id not in deaf]
+        found = dict(zip((row.id for row in rows), self.errors(trial, rows)))
+        slope = [(found.get(row.id, old) - old) / math.log(STEP) for row, old in zip(self.rows, was)]
+        self.deaf.setdefault(keys[0], {row.id for row, x in zip(self.rows, slope) if x == 0})
+        return slope
 
-    def loss(self, numbers):
-        return sum(error * error for error in self.errors(numbers, self.rows))
+    def step(self, numbers, was):
+        """Where the errors, were they straight lines, would be least; numbers that say nothing stay."""
+        slopes = [self.slopes(keys, numbers, was) for keys in KEYS]
+        matrix = [[sum(x * y for x, y in zip(a, b)) + (DAMPING if a is b else 0) for b in slopes] for a in slopes]
+        return solve(matrix, [-sum(x * e for x, e in zip(a, was)) for a in slopes])
 
     def run(self, numbers):
-        self.listen(numbers)
-        best = self.loss(numbers)
-        for step in STEPS:
-            for keys in KEYS:
-                moved = True
-                for factor in (step, 1 / step):
-                    while moved:
-                        trial = {**numbers, **{key: numbers[key] * factor for key in keys}}
-                        loss = self.loss(trial)
-                        moved = loss < best * 0.999
-                        if moved:
-                            numbers, best = trial, loss
-                    moved = True
+        was = self.errors(numbers, self.rows)
+        loss = sum(e * e for e in was)
+        for _ in range(ROUNDS):
+            move, part, better = self.step(numbers, was), 1, False
+            while part > 0.2 and not better:
+                trial = dict(numbers)
+                for keys, by in zip(KEYS, move):
+                    for key in keys:
+                        trial[key] *= math.exp(max(-MOST, min(MOST, by * part)))
+                now = self.errors(trial, self.rows)
+                better = sum(e * e for e in now) < loss
+                part /= 2
+            if not better:
+                break
+            print(f"  squares of errors {loss:.4f} -> {sum(e * e for e in now):.4f}", flush=True)
+            numbers, was, loss = trial, now, sum(e * e for e in now)
         return numbers
 
 
-def tell(name, errors):
-    percent = sorted(abs(math.exp(error) - 1) * 100 for error in errors)
-    print(f"{name}: {len(percent):3} rows, median error {statistics.median(percent):5.1f} %, worst {percent[-1]:5.1f} %", flush=True)
+def tell(name, errors, rows):
+    percent = sorted((abs(math.exp(error) - 1) * 100, row.id) for error, row in zip(errors, rows))
+    worst = ", ".join(f"{row} {error:.1f} %" for error, row in reversed(percent[-4:]))
+    print(f"{name}: {len(percent):3} rows, median error {statistics.median(error for error, _ in percent):5.1f} %, worst {worst}", flush=True)
 
 
 def main():
@@ -150,16 +165,16 @@ def main():
                 halves[i % 2].append(row)
         fitted = {key: start[key] for keys in KEYS for key in keys}
         print(f"{len(rows)} rows with the chip's own numbers")
-        tell("all rows       ", Fit(rows, start).errors(fitted, rows))
+        tell("all rows       ", Fit(rows, start).errors(fitted, rows), rows)
         for number, half in enumerate(halves):
             # Half as much again or a third less: not where the numbers came from.
             away = {key: start[key] * (1.5 if zlib.crc32(keys[0].encode()) & 1 else 1 / 1.5) for keys in KEYS for key in keys}
             fit = Fit(half, start)
             found = fit.run(away)
             print(f"half {'AB'[number]}: " + " ".join(row.id for row in half))
-            tell("  before refit  ", fit.errors(away, half))
-            tell("  fitted        ", fit.errors(found, half))
-            tell("  held-out half ", fit.errors(found, halves[1 - number]))
+            tell("  before refit  ", fit.errors(away, half), half)
+            tell("  fitted        ", fit.errors(found, half), half)
+            tell("  held-out half ", fit.errors(found, halves[1 - number]), halves[1 - number])
             print("  " + ", ".join(f"{keys[0]} {found[keys[0]]:.4g} ({start[keys[0]]:.4g})" for keys in KEYS))
 
 

@@ -51,6 +51,35 @@ class Report(test_msprof.Profiled):
         self.assertEqual(len(device["drawn"]), 4)
         self.assertEqual(device["memory"], [[0.0, 1.0]])
 
+    def test_energy_rates_and_origins(self):
+        (self.folder / "device_0" / "data" / "soc.ini").write_text(
+            "[gm]\nhbm_read_gb_per_s = 1000 ; [F] A07\nhbm_refresh_ns = 100 ; [W] a page\nhbm_refresh_every_ns = 1000 ; [W] same\n"
+            ";base other\n[gm]\ngm_write_ns = 5 ; [P]\n[energy]\ncube_pj_per_op = 2 ; [A]\nl2_pj_per_byte = 3\nidle_w = 10\n")
+        page = Path(self.report(self.folder)).read_text()
+        data = json.loads(re.search(r"const data = (\{.*\});", page).group(1))
+        device = data["devices"][0]
+        self.assertAlmostEqual(device["hbm"], 900)
+        energy = {row["unit"]: row["joule"] for row in device["energy"]}
+        self.assertAlmostEqual(energy["cube"], 800 * 8192 * 2e-12)
+        self.assertAlmostEqual(energy["all the time"], device["span"] * 1e-6 * 10)
+        moved = sum(o["gbs"] * o["us"] * 1000 for o in device["operators"])
+        self.assertAlmostEqual(sum(device["rates"]["gbs"]) * device["rates"]["width"] * 1000, moved, delta=0.02 * moved)
+        counts = device["provenance"]["counts"]
+        self.assertEqual((counts["published"], counts["fitted"], counts["third parties"]), (1, 1, 2))
+        self.assertEqual(device["provenance"]["numbers"][0], {"key": "gm.hbm_read_gb_per_s", "value": "1000", "origin": "fitted", "remark": "A07"})
+        drawn = self.run_script(page, "elements.energy.innerHTML, elements.provenance.innerHTML, elements.stalls.innerHTML")
+        self.assertIn("gm.gm_write_ns", drawn)
+
+    def test_errors_to_expect_are_those_of_the_document(self):
+        page = (REPORT.parents[3] / "docs" / "accuracy.md").read_text()
+        told = dict(re.findall(r"^\| ([A-Za-z ]+) \| [^|]+ \| ([0-9.]+) % \|", page, re.M))
+        with open(REPORT.with_name("expected.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        self.assertGreaterEqual(len(rows), 5)
+        for row in rows:
+            self.assertEqual(told.get(row["kind"]), row["median"], row["kind"])
+            self.assertRegex(page, rf"(?m)^\| {row['kind']} \| .*\| {row['worst']} %")
+
     def add_link(self, folder, *rows):
         lines = ["device,name,group,rank,ranks,bytes,begin,ready,end", *rows]
         (folder / "host" / "data" / "link.csv").write_text("\n".join(lines) + "\n")
