@@ -3,7 +3,7 @@
 """Tests must notice every fault of mutations.txt.
 
 mutate.py BUILD [--shard I/N] [--again] [NAME...]   plants the faults one by one in a copy of the sources (BUILD/mutate),
-    builds the test programs a fault names and runs them; it is killed if one of them fails. What was found stays in
+    builds the test programs a fault names and runs them; it is killed if one of them fails. What was killed stays in
     BUILD/mutate/results.json until the fault, its file or its tests change; --again forgets it. Fails if fewer than 95 of
     100 are killed or one no longer fits. Shards (I from 0) may share a BUILD but not run at once: each is a part of the list.
 mutate.py --fit   only asks whether every fault still fits the sources.
@@ -168,7 +168,8 @@ def main():
     results = folder / "results.json"
     kept = json.loads(results.read_text(encoding="utf-8")) if results.exists() and not options.again else {}
     digests = {m["name"]: digest(m) for m in mutations}
-    todo = [m for m in mutations if kept.get(m["name"], [None])[0] != digests[m["name"]]]
+    # What survived is tried again: its test may have come to a file that is not named like it.
+    todo = [m for m in mutations if kept.get(m["name"]) != [digests[m["name"]], "killed"]]
     if todo:
         shop = Workshop(folder)
         shop.prepare(todo)

@@ -290,14 +290,14 @@ static void a_result_is_not_taken_before_it_is_made(void)
     double ends[CORES];
     open_rig(&rig);
     struct sim_time_log *log = &rig.log[0];
-    op(log, LEO_PIPE_MTE1, 0, 500, 0);
-    set(log, LEO_PIPE_MTE1, LEO_PIPE_M, 0);
-    wait(log, LEO_PIPE_MTE1, LEO_PIPE_M, 0);
-    hand(log, LEO_PIPE_M, 100, 60, SIM_TIME_HAND_MAKE, 0); // from about 500
+    move(log, false, 0, 8192); // 281.92 cycles, which are known when they have passed
+    set(log, LEO_PIPE_MTE2, LEO_PIPE_M, 0);
+    wait(log, LEO_PIPE_MTE2, LEO_PIPE_M, 0);
+    hand(log, LEO_PIPE_M, 100, 60, SIM_TIME_HAND_MAKE, 0);
     hand(log, LEO_PIPE_FIX, 150, 0, SIM_TIME_HAND_TAKE, 0);
     end(log);
     run_all(&rig, ends);
-    CU_ASSERT(ends[0] >= 500 + 60 + 150);
+    CU_ASSERT(ends[0] >= 281 + 60 + 150);
     close_rig(&rig);
 }
 
