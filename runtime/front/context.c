@@ -49,8 +49,11 @@ leo_status front_context_current(struct front_context **context)
     *context = found;
     if (!found) {
         current = NULL;
-        return leo_rt_fail(FRONT_NO_CONTEXT, "this thread has no context: call %s first",
-                           front_face.set_device);
+        return leo_rt_fail(
+            FRONT_NO_CONTEXT, "this thread has no context: call %s first%s", front_face.set_device,
+            front_process()->child ? ". Its process was forked: streams and memory of the parent's "
+                                     "device stay the parent's (start processes with spawn)"
+                                   : "");
     }
     return LEO_OK;
 }

@@ -45,6 +45,7 @@ static void start_anew(void)
         .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER, .tree = stubs},
         .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
         .default_device = front_face.default_device,
+        .child = true,
     };
     front_context_forget();
     if (front_face.forked) {

@@ -120,6 +120,7 @@ struct front_process {
     uint64_t references; /**< initialized, minus given up */
     bool finalized;
     int default_device;
+    bool child; /**< forked by a process that had called us */
     int visible[FRONT_DEVICES], visible_count;
     struct front_device device[FRONT_DEVICES];
     /** By number of the runtime; bit i: it may reach the memory of device i. */

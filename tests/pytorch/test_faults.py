@@ -102,6 +102,15 @@ class Faults(unittest.TestCase):
         self.assertIn("tensor(6.)", out)
         self.assertRegex(out, r"leonardo: two versions: .*0\.0\.1-old.*pip uninstall leonardo")
 
+    def test_a_forked_child_is_told_and_the_parent_goes_on(self):
+        code, out = self.run_python("import os, torch, torch_npu\nx = torch.ones(3).npu()\nchild = os.fork()\n"
+                                    "if child == 0:\n    try:\n        x + 1\n    except RuntimeError as error:\n"
+                                    "        os.write(1, str(error).encode())\n    os._exit(0)\n"
+                                    "os.waitpid(child, 0)\nprint((x + 1).cpu().sum())")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, "process was forked.*start processes with spawn")
+        self.assertIn("tensor(6.)", out)
+
     def test_an_index_that_does_not_exist(self):
         self.expect_told("table = torch.zeros(10, 4).npu()\n"
                          "torch.nn.functional.embedding(torch.tensor([3, 100]).npu(), table).cpu()",
