@@ -8,26 +8,27 @@ static const struct {
     const char *name;
     leo_status (*run)(struct accuracy_chip *chip, struct accuracy_params *params,
                       struct accuracy_result *result);
+    bool is_split; /**< its program is one for split chips */
 } workloads[] = {
-    {"stream_add", accuracy_run_stream_add},
-    {"ub_vadd", accuracy_run_ub_vadd},
-    {"gm_to_ub", accuracy_run_gm_to_ub},
-    {"gm_to_ub_shared", accuracy_run_gm_to_ub_shared},
-    {"gm_to_l1_nd2nz", accuracy_run_gm_to_l1_nd2nz},
-    {"ub_nd2nz", accuracy_run_ub_nd2nz},
-    {"vec_op", accuracy_run_vec_op},
-    {"matmul_tiled", accuracy_run_matmul_tiled},
-    {"mmad_chain", accuracy_run_mmad_chain},
-    {"op_cast", accuracy_run_op_cast},
-    {"op_conv2d", accuracy_run_op_conv2d},
-    {"op_conv2d_grad_filter", accuracy_run_op_conv2d_grad_filter},
-    {"op_conv2d_grad_input", accuracy_run_op_conv2d_grad_input},
-    {"op_maxpool_argmax", accuracy_run_op_maxpool_argmax},
-    {"op_momentum", accuracy_run_op_momentum},
-    {"op_matmul", accuracy_run_op_matmul},
-    {"op_matmul_relu", accuracy_run_op_matmul_relu},
-    {"copy", accuracy_run_copy},
-    {"task_gap", accuracy_run_task_gap},
+    {"stream_add", accuracy_run_stream_add, true},
+    {"ub_vadd", accuracy_run_ub_vadd, true},
+    {"gm_to_ub", accuracy_run_gm_to_ub, true},
+    {"gm_to_ub_shared", accuracy_run_gm_to_ub_shared, true},
+    {"gm_to_l1_nd2nz", accuracy_run_gm_to_l1_nd2nz, true},
+    {"ub_nd2nz", accuracy_run_ub_nd2nz, true},
+    {"vec_op", accuracy_run_vec_op, true},
+    {"matmul_tiled", accuracy_run_matmul_tiled, true},
+    {"mmad_chain", accuracy_run_mmad_chain, true},
+    {"op_cast", accuracy_run_op_cast, false},
+    {"op_conv2d", accuracy_run_op_conv2d, false},
+    {"op_conv2d_grad_filter", accuracy_run_op_conv2d_grad_filter, false},
+    {"op_conv2d_grad_input", accuracy_run_op_conv2d_grad_input, false},
+    {"op_maxpool_argmax", accuracy_run_op_maxpool_argmax, false},
+    {"op_momentum", accuracy_run_op_momentum, false},
+    {"op_matmul", accuracy_run_op_matmul, false},
+    {"op_matmul_relu", accuracy_run_op_matmul_relu, false},
+    {"copy", accuracy_run_copy, false},
+    {"task_gap", accuracy_run_task_gap, false},
 };
 
 leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workload,
@@ -37,6 +38,10 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
     memset(result, 0, sizeof(*result));
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (strcmp(workloads[i].name, workload) == 0) {
+            if (workloads[i].is_split && chip->caps.vector_cores == 0) {
+                snprintf(error, error_bytes, "its program is one for split chips (Ascend 910B)");
+                return LEO_ERR_UNSUPPORTED;
+            }
             // A published time is one of many runs, or of a kernel among others: the L2 is full of
             // what was used before. warm=0: of what copying the inputs left there.
             chip->warm = (unsigned)accuracy_params_number(params, "warm", 1, 0, 100);
