@@ -93,13 +93,23 @@ static bool measure(const struct op_test_row *row, struct rig_wish wish, unsigne
     return good;
 }
 
-int main(void)
+/* Operators named on the command line; all of them without one. */
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    bool wanted = argc < 2;
+    for (int i = 1; i < argc; i++) {
+        wanted = wanted || strcmp(argv[i], name) == 0;
+    }
+    return wanted;
+}
+
+int main(int argc, char **argv)
 {
     unsigned char *memory = NULL;
     rig_open();
     for (unsigned r = 0; r < op_test_row_count; r++) {
         const struct op_test_row *row = &op_test_rows[r];
-        bool done = !rig_row_is_here(row), fault = false;
+        bool done = !rig_row_is_here(row) || !is_wanted(row->name, argc, argv), fault = false;
         for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && !done && !fault; i++) {
             if (!memory &&
                 (aclrtMalloc((void **)&memory, (size_t)RIG_PARAMS * SLOT, 0) ||
