@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that graph frameworks and older programs know by type name: what they compute is
- * made of other rows. A row says which ("legacy"). */
+ * made of other rows. A row says which ("composed"). */
 #include "chain.h"
 
 #include <inttypes.h>
@@ -518,7 +518,7 @@ static leo_status plan_gemm(const struct op_call *call)
     return chain.status;
 }
 
-leo_status op_plan_legacy(const struct op_call *call)
+leo_status op_plan_aclop_composed(const struct op_call *call)
 {
     static const struct {
         const char *word;
@@ -540,7 +540,7 @@ leo_status op_plan_legacy(const struct op_call *call)
         {"adam", plan_adam},
         {"gemm", plan_gemm},
     };
-    const char *word = op_row_attr(call->row, "legacy");
+    const char *word = op_row_attr(call->row, "composed");
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         if (strcmp(word, plans[i].word) == 0) {
             return plans[i].plan(call);

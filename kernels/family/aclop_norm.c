@@ -203,7 +203,7 @@ static leo_status plan_layer_gradient(const struct op_call *call)
     return chain.status;
 }
 
-leo_status op_plan_legacy_norm(const struct op_call *call)
+leo_status op_plan_aclop_norm(const struct op_call *call)
 {
     static const struct {
         const char *word;
