@@ -14,7 +14,7 @@ function(leo_device_program name source soc out)
             -fdebug-compilation-dir=. ${ARGN} --depfile ${elf}.d
             --device-root ${CMAKE_BINARY_DIR}/device ${source} -o ${elf}
         DEPENDS leo_device_files ${LEO_DEVICE_COMPILER} ${LEO_ISA_DEPENDS} ${source}
-            ${CMAKE_SOURCE_DIR}/isa/device/leo.ld DEPFILE ${elf}.d
+            ${CMAKE_BINARY_DIR}/isa/device/leo.ld DEPFILE ${elf}.d
         VERBATIM COMMENT "Kernel ${name} for ${soc}")
     add_custom_command(OUTPUT ${elf}.c
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/embed.py ${name} ${elf} ${elf}.c

@@ -9,31 +9,29 @@ static const struct {
     uint32_t offset;
     size_t field; // offset of a uint32_t in the caps
 } cap_regs[] = {
-    {LEO_REG_ARCH, offsetof(struct leo_drv_caps, arch)},
-    {LEO_REG_CAP_CUBE_CORES, offsetof(struct leo_drv_caps, cube_cores)},
-    {LEO_REG_CAP_VEC_CORES, offsetof(struct leo_drv_caps, vector_cores)},
-    {LEO_REG_CAP_QUEUES, offsetof(struct leo_drv_caps, queues)},
-    {LEO_REG_CAP_QUEUE_DEPTH, offsetof(struct leo_drv_caps, queue_depth)},
-    {LEO_REG_CLOCK_KHZ, offsetof(struct leo_drv_caps, clock_khz)},
-    {LEO_REG_VEC_UB_BYTES, offsetof(struct leo_drv_caps, ub_bytes)},
-    {LEO_REG_L1_BYTES, offsetof(struct leo_drv_caps, l1_bytes)},
-    {LEO_REG_L0A_BYTES, offsetof(struct leo_drv_caps, l0a_bytes)},
-    {LEO_REG_L0B_BYTES, offsetof(struct leo_drv_caps, l0b_bytes)},
-    {LEO_REG_L0C_BYTES, offsetof(struct leo_drv_caps, l0c_bytes)},
-    {LEO_REG_L2_BYTES, offsetof(struct leo_drv_caps, l2_bytes)},
+    {LEO_REG_ARCH, offsetof(struct leo_caps, arch)},
+    {LEO_REG_CAP_CUBE_CORES, offsetof(struct leo_caps, cube_cores)},
+    {LEO_REG_CAP_VEC_CORES, offsetof(struct leo_caps, vector_cores)},
+    {LEO_REG_CAP_QUEUES, offsetof(struct leo_caps, queues)},
+    {LEO_REG_CAP_QUEUE_DEPTH, offsetof(struct leo_caps, queue_depth)},
+    {LEO_REG_CLOCK_KHZ, offsetof(struct leo_caps, clock_khz)},
+    {LEO_REG_VEC_UB_BYTES, offsetof(struct leo_caps, ub_bytes)},
+    {LEO_REG_L1_BYTES, offsetof(struct leo_caps, l1_bytes)},
+    {LEO_REG_L0A_BYTES, offsetof(struct leo_caps, l0a_bytes)},
+    {LEO_REG_L0B_BYTES, offsetof(struct leo_caps, l0b_bytes)},
+    {LEO_REG_L0C_BYTES, offsetof(struct leo_caps, l0c_bytes)},
+    {LEO_REG_L2_BYTES, offsetof(struct leo_caps, l2_bytes)},
 };
 
-enum { LEO_ID_MAGIC = 0x4c454f01 }; // "LEO", interface version 1
-
-leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_drv_caps *caps)
+leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_caps *caps)
 {
-    *caps = (struct leo_drv_caps){0};
+    *caps = (struct leo_caps){0};
     uint32_t id;
     leo_status status = drv_mmio_read32(mmio, LEO_REG_ID, &id);
     if (status) {
         return status;
     }
-    if (id != LEO_ID_MAGIC) {
+    if (id != LEO_REG_ID_RESET) {
         return LEO_ERR_UNSUPPORTED;
     }
     for (size_t i = 0; i < sizeof(cap_regs) / sizeof(cap_regs[0]); i++) {

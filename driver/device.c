@@ -21,10 +21,10 @@ static leo_status wait_ready(struct leo_drv_device *device)
         if (status) {
             return status;
         }
-        if (value & 2) {
+        if (value & LEO_BIT_STATUS_DEAD) {
             return LEO_ERR_DEAD;
         }
-        if (value & 1) {
+        if (value & LEO_BIT_STATUS_READY) {
             return LEO_OK;
         }
         drv_device_nudge(device);
@@ -152,7 +152,7 @@ void leo_drv_device_destroy(struct leo_drv_device *device)
     free_device(device);
 }
 
-void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_drv_caps *caps)
+void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_caps *caps)
 {
     *caps = device->caps;
 }
@@ -164,7 +164,7 @@ bool leo_drv_device_is_dead(struct leo_drv_device *device)
     pthread_mutex_lock(&device->lock);
     bool dead = device->dead;
     pthread_mutex_unlock(&device->lock);
-    return dead || status || value & 2;
+    return dead || status || value & LEO_BIT_STATUS_DEAD;
 }
 
 leo_status leo_drv_device_sim_time(struct leo_drv_device *device, uint64_t *ns)

@@ -42,7 +42,7 @@ struct drv_profile {
 
 struct leo_drv_device {
     struct drv_mmio mmio;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     /** Held over an admin command from its submission to its end, and over changes to `profile`.
      * Taken before lock. */
     pthread_mutex_t admin_lock;
@@ -67,7 +67,7 @@ struct leo_drv_device {
 };
 
 /** Reads and checks the registers that say what the device is (caps.c). */
-LEO_MUST_CHECK leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_drv_caps *caps);
+LEO_MUST_CHECK leo_status drv_caps_read(const struct drv_mmio *mmio, struct leo_caps *caps);
 /** Programs the admin rings and enables the device (device.c). Queue state starts anew. */
 LEO_MUST_CHECK leo_status drv_device_enable(struct leo_drv_device *device);
 /** Lets a device that is slow to obey its control register go on a little (device.c). */

@@ -7,11 +7,11 @@
 
 static leo_status reset_function(struct leo_drv_device *device)
 {
-    leo_status status = drv_mmio_write32(&device->mmio, LEO_REG_CONTROL, 2);
+    leo_status status = drv_mmio_write32(&device->mmio, LEO_REG_CONTROL, LEO_BIT_CONTROL_RESET);
     for (int i = 0; !status && i < DRV_PATIENCE; i++) {
         uint32_t value;
         status = drv_mmio_read32(&device->mmio, LEO_REG_CONTROL, &value);
-        if (!status && !(value & 2)) {
+        if (!status && !(value & LEO_BIT_CONTROL_RESET)) {
             return LEO_OK;
         }
         drv_device_nudge(device);

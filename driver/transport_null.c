@@ -107,22 +107,24 @@ static void complete_one(struct null_transport *null, unsigned number, uint16_t 
     queue->sq_head = leo_ring_next(queue->sq_head, queue->depth);
     queue->phase = leo_ring_next_phase(queue->cq_tail, queue->depth, queue->phase);
     queue->cq_tail = leo_ring_next(queue->cq_tail, queue->depth);
-    set_reg(null, LEO_REG_IRQ_STATUS, 4, get_reg(null, LEO_REG_IRQ_STATUS, 4) | (fault ? 3 : 1));
+    set_reg(null, LEO_REG_IRQ_STATUS, 4,
+            get_reg(null, LEO_REG_IRQ_STATUS, 4) | LEO_BIT_IRQ_STATUS_COMPLETION |
+                (fault ? LEO_BIT_IRQ_STATUS_FAULT : 0));
 }
 
 static void write_control(struct null_transport *null, uint32_t value)
 {
-    if (value & 2) {
+    if (value & LEO_BIT_CONTROL_RESET) {
         memset(null->queue, 0, sizeof(null->queue));
         set_reg(null, LEO_REG_STATUS, 4, 0);
         set_reg(null, LEO_REG_IRQ_STATUS, 4, 0);
-    } else if (value & 1) {
+    } else if (value & LEO_BIT_CONTROL_ENABLE) {
         start_queue(&null->queue[0], get_reg(null, LEO_REG_ADMIN_SQ_BASE, 8),
                     get_reg(null, LEO_REG_ADMIN_CQ_BASE, 8),
                     (uint32_t)get_reg(null, LEO_REG_ADMIN_DEPTH, 4));
         set_reg(null, LEO_REG_STATUS, 4, 1);
     }
-    set_reg(null, LEO_REG_CONTROL, 4, value & 1);
+    set_reg(null, LEO_REG_CONTROL, 4, value & LEO_BIT_CONTROL_ENABLE);
 }
 
 static void ring_doorbell(struct null_transport *null, unsigned number, uint32_t tail)

@@ -21,7 +21,7 @@ static void set_mapped(struct drv_reservation *reservation, uint64_t first, uint
 
 leo_status drv_virtual_init(struct leo_drv_device *device)
 {
-    const struct leo_drv_caps *caps = &device->caps;
+    const struct leo_caps *caps = &device->caps;
     uint64_t begin =
         (caps->hbm_base + caps->hbm_bytes + DRV_GRANULE - 1) / DRV_GRANULE * DRV_GRANULE;
     uint64_t end = caps->hbm_base + caps->gm_bytes;

@@ -32,6 +32,8 @@ struct sim_fault {
     enum leo_mem_space space;
     uint64_t pc, addr, bytes;
     uint32_t word, align; /**< align: what LEO_FAULT_MISALIGNED_LOCAL asks for, else 0 */
+    uint32_t caller;      /**< link address the function at pc returns to; 0 = none, or not known */
+    uint8_t operand;      /**< number + 1 of the operand whose address it is; 0 = not known */
 };
 
 /** What one instruction costs its unit. */

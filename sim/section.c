@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "section.h"
 
-#include "memory/hbm.h"
+#include "host/pages.h"
 #include <string.h>
 
 bool sim_sections_walk(const struct sim_sections *sections, unsigned index, void *object,
@@ -51,7 +51,7 @@ static void zero_shared(const struct sim_stretch *stretch)
 void sim_stretch_zero(const struct sim_stretch *stretch)
 {
     if (stretch->reserved) {
-        sim_hbm_forget(stretch->data, stretch->bytes);
+        sim_pages_forget(stretch->data, stretch->bytes);
     } else if (stretch->kind == SIM_SECTION_HOST) {
         zero_shared(stretch);
     } else {

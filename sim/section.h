@@ -65,7 +65,7 @@ struct sim_stretch {
     void *data;
     uint64_t bytes;
     uint8_t unit, kind;
-    bool reserved; /**< whole pages of sim_hbm_reserve */
+    bool reserved; /**< whole pages of sim_pages_reserve */
 };
 
 /** False ends the walk. */

@@ -177,6 +177,36 @@ def check_regs(isa):
         require(end <= begin, where, f"'{other}' overlaps '{name}'")
 
 
+def check_bits(isa):
+    widths = {("", reg.name): reg.width for reg in isa.regs}
+    widths |= {(struct.name, member.name): 8 * SIZES[member.type] for struct in isa.structs for member in struct.members}
+    used, names = {}, set()
+    for item in isa.bits:
+        word = (item.of, item.word)
+        require(word in widths, item.where, f"no register or field '{item.word}'")
+        require(widths[word] > item.hi >= item.lo >= 0, item.where, f"'{item.name}' has impossible bits")
+        require(not used.get(word, 0) & item.mask, item.where, f"'{item.name}' overlaps another field")
+        require((item.of or item.word, item.name) not in names, item.where, f"'{item.name}' is defined twice")
+        require(item.doc, item.where, f"'{item.name}' has no text")
+        used[word] = used.get(word, 0) | item.mask
+        names.add((item.of or item.word, item.name))
+
+
+def check_maps(isa):
+    end = 0
+    for item in isa.maps:
+        require(end <= item.base < item.end < 1 << 64, item.where, f"'{item.name}' overlaps the one before, or is empty")
+        require(item.doc, item.where, f"'{item.name}' has no text")
+        end = item.end
+    windows = [item for item in isa.maps if item.section]
+    for one, other in zip(windows, windows[1:]):
+        require(one.end == other.base and one.end - one.base == other.end - other.base, other.where,
+                f"'{other.name}' is not as large as the window before, or not right behind it")
+    order = [name for name in isa.enums["mem_space"].values if name in [item.name for item in windows]]
+    require([item.name for item in windows] == order, windows[0].where if windows else "", "windows are not in the order of enum mem_space")
+    check_unique(isa.marks, "mark")
+
+
 def check_tables(isa):
     check_enums(isa)
     check_field_docs(isa)
@@ -196,6 +226,8 @@ def check_tables(isa):
         require(row.access == "planned" or (row.access == "ro") == (row.value >> 10 == 3), row.where,
                 "RISC-V: numbers 0xc00 and up are read-only, others are not")
     check_regs(isa)
+    check_bits(isa)
+    check_maps(isa)
     for struct in isa.structs:
         check_struct(struct)
     names = [struct.name for struct in isa.structs]

@@ -66,6 +66,20 @@ the fault illegal_config. A type that the chip does not have for the instruction
         "## Words\n", "\n".join(insn_section(isa, insn) for insn in isa.insns))
 
 
+def bit_rows(isa, of):
+    return [(item.word, str(item.lo) if item.hi == item.lo else f"{item.hi}:{item.lo}", item.name, item.doc)
+            for item in isa.bits if item.of == of]
+
+
+def emit_map_page(isa):
+    rows = [(f"0x{item.base:08x}", f"0x{item.end:08x}", item.name, item.section, item.doc) for item in isa.maps]
+    rows += [(f"0x{row.value:x}", "", row.name, "", row.doc) for row in isa.marks]
+    yield "addresses.md", page(
+        "Address map of a core", "isa/layout/address.map",
+        "The same for every kernel. Unit instructions take a bare offset (0..size) or an address in the buffer's own window; the "
+        "sections are those of on-chip arrays.\n", table(["first", "end", "name", "section", "meaning"], rows))
+
+
 def emit_register_pages(isa):
     rows = [(f"0x{reg.value:04x}", reg.name, reg.width, reg.access, "" if reg.reset is None else f"0x{reg.reset:x}",
              reg.doc) for reg in isa.regs]
@@ -74,7 +88,8 @@ def emit_register_pages(isa):
     yield "registers.md", page(
         "Registers of the function", "isa/regs",
         "BAR 0. Reads and writes are 4 or 8 bytes wide, as the register is; `w1c`: a written 1 clears the bit.\n",
-        table(["offset", "register", "bits", "access", "reset", "meaning"], rows), "## Arrays\n",
+        table(["offset", "register", "bits", "access", "reset", "meaning"], rows), "## Fields\n",
+        table(["register", "bits", "field", "meaning"], bit_rows(isa, "")), "## Arrays\n",
         table(["offset", "register", "bits", "index", "meaning"], arrays))
     rows = [(f"0x{row.value:03x}", row.name, row.access, "" if row.reset is None else f"0x{row.reset:x}", row.doc)
             for row in isa.csrs]
@@ -94,6 +109,8 @@ def emit_queue_page(isa):
                            [(member.offset, member.name,
                              member.type + (f"[{member.count}]" if member.count > 1 else ""), member.doc)
                             for member in struct.members]))
+        if bit_rows(isa, struct.name):
+            parts.append(table(["member", "bits", "field", "meaning"], bit_rows(isa, struct.name)))
     names = ("sqe_op", "core_kind", "mem_space")
     parts.append("## Values\n")
     parts.append(table(["enum", "values"], [(name, ", ".join(f"{value} {item}" for item, value in
@@ -178,6 +195,7 @@ PIPE_MTE3 PIPE_FIX PIPE_ALL`; `event_t`: `EVENT_ID0` to `EVENT_ID7`; `pad_t`, th
 def emit_docs(isa):
     yield from emit_intrinsics(isa)
     yield from emit_instructions(isa)
+    yield from emit_map_page(isa)
     yield from emit_register_pages(isa)
     yield from emit_queue_page(isa)
     yield from emit_code_pages(isa)

@@ -43,6 +43,12 @@ enum leo_status_code {{
 const char *leo_status_name(leo_status status);
 /** What it means, for people; "unknown status" if unknown. */
 const char *leo_status_text(leo_status status);
+
+/** The first of two that is not good: of work and of what ends it. */
+static inline leo_status leo_status_first(leo_status one, leo_status other)
+{{
+    return one != LEO_OK ? one : other;
+}}
 """)
     names = "".join(f"    case LEO_{row.name.upper()}:\n        return \"LEO_{row.name.upper()}\";\n"
                     for row in isa.status)

@@ -3,6 +3,7 @@
 
 from check import slots_of
 from emit_config import config_c
+from emit_intrin import name_operands
 from model import ARCHS
 from text import comment, header, quote, source
 
@@ -42,6 +43,7 @@ struct leo_insn_info {
     uint8_t form;               /**< enum leo_insn_form */
     uint8_t pipe;               /**< enum leo_pipe */
     uint8_t operand[4];         /**< a b c d: enum leo_insn_operand */
+    const char *operand_name[4]; /**< as intrinsics call it; "" = none of them has it as such */
     uint8_t imm;                /**< i form: enum leo_insn_imm */
     bool planned;               /**< has an encoding only: executing it is an illegal instruction */
 };
@@ -134,6 +136,7 @@ def info_row(isa, insn):
             f"        .sub_mask = 0x{sub_mask(insn, isa):x},\n        .types = {{{types}}},\n"
             f"        .arch_mask = {archs},\n        .form = LEO_INSN_FORM_{insn.form.upper()},\n"
             f"        .pipe = LEO_PIPE_{insn.pipe.upper()},\n        .operand = {{{', '.join(operands)}}},\n"
+            f"        .operand_name = {{{', '.join(quote(insn.operand_names.get(letter, '')) for letter in 'abcd')}}},\n"
             f"        .imm = LEO_INSN_IMM_{(insn.imm or 'none').upper()},\n"
             f"        .planned = {'true' if insn.planned else 'false'},\n    }},\n")
 
@@ -183,6 +186,7 @@ def config_tables(isa):
 
 def emit_insn_source(isa):
     fields, words, field_cases = config_tables(isa)
+    name_operands(isa)
     infos = "".join(info_row(isa, insn) for insn in isa.insns)
     groups, subs, sub_count = decode_tables(isa)
     names = "".join(f"    if (insn == LEO_INSN_{insn.name.upper()}) {{\n"

@@ -49,6 +49,9 @@ class Writer:
             self.condition = condition
 
     def asm(self, insn, a="0", b="0", c="0", d="0", sub=None):
+        for letter, value in zip("abcd", (a, b, c, d)):
+            if re.match(r"[a-z]\w*$", value):
+                insn.operand_names.setdefault(letter, value)
         opcode = f"0x{self.isa.opcodes[insn.opcode][0]:02x}"
         if insn.form == "u4":
             sub = insn.sub if sub is None else sub
@@ -647,6 +650,11 @@ def write_functions(isa):
                  emit_cube_out, emit_absent):
         emit(writer)
     return writer
+
+
+def name_operands(isa):
+    """Fills operand_names of all instructions."""
+    write_functions(isa)
 
 
 def emit_intrin(isa):

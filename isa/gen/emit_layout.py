@@ -2,7 +2,7 @@
 """layout.h: the structs host and chip exchange."""
 
 from check import SIZES
-from text import comment, header
+from text import bits_c, comment, header
 
 
 def struct_c(struct):
@@ -17,6 +17,11 @@ def struct_c(struct):
     return "\n".join(lines) + "\n"
 
 
+def bits_of(isa, struct):
+    widths = {member.name: 8 * SIZES[member.type] for member in struct.members}
+    return "".join(bits_c(item, widths[item.word]) for item in isa.bits if item.of == struct.name)
+
+
 def emit_layout(isa):
     yield "include/leo/layout.h", header("isa/layout", ["assert.h", "stddef.h", "stdint.h"],
-                                         "\n".join(struct_c(struct) for struct in isa.structs))
+                                         "\n".join(struct_c(struct) + bits_of(isa, struct) for struct in isa.structs))

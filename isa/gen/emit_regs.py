@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """regs.h (registers of the function) and csr.h (control registers of a core)."""
 
-from text import comment, header, quote, source
+from text import bits_c, comment, header, quote, source
 
 ACCESS = {"ro": "LEO_ACCESS_RO", "rw": "LEO_ACCESS_RW", "w1c": "LEO_ACCESS_W1C"}
 
@@ -13,6 +13,8 @@ def emit_regs(isa):
         lines.append(f"#define LEO_REG_{reg.name.upper()} 0x{reg.value:04x}u")
         if reg.reset:
             lines.append(f"#define LEO_REG_{reg.name.upper()}_RESET 0x{reg.reset:x}u")
+    lines.append("")
+    lines += [bits_c(item, next(reg.width for reg in isa.regs if reg.name == item.word)) for item in isa.bits if not item.of]
     for array in isa.arrays:
         upper = array.name.upper()
         lines += ["", f"/** {comment(array.doc)} */", f"#define LEO_{upper}_BASE 0x{array.base:x}u",

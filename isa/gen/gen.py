@@ -13,6 +13,7 @@ from emit_golden import emit_golden, emit_vectors
 from emit_insn import emit_insn
 from emit_intrin import emit_intrin
 from emit_layout import emit_layout
+from emit_map import emit_linker, emit_map
 from emit_regs import emit_csr, emit_regs
 from emit_sim import emit_sim
 from emit_soc import emit_soc
@@ -20,10 +21,10 @@ from model import TableError
 from parse import parse_tables
 
 GROUPS = {
-    "host": [emit_isa_enums, emit_status, emit_faults, emit_insn, emit_layout, emit_regs, emit_csr],
+    "host": [emit_isa_enums, emit_status, emit_faults, emit_insn, emit_layout, emit_map, emit_regs, emit_csr],
     "soc": [emit_soc],
     "sim": [emit_sim],
-    "device": [emit_intrin],
+    "device": [emit_intrin, emit_linker],
     "golden": [emit_golden],
     "vectors": [emit_vectors],
     "docs": [emit_docs],

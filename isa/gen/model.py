@@ -72,6 +72,7 @@ class Insn:
     foot: str = ""  # form of the footprint; "" = as the first configuration word
     mode: object = 0  # highest value of the mod or order field: a number, or an enum's name
     traits: list = field(default_factory=list)
+    operand_names: dict = field(default_factory=dict)  # a b c d -> parameter of its intrinsics (emit_intrin.name_operands)
 
 
 @dataclass
@@ -119,6 +120,33 @@ class Member:
 
 
 @dataclass
+class Bits:
+    """A field of bits in a register (of = "") or in a member of struct `of`."""
+    where: str
+    of: str
+    word: str
+    name: str
+    hi: int
+    lo: int
+    doc: str
+
+    @property
+    def mask(self):
+        return ((1 << (self.hi - self.lo + 1)) - 1) << self.lo
+
+
+@dataclass
+class Map:
+    """A stretch of a core's addresses; `section`: of arrays there, or ""."""
+    where: str
+    name: str
+    base: int
+    end: int
+    section: str
+    doc: str
+
+
+@dataclass
 class Struct:
     where: str
     name: str
@@ -141,6 +169,10 @@ class Isa:
     regs: list = field(default_factory=list)
     arrays: list = field(default_factory=list)
     structs: list = field(default_factory=list)
+    bits: list = field(default_factory=list)  # Bits of registers and of fields of structs
+    maps: list = field(default_factory=list)
+    marks: list = field(default_factory=list)  # Row
+    linker: str = ""  # template of the linker script
     socs: list = field(default_factory=list)  # (name, text)
 
     def type_enum(self, insn):

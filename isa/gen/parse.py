@@ -5,7 +5,7 @@ import csv
 import re
 from pathlib import Path
 
-from model import (ARCHS, Array, Config, Convert, Enum, Field, Insn, Isa, Member, Row, Struct, TableError)
+from model import (ARCHS, Array, Bits, Config, Convert, Enum, Field, Insn, Isa, Map, Member, Row, Struct, TableError)
 
 NAME = re.compile(r"[a-z][a-z0-9_]*$")
 
@@ -173,6 +173,28 @@ def parse_csv(path, columns):
     return rows
 
 
+def parse_bits(isa, where, of, text):
+    """WORD.NAME hi[:lo] | meaning"""
+    head, doc = split_doc(text)
+    match = re.match(r"(\w+)\.(\w+)\s+(\d+)(?::(\d+))?$", head)
+    if not match:
+        raise TableError(where, "expected: WORD.NAME hi[:lo] | meaning")
+    isa.bits.append(Bits(where, of, match[1], check_name(where, match[2]), int(match[3]), int(match[4] or match[3]), doc))
+
+
+def parse_map_file(isa, path):
+    for where, text in lines_of(path):
+        head, doc = split_doc(text)
+        words = head.split()
+        if words[0] == "map" and len(words) in (4, 5):
+            isa.maps.append(Map(where, check_name(where, words[1]), to_int(where, words[2], "address"),
+                                to_int(where, words[3], "end"), words[4] if len(words) == 5 else "", doc))
+        elif words[0] == "mark" and len(words) == 3:
+            isa.marks.append(Row(where, check_name(where, words[1]), to_int(where, words[2], "address"), doc))
+        else:
+            raise TableError(where, "expected: map NAME first end [section] | meaning, or mark NAME address | meaning")
+
+
 def parse_regs_file(isa, path):
     for where, text in lines_of(path):
         words = text.split()
@@ -185,6 +207,8 @@ def parse_regs_file(isa, path):
             row.width = to_int(where, words[3], "width")
             row.reset = None if words[5] == "-" else to_int(where, words[5], "reset value")
             isa.regs.append(row)
+        elif words[0] == "field":
+            parse_bits(isa, where, "", text.split(None, 1)[1])
         elif words[0] == "array":
             match = re.match(r"array\s+(\w+)\s+(\S+)\s+stride\s+(\S+)\s+count\s+(\S+)\s*:\s*([^|]*)(?:\|(.*))?$", text)
             if not match:
@@ -212,6 +236,8 @@ def parse_layout_file(isa, path):
                 raise TableError(where, "expected: struct NAME size | meaning")
             struct = Struct(where, check_name(where, words[1]), to_int(where, words[2], "size"), doc, [])
             isa.structs.append(struct)
+        elif text[0] == " " and struct and "." in words[0]:
+            parse_bits(isa, where, struct.name, text.strip())
         elif text[0] == " " and struct:
             match = re.match(r"(\w+)\s+(\d+)\s+(u8|u16|u32|u64)(?:\[(\d+)\])?$", head)
             if not match:
@@ -270,5 +296,9 @@ def parse_tables(root):
         parse_regs_file(isa, path)
     for path in sorted(root.glob("layout/*.layout")):
         parse_layout_file(isa, path)
+    for path in sorted(root.glob("layout/*.map")):
+        parse_map_file(isa, path)
+    linker = root / "device" / "leo.ld.in"
+    isa.linker = linker.read_text() if linker.exists() else ""
     isa.socs = [(path.stem, read_soc(path)) for path in sorted(root.glob("soc/*.ini"))]
     return isa

@@ -30,3 +30,23 @@ def name_function(name, table, argument, count, missing='"?"'):
     return (f"const char *{name}({argument})\n{{\n"
             f"    if ((unsigned)value >= {count} || {table}[value] == NULL) {{\n        return {missing};\n    }}\n"
             f"    return {table}[value];\n}}\n")
+
+
+def bits_c(item, width):
+    """Mask and accessors of a field of bits: of its register or of its struct's member."""
+    ctype, suffix = ("uint64_t", "ull") if width > 32 else ("uint32_t", "u")
+    owner = item.of or f"reg_{item.word}"
+    name = f"LEO_{item.of or 'BIT_' + item.word}_{item.name}".upper()
+    low = f" >> {item.lo}" if item.lo else ""
+    at = f" << {item.lo}" if item.lo else ""
+    return f"""/** {comment(item.doc)} */
+#define {name} 0x{item.mask:x}{suffix}
+static inline {ctype} leo_{owner}_get_{item.name}({ctype} word)
+{{
+    return (word & {name}){low};
+}}
+static inline {ctype} leo_{owner}_set_{item.name}({ctype} word, {ctype} value)
+{{
+    return (word & ~{name}) | (value{at} & {name});
+}}
+"""

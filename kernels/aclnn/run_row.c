@@ -29,7 +29,7 @@ static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *dev
         while (status == LEO_OK && leo_rt_stream_query(stream) == LEO_ERR_NOT_READY) {
         }
         leo_status freed = leo_rt_memory_free(device, workspace);
-        status = status != LEO_OK ? status : freed;
+        status = leo_status_first(status, freed);
     }
     return status;
 }

@@ -22,4 +22,4 @@ extern const struct op_chip op_chip_ascend910a;
 extern const struct op_chip op_chip_ascend910b1;
 
 /** The chip of that name, else the one of that architecture; NULL if there is none. */
-const struct op_chip *op_chip_find(const struct leo_drv_caps *caps);
+const struct op_chip *op_chip_find(const struct leo_caps *caps);

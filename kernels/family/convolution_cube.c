@@ -467,7 +467,7 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
 {
     const struct op_gemm types = {
         .a = *a, .b = *b, .out = *out, .cube_math = (int)op_call_int(call, "cubeMathType")};
-    const struct leo_drv_caps *caps = op_plan_caps(call->plan);
+    const struct leo_caps *caps = op_plan_caps(call->plan);
     struct lowering low = {.call = call,
                            .plan = call->plan,
                            .shape = shape,

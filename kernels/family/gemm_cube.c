@@ -176,7 +176,7 @@ static leo_status launch(const struct product *p, const struct op_gemm *gemm, ui
         args.b_batch[i] = there ? (uint64_t)p->b.batch[i] * p->unit : 0;
         args.out_batch[i] = there ? (uint64_t)p->out.batch[i] * op_type_bytes(out_type) : 0;
     }
-    const struct leo_drv_caps *caps = op_plan_caps(p->plan);
+    const struct leo_caps *caps = op_plan_caps(p->plan);
     const uint32_t tiles = op_matmul_tiling(op_chip_find(caps), caps, p->unit, &args);
     const uint32_t blocks = tiles < caps->cube_cores ? tiles : caps->cube_cores;
     return op_plan_launch(p->plan, p->unit == 4 ? "gemm_f32" : "gemm", "op_matmul", blocks, &args,

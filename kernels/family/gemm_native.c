@@ -61,7 +61,7 @@ static struct op_tensor as_map(const struct op_tensor *fractals)
 
 leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm, bool *taken)
 {
-    const struct leo_drv_caps *caps = op_plan_caps(plan);
+    const struct leo_caps *caps = op_plan_caps(plan);
     const struct op_conv_room room = {.chip = op_chip_find(caps),
                                       .l1 = caps->l1_bytes,
                                       .l0c = caps->l0c_bytes,

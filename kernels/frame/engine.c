@@ -21,7 +21,7 @@ struct found_kernel {
 
 struct op_engine {
     struct leo_rt_device *device;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     unsigned chip;
     pthread_mutex_t lock; /**< protects all below */
     struct leo_rt_module **modules;
@@ -76,7 +76,7 @@ leo_status op_engine_get(struct leo_rt_device *device, struct op_engine **engine
     return status;
 }
 
-const struct leo_drv_caps *op_engine_caps(const struct op_engine *engine)
+const struct leo_caps *op_engine_caps(const struct op_engine *engine)
 {
     return &engine->caps;
 }

@@ -223,7 +223,7 @@ leo_status op_plan_dense(struct op_plan *plan, const struct op_tensor *tensor, e
     return status;
 }
 
-const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan)
+const struct leo_caps *op_plan_caps(const struct op_plan *plan)
 {
     return op_engine_caps(plan->engine);
 }
@@ -235,7 +235,7 @@ unsigned op_plan_chip(const struct op_plan *plan)
 
 uint32_t op_plan_vector_cores(const struct op_plan *plan)
 {
-    const struct leo_drv_caps *caps = op_engine_caps(plan->engine);
+    const struct leo_caps *caps = op_engine_caps(plan->engine);
     return caps->vector_cores ? caps->vector_cores : caps->cube_cores;
 }
 

@@ -90,7 +90,7 @@ uint64_t op_plan_temp_mark(const struct op_plan *plan);
 void op_plan_temp_release(struct op_plan *plan, uint64_t mark);
 
 /* The chip. */
-const struct leo_drv_caps *op_plan_caps(const struct op_plan *plan);
+const struct leo_caps *op_plan_caps(const struct op_plan *plan);
 unsigned op_plan_chip(const struct op_plan *plan); /**< OP_ON_910A, OP_ON_910B */
 uint32_t op_plan_vector_cores(const struct op_plan *plan);
 uint32_t op_plan_cube_cores(const struct op_plan *plan);

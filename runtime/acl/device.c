@@ -52,7 +52,7 @@ aclError aclrtGetDeviceCount(uint32_t *count)
 
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!value) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceInfo", "value is NULL");
     }
@@ -124,7 +124,7 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatu
 const char *aclrtGetSocName(void)
 {
     static _Thread_local char name[32];
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (acl_result("aclrtGetSocName", front_device_caps(0, &caps)) != ACL_SUCCESS) {
         return NULL;
     }

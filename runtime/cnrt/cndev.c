@@ -136,7 +136,7 @@ cndevRet_t cndevGetClusterCount(cndevCardClusterCount_t *count, int device)
 
 cndevRet_t cndevGetCoreCount(cndevCardCoreCount_t *count, int device)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     cndevRet_t ret = check(count ? &count->version : NULL);
     if (ret == CNDEV_SUCCESS) {
         ret = code_of(front_device_caps(device, &caps));

@@ -67,7 +67,7 @@ CNresult cnDeviceGetAttribute(int *value, CNdevice_attribute attribute, CNdev de
 
 CNresult cnDeviceTotalMem(size_t *bytes, CNdev device)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!bytes) {
         return null(__func__);
     }

@@ -68,7 +68,7 @@ static leo_status ask(int64_t device, const char *section, const char *key, doub
 
 leo_status cnrt_attribute(int id, int64_t device, int *value)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     int cores;
     leo_status status = front_device_caps(device, &caps);
     if (status != LEO_OK) {
@@ -98,7 +98,7 @@ leo_status cnrt_attribute(int id, int64_t device, int *value)
 
 leo_status cnrt_device_name(int64_t device, char *name, size_t bytes)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_status status = front_device_caps(device, &caps);
     if (status == LEO_OK) {
         snprintf(name, bytes, "%s", caps.soc_name);
@@ -170,7 +170,7 @@ cnrtRet_t cnrtDeviceGetAttribute(int *pValue, cnrtDeviceAttr_t attr, int ordinal
 
 cnrtRet_t cnrtGetDeviceProperties(cnrtDeviceProp_t *prop, int ordinal)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!prop) {
         return null(__func__);
     }

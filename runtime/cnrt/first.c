@@ -50,7 +50,7 @@ cnrtRet_t cnrtSetCurrentChannel(cnrtChannelType_t channel)
 
 cnrtRet_t cnrtGetDeviceInfo(cnrtDeviceInfo_t *info, int ordinal)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!info) {
         return null(__func__);
     }

@@ -430,7 +430,7 @@ static leo_status exchange_messages(struct run *run, struct coll_times *times)
             agreed = compare_pair(run, &op->messages[i], other);
         }
     }
-    status = status != LEO_OK ? status : agreed;
+    status = leo_status_first(status, agreed);
     for (unsigned i = 0; status == LEO_OK && i < op->message_count; i++) {
         const struct coll_message *message = &op->messages[i];
         const size_t bytes = message->count * coll_type_bytes(message->type);

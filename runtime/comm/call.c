@@ -216,7 +216,9 @@ leo_status comm_call(const struct comm_call *call, const void *handle, const voi
         status = comm_copy(call->recv, call->send, sizes.send * call->type.bytes, stream);
     }
     if (status != LEO_OK || comm->ranks == 1) {
-        status = status == LEO_OK ? copy_own(call, &sizes, stream) : status;
+        if (status == LEO_OK) {
+            status = copy_own(call, &sizes, stream);
+        }
         leo_free(sizes.lists);
         return status;
     }

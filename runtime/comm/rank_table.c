@@ -145,7 +145,9 @@ static leo_status read_servers(struct reader *reader, const json_t *root)
         reader->seen ? LEO_OK : leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     json_array_foreach(servers, i, server)
     {
-        result = result == LEO_OK ? read_server(reader, server) : result;
+        if (result == LEO_OK) {
+            result = read_server(reader, server);
+        }
     }
     leo_free(reader->seen);
     if (result == LEO_OK && reader->servers == 1) {

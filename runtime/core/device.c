@@ -155,7 +155,7 @@ leo_status leo_rt_device_attach(struct leo_rt_device *device,
     return status;
 }
 
-void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps)
+void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_caps *caps)
 {
     *caps = device->caps;
 }

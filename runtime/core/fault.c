@@ -20,7 +20,7 @@ void rt_text_append(struct rt_text *text, const char *format, ...)
     text->used = text->used < text->bytes ? text->used : text->bytes - 1;
 }
 
-enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_drv_caps *caps,
+enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_caps *caps,
                                 unsigned core)
 {
     bool mixed = kernel->kind == LEO_CORE_KIND_MIX || kernel->kind == LEO_CORE_KIND_MIX_ONE;
@@ -74,10 +74,10 @@ static void append_nearest(struct rt_text *text, struct leo_rt_device *device, u
 static bool append_other_memory(struct rt_text *text, const struct rt_fault *fault)
 {
     const struct leo_fault_record *record = fault->record;
-    bool local = record->addr >= RT_WINDOW_BASE && record->addr < RT_WINDOW_END;
+    bool local = record->addr >= LEO_MAP_WINDOWS && record->addr < LEO_MAP_WINDOWS_END;
     if (record->space == LEO_MEM_SPACE_GM && local) {
         enum leo_mem_space space =
-            (enum leo_mem_space)(LEO_MEM_SPACE_UB + ((record->addr - RT_WINDOW_BASE) >> 24));
+            (enum leo_mem_space)(LEO_MEM_SPACE_UB + ((record->addr - LEO_MAP_WINDOWS) >> 24));
         rt_text_append(text, ", which is an address in %s", leo_mem_space_name(space));
         rt_fault_array(text, fault, space);
         rt_text_append(text, ", not in global memory");
@@ -90,7 +90,7 @@ static bool append_other_memory(struct rt_text *text, const struct rt_fault *fau
         rt_text_append(text, ", not an address in global memory");
         return true;
     }
-    if (record->space != LEO_MEM_SPACE_GM && record->addr >= RT_GM_BASE) {
+    if (record->space != LEO_MEM_SPACE_GM && record->addr >= LEO_MAP_GM) {
         rt_text_append(text, ", which is an address in global memory");
         rt_fault_argument(text, fault);
         return true;
@@ -121,6 +121,20 @@ static void append_address(struct rt_text *text, const struct rt_fault *fault)
     }
 }
 
+// Who called the function, if it was not put into its caller.
+static void append_caller(struct rt_text *text, struct rt_image *image,
+                          const struct leo_fault_record *record)
+{
+    char file[256];
+    int line;
+    const uint64_t call = record->caller - sizeof(record->insn);
+    if (record->caller && rt_image_line(image, call, file, sizeof(file), &line)) {
+        rt_text_append(text, " in %s, called at %s:%d", rt_fault_function(image, record->pc), file,
+                       line);
+        rt_fault_inlines(text, image, call);
+    }
+}
+
 static void append_place(struct rt_text *text, const struct rt_fault *fault)
 {
     char file[256];
@@ -130,6 +144,7 @@ static void append_place(struct rt_text *text, const struct rt_fault *fault)
     if (rt_image_line(image, record->pc, file, sizeof(file), &line)) {
         rt_text_append(text, " at %s:%d", file, line);
         rt_fault_inlines(text, image, record->pc);
+        append_caller(text, image, record);
     } else {
         rt_text_append(text, " at address 0x%llx of %s", (ull)record->pc,
                        fault->kernel->module->name);

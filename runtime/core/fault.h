@@ -4,9 +4,6 @@
 
 #include "image.h"
 
-/* The address map of a core (isa/layout/kernel_note.layout). */
-#define RT_GM_BASE UINT64_C(0x100000000)
-
 /** A text that grows; cut at its end. */
 struct rt_text {
     char *out;
@@ -33,6 +30,8 @@ void rt_fault_array(struct rt_text *text, const struct rt_fault *fault, enum leo
 void rt_fault_argument(struct rt_text *text, const struct rt_fault *fault);
 /** "; UB has 262144 bytes". */
 void rt_fault_limit(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space);
+/** Name of the function at `pc`, "?" if nothing tells. */
+const char *rt_fault_function(struct rt_image *image, uint64_t pc);
 /** ", inlined from axpy.c:30": where the function at `pc` was put in. */
 void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc);
 

@@ -87,6 +87,14 @@ static void append_field(struct rt_text *text, const struct leo_fault_record *re
     }
 }
 
+// Which operand, as intrinsics call it.
+static void append_operand(struct rt_text *text, const struct leo_insn_info *info, unsigned at)
+{
+    const char *name = at < 4 ? info->operand_name[at] : "";
+    rt_text_append(text, ", operand %c%s%s%s", (char)('a' + at), *name ? " (" : "", name,
+                   *name ? ")" : "");
+}
+
 // A flag's number. Those between pipes are fewer in the first generation; between cores there
 // are 16.
 static void append_event(struct rt_text *text, const struct rt_fault *fault, enum leo_insn insn)
@@ -127,6 +135,9 @@ void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
         append_event(text, fault, word.insn);
     }
     rt_text_append(text, illegal ? ", %s" : "; instruction %s", leo_insn_name(word.insn));
+    if (record->operand) {
+        append_operand(text, leo_insn_info(word.insn), record->operand - 1u);
+    }
     if (illegal) {
         append_illegal(text, fault, word.insn);
     } else if (fault->code == LEO_FAULT_ILLEGAL_CONFIG) {

@@ -35,18 +35,18 @@ static const char *find_object(struct rt_image *image, uint64_t link, GElf_Sym *
 void rt_fault_array(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space)
 {
     uint64_t index = (uint64_t)space - LEO_MEM_SPACE_UB, addr = fault->record->addr;
-    uint64_t window = RT_WINDOW_BASE + (index << 24);
+    uint64_t window = LEO_MAP_WINDOWS + (index << 24);
     uint64_t offset = addr >= window && addr - window < 1u << 24 ? addr - window : addr;
     GElf_Sym symbol;
     if (offset >= 1u << 24) {
         return;
     }
     const char *name =
-        find_object(fault->kernel->module->image, window + offset - RT_IMAGE_BIAS, &symbol);
+        find_object(fault->kernel->module->image, window + offset - LEO_MAP_IMAGE, &symbol);
     if (!name) {
         return;
     }
-    uint64_t at = window + offset - RT_IMAGE_BIAS - symbol.st_value;
+    uint64_t at = window + offset - LEO_MAP_IMAGE - symbol.st_value;
     if (at < symbol.st_size) {
         rt_text_append(text, " (array %s + %llu of %llu bytes)", name, (ull)at,
                        (ull)symbol.st_size);
@@ -77,7 +77,7 @@ void rt_fault_argument(struct rt_text *text, const struct rt_fault *fault)
 
 void rt_fault_limit(struct rt_text *text, const struct rt_fault *fault, enum leo_mem_space space)
 {
-    const struct leo_drv_caps *caps = &fault->device->caps;
+    const struct leo_caps *caps = &fault->device->caps;
     const uint32_t bytes[LEO_MEM_SPACE_COUNT] = {
         [LEO_MEM_SPACE_UB] = caps->ub_bytes,   [LEO_MEM_SPACE_L1] = caps->l1_bytes,
         [LEO_MEM_SPACE_L0A] = caps->l0a_bytes, [LEO_MEM_SPACE_L0B] = caps->l0b_bytes,
@@ -99,6 +99,20 @@ static int number_of(Dwarf_Die *die, unsigned attribute)
     Dwarf_Word value = 0;
     return dwarf_attr(die, attribute, &holder) && !dwarf_formudata(&holder, &value) ? (int)value
                                                                                     : 0;
+}
+
+const char *rt_fault_function(struct rt_image *image, uint64_t pc)
+{
+    Dwarf_Die unit, *scopes = NULL;
+    const char *name = NULL;
+    int count = rt_image_unit(image, pc, &unit) ? dwarf_getscopes(&unit, pc, &scopes) : 0;
+    for (int i = 0; i < count && !name; i++) {
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) {
+            name = dwarf_diename(&scopes[i]);
+        }
+    }
+    free(scopes);
+    return name ? name : "?";
 }
 
 void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc)

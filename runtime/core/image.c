@@ -77,7 +77,7 @@ static leo_status find_layout(const struct rt_image *image, struct layout *layou
         if (!gelf_getphdr(image->elf, (int)i, &seg)) {
             return bad_elf(image, "the program headers cannot be read");
         }
-        if (seg.p_type == PT_LOAD && seg.p_vaddr < RT_IMAGE_BIAS && seg.p_memsz) {
+        if (seg.p_type == PT_LOAD && seg.p_vaddr < LEO_MAP_IMAGE && seg.p_memsz) {
             leo_status status = add_segment(image, &seg, layout);
             if (status) {
                 return status;
@@ -98,7 +98,7 @@ static leo_status find_layout(const struct rt_image *image, struct layout *layou
     return LEO_OK;
 }
 
-static void fill_desc(const struct layout *layout, const struct leo_drv_caps *caps,
+static void fill_desc(const struct layout *layout, const struct leo_caps *caps,
                       struct leo_image_desc *desc)
 {
     bool writable = layout->rw_start != UINT64_MAX;
@@ -135,9 +135,9 @@ static size_t list_arrays(const struct rt_image *image, struct leo_image_array *
         Elf_Data *data = elf_getdata(section, NULL);
         GElf_Sym symbol;
         for (int i = 0; data && count < ARRAYS_MAX && gelf_getsym(data, i, &symbol); i++) {
-            const uint64_t addr = symbol.st_value + RT_IMAGE_BIAS;
+            const uint64_t addr = symbol.st_value + LEO_MAP_IMAGE;
             if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size != 0 &&
-                addr >= RT_WINDOW_BASE && addr < RT_WINDOW_END) {
+                addr >= LEO_MAP_WINDOWS && addr < LEO_MAP_WINDOWS_END) {
                 if (out) {
                     out[count] = (struct leo_image_array){addr, symbol.st_size};
                 }
@@ -165,7 +165,7 @@ static leo_status copy_segments(struct rt_image *image)
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr seg;
         if (gelf_getphdr(image->elf, (int)i, &seg) && seg.p_type == PT_LOAD &&
-            seg.p_vaddr < RT_IMAGE_BIAS && seg.p_memsz) {
+            seg.p_vaddr < LEO_MAP_IMAGE && seg.p_memsz) {
             memcpy(image->flat + sizeof(image->desc) + seg.p_vaddr, image->file + seg.p_offset,
                    seg.p_filesz);
         }
@@ -199,7 +199,7 @@ static leo_status apply_relocations(struct rt_image *image, uint64_t table, uint
         if (size < 8 || rela.r_offset > size - 8) {
             return bad_elf(image, "a relocation points outside the image");
         }
-        uint64_t value = (uint64_t)rela.r_addend + RT_IMAGE_BIAS;
+        uint64_t value = (uint64_t)rela.r_addend + LEO_MAP_IMAGE;
         memcpy(base + rela.r_offset, &value, sizeof(value));
     }
     return LEO_OK;
@@ -239,7 +239,7 @@ static leo_status relocate(struct rt_image *image)
 
 // On-chip arrays are allocated by their link addresses; what does not fit this chip must not be
 // loaded.
-static leo_status check_on_chip(const struct rt_image *image, const struct leo_drv_caps *caps)
+static leo_status check_on_chip(const struct rt_image *image, const struct leo_caps *caps)
 {
     const struct {
         const char *name;
@@ -254,10 +254,10 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_d
         if (!gelf_getshdr(section, &header)) {
             return bad_elf(image, "the section headers cannot be read");
         }
-        if (!(header.sh_flags & SHF_ALLOC) || header.sh_addr < RT_IMAGE_BIAS || !header.sh_size) {
+        if (!(header.sh_flags & SHF_ALLOC) || header.sh_addr < LEO_MAP_IMAGE || !header.sh_size) {
             continue;
         }
-        uint64_t index = (header.sh_addr - RT_IMAGE_BIAS) >> 24, offset = header.sh_addr & 0xffffff;
+        uint64_t index = (header.sh_addr - LEO_MAP_IMAGE) >> 24, offset = header.sh_addr & 0xffffff;
         if (index >= 7 || header.sh_size > 1 << 24) {
             return rt_fail(LEO_ERR_BAD_ELF,
                            "%s: a section at link address 0x%llx is in no on-chip buffer",
@@ -308,7 +308,7 @@ bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *v
 }
 
 static leo_status add_kernel(struct rt_image *image, const char *note, size_t bytes,
-                             const struct leo_drv_caps *caps)
+                             const struct leo_caps *caps)
 {
     struct leo_rt_kernel *kernels =
         leo_realloc(image->kernels, (image->kernel_count + 1) * sizeof(*kernels));
@@ -340,8 +340,7 @@ static leo_status add_kernel(struct rt_image *image, const char *note, size_t by
     return LEO_OK;
 }
 
-static leo_status read_notes(struct rt_image *image, Elf_Data *data,
-                             const struct leo_drv_caps *caps)
+static leo_status read_notes(struct rt_image *image, Elf_Data *data, const struct leo_caps *caps)
 {
     GElf_Nhdr note;
     size_t at = 0, name, desc;
@@ -357,7 +356,7 @@ static leo_status read_notes(struct rt_image *image, Elf_Data *data,
     return LEO_OK;
 }
 
-static leo_status find_kernels(struct rt_image *image, const struct leo_drv_caps *caps)
+static leo_status find_kernels(struct rt_image *image, const struct leo_caps *caps)
 {
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(image->elf, section))) {
@@ -374,7 +373,7 @@ static leo_status find_kernels(struct rt_image *image, const struct leo_drv_caps
                : bad_elf(image, "no kernel in it (no LEO note): was it compiled with leo-cc?");
 }
 
-static leo_status parse_image(struct rt_image *image, const struct leo_drv_caps *caps)
+static leo_status parse_image(struct rt_image *image, const struct leo_caps *caps)
 {
     leo_status status = check_header(image);
     if (status) {
@@ -402,7 +401,7 @@ static leo_status parse_image(struct rt_image *image, const struct leo_drv_caps 
 }
 
 leo_status rt_image_create(const void *elf, size_t bytes, const char *name,
-                           const struct leo_drv_caps *caps, struct rt_image **out)
+                           const struct leo_caps *caps, struct rt_image **out)
 {
     *out = NULL;
     struct rt_image *image = leo_calloc(1, sizeof(*image));

@@ -5,16 +5,10 @@
 #include "rt.h"
 #include <elfutils/libdw.h>
 #include <gelf.h>
-
-/* On-chip buffers in the address map of a core (isa/layout/kernel_note.layout). */
-#define RT_WINDOW_BASE                                                                             \
-    UINT64_C(0x20000000) /* UB, L1, ... of 16 MiB each, in the order of enum leo_mem_space */
-#define RT_WINDOW_END UINT64_C(0x27000000)
+#include <leo/map.h>
 
 enum {
-    RT_IMAGE_BIAS = 0x10000000, /**< core address of link address 0; on-chip arrays start there as
-                                   link addresses */
-    RT_IMAGE_MAX = 16 << 20,    /**< most bytes of an image, zeros included */
+    RT_IMAGE_MAX = 16 << 20, /**< most bytes of an image, zeros included */
     RT_IMAGE_STACK_DEFAULT = 32 << 10,
     RT_IMAGE_STACK_MAX = 8 << 20,
 };
@@ -35,7 +29,7 @@ struct rt_image {
 /** Parses and checks a file for a chip. Errors are LEO_ERR_BAD_ELF, _WRONG_ARCH, _NO_MEMORY with a
  * text. */
 LEO_MUST_CHECK leo_status rt_image_create(const void *elf, size_t bytes, const char *name,
-                                          const struct leo_drv_caps *caps, struct rt_image **out);
+                                          const struct leo_caps *caps, struct rt_image **out);
 void rt_image_destroy(struct rt_image *image);
 
 /** Reads one note's text into a kernel: everything but `entry` and `module` (kernel.c). */
@@ -44,7 +38,7 @@ LEO_MUST_CHECK leo_status rt_kernel_parse(const struct rt_image *image, const ch
 /** Whether this chip can run it. */
 LEO_MUST_CHECK leo_status rt_kernel_check_chip(const struct rt_image *image,
                                                const struct leo_rt_kernel *kernel,
-                                               const struct leo_drv_caps *caps);
+                                               const struct leo_caps *caps);
 void rt_kernel_finish(struct leo_rt_kernel *kernel);
 
 /** A symbol by its name. */

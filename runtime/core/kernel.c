@@ -181,7 +181,7 @@ leo_status rt_kernel_parse(const struct rt_image *image, const char *note, size_
 }
 
 leo_status rt_kernel_check_chip(const struct rt_image *image, const struct leo_rt_kernel *kernel,
-                                const struct leo_drv_caps *caps)
+                                const struct leo_caps *caps)
 {
     if (kernel->arch && kernel->arch != caps->arch) {
         return rt_fail(

@@ -50,7 +50,9 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
     leo_status status = rt_stream_wait_room(stream);
     while (!status && !find_place(stream, size, &at)) {
         status = rt_stream_wait(stream, stream->completed + 1, -1);
-        status = status ? status : rt_stream_wait_room(stream);
+        if (status == LEO_OK) {
+            status = rt_stream_wait_room(stream);
+        }
     }
     if (status) {
         return status;
@@ -105,7 +107,7 @@ static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_r
     mode = mode == LEO_FLOAT_MODE_OWN ? stream->float_mode : mode;
     struct leo_sqe entry = {.opcode = LEO_SQE_OP_KERNEL,
                             .core_kind = (uint8_t)kernel->kind,
-                            .flags = (uint8_t)(mode << RT_FLOAT_MODE_SHIFT)};
+                            .flags = (uint8_t)leo_sqe_set_float_mode(0, mode)};
     memcpy(entry.body, body, sizeof(*body));
     const struct rt_task task = {
         .what = kernel->name,
@@ -327,7 +329,7 @@ leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint3
         fill_entry(kernel, block_num, opts, &body);
         body.args_addr = place.addr;
         body.args_bytes = (uint32_t)bytes;
-        body.args_flags = on_device;
+        body.args_flags = (uint16_t)leo_sqe_kernel_set_in_device(0, on_device);
         if (!kernel->arg_count) {
             body.slots = (uint16_t)(bytes / 8 < RT_SLOTS_MAX ? bytes / 8 : RT_SLOTS_MAX);
         }

@@ -153,7 +153,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .src = to_device ? side.addr : copy->src,
         .width = copy->width,
         .height = (uint32_t)copy->height,
-        .flags = to_device ? RT_COPY_SRC_HOST : RT_COPY_DST_HOST,
+        .flags = to_device ? LEO_SQE_COPY_HOST_SRC : LEO_SQE_COPY_HOST_DST,
         .dst_pitch = to_device ? copy->dst_pitch : side.pitch,
         .src_pitch = to_device ? side.pitch : copy->src_pitch,
     };
@@ -331,7 +331,7 @@ leo_status leo_rt_memset_async(struct leo_rt_stream *stream, uint64_t addr, uint
     leo_status status = rt_memory_side(device, addr, bytes, "fill", &owner);
     if (!status && !owner) {
         body.dst = rt_memory_pinned(device, host_ptr(addr), bytes);
-        body.flags = RT_COPY_DST_HOST;
+        body.flags = LEO_SQE_COPY_HOST_DST;
     }
     if (!status && (owner ? owner != device : !body.dst)) {
         status = rt_fail(LEO_ERR_BAD_POINTER,
@@ -380,7 +380,7 @@ leo_status leo_rt_reduce_async(struct leo_rt_stream *stream, uint64_t dst, uint6
         .src = src,
         .width = bytes,
         .height = 1,
-        .flags = (uint32_t)kind << RT_COPY_KIND_AT | (uint32_t)type << RT_COPY_TYPE_AT,
+        .flags = leo_sqe_copy_set_atomic(leo_sqe_copy_set_atomic_type(0, type), kind),
         .dst_pitch = bytes,
         .src_pitch = bytes,
     };

@@ -233,7 +233,7 @@ bool leo_rt_module_symbol(struct leo_rt_module *module, const char *name, uint64
     pthread_mutex_lock(&module->device->lock);
     bool found = rt_image_find(module->image, name, &symbol);
     pthread_mutex_unlock(&module->device->lock);
-    *addr = found ? symbol.st_value + RT_IMAGE_BIAS : 0;
+    *addr = found ? symbol.st_value + LEO_MAP_IMAGE : 0;
     *bytes = found ? symbol.st_size : 0;
     return found;
 }

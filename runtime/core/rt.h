@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tags.h"
+#include <leo/driver.h>
 #include <leo/runtime.h>
 #include <leo/status_page.h>
 #include <pthread.h>
@@ -13,14 +14,8 @@ enum {
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
     RT_EVENTS_MAX = 65536,
-    RT_FAULT_TEXT = 8192,    /**< bytes of the text of a fault; the checker may find much */
-    RT_SLOTS_MAX = 64,       /**< bits of sqe_kernel.reloc */
-    RT_SKIP_AFTER_FAULT = 1, /**< bit of sqe.flags */
-    RT_FLOAT_MODE_SHIFT = 1, /**< of enum float_mode in sqe.flags */
-    RT_COPY_DST_HOST = 1,    /**< bits of sqe_copy.flags */
-    RT_COPY_SRC_HOST = 2,
-    RT_COPY_KIND_AT = 4,       /**< enum leo_atomic */
-    RT_COPY_TYPE_AT = 8,       /**< enum leo_atomic_type */
+    RT_FAULT_TEXT = 8192,      /**< bytes of the text of a fault; the checker may find much */
+    RT_SLOTS_MAX = 64,         /**< bits of sqe_kernel.reloc */
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };
@@ -89,7 +84,7 @@ struct leo_rt_device {
     struct leo_rt *rt;
     int index, refs;
     struct leo_drv_device *drv;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     /** Protects everything below and all streams, events and modules of the device. Not held while
      * waiting. */
     pthread_mutex_t lock;
@@ -411,7 +406,7 @@ void rt_module_destroy(struct leo_rt_module *module);
 
 /* fault.c */
 /** Kind of the core of the chip that runs a part of the kernel. */
-enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_drv_caps *caps,
+enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_caps *caps,
                                 unsigned core);
 /** What a failed completion means, in words. Caller holds the device's lock. */
 void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *stream,

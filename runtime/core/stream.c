@@ -180,7 +180,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
         now_ns = rt_host_model_launch(device);
     }
     entry->host_ns = now_ns > host_ns ? now_ns : host_ns;
-    entry->flags |= stream->stop_on_failure ? RT_SKIP_AFTER_FAULT : 0;
+    entry->flags |= stream->stop_on_failure ? LEO_SQE_SKIP_AFTER_FAULT : 0;
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
     uint32_t cmd_id;
     status = leo_drv_queue_submit(stream->queue, entry, &cmd_id);

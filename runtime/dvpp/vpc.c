@@ -42,7 +42,7 @@ static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result
                 ? result->status
                 : picture_scale(&step->src, &step->from, &step->dst, &step->to, job->nearest);
         atomic_store(&step->out->code, one == LEO_OK ? DVPP_DONE : DVPP_FAILED);
-        status = status != LEO_OK ? status : one;
+        status = leo_status_first(status, one);
         pixels += pixels_of(step);
     }
     dvpp_finish(result, start_ns, job->channel, job->channel->rates.vpc_mpixel_per_s, pixels,

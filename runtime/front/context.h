@@ -12,7 +12,7 @@ leo_status front_device_reset(int32_t id, bool force);
 /** Devices the process sees. FRONT_NONE_VISIBLE: none. */
 leo_status front_device_count(uint32_t *count);
 /** Capabilities, whether it is set or not. */
-leo_status front_device_caps(int64_t id, struct leo_drv_caps *caps);
+leo_status front_device_caps(int64_t id, struct leo_caps *caps);
 /** A number of its SoC file (leo_rt_soc_number), whether it is set or not. */
 leo_status front_device_number(int64_t id, const char *section, const char *key, double *value);
 /** Whether it is open and its driver has given it up. */

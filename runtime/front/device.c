@@ -10,6 +10,8 @@
 #include "memory_pool.h"
 #include "notify.h"
 
+#include <leo/driver.h>
+
 leo_status front_device_index(int32_t id, int *index)
 {
     struct leo_rt *rt;
@@ -182,7 +184,7 @@ static leo_status open_for_question(int64_t id, struct leo_rt_device **device)
     return status != LEO_OK ? status : leo_rt_device_open(front_process()->rt, index, device);
 }
 
-leo_status front_device_caps(int64_t id, struct leo_drv_caps *caps)
+leo_status front_device_caps(int64_t id, struct leo_caps *caps)
 {
     pthread_mutex_t *lock = &front_process()->device_lock;
     struct leo_rt_device *device;

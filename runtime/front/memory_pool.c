@@ -76,7 +76,7 @@ static leo_status trim(struct front_pool *pool, uint64_t keep)
         next = block->next;
         if (is_given(block)) {
             leo_status freed = leo_rt_memory_free(pool->device, block->range.base);
-            status = status != LEO_OK ? status : freed;
+            status = leo_status_first(status, freed);
             count(pool, FRONT_POOL_RESERVED, -(int64_t)block->range.bytes);
             take_out(&pool->free, block);
             end_block(block);

@@ -10,7 +10,7 @@ static _Atomic uint32_t *mode_of(const struct front_context *context)
 leo_status front_saturate_get(bool *by_itself, bool *later)
 {
     FRONT_PINNED struct front_context *context = NULL;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_status status = front_context_current(&context);
     if (status != LEO_OK) {
         return status;

@@ -7,6 +7,7 @@
 #include "work.h"
 
 #include <leo/alloc.h>
+#include <leo/driver.h>
 #include <time.h>
 
 leo_status front_stream_make(struct front_context *context, uint32_t priority, uint32_t flags,
@@ -265,7 +266,7 @@ leo_status front_device_synchronize(int timeout_ms)
                    : spent < (uint64_t)timeout_ms ? timeout_ms - (int)spent
                                                   : 0;
         leo_status next = front_stream_status(stream, leo_rt_stream_synchronize(stream->rt, left));
-        status = status != LEO_OK ? status : next;
+        status = leo_status_first(status, next);
         front_unpin(stream);
     }
     leo_free(streams);
@@ -319,7 +320,7 @@ leo_status front_stream_set_failure_mode(const void *handle, bool stop)
 leo_status front_stream_available(uint32_t *count)
 {
     FRONT_PINNED struct front_context *context = NULL;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_status status = front_context_current(&context);
     if (status == LEO_OK) {
         leo_rt_device_get_caps(context->rt, &caps);

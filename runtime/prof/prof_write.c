@@ -281,7 +281,7 @@ static bool write_device(const struct writer *writer, const struct prof_device *
 {
     char name[64], path[PROF_PATH_BYTES];
     uint64_t lost = 0;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!write_tasks(writer, device, &lost)) {
         return false;
     }

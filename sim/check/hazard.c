@@ -421,7 +421,7 @@ static void find_empty(struct sim_check *check, const struct sim_op *op)
         .unit = LEO_PIPE_V,
         .space = LEO_MEM_SPACE_UB,
         .core = check->core,
-        .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+        .pc = (uint32_t)(op->pc - LEO_MAP_IMAGE),
         .block = check->block,
         .addr = op->a,
     };
@@ -445,7 +445,7 @@ void sim_check_unit(struct sim_check *check, const struct sim_core *core, const 
         .check = check,
         .unit = unit,
         .stamp = stamp_of(unit, number),
-        .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+        .pc = (uint32_t)(op->pc - LEO_MAP_IMAGE),
         .chained = is_chained(op),
         .unit_flag = has_unit_flag(op),
     };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chip.h"
 
+#include "../host/host_pool.h"
+#include "../host/pages.h"
 #include "../simd/simd.h"
 #include "../tape/record.h"
-#include "host_pool.h"
 #include <fenv.h>
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     chip->core_count = config->cube_cores + config->vector_cores;
     chip->arena_bytes =
         bytes * chip->core_count + sim_host_pool_threads(chip->pool) * SIM_SCRATCH_BYTES;
-    chip->arena = sim_hbm_reserve(chip->arena_bytes);
+    chip->arena = sim_pages_reserve(chip->arena_bytes);
     chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
     if (chip->core) {
         memset(chip->core, 0, chip->core_count * sizeof(*chip->core));
@@ -27,7 +28,7 @@ static leo_status create_cores(struct leo_sim_chip *chip)
     }
     chip->scratch = chip->arena + bytes * chip->core_count;
     for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_core_init(&chip->core[id], config, chip->simd, id, chip->arena + id * bytes);
+        sim_core_init(&chip->core[id], config, chip->simd, sim_insns, id, chip->arena + id * bytes);
         sim_time_log_init(&chip->core[id].log, &chip->log_pool);
     }
     return LEO_OK;
@@ -37,9 +38,9 @@ static leo_status create_cores(struct leo_sim_chip *chip)
 static leo_status create_memory(struct leo_sim_chip *chip, const struct leo_sim_opts *opts)
 {
     struct sim_config *config = &chip->config;
-    uint64_t base = opts->gm_base ? opts->gm_base : SIM_GM_BASE;
+    uint64_t base = opts->gm_base ? opts->gm_base : LEO_MAP_GM;
     uint64_t bytes = opts->gm_bytes ? opts->gm_bytes : config->hbm_bytes;
-    if (base < SIM_GM_BASE || base % 4096 || bytes % 4096 || base + bytes < base) {
+    if (base < LEO_MAP_GM || base % 4096 || bytes % 4096 || base + bytes < base) {
         return LEO_ERR_INVALID_ARG;
     }
     config->hbm_bytes = config->hbm_bytes < bytes ? config->hbm_bytes : bytes;
@@ -97,7 +98,7 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_checks_create(chip, opts->check);
     }
     if (!status) {
-        status = sim_function_init(chip);
+        status = sim_function_init(chip, sim_chip_reset);
     }
     if (!status) {
         status = sim_scheduler_init(chip);
@@ -212,18 +213,11 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     sim_checks_destroy(chip);
     leo_free(chip->trace);
     leo_free(chip->core);
-    sim_hbm_release(chip->arena, chip->arena_bytes);
+    sim_pages_release(chip->arena, chip->arena_bytes);
     sim_l2_destroy(&chip->l2);
     sim_hbm_destroy(&chip->hbm);
     sim_host_lock_destroy(chip->run_lock);
     leo_free(chip);
-}
-
-void sim_chip_forget(struct leo_sim_chip *chip)
-{
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_core_forget(&chip->core[id]);
-    }
 }
 
 void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name)

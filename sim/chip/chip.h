@@ -50,7 +50,5 @@ struct leo_sim_chip {
     void *log_user;
 };
 
-/** Mappings of a space changed: cores must look again. */
-void sim_chip_forget(struct leo_sim_chip *chip);
 /** Back to the state after power-up; time goes on, the host's DMA table stays. */
 void sim_chip_reset(struct leo_sim_chip *chip);

@@ -7,8 +7,8 @@
 #include "chip.h"
 
 #include "../core/state.h"
+#include "../host/host_pool.h"
 #include "../section.h"
-#include "host_pool.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +146,7 @@ static bool settle_chip(struct leo_sim_chip *chip)
 {
     atomic_store(&chip->function.sim_time_ns, chip->scheduler.now_ps / 1000);
     atomic_store(&chip->windowed, true); // nobody knows what is unwritten
-    sim_chip_forget(chip);
+    sim_cores_forget(chip);
     return true;
 }
 
@@ -185,7 +185,7 @@ static void reset(struct leo_sim_chip *chip, unsigned kinds)
         }
         (void)parts[i].walk(chip, zero, &kinds);
     }
-    sim_chip_forget(chip);
+    sim_cores_forget(chip);
 }
 
 void sim_chip_reset(struct leo_sim_chip *chip)

@@ -14,12 +14,13 @@ bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_spa
     fault->addr = addr;
     fault->bytes = bytes;
     fault->align = 0;
+    fault->operand = 0;
     return false;
 }
 
 static uint64_t window_base(enum leo_mem_space space)
 {
-    return SIM_WINDOW_BASE + ((uint64_t)space - LEO_MEM_SPACE_UB) * SIM_WINDOW_BYTES;
+    return LEO_MAP_WINDOWS + ((uint64_t)space - LEO_MEM_SPACE_UB) * LEO_MAP_WINDOW_BYTES;
 }
 
 uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_t addr,
@@ -27,7 +28,7 @@ uint8_t *sim_core_local(struct sim_core *core, enum leo_mem_space space, uint64_
 {
     const struct sim_local *local = &core->local[space];
     uint64_t base = window_base(space);
-    uint64_t offset = addr >= base && addr - base < SIM_WINDOW_BYTES ? addr - base : addr;
+    uint64_t offset = addr >= base && addr - base < LEO_MAP_WINDOW_BYTES ? addr - base : addr;
     if (offset > local->bytes || bytes > local->bytes - offset) {
         sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, space, addr, bytes);
         return NULL;
@@ -49,10 +50,10 @@ static bool fits(uint64_t addr, uint64_t bytes, uint64_t base, uint64_t end)
 static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
                          struct sim_region *region)
 {
-    uint64_t shared_end = SIM_IMAGE_BASE + core->image_read_only;
+    uint64_t shared_end = LEO_MAP_IMAGE + core->image_read_only;
     const struct sim_config *config = core->config;
-    if (fits(addr, bytes, SIM_IMAGE_BASE, shared_end)) {
-        *region = (struct sim_region){.base = SIM_IMAGE_BASE,
+    if (fits(addr, bytes, LEO_MAP_IMAGE, shared_end)) {
+        *region = (struct sim_region){.base = LEO_MAP_IMAGE,
                                       .bytes = core->image_read_only,
                                       .host = core->image,
                                       .access = SIM_ACCESS_READ | SIM_ACCESS_EXEC,
@@ -60,7 +61,7 @@ static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
                                       .store_cycles = (float)config->scalar_load_private};
         return true;
     }
-    if (fits(addr, bytes, shared_end, SIM_IMAGE_BASE + core->image_bytes)) {
+    if (fits(addr, bytes, shared_end, LEO_MAP_IMAGE + core->image_bytes)) {
         *region = (struct sim_region){.base = shared_end,
                                       .bytes = core->image_bytes - core->image_read_only,
                                       .host = core->image_private,
@@ -73,7 +74,7 @@ static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
         *region =
             (struct sim_region){.base = core->stack_end,
                                 .bytes = core->private_end - core->stack_end,
-                                .host = core->private_window + (core->stack_end - SIM_PRIVATE_BASE),
+                                .host = core->private_window + (core->stack_end - LEO_MAP_PRIVATE),
                                 .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
                                 .load_cycles = (float)config->scalar_load_private,
                                 .store_cycles = (float)config->scalar_load_private};
@@ -85,7 +86,7 @@ static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
 /* Below the stack, but near enough to have been meant as stack. */
 static bool fault_outside(struct sim_core *core, uint64_t addr, uint64_t bytes)
 {
-    if (addr >= SIM_PRIVATE_BASE && addr < core->stack_end) {
+    if (addr >= LEO_MAP_PRIVATE && addr < core->stack_end) {
         return sim_core_fault(core, LEO_FAULT_STACK_OVERFLOW, LEO_MEM_SPACE_PRIVATE, addr, bytes);
     }
     return sim_core_fault(core, LEO_FAULT_GM_OUT_OF_RANGE, LEO_MEM_SPACE_GM, addr, bytes);
@@ -107,7 +108,7 @@ static struct sim_extent *find_extent(struct sim_core *core, uint64_t addr, uint
 
 uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool write)
 {
-    if (addr < SIM_GM_BASE) {
+    if (addr < LEO_MAP_GM) {
         struct sim_region region;
         if (!find_private(core, addr, bytes, &region)) {
             fault_outside(core, addr, bytes);
@@ -144,7 +145,7 @@ static unsigned watched(const struct sim_core *core, bool global)
 static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)
 {
     const struct sim_local *ub = &core->local[LEO_MEM_SPACE_UB];
-    uint64_t base = addr >= SIM_WINDOW_BASE ? SIM_WINDOW_BASE : 0;
+    uint64_t base = addr >= LEO_MAP_WINDOWS ? LEO_MAP_WINDOWS : 0;
     if (!fits(addr, bytes, base, base + ub->bytes)) {
         return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, LEO_MEM_SPACE_UB, addr, bytes);
     }
@@ -200,14 +201,14 @@ bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enu
 {
     struct sim_core *core = scalar->owner;
     bool found = false;
-    if (addr >= SIM_GM_BASE) {
+    if (addr >= LEO_MAP_GM) {
         found = find_gm(core, addr, bytes, access, region);
-    } else if (addr < SIM_IMAGE_BASE ||
-               (addr >= SIM_WINDOW_BASE && addr < SIM_WINDOW_BASE + SIM_WINDOW_BYTES)) {
+    } else if (addr < LEO_MAP_IMAGE ||
+               (addr >= LEO_MAP_WINDOWS && addr < LEO_MAP_WINDOWS + LEO_MAP_WINDOW_BYTES)) {
         found = find_ub(core, addr, bytes, region);
-    } else if (addr >= SIM_WINDOW_BASE && addr < SIM_PRIVATE_BASE) {
+    } else if (addr >= LEO_MAP_WINDOWS && addr < LEO_MAP_PRIVATE) {
         // The other buffers have no scalar port.
-        uint64_t space = LEO_MEM_SPACE_UB + (addr - SIM_WINDOW_BASE) / SIM_WINDOW_BYTES;
+        uint64_t space = LEO_MEM_SPACE_UB + (addr - LEO_MAP_WINDOWS) / LEO_MAP_WINDOW_BYTES;
         enum leo_mem_space named =
             space <= LEO_MEM_SPACE_FB ? (enum leo_mem_space)space : LEO_MEM_SPACE_GM;
         return sim_core_fault(core, LEO_FAULT_LOCAL_OUT_OF_RANGE, named, addr, bytes);

@@ -2,7 +2,7 @@
 #include "core.h"
 
 #include "../check/check.h"
-#include "../chip/host_pool.h"
+#include "../host/host_pool.h"
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
@@ -21,7 +21,7 @@ static bool refuse_ecall(struct sim_scalar *scalar)
 static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
 {
     const struct sim_core *core = scalar->owner;
-    if (addr >= SIM_GM_BASE) {
+    if (addr >= LEO_MAP_GM) {
         sim_host_pool_wait_turn(core->pool, core->first_turn, core->turn);
     }
 }
@@ -34,7 +34,7 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
     if (touch == (SIM_TOUCH_READ | SIM_TOUCH_WRITE)) {
         touch |= SIM_TOUCH_ATOMIC;
     }
-    bool global = addr >= SIM_GM_BASE;
+    bool global = addr >= LEO_MAP_GM;
     if (global && core->stores && touch & SIM_TOUCH_WRITE) {
         const struct sim_span span = sim_store_span(addr, bytes);
         sim_core_stored(scalar->owner, &span, LEO_PIPE_S);
@@ -42,9 +42,9 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
     if (!core->check || (global && core->poll.passing && touch == SIM_TOUCH_READ)) {
         return; // what polls is ordered by what it reads
     }
-    uint64_t at = !global && addr >= SIM_WINDOW_BASE ? addr - SIM_WINDOW_BASE : addr;
+    uint64_t at = !global && addr >= LEO_MAP_WINDOWS ? addr - LEO_MAP_WINDOWS : addr;
     sim_check_scalar(core->check, global ? LEO_MEM_SPACE_GM : LEO_MEM_SPACE_UB, at, bytes, touch,
-                     scalar->pc - SIM_IMAGE_BASE);
+                     scalar->pc - LEO_MAP_IMAGE);
 }
 
 static const struct sim_scalar_env core_env = {
@@ -99,7 +99,7 @@ uint64_t sim_core_sparse_bytes(const struct sim_config *config)
 
 uint64_t sim_core_arena_bytes(const struct sim_config *config)
 {
-    uint64_t bytes = SIM_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES;
+    uint64_t bytes = LEO_MAP_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES;
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
     }
@@ -115,11 +115,13 @@ static enum leo_core_kind kind_of(const struct sim_config *config, unsigned id)
 }
 
 void sim_core_init(struct sim_core *core, const struct sim_config *config,
-                   const struct sim_simd *simd, unsigned id, uint8_t *arena)
+                   const struct sim_simd *simd, const struct sim_insn *insns, unsigned id,
+                   uint8_t *arena)
 {
     memset(core, 0, sizeof(*core));
     core->config = config;
     core->simd = simd;
+    core->insns = insns;
     core->id = id;
     core->kind = kind_of(config, id);
     core->sub_block_num = 1;
@@ -135,7 +137,7 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
     core->sparse = arena;
     arena += sim_core_sparse_bytes(config);
     core->private_window = arena;
-    arena += SIM_WINDOW_BYTES;
+    arena += LEO_MAP_WINDOW_BYTES;
     core->image_private = arena;
     sim_caches_init(&core->caches, config);
     core->scalar.env = &core_env;
@@ -156,8 +158,9 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     struct sim_scalar *scalar = &core->scalar;
     sim_sections_zero(&sim_core_sections, core, SIM_SECTION_BLOCK);
     sim_core_forget(core);
-    scalar->pc = SIM_IMAGE_BASE + block->entry;
-    scalar->x[1] = SIM_RETURN_ADDR;
+    scalar->pc = LEO_MAP_IMAGE + block->entry;
+    core->entry = block->entry;
+    scalar->x[1] = LEO_MAP_RETURN;
     scalar->x[2] = block->sp;
     memcpy(&scalar->x[10], block->argument, sizeof(block->argument));
     sim_caches_begin(&core->caches, block->entry);
@@ -202,8 +205,9 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
         fault->code = LEO_FAULT_ILLEGAL_INSTRUCTION;
         stop = SIM_SCALAR_FAULT;
     }
-    if (stop == SIM_SCALAR_FAULT && fault->pc >= SIM_IMAGE_BASE && fault->pc < SIM_IMAGE_END) {
-        fault->pc -= SIM_IMAGE_BASE;
+    if (stop == SIM_SCALAR_FAULT && fault->pc >= LEO_MAP_IMAGE && fault->pc < LEO_MAP_IMAGE_END) {
+        fault->pc -= LEO_MAP_IMAGE;
+        fault->caller = sim_core_caller(core, fault->pc);
     }
     if (core->park == SIM_PARK_FLAG) {
         return stop; // what it waits for is the last record

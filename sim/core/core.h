@@ -12,15 +12,8 @@
 #include "caches.h"
 #include "poll.h"
 #include <leo/isa_enums.h>
+#include <leo/map.h>
 
-/* The address map of a core (isa/layout/kernel_note.layout). */
-#define SIM_IMAGE_BASE UINT64_C(0x10000000)
-#define SIM_IMAGE_END  UINT64_C(0x20000000)
-#define SIM_WINDOW_BASE                                                                            \
-    UINT64_C(0x20000000) /* UB, L1, L0A, L0B, L0C, BT, FB in the order of enum leo_mem_space */
-#define SIM_WINDOW_BYTES        UINT64_C(0x01000000)
-#define SIM_PRIVATE_BASE        UINT64_C(0x30000000)
-#define SIM_PRIVATE_END         UINT64_C(0x31000000)
 #define SIM_PRIVATE_IMAGE_BYTES UINT64_C(0x01000000) /* most writable bytes of an image */
 #define SIM_SCRATCH_BYTES       UINT64_C(0x00100000)
 
@@ -85,6 +78,7 @@ struct sim_core {
     struct sim_scalar scalar;
     const struct sim_config *config;
     const struct sim_simd *simd;
+    const struct sim_insn *insns; /**< by enum leo_insn */
     unsigned id;
     enum leo_core_kind kind;
     /* What the running block sees. */
@@ -120,6 +114,7 @@ struct sim_core {
     uint8_t *image_private, *private_window; /**< private copy of the writable part; 0x30000000 */
     uint64_t stack_end,
         private_end; /**< core addresses: lowest of the stack, end of the arguments */
+    uint64_t entry;  /**< link address the block began at */
     bool wrote_text; /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
@@ -168,7 +163,8 @@ struct sim_block {
 
 /** Wires a core up. Its memories come from `arena`, SIM_CORE_ARENA_BYTES(config) long and zero. */
 void sim_core_init(struct sim_core *core, const struct sim_config *config,
-                   const struct sim_simd *simd, unsigned id, uint8_t *arena);
+                   const struct sim_simd *simd, const struct sim_insn *insns, unsigned id,
+                   uint8_t *arena);
 /** Bytes of host address space a core needs (only touched pages cost memory). */
 uint64_t sim_core_arena_bytes(const struct sim_config *config);
 /** Of these, those of `sparse`. */
@@ -201,6 +197,10 @@ bool sim_core_find(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, enu
 bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op);
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value);
 bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value);
+
+/** caller.c: link address that the function at link address `pc` returns to; 0 = it is the kernel,
+ * or none was found. */
+uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc);
 
 /* execute.c: the effect of one instruction without its time. */
 /** Whether this core has the instruction. */

@@ -19,7 +19,7 @@ static void log_cross(struct sim_core *core, const struct sim_op *op, enum sim_t
         .pipe = (uint8_t)pipe,
         .dst = (uint8_t)mode,
         .id = (uint8_t)flag,
-        .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+        .pc = (uint32_t)(op->pc - LEO_MAP_IMAGE),
     };
     sim_core_log(core, &record, NULL);
 }
@@ -66,7 +66,7 @@ bool sim_core_cross_wait(struct sim_core *core, const struct sim_op *op)
     if (mode == LEO_CROSS_COUNT) {
         core->park = SIM_PARK_FLAG;
         core->park_flag = (uint8_t)flag;
-        core->park_pc = op->pc - SIM_IMAGE_BASE;
+        core->park_pc = op->pc - LEO_MAP_IMAGE;
         return false; // tried again when it is raised
     }
     core->cross.taken[mode][flag]++;

@@ -15,7 +15,7 @@ bool sim_core_outline(struct sim_core *core, const struct sim_op *op, struct sim
 bool sim_core_has(const struct sim_core *core, enum leo_insn insn)
 {
     int arch = leo_arch_index(core->config->arch);
-    return arch >= 0 && sim_insns[insn].cores[arch] >> core->kind & 1;
+    return arch >= 0 && core->insns[insn].cores[arch] >> core->kind & 1;
 }
 
 static bool map_span(struct sim_core *core, struct sim_span *span)
@@ -30,6 +30,12 @@ static bool map_span(struct sim_core *core, struct sim_span *span)
     return low != NULL;
 }
 
+static bool tell_operand(struct sim_core *core, unsigned operand)
+{
+    core->scalar.fault.operand = (uint8_t)(operand + 1);
+    return false;
+}
+
 bool sim_footprint_map(struct sim_core *core, struct sim_footprint *foot)
 {
     if (foot->empty) {
@@ -37,11 +43,11 @@ bool sim_footprint_map(struct sim_core *core, struct sim_footprint *foot)
     }
     for (unsigned i = SIM_OPERAND_B; i < SIM_OPERAND_EXTRA; i++) {
         if (!map_span(core, &foot->span[i])) {
-            return false;
+            return tell_operand(core, i);
         }
     }
     if (!map_span(core, &foot->span[SIM_OPERAND_A])) {
-        return false;
+        return tell_operand(core, SIM_OPERAND_A);
     }
     for (unsigned i = SIM_OPERAND_EXTRA; i < foot->count; i++) {
         if (!map_span(core, &foot->span[i])) {
@@ -51,10 +57,24 @@ bool sim_footprint_map(struct sim_core *core, struct sim_footprint *foot)
     return true;
 }
 
+/* Of a fault in global memory: the operand that is there. */
+static void tell_global(struct sim_core *core, const struct sim_op *op)
+{
+    struct sim_fault *fault = &core->scalar.fault;
+    for (unsigned i = 0; i < SIM_OPERAND_EXTRA && !fault->operand; i++) {
+        if (op->row->operand[i] == LEO_INSN_OPERAND_GM) {
+            fault->operand = (uint8_t)(i + 1);
+        }
+    }
+}
+
 /* What was wrong is in the configuration words: the record gets them as address and length. */
 static bool tell_config(struct sim_core *core, const struct sim_op *op)
 {
     struct sim_fault *fault = &core->scalar.fault;
+    if (fault->code == LEO_FAULT_GM_OUT_OF_RANGE || fault->code == LEO_FAULT_GM_READ_ONLY) {
+        tell_global(core, op);
+    }
     if (fault->code != LEO_FAULT_ILLEGAL_CONFIG && fault->code != LEO_FAULT_ILLEGAL_INSTRUCTION) {
         return false;
     }
@@ -110,7 +130,7 @@ static bool is_within_limit(struct sim_core *core, const struct sim_op *op)
 
 bool sim_core_execute(struct sim_core *core, struct sim_op *op)
 {
-    op->row = &sim_insns[op->insn];
+    op->row = &core->insns[op->insn];
     op->foot = &core->foot;
     if (!op->row->exec) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);

@@ -57,7 +57,7 @@ bool sim_core_flag_set(struct sim_core *core, const struct sim_op *op)
     }
     *set = (uint8_t)(*set | 1u << flag.id);
     if (core->check) {
-        sim_check_flag_set(core->check, flag.src, flag.dst, flag.id, op->pc - SIM_IMAGE_BASE);
+        sim_check_flag_set(core->check, flag.src, flag.dst, flag.id, op->pc - LEO_MAP_IMAGE);
     }
     log_flag(core, SIM_TIME_SET, &flag);
     return true;

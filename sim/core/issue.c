@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands instructions to the units: their effect now, what they cost into the log (time/log.h). */
-#include "../chip/host_pool.h"
+#include "../host/host_pool.h"
 #include "../memory/hbm.h"
 #include "../tape/record.h"
 #include "core.h"
@@ -53,7 +53,7 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
     record->overlap = (float)cost.overlap_cycles;
     record->head = (float)cost.head_cycles;
     record->work = cost.work;
-    record->pc = (uint32_t)(op->pc - SIM_IMAGE_BASE);
+    record->pc = (uint32_t)(op->pc - LEO_MAP_IMAGE);
     record->insn = (uint16_t)op->insn;
     record->kind = SIM_TIME_OP;
     record->pipe = op->row->pipe;
@@ -97,7 +97,7 @@ static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct si
     }
     sim_core_log_unit(core, op);
     const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
-    if (core->stores && row->writes_gm && !op->foot->empty && dst->low >= SIM_GM_BASE) {
+    if (core->stores && row->writes_gm && !op->foot->empty && dst->low >= LEO_MAP_GM) {
         sim_core_stored(core, dst, (enum leo_pipe)row->pipe);
     }
     return true;
@@ -131,7 +131,7 @@ void sim_core_log(struct sim_core *core, struct sim_time_record *record,
 bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
 {
     struct sim_core *core = scalar->owner;
-    const struct sim_insn *row = &sim_insns[op->insn];
+    const struct sim_insn *row = &core->insns[op->insn];
     if (!sim_core_has(core, op->insn)) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_INSTRUCTION, LEO_MEM_SPACE_PRIVATE, 0, 0);
     }

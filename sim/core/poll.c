@@ -17,7 +17,7 @@ enum {
 bool sim_core_poll(struct sim_scalar *scalar, uint64_t addr, unsigned bytes)
 {
     struct sim_core *core = scalar->owner;
-    if (bytes && addr < SIM_GM_BASE) {
+    if (bytes && addr < LEO_MAP_GM) {
         return true;
     }
     if (core->poll.passing || core->poll.once) {
@@ -28,7 +28,7 @@ bool sim_core_poll(struct sim_scalar *scalar, uint64_t addr, unsigned bytes)
         return true;
     }
     core->park = SIM_PARK_POLL;
-    core->park_pc = scalar->pc - SIM_IMAGE_BASE;
+    core->park_pc = scalar->pc - LEO_MAP_IMAGE;
     return false;
 }
 
@@ -56,7 +56,7 @@ static void log_poll(struct sim_core *core, unsigned id, const struct sim_store 
         .work = store->number,
         .dst = copy,
         .id = (uint8_t)id,
-        .pc = (uint32_t)(core->scalar.pc - SIM_IMAGE_BASE),
+        .pc = (uint32_t)(core->scalar.pc - LEO_MAP_IMAGE),
     };
     if (sim_time_log_reserve(&core->log)) {
         sim_core_log(core, &record, NULL);
@@ -67,7 +67,7 @@ void sim_core_poll_read(struct sim_core *core, uint64_t addr, uint64_t bytes)
 {
     struct sim_poll *poll = &core->poll;
     const struct sim_fault fault = core->scalar.fault;
-    if (addr < SIM_GM_BASE || !sim_core_gm(core, addr, bytes, false)) {
+    if (addr < LEO_MAP_GM || !sim_core_gm(core, addr, bytes, false)) {
         core->scalar.fault = fault; // the access itself will tell
         return;
     }
@@ -86,7 +86,7 @@ void sim_core_poll_read(struct sim_core *core, uint64_t addr, uint64_t bytes)
         }
     }
     if (core->check) {
-        sim_check_acquire(core->check, addr, bytes, core->scalar.pc - SIM_IMAGE_BASE);
+        sim_check_acquire(core->check, addr, bytes, core->scalar.pc - LEO_MAP_IMAGE);
     }
 }
 

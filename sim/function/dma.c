@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dma.h"
 
-#include "../chip/host_pool.h"
+#include "../host/host_pool.h"
 #include <leo/alloc.h>
 #include <string.h>
 

@@ -49,14 +49,13 @@ struct sim_function {
     _Atomic uint64_t sim_time_ns;
     uint32_t fault_count; /**< records written */
     struct sim_profile profile;
+    void (*reset)(struct leo_sim_chip *chip);
 };
 
-enum { SIM_IRQ_COMPLETION = 1, SIM_IRQ_FAULT = 2 };
-enum { SIM_STATUS_READY = 1, SIM_STATUS_DEAD = 2 };
 enum { SIM_PRIORITY_LEAST = 7 };
-enum { SIM_CONTROL_ENABLE = 1, SIM_CONTROL_RESET = 2 };
 
-leo_status sim_function_init(struct leo_sim_chip *chip);
+/** `reset`: what the control register asks for. */
+leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip));
 void sim_function_finish(struct leo_sim_chip *chip);
 /** Its state (section.h). */
 bool sim_function_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user);
@@ -82,6 +81,3 @@ void sim_profile_task(struct leo_sim_chip *chip, const struct leo_task_record *r
 void sim_profile_traces(struct leo_sim_chip *chip);
 /** Tells the host the counts if they changed. */
 void sim_profile_flush(struct leo_sim_chip *chip);
-
-/** Runs an entry of the admin queue; its status. */
-enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *entry);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../chip/chip.h"
-#include "../chip/host_pool.h"
+#include "../host/host_pool.h"
 #include "../tape/record.h"
 
 #include <leo/alloc.h>
 #include <leo/ring_math.h>
 #include <string.h>
 
-leo_status sim_function_init(struct leo_sim_chip *chip)
+leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip))
 {
     struct sim_function *function = &chip->function;
+    function->reset = reset;
     leo_status status = sim_dma_init(&function->dma);
     uint32_t queues = chip->config.queues;
     function->ring = leo_calloc(queues, sizeof(*function->ring));
@@ -54,7 +55,7 @@ static void enable(struct leo_sim_chip *chip)
     function->ring[0] = ring;
     atomic_store(&function->sq_tail[0], 0);
     atomic_store(&function->cq_head[0], 0);
-    atomic_store(&function->status, SIM_STATUS_READY);
+    atomic_store(&function->status, LEO_BIT_STATUS_READY);
 }
 
 void sim_function_control(struct leo_sim_chip *chip)
@@ -62,12 +63,12 @@ void sim_function_control(struct leo_sim_chip *chip)
     struct sim_function *function = &chip->function;
     uint32_t control = atomic_load(&function->control);
     uint32_t status = atomic_load(&function->status);
-    if (control & SIM_CONTROL_RESET) {
-        sim_chip_reset(chip);
+    if (control & LEO_BIT_CONTROL_RESET) {
+        function->reset(chip);
         atomic_store(&function->control, 0);
-    } else if (control & SIM_CONTROL_ENABLE && !status) {
+    } else if (control & LEO_BIT_CONTROL_ENABLE && !status) {
         enable(chip);
-    } else if (!(control & SIM_CONTROL_ENABLE) && status) {
+    } else if (!(control & LEO_BIT_CONTROL_ENABLE) && status) {
         function->ring[0].depth = 0;
         atomic_store(&function->status, 0);
     }
@@ -76,7 +77,7 @@ void sim_function_control(struct leo_sim_chip *chip)
 void sim_function_die(struct leo_sim_chip *chip)
 {
     chip->function.ring[0].depth = 0;
-    atomic_store(&chip->function.status, SIM_STATUS_DEAD);
+    atomic_store(&chip->function.status, LEO_BIT_STATUS_DEAD);
 }
 
 bool sim_function_has_irq(const struct leo_sim_chip *chip)
@@ -193,7 +194,7 @@ static void store_part(_Atomic uint64_t *reg, uint32_t byte, unsigned bytes, uin
 
 static void write_control(struct leo_sim_chip *chip, uint32_t value)
 {
-    atomic_store(&chip->function.control, value & (SIM_CONTROL_ENABLE | SIM_CONTROL_RESET));
+    atomic_store(&chip->function.control, value & (LEO_BIT_CONTROL_ENABLE | LEO_BIT_CONTROL_RESET));
     // If somebody is running the chip he does it at his next boundary.
     if (sim_host_lock_try(chip->run_lock)) {
         sim_function_control(chip);

@@ -77,7 +77,7 @@ void sim_ring_complete(struct leo_sim_chip *chip, unsigned queue, struct leo_cqe
     }
     ring->phase = leo_ring_next_phase(ring->cq_tail, ring->depth, ring->phase);
     ring->cq_tail = leo_ring_next(ring->cq_tail, ring->depth);
-    sim_function_raise(chip, SIM_IRQ_COMPLETION);
+    sim_function_raise(chip, LEO_BIT_IRQ_STATUS_COMPLETION);
 }
 
 uint32_t sim_fault_write(struct leo_sim_chip *chip, const struct leo_fault_record *record)
@@ -93,6 +93,6 @@ uint32_t sim_fault_write(struct leo_sim_chip *chip, const struct leo_fault_recor
         return 0;
     }
     function->fault_count++;
-    sim_function_raise(chip, SIM_IRQ_FAULT);
+    sim_function_raise(chip, LEO_BIT_IRQ_STATUS_FAULT);
     return function->fault_count;
 }

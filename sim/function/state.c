@@ -21,6 +21,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, sim_time_ns), // of the scheduler's clock
     SECTION(HOST, fault_count),
     SECTION(HOST, profile),
+    SECTION(WIRED, reset),
 };
 #undef SECTION
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // mremap
 #include "hbm.h"
 
+#include "../host/pages.h"
 #include <leo/alloc.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,36 +12,9 @@
 
 enum { PAGE_BYTES = 4096, SMALL_BYTES = 1 << 16 };
 
-uint8_t *sim_hbm_reserve(uint64_t bytes)
-{
-    // Goes through the allocator once so that tests can make it fail like any other allocation.
-    void *probe = leo_alloc(1);
-    if (!probe) {
-        return NULL;
-    }
-    leo_free(probe);
-    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return data == MAP_FAILED ? NULL : data;
-}
-
-void sim_hbm_release(uint8_t *data, uint64_t bytes)
-{
-    if (data) {
-        munmap(data, bytes);
-    }
-}
-
-void sim_hbm_forget(uint8_t *data, uint64_t bytes)
-{
-    if (madvise(data, bytes, MADV_DONTNEED) != 0) {
-        memset(data, 0, bytes);
-    }
-}
-
 leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes)
 {
-    *hbm = (struct sim_hbm){.base = base, .data = sim_hbm_reserve(bytes)};
+    *hbm = (struct sim_hbm){.base = base, .data = sim_pages_reserve(bytes)};
     hbm->bytes = hbm->data ? bytes : 0;
     if (hbm->data) {
         // Tiles stride over many pages: small ones would cost a miss of the host's TLB a row.
@@ -54,7 +28,7 @@ leo_status sim_hbm_create(struct sim_hbm *hbm, uint64_t base, uint64_t bytes)
 
 void sim_hbm_destroy(struct sim_hbm *hbm)
 {
-    sim_hbm_release(hbm->data, hbm->bytes);
+    sim_pages_release(hbm->data, hbm->bytes);
     leo_free(hbm->adopted);
     *hbm = (struct sim_hbm){0};
 }
@@ -130,5 +104,5 @@ void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes)
     }
     memset(hbm->data + begin, 0, page_begin - begin);
     memset(hbm->data + page_end, 0, end - page_end);
-    sim_hbm_forget(hbm->data + page_begin, page_end - page_begin);
+    sim_pages_forget(hbm->data + page_begin, page_end - page_begin);
 }

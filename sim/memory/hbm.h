@@ -4,13 +4,11 @@
 #pragma once
 
 #include <leo/isa_enums.h>
+#include <leo/map.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/** Device memory begins here at the earliest: below are the core's own windows. */
-#define SIM_GM_BASE UINT64_C(0x100000000)
 
 /** The same memory once more: what is addressed here goes past the L2 (docs/hw/dma.md). */
 #define SIM_GM_NO_L2 (UINT64_C(1) << LEO_GM_BIT_NO_L2)
@@ -38,9 +36,3 @@ void sim_hbm_zero(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes);
  * away, until the range is zeroed. `keep`: the contents move there, else what is there shows.
  */
 leo_status sim_hbm_adopt(struct sim_hbm *hbm, uint64_t addr, uint64_t bytes, void *host, bool keep);
-
-/** Zeroed reserved memory for other rooms; NULL on failure. */
-uint8_t *sim_hbm_reserve(uint64_t bytes);
-void sim_hbm_release(uint8_t *data, uint64_t bytes);
-/** Makes reserved pages read zero again: they go back to the host. */
-void sim_hbm_forget(uint8_t *data, uint64_t bytes);

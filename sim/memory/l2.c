@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "l2.h"
 
-#include "hbm.h"
+#include "../host/pages.h"
 #include <string.h>
 
 enum { MARK_USED = 1, MARK_DIRTY = 2 };
@@ -30,9 +30,9 @@ leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, ui
     if (!l2->places) {
         return LEO_OK;
     }
-    l2->place = (uint32_t *)(void *)sim_hbm_reserve(l2->lines * sizeof(*l2->place));
-    l2->line = (uint32_t *)(void *)sim_hbm_reserve(l2->places * sizeof(*l2->line));
-    l2->mark = sim_hbm_reserve(l2->places);
+    l2->place = (uint32_t *)(void *)sim_pages_reserve(l2->lines * sizeof(*l2->place));
+    l2->line = (uint32_t *)(void *)sim_pages_reserve(l2->places * sizeof(*l2->line));
+    l2->mark = sim_pages_reserve(l2->places);
     if (!l2->place || !l2->line || !l2->mark) {
         sim_l2_destroy(l2);
         return LEO_ERR_NO_MEMORY;
@@ -42,9 +42,9 @@ leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, ui
 
 void sim_l2_destroy(struct sim_l2 *l2)
 {
-    sim_hbm_release((uint8_t *)l2->place, l2->lines * sizeof(*l2->place));
-    sim_hbm_release((uint8_t *)l2->line, l2->places * sizeof(*l2->line));
-    sim_hbm_release(l2->mark, l2->places);
+    sim_pages_release((uint8_t *)l2->place, l2->lines * sizeof(*l2->place));
+    sim_pages_release((uint8_t *)l2->line, l2->places * sizeof(*l2->line));
+    sim_pages_release(l2->mark, l2->places);
     memset(l2, 0, sizeof(*l2));
 }
 

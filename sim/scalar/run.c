@@ -561,7 +561,7 @@ do_end:
 left_text: // op is where the count stands, target the place
     SETTLE();
     scalar->pc = base + target;
-    if (scalar->pc == SIM_RETURN_ADDR) {
+    if (scalar->pc == LEO_MAP_RETURN) {
         return SIM_SCALAR_RETURNED;
     }
     set_fault(scalar, LEO_FAULT_BAD_FETCH, scalar->pc, 4);

@@ -5,6 +5,7 @@
 
 #include "../op.h"
 #include "../section.h"
+#include <leo/map.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,9 +119,6 @@ struct sim_spin {
 const struct sim_spin *sim_decoded_spin(const struct sim_decoded *decoded, uint64_t at);
 /** Whether there is any such loop. */
 bool sim_decoded_spins(const struct sim_decoded *decoded);
-
-/** A return to this address ends a kernel (isa/layout/kernel_note.layout). */
-#define SIM_RETURN_ADDR UINT64_C(0xfffffffffffff000)
 
 /** Decodes executable bytes once; read-only afterwards, shared by all cores and threads. */
 leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,

@@ -6,13 +6,10 @@
 
 #include <string.h>
 
-/* Bits of flags. A kind of `enum leo_atomic` combines what is at dst with what is at src, elements
- * of an `enum leo_atomic_type`. */
-enum { DST_HOST = 1, SRC_HOST = 2, KIND_AT = 4, TYPE_AT = 8, FIELD = 15 };
-
+/* A kind of `enum leo_atomic` combines what is at dst with what is at src. */
 static unsigned kind_of(const struct leo_sqe_copy *body)
 {
-    return body->flags >> KIND_AT & FIELD;
+    return leo_sqe_copy_get_atomic(body->flags);
 }
 
 /* Bytes from the first to past the last of a 2D block; 0 = does not fit a number. */
@@ -31,7 +28,7 @@ static bool check_side(struct leo_sim_chip *chip, unsigned queue, const struct l
     struct sim_stream *stream = &chip->scheduler.stream[queue];
     uint64_t addr = is_dst ? body->dst : body->src;
     uint64_t span = span_of(body->width, body->height, is_dst ? body->dst_pitch : body->src_pitch);
-    if (body->flags & (is_dst ? DST_HOST : SRC_HOST)) {
+    if (body->flags & (is_dst ? LEO_SQE_COPY_HOST_DST : LEO_SQE_COPY_HOST_SRC)) {
         return (span && sim_dma_is_mapped(&chip->function.dma, addr, span)) ||
                sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, addr, span);
     }
@@ -48,7 +45,7 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
     uint8_t *memory = chip->hbm.data;
     uint64_t base = chip->hbm.base;
     if (is_fill) {
-        if (body->flags & DST_HOST) {
+        if (body->flags & LEO_SQE_COPY_HOST_DST) {
             return sim_dma_fill(dma, dst, (uint32_t)body->src, bytes);
         }
         uint8_t *to = memory + (dst - base);
@@ -62,15 +59,15 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
         }
         return true;
     }
-    if (body->flags & DST_HOST) {
+    if (body->flags & LEO_SQE_COPY_HOST_DST) {
         return sim_dma_write(dma, dst, memory + (src - base), bytes);
     }
-    if (body->flags & SRC_HOST) {
+    if (body->flags & LEO_SQE_COPY_HOST_SRC) {
         return sim_dma_read(dma, src, memory + (dst - base), bytes);
     }
     if (kind_of(body)) {
         struct mte_atomic reduction;
-        if (!mte_atomic_choose(chip->simd, kind_of(body), body->flags >> TYPE_AT & FIELD,
+        if (!mte_atomic_choose(chip->simd, kind_of(body), leo_sqe_copy_get_atomic_type(body->flags),
                                &reduction)) {
             return false; // the entry was checked
         }
@@ -87,9 +84,9 @@ static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64
 {
     const struct sim_config *config = &chip->config;
     bool host = flags != 0;
-    uint64_t *free_ps = &chip->scheduler.engine_free_ps[flags & DST_HOST   ? 1
-                                                        : flags & SRC_HOST ? 0
-                                                                           : 2];
+    uint64_t *free_ps = &chip->scheduler.engine_free_ps[flags & LEO_SQE_COPY_HOST_DST   ? 1
+                                                        : flags & LEO_SQE_COPY_HOST_SRC ? 0
+                                                                                        : 2];
     uint64_t from = start_ps > *free_ps ? start_ps : *free_ps;
     *free_ps =
         from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : config->device_gb_per_s));
@@ -100,11 +97,11 @@ static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64
 static void tell_l2(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill)
 {
     for (uint32_t row = 0; row < body->height; row++) {
-        if (!is_fill && !(body->flags & SRC_HOST)) {
+        if (!is_fill && !(body->flags & LEO_SQE_COPY_HOST_SRC)) {
             sim_l2_use(&chip->l2, body->src + row * body->src_pitch - chip->hbm.base, body->width,
                        false);
         }
-        if (!(body->flags & DST_HOST)) {
+        if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
             sim_l2_use(&chip->l2, body->dst + row * body->dst_pitch - chip->hbm.base, body->width,
                        true);
         }
@@ -115,7 +112,7 @@ static void tell_l2(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, 
 static bool move(struct leo_sim_chip *chip, struct sim_stream *stream,
                  const struct leo_sqe_copy *body, bool is_fill)
 {
-    if (!(body->flags & DST_HOST)) {
+    if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
         sim_image_drop(chip, body->dst, span_of(body->width, body->height, body->dst_pitch));
         sim_checks_written(chip, body->dst, span_of(body->width, body->height, body->dst_pitch),
                            true);
@@ -125,7 +122,7 @@ static bool move(struct leo_sim_chip *chip, struct sim_stream *stream,
         uint64_t src = body->src + row * body->src_pitch;
         if (!move_row(chip, body, is_fill, dst, src, body->width)) {
             return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE,
-                                    body->flags & DST_HOST ? dst : src, body->width);
+                                    body->flags & LEO_SQE_COPY_HOST_DST ? dst : src, body->width);
         }
     }
     return true;
@@ -136,10 +133,10 @@ static bool is_reduction(const struct leo_sim_chip *chip, const struct leo_sqe_c
                          bool is_fill)
 {
     struct mte_atomic reduction;
-    const uint32_t known = (uint32_t)FIELD << KIND_AT | (uint32_t)FIELD << TYPE_AT;
+    const uint32_t known = LEO_SQE_COPY_ATOMIC | LEO_SQE_COPY_ATOMIC_TYPE;
     const uint64_t between = body->dst > body->src ? body->dst - body->src : body->src - body->dst;
     return !is_fill && !(body->flags & ~known) && body->height <= 1 && between >= body->width &&
-           mte_atomic_choose(chip->simd, kind_of(body), body->flags >> TYPE_AT & FIELD,
+           mte_atomic_choose(chip->simd, kind_of(body), leo_sqe_copy_get_atomic_type(body->flags),
                              &reduction) &&
            body->width % reduction.bytes == 0;
 }
@@ -150,10 +147,10 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     struct leo_sqe_copy body;
     memcpy(&body, stream->entry.body, sizeof(body));
-    bool both_host = body.flags == (DST_HOST | SRC_HOST);
+    bool both_host = body.flags == (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC);
     if ((kind_of(&body) ? !is_reduction(chip, &body, is_fill)
-                        : body.flags & ~(uint32_t)(DST_HOST | SRC_HOST)) ||
-        both_host || (is_fill && body.flags & SRC_HOST) ||
+                        : body.flags & ~(LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC)) ||
+        both_host || (is_fill && body.flags & LEO_SQE_COPY_HOST_SRC) ||
         (body.height > 1 &&
          (body.dst_pitch < body.width || (!is_fill && body.src_pitch < body.width)))) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -174,9 +171,9 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
         return false;
     }
     tell_l2(chip, &body, is_fill);
-    *end_ps = reserve_engine(chip, body.flags & (DST_HOST | SRC_HOST), stream->start_ps,
-                             (double)body.width * body.height);
-    if (!(body.flags & DST_HOST)) {
+    *end_ps = reserve_engine(chip, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
+                             stream->start_ps, (double)body.width * body.height);
+    if (!(body.flags & LEO_SQE_COPY_HOST_DST)) {
         sim_polls_copied(chip, body.dst, span_of(body.width, body.height, body.dst_pitch), *end_ps);
     }
     return true;

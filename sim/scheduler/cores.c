@@ -6,8 +6,8 @@
  * scalar cycles, so neither what a round does nor its order depends on the host.
  */
 #include "../chip/chip.h"
-#include "../chip/host_pool.h"
-#include "../tape/replay.h"
+#include "../host/host_pool.h"
+#include "../replay/replay.h"
 
 #include <math.h>
 
@@ -37,6 +37,13 @@ void sim_cores_wake(struct leo_sim_chip *chip)
         sim_time_engine_reset(chip->engine);
         sim_polls_rest(chip);
         chip->scheduler.epoch_ps = chip->scheduler.now_ps;
+    }
+}
+
+void sim_cores_forget(struct leo_sim_chip *chip)
+{
+    for (unsigned id = 0; id < chip->core_count; id++) {
+        sim_core_forget(&chip->core[id]);
     }
 }
 

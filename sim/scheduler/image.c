@@ -84,12 +84,13 @@ void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image)
 static bool is_sound(const struct leo_image_desc *desc, uint32_t arch)
 {
     return desc->magic == IMAGE_MAGIC && (desc->arch == 0 || desc->arch == arch) &&
-           desc->bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE && desc->rw_offset <= desc->bytes &&
+           desc->bytes <= LEO_MAP_IMAGE_END - LEO_MAP_IMAGE && desc->rw_offset <= desc->bytes &&
            desc->rw_bytes <= desc->bytes - desc->rw_offset &&
            desc->rw_bytes <= SIM_PRIVATE_IMAGE_BYTES &&
            desc->bss_bytes <= SIM_PRIVATE_IMAGE_BYTES - desc->rw_bytes &&
-           desc->rw_offset + desc->rw_bytes + desc->bss_bytes <= SIM_IMAGE_END - SIM_IMAGE_BASE &&
-           desc->stack_bytes % 16 == 0 && desc->stack_bytes <= SIM_WINDOW_BYTES / 2 &&
+           desc->rw_offset + desc->rw_bytes + desc->bss_bytes <=
+               LEO_MAP_IMAGE_END - LEO_MAP_IMAGE &&
+           desc->stack_bytes % 16 == 0 && desc->stack_bytes <= LEO_MAP_WINDOW_BYTES / 2 &&
            desc->text_bytes != 0 && desc->text_offset % 4 == 0 && desc->text_bytes % 4 == 0 &&
            desc->text_offset <= desc->rw_offset &&
            desc->text_bytes <= desc->rw_offset - desc->text_offset;
@@ -144,7 +145,7 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     }
     *image = (struct sim_image){.addr = addr, .space = space, .desc = desc};
     if (sim_decoded_create(host + sizeof(desc) + desc.text_offset, desc.text_bytes,
-                           SIM_IMAGE_BASE + desc.text_offset, &image->decoded) != LEO_OK) {
+                           LEO_MAP_IMAGE + desc.text_offset, &image->decoded) != LEO_OK) {
         leo_free(image);
         return NULL;
     }
@@ -153,7 +154,7 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     if (!extent->has_text) {
         extent->has_text = true;
         // Writable regions handed out before would let stores pass unseen.
-        sim_chip_forget(chip);
+        sim_cores_forget(chip);
     }
     return image;
 }

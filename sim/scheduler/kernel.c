@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: from a checked entry to blocks on cores to one completion. */
 #include "../chip/chip.h"
+#include "../replay/replay.h"
 #include "../tape/record.h"
-#include "../tape/replay.h"
 
 #include <leo/alloc.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 65535, MOST_ARGS_BYTES = 65536, ARGS_IN_DEVICE = 1, REGISTER_SLOTS = 8 };
+enum { MOST_BLOCKS = 65535, MOST_ARGS_BYTES = 65536, REGISTER_SLOTS = 8 };
 
 static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
 {
@@ -68,7 +68,7 @@ static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
     if (body->args_bytes == 0) {
         return true;
     }
-    if (body->args_flags & ARGS_IN_DEVICE) {
+    if (body->args_flags & LEO_SQE_KERNEL_IN_DEVICE) {
         const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
         if (!sim_space_find(space, body->args_addr, body->args_bytes)) {
             return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr,
@@ -85,7 +85,7 @@ static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
 static bool relocate(struct sim_stream *stream)
 {
     const struct leo_sqe_kernel *body = &stream->kernel.body;
-    uint64_t base = SIM_PRIVATE_END - ((body->args_bytes + 15) & ~UINT64_C(15));
+    uint64_t base = LEO_MAP_PRIVATE_END - ((body->args_bytes + 15) & ~UINT64_C(15));
     for (unsigned slot = 0; slot < 64; slot++) {
         if (!(body->reloc >> slot & 1)) {
             continue;
@@ -140,7 +140,8 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     const struct leo_sqe_kernel *body = &kernel->body;
     if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
         body->block_num > MOST_BLOCKS || body->args_bytes > MOST_ARGS_BYTES ||
-        body->args_flags & ~ARGS_IN_DEVICE || (uint64_t)body->slots * 8 > body->args_bytes) {
+        body->args_flags & ~LEO_SQE_KERNEL_IN_DEVICE ||
+        (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     }
     if (!chip->replay && !load(chip, queue)) {
@@ -160,7 +161,7 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
     const struct sim_stream *stream = &chip->scheduler.stream[queue];
     const struct leo_image_desc *desc = &stream->kernel.image->desc;
     uint32_t args_bytes = stream->kernel.body.args_bytes;
-    uint64_t args_addr = SIM_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
+    uint64_t args_addr = LEO_MAP_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
     core->space = &chip->space[chip->function.ring[queue].space];
     core->gm = chip->hbm.data;
     core->gm_base = chip->hbm.base;
@@ -168,13 +169,13 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
     core->image_read_only = desc->rw_offset;
     core->image_bytes = desc->rw_offset + desc->rw_bytes + desc->bss_bytes;
     core->stack_end = args_addr - desc->stack_bytes;
-    core->private_end = SIM_PRIVATE_END;
+    core->private_end = LEO_MAP_PRIVATE_END;
     core->scalar.text = stream->kernel.image->decoded;
     memcpy(core->image_private, core->image + desc->rw_offset, desc->rw_bytes);
     memset(core->image_private + desc->rw_bytes, 0, desc->bss_bytes);
-    memset(core->private_window + (core->stack_end - SIM_PRIVATE_BASE), 0, desc->stack_bytes);
+    memset(core->private_window + (core->stack_end - LEO_MAP_PRIVATE), 0, desc->stack_bytes);
     if (args_bytes) {
-        memcpy(core->private_window + (args_addr - SIM_PRIVATE_BASE), stream->args, args_bytes);
+        memcpy(core->private_window + (args_addr - LEO_MAP_PRIVATE), stream->args, args_bytes);
     }
 }
 
@@ -228,7 +229,7 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
     struct sim_kernel *kernel = &stream->kernel;
     struct sim_slot *slot = &chip->scheduler.slot[id];
     struct sim_core *core = &chip->core[id];
-    uint64_t args_addr = SIM_PRIVATE_END - ((kernel->body.args_bytes + 15) & ~UINT64_C(15));
+    uint64_t args_addr = LEO_MAP_PRIVATE_END - ((kernel->body.args_bytes + 15) & ~UINT64_C(15));
     // Arguments past the eighth are where the calling convention wants them: at the stack pointer.
     bool on_stack = kernel->body.slots > REGISTER_SLOTS;
     struct sim_block block = {
@@ -394,7 +395,7 @@ static void keep_fault(struct leo_sim_chip *chip, unsigned id)
     stream->fault_cycle = (uint64_t)(stats->returned - stats->begin);
     if (stats->timed_out) {
         stream->fault =
-            (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - SIM_IMAGE_BASE};
+            (struct sim_fault){.code = LEO_FAULT_WATCHDOG, .pc = core->scalar.pc - LEO_MAP_IMAGE};
         stream->fault_cycle = (uint64_t)stream->kernel.limit_cycles;
     } else if (stats->overflow) {
         stream->fault = (struct sim_fault){.code = LEO_FAULT_CROSS_OVERFLOW,

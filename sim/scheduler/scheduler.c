@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../check/check.h"
 #include "../chip/chip.h"
+#include "../replay/replay.h"
 #include "../tape/record.h"
-#include "../tape/replay.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #define MOST_HOST_NS UINT64_C(1000000000000000)
 
 enum { FEWEST_EVENTS = 64, MOST_EVENTS = 65536 };
-enum { SKIP_AFTER_FAULT = 1 }; // bit of leo_sqe.flags
 
 uint64_t sim_ps_from_ns(double ns)
 {
@@ -268,7 +267,7 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
     stream->start_ps = chip->scheduler.now_ps;
     if (!has_legal_flags(entry)) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
-    } else if (entry->flags & SKIP_AFTER_FAULT && stream->failed) {
+    } else if (entry->flags & LEO_SQE_SKIP_AFTER_FAULT && stream->failed) {
         sim_stream_fault(stream, LEO_FAULT_SKIPPED, 0, 0);
     }
     if (stream->fault.code != LEO_FAULT_NONE) {
@@ -335,11 +334,13 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
         .queue = (uint16_t)queue,
         .block = stream->fault_block,
         .cmd_id = stream->entry.cmd_id,
-        .pc = stream->fault.pc,
+        .pc = (uint32_t)stream->fault.pc,
+        .caller = stream->fault.caller,
         .addr = stream->fault.addr,
         .bytes = stream->fault.bytes,
         .insn = stream->fault.word,
-        .space = (uint16_t)stream->fault.space,
+        .space = (uint8_t)stream->fault.space,
+        .operand = stream->fault.operand,
         .align = (uint16_t)stream->fault.align,
         .image_addr = kernel ? stream->kernel.body.image_addr : 0,
         .cycle = stream->fault_cycle,
@@ -383,6 +384,18 @@ static void make_record(const struct leo_sim_chip *chip, unsigned queue,
     *record_out = record;
 }
 
+/* Entries of a tape may wait for a task of another queue. */
+static void replay_done(struct leo_sim_chip *chip, unsigned queue,
+                        const struct leo_task_record *record)
+{
+    sim_replay_done(chip, queue, record);
+    for (unsigned i = 1; i < chip->config.queues; i++) {
+        if (sim_replay_has(chip, i)) {
+            sim_scheduler_wake(chip, i);
+        }
+    }
+}
+
 static void complete(struct leo_sim_chip *chip, unsigned queue)
 {
     struct sim_stream *stream = &chip->scheduler.stream[queue];
@@ -397,7 +410,7 @@ static void complete(struct leo_sim_chip *chip, unsigned queue)
         sim_tape_done(chip->tape, queue, stream->fault.code, stream->start_ps, stream->end_ps);
     }
     if (chip->replay) {
-        sim_replay_done(chip, queue, takes ? &record : NULL);
+        replay_done(chip, queue, takes ? &record : NULL);
     }
     sim_profile_flush(chip);
     struct leo_cqe entry = {

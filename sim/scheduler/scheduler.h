@@ -168,6 +168,8 @@ void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue);
 /** cores.c: one stretch of the blocks that run, and time as far as it is known then, but not past
  * `until_ps`. At most one block ends. */
 void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps);
+/** Mappings of a space changed: cores must look again. */
+void sim_cores_forget(struct leo_sim_chip *chip);
 /** A block is about to begin. */
 void sim_cores_wake(struct leo_sim_chip *chip);
 bool sim_cores_busy(const struct leo_sim_chip *chip);
@@ -200,9 +202,11 @@ void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes
 /** What the entry of a kernel asks for. */
 static inline enum leo_float_mode sim_entry_float_mode(const struct leo_sqe *entry)
 {
-    return (enum leo_float_mode)(entry->flags >> 1);
+    return (enum leo_float_mode)leo_sqe_get_float_mode(entry->flags);
 }
 
+/** admin.c: runs an entry of the admin queue; its status. */
+enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *entry);
 /** overflow.c: reads and clears the sticky status of the stream's space. False: the fault of the
  * stream is set. */
 bool sim_overflow_start(struct leo_sim_chip *chip, unsigned queue);

@@ -234,7 +234,7 @@ void sim_tape_op(struct sim_tape_track *track, const struct sim_core *core, cons
                                      .sub = op->sub,
                                      .insn = (uint16_t)op->insn,
                                      .imm = op->imm,
-                                     .pc = (uint32_t)(op->pc - SIM_IMAGE_BASE),
+                                     .pc = (uint32_t)(op->pc - LEO_MAP_IMAGE),
                                      .scalar = scalar,
                                      .a = op->a,
                                      .b = op->b,

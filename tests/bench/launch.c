@@ -51,7 +51,9 @@ static leo_status measure(struct leo_rt_kernel *kernel, struct leo_rt_stream *st
         for (int j = 0; !status && j < batch; j++) {
             status = leo_rt_launch(kernel, 1, stream, NULL, 0, NULL);
         }
-        status = status ? status : leo_rt_stream_synchronize(stream, -1);
+        if (status == LEO_OK) {
+            status = leo_rt_stream_synchronize(stream, -1);
+        }
         took[i] = (now_us() - start) / batch;
     }
     qsort(took, LAUNCHES, sizeof(took[0]), compare);
@@ -71,15 +73,21 @@ static leo_status measure_memory(struct leo_rt_device *device)
     for (int i = 0; !status && i < LAUNCHES; i++) {
         double start = now_us();
         status = leo_rt_memory_alloc(device, 1 << 20, &addr);
-        status = status ? status : leo_rt_memory_free(device, addr);
+        if (status == LEO_OK) {
+            status = leo_rt_memory_free(device, addr);
+        }
         alloc[i] = now_us() - start;
     }
-    status = status ? status : leo_rt_memory_alloc(device, COPY_BYTES, &addr);
+    if (status == LEO_OK) {
+        status = leo_rt_memory_alloc(device, COPY_BYTES, &addr);
+    }
     void *dev = (void *)(uintptr_t)addr;
     for (int i = 0; !status && i < LAUNCHES; i++) {
         double start = now_us();
         status = leo_rt_memcpy(device, dev, host, SMALL_BYTES);
-        status = status ? status : leo_rt_memcpy(device, host, dev, SMALL_BYTES);
+        if (status == LEO_OK) {
+            status = leo_rt_memcpy(device, host, dev, SMALL_BYTES);
+        }
         small[i] = (now_us() - start) / 2;
     }
     double best[2] = {1e30, 1e30};
@@ -117,13 +125,22 @@ int main(void)
     }
     status = leo_rt_device_open(rt, 0, &device);
     double created = now_us() - start, after = rss_mib();
-    status = status ? status : leo_rt_stream_create(device, &stream);
-    status = status ? status
-                    : leo_rt_module_load(device, bench_launch_elf, bench_launch_elf_bytes, "launch",
-                                         &module);
-    status = status ? status : leo_rt_module_find(module, "empty", &kernel);
-    status = status ? status : measure(kernel, stream, 1, &one);
-    status = status ? status : measure(kernel, stream, 16, &many);
+    if (status == LEO_OK) {
+        status = leo_rt_stream_create(device, &stream);
+    }
+    if (status == LEO_OK) {
+        status =
+            leo_rt_module_load(device, bench_launch_elf, bench_launch_elf_bytes, "launch", &module);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_module_find(module, "empty", &kernel);
+    }
+    if (status == LEO_OK) {
+        status = measure(kernel, stream, 1, &one);
+    }
+    if (status == LEO_OK) {
+        status = measure(kernel, stream, 16, &many);
+    }
     if (status) {
         printf("%s\n", leo_rt_last_error());
     } else {

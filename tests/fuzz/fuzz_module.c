@@ -2,6 +2,7 @@
 /* Damaged kernel files: loading, looking things up, and launching what got through. */
 #include "fuzz.h"
 
+#include <leo/driver.h>
 #include <leo/runtime.h>
 #include <string.h>
 

@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     scalar.text = text;
     scalar.time = (struct sim_scalar_time){1, 2, 20, 1.5, 4, 15};
     scalar.pc = TEXT_BASE;
-    scalar.x[1] = SIM_RETURN_ADDR;
+    scalar.x[1] = LEO_MAP_RETURN;
     for (unsigned i = 2; i < 32; i++) {
         scalar.x[i] = i % 3 == 0   ? MEMORY_BASE + 8 * i
                       : i % 3 == 1 ? TEXT_BASE + 4 * i

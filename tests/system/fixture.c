@@ -22,10 +22,18 @@ void fixture_open(struct fixture *f, const char *soc)
     size_t bytes;
     const unsigned char *elf = fixture_elf(soc, &bytes);
     leo_status status = leo_rt_create(&opts, &f->rt);
-    status = status ? status : leo_rt_device_open(f->rt, 0, &f->device);
-    status = status ? status : leo_rt_stream_create(f->device, &f->stream);
-    status = status ? status : leo_rt_module_load(f->device, elf, bytes, "system", &f->module);
-    status = status ? status : leo_rt_memory_alloc(f->device, 4096, &f->out);
+    if (status == LEO_OK) {
+        status = leo_rt_device_open(f->rt, 0, &f->device);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_create(f->device, &f->stream);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_module_load(f->device, elf, bytes, "system", &f->module);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_alloc(f->device, 4096, &f->out);
+    }
     if (status) {
         printf("%s\n", leo_rt_last_error());
     }

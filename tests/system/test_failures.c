@@ -20,17 +20,34 @@ static leo_status run_all(const char *soc)
     size_t bytes;
     const unsigned char *elf = fixture_elf(soc, &bytes);
     leo_status status = leo_rt_create(&opts, &rt);
-    status = status ? status : leo_rt_device_open(rt, 0, &device);
-    status = status ? status : leo_rt_stream_create(device, &stream);
-    status = status ? status : leo_rt_module_load(device, elf, bytes, "system", &module);
-    status = status ? status : leo_rt_module_find(module, "step", &kernel);
-    status = status ? status : leo_rt_memory_alloc(device, 4096, &out);
-    status = status ? status : leo_rt_memcpy(device, (void *)(uintptr_t)out, &value, sizeof(value));
+    if (status == LEO_OK) {
+        status = leo_rt_device_open(rt, 0, &device);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_create(device, &stream);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_module_load(device, elf, bytes, "system", &module);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_module_find(module, "step", &kernel);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_alloc(device, 4096, &out);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy(device, (void *)(uintptr_t)out, &value, sizeof(value));
+    }
     const void *args[] = {&out, &x, &spins};
-    status = status ? status : leo_rt_launch(kernel, 3, stream, args, 3, NULL);
-    status = status ? status : leo_rt_stream_synchronize(stream, -1);
-    status = status ? status
-                    : leo_rt_memcpy(device, &value, (const void *)(uintptr_t)out, sizeof(value));
+    if (status == LEO_OK) {
+        status = leo_rt_launch(kernel, 3, stream, args, 3, NULL);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_synchronize(stream, -1);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy(device, &value, (const void *)(uintptr_t)out, sizeof(value));
+    }
     leo_rt_destroy(rt);
     CU_ASSERT(status != LEO_OK || value != 1);
     return status;

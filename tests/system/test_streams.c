@@ -291,16 +291,24 @@ static void *work(void *arg)
     const void *args[] = {&mine, &x, &spins};
     struct leo_rt_kernel *kernel;
     leo_status status = leo_rt_memcpy(device, ptr_of(mine), &value, 8);
-    status = status ? status : leo_rt_module_find(worker->f->module, "step", &kernel);
+    if (status == LEO_OK) {
+        status = leo_rt_module_find(worker->f->module, "step", &kernel);
+    }
     for (int i = 0; !status && i < 30; i++) {
         status = leo_rt_launch(kernel, 1, stream, args, 3, NULL);
         if (!status && i % 3 == 0) {
             status = leo_rt_stream_synchronize(stream, -1);
         }
     }
-    status = status ? status : leo_rt_stream_synchronize(stream, -1);
-    status = status ? status : leo_rt_memcpy(device, &value, ptr_of(mine), 8);
-    status = status ? status : leo_rt_memory_free(device, mine);
+    if (status == LEO_OK) {
+        status = leo_rt_stream_synchronize(stream, -1);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy(device, &value, ptr_of(mine), 8);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_free(device, mine);
+    }
     leo_rt_stream_destroy(stream);
     worker->result = status ? -2 : value;
     return NULL;

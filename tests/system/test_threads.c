@@ -62,24 +62,44 @@ static leo_status add_rounds(struct worker *worker, struct leo_rt_stream *const 
     struct leo_rt_event *event;
     uint64_t a, c;
     leo_status status = leo_rt_module_find(worker->f->module, "add", &kernel);
-    status = status ? status : leo_rt_event_create(device, &event);
-    status = status ? status : leo_rt_memory_alloc(device, ITEMS * sizeof(float), &a);
-    status = status ? status : leo_rt_memory_alloc(device, ITEMS * sizeof(float), &c);
-    status =
-        status ? status : leo_rt_memcpy_async(streams[0], ptr_of(a), host, ITEMS * sizeof(float));
-    status = status ? status
-                    : leo_rt_memcpy_async(streams[0], ptr_of(c), ptr_of(a), ITEMS * sizeof(float));
+    if (status == LEO_OK) {
+        status = leo_rt_event_create(device, &event);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_alloc(device, ITEMS * sizeof(float), &a);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_alloc(device, ITEMS * sizeof(float), &c);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy_async(streams[0], ptr_of(a), host, ITEMS * sizeof(float));
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy_async(streams[0], ptr_of(c), ptr_of(a), ITEMS * sizeof(float));
+    }
     const void *args[] = {&a, &c, &c};
     for (int i = 0; !status && i < ROUNDS; i++) {
         // From stream to stream and back, in order by the event.
         status = leo_rt_launch(kernel, BLOCKS, streams[i % 2], args, 3, NULL);
-        status = status ? status : leo_rt_event_record(event, streams[i % 2]);
-        status = status ? status : leo_rt_event_wait(event, streams[1 - i % 2]);
+        if (status == LEO_OK) {
+            status = leo_rt_event_record(event, streams[i % 2]);
+        }
+        if (status == LEO_OK) {
+            status = leo_rt_event_wait(event, streams[1 - i % 2]);
+        }
     }
-    status = status ? status : leo_rt_event_synchronize(event, -1);
-    status = status ? status : leo_rt_memcpy(device, host, ptr_of(c), ITEMS * sizeof(float));
-    status = status ? status : leo_rt_memory_free(device, a);
-    status = status ? status : leo_rt_memory_free(device, c);
+    if (status == LEO_OK) {
+        status = leo_rt_event_synchronize(event, -1);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memcpy(device, host, ptr_of(c), ITEMS * sizeof(float));
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_free(device, a);
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_memory_free(device, c);
+    }
     leo_rt_event_destroy(event);
     return status;
 }
@@ -220,7 +240,9 @@ static void *work_faults(void *arg)
     }
     for (int i = 0; i < ROUNDS && !worker->step; i++) {
         leo_status status = leo_rt_launch(kernel, 2, stream, NULL, 0, NULL);
-        status = status ? status : leo_rt_stream_synchronize(stream, -1);
+        if (status == LEO_OK) {
+            status = leo_rt_stream_synchronize(stream, -1);
+        }
         worker->step = status != (worker->number % 2 ? LEO_ERR_FAULT : LEO_OK) ? 2 : 0;
     }
     leo_rt_stream_destroy(stream);
@@ -241,18 +263,28 @@ static aclError add_rounds_acl(aclrtFuncHandle func, aclrtStream stream, float *
     void *a, *c;
     size_t bytes = ITEMS * sizeof(float);
     aclError error = aclrtMalloc(&a, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-    error = error ? error : aclrtMalloc(&c, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-    error =
-        error ? error : aclrtMemcpyAsync(a, bytes, host, bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream);
-    error =
-        error ? error : aclrtMemcpyAsync(c, bytes, a, bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+    if (error == ACL_SUCCESS) {
+        error = aclrtMalloc(&c, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+    }
+    if (error == ACL_SUCCESS) {
+        error = aclrtMemcpyAsync(a, bytes, host, bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream);
+    }
+    if (error == ACL_SUCCESS) {
+        error = aclrtMemcpyAsync(c, bytes, a, bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+    }
     void *args[] = {&a, &c, &c};
     for (int i = 0; !error && i < ROUNDS; i++) {
         error = aclrtLaunchKernelWithArgsArray(func, BLOCKS, stream, NULL, args);
     }
-    error = error ? error : aclrtSynchronizeStream(stream);
-    error = error ? error : aclrtMemcpy(host, bytes, c, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
-    error = error ? error : aclrtFree(a);
+    if (error == ACL_SUCCESS) {
+        error = aclrtSynchronizeStream(stream);
+    }
+    if (error == ACL_SUCCESS) {
+        error = aclrtMemcpy(host, bytes, c, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
+    }
+    if (error == ACL_SUCCESS) {
+        error = aclrtFree(a);
+    }
     return error ? error : aclrtFree(c);
 }
 

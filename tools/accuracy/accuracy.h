@@ -61,7 +61,7 @@ struct accuracy_chip {
     struct leo_rt_device *device;
     struct leo_rt_stream *stream;
     struct leo_op_context *ops;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
 };
 leo_status accuracy_chip_open(struct accuracy_chip *chip, const char *soc);
 void accuracy_chip_close(struct accuracy_chip *chip);

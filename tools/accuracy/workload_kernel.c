@@ -92,7 +92,7 @@ static leo_status launch(struct accuracy_chip *chip, enum program program, const
     if (status == LEO_OK) {
         status = leo_rt_launch(kernel, blocks, chip->stream, args, count, kernel_name);
         leo_status end = leo_rt_stream_synchronize(chip->stream, -1);
-        status = status == LEO_OK ? end : status;
+        status = leo_status_first(status, end);
         if (status == LEO_OK) {
             status = leo_rt_profile_tasks(chip->device, &task, 1, &tasks, &lost);
         }
@@ -332,7 +332,7 @@ static void choose_split(const struct matmul_shape *s, uint32_t cores, uint32_t 
     }
 }
 
-static bool shape_fits(const struct matmul_shape *s, const struct leo_drv_caps *caps)
+static bool shape_fits(const struct matmul_shape *s, const struct leo_caps *caps)
 {
     uint64_t l1 = ((uint64_t)s->base_m * s->depth_a + (uint64_t)s->base_n * s->depth_b) *
                   s->base_k * 2 * s->l1_buffers;

@@ -138,7 +138,7 @@ static leo_status measure(struct accuracy_chip *chip, run_fn run, struct tensors
     if (status == LEO_OK) {
         status = run(chip, all, options);
         leo_status end = finish_sum(chip, record);
-        status = status == LEO_OK ? end : status;
+        status = leo_status_first(status, end);
     }
     free_tensors(chip, all);
     return status;
@@ -447,7 +447,7 @@ leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_par
             status = run_cast(chip, &all, NULL);
         }
         leo_status end = finish(chip, tasks, 8, &count);
-        status = status == LEO_OK ? end : status;
+        status = leo_status_first(status, end);
     }
     if (status == LEO_OK && count == 2) {
         result->record = tasks[0].record;

@@ -3,7 +3,7 @@
 """layers.py [ROOT]: includes go down the house only, and between folders only through public headers.
 
 A layer sees its own headers, isa's and those of its left neighbour: isa, sim | driver, runtime, kernels, training and
-examples. tools and tests see every public header, but <leo/sim.h> only where it is listed below.
+examples, and a public header brings along only what all who may include it may see. tools and tests see every public header, but <leo/sim.h> only where it is listed below.
 """
 
 import re
@@ -29,6 +29,8 @@ SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c", "tools/le
 ISA_ONLY = "kernels/device/"
 GENERATED = {f"leo/{name}.h" for name in
              ("status", "faults", "isa_enums", "insn", "layout", "regs", "csr", "intrin")}
+# Neither quoted nor in angle brackets: a macro, which would hide what it includes.
+HIDDEN = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([^"<\s].*)', re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -42,6 +44,15 @@ def public_headers(root):
     return owners
 
 
+def check_passed_on(path, owner):
+    """What a public header brings along, everybody sees who may see the header."""
+    layer = path.parts[0]
+    for other, seen in ALLOWED.items():
+        if layer in seen and other != "tests" and owner not in seen:
+            return f"{other} would see {owner} through it"
+    return None
+
+
 def check_public(path, name, owners):
     layer = path.parts[0]
     owner = owners.get(name)
@@ -51,6 +62,8 @@ def check_public(path, name, owners):
         return None
     if owner not in ALLOWED.get(layer, set()):
         return f"{layer} must not see {owner}"
+    if "include" in path.parts and check_passed_on(path, owner):
+        return check_passed_on(path, owner)
     if str(path).startswith(ISA_ONLY) and owner not in ("isa", "kernels"):
         return f"device programs see isa alone, not {owner}"
     return None
@@ -81,6 +94,9 @@ def main():
         if path.parts[0] not in tree.LAYERS:
             continue
         text = tree.without_comments(tree.read(root, path))
+        for match in HIDDEN.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            violations.append(f"{path}:{line}: includes {match.group(1)}: a macro hides what it includes")
         for match in INCLUDE.finditer(text):
             kind, name = match.groups()
             why = check_public(path, name, owners) if kind == "<" else check_private(root, path, name, private)

@@ -63,7 +63,7 @@ static struct smi_use difference(const struct look *look, const struct smi_use *
     return gone;
 }
 
-static leo_status get_caps(struct leo_rt *rt, int index, struct leo_drv_caps *caps, uint64_t *used,
+static leo_status get_caps(struct leo_rt *rt, int index, struct leo_caps *caps, uint64_t *used,
                            uint64_t *total)
 {
     struct leo_rt_device *device = NULL;
@@ -86,7 +86,7 @@ static leo_status print_devices(struct leo_rt *rt)
     printf("device  chip          arch   cube  vector       clock       UB       L1"
            "  memory used / total\n");
     for (int i = 0; status == LEO_OK && i < leo_rt_device_count(rt); i++) {
-        struct leo_drv_caps caps;
+        struct leo_caps caps;
         uint64_t used = 0, total = 0;
         status = get_caps(rt, i, &caps, &used, &total);
         if (status == LEO_OK) {
@@ -146,7 +146,7 @@ static json_t *json_devices(struct leo_rt *rt, leo_status *status)
 {
     json_t *list = json_array();
     for (int i = 0; *status == LEO_OK && i < leo_rt_device_count(rt); i++) {
-        struct leo_drv_caps caps;
+        struct leo_caps caps;
         uint64_t used = 0, total = 0;
         *status = get_caps(rt, i, &caps, &used, &total);
         if (*status == LEO_OK) {

@@ -3,6 +3,7 @@
 
 #include "golden.h"
 #include <leo/alloc.h>
+#include <leo/driver.h>
 #include <leo/dtype.h>
 #include <stdio.h>
 #include <stdlib.h>

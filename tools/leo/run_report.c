@@ -60,7 +60,7 @@ static void print_memory(const struct leo_task_record *record)
 
 static void print_record(const struct run_report *report, const struct leo_task_record *record)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_rt_device_get_caps(report->device, &caps);
     double cycles = (double)record->core_cycles;
     printf("%s on %s: %u block%s on %u core%s, %.3f us simulated\n", report->kernel, caps.soc_name,
@@ -227,7 +227,7 @@ void run_report_print(const struct run_report *report)
 }
 
 /* Of a launch of groups: the cores with UB, or the others. */
-static void group_cores(const struct leo_drv_caps *caps, const struct leo_task_record *record,
+static void group_cores(const struct leo_caps *caps, const struct leo_task_record *record,
                         enum leo_mem_space space, unsigned *first, unsigned *count)
 {
     unsigned groups = record->block_num < caps->cube_cores ? record->block_num : caps->cube_cores;
@@ -239,7 +239,7 @@ static void group_cores(const struct leo_drv_caps *caps, const struct leo_task_r
 bool run_report_cores(const struct run_report *report, enum leo_mem_space space, unsigned *first,
                       unsigned *count)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     size_t tasks_there = 0;
     bool found = false;
     struct leo_rt_profile_task *tasks = leo_alloc(report->tasks * sizeof(*tasks));

@@ -11,7 +11,7 @@ enum smi_style { SMI_STYLE_NONE, SMI_STYLE_NPU, SMI_STYLE_MLU };
 
 /** A device as a program started now would see it. */
 struct smi_device {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     uint64_t memory_total;
 };
 

@@ -263,7 +263,9 @@ static leo_status prepare(struct run *run)
 static leo_status end_profile(struct run *run, bool timeline)
 {
     leo_status status = leo_rt_device_synchronize(run->device);
-    status = status != LEO_OK ? status : report_add(&run->report, run->device, PROFILE_TASKS);
+    if (status == LEO_OK) {
+        status = report_add(&run->report, run->device, PROFILE_TASKS);
+    }
     if (status == LEO_OK && timeline) {
         status = leo_rt_profile_write(run->device, run->options->timeline);
     }
@@ -281,7 +283,9 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
     if (status == LEO_OK) {
         status = leo_rt_profile_start(run->device, PROFILE_TASKS, timeline ? TIMELINE_RECORDS : 0);
     }
-    status = status != LEO_OK ? status : net_upload(run->net, run->pixels, run->labels, run->train);
+    if (status == LEO_OK) {
+        status = net_upload(run->net, run->pixels, run->labels, run->train);
+    }
     for (uint32_t step = 0; status == LEO_OK && step < steps; step++) {
         bool skipped = false;
         status = net_step(run->net, step * BATCH, run->rate, &skipped);
@@ -289,13 +293,18 @@ static leo_status train_epoch(struct run *run, bool timeline, float *loss)
         if (status == LEO_OK && timeline && step + 1 == TIMELINE_STEPS) {
             // The rest of the epoch is profiled without its instructions.
             status = end_profile(run, true);
-            status =
-                status != LEO_OK ? status : leo_rt_profile_start(run->device, PROFILE_TASKS, 0);
+            if (status == LEO_OK) {
+                status = leo_rt_profile_start(run->device, PROFILE_TASKS, 0);
+            }
             timeline = false;
         }
     }
-    status = status != LEO_OK ? status : end_profile(run, timeline);
-    status = status != LEO_OK ? status : net_losses(run->net, steps * BATCH, run->losses);
+    if (status == LEO_OK) {
+        status = end_profile(run, timeline);
+    }
+    if (status == LEO_OK) {
+        status = net_losses(run->net, steps * BATCH, run->losses);
+    }
     for (uint32_t i = 0; i < steps * BATCH; i++) {
         sum += (double)run->losses[i];
     }
@@ -308,7 +317,9 @@ static leo_status measure(struct run *run, double *accuracy)
     uint32_t right = 0;
     gather(run, run->order + run->train, run->held_out, NULL);
     leo_status status = net_upload(run->net, run->pixels, run->labels, run->held_out);
-    status = status != LEO_OK ? status : net_infer(run->net, run->held_out, run->prob);
+    if (status == LEO_OK) {
+        status = net_infer(run->net, run->held_out, run->prob);
+    }
     for (uint32_t i = 0; status == LEO_OK && i < run->held_out; i++) {
         const float *prob = run->prob + (size_t)i * NET_CLASSES;
         int best = 0;
@@ -323,7 +334,7 @@ static leo_status measure(struct run *run, double *accuracy)
 
 static leo_status train(struct run *run)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     double accuracy = 0;
     leo_status status = prepare(run);
     if (status != LEO_OK) {
@@ -338,7 +349,9 @@ static leo_status train(struct run *run)
         const uint64_t begin_ns = leo_rt_device_host_time_ns(run->device);
         float loss = 0;
         status = train_epoch(run, epoch == 1 && *run->options->timeline, &loss);
-        status = status != LEO_OK ? status : measure(run, &accuracy);
+        if (status == LEO_OK) {
+            status = measure(run, &accuracy);
+        }
         run->rate *= run->recipe->decay;
         if (status == LEO_OK) {
             printf(

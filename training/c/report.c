@@ -61,7 +61,7 @@ static double share(uint64_t part, uint64_t whole)
 
 leo_status report_roofs_of(struct leo_rt_device *device, struct report_roofs *roofs)
 {
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_rt_device_get_caps(device, &caps);
     roofs->clock_khz = caps.clock_khz;
     roofs->cubes = caps.cube_cores;

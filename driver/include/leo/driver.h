@@ -3,6 +3,7 @@
  * behind them. */
 #pragma once
 
+#include <leo/caps.h>
 #include <leo/faults.h>
 #include <leo/isa_enums.h>
 #include <leo/layout.h>
@@ -22,15 +23,6 @@ struct leo_drv_queue;
 /** Addresses a simulated device has unless the process's address space is limited: 1 TiB, far more
  * than memory, so that they can be reserved ahead of it. */
 #define LEO_DRV_GM_BYTES UINT64_C(0x10000000000)
-
-/** What the registers say of a device. */
-struct leo_drv_caps {
-    char soc_name[32];
-    uint32_t arch, cube_cores, vector_cores, queues, queue_depth, clock_khz;
-    uint32_t ub_bytes, l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, l2_bytes;
-    uint64_t hbm_base, hbm_bytes;
-    uint64_t gm_bytes; /**< addresses from hbm_base on that memory can be mapped to */
-};
 
 /** Most findings of the checker that are told of one task. */
 #define LEO_DRV_CHECKS 16
@@ -95,7 +87,7 @@ unsigned leo_drv_transport_null_complete(struct leo_transport *transport, unsign
  * queue. */
 leo_status leo_drv_device_create(struct leo_transport *transport, struct leo_drv_device **device);
 void leo_drv_device_destroy(struct leo_drv_device *device);
-void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_drv_caps *caps);
+void leo_drv_device_get_caps(const struct leo_drv_device *device, struct leo_caps *caps);
 /** Resets a wedged function: all queues and device memory are gone, handles stay to be destroyed.
  */
 leo_status leo_drv_device_reset(struct leo_drv_device *device);

@@ -2,8 +2,10 @@
 /* The neutral runtime core: what every facade (acl, ...) and every operator launcher stands on. */
 #pragma once
 
-#include <leo/driver.h>
+#include <leo/caps.h>
+#include <leo/faults.h>
 #include <leo/isa_enums.h>
+#include <leo/layout.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +18,8 @@ extern "C" {
 #endif
 
 struct leo_rt;        /**< The runtime of a process: its devices, log and options. */
+struct leo_transport;
+struct leo_drv_device;
 struct leo_rt_device; /**< One opened device. */
 struct leo_rt_stream; /**< Tasks in order. */
 struct leo_rt_event;  /**< A mark in a stream. */
@@ -81,7 +85,7 @@ void leo_rt_device_count_link(struct leo_rt_device *device, uint64_t bytes);
 int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
-void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_drv_caps *caps);
+void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_caps *caps);
 /** A number of the chip's SoC file. LEO_ERR_NOT_FOUND if the file does not have it. */
 leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
                              const char *key, double *value);

@@ -71,7 +71,9 @@ static aclError make_context(void **handle)
 {
     aclrtContext before;
     aclError error = aclrtGetCurrentContext(&before);
-    error = error ? error : aclrtCreateContext(handle, 0);
+    if (error == ACL_SUCCESS) {
+        error = aclrtCreateContext(handle, 0);
+    }
     return error ? error : aclrtSetCurrentContext(before);
 }
 
@@ -108,7 +110,9 @@ static aclError use_context(void *handle)
 {
     aclrtStream stream;
     aclError error = aclrtSetCurrentContext(handle);
-    error = error ? error : aclrtCreateStream(&stream);
+    if (error == ACL_SUCCESS) {
+        error = aclrtCreateStream(&stream);
+    }
     if (!error) {
         // Ended by its context's end, unless this comes first.
         (void)aclrtDestroyStream(stream);

@@ -10,7 +10,7 @@ static void create_reads_what_the_device_is(void)
 {
     struct leo_transport *transport;
     struct leo_drv_device *device = null_device(true, &transport);
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     leo_drv_device_get_caps(device, &caps);
     CU_ASSERT_STRING_EQUAL(caps.soc_name, "null");
     CU_ASSERT_EQUAL(caps.arch, 1001);

@@ -37,7 +37,9 @@ static int be_rank(uint32_t rank, uint32_t ranks, const int *pipes, rank_fn fn)
     TRY(aclrtMalloc(&self->a, sizeof(self->host), 0));
     TRY(aclrtMalloc(&self->b, sizeof(self->host), 0));
     int code = pipes ? meet(self, pipes) : 0;
-    code = code ? code : fn(self);
+    if (code == 0) {
+        code = fn(self);
+    }
     if (!code) {
         if (self->comm) {
             TRY(HcclCommDestroy(self->comm));

@@ -186,10 +186,18 @@ static int split_group(struct rank *self)
 static int everything(struct rank *self)
 {
     int code = do_collectives(self);
-    code = code ? code : do_messages(self);
-    code = code ? code : keep_time(self);
-    code = code ? code : replay(self);
-    code = code ? code : split_group(self);
+    if (code == 0) {
+        code = do_messages(self);
+    }
+    if (code == 0) {
+        code = keep_time(self);
+    }
+    if (code == 0) {
+        code = replay(self);
+    }
+    if (code == 0) {
+        code = split_group(self);
+    }
     return code;
 }
 

@@ -21,7 +21,7 @@ void rig_init(struct rig *rig, const char *soc, unsigned threads, const char *si
 {
     const struct leo_rt_opts opts = {
         .size = sizeof(opts), .soc = soc, .host_threads = threads, .simd = simd};
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     must(leo_rt_create(&opts, &rig->rt), "rt_create");
     must(leo_rt_device_open(rig->rt, 0, &rig->device), "device_open");
     must(leo_rt_stream_create(rig->device, &rig->stream), "stream_create");

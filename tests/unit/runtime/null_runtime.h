@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness.h"
+#include <leo/driver.h>
 #include <leo/runtime.h>
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)

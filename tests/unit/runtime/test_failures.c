@@ -4,6 +4,7 @@
 #include "null_runtime.h"
 
 #include <leo/alloc.h>
+#include <leo/driver.h>
 #include <stdlib.h>
 #include <string.h>
 

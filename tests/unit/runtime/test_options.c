@@ -18,7 +18,7 @@ static void environment_sets_what_options_leave_open(void)
 {
     struct leo_rt *rt;
     struct leo_rt_device *device;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     setenv("LEO_SOC", "ascend910b1", 1);
     setenv("LEO_DEVICES", "3", 1);
     OK(leo_rt_create(NULL, &rt));

@@ -2,6 +2,7 @@
 /* Streams over a device that completes only when told to. */
 #include "null_runtime.h"
 
+#include <leo/driver.h>
 #include <leo/transport.h>
 #include <stdlib.h>
 #include <string.h>

@@ -206,7 +206,7 @@ static void issue(struct sim_check *check, struct sim_core *core, const struct s
     const struct sim_insn row = {.foot = no_foot, .pipe = (uint8_t)step->pipe};
     struct sim_footprint foot;
     sim_footprint_begin(&foot);
-    struct sim_op op = {.row = &row, .foot = &foot, .pc = SIM_IMAGE_BASE + pc};
+    struct sim_op op = {.row = &row, .foot = &foot, .pc = LEO_MAP_IMAGE + pc};
     if (step->read_bytes) {
         sim_footprint_add(&foot, SIM_OPERAND_B, LEO_MEM_SPACE_UB, SIM_TOUCH_READ, step->read,
                           step->read_bytes)

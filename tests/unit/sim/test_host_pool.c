@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HW-CHIP-50: every item runs once, turns come in order. Build with -DLEO_SANITIZE=thread as well.
  */
-#include "chip/host_pool.h"
+#include "host/host_pool.h"
 #include "harness.h"
 
 #include <stdatomic.h>

@@ -9,7 +9,7 @@ enum { LINE = SIM_L2_LINE_BYTES };
 static void second_use_is_free(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 16 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 16 * LINE), LEO_OK);
     sim_l2_use(&l2, 100, 8 * LINE, false); // nine lines are touched
     CU_ASSERT_EQUAL(l2.used_bytes, 8 * LINE);
     CU_ASSERT_EQUAL(l2.read_bytes, 9 * LINE);
@@ -25,7 +25,7 @@ static void second_use_is_free(void)
 static void written_lines_go_out_when_they_are_replaced(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 4 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
     sim_l2_use(&l2, 0, 2 * LINE, true);
     CU_ASSERT_EQUAL(l2.read_bytes + l2.written_bytes, 0);
     sim_l2_use(&l2, 2 * LINE, 4 * LINE, false);
@@ -37,7 +37,7 @@ static void written_lines_go_out_when_they_are_replaced(void)
 static void used_lines_stay_longer(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 4 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
     sim_l2_use(&l2, 0, 4 * LINE, false);
     sim_l2_use(&l2, 0, 1, false);
     sim_l2_use(&l2, 10 * LINE, 1, false); // takes the place of line 1, not of line 0
@@ -54,7 +54,7 @@ static void used_lines_stay_longer(void)
 static void larger_than_it_is_no_use(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 8 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 8 * LINE), LEO_OK);
     for (unsigned pass = 0; pass < 3; pass++) {
         sim_l2_use(&l2, 0, 16 * LINE, false);
     }
@@ -65,7 +65,7 @@ static void larger_than_it_is_no_use(void)
 static void chip_without_l2_and_wild_ranges(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, SIM_GM_BASE, 1 << 20, 0), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 0), LEO_OK);
     sim_l2_use(&l2, 5, 100, true);
     CU_ASSERT_EQUAL(l2.written_bytes, 100);
     sim_l2_use(&l2, (1 << 20) - 1, 2, true);

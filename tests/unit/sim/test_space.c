@@ -69,11 +69,11 @@ static void failing_allocation_changes_nothing(void)
 static void hbm_zero_is_exact(void)
 {
     struct sim_hbm hbm;
-    CU_ASSERT_EQUAL(sim_hbm_create(&hbm, SIM_GM_BASE, 1 << 20), LEO_OK);
+    CU_ASSERT_EQUAL(sim_hbm_create(&hbm, LEO_MAP_GM, 1 << 20), LEO_OK);
     for (uint64_t i = 0; i < 1 << 20; i++) {
         hbm.data[i] = 1;
     }
-    sim_hbm_zero(&hbm, SIM_GM_BASE + 5001, 200000);
+    sim_hbm_zero(&hbm, LEO_MAP_GM + 5001, 200000);
     for (uint64_t i = 0; i < 1 << 20; i++) {
         if (hbm.data[i] != !(i >= 5001 && i < 205001)) {
             CU_FAIL("wrong byte");

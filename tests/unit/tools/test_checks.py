@@ -47,6 +47,12 @@ class Checks(unittest.TestCase):
         self.assertEqual(code, 1, out)
         self.assertIn(text, out)
 
+    def test_idioms(self):
+        self.expect_good("idioms.py", files={"sim/x.c": "status = status_of(status != 0 ? 1 : 2);\nname = name ? name : other;\n"})
+        for code in ("status = status != LEO_OK ? status : f();", "error = error ? error : f();", "status = status == LEO_OK ? f() : status;",
+                     "status =\n    status ? status : f();"):
+            self.expect_bad("sim/x.c:2: ", "idioms.py", files={"sim/x.c": "\n" + code + "\n"})
+
     def test_sections(self):
         head = ("struct sim_x {\n    int a, b[2];\n    void (*log)(void *user, int level);\n    struct {\n        int c;\n    } inner;\n};\n"
                 "#define SECTION(what, member) SIM_SECTION(struct sim_x, what, member)\n")
@@ -72,6 +78,8 @@ class Checks(unittest.TestCase):
             ("kernels/device/x.c", "#include <leo/runtime.h>\n", "device programs see isa alone"),
             ("kernels/family/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
             ("tools/leo/x.c", "#include <leo/sim.h>\n", "tools must not see sim"),
+            ("runtime/x.c", "#define HEADER <leo/sim.h>\n#include HEADER\n", "runtime/x.c:2: includes HEADER: a macro"),
+            ("runtime/include/leo/other.h", "#include <leo/driver.h>\n", "kernels would see driver through it"),
             ("examples/x.c", "#include <leo/nothing.h>\n", "no public header of that name"),
         ):
             self.expect_bad(message, "layers.py", files={name: text})
@@ -117,6 +125,26 @@ class Checks(unittest.TestCase):
         ):
             script, build, tree = self.symbols(code, header)
             self.expect_bad(message, script, build, **tree)
+
+    def test_arrows(self):
+        """Objects of a small tree: a call up, and one between rooms of sim/, are told whatever is included."""
+        def build(**code):
+            sources = {"isa/a.c": "int leo_isa_a(void) { return 1; }", "sim/host/pool.c": "int sim_pool(void) { return 1; }",
+                       "sim/core/core.c": "int sim_pool(void);\nint sim_core(void) { return sim_pool(); }",
+                       "sim/number/number.c": "int sim_number(void) { return 1; }",
+                       "runtime/core/r.c": "int leo_rt_r(void) { return 1; }", **code}
+            commands = []
+            for name in sources:
+                first, *inner = name.split("/")
+                target = f"build/{first}/CMakeFiles/leo_{first}.dir/{'/'.join(inner)}.o"
+                commands += [["mkdir", "-p", str(Path(target).parent)], ["cc", "-c", "-o", target, name]]
+            return {"files": sources, "commands": commands}
+        self.expect_good("arrows.py", "build", **build())
+        extern = "int sim_core(void);\nint sim_number(void) { return sim_core(); }"
+        self.expect_bad("room number must not use sim_core of core", "arrows.py", "build", **build(**{"sim/number/number.c": extern}))
+        extern = "int leo_rt_r(void);\nint leo_isa_a(void) { return leo_rt_r(); }"
+        self.expect_bad("isa must not use leo_rt_r of runtime", "arrows.py", "build", **build(**{"isa/a.c": extern}))
+        self.expect_bad("build first", "arrows.py", "build")
 
     def test_exports_of_a_facade(self):
         for code, message in (("int aclOpen(int x) { return x; }\nint aclHidden(void) { return 1; }\n",

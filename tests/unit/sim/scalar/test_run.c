@@ -31,7 +31,7 @@ static void run_returns_at_end_of_kernel(void)
     world_init(&w, words, COUNT_OF(words));
     CU_ASSERT_EQUAL(sim_scalar_run(&w.scalar, HUGE_VAL), SIM_SCALAR_RETURNED);
     CU_ASSERT_EQUAL(w.scalar.x[10], 7);
-    CU_ASSERT_EQUAL(w.scalar.pc, SIM_RETURN_ADDR);
+    CU_ASSERT_EQUAL(w.scalar.pc, LEO_MAP_RETURN);
     CU_ASSERT_EQUAL(w.scalar.instructions, 2);
     CU_ASSERT_DOUBLE_EQUAL(w.scalar.cycle, 2.5, 0);
     CU_ASSERT_EQUAL(sim_scalar_run(&w.scalar, HUGE_VAL), SIM_SCALAR_RETURNED);
@@ -60,7 +60,7 @@ static void run_leaving_text_is_bad_fetch(void)
     CU_ASSERT_EQUAL(w.scalar.fault.addr, WORLD_TEXT + 4);
     world_finish(&w);
     const uint64_t targets[] = {
-        0, 2, WORLD_TEXT + 2, WORLD_TEXT + 4, WORLD_TEXT - 4, SIM_RETURN_ADDR + 4};
+        0, 2, WORLD_TEXT + 2, WORLD_TEXT + 4, WORLD_TEXT - 4, LEO_MAP_RETURN + 4};
     for (size_t i = 0; i < COUNT_OF(targets); i++) {
         world_init(&w, jump, COUNT_OF(jump));
         w.scalar.x[1] = targets[i];

@@ -81,7 +81,7 @@ void world_init(struct world *world, const uint32_t *words, size_t count)
     world->scalar.text = world->text;
     world->scalar.time = (struct sim_scalar_time){1, 2, 20, 1.5, 4, 15};
     world->scalar.pc = WORLD_TEXT;
-    world->scalar.x[1] = SIM_RETURN_ADDR;
+    world->scalar.x[1] = LEO_MAP_RETURN;
 }
 
 void world_finish(struct world *world)

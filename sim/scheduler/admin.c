@@ -76,7 +76,7 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
         return LEO_FAULT_BAD_ENTRY;
     }
     sim_checks_written(chip, body->addr, body->bytes, false);
-    sim_chip_forget(chip);
+    sim_cores_forget(chip);
     return LEO_FAULT_NONE;
 }
 
@@ -94,7 +94,7 @@ static enum leo_fault unmap(struct leo_sim_chip *chip, const struct leo_sqe_map 
     sim_image_drop(chip, extent.base, extent.bytes);
     // The next owner must not see what was there.
     sim_hbm_zero(&chip->hbm, extent.base, extent.bytes);
-    sim_chip_forget(chip);
+    sim_cores_forget(chip);
     return LEO_FAULT_NONE;
 }
 
@@ -114,7 +114,7 @@ static enum leo_fault reset_space(struct leo_sim_chip *chip, const struct leo_sq
     for (uint32_t i = 0; i < events->count; i++) {
         events->value[i] = 0;
     }
-    sim_chip_forget(chip);
+    sim_cores_forget(chip);
     return LEO_FAULT_NONE;
 }
 

@@ -2,32 +2,11 @@
 #include "replay.h"
 
 #include "../chip/chip.h"
-#include "tape.h"
-#include <fenv.h>
-#include <leo/alloc.h>
 #include <leo/replay.h>
 #include <stdio.h>
+#include <string.h>
 
-/* Where a core is in its part of a block. */
-struct cursor {
-    const uint8_t *item, *end;
-    struct sim_tape_state state;
-};
-
-struct sim_replay {
-    struct sim_tape_file file;
-    uint64_t *next;    /**< by queue: the task fetched next, or `entries` */
-    uint64_t *present; /**< by queue: the task fetched last */
-    uint64_t *after;   /**< by task: the next one of its queue */
-    uint64_t complete; /**< tasks at the front of the recorded order that are complete */
-    struct cursor *cursor;
-    const struct leo_sim_replay_opts *opts;
-    struct leo_sim_replay_result *result;
-    uint64_t first_ps, last_ps, recorded_first_ps, recorded_last_ps;
-    char error[256];
-};
-
-static void fail(struct sim_replay *replay, const char *text)
+void sim_replay_fail(struct sim_replay *replay, const char *text)
 {
     if (!replay->error[0]) {
         snprintf(replay->error, sizeof(replay->error), "%s", text);
@@ -118,14 +97,14 @@ void sim_replay_done(struct leo_sim_chip *chip, unsigned queue,
            replay->file.entry[replay->file.order[replay->complete]].is_complete) {
         replay->complete++;
     }
-    for (unsigned i = 1; i < chip->config.queues; i++) {
-        if (replay->next[i] != replay->file.entries) {
-            sim_scheduler_wake(chip, i);
-        }
-    }
     if (record) {
         tell(chip, entry, record);
     }
+}
+
+bool sim_replay_has(const struct leo_sim_chip *chip, unsigned queue)
+{
+    return chip->replay->next[queue] != chip->replay->file.entries;
 }
 
 /* ---- blocks ---- */
@@ -134,7 +113,7 @@ void sim_replay_begin(struct leo_sim_chip *chip, unsigned id, unsigned queue, ui
                       unsigned member)
 {
     struct sim_replay *replay = chip->replay;
-    struct cursor *cursor = &replay->cursor[id];
+    struct sim_replay_cursor *cursor = &replay->cursor[id];
     const struct sim_tape_part *part =
         sim_tape_part(&replay->file, replay->present[queue], block, member);
     memset(cursor, 0, sizeof(*cursor));
@@ -143,12 +122,13 @@ void sim_replay_begin(struct leo_sim_chip *chip, unsigned id, unsigned queue, ui
         cursor->item = part->item;
         cursor->end = part->item + part->bytes;
     } else {
-        fail(replay, "a block of a kernel is not on the tape: the task ended in a fault");
+        sim_replay_fail(replay,
+                        "a block of a kernel is not on the tape: the task ended in a fault");
     }
 }
 
 /* The next item as a copy of its kind; false: the tape ends inside it. */
-static bool take_item(struct cursor *cursor, void *item, size_t bytes)
+static bool take_item(struct sim_replay_cursor *cursor, void *item, size_t bytes)
 {
     if ((size_t)(cursor->end - cursor->item) < bytes) {
         return false;
@@ -172,8 +152,8 @@ static bool play_op(struct sim_core *core, const struct sim_tape_op *item)
         .b = item->b,
         .c = item->c,
         .d = item->d,
-        .pc = SIM_IMAGE_BASE + item->pc,
-        .row = &sim_insns[item->insn],
+        .pc = LEO_MAP_IMAGE + item->pc,
+        .row = &core->insns[item->insn],
         .foot = &core->foot,
     };
     if (!op.row->cost || !sim_core_outline(core, &op, &core->foot) ||
@@ -206,7 +186,7 @@ static bool is_legal(const struct sim_tape_plain *item)
 }
 
 /* One item; `over`: it was the block's last. False: the tape is damaged or not for this chip. */
-static bool play(struct sim_replay *replay, struct sim_core *core, struct cursor *cursor,
+static bool play(struct sim_replay *replay, struct sim_core *core, struct sim_replay_cursor *cursor,
                  bool *over)
 {
     struct sim_tape_op op;
@@ -234,14 +214,14 @@ static bool play(struct sim_replay *replay, struct sim_core *core, struct cursor
 }
 
 static void tell_wrong(struct sim_replay *replay, const struct sim_core *core,
-                       const struct cursor *before)
+                       const struct sim_replay_cursor *before)
 {
     struct sim_tape_op op;
-    struct cursor at = *before;
+    struct sim_replay_cursor at = *before;
     if (at.item != at.end && (*at.item == SIM_TIME_POLL || *at.item == SIM_TIME_PARK)) {
-        fail(replay,
-             "a kernel waits for other cores by reading global memory: how often depends on "
-             "the chip, so it must be run");
+        sim_replay_fail(
+            replay, "a kernel waits for other cores by reading global memory: how often depends on "
+                    "the chip, so it must be run");
         return;
     }
     if (at.item != at.end && *at.item == SIM_TIME_OP && take_item(&at, &op, sizeof(op)) &&
@@ -252,9 +232,9 @@ static void tell_wrong(struct sim_replay *replay, const struct sim_core *core,
                  core->scalar.fault.code == LEO_FAULT_LOCAL_OUT_OF_RANGE
                      ? "it leaves a buffer"
                      : "other architecture, or a number it takes is not legal");
-        fail(replay, text);
+        sim_replay_fail(replay, text);
     } else {
-        fail(replay, "the tape is damaged: a block does not end");
+        sim_replay_fail(replay, "the tape is damaged: a block does not end");
     }
 }
 
@@ -262,14 +242,14 @@ enum sim_scalar_stop sim_replay_run(struct leo_sim_chip *chip, unsigned id, unsi
 {
     struct sim_replay *replay = chip->replay;
     struct sim_core *core = &chip->core[id];
-    struct cursor *cursor = &replay->cursor[id];
+    struct sim_replay_cursor *cursor = &replay->cursor[id];
     const uint64_t end = core->log.written + places;
     bool over = false;
     while (!over && core->log.written < end) {
         if (!sim_time_log_reserve(&core->log)) {
             return SIM_SCALAR_TIME;
         }
-        const struct cursor before = {.item = cursor->item, .end = cursor->end};
+        const struct sim_replay_cursor before = {.item = cursor->item, .end = cursor->end};
         if (cursor->item == cursor->end || !play(replay, core, cursor, &over)) {
             if (cursor->end) {
                 tell_wrong(replay, core, &before);
@@ -280,107 +260,4 @@ enum sim_scalar_stop sim_replay_run(struct leo_sim_chip *chip, unsigned id, unsi
         }
     }
     return over ? SIM_SCALAR_RETURNED : SIM_SCALAR_TIME;
-}
-
-/* ---- the whole ---- */
-
-static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
-{
-    const uint32_t queues = chip->config.queues;
-    const uint64_t none = replay->file.entries;
-    replay->next = leo_calloc(queues, sizeof(*replay->next));
-    replay->present = leo_calloc(queues, sizeof(*replay->present));
-    replay->after = leo_calloc(none + 1, sizeof(*replay->after));
-    replay->cursor = leo_calloc(chip->core_count, sizeof(*replay->cursor));
-    if (!replay->next || !replay->present || !replay->after || !replay->cursor) {
-        return false;
-    }
-    for (uint32_t queue = 0; queue < queues; queue++) {
-        replay->next[queue] = none;
-    }
-    for (uint64_t task = none; task-- > 0;) {
-        const uint32_t queue = replay->file.entry[task].task->queue;
-        replay->after[task] = replay->next[queue];
-        replay->next[queue] = task;
-        sim_scheduler_wake(chip, queue);
-    }
-    return true;
-}
-
-static leo_status run(struct leo_sim_chip *chip, struct sim_replay *replay)
-{
-    do {
-        sim_scheduler_advance(chip);
-    } while (!replay->error[0] && sim_scheduler_step(chip, false));
-    // A task that waited for ever, in the recorded run too, is not on the list of those that ended.
-    if (!replay->error[0] && replay->complete < replay->file.orders) {
-        fail(replay, "a task that ended when it was recorded does not end here");
-    }
-    replay->result->ps = replay->last_ps - replay->first_ps;
-    replay->result->recorded_ps = replay->recorded_last_ps - replay->recorded_first_ps;
-    return replay->error[0] ? LEO_ERR_INVALID_ARG : LEO_OK;
-}
-
-static leo_status replay_on(struct leo_sim_chip *chip, struct sim_replay *replay, char *error,
-                            size_t error_bytes)
-{
-    leo_status status = sim_tape_read(replay->opts->tape, replay->opts->tape_bytes,
-                                      chip->config.queues, &replay->file, error, error_bytes);
-    if (status != LEO_OK) {
-        return status;
-    }
-    if (replay->file.head->arch != chip->config.arch) {
-        snprintf(error, error_bytes, "the tape is of %.31s, which has another architecture than %s",
-                 replay->file.head->soc, chip->config.name);
-        return LEO_ERR_INVALID_ARG;
-    }
-    if (!link_tasks(chip, replay)) {
-        snprintf(error, error_bytes, "out of host memory");
-        return LEO_ERR_NO_MEMORY;
-    }
-    chip->replay = replay;
-    fenv_t callers;
-    fegetenv(&callers);
-    fesetenv(FE_DFL_ENV);
-    status = run(chip, replay);
-    fesetenv(&callers);
-    if (status != LEO_OK) {
-        snprintf(error, error_bytes, "%s", replay->error);
-    }
-    return status;
-}
-
-leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
-                          struct leo_sim_replay_result *result, char *error, size_t error_bytes)
-{
-    memset(result, 0, sizeof(*result));
-    const struct sim_tape_head *head = opts->tape;
-    if (opts->size != sizeof(*opts) || !sim_tape_has_head(opts->tape, opts->tape_bytes)) {
-        snprintf(error, error_bytes, "not a tape");
-        return LEO_ERR_INVALID_ARG;
-    }
-    snprintf(result->soc, sizeof(result->soc), "%.31s", head->soc);
-    if (!opts->soc_text) {
-        return LEO_OK;
-    }
-    const struct leo_sim_opts chip_opts = {.size = sizeof(chip_opts),
-                                           .soc_text = opts->soc_text,
-                                           .soc_text_name = opts->soc_text_name,
-                                           .host_threads = 1,
-                                           .gm_base = head->gm_base,
-                                           .gm_bytes = head->gm_bytes};
-    struct leo_sim_chip *chip;
-    leo_status status = leo_sim_chip_create(&chip_opts, &chip, error, error_bytes);
-    if (status != LEO_OK) {
-        return status;
-    }
-    struct sim_replay replay = {.opts = opts, .result = result};
-    status = replay_on(chip, &replay, error, error_bytes);
-    leo_sim_chip_destroy(chip);
-    sim_tape_file_finish(&replay.file);
-    leo_free(replay.next);
-    leo_free(replay.present);
-    leo_free(replay.after);
-    leo_free(replay.cursor);
-    return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE // strtod_l
-#include "../config.h"
-#include "../core/caches.h"
+#include "config.h"
+
+#include "core/caches.h"
 
 #include <ctype.h>
 #include <errno.h>

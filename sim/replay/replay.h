@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chip that gets its tasks and what their blocks do from a tape: the scheduler's side of it. */
+#pragma once
+
+#include "../scalar/scalar.h"
+#include "../tape/tape.h"
+#include <leo/layout.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct leo_sim_chip;
+struct leo_sim_replay_opts;
+struct leo_sim_replay_result;
+
+/** Where a core is in its part of a block. */
+struct sim_replay_cursor {
+    const uint8_t *item, *end;
+    struct sim_tape_state state;
+};
+
+struct sim_replay {
+    struct sim_tape_file file;
+    uint64_t *next;    /**< by queue: the task fetched next, or `entries` */
+    uint64_t *present; /**< by queue: the task fetched last */
+    uint64_t *after;   /**< by task: the next one of its queue */
+    uint64_t complete; /**< tasks at the front of the recorded order that are complete */
+    struct sim_replay_cursor *cursor;
+    const struct leo_sim_replay_opts *opts;
+    struct leo_sim_replay_result *result;
+    uint64_t first_ps, last_ps, recorded_first_ps, recorded_last_ps;
+    char error[256];
+};
+
+/** The next entry of a queue, if the host had submitted it by now. */
+bool sim_replay_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe *entry);
+/** A core begins its part of a block. */
+void sim_replay_begin(struct leo_sim_chip *chip, unsigned core, unsigned queue, uint32_t block,
+                      unsigned member);
+/** Prices what the core did next: fills up to `places` of its log. What stopped it is as of
+ * sim_core_run. */
+enum sim_scalar_stop sim_replay_run(struct leo_sim_chip *chip, unsigned core, unsigned places);
+/** The present task of a queue is complete; `record` NULL: it takes no time. */
+void sim_replay_done(struct leo_sim_chip *chip, unsigned queue,
+                     const struct leo_task_record *record);
+/** Whether a queue has entries left. */
+bool sim_replay_has(const struct leo_sim_chip *chip, unsigned queue);
+/** What is wrong with the tape: the first time counts. */
+void sim_replay_fail(struct sim_replay *replay, const char *text);

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""idioms.py [ROOT]: one way to go on after an error: return, or `if (status == LEO_OK) {`; two results are one by
+leo_status_first. A chain of `status = status != LEO_OK ? status : f()` hides in each line that nothing may be done.
+"""
+
+import re
+import sys
+
+import tree
+
+CHAIN = re.compile(r"\b(status|error|code|result) =\s+(?:\1 (?:!= \w+ )?\?\s+\1\s+:|\1 == LEO_OK \?[^;]*:\s+\1;)")
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    violations = []
+    for path in tree.files(root, ".c", ".h", ".cpp"):
+        text = tree.without_comments(tree.read(root, path))
+        for match in CHAIN.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            violations.append(f"{path}:{line}: {match.group(1)} = {match.group(1)} ? ... : return, or ask before the call")
+    tree.finish("idioms", violations)
+
+
+main()
