@@ -228,6 +228,9 @@ def check_tables(isa):
     check_regs(isa)
     check_bits(isa)
     check_maps(isa)
+    for row in isa.limits:
+        require(row.doc, row.where, f"limit '{row.name}' has no text")
+        require([other.name for other in isa.limits].count(row.name) == 1, row.where, f"limit '{row.name}' is defined twice")
     for struct in isa.structs:
         check_struct(struct)
     names = [struct.name for struct in isa.structs]

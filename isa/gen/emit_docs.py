@@ -102,6 +102,7 @@ def emit_register_pages(isa):
 
 def emit_queue_page(isa):
     parts = ["Little-endian. Members marked 0 are reserved: write zero.\n"]
+    parts.append(table(["limit", "value", "meaning"], [(row.name, row.value, row.doc) for row in isa.limits]))
     for struct in isa.structs:
         parts.append(f"## {struct.name} ({struct.size} bytes)\n")
         parts.append(f"{struct.doc}\n")

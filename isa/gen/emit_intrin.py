@@ -14,7 +14,8 @@ C_TYPES = {"f16": "half", "f32": "float", "bf16": "bfloat16_t", "s8": "int8_t", 
 MAD_TYPES = {"f16f32": ("float", "half", "half"), "f16f16": ("half", "half", "half"),
              "bf16f32": ("float", "bfloat16_t", "bfloat16_t"), "f32f32": ("float", "float", "float"),
              "s8s32": ("int32_t", "int8_t", "int8_t"), "u8u32": ("uint32_t", "uint8_t", "uint8_t"),
-             "u8s32": ("int32_t", "uint8_t", "int8_t"), "s4s32": ("int32_t", "void", "void")}
+             "u8s32": ("int32_t", "uint8_t", "int8_t"), "s4s32": ("int32_t", "void", "void"),
+             "f16u2": ("half", "half", "void")}
 CONDITIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 UB = "__ubuf__"
 # Instructions of common forms whose functions differ from the form's.
@@ -555,7 +556,7 @@ def emit_mad(writer):
                   (pointer("__cb__", right, True), "cb")]
         kind_ref = enum_ref("mad", kind)
         short = writer.pack("mad", m="m", k="k", n="n", c_init="init", type=kind_ref)
-        name = "mad_s4" if kind == "s4s32" else "mad"
+        name = {"s4s32": "mad_s4", "f16u2": "mad_u2"}.get(kind, "mad")
         writer.function(archs, name, params + shape + [("bool", "init")], [writer.asm(insn, "cc", "ca", "cb", short)])
         cfg = writer.pack("mad", m="m", k="k", n="n", unit_flag="unit_flag", k_align="k_dir", c_bias="c_src",
                           c_init="c_init", type=kind_ref)
@@ -568,6 +569,25 @@ def emit_mad(writer):
                             [writer.asm(insn, with_bias, "ca", "cb", cfg)])
         packed = f"(config & ~(UINT64_C(0xff) << 56)) | (uint64_t){kind_ref} << 56"
         writer.function(archs, name, params + [("uint64_t", "config")], [writer.asm(insn, "cc", "ca", "cb", packed)])
+
+
+def isa_registers(writer, prefixes):
+    return [row for row in writer.isa.csrs if row.name.startswith(prefixes)]
+
+
+def emit_image(writer):
+    insn = writer.insns["load_image_to_cbuf"]
+    names = ("hor_last", "ver_last", "hor_start", "ver_start", "src_last", "top", "bottom", "left", "right")
+    kinds = {"top": "uint8_t", "bottom": "uint8_t"}
+    values = [(kinds.get(name, "uint16_t"), name) for name in names] + [("int32_t", "sid")]
+    place = writer.pack("image0", **{name: name for name in names[:4]})
+    for kind in ("f16", "s8", "u8"):
+        edge = writer.pack("image1", **{name: name for name in names[4:]}, dtype=enum_ref("dtype", kind))
+        read = ["uint64_t plane;", "LEO_CSR_READ(LEO_CSR_AIPP_SPR_0, plane);"]
+        writer.function(insn.archs, insn.name, [(pointer("__cbuf__", C_TYPES[kind]), "dst"), *values],
+                        read + writer.unused("sid") + [writer.asm(insn, "dst", "plane << 16 >> 16", place, edge)])
+    for row in isa_registers(writer, ("aipp_spr_", "data_exp_")):
+        writer.function(insn.archs, f"set_{row.name}", [("uint64_t", "value")], [f"LEO_CSR_WRITE(LEO_CSR_{row.name.upper()}, value);"])
 
 
 def emit_sparse(writer):
@@ -646,7 +666,7 @@ def write_functions(isa):
             emit_unary(writer, insn.name)
         elif insn.configs == ["vred"]:
             emit_reduction(writer, insn.name)
-    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_more_loads, emit_windows, emit_mad, emit_sparse,
+    for emit in (emit_mixed, emit_narrow, emit_shifts, emit_select, emit_compare, emit_dup, emit_convert, emit_picks, emit_sorts, emit_scaled, emit_bursts, emit_aligned, emit_loads, emit_more_loads, emit_windows, emit_mad, emit_image, emit_sparse,
                  emit_cube_out, emit_absent):
         emit(writer)
     return writer

@@ -23,5 +23,6 @@ def bits_of(isa, struct):
 
 
 def emit_layout(isa):
-    yield "include/leo/layout.h", header("isa/layout", ["assert.h", "stddef.h", "stdint.h"],
+    limits = "".join(f"/** {comment(row.doc)} */\n#define LEO_{row.name.upper()} 0x{row.value:x}u\n" for row in isa.limits)
+    yield "include/leo/layout.h", header("isa/layout", ["assert.h", "stddef.h", "stdint.h"], limits + "\n" +
                                          "\n".join(struct_c(struct) + bits_of(isa, struct) for struct in isa.structs))

@@ -169,6 +169,7 @@ class Isa:
     regs: list = field(default_factory=list)
     arrays: list = field(default_factory=list)
     structs: list = field(default_factory=list)
+    limits: list = field(default_factory=list)  # Row
     bits: list = field(default_factory=list)  # Bits of registers and of fields of structs
     maps: list = field(default_factory=list)
     marks: list = field(default_factory=list)  # Row

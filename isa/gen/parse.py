@@ -231,6 +231,8 @@ def parse_layout_file(isa, path):
         words = head.split()
         if words[0] == "enum":
             parse_enum(isa, where, head)
+        elif words[0] == "limit" and len(words) == 3:
+            isa.limits.append(Row(where, check_name(where, words[1]), to_int(where, words[2], "limit"), doc))
         elif words[0] == "struct":
             if len(words) != 3:
                 raise TableError(where, "expected: struct NAME size | meaning")

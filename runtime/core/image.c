@@ -107,7 +107,7 @@ static void fill_desc(const struct layout *layout, const struct leo_caps *caps,
                      : layout->file_end > layout->rw_start ? layout->file_end
                                                            : layout->rw_start;
     *desc = (struct leo_image_desc){
-        .magic = 0x4d49454c,
+        .magic = LEO_IMAGE_MAGIC,
         .arch = caps->arch,
         .bytes = bytes,
         .rw_offset = writable ? layout->rw_start : bytes,

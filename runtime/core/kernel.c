@@ -103,7 +103,7 @@ static bool place_args(struct leo_rt_kernel *kernel)
         }
         arg->slot = slot;
         slot += pair ? 2 : 1;
-        if (slot > RT_SLOTS_MAX) {
+        if (slot > LEO_MOST_SLOTS) {
             return false;
         }
     }
@@ -142,8 +142,8 @@ static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel 
     return place_args(kernel)
                ? LEO_OK
                : rt_fail(LEO_ERR_UNSUPPORTED,
-                         "%s: kernel %s has more than %d argument slots or too large structs",
-                         image->name, kernel->name, RT_SLOTS_MAX);
+                         "%s: kernel %s has more than %u argument slots or too large structs",
+                         image->name, kernel->name, LEO_MOST_SLOTS);
 }
 
 static leo_status parse_note(const struct rt_image *image, struct leo_rt_kernel *kernel)

@@ -13,9 +13,7 @@ enum {
     RT_DEVICES_MAX = 8,
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
-    RT_EVENTS_MAX = 65536,
     RT_FAULT_TEXT = 8192,      /**< bytes of the text of a fault; the checker may find much */
-    RT_SLOTS_MAX = 64,         /**< bits of sqe_kernel.reloc */
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };

@@ -21,7 +21,7 @@ enum {
     FRONT_FOREVER = -1,          /**< as a timeout */
     FRONT_DEFAULT_NONE = -1,     /**< no device stands in where none was set */
     FRONT_PRIORITY_GREATEST = 0,
-    FRONT_PRIORITY_LEAST = 7,
+    FRONT_PRIORITY_LEAST = LEO_PRIORITY_LEAST,
 };
 
 /** What a handle given to the user is. */

@@ -207,7 +207,7 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     }
     sim_time_engine_destroy(chip->engine);
     sim_time_pool_destroy(&chip->log_pool);
-    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; i < LEO_SPACES; i++) {
         sim_space_finish(&chip->space[i]);
     }
     sim_checks_destroy(chip);

@@ -27,8 +27,8 @@ struct leo_sim_chip {
     struct sim_host_lock
         *run_lock; /**< held by the thread that lets time go on; protects all but the atomics */
     struct sim_hbm hbm;
-    struct sim_space space[SIM_SPACE_COUNT];
-    bool overflow[SIM_SPACE_COUNT]; /**< sticky: a block ended with CSR overflow set */
+    struct sim_space space[LEO_SPACES];
+    bool overflow[LEO_SPACES]; /**< sticky: a block ended with CSR overflow set */
     unsigned core_count;
     struct sim_core *core;
     struct sim_l2 l2;

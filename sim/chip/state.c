@@ -77,7 +77,7 @@ static bool walk_cores(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 static bool walk_spaces(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 {
     bool on = true;
-    for (unsigned i = 0; on && i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; on && i < LEO_SPACES; i++) {
         on = sim_space_walk(&chip->space[i], i, fn, user);
     }
     return on;
@@ -85,7 +85,7 @@ static bool walk_spaces(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
 
 static void reset_spaces(struct leo_sim_chip *chip)
 {
-    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; i < LEO_SPACES; i++) {
         sim_space_finish(&chip->space[i]);
     }
 }
@@ -93,7 +93,7 @@ static void reset_spaces(struct leo_sim_chip *chip)
 static bool settle_spaces(struct leo_sim_chip *chip)
 {
     bool legal = true;
-    for (unsigned i = 0; legal && i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; legal && i < LEO_SPACES; i++) {
         legal = sim_space_is_legal(&chip->space[i], chip->hbm.base, chip->hbm.bytes);
     }
     return legal;
@@ -103,7 +103,7 @@ static bool settle_spaces(struct leo_sim_chip *chip)
 static bool walk_memory(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 {
     bool on = true;
-    for (unsigned i = 0; on && i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; on && i < LEO_SPACES; i++) {
         const struct sim_space *space = &chip->space[i];
         for (size_t at = 0; on && at < space->count; at++) {
             const struct sim_extent *extent = &space->extent[at];

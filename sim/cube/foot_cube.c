@@ -10,7 +10,7 @@ static bool check_config(struct sim_core *core, enum leo_insn insn, uint64_t wor
                          const struct leo_cfg_mad *cfg)
 {
     if (word & LEO_CFG_MAD_RESERVED || cfg->unit_flag == UNIT_FLAG_UNKNOWN ||
-        cfg->type >= LEO_MAD_COUNT || (cfg->c_bias && cfg->type == LEO_MAD_F16F16)) {
+        cfg->type >= LEO_MAD_COUNT || (cfg->c_bias && mad_is_half(cfg->type))) {
         return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
     }
     if (!leo_insn_has_type(insn, core->config->arch, cfg->type)) {
@@ -36,12 +36,12 @@ static void add_operands(const struct sim_op *op, const struct leo_cfg_mad *conf
     const uint64_t a_bytes = mad_is_vector(&cfg)
                                  ? (row + MAD_ROW_BYTES - 1) / MAD_ROW_BYTES * MAD_ROW_BYTES
                                  : m1 * k1 * FRACTAL_BYTES;
-    const uint16_t c_bytes = cfg.type == LEO_MAD_F16F16 ? 512 : 1024; // a fractal
+    const uint16_t c_bytes = mad_is_half(cfg.type) ? 512 : 1024; // a fractal
     const bool old = !cfg.c_bias && !cfg.c_init;
     // What pads m, k and n to fractals has no effect (decision 9).
     const unsigned padded = SIM_TOUCH_READ | SIM_TOUCH_PADDED;
     add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_L0A, padded, op->b, a_bytes, FRACTAL_BYTES);
-    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, padded, op->c, b1 * n1 * FRACTAL_BYTES,
+    add(foot, SIM_OPERAND_C, LEO_MEM_SPACE_L0B, padded, op->c, b1 * n1 * mad_right_bytes(cfg.type),
         FRACTAL_BYTES);
     // With a bias the upper half of the first operand is its address, so only the lower half is
     // L0C's.

@@ -29,6 +29,18 @@ static inline unsigned mad_operand_bits(enum leo_mad type)
     return 16;
 }
 
+/** Bytes of a fractal of B: those of u2 are two bits an element. */
+static inline uint32_t mad_right_bytes(enum leo_mad type)
+{
+    return type == LEO_MAD_F16U2 ? 64 : 512;
+}
+
+/** Results are f16. */
+static inline bool mad_is_half(enum leo_mad type)
+{
+    return type == LEO_MAD_F16F16 || type == LEO_MAD_F16U2;
+}
+
 /** Fractals along k: 16 rows of 32 bytes each. With k_align 32-bit operands come in pairs. */
 static inline uint32_t mad_fractals_of_k(const struct leo_cfg_mad *cfg)
 {

@@ -6,9 +6,9 @@
 /** Elements along k of one step of a Cube whose cube_k is 16. [P] vendor's table of the cube's
  * throughput, both architectures */
 static const uint8_t step_k[LEO_MAD_COUNT] = {
-    [LEO_MAD_F16F32] = 16, [LEO_MAD_F16F16] = 16, [LEO_MAD_BF16F32] = 16,
-    [LEO_MAD_F32F32] = 4,  [LEO_MAD_HF32F32] = 8, [LEO_MAD_S8S32] = 32,
-    [LEO_MAD_U8U32] = 32,  [LEO_MAD_U8S32] = 32,  [LEO_MAD_S4S32] = 64,
+    [LEO_MAD_F16F32] = 16, [LEO_MAD_F16F16] = 16, [LEO_MAD_BF16F32] = 16, [LEO_MAD_F32F32] = 4,
+    [LEO_MAD_HF32F32] = 8, [LEO_MAD_S8S32] = 32,  [LEO_MAD_U8U32] = 32,   [LEO_MAD_U8S32] = 32,
+    [LEO_MAD_S4S32] = 64,  [LEO_MAD_F16U2] = 16,
 };
 
 static uint32_t steps_of(uint32_t size, uint32_t step)

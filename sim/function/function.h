@@ -12,10 +12,6 @@
 
 struct leo_sim_chip;
 
-/** Core and block numbers of a fault record that no core and no block caused. */
-#define SIM_NO_CORE  UINT16_C(0xffff)
-#define SIM_NO_BLOCK UINT32_C(0xffffffff)
-
 /** A submission ring and its completion ring. Indices as in leo/ring_math.h. */
 struct sim_ring {
     uint64_t sq_base, cq_base;
@@ -24,7 +20,7 @@ struct sim_ring {
     uint32_t cq_tail; /**< next completion to write */
     uint32_t phase;
     uint16_t space;
-    uint8_t priority; /**< 0..SIM_PRIORITY_LEAST, 0 first */
+    uint8_t priority; /**< 0..LEO_PRIORITY_LEAST, 0 first */
     bool broken;      /**< its memory went away: takes nothing more */
 };
 
@@ -52,7 +48,6 @@ struct sim_function {
     void (*reset)(struct leo_sim_chip *chip);
 };
 
-enum { SIM_PRIORITY_LEAST = 7 };
 
 /** `reset`: what the control register asks for. */
 leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip));

@@ -25,9 +25,9 @@ static void break_ring(struct leo_sim_chip *chip, unsigned queue, uint64_t addr,
     chip->function.ring[queue].broken = true;
     struct leo_fault_record record = {
         .code = LEO_FAULT_DMA_OUT_OF_RANGE,
-        .core = SIM_NO_CORE,
+        .core = LEO_NO_CORE,
         .queue = (uint16_t)queue,
-        .block = SIM_NO_BLOCK,
+        .block = LEO_NO_BLOCK,
         .addr = addr,
         .bytes = bytes,
     };

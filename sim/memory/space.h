@@ -3,12 +3,11 @@
 #pragma once
 
 #include "../section.h"
+#include <leo/layout.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { SIM_SPACE_COUNT = 256 };
 
 /** A mapped range, exact to the byte. */
 struct sim_extent {

@@ -19,9 +19,9 @@ static enum leo_fault create_queue(struct leo_sim_chip *chip, const struct leo_s
 {
     struct sim_function *function = &chip->function;
     if (body->queue == 0 || body->queue >= chip->config.queues ||
-        function->ring[body->queue].depth || body->space >= SIM_SPACE_COUNT ||
+        function->ring[body->queue].depth || body->space >= LEO_SPACES ||
         !leo_ring_is_depth(body->depth) || body->depth > chip->config.queue_depth ||
-        body->cq_base % sizeof(uint64_t) || body->priority > SIM_PRIORITY_LEAST ||
+        body->cq_base % sizeof(uint64_t) || body->priority > LEO_PRIORITY_LEAST ||
         !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
     }
@@ -56,13 +56,13 @@ static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_s
 static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
     uint64_t offset = body->addr - chip->hbm.base;
-    if (body->space >= SIM_SPACE_COUNT || body->read_only > 1 || body->joined > 1 ||
+    if (body->space >= LEO_SPACES || body->read_only > 1 || body->joined > 1 ||
         body->bytes == 0 || body->addr < chip->hbm.base || offset >= chip->hbm.bytes ||
         body->bytes > chip->hbm.bytes - offset ||
         !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;
     }
-    for (unsigned i = 0; i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; i < LEO_SPACES; i++) {
         // A byte of device memory has one owner.
         if (chip->space[i].count && sim_space_overlaps(&chip->space[i], body->addr, body->bytes)) {
             return LEO_FAULT_BAD_ENTRY;
@@ -83,7 +83,7 @@ static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *b
 static enum leo_fault unmap(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
     struct sim_extent extent = {.base = body->addr, .bytes = body->bytes};
-    if (body->space >= SIM_SPACE_COUNT || body->joined > 1) {
+    if (body->space >= LEO_SPACES || body->joined > 1) {
         return LEO_FAULT_BAD_ENTRY;
     }
     struct sim_space *space = &chip->space[body->space];
@@ -100,7 +100,7 @@ static enum leo_fault unmap(struct leo_sim_chip *chip, const struct leo_sqe_map 
 
 static enum leo_fault reset_space(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
-    if (body->space >= SIM_SPACE_COUNT) {
+    if (body->space >= LEO_SPACES) {
         return LEO_FAULT_BAD_ENTRY;
     }
     struct sim_space *space = &chip->space[body->space];

@@ -14,7 +14,7 @@ struct sets {
     uint32_t least;         /**< by each of them */
     bool more;              /**< by some more */
     unsigned missing;       /**< how many have `least` */
-    unsigned core;          /**< one of these; SIM_NO_CORE = its block has not begun */
+    unsigned core;          /**< one of these; LEO_NO_CORE = its block has not begun */
     bool found;             /**< anybody takes part at all */
     uint32_t block;         /**< its block */
     enum leo_check_kind is; /**< what it does */
@@ -72,11 +72,11 @@ static void look_at_team(const struct leo_sim_chip *chip, const struct sim_kerne
         }
     }
     if (kernel->ended[side]) {
-        add(sets, kernel->ended_set[side][flag], SIM_NO_CORE, SIM_NO_BLOCK, LEO_CHECK_KIND_RETURNED,
+        add(sets, kernel->ended_set[side][flag], LEO_NO_CORE, LEO_NO_BLOCK, LEO_CHECK_KIND_RETURNED,
             1);
     }
     if (kernel->next_block < kernel->body.block_num) {
-        add(sets, 0, SIM_NO_CORE, kernel->next_block, LEO_CHECK_KIND_NOT_STARTED,
+        add(sets, 0, LEO_NO_CORE, kernel->next_block, LEO_CHECK_KIND_NOT_STARTED,
             kernel->body.block_num - kernel->next_block);
     }
 }
@@ -288,7 +288,7 @@ static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsig
     enum leo_cross mode;
     const struct sets sets = likely(chip, id, &mode);
     const struct sim_core *core = &chip->core[id];
-    const bool waits = sets.is == LEO_CHECK_KIND_WAITS && sets.core != SIM_NO_CORE;
+    const bool waits = sets.is == LEO_CHECK_KIND_WAITS && sets.core != LEO_NO_CORE;
     const struct sim_finding finding = {
         .code = LEO_FAULT_CORE_DEADLOCK,
         .kind = sets.is,

@@ -5,7 +5,6 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-#define IMAGE_MAGIC UINT32_C(0x4d49454c) /* "LEIM" */
 
 enum { MOST_IMAGES = 1024, MOST_ARRAYS = 4096 };
 
@@ -83,7 +82,7 @@ void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image)
 
 static bool is_sound(const struct leo_image_desc *desc, uint32_t arch)
 {
-    return desc->magic == IMAGE_MAGIC && (desc->arch == 0 || desc->arch == arch) &&
+    return desc->magic == LEO_IMAGE_MAGIC && (desc->arch == 0 || desc->arch == arch) &&
            desc->bytes <= LEO_MAP_IMAGE_END - LEO_MAP_IMAGE && desc->rw_offset <= desc->bytes &&
            desc->rw_bytes <= desc->bytes - desc->rw_offset &&
            desc->rw_bytes <= SIM_PRIVATE_IMAGE_BYTES &&

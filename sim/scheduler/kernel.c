@@ -7,7 +7,7 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 65535, MOST_ARGS_BYTES = 65536, REGISTER_SLOTS = 8 };
+enum { REGISTER_SLOTS = 8 };
 
 static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
 {
@@ -139,7 +139,7 @@ bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
     memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
     if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
-        body->block_num > MOST_BLOCKS || body->args_bytes > MOST_ARGS_BYTES ||
+        body->block_num > LEO_MOST_BLOCKS || body->args_bytes > LEO_MOST_ARGS_BYTES ||
         body->args_flags & ~LEO_SQE_KERNEL_IN_DEVICE ||
         (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);

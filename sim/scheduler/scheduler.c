@@ -10,7 +10,7 @@
 /* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
 #define MOST_HOST_NS UINT64_C(1000000000000000)
 
-enum { FEWEST_EVENTS = 64, MOST_EVENTS = 65536 };
+enum { FEWEST_EVENTS = 64 };
 
 uint64_t sim_ps_from_ns(double ns)
 {
@@ -57,7 +57,7 @@ leo_status sim_scheduler_init(struct leo_sim_chip *chip)
     scheduler->stream = leo_calloc(queues, sizeof(*scheduler->stream));
     scheduler->active = leo_calloc((queues + 63) / 64, sizeof(*scheduler->active));
     scheduler->slot = leo_calloc(chip->core_count, sizeof(*scheduler->slot));
-    scheduler->events = leo_calloc(SIM_SPACE_COUNT, sizeof(*scheduler->events));
+    scheduler->events = leo_calloc(LEO_SPACES, sizeof(*scheduler->events));
     if (!scheduler->stream || !scheduler->active || !scheduler->slot || !scheduler->events) {
         return LEO_ERR_NO_MEMORY;
     }
@@ -76,7 +76,7 @@ void sim_scheduler_finish(struct leo_sim_chip *chip)
         leo_free(scheduler->stream[queue].stuck);
     }
     sim_image_finish(chip);
-    for (unsigned i = 0; scheduler->events && i < SIM_SPACE_COUNT; i++) {
+    for (unsigned i = 0; scheduler->events && i < LEO_SPACES; i++) {
         leo_free(scheduler->events[i].value);
     }
     leo_free(scheduler->stream);
@@ -117,8 +117,8 @@ bool sim_stream_fault(struct sim_stream *stream, enum leo_fault code, uint64_t a
 {
     if (stream->fault.code == LEO_FAULT_NONE) {
         stream->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};
-        stream->fault_core = SIM_NO_CORE;
-        stream->fault_block = SIM_NO_BLOCK;
+        stream->fault_core = LEO_NO_CORE;
+        stream->fault_block = LEO_NO_BLOCK;
         stream->fault_cycle = 0;
     }
     return false;
@@ -166,7 +166,7 @@ static bool fetch(struct leo_sim_chip *chip, unsigned queue)
 bool sim_events_are_legal(uint32_t count)
 {
     return count == 0 ||
-           (count >= FEWEST_EVENTS && count <= MOST_EVENTS && (count & (count - 1)) == 0);
+           (count >= FEWEST_EVENTS && count <= LEO_MOST_EVENTS && (count & (count - 1)) == 0);
 }
 
 /* The slot of an event, made if need be; NULL with the fault set. */
@@ -177,7 +177,7 @@ static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
     if (body->event < events->count) {
         return &events->value[body->event];
     }
-    if (body->event >= MOST_EVENTS) {
+    if (body->event >= LEO_MOST_EVENTS) {
         return NULL;
     }
     uint32_t count = events->count ? events->count : FEWEST_EVENTS;

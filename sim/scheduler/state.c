@@ -74,7 +74,7 @@ bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
     for (uint32_t queue = 0; on && queue < chip->config.queues; queue++) {
         on = sim_sections_walk(&stream_sections, queue, &scheduler->stream[queue], fn, user);
     }
-    for (unsigned space = 0; on && space < SIM_SPACE_COUNT; space++) {
+    for (unsigned space = 0; on && space < LEO_SPACES; space++) {
         on = walk_events(&scheduler->events[space], space, fn, user);
     }
     return on;

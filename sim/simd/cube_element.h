@@ -37,7 +37,7 @@ static inline struct sim_cube_types sim_cube_types_of(enum leo_mad type)
         return (struct sim_cube_types){SIM_CUBE_IN_S4, SIM_CUBE_IN_S4, true};
     case LEO_MAD_F16F32:
     case LEO_MAD_F16F16:
-    case LEO_MAD_F16U2: // no chip here has it
+    case LEO_MAD_F16U2: // becomes F16F16 (cube/exec_cube.c)
         break;
     }
     return (struct sim_cube_types){SIM_CUBE_IN_F16, SIM_CUBE_IN_F16, false};

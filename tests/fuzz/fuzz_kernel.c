@@ -179,7 +179,7 @@ static unsigned write_image(struct fuzz_reader *reader, uint8_t *image, uint64_t
     }
     *word++ = 0x00008067; // ret
     uint64_t bytes = (uint64_t)((uint8_t *)word - image) - sizeof(*desc);
-    *desc = (struct leo_image_desc){.magic = 0x4d49454c,
+    *desc = (struct leo_image_desc){.magic = LEO_IMAGE_MAGIC,
                                     .bytes = bytes,
                                     .rw_offset = bytes,
                                     .stack_bytes = 256,

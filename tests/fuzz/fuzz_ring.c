@@ -99,7 +99,7 @@ static void set_up(struct bench *bench)
 /* Puts an image of input words where a wild launch finds one. */
 static void write_image(struct bench *bench, const uint8_t *words, size_t bytes)
 {
-    struct leo_image_desc desc = {.magic = 0x4d49454c,
+    struct leo_image_desc desc = {.magic = LEO_IMAGE_MAGIC,
                                   .bytes = bytes,
                                   .rw_offset = bytes,
                                   .stack_bytes = 256,

@@ -5,8 +5,8 @@
  * set on. The checker (or the chip) must tell each.
  */
 #include "harness.h"
+#include "mutants.h"
 
-#include <elf.h>
 #include <leo/insn.h>
 #include <leo/runtime.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
 
-enum { MOST_SITES = 64, NOP = 0x13, BUFFERS = 4, BUFFER_BYTES = 1 << 16 };
+enum { MOST_SITES = 64, BUFFERS = 4, BUFFER_BYTES = 1 << 16 };
 
 extern const unsigned char cross_elf[], mutant_elf[];
 extern const size_t cross_elf_bytes, mutant_elf_bytes;
@@ -58,37 +58,10 @@ static bool is_sync(enum leo_insn insn)
            insn == LEO_INSN_WAIT_FLAG_DEV || insn == LEO_INSN_DCCI || insn == LEO_INSN_DSB;
 }
 
-/* Where the bytes of a symbol are in the file; 0 bytes: there is none. */
-static size_t find_code(const uint8_t *elf, const char *name, size_t *bytes)
-{
-    Elf64_Ehdr head;
-    memcpy(&head, elf, sizeof(head));
-    for (int i = 0; i < head.e_shnum; i++) {
-        Elf64_Shdr section, names;
-        memcpy(&section, elf + head.e_shoff + (size_t)i * head.e_shentsize, sizeof(section));
-        for (size_t at = 0; section.sh_type == SHT_SYMTAB && at < section.sh_size;
-             at += sizeof(Elf64_Sym)) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, elf + section.sh_offset + at, sizeof(symbol));
-            memcpy(&names, elf + head.e_shoff + (size_t)section.sh_link * head.e_shentsize,
-                   sizeof(names));
-            if (strcmp((const char *)elf + names.sh_offset + symbol.st_name, name) == 0) {
-                Elf64_Shdr home;
-                memcpy(&home, elf + head.e_shoff + (size_t)symbol.st_shndx * head.e_shentsize,
-                       sizeof(home));
-                *bytes = symbol.st_size;
-                return home.sh_offset + (symbol.st_value - home.sh_addr);
-            }
-        }
-    }
-    *bytes = 0;
-    return 0;
-}
-
 static unsigned find_sites(const uint8_t *elf, const char *name, struct site *sites)
 {
     unsigned count = 0;
-    size_t bytes, first = find_code(elf, name, &bytes);
+    size_t bytes, first = mutants_find_code(elf, name, &bytes);
     for (size_t at = 0; at < bytes; at += 4) {
         uint32_t word;
         struct leo_insn_word insn;
@@ -136,20 +109,15 @@ static unsigned expect_told(const uint8_t *elf, const struct subject *subject,
     return 1;
 }
 
-static void set_word(uint8_t *elf, size_t offset, uint32_t word)
-{
-    memcpy(elf + offset, &word, sizeof(word));
-}
-
 /* The set waits for another pipe than the one that does the work. */
 static unsigned move_set(uint8_t *elf, const struct subject *subject, const struct site *site)
 {
     uint32_t word;
     memcpy(&word, elf + site->offset, sizeof(word));
     const uint32_t moved = (word & 0xfffffu) | (uint32_t)LEO_PIPE_MTE1 << 20;
-    set_word(elf, site->offset, moved);
+    mutants_set_word(elf, site->offset, moved);
     unsigned silent = expect_told(elf, subject, site, "waits for a pipe that has no work");
-    set_word(elf, site->offset, word);
+    mutants_set_word(elf, site->offset, word);
     return silent;
 }
 
@@ -170,7 +138,7 @@ static unsigned mutate(const struct subject *subject, unsigned *removals)
     }
     CU_ASSERT(good);
     for (unsigned i = 0; i < count; i++) {
-        set_word(elf, sites[i].offset, NOP);
+        mutants_set_word(elf, sites[i].offset, MUTANTS_NOP);
         silent += expect_told(elf, subject, &sites[i], "is taken away");
         ++*removals;
         memcpy(elf, original, bytes);
@@ -193,7 +161,7 @@ static unsigned mutate(const struct subject *subject, unsigned *removals)
                                  sites[j].insn == LEO_INSN_WAIT_FLAG) &&
                                     (sites[j].imm & 0xff) == (sites[i].imm & 0xff);
             if (both) {
-                set_word(elf, sites[j].offset, NOP);
+                mutants_set_word(elf, sites[j].offset, MUTANTS_NOP);
             }
         }
         silent += expect_told(elf, subject, &sites[i], "is taken away with its like");

@@ -28,7 +28,7 @@ SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c", "tools/le
 # Device programs know the instruction set alone.
 ISA_ONLY = "kernels/device/"
 GENERATED = {f"leo/{name}.h" for name in
-             ("status", "faults", "isa_enums", "insn", "layout", "regs", "csr", "intrin")}
+             ("status", "faults", "isa_enums", "insn", "layout", "map", "regs", "csr", "intrin")}
 # Neither quoted nor in angle brackets: a macro, which would hide what it includes.
 HIDDEN = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([^"<\s].*)', re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)

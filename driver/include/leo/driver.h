@@ -151,7 +151,7 @@ leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t
                            uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);
 
-enum { LEO_DRV_PRIORITY_LEAST = 7 };
+enum { LEO_DRV_PRIORITY_LEAST = LEO_PRIORITY_LEAST };
 /** `priority`: kernels of queues with a smaller number get free cores first; 0 to
  * LEO_DRV_PRIORITY_LEAST. */
 leo_status leo_drv_queue_create(struct leo_drv_device *device, uint32_t depth, uint8_t priority,

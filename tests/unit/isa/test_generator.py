@@ -182,6 +182,26 @@ class Refused(Base):
         self.refuse_change("layout/queues.layout", r"^struct cqe 32", "struct cqe 40", "fill 32 bytes of 40")
 
 
+    def test_bits_of_a_register(self):
+        self.refuse("regs/function.regs", "field control.third 1 | doc", "'third' overlaps another field")
+
+    def test_bits_outside(self):
+        self.refuse("regs/function.regs", "field control.far 32 | doc", "'far' has impossible bits")
+
+    def test_bits_of_nothing(self):
+        self.refuse("regs/function.regs", "field nothing.bit 0 | doc", "no register or field 'nothing'")
+
+    def test_bits_of_a_member(self):
+        self.refuse_change("layout/queues.layout", r"^  args_flags.in_device 0", "  args_flags.in_device 16", "impossible bits")
+
+    def test_map_overlap(self):
+        self.refuse_change("layout/address.map", r"^map  l1      0x21000000", "map  l1      0x20800000", "'l1' overlaps")
+
+    def test_map_window_of_another_size(self):
+        self.refuse_change("layout/address.map", r"^map  fb      0x26000000  0x27000000", "map  fb      0x26000000  0x28000000",
+                           "'fb' is not as large")
+
+
 class Output(Base):
     def test_is_the_same_every_time(self):
         for number in ("1", "2"):

@@ -150,7 +150,7 @@ void rig_image(struct rig *rig, uint64_t addr, const uint32_t *words, size_t cou
     struct {
         struct leo_image_desc desc;
         uint32_t words[256];
-    } image = {.desc = {.magic = 0x4d49454c,
+    } image = {.desc = {.magic = LEO_IMAGE_MAGIC,
                         .bytes = count * 4,
                         .rw_offset = count * 4,
                         .stack_bytes = 1024,

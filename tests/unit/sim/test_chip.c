@@ -117,7 +117,7 @@ static void writable_data_is_private_to_a_block(void)
         struct leo_image_desc desc;
         uint32_t words[16];
         uint64_t data;
-    } image = {.desc = {.magic = 0x4d49454c,
+    } image = {.desc = {.magic = LEO_IMAGE_MAGIC,
                         .bytes = 72,
                         .rw_offset = 64,
                         .rw_bytes = 8,

@@ -27,6 +27,17 @@ static const char kernels[] =
     "KERNEL(nothing) { __asm__ volatile(\".word 0xffffffff\"); }\n"
     "KERNEL(no_csr) { __asm__ volatile(\"csrw 0x912, zero\"); }\n"
     "KERNEL(ro_csr) { __asm__ volatile(\"csrw 0xcc0, zero\"); }\n"
+    "static __attribute__((noinline)) void far(__gm__ float *x)\n"
+    "{ x[1 << 20] = 1; }\n"
+    "static __attribute__((noinline)) float near(__gm__ float *x)\n"
+    "{\n"
+    "    x[0] = 2;\n"
+    "    far(x - (1 << 20));\n"
+    "    x[2 << 20] = 3; return x[0]; }\n"
+    "\n"
+    "KERNEL(leaf) { far(x); }\n"
+    "KERNEL(after_a_call) { x[1] = near(x) + 1; }\n"
+    "KERNEL(in_the_kernel) { far(x - (1 << 20)); x[3 << 20] = 4; }\n"
     "KERNEL(stranger) { LEO_R4(0x0b, 1, 0, 0, x, 0, 0); }\n";
 
 /* Operands known only when they run. Each takes a number that fits its field and one that does not.
@@ -98,16 +109,21 @@ static void mistakes_are_told_with_names(void)
     } cases[] = {
         {"past", "f.c:6 in window, called at f.c:9 ("},
         {"past", "32 bytes past the end of the 256-byte allocation at 0x"},
-        {"past", ", argument 1 (x); instruction copy_gm_to_ubuf\n"},
+        {"past", ", argument 1 (x); instruction copy_gm_to_ubuf, operand b (src)\n"},
         {"ub_as_gm",
          "which is an address in ub (array ub_y + 32 of 256 bytes), not in global memory"},
         {"bare", "which is a bare offset in UB (array ub_y + 0 of 256 bytes), not an address in "
                  "global memory"},
-        {"null", "at gm address 0x0, a null pointer; instruction copy_gm_to_ubuf"},
-        {"gm_as_ub", "which is an address in global memory, argument 1 (x); instruction vadd"},
+        {"null", "at gm address 0x0, a null pointer; instruction copy_gm_to_ubuf, operand b (src)"},
+        {"gm_as_ub",
+         "which is an address in global memory, argument 1 (x); instruction vadd, operand a (dst)"},
         {"odd",
          "at ub address 0x20000004 (array ub_x + 4 of 8192 bytes); it must be a multiple of 32"},
         {"big", "; ub has "},
+        {"big", "; instruction vadd, operand b (src0)\n"},
+        {"leaf", "f.c:22 in far, called at f.c:29 ("},
+        {"after_a_call", "f.c:27 in near, called at f.c:30 ("},
+        {"in_the_kernel", "f.c:31 (core"},
         {"mode", "instruction vadd; vec3 = 0xf100000000000001: repeat=1 "},
         {"mode", " dtype=f32 mod=15"},
         {"type", ", vadd, which does not take these types on this chip; vec3 = "},

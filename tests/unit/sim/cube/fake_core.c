@@ -42,6 +42,7 @@ struct fake *fake_create(const char *path)
         free(fake);
         return NULL;
     }
+    fake->core.insns = sim_insns;
     fake->random = 88172645463325252u;
     fake->config.arch = 2201;
     fake->config.cube_m = fake->config.cube_n = fake->config.cube_k = 16;

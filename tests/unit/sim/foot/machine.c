@@ -18,6 +18,7 @@ struct machine *machine_create(uint32_t arch, const char *simd)
         free(machine);
         return NULL;
     }
+    machine->core.insns = sim_insns;
     machine->seed = 88172645463325252u;
     machine->config.arch = arch;
     machine->config.ub_repeats = 1;

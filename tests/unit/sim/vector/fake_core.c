@@ -13,6 +13,7 @@ struct fake_core *fake_core_create(uint32_t arch, const char *simd)
         free(fake);
         return NULL;
     }
+    fake->core.insns = sim_insns;
     fake->config.arch = arch;
     fake->config.ub_repeats = 1;
     fake->core.config = &fake->config;
