@@ -320,12 +320,8 @@ leo_status op_plan_linalg(const struct op_call *call)
         const char *word;
         leo_status (*plan)(const struct op_call *call);
     } plans[] = {
-        {"cholesky", plan_cholesky},
-        {"inverse", plan_inverse},
-        {"qr", plan_qr},
-        {"svd", plan_svd},
-        {"slogdet", plan_slogdet},
-        {"triangular", plan_triangular},
+        {"cholesky", plan_cholesky}, {"inverse", plan_inverse}, {"qr", plan_qr},
+        {"svd", plan_svd},           {"slogdet", plan_slogdet}, {"triangular", plan_triangular},
     };
     const char *word = op_row_attr(call->row, "linalg");
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {

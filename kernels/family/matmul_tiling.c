@@ -83,8 +83,8 @@ static void look_at_shares(struct choice *choice, uint32_t m)
     }
 }
 
-uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_caps *caps,
-                          uint32_t unit, struct op_matmul_args *args)
+uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_caps *caps, uint32_t unit,
+                          struct op_matmul_args *args)
 {
     struct choice choice = {chip, caps->cube_cores, unit, args, UINT64_MAX};
     for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {

@@ -14,7 +14,7 @@ struct side {
     enum leo_pipe unit;
 };
 
-static const char *pipe_name(unsigned pipe)
+const char *rt_fault_pipe(unsigned pipe)
 {
     static const char *const names[] = {"PIPE_S",    "PIPE_V",    "PIPE_M",   "PIPE_MTE1",
                                         "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"};
@@ -34,7 +34,7 @@ static void append_side(struct rt_text *text, const struct rt_fault *fault, stru
                    known                     ? leo_insn_name(insn.insn)
                    : side.unit == LEO_PIPE_S ? "the scalar unit"
                                              : "an instruction",
-                   pipe_name(side.unit));
+                   rt_fault_pipe(side.unit));
     if (side.pc && rt_image_line(image, side.pc, file, sizeof(file), &line)) {
         const char *slash = strrchr(file, '/');
         rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
@@ -66,11 +66,11 @@ static void append_bytes(struct rt_text *text, const struct rt_fault *fault,
 static void append_missing(struct rt_text *text, const struct leo_check_record *check)
 {
     if (check->unit == check->other_unit) {
-        rt_text_append(text, "missing between them: pipe_barrier(%s)", pipe_name(check->unit));
+        rt_text_append(text, "missing between them: pipe_barrier(%s)", rt_fault_pipe(check->unit));
         return;
     }
     rt_text_append(text, "missing between them: set_flag(%s, %s, ..) and wait_flag",
-                   pipe_name(check->other_unit), pipe_name(check->unit));
+                   rt_fault_pipe(check->other_unit), rt_fault_pipe(check->unit));
 }
 
 /* What each side does, by kind. */
@@ -95,8 +95,8 @@ static void append_flag(struct rt_text *text, const struct rt_fault *fault,
 {
     const struct side at = {check->pc, LEO_PIPE_S};
     append_side(text, fault, at);
-    rt_text_append(text, ": flag (%s, %s, %llu)", pipe_name(check->unit),
-                   pipe_name(check->other_unit), (ull)check->addr);
+    rt_text_append(text, ": flag (%s, %s, %llu)", rt_fault_pipe(check->unit),
+                   rt_fault_pipe(check->other_unit), (ull)check->addr);
 }
 
 /* Nothing wrote the bytes, or an instruction made them of such. */
@@ -134,7 +134,7 @@ static void append_race(struct rt_text *text, const struct rt_fault *fault,
     } else if (fault->device->caps.vector_cores && check->other_unit != LEO_PIPE_S) {
         rt_text_append(text,
                        " (flags between cores can: leo_cross_set(.., %s, ..) and leo_cross_wait)",
-                       pipe_name(check->other_unit));
+                       rt_fault_pipe(check->other_unit));
     }
 }
 

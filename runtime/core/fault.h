@@ -45,6 +45,8 @@ void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
                       const struct leo_drv_completion *done);
 
 /* check.c */
+/** As programs write it: "PIPE_V"; "?" if there is none of that number. */
+const char *rt_fault_pipe(unsigned pipe);
 /** What the checker found, a line each. */
 void rt_check_text(struct rt_text *text, const struct rt_fault *fault,
                    const struct leo_drv_completion *done);

@@ -105,6 +105,14 @@ static void append_event(struct rt_text *text, const struct rt_fault *fault, enu
     rt_text_append(text, ": %lld, and there are 0 to %u", (long long)fault->record->addr, most);
 }
 
+// Of a flag between pipes; its number is an operand.
+static void append_flag(struct rt_text *text, const struct leo_fault_record *record)
+{
+    const struct leo_cfg_flag flag = leo_cfg_flag_unpack(record->addr);
+    rt_text_append(text, ": flag (%s, %s, %llu)", rt_fault_pipe(flag.src), rt_fault_pipe(flag.dst),
+                   (ull)record->bytes);
+}
+
 void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
 {
     const struct leo_fault_record *record = fault->record;
@@ -133,6 +141,9 @@ void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
     }
     if (fault->code == LEO_FAULT_BAD_EVENT) {
         append_event(text, fault, word.insn);
+    }
+    if (fault->code == LEO_FAULT_FLAG_SET_TWICE || fault->code == LEO_FAULT_FLAG_NEVER_SET) {
+        append_flag(text, record);
     }
     rt_text_append(text, illegal ? ", %s" : "; instruction %s", leo_insn_name(word.insn));
     if (record->operand) {

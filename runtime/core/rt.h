@@ -13,8 +13,8 @@ enum {
     RT_DEVICES_MAX = 8,
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
-    RT_FAULT_TEXT = 8192,      /**< bytes of the text of a fault; the checker may find much */
-    RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
+    RT_FAULT_TEXT = 8192,       /**< bytes of the text of a fault; the checker may find much */
+    RT_HOST_WAIT_NS = 1000000,  /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };
 

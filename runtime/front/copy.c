@@ -112,7 +112,7 @@ leo_status front_reduce_async(void *dst, const void *src, uint64_t bytes, enum l
                               enum leo_atomic_type type, const void *handle)
 {
     FRONT_PINNED struct front_stream *stream = NULL;
-    struct leo_drv_caps caps;
+    struct leo_caps caps;
     if (!dst || !src) {
         return leo_rt_fail(FRONT_BAD_ARGUMENT, "%s is NULL", dst ? "src" : "dst");
     }

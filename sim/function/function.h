@@ -48,7 +48,6 @@ struct sim_function {
     void (*reset)(struct leo_sim_chip *chip);
 };
 
-
 /** `reset`: what the control register asks for. */
 leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip));
 void sim_function_finish(struct leo_sim_chip *chip);

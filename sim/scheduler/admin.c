@@ -56,8 +56,8 @@ static enum leo_fault delete_queue(struct leo_sim_chip *chip, const struct leo_s
 static enum leo_fault map(struct leo_sim_chip *chip, const struct leo_sqe_map *body)
 {
     uint64_t offset = body->addr - chip->hbm.base;
-    if (body->space >= LEO_SPACES || body->read_only > 1 || body->joined > 1 ||
-        body->bytes == 0 || body->addr < chip->hbm.base || offset >= chip->hbm.bytes ||
+    if (body->space >= LEO_SPACES || body->read_only > 1 || body->joined > 1 || body->bytes == 0 ||
+        body->addr < chip->hbm.base || offset >= chip->hbm.bytes ||
         body->bytes > chip->hbm.bytes - offset ||
         !is_zero(body->reserved0, sizeof(body->reserved0))) {
         return LEO_FAULT_BAD_ENTRY;

@@ -5,7 +5,6 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-
 enum { MOST_IMAGES = 1024, MOST_ARRAYS = 4096 };
 
 static void destroy(struct sim_image *image)

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-struct leo_rt;        /**< The runtime of a process: its devices, log and options. */
+struct leo_rt; /**< The runtime of a process: its devices, log and options. */
 struct leo_transport;
 struct leo_drv_device;
 struct leo_rt_device; /**< One opened device. */

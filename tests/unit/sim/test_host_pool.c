@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HW-CHIP-50: every item runs once, turns come in order. Build with -DLEO_SANITIZE=thread as well.
  */
-#include "host/host_pool.h"
 #include "harness.h"
+#include "host/host_pool.h"
 
 #include <stdatomic.h>
 #include <string.h>
