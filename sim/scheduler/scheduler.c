@@ -256,6 +256,7 @@ static bool has_legal_flags(const struct leo_sqe *entry)
 {
     const bool kernel = entry->opcode == LEO_SQE_OP_KERNEL;
     return entry->reserved0 == 0 &&
+           !(entry->flags & ~(LEO_SQE_SKIP_AFTER_FAULT | LEO_SQE_FLOAT_MODE)) &&
            sim_entry_float_mode(entry) < (kernel ? LEO_FLOAT_MODE_COUNT : 1);
 }
 

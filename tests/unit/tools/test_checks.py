@@ -19,7 +19,7 @@ GOOD = {
     "sim/core/core.c": SPDX + '#include "core/core.h"\n\n#include <leo/sim.h>\n#include <stdio.h>\n',
     "driver/include/leo/driver.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
     "driver/transport_sim.c": SPDX + "#include <leo/driver.h>\n#include <leo/sim.h>\n",
-    "runtime/include/leo/runtime.h": SPDX + "#pragma once\n\n#include <leo/driver.h>\n",
+    "runtime/include/leo/runtime.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
     "kernels/device/add.c": SPDX + "#include <leo/soc.h>\n",
 }
 

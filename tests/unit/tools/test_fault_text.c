@@ -35,9 +35,10 @@ static const char kernels[] =
     "    far(x - (1 << 20));\n"
     "    x[2 << 20] = 3; return x[0]; }\n"
     "\n"
-    "KERNEL(leaf) { far(x); }\n"
+    "KERNEL(leaf) { far(x); x[0] = 1; }\n"
     "KERNEL(after_a_call) { x[1] = near(x) + 1; }\n"
     "KERNEL(in_the_kernel) { far(x - (1 << 20)); x[3 << 20] = 4; }\n"
+    "KERNEL(twice) { set_flag(PIPE_V, PIPE_MTE3, 1); set_flag(PIPE_V, PIPE_MTE3, 1); }\n"
     "KERNEL(stranger) { LEO_R4(0x0b, 1, 0, 0, x, 0, 0); }\n";
 
 /* Operands known only when they run. Each takes a number that fits its field and one that does not.
@@ -119,10 +120,14 @@ static void mistakes_are_told_with_names(void)
          "which is an address in global memory, argument 1 (x); instruction vadd, operand a (dst)"},
         {"odd",
          "at ub address 0x20000004 (array ub_x + 4 of 8192 bytes); it must be a multiple of 32"},
+        {"twice", "; instruction set_flag"},
+        {"twice", "before anyone waited for it: flag (PIPE_V, PIPE_MTE3, 1)"},
         {"big", "; ub has "},
         {"big", "; instruction vadd, operand b (src0)\n"},
-        {"leaf", "f.c:22 in far, called at f.c:29 ("},
-        {"after_a_call", "f.c:27 in near, called at f.c:30 ("},
+        {"leaf", "f.c:22 in far, called at /"},
+        {"leaf", "f.c:29 (core"},
+        {"after_a_call", "f.c:27 in near, called at /"},
+        {"after_a_call", "f.c:30 (core"},
         {"in_the_kernel", "f.c:31 (core"},
         {"mode", "instruction vadd; vec3 = 0xf100000000000001: repeat=1 "},
         {"mode", " dtype=f32 mod=15"},
