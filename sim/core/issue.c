@@ -138,7 +138,7 @@ bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
     if (core->log.written >= core->log_end || !sim_time_log_reserve(&core->log)) {
         return false; // tried again in the next run
     }
-    sim_caches_fetch(&core->caches, op->pc - SIM_IMAGE_BASE);
+    sim_caches_fetch(&core->caches, op->pc - LEO_MAP_IMAGE);
     if (core->caches.data_missed | core->caches.text_missed) {
         sim_core_log_missed(core);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record.h"
 
-#include "../chip/host_pool.h"
+#include "../host/host_pool.h"
 #include "../config.h"
 #include "../memory/hbm.h"
 #include "format.h"

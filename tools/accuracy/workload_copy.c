@@ -19,7 +19,7 @@ static leo_status copy(struct accuracy_chip *chip, void *dst, const void *src, s
     }
     status = leo_rt_memcpy_async(chip->stream, dst, src, bytes);
     leo_status end = leo_rt_stream_synchronize(chip->stream, -1);
-    status = status == LEO_OK ? end : status;
+    status = leo_status_first(status, end);
     if (status == LEO_OK) {
         status = leo_rt_profile_tasks(chip->device, &task, 1, &tasks, &lost);
     }
