@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images to L1: part of an image of bytes becomes pixels of channels, with the colours, types and
- * edges that CSRs aipp_spr_1 to aipp_spr_9 ask for (HW-DMA-50 to HW-DMA-56, decision 32). */
+ * edges that CSRs aipp_spr_1 to aipp_spr_9 ask for (HW-DMA-50 to HW-DMA-56, decision 33). */
 #include "../number/number.h"
 #include "mte.h"
 

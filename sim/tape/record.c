@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record.h"
 
-#include "../host/host_pool.h"
 #include "../config.h"
+#include "../host/host_pool.h"
 #include "../memory/hbm.h"
 #include "format.h"
 #include <leo/alloc.h>
