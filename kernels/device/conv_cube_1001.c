@@ -5,7 +5,7 @@
  *
  * Flags besides those of conv_cube.inc. V -> MTE3 0,1: slot of UB filled; MTE3 -> V 0,1: free.
  */
-#include "clean_l0c.h"
+#include "clean_l0c_1001.h"
 #include "conv_windows.h"
 
 #define CONV_OUT_PIPE PIPE_V

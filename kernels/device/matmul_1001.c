@@ -5,7 +5,7 @@
  * through the vector unit and UB to GM.
  */
 #include "args.h"
-#include "clean_l0c.h"
+#include "clean_l0c_1001.h"
 #include "copy.h"
 
 #define MATMUL_UNIT     2

@@ -30,6 +30,9 @@ def include_flags(root, build, path):
     return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen", *own]]
 
 
+ARCHES = (1001, 2201)
+
+
 def jobs(root, build):
     for path in tree.files(root, ".h"):
         if path.parts[0] not in tree.LAYERS or "Included by" in tree.read(root, path).split("#pragma once")[0]:
@@ -37,7 +40,9 @@ def jobs(root, build):
         name = str(Path(root).resolve() / path)
         if "device" in path.parts:
             flags = [f"-I{root}/isa/device/include", f"-I{build}/isa/device/include", f"-I{root}/{path.parent}"]
-            for arch in (1001, 2201):
+            # A name that ends with an architecture is for that one.
+            named = [arch for arch in ARCHES if path.stem.endswith(f"_{arch}")]
+            for arch in named or ARCHES:
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
                 yield path, "device C++", name, DEVICE + CXX + flags
