@@ -22,7 +22,9 @@ static void run_select(void *context, void *dst, const void *a, const void *b, u
     for (size_t done = 0; done < count;) {
         const size_t part = count - done < lanes ? count - done : lanes;
         const size_t offset = done * select->lane_bytes;
-        const uint8_t *bits = select->bits + (select->same_bits ? 0 : (first + done) / 8);
+        // Results may lie over the bits: those of a repeat are read before it writes.
+        uint8_t bits[SIM_VEC_REPEAT_BYTES / 2 / 8] = {0};
+        memcpy(bits, select->bits + (select->same_bits ? 0 : (first + done) / 8), (part + 7) / 8);
         const void *other = select->with_scalar ? select->splat.bytes : (const uint8_t *)b + offset;
         select->select((uint8_t *)dst + offset, bits, (const uint8_t *)a + offset, other, part);
         done += part;
