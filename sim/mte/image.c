@@ -80,10 +80,12 @@ bool sim_foot_image(struct sim_core *core, const struct sim_op *op, struct sim_f
     }
     foot->empty = false;
     const uint64_t pitch = (uint64_t)image.src_width * image.src_channels;
-    struct sim_span *src = sim_footprint_add(foot, SIM_OPERAND_B, LEO_MEM_SPACE_GM, SIM_TOUCH_READ,
-                                             op->b + image.place.ver_start * pitch +
-                                                 image.place.hor_start * image.src_channels,
-                                             (uint64_t)image.width * image.src_channels);
+    // Of four bytes a pixel one is nothing.
+    const bool padded = image.how.format == LEO_IMAGE_FORMAT_XRGB8888;
+    struct sim_span *src = sim_footprint_add(
+        foot, SIM_OPERAND_B, LEO_MEM_SPACE_GM, SIM_TOUCH_READ | (padded ? SIM_TOUCH_PADDED : 0),
+        op->b + image.place.ver_start * pitch + image.place.hor_start * image.src_channels,
+        (uint64_t)image.width * image.src_channels);
     src->align = 1;
     src->level[0] = (struct sim_level){image.rows, (int64_t)pitch};
     sim_span_close(src);

@@ -130,6 +130,33 @@ void machine_fill(struct machine *machine, enum leo_insn insn, uint8_t *memory)
     }
 }
 
+/* What an image is like (HW-DMA-50 to HW-DMA-54): every channel has its part in every result. */
+static void fill_image_csrs(struct machine *machine)
+{
+    static const uint8_t formats[] = {LEO_IMAGE_FORMAT_YUV420SP, LEO_IMAGE_FORMAT_XRGB8888,
+                                      LEO_IMAGE_FORMAT_RGB888, LEO_IMAGE_FORMAT_YUV400};
+    uint64_t *spr = machine->core.csr.aipp_spr;
+    const uint64_t bits = machine_random(machine);
+    const struct leo_cfg_aipp_csc csc = {.on = bits & 1};
+    const struct leo_cfg_aipp_image how = {
+        .fill = (uint16_t)(bits >> 8),
+        .swap_rb = bits >> 1 & 1,
+        .swap_uv = bits >> 2 & 1,
+        .swap_ax = bits >> 3 & 1,
+        .format = formats[bits >> 24 & 3],
+        .single = bits >> 4 & 1,
+        .edge = bits >> 26 & 3,
+        .four = bits >> 5 & 1,
+    };
+    spr[1] = leo_cfg_aipp_csc_pack(&csc) | (MACHINE_GM + machine_below(machine, MACHINE_GM_BYTES));
+    spr[2] = UINT64_C(0x0040004000400100); // 1 for the channel itself, 1/4 of each other
+    spr[3] = UINT64_C(0x0040004000400100);
+    spr[4] = 0x0100;
+    spr[7] = UINT64_C(0x3c003c003c00);
+    spr[8] = machine_random(machine);
+    spr[9] = leo_cfg_aipp_image_pack(&how);
+}
+
 void machine_fill_csrs(struct machine *machine)
 {
     struct sim_core *core = &machine->core;
@@ -174,6 +201,7 @@ void machine_fill_csrs(struct machine *machine)
     core->csr.nd_para = 1 + (bits >> 42 & 1) + (bits >> 43 & 3) * 65536 * 64;
     core->csr.l3d_rpt = machine_below(machine, 3) | (uint64_t)machine_below(machine, 3) << 16 |
                         (bits >> 45 & 1) << 24;
+    fill_image_csrs(machine);
     for (unsigned i = 0; i < 64; i++) {
         core->va[i / 8][i % 8] = (uint16_t)machine_below(machine, MACHINE_UB / 32 - 16);
     }
