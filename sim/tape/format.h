@@ -17,7 +17,8 @@
 struct sim_tape_head {
     char magic[8];
     char soc[32];
-    uint32_t arch, reserved0;
+    uint32_t arch;
+    uint32_t polls; /**< 1: a kernel polled global memory, of which there can be no tape */
     uint64_t gm_base, gm_bytes; /**< of its device memory */
 };
 

@@ -7,6 +7,7 @@
 #include "format.h"
 #include <leo/alloc.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { FIRST_BYTES = 1 << 16 };
@@ -91,6 +92,15 @@ bool sim_tape_polls(const struct sim_tape *tape)
     return tape && tape->polls;
 }
 
+// So that a reader can tell why the tape ends too early.
+static void mark_polls(struct sim_tape *tape)
+{
+    const uint32_t polls = 1;
+    if (fseek(tape->file, offsetof(struct sim_tape_head, polls), SEEK_SET) == 0) {
+        (void)fwrite(&polls, sizeof(polls), 1, tape->file); // the tape is refused without it, too
+    }
+}
+
 bool sim_tape_destroy(struct sim_tape *tape)
 {
     if (!tape) {
@@ -99,6 +109,9 @@ bool sim_tape_destroy(struct sim_tape *tape)
     bool good = tape->file && !tape->failed;
     if (tape->file) {
         write_chunk(tape, SIM_TAPE_END, NULL, 0, 0);
+        if (tape->polls) {
+            mark_polls(tape);
+        }
         good = fclose(tape->file) == 0 && good && !tape->failed;
     }
     for (unsigned id = 0; id < tape->cores; id++) {

@@ -159,6 +159,12 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
         snprintf(error, error_bytes, "not a tape");
         return LEO_ERR_INVALID_ARG;
     }
+    if (file->head->polls) {
+        snprintf(error, error_bytes,
+                 "a kernel polled global memory: which store it saw depends on times, so there is "
+                 "no tape of it");
+        return LEO_ERR_UNSUPPORTED;
+    }
     if (!count(data, bytes, queues, file)) {
         snprintf(error, error_bytes,
                  "the tape is damaged, or the program that wrote it did not end in order");

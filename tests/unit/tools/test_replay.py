@@ -122,7 +122,7 @@ class Replay(unittest.TestCase):
         self.compile("poll_kernels.c", "ascend910b1")
         done = self.launch("ascend910b1", "meet", 4, "out:65536", "out:65536", "out:65536", "2")
         told = done.stdout + done.stderr + run("replay", self.path("tape")).stderr
-        self.assertRegex(told, "polls? .*global memory|reading global memory|damaged")
+        self.assertIn("a kernel polled global memory", told)
 
     def test_what_is_wrong_is_told(self):
         self.record("ascend910a", ROWS["ascend910a"][0])
