@@ -175,7 +175,7 @@ static int write_piece(void *user, const char *path, const void *bytes, uint32_t
     if (offset == 0) {
         *file = fopen(path, "wb");
     }
-    bool good = *file && fwrite(bytes, 1, count, *file) == count;
+    bool good = *file && (count == 0 || fwrite(bytes, 1, count, *file) == count);
     if (*file && (last || !good)) {
         good = fclose(*file) == 0 && good;
         *file = NULL;

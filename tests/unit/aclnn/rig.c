@@ -272,6 +272,11 @@ void rig_put_i(void *at, enum op_type type, int64_t value)
         wide = (double)value;
         memcpy(at, &wide, 8);
         return;
+    case OP_TYPE_C64:
+    case OP_TYPE_C128:
+        memset(at, 0, types[type].bytes);
+        rig_put_i(at, type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64, value);
+        return;
     case OP_TYPE_BOOL:
         *(uint8_t *)at = value != 0;
         return;
@@ -290,6 +295,10 @@ static void random_element(unsigned char *at, enum op_type type, uint64_t *state
     const double small = ((double)(int64_t)(bits % 4096) - 2048) / 64;
     if (type == OP_TYPE_BOOL) {
         *at = bits & 1;
+    } else if (type == OP_TYPE_C64 || type == OP_TYPE_C128) {
+        const enum op_type part = type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
+        random_element(at, part, state);
+        random_element(at + types[part].bytes, part, state);
     } else if (type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_BF16 ||
                type == OP_TYPE_F64) {
         rig_put_d(at, type, bits % 7 == 0 ? (double)specials[bits / 7 % 10] : small);
