@@ -2,8 +2,18 @@
 #include "harness.h"
 
 #include <CUnit/Basic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool is_named(const char *name, int argc, char **argv)
+{
+    bool named = argc < 2;
+    for (int i = 1; i < argc; i++) {
+        named = named || strcmp(argv[i], name) == 0;
+    }
+    return named;
+}
 
 int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc,
                   char **argv)
@@ -14,7 +24,7 @@ int leo_test_main(const char *suite, const struct leo_test *tests, size_t count,
     CU_pSuite cu_suite = CU_add_suite(suite, NULL, NULL);
     size_t added = 0;
     for (size_t i = 0; cu_suite && i < count; i++) {
-        if (argc < 2 || strcmp(argv[1], tests[i].name) == 0) {
+        if (is_named(tests[i].name, argc, argv)) {
             added += CU_add_test(cu_suite, tests[i].name, tests[i].run) != NULL;
         }
     }
