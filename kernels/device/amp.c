@@ -108,19 +108,36 @@ __global__ __vector__ void amp_unscale(struct op_unscale_args args)
     wait_flag(PIPE_V, PIPE_S, 1);
     const __ubuf__ volatile float *sums = (const __ubuf__ volatile float *)(uintptr_t)PARTS;
     const float sum = sums[0] + sums[1];
-    *(__gm__ volatile float *)(t.flags + (uint64_t)get_block_idx() * OP_LINE) = sum != sum;
+    // The whole line: amp_join loads lines as blocks.
+    __gm__ volatile uint64_t *line =
+        (__gm__ volatile uint64_t *)(t.flags + (uint64_t)get_block_idx() * OP_LINE);
+    line[0] = sum != sum;
+    for (uint32_t i = 1; i < OP_LINE / sizeof(*line); i++) {
+        line[i] = 0;
+    }
     op_flush();
 }
 
 /* found = 1 if a block found something; else it stays. */
 __global__ __vector__ void amp_join(struct op_unscale_args args)
 {
+    enum { LINES = 1024 }; // a load; read one by one, each would miss the scalar unit's cache
     const struct op_unscale_args t = args;
-    for (uint32_t i = 0; i < t.lines; i++) {
-        if (*(const __gm__ volatile float *)(t.flags + i * (uint64_t)OP_LINE) != 0) {
-            op_put_f(t.found, t.found_type, 1);
-            break;
+    const __ubuf__ volatile uint64_t *found = (const __ubuf__ volatile uint64_t *)(uintptr_t)RAW;
+    bool any = false;
+    for (uint32_t first = 0; first < t.lines && !any; first += LINES) {
+        const uint32_t count = (uint32_t)op_min64(LINES, t.lines - first);
+        op_load(RAW, t.flags + first * (uint64_t)OP_LINE, count * OP_LINE);
+        set_flag(PIPE_MTE2, PIPE_S, 1);
+        wait_flag(PIPE_MTE2, PIPE_S, 1);
+        for (uint32_t i = 0; i < count && !any; i++) {
+            any = found[i * (OP_LINE / sizeof(*found))] != 0;
         }
+        set_flag(PIPE_S, PIPE_MTE2, 1);
+        wait_flag(PIPE_S, PIPE_MTE2, 1);
+    }
+    if (any) {
+        op_put_f(t.found, t.found_type, 1);
     }
     op_flush();
 }

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/** grad *= scale[0]; flags has a 64-byte line for each block: 1.0f in it if an element was Inf or
- * NaN. */
+/** grad *= scale[0]; flags has a 64-byte line for each block: 1 in its first 8 bytes if an element
+ * was Inf or NaN, else 0. */
 struct op_unscale_args {
     uint64_t grad, flags, scale, found;
     uint64_t count, per_block;
