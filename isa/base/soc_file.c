@@ -163,7 +163,7 @@ static void name_base(char *out, const char *from, struct piece base)
 }
 
 /* The file's own lines first, so that their numbers stay; then those of the base that it leaves as
- * they are. The parser goes by the comment between them (sim/chip/config.c). */
+ * they are. The parser goes by the comment between them (sim/config.c). */
 static char *join(const char *own, const char *base_name, const char *base)
 {
     struct line line = {0};

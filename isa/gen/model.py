@@ -8,7 +8,7 @@ ARCHS = (1001, 2201)
 SUFFIXES = {"": "none", "a": "round", "c": "ceil", "f": "floor", "o": "odd", "r": "rint", "z": "trunc"}
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "gm", "bt", "fb")
 OPERANDS = SPACES + ("val", "cfg", "none")
-# What a footprint has besides its form (sim/core/footprint.h).
+# What a footprint has besides its form (sim/footprint.h).
 TRAITS = ("accumulate", "bits", "half", "mixed", "narrow", "select")
 
 

@@ -11,6 +11,6 @@ struct leo_test {
     void (*run)(void);
 };
 
-/** Runs all tests (or the one named by argv[1]) and returns the exit code of main. */
+/** Runs all tests (or those that argv names) and returns the exit code of main. */
 int leo_test_main(const char *suite, const struct leo_test *tests, size_t count, int argc,
                   char **argv);
