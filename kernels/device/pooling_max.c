@@ -77,9 +77,7 @@ __global__ __vector__ void pool_max(struct op_window_args args)
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, in_row = t->pitch * WINDOW_BLOCK;
     const uint32_t masks = 2 * t->slot_bytes, number = masks + 4096, columns = number + out_row;
     uint32_t slot = 0;
-    set_mask_norm();
-    set_vector_mask(~0ull, ~0ull);
-    window_fill(0, 2 * t->slot_bytes, -__builtin_inff());
+    window_begin(t, -__builtin_inff());
     window_fill(masks, number, 0);
     if (t->positions) {
         window_fill(columns, columns + out_row, 0);
@@ -161,9 +159,7 @@ __global__ __vector__ void pool_max_gradient(struct op_window_args args)
     const uint32_t masks = 2 * t->slot_bytes, zeros = masks + 2048, part = zeros + out_row,
                    columns = part + out_row;
     uint32_t slot = 0;
-    set_mask_norm();
-    set_vector_mask(~0ull, ~0ull);
-    window_fill(0, 2 * t->slot_bytes, -1.0f); // no element has number -1
+    window_begin(t, -1.0f); // no element has number -1
     window_fill(zeros, part, 0);
     if (t->positions) {
         window_fill(columns, columns + out_row, 0);
@@ -173,49 +169,43 @@ __global__ __vector__ void pool_max_gradient(struct op_window_args args)
     window_begin_flags();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
-        const uint32_t line0 = (uint32_t)(piece - plane * row_pieces) * t->rows,
-                       lines = op_min(t->rows, t->height - line0);
+        const struct window_band band =
+            window_band_of(t, plane, (uint32_t)(piece - plane * row_pieces));
         const uint32_t sums = slot * t->slot_bytes, gradient = sums + t->large_bytes,
                        index = gradient + t->lines * out_row;
-        uint32_t row0, row1, unused;
-        window_rows_of(t, line0, &row0, &unused);
-        window_rows_of(t, line0 + lines - 1, &unused, &row1);
-        const uint64_t from = (plane * t->out_height + row0) * t->out_width * WINDOW_BLOCK;
+        const uint64_t from = (plane * t->out_height + band.row0) * t->out_width * WINDOW_BLOCK;
         wait_flag(PIPE_V, PIPE_MTE2, slot);
-        if (row1 > row0) {
-            window_copy_in(gradient, t->out_pitch, t->small + from, row1 - row0, t->out_width);
-            window_copy_in(index, t->out_pitch, t->index + from, row1 - row0, t->out_width);
+        if (band.row1 > band.row0) {
+            window_copy_in(gradient, t->out_pitch, t->small + from, band.row1 - band.row0,
+                           t->out_width);
+            window_copy_in(index, t->out_pitch, t->index + from, band.row1 - band.row0,
+                           t->out_width);
         }
         set_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE3, PIPE_V, slot);
         window_fill(sums, gradient, 0);
-        for (uint32_t row = row0; row < row1; row++) {
-            const int32_t begin = (int32_t)(row * t->stride_h) - (int32_t)(t->pad_h + line0);
+        for (uint32_t row = band.row0; row < band.row1; row++) {
+            const int32_t begin = (int32_t)(row * t->stride_h) - (int32_t)(t->pad_h + band.line0);
             for (uint32_t y = 0; y < t->kernel_h; y++) {
                 const int32_t line = begin + (int32_t)(y * t->dilation_h);
-                if (line < 0 || line >= (int32_t)lines) {
+                if (line < 0 || line >= (int32_t)band.lines) {
                     continue;
                 }
                 // From the right, so that an element's windows come in order.
                 for (uint32_t x = t->kernel_w; x-- > 0;) {
                     pipe_barrier(PIPE_V);
                     if (t->positions) {
-                        fill_numbers(t, part, columns, line0 + (uint32_t)line, y, x, repeats);
+                        fill_numbers(t, part, columns, band.line0 + (uint32_t)line, y, x, repeats);
                     }
                     add_chosen(sums + (uint32_t)line * in_row + x * t->dilation_w * WINDOW_BLOCK,
-                               gradient + (row - row0) * out_row, index + (row - row0) * out_row,
-                               t->stride_w, masks, zeros, part, t->positions,
-                               (float)(y * t->kernel_w + x), repeats);
+                               gradient + (row - band.row0) * out_row,
+                               index + (row - band.row0) * out_row, t->stride_w, masks, zeros, part,
+                               t->positions, (float)(y * t->kernel_w + x), repeats);
                 }
             }
         }
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_V, PIPE_MTE3, slot);
-        wait_flag(PIPE_V, PIPE_MTE3, slot);
-        window_copy_out(t->large + (plane * t->height + line0) * t->width * WINDOW_BLOCK,
-                        sums + t->pad_w * WINDOW_BLOCK, t->pitch, lines, t->width);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
+        window_store_band(t, &band, sums, slot);
     }
     window_end_flags();
 }

@@ -36,6 +36,14 @@ OP_INLINE void window_fill(uint32_t begin, uint32_t end, float value)
     }
 }
 
+/* All lanes, and `value` in both slots. */
+OP_INLINE void window_begin(const struct op_window_args *t, float value)
+{
+    set_mask_norm();
+    set_vector_mask(~0ull, ~0ull);
+    window_fill(0, 2 * t->slot_bytes, value);
+}
+
 OP_INLINE void window_begin_flags(void)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
@@ -90,4 +98,33 @@ OP_INLINE void window_rows_of(const struct op_window_args *t, uint32_t line, uin
     const uint32_t at = line + t->pad_h, reach = (t->kernel_h - 1) * t->dilation_h;
     *begin = at <= reach ? 0 : (at - reach + t->stride_h - 1) / t->stride_h;
     *end = op_min(at / t->stride_h + 1, t->out_height);
+}
+
+/** A piece of a gradient: lines of `large`, and the rows of windows that reach them. */
+struct window_band {
+    uint64_t plane;
+    uint32_t line0, lines, row0, row1;
+};
+
+OP_INLINE struct window_band window_band_of(const struct op_window_args *t, uint64_t plane,
+                                            uint32_t part)
+{
+    struct window_band band = {.plane = plane, .line0 = part * t->rows};
+    uint32_t unused;
+    band.lines = op_min(t->rows, t->height - band.line0);
+    window_rows_of(t, band.line0, &band.row0, &unused);
+    window_rows_of(t, band.line0 + band.lines - 1, &unused, &band.row1);
+    return band;
+}
+
+/* The lines leave UB; then their slot is free. */
+OP_INLINE void window_store_band(const struct op_window_args *t, const struct window_band *band,
+                                 uint32_t ub, uint32_t slot)
+{
+    set_flag(PIPE_V, PIPE_MTE2, slot);
+    set_flag(PIPE_V, PIPE_MTE3, slot);
+    wait_flag(PIPE_V, PIPE_MTE3, slot);
+    window_copy_out(t->large + (band->plane * t->height + band->line0) * t->width * WINDOW_BLOCK,
+                    ub + t->pad_w * WINDOW_BLOCK, t->pitch, band->lines, t->width);
+    set_flag(PIPE_MTE3, PIPE_V, slot);
 }

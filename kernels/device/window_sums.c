@@ -94,9 +94,7 @@ __global__ __vector__ void window_sum(struct op_window_args args)
     const uint8_t repeats = (uint8_t)(t->out_pitch / 8);
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, counts = 2 * t->slot_bytes;
     uint32_t slot = 0;
-    set_mask_norm();
-    set_vector_mask(~0ull, ~0ull);
-    window_fill(0, 2 * t->slot_bytes, 0);
+    window_begin(t, 0);
     if (!t->weight) {
         fill_counts(t, counts);
     }
@@ -131,23 +129,23 @@ __global__ __vector__ void window_sum(struct op_window_args args)
     window_end_flags();
 }
 
-/* Rows [row0, row1) of small times element (y, x) of the kernel, onto the lines from line0 on. The
+/* The rows of small that reach a band, times element (y, x) of the kernel, onto its lines. The
  * mask is that of a row's windows alone. */
-OP_INLINE void spread_element(const struct op_window_args *t, uint32_t sums, uint32_t lines,
-                              uint32_t line0, uint32_t gradient, uint32_t row0, uint32_t row1,
-                              uint32_t weight, uint32_t y, uint32_t x, uint8_t repeats)
+OP_INLINE void spread_element(const struct op_window_args *t, const struct window_band *band,
+                              uint32_t sums, uint32_t gradient, uint32_t weight, uint32_t y,
+                              uint32_t x, uint8_t repeats)
 {
     const uint8_t block = (uint8_t)t->stride_w, repeat = (uint8_t)(8 * t->stride_w);
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, in_row = t->pitch * WINDOW_BLOCK;
     pipe_barrier(PIPE_V);
-    for (uint32_t row = row0; row < row1; row++) {
+    for (uint32_t row = band->row0; row < band->row1; row++) {
         const int32_t line =
-            (int32_t)(row * t->stride_h + y * t->dilation_h) - (int32_t)(t->pad_h + line0);
-        if (line < 0 || line >= (int32_t)lines) {
+            (int32_t)(row * t->stride_h + y * t->dilation_h) - (int32_t)(t->pad_h + band->line0);
+        if (line < 0 || line >= (int32_t)band->lines) {
             continue;
         }
         const uint32_t to = sums + (uint32_t)line * in_row + x * t->dilation_w * WINDOW_BLOCK,
-                       from = gradient + (row - row0) * out_row;
+                       from = gradient + (row - band->row0) * out_row;
         if (t->weight) {
             vmla(op_ub_f32(to), op_ub_f32(from), op_ub_f32(weight), repeats, block, 1, 0, repeat, 8,
                  0);
@@ -167,53 +165,44 @@ __global__ __vector__ void window_spread(struct op_window_args args)
     const uint8_t repeats = (uint8_t)(t->out_pitch / 8);
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, counts = 2 * t->slot_bytes;
     uint32_t slot = 0;
-    set_mask_norm();
-    set_vector_mask(~0ull, ~0ull);
-    window_fill(0, 2 * t->slot_bytes, 0);
+    window_begin(t, 0);
     if (!t->weight) {
         fill_counts(t, counts);
     }
     window_begin_flags();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
-        const uint32_t line0 = (uint32_t)(piece - plane * row_pieces) * t->rows,
-                       lines = op_min(t->rows, t->height - line0);
+        const struct window_band band =
+            window_band_of(t, plane, (uint32_t)(piece - plane * row_pieces));
         const uint32_t sums = slot * t->slot_bytes, gradient = sums + t->large_bytes;
-        uint32_t row0, row1, unused;
-        window_rows_of(t, line0, &row0, &unused);
-        window_rows_of(t, line0 + lines - 1, &unused, &row1);
         wait_flag(PIPE_V, PIPE_MTE2, slot);
-        if (row1 > row0) {
+        if (band.row1 > band.row0) {
             window_copy_in(gradient, t->out_pitch,
-                           t->small + (plane * t->out_height + row0) * t->out_width * WINDOW_BLOCK,
-                           row1 - row0, t->out_width);
+                           t->small +
+                               (plane * t->out_height + band.row0) * t->out_width * WINDOW_BLOCK,
+                           band.row1 - band.row0, t->out_width);
         }
         load_weights(t, sums, plane);
         set_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE3, PIPE_V, slot);
         window_fill(sums, gradient, 0);
-        for (uint32_t row = row0; !t->weight && row < row1; row++) {
-            divide_row(t, gradient + (row - row0) * out_row, counts, row, repeats);
+        for (uint32_t row = band.row0; !t->weight && row < band.row1; row++) {
+            divide_row(t, gradient + (row - band.row0) * out_row, counts, row, repeats);
         }
         set_mask_count();
         set_vector_mask(0, t->out_width * OP_WINDOW_LANES);
         for (uint32_t y = 0; y < t->kernel_h; y++) {
             // From the right, so that an element's windows come in order.
             for (uint32_t x = t->kernel_w; x-- > 0;) {
-                spread_element(t, sums, lines, line0, gradient, row0, row1,
+                spread_element(t, &band, sums, gradient,
                                sums + t->weight_at + (y * t->kernel_w + x) * WINDOW_BLOCK, y, x,
                                repeats);
             }
         }
         set_mask_norm();
         set_vector_mask(~0ull, ~0ull);
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_V, PIPE_MTE3, slot);
-        wait_flag(PIPE_V, PIPE_MTE3, slot);
-        window_copy_out(t->large + (plane * t->height + line0) * t->width * WINDOW_BLOCK,
-                        sums + t->pad_w * WINDOW_BLOCK, t->pitch, lines, t->width);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
+        window_store_band(t, &band, sums, slot);
     }
     window_end_flags();
 }
@@ -267,9 +256,7 @@ __global__ __vector__ void window_products(struct op_window_args args)
     const uint8_t repeats = (uint8_t)(t->out_pitch / 8);
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, sums = 2 * t->slot_bytes;
     uint32_t slot = 0;
-    set_mask_norm();
-    set_vector_mask(~0ull, ~0ull);
-    window_fill(0, 2 * t->slot_bytes, 0);
+    window_begin(t, 0);
     window_begin_flags();
     for (uint64_t plane = first; plane < end; plane++) {
         pipe_barrier(PIPE_V);
