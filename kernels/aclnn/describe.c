@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "describe.h"
 
+#include "../frame/layout.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,30 +32,15 @@ __attribute__((format(printf, 2, 3))) static bool append(struct text *text, cons
 // The words profilers use.
 static const char *type_word(enum op_type type)
 {
-    switch (type) {
-    case OP_TYPE_F16:
-        return "FLOAT16";
-    case OP_TYPE_F32:
-        return "FLOAT";
-    case OP_TYPE_F64:
-        return "DOUBLE";
-    case OP_TYPE_BF16:
-        return "DT_BF16";
-    case OP_TYPE_I8:
-        return "INT8";
-    case OP_TYPE_I16:
-        return "INT16";
-    case OP_TYPE_I32:
-        return "INT32";
-    case OP_TYPE_I64:
-        return "INT64";
-    case OP_TYPE_U8:
-        return "UINT8";
-    case OP_TYPE_BOOL:
-        return "BOOL";
-    default:
-        return op_type_name(type);
-    }
+    static const char *const word[] = {
+        [OP_TYPE_F16] = "FLOAT16",  [OP_TYPE_F32] = "FLOAT",  [OP_TYPE_F64] = "DOUBLE",
+        [OP_TYPE_BF16] = "DT_BF16", [OP_TYPE_I8] = "INT8",    [OP_TYPE_I16] = "INT16",
+        [OP_TYPE_I32] = "INT32",    [OP_TYPE_I64] = "INT64",  [OP_TYPE_U8] = "UINT8",
+        [OP_TYPE_U16] = "UINT16",   [OP_TYPE_U32] = "UINT32", [OP_TYPE_U64] = "UINT64",
+        [OP_TYPE_BOOL] = "BOOL",
+    };
+    const bool known = (size_t)type < sizeof(word) / sizeof(word[0]) && word[type];
+    return known ? word[type] : op_type_name(type);
 }
 
 static const char *format_word(int format)
@@ -68,16 +55,21 @@ static const char *format_word(int format)
     case ACL_FORMAT_NCL:
         return "NCL";
     default:
-        return "ND";
+        return op_format_name(format);
     }
 }
 
+// As it is stored, like the vendor's profiler: a native format with its five dimensions.
 static bool append_tensor(struct text *text, const struct op_tensor *tensor, bool first)
 {
     const struct text before = *text;
+    struct op_tensor stored;
+    if (!op_layout_storage(tensor, &stored)) {
+        stored = *tensor;
+    }
     bool good = append(text, "%s%s[", first ? "" : ";", type_word(tensor->type));
-    for (unsigned i = 0; good && i < tensor->rank; i++) {
-        good = append(text, "%s%" PRId64, i ? "," : "", tensor->dim[i]);
+    for (unsigned i = 0; good && i < stored.rank; i++) {
+        good = append(text, "%s%" PRId64, i ? "," : "", stored.dim[i]);
     }
     good = good && append(text, "]/%s", format_word(tensor->format));
     if (!good) {
@@ -87,31 +79,30 @@ static bool append_tensor(struct text *text, const struct op_tensor *tensor, boo
     return good;
 }
 
-static void append_role(struct text *text, const aclOpExecutor *executor, bool outputs)
+static void append_role(struct text *text, const struct opapi_call *call, bool outputs)
 {
-    const struct op_row *row = op_plan_row(executor->plan);
     bool first = true;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        const enum op_role role = row->params[i].role;
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const enum op_role role = call->row->params[i].role;
         if (outputs ? role == OP_ROLE_IN : role == OP_ROLE_OUT) {
             continue;
         }
-        for (uint32_t at = executor->first[i]; at < executor->first[i + 1]; at++) {
-            if (executor->tensors[at] && !append_tensor(text, executor->tensors[at], first)) {
+        for (uint32_t at = call->first[i]; at < call->first[i + 1]; at++) {
+            if (call->tensors[at] && !append_tensor(text, call->tensors[at], first)) {
                 return;
             }
-            first = first && !executor->tensors[at];
+            first = first && !call->tensors[at];
         }
     }
 }
 
-void opapi_describe(const aclOpExecutor *executor, const char *func, char text[DESCRIBE_BYTES])
+void opapi_describe(const char *name, const struct opapi_call *call, char text[DESCRIBE_BYTES])
 {
     // Two bars must always fit.
     struct text out = {text, DESCRIBE_BYTES / 2};
-    append(&out, "%s|", func);
-    append_role(&out, executor, false);
+    append(&out, "%s|", name);
+    append_role(&out, call, false);
     out.left = (size_t)(text + DESCRIBE_BYTES - out.at);
     append(&out, "|");
-    append_role(&out, executor, true);
+    append_role(&out, call, true);
 }

@@ -7,6 +7,7 @@
 #include "float_status.h"
 
 #include <leo/runtime.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { STATUS_BYTES = 32, ONE_F32 = 0x3f800000, ONE_I32 = 1 };
@@ -39,12 +40,25 @@ static aclError check_tensor(const struct leo_acl_op *op, const aclTensorDesc *d
     return ACL_SUCCESS;
 }
 
+// As opapi_describe has it: each tensor of the type is 8 elements.
+static void note(struct leo_rt_device *device, const struct leo_acl_op *op, aclDataType type,
+                 uint64_t begin_ns)
+{
+    char tag[128];
+    const char *tensor = type == ACL_FLOAT ? "FLOAT[8]/ND" : "INT32[8]/ND";
+    snprintf(tag, sizeof(tag), "%s|%s|%s", op->type, op->input_count ? tensor : "",
+             op->output_count ? tensor : "");
+    leo_rt_profile_call(device, LEO_RT_PROFILE_OPERATOR, tag, begin_ns);
+}
+
 static aclError run(const struct leo_acl_op *op, enum action action, aclDataType type, uint32_t one)
 {
     struct leo_rt_stream *stream;
     struct leo_rt_device *device;
     leo_status status = LEO_OK;
     aclError error = leo_acl_stream_get(op->stream, &stream, &device);
+    const uint64_t begin_ns =
+        !error && leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     if (!error && action == CLEAR) {
         status = leo_rt_overflow_async(stream, 0, 0, 0, true);
     }
@@ -59,6 +73,9 @@ static aclError run(const struct leo_acl_op *op, enum action action, aclDataType
             status =
                 leo_rt_overflow_async(stream, addr, STATUS_BYTES, action == GET ? one : 0, false);
         }
+    }
+    if (begin_ns) {
+        note(device, op, type, begin_ns);
     }
     return error ? error : leo_acl_status(op->type, status);
 }

@@ -72,7 +72,8 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
         }
     }
     if (begin_ns) {
-        leo_rt_profile_call(device, phase_name(row, "GetWorkspaceSize").text, begin_ns);
+        leo_rt_profile_call(device, LEO_RT_PROFILE_CALL, phase_name(row, "GetWorkspaceSize").text,
+                            begin_ns);
     }
     return status == LEO_OK ? ACLNN_SUCCESS
                             : fail_status(phase_name(row, "GetWorkspaceSize").text, status);
@@ -129,11 +130,17 @@ static aclnnStatus run_plan(const aclOpExecutor *executor, struct leo_rt_stream 
                             : fail_status(phase_name(op_plan_row(executor->plan), "").text, status);
 }
 
+static struct opapi_call call_of(const aclOpExecutor *executor)
+{
+    return (struct opapi_call){op_plan_row(executor->plan), executor->tensors, executor->addr,
+                               executor->first};
+}
+
 static aclnnStatus run_dumped(const aclOpExecutor *executor, struct leo_rt_stream *rt,
                               const struct op_run *run, aclrtStream stream)
 {
     const struct op_row *row = op_plan_row(executor->plan);
-    const struct opapi_call call = {row, executor->tensors, executor->addr, executor->first};
+    const struct opapi_call call = call_of(executor);
     void *dump;
     if (opapi_dump_begin(row->name, &call, stream, &dump)) {
         return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
@@ -161,7 +168,8 @@ aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t wor
         char tag[DESCRIBE_BYTES];
         const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
         if (begin_ns) {
-            opapi_describe(executor, func.text, tag);
+            const struct opapi_call call = call_of(executor);
+            opapi_describe(func.text, &call, tag);
         }
         const struct op_run run = {.addr = executor->addr,
                                    .addr_count = executor->count,
@@ -175,7 +183,7 @@ aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t wor
             opapi_executor_free(executor);
         }
         if (begin_ns) {
-            leo_rt_profile_call(device, func.text, begin_ns);
+            leo_rt_profile_call(device, LEO_RT_PROFILE_OPERATOR, tag, begin_ns);
         }
     }
     return code;

@@ -68,13 +68,14 @@ bool leo_rt_profile_is_on(const struct leo_rt_device *device)
     return __atomic_load_n(&device->profile, __ATOMIC_RELAXED) != NULL;
 }
 
-void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns)
+void leo_rt_profile_call(struct leo_rt_device *device, enum leo_rt_profile_kind kind,
+                         const char *name, uint64_t begin_ns)
 {
     pthread_mutex_lock(&device->lock);
     uint32_t tag = device->profile ? rt_tag(device, name) : 0;
     struct leo_rt_profile_mark *mark = tag ? add_mark(device->profile) : NULL;
     if (mark) {
-        mark->kind = LEO_RT_PROFILE_CALL;
+        mark->kind = kind;
         mark->name = rt_tag_text(&device->tags, tag);
         mark->end_ns = mark->begin_ns;
         mark->begin_ns = begin_ns;

@@ -313,7 +313,7 @@ void prof_note(const char *name, uint64_t begin_ns)
 {
     pthread_mutex_lock(&the_profile.lock);
     if (the_profile.running && the_profile.device_count > 0) {
-        leo_rt_profile_call(the_profile.devices[0].rt, name, begin_ns);
+        leo_rt_profile_call(the_profile.devices[0].rt, LEO_RT_PROFILE_CALL, name, begin_ns);
     }
     pthread_mutex_unlock(&the_profile.lock);
 }

@@ -115,7 +115,8 @@ static void write_mark(FILE *const file[LOGS], uint32_t device,
                 mark->thread, mark->begin_ns);
         break;
     case LEO_RT_PROFILE_CALL:
-        fprintf(file[CALLS], "acl,");
+    case LEO_RT_PROFILE_OPERATOR:
+        fputs(mark->kind == LEO_RT_PROFILE_CALL ? "acl," : "operator,", file[CALLS]);
         write_quoted(file[CALLS], mark->name);
         fprintf(file[CALLS], ",%u,%" PRIu64 ",%" PRIu64 "\n", mark->thread, mark->begin_ns,
                 mark->end_ns);
@@ -216,6 +217,7 @@ static void write_task(FILE *file, const struct leo_rt_profile_task *task)
         [LEO_SQE_OP_FILL] = "fill",
         [LEO_SQE_OP_EVENT_RECORD] = "event record",
         [LEO_SQE_OP_EVENT_WAIT] = "event wait",
+        [LEO_SQE_OP_OVERFLOW] = "overflow status",
     };
     const struct leo_task_record *r = &task->record;
     const char *what = r->opcode < sizeof(opcode) / sizeof(opcode[0]) ? opcode[r->opcode] : NULL;

@@ -35,18 +35,20 @@ class Profiler(common.Case):
         cls.place.cleanup()
 
     @staticmethod
-    def record(place, level):
+    def record(place, level, x=None, step=None):
         torch.npu.synchronize()
         config = profiler._ExperimentalConfig(profiler_level=level, aic_metrics=profiler.AiCMetrics.PipeUtilization)
-        x = torch.randn(64, 64).to(DEVICE)
+        x = (torch.randn(64, 64) if x is None else x).to(DEVICE)
         with profiler.profile(
                 activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
                 schedule=profiler.schedule(wait=1, warmup=1, active=STEPS, repeat=1),
                 on_trace_ready=profiler.tensorboard_trace_handler(str(place)), record_shapes=True, profile_memory=True,
                 experimental_config=config) as recorder:
             for _ in range(STEPS + 2):
-                for _ in range(ADDS):
+                for _ in range(0 if step else ADDS):
                     x = x + x
+                if step:
+                    step(x)
                 # What waits in the adapter's queue would belong to the next step.
                 torch.npu.synchronize()
                 recorder.step()
@@ -68,6 +70,31 @@ class Profiler(common.Case):
             self.assertGreater(sum(float(row[f"{pipe}_time(us)"]) for pipe in ("scalar", "vec", "mte2", "mte3")), 0)
         # The same work takes the same simulated time, whatever this machine does meanwhile.
         self.assertLessEqual(len({row["Duration(us)"] for row in rows[1:]}), 3)
+
+    @unittest.skipUnless(common.SOC == "ascend910a", "only there operators are called by type name")
+    def test_operators_by_type_name(self):
+        """The chip's own formats: one row per operator, under the type users know, with shapes as they are stored."""
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 20, 3), torch.nn.BatchNorm2d(20), torch.nn.ReLU(), torch.nn.MaxPool2d(2)).to(DEVICE)
+        torch_npu.npu.config.allow_internal_format = True
+
+        def step(x):
+            with torch.autocast("npu", dtype=torch.float16):
+                net(x).float().sum().backward()
+
+        folder = self.record(Path(self.place.name) / "formats", profiler.ProfilerLevel.Level1, torch.randn(2, 3, 8, 8), step)
+        torch_npu.npu.config.allow_internal_format = False
+        rows = read(folder / "kernel_details.csv")
+        count = {name: sum(row["Type"] == name for row in rows) for name in (
+            "Conv2D", "Conv2DBackpropFilter", "BNTrainingReduce", "BNTrainingUpdate", "BNTrainingReduceGrad", "BNTrainingUpdateGrad",
+            "Relu", "ReluGrad", "MaxPoolWithArgmaxV1", "MaxPoolGradWithArgmaxV1")}
+        self.assertEqual(set(count.values()), {STEPS}, count)
+        for row in rows:
+            self.assertTrue(row["Output Shapes"] and row["Output Data Types"] and row["Output Formats"], row)
+        norm = next(row for row in rows if row["Type"] == "BNTrainingReduce")
+        self.assertEqual((norm["Input Shapes"], norm["Input Formats"]), ('"2,2,6,6,16"', "NC1HWC0"))
+        self.assertGreater(int(norm["Block Num"]), 0)
+        statistic = {row["OP Type"]: float(row["Total Time(us)"]) for row in read(folder / "op_statistic.csv")}
+        self.assertAlmostEqual(sum(statistic.values()), sum(float(row["Duration(us)"]) for row in rows), places=1)
 
     def test_sums_agree_between_files(self):
         kernels = sum(float(row["Duration(us)"]) for row in read(self.folder / "kernel_details.csv"))

@@ -368,9 +368,10 @@ leo_status leo_rt_profile_traces(struct leo_rt_device *device, struct leo_trace_
                                  size_t capacity, size_t *count, uint64_t *lost);
 /** What the host did while a profile ran; times are CLOCK_MONOTONIC_RAW. */
 enum leo_rt_profile_kind {
-    LEO_RT_PROFILE_LAUNCH, /**< a task was submitted; value = its cmd_id */
-    LEO_RT_PROFILE_CALL,   /**< the program called `name` */
-    LEO_RT_PROFILE_MEMORY, /**< value = bytes of device memory in use from now on */
+    LEO_RT_PROFILE_LAUNCH,   /**< a task was submitted; value = its cmd_id */
+    LEO_RT_PROFILE_CALL,     /**< the program called `name` */
+    LEO_RT_PROFILE_OPERATOR, /**< a call whose tasks are one operator; `name` is their tag */
+    LEO_RT_PROFILE_MEMORY,   /**< value = bytes of device memory in use from now on */
 };
 struct leo_rt_profile_mark {
     enum leo_rt_profile_kind kind;
@@ -381,8 +382,10 @@ struct leo_rt_profile_mark {
 uint64_t leo_rt_profile_clock_ns(void);
 /** Cheap: for callers that describe their launches only then. */
 bool leo_rt_profile_is_on(const struct leo_rt_device *device);
-/** Notes a call that began at `begin_ns` and ends now; nothing while profiles are off. */
-void leo_rt_profile_call(struct leo_rt_device *device, const char *name, uint64_t begin_ns);
+/** Notes a call (CALL or OPERATOR) that began at `begin_ns` and ends now; nothing while profiles
+ * are off. */
+void leo_rt_profile_call(struct leo_rt_device *device, enum leo_rt_profile_kind kind,
+                         const char *name, uint64_t begin_ns);
 /** A collective as this device took part in it; all times simulated, the texts copied. */
 struct leo_rt_profile_link {
     const char *name, *group;

@@ -21,6 +21,14 @@ TASKS = [
     '3,4,copy,any,"copy",0,0,2600,2700,0,0,0,0,0,0,0,0,0,0',
     '4,3,kernel,any,"user_kernel",1,1,5000,5001,0,0,0,0,0,0,0,0,0,0',
 ]
+# A call of an operator that makes two launches and a fill, on cores of both kinds, beside a kernel of another thread.
+CALL = "Conv2D|FLOAT16[2,1,8,8,16]/NC1HWC0|FLOAT16[2,1,8,8,16]/NC1HWC0"
+OPERATOR = [
+    '5,3,fill,any,"fill",0,0,6000,6100,0,0,0,0,0,0,0,0,0,0',
+    f'6,3,kernel,cube,"{CALL}",2,2,6100,7100,1000,10,20,0,0,600,0,0,0,0',
+    f'7,3,kernel,vector,"{CALL}",1,1,7200,7500,300,30,40,0,150,0,0,0,0,0',
+    '8,4,kernel,vector,"other",1,1,6100,6200,100,0,0,0,0,0,0,0,0,0',
+]
 
 
 class Profiled(unittest.TestCase):
@@ -75,6 +83,36 @@ class Msprof(Profiled):
         self.assertEqual((first["aicore_time(us)"], first["total_cycles"]), ("0.800", "1600"))
         self.assertEqual((first["mac_time(us)"], first["mac_ratio"]), ("0.400", "0.5000"))
         self.assertEqual((first["memory_bound"], first["cube_utilization(%)"]), ("0.5000", "40.00"))
+
+    def add_operator(self):
+        host = self.folder / "host" / "data"
+        with open(self.folder / "device_0" / "data" / "task.csv", "a", encoding="utf-8") as file:
+            file.write("\n".join([*OPERATOR, ""]))
+        with open(host / "launch.csv", "a", encoding="utf-8") as file:
+            file.write("".join(f"0,{task},{thread},{RAW_NS + at}\n" for task, thread, at in (
+                (5, 9, 600_100), (6, 9, 600_200), (7, 9, 600_300), (8, 10, 600_250))))
+        with open(host / "api.csv", "a", encoding="utf-8") as file:
+            # The inner call is part of the outer one.
+            file.write(f'operator,"inner|INT8[1]|",9,{RAW_NS + 600_250},{RAW_NS + 600_350}\n'
+                       f'operator,"{CALL}",9,{RAW_NS + 600_000},{RAW_NS + 600_400}\n')
+
+    def test_a_call_is_one_row(self):
+        self.add_operator()
+        rows = [row for row in self.table("op_summary") if row["OP Type"] not in ("Matmul", "Add", "user_kernel")]
+        self.assertEqual([(r["Op Name"], r["OP Type"], r["Task Type"]) for r in rows],
+                         [("Conv2D", "Conv2D", "MIX_AIC"), ("other", "other", "AI_VECTOR_CORE")])
+        first = rows[0]
+        # Without the 0.1 us between the two kernels.
+        self.assertEqual((first["Task Duration(us)"], first["Block Num"]), ("1.400", "2"))
+        self.assertEqual((first["Input Shapes"], first["Output Formats"]), ('"2,1,8,8,16"', "NC1HWC0"))
+        # 1000 cycles on two cores and 300 on one.
+        self.assertEqual((first["aicore_time(us)"], first["total_cycles"]), ("0.800", "1300"))
+        self.assertEqual((first["mac_time(us)"], first["vec_time(us)"]), ("0.300", "0.150"))
+        statistic = {row["OP Type"]: row for row in self.table("op_statistic")}
+        self.assertEqual((statistic["Conv2D"]["Count"], statistic["Conv2D"]["Total Time(us)"]), ("1", "1.400"))
+        self.assertEqual(sum(row["kernel_name"] == "Conv2D" for row in self.table("task_time")), 3)
+        calls = {row["API Name"]: row["Count"] for row in self.table("api_statistic")}
+        self.assertEqual(calls["aclopCompileAndExecute"], "2")
 
     def test_statistics(self):
         rows = self.table("op_statistic")

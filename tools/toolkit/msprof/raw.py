@@ -3,7 +3,8 @@
 
 host/start_info          the moment of the start on both clocks of the host
 host/data/launch.csv     a task's submission: device, task, thread, monotonic raw ns
-host/data/api.csv        a call of the program: level, name, thread, begin and end in monotonic raw ns
+host/data/api.csv        a call of the program: level, name, thread, begin and end in monotonic raw ns; level "operator": what the
+                         thread submitted meanwhile is one operator, and the name is a tag as in task.csv
 host/data/memory.csv     device memory in use: device, monotonic raw ns, bytes
 host/data/link.csv       a collective: device, name, group, rank, ranks, bytes, and simulated ns when this rank was there, when the
                          last one was, and its end; not there if there was none
@@ -11,6 +12,7 @@ device_N/data/device.json   chip, clock, cores, metrics asked for
 device_N/data/task.csv      finished tasks in simulated ns, with their tag and busy cycles by pipe
 """
 
+import bisect
 import csv
 import json
 from pathlib import Path
@@ -18,6 +20,8 @@ from pathlib import Path
 PIPES = ("scalar", "vec", "mac", "mte1", "mte2", "mte3", "fixpipe")
 STALLS = ("scalar", "flag", "barrier", "queue", "bank", "memory")
 COMPUTE = "kernel"
+WORK = (COMPUTE, "fill", "copy", "overflow status")  # what an operator may consist of
+BY_TYPE_NAME = "aclopCompileAndExecute"  # the call of operators known by their type
 
 
 class Error(Exception):
@@ -52,14 +56,17 @@ class Task:
         self.busy = {pipe: int(row[pipe]) for pipe in PIPES}
         self.hits, self.hbm = int(row.get("l2_hits") or 0), int(row.get("hbm_read") or 0) + int(row.get("hbm_write") or 0)
         self.stalls = {pipe: {why: int(row.get(f"{pipe}_{why}") or 0) for why in STALLS} for pipe in PIPES}
-        # A tag is the name, and the tensors if an operator of ours made the launch: name|in;in|out
-        name, _, tensors = row["tag"].partition("|")
+        self.take_tag(row["tag"])
+        self.launch, self.thread = None, 0
+        self.operator = None
+        self.start = 0
+
+    def take_tag(self, tag):
+        """The name, and the tensors if an operator of ours made the launch: name|in;in|out"""
+        self.name, _, tensors = tag.partition("|")
         inputs, _, outputs = tensors.partition("|")
-        self.name = name
         self.inputs = [Tensor(t) for t in inputs.split(";") if t]
         self.outputs = [Tensor(t) for t in outputs.split(";") if t]
-        self.launch, self.thread = None, 0
-        self.start = 0
 
     @property
     def duration(self):
@@ -71,7 +78,7 @@ class Task:
 
     @property
     def is_compute(self):
-        return self.kind == COMPUTE
+        return self.kind == COMPUTE or self.operator is not None
 
     @property
     def type(self):
@@ -79,6 +86,27 @@ class Task:
         name = self.name.removeprefix("aclnn")
         short = name.removeprefix("Inplace")
         return short or name
+
+
+class Operator:
+    """The tasks of one call of an operator: what a Task has, added up; or a kernel that was launched otherwise."""
+
+    def __init__(self, tasks):
+        self.tasks = tasks
+        self.first, self.longest = tasks[0], max(tasks, key=lambda task: task.duration)
+        self.duration, self.cycles, self.read, self.written, self.hits, self.hbm = (
+            sum(getattr(task, what) for task in tasks) for what in ("duration", "cycles", "read", "written", "hits", "hbm"))
+        self.busy = {pipe: sum(task.busy[pipe] for task in tasks) for pipe in PIPES}
+        self.blocks = self.longest.blocks
+        self.sim_end = max(task.sim_end for task in tasks)
+
+    def __getattr__(self, what):
+        """Name, tensors, place and start are the first task's."""
+        return getattr(self.first, what)
+
+    def per_core(self, amount):
+        """Of an amount added over cores: each task's by the cores that ran it."""
+        return sum(amount(task) / max(task.cores, 1) for task in self.tasks)
 
 
 class Device:
@@ -96,12 +124,44 @@ class Device:
     def mhz(self):
         return self.info["clock_khz"] / 1000.0
 
+    def gather(self, calls):
+        """Puts the tasks that were submitted within a call of an operator together. `calls`: by thread, in order of time."""
+        self.operators = []
+        for task in sorted(self.tasks, key=lambda task: task.id):
+            call = within(calls.get(task.thread, []), task.launch) if task.launch is not None else None
+            if call and task.kind in WORK:
+                # What the operator needs beside its kernels, like fills, has no tag.
+                task.take_tag(call.tag)
+                task.operator = call
+                call.tasks.setdefault(self.number, []).append(task)
+            elif task.is_compute:
+                self.operators.append(Operator([task]))
+        self.operators += [Operator(call.tasks[self.number]) for of_thread in calls.values() for call in of_thread
+                           if self.number in call.tasks]
+        self.operators.sort(key=lambda operator: (operator.sim_start, operator.id))
+
     def core_of(self, task):
         """Which kind of core a task ran on, in the profiler's words."""
-        if not task.is_compute:
+        parts = [part for part in getattr(task, "tasks", [task]) if part.kind == COMPUTE]
+        if not parts:
             return {"copy": "MEMCPY_ASYNC", "fill": "MEMSET", "event record": "EVENT_RECORD",
                     "event wait": "EVENT_WAIT"}.get(task.kind, task.kind.upper().replace(" ", "_"))
-        return {"vector": "AI_VECTOR_CORE", "any": "MIX_AIC", "mix": "MIX_AIC", "mix_one": "MIX_AIC"}.get(task.core_kind, "AI_CORE")
+        names = {{"vector": "AI_VECTOR_CORE", "any": "MIX_AIC", "mix": "MIX_AIC", "mix_one": "MIX_AIC"}.get(part.core_kind, "AI_CORE")
+                 for part in parts}
+        return names.pop() if len(names) == 1 else "MIX_AIC"
+
+
+class Call:
+    """A call of an operator."""
+
+    def __init__(self, tag, begin, end):
+        self.tag, self.begin, self.end, self.tasks = tag, begin, end, {}
+
+
+def within(calls, time):
+    """The call during which something happened; calls do not overlap."""
+    at = bisect.bisect_right(calls, time, key=lambda call: call.begin) - 1
+    return calls[at] if at >= 0 and time <= calls[at].end else None
 
 
 class Profile:
@@ -115,6 +175,7 @@ class Profile:
         except (OSError, ValueError, KeyError) as error:
             raise Error(f"{start}: {error}: not a PROF folder, or the profile was not stopped") from error
         self.apis = read_csv(self.folder / "host" / "data" / "api.csv")
+        calls = self.operator_calls()
         self.memory = read_csv(self.folder / "host" / "data" / "memory.csv")
         self.links = read_csv(self.folder / "host" / "data" / "link.csv")
         self.process = int(info.get("pid", 0))
@@ -128,6 +189,20 @@ class Profile:
                 if row:
                     task.launch, task.thread = self.real(row["ns"]), int(row["thread"])
             lay(device.tasks, self.offset)
+            device.gather(calls)
+
+    def operator_calls(self):
+        """By thread; an operator within another is part of it. In `apis` they become calls like others."""
+        calls = {}
+        rows = [row for row in self.apis if row["level"] == "operator"]
+        for row in sorted(rows, key=lambda row: (int(row["begin"]), -int(row["end"]))):
+            of_thread = calls.setdefault(int(row["thread"]), [])
+            begin, end = self.real(row["begin"]), self.real(row["end"])
+            if not of_thread or begin > of_thread[-1].end:
+                of_thread.append(Call(row["name"], begin, end))
+            name = row["name"].partition("|")[0]
+            row["level"], row["name"] = "acl", name if name.startswith("acl") else BY_TYPE_NAME
+        return calls
 
     def real(self, ns):
         return int(ns) + self.offset

@@ -30,13 +30,18 @@ def pipe_columns():
     return columns + ["icache_miss_rate", "memory_bound", "cube_utilization(%)"]
 
 
+def core_time(task, device):
+    return f"{task.per_core(lambda part: part.cycles) / device.mhz:.3f}"
+
+
 def pipe_values(task, device):
     """Times are per core: cycles over all blocks by the cores that ran them."""
-    cores, cycles = max(task.cores, 1), task.cycles
+    cycles = task.cycles
     ratio = {pipe: task.busy[pipe] / cycles if cycles else 0.0 for pipe in PIPES}
-    values = [f"{cycles / cores / device.mhz:.3f}", cycles]
+    values = [core_time(task, device), cycles]
     for pipe in ("mac", "vec", "scalar", "fixpipe", "mte1", "mte2", "mte3"):
-        values += [f"{task.busy[pipe] / cores / device.mhz:.3f}", f"{ratio[pipe]:.4f}"]
+        time = task.per_core(lambda part, pipe=pipe: part.busy[pipe]) / device.mhz
+        values += [f"{time:.3f}", f"{ratio[pipe]:.4f}"]
     compute = max(ratio["mac"], ratio["vec"])
     # Of all Cube units over the task's time, waiting for other cores included.
     total = device.info["cube_cores"] * task.duration * device.mhz / 1000.0
@@ -51,7 +56,7 @@ def memory_columns():
 def memory_values(task, device):
     seconds = task.duration * 1e-9
     rates = [f"{amount / seconds / 1e9:.4f}" if seconds else "0" for amount in (task.read, task.written)]
-    return [f"{task.cycles / max(task.cores, 1) / device.mhz:.3f}", task.cycles, *rates]
+    return [core_time(task, device), task.cycles, *rates]
 
 
 METRICS = {METRICS_PIPE: (pipe_columns, pipe_values), METRICS_MEMORY: (memory_columns, memory_values)}
@@ -63,6 +68,15 @@ def shapes(tensors):
             ";".join(t.layout for t in tensors)]
 
 
+def waits_of(tasks):
+    """By task: simulated time from the end of the one before it in its stream."""
+    waits, last_end = {}, {}
+    for task in tasks:
+        waits[task.id] = max(task.sim_start - last_end.get(task.stream, task.sim_start), 0)
+        last_end[task.stream] = max(task.sim_end, last_end.get(task.stream, 0))
+    return waits
+
+
 def op_summary(path, profile):
     metrics = {device.info.get("metrics", METRICS_NONE) for device in profile.devices}
     columns, values = METRICS.get(min(metrics, default=METRICS_NONE), (lambda: [], lambda *_: []))
@@ -72,15 +86,11 @@ def op_summary(path, profile):
               *columns()]
     rows = []
     for device in profile.devices:
-        last_end = {}
-        for task in device.tasks:
-            wait = max(task.sim_start - last_end.get(task.stream, task.sim_start), 0)
-            last_end[task.stream] = max(task.sim_end, last_end.get(task.stream, 0))
-            if not task.is_compute:
-                continue
+        waits = waits_of(device.tasks)
+        for task in device.operators:
             # The text is "seconds and microseconds": a float would round.
             rows.append([device.number, 4294967295, task.id, task.stream, task.name, task.type, "dynamic",
-                         device.core_of(task), us(task.start), us(task.duration), us(wait), task.blocks, 0, "NO",
+                         device.core_of(task), us(task.start), us(task.duration), us(waits[task.id]), task.blocks, 0, NOT_MODELLED,
                          *shapes(task.inputs), *shapes(task.outputs), *values(task, device)])
     write(path, header, rows)
 
@@ -89,9 +99,8 @@ def op_statistic(path, profile):
     rows = []
     for device in profile.devices:
         groups = {}
-        for task in device.tasks:
-            if task.is_compute:
-                groups.setdefault((task.type, device.core_of(task)), []).append(task.duration)
+        for task in device.operators:
+            groups.setdefault((task.type, device.core_of(task)), []).append(task.duration)
         total = sum(sum(times) for times in groups.values())
         for (kind, core), times in sorted(groups.items(), key=lambda item: -sum(item[1])):
             rows.append([device.number, kind, core, len(times), us(sum(times)), us(min(times)),

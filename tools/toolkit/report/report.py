@@ -46,8 +46,8 @@ def cube_operations(ini):
     return size
 
 
-def operators(tasks, device, operations):
-    groups = {}
+def operators(device, operations):
+    groups, tasks = {}, device.operators
     for task in tasks:
         groups.setdefault((task.type, device.core_of(task)), []).append(task)
     total = sum(task.duration for task in tasks) or 1
@@ -147,7 +147,7 @@ def page_data(profile, seconds):
         devices.append({
             "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
             "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
-            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(kernels, device, work),
+            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(device, work),
             "pipes": {pipe: sum(task.busy[pipe] for task in kernels) for pipe in PIPES},
             "stalls": {pipe: [sum(task.stalls[pipe][why] for task in kernels) for why in STALLS] for pipe in PIPES},
             "rates": chip_notes.rates(kernels, first, last), "l2rate": ini.getfloat("gm", "l2_gb_per_s", fallback=None),
