@@ -50,7 +50,7 @@ static void append_nearest(struct rt_text *text, struct leo_rt_device *device, u
 {
     uint64_t base, size;
     if (addr < NULL_PAGE) {
-        rt_text_append(text, ", a null pointer");
+        rt_text_append(text, ", a null pointer or a bare offset of an on-chip buffer");
         return;
     }
     if (leo_drv_memory_nearest(device->drv, addr, &base, &size)) {

@@ -87,6 +87,25 @@ static void append_field(struct rt_text *text, const struct leo_fault_record *re
     }
 }
 
+// The instruction behind the check: the next word of a unit in the code that runs straight on.
+static void append_checked(struct rt_text *text, const struct rt_fault *fault)
+{
+    const struct rt_image *image = fault->kernel->module->image;
+    uint64_t link = fault->record->pc;
+    uint32_t bits;
+    while (rt_image_word(image, link += sizeof(bits), &bits)) {
+        struct leo_insn_word word;
+        const uint32_t opcode = bits & 0x7f;
+        if (opcode == 0x63 || opcode == 0x67 || opcode == 0x6f) {
+            return; // a branch or a jump: what comes after it may be another statement
+        }
+        if (leo_insn_decode(bits, &word) && word.insn != LEO_INSN_CHECK_FIELD) {
+            rt_text_append(text, "; instruction %s", leo_insn_name(word.insn));
+            return;
+        }
+    }
+}
+
 // Which operand, as intrinsics call it.
 static void append_operand(struct rt_text *text, const struct leo_insn_info *info, unsigned at)
 {
@@ -137,6 +156,7 @@ void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault)
     }
     if (fault->code == LEO_FAULT_BAD_FIELD) {
         append_field(text, record, word.imm);
+        append_checked(text, fault);
         return;
     }
     if (fault->code == LEO_FAULT_BAD_EVENT) {

@@ -45,6 +45,7 @@ static const char *const fixed_flags[] = {
     /* What C lets through with a warning, and what would then compute something else. */
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
+    "-Werror=pointer-sign", // int8_t and uint8_t are different types of an instruction
     "-Werror=constant-conversion",
 };
 

@@ -308,6 +308,8 @@ static void arguments_that_would_do_something_else_are_refused(void)
         {"half *p = a; vadd(p, a, a, 1, 1, 1, 1, 8, 8, 8);", true}, // says nothing
         {"vadd((__ubuf__ half *)(uint64_t)512, a, a, 1, 1, 1, 1, 8, 8, 8);", true},
         {"half *p = n; a[0] = *p;", false},
+        {"int8_t *p = (int8_t *)b; vconv_s82f16(a, p, 1, 1, 1, 8, 4);", true},
+        {"uint8_t *p = (uint8_t *)b; vconv_s82f16(a, p, 1, 1, 1, 8, 4);", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[512];

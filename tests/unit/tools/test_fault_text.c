@@ -115,7 +115,8 @@ static void mistakes_are_told_with_names(void)
          "which is an address in ub (array ub_y + 32 of 256 bytes), not in global memory"},
         {"bare", "which is a bare offset in UB (array ub_y + 0 of 256 bytes), not an address in "
                  "global memory"},
-        {"null", "at gm address 0x0, a null pointer; instruction copy_gm_to_ubuf, operand b (src)"},
+        {"null", "at gm address 0x0, a null pointer or a bare offset of an on-chip buffer; "
+                 "instruction copy_gm_to_ubuf, operand b (src)"},
         {"gm_as_ub",
          "which is an address in global memory, argument 1 (x); instruction vadd, operand a (dst)"},
         {"odd",
@@ -164,11 +165,12 @@ static void operands_that_do_not_fit_are_faults(void)
         long long good, bad;
         const char *part;
     } cases[] = {
-        {NULL, "repeat", 255, 300, ": field repeat is 300, it holds at most 255"},
+        {NULL, "repeat", 255, 300, ": field repeat is 300, it holds at most 255; instruction vadd"},
         {NULL, "repeat", 0, -1, ": field repeat is -1, less than it can hold"},
-        {NULL, "burst", 4095, 4096, ": field n_burst is 4096, it holds at most 4095"},
-        {NULL, "stride", 255, 256, ": field dst_rep is 256, it holds at most 255"},
-        {NULL, "fill", 255, 256, ": field dst_rep is 256, it holds at most 255"},
+        {NULL, "burst", 4095, 4096,
+         ": field n_burst is 4096, it holds at most 4095; instruction copy_"},
+        {NULL, "stride", 255, 256, ": field dst_rep is 256, it holds at most 255; instruction "},
+        {NULL, "fill", 255, 256, ": field dst_rep is 256, it holds at most 255; instruction "},
         {"ascend910a", "flag", 3, 4, ": 4, and there are 0 to 3; instruction set_flag"},
         {"ascend910a", "left", -32768, -32769, ": field left_top_w is -32769, less than"},
         {"ascend910a", "left", 32767, 32768, ": field left_top_w is 32768, it holds at most 32767"},
@@ -177,7 +179,7 @@ static void operands_that_do_not_fit_are_faults(void)
         {"ascend910b1", "memory", 7, 8, ": 8, and there are 0 to 7; instruction hset_flag"},
         {"ascend910b1", "bytes", 64, 4294967296,
          ": field len_bytes is 4294967296, it holds at most"},
-        {"ascend910b1", "core", 15, 16, ": field flag is 16, it holds at most 15"},
+        {"ascend910b1", "core", 15, 16, ": field flag is 16, it holds at most 15; instruction "},
         {"ascend910b1", "wait", 15, 16, ": 16, and there are 0 to 15; instruction wait_flag_dev"},
     };
     static const char *const socs[] = {"ascend910a", "ascend910b1"};

@@ -272,6 +272,33 @@ static void run_dumps_buffers_of_each_core(void)
     scratch_finish(&scratch);
 }
 
+/* Data comes to a bare offset and is read through the array that lies there: nothing in the source
+ * stores to the array. */
+static void arrays_see_what_bare_offsets_hold(void)
+{
+    static const char *const levels[] = {"-O0", "-O2", "-O3"};
+    char out[4096], command[256];
+    make_files();
+    scratch_write(&scratch, "fold.c",
+                  "#include <leo/device.h>\n"
+                  "__ubuf_array__ int32_t ub[8];\n"
+                  "__global__ __aicore__ void fold(__gm__ const int32_t *x, __gm__ int32_t *y)\n"
+                  "{\n"
+                  "    copy_gm_to_ubuf((__ubuf__ int32_t *)0, x, 0, 1, 1, 0, 0);\n"
+                  "    set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);\n"
+                  "    wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);\n"
+                  "    y[0] = ub[4];\n"
+                  "}\n");
+    write_words("eight", (const int32_t[]){1, 2, 3, 4, 5, 6, 7, 8}, 8);
+    write_words("five", (const int32_t[]){5}, 1);
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        snprintf(command, sizeof(command), "cc %s fold.c -o fold.elf", levels[i]);
+        CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), command), 0);
+        expect("run fold.elf --arg in:eight --arg out:4 --golden 1:five:s32:0", 0, ": good");
+    }
+    scratch_finish(&scratch);
+}
+
 static void run_passes_floats(void)
 {
     char bytes[9];
@@ -465,6 +492,7 @@ int main(int argc, char **argv)
         {"run_tells_what_the_checker_finds", run_tells_what_the_checker_finds},
         {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
         {"run_dumps_buffers_of_each_core", run_dumps_buffers_of_each_core},
+        {"arrays_see_what_bare_offsets_hold", arrays_see_what_bare_offsets_hold},
         {"run_passes_floats", run_passes_floats},
         {"run_tells_what_is_wrong", run_tells_what_is_wrong},
         {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},

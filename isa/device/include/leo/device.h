@@ -74,11 +74,16 @@ typedef __bf16 bfloat16_t;
     ((__typeof__(pointer))((uint64_t)(pointer) | UINT64_C(1) << LEO_GM_BIT_NO_L2))
 
 /* Arrays in on-chip memory, in a function or outside: __ubuf_array__ half x[128]; */
-#define __ubuf_array__ static LEO_DEVICE __ubuf__ __attribute__((section(".npu.ub"), aligned(32)))
-#define __cbuf_array__ static LEO_DEVICE __cbuf__ __attribute__((section(".npu.l1"), aligned(512)))
-#define __ca_array__   static LEO_DEVICE __ca__ __attribute__((section(".npu.l0a"), aligned(512)))
-#define __cb_array__   static LEO_DEVICE __cb__ __attribute__((section(".npu.l0b"), aligned(512)))
-#define __cc_array__   static LEO_DEVICE __cc__ __attribute__((section(".npu.l0c"), aligned(1024)))
+#define __ubuf_array__                                                                             \
+    static LEO_DEVICE __ubuf__ __attribute__((used, section(".npu.ub"), aligned(32)))
+#define __cbuf_array__                                                                             \
+    static LEO_DEVICE __cbuf__ __attribute__((used, section(".npu.l1"), aligned(512)))
+#define __ca_array__                                                                               \
+    static LEO_DEVICE __ca__ __attribute__((used, section(".npu.l0a"), aligned(512)))
+#define __cb_array__                                                                               \
+    static LEO_DEVICE __cb__ __attribute__((used, section(".npu.l0b"), aligned(512)))
+#define __cc_array__                                                                               \
+    static LEO_DEVICE __cc__ __attribute__((used, section(".npu.l0c"), aligned(1024)))
 
 typedef enum { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL } pipe_t;
 typedef enum {
