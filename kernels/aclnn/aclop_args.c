@@ -51,6 +51,32 @@ static bool is_plain(aclFormat format)
            format == ACL_FORMAT_NCDHW || format == ACL_FORMAT_NCL;
 }
 
+// The storage as the caller has it: torch_npu stores bytes in NC1HWC0 by 16 channels, CANN by 32.
+static bool take_storage(struct aclop_call *call, const aclTensorDesc *desc,
+                         const aclDataBuffer *buffer, struct op_tensor *tensor)
+{
+    struct op_tensor storage;
+    const size_t rank = desc->storage_dim_count;
+    const int64_t c0 = rank > 0 && rank <= LEO_ACL_MAX_DIMS ? desc->storage_dims[rank - 1] : 0;
+    if (c0 == 16 || c0 == 32) {
+        tensor->c0 = c0 == op_layout_c0(tensor->type) ? 0 : (unsigned)c0;
+    }
+    if (!op_layout_storage(tensor, &storage)) {
+        return true; // the operator tells
+    }
+    const uint64_t bytes = (uint64_t)op_tensor_count(&storage) * op_type_bytes(tensor->type);
+    if (bytes > aclGetDataBufferSizeV2(buffer)) {
+        call->error =
+            leo_acl_fail(ACL_ERROR_OP_INPUT_NOT_MATCH, call->op->type,
+                         "a tensor %s in format %s is stored as %s, %llu bytes: the buffer has %zu",
+                         op_tensor_shape_text(tensor).text, op_format_name(tensor->format),
+                         op_tensor_shape_text(&storage).text, (unsigned long long)bytes,
+                         aclGetDataBufferSizeV2(buffer));
+        return false;
+    }
+    return true;
+}
+
 // Tensor `number` of the inputs ('x') or outputs ('y').
 bool aclop_tensor(struct aclop_call *call, char side, unsigned number, struct op_tensor *tensor)
 {
@@ -80,8 +106,11 @@ bool aclop_tensor(struct aclop_call *call, char side, unsigned number, struct op
     }
     *tensor = op_tensor_dense((uintptr_t)aclGetDataBufferAddr(buffer), opapi_type(desc->type),
                               (unsigned)rank, desc->dims);
-    tensor->format = is_plain(format) ? tensor->format : (int)format;
-    return true;
+    if (is_plain(format)) {
+        return true;
+    }
+    tensor->format = (int)format;
+    return take_storage(call, desc, buffer, tensor);
 }
 
 int64_t *aclop_numbers(struct aclop_call *call, unsigned at, uint64_t count)

@@ -36,6 +36,11 @@ int64_t op_layout_c0(enum op_type type)
     return op_type_bytes(type) == 1 ? 32 : 16;
 }
 
+static int64_t c0_of(const struct op_tensor *tensor)
+{
+    return tensor->c0 ? tensor->c0 : op_layout_c0(tensor->type);
+}
+
 struct op_tensor op_layout_widen(const struct op_tensor *tensor)
 {
     struct op_tensor wide = *tensor;
@@ -70,7 +75,7 @@ struct op_tensor op_layout_unturned(const struct op_tensor *tensor)
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage)
 {
     const struct op_tensor unturned = op_layout_unturned(tensor), *t = &unturned;
-    const int64_t c0 = op_layout_c0(t->type), *d = t->dim;
+    const int64_t c0 = c0_of(t), *d = t->dim;
     int64_t dim[OP_RANK_MAX];
     unsigned rank = 0;
     if (!op_format_is_native(t->format)) {
@@ -154,8 +159,7 @@ static bool all_same(const struct op_row *row, const struct op_value *args)
         }
         first = first ? first : tensor;
         if (tensor->format != first->format || !op_tensor_same_shape(tensor, first) ||
-            op_layout_c0(tensor->type) != op_layout_c0(first->type) ||
-            op_layout_is_padded(tensor)) {
+            c0_of(tensor) != c0_of(first) || op_layout_is_padded(tensor)) {
             return false;
         }
     }

@@ -227,7 +227,7 @@ enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor 
     }
     bool same = a->addr == b->addr && a->type == b->type && op_tensor_same_shape(a, b) &&
                 op_format_is_native(a->format) == op_format_is_native(b->format);
-    same = same && (!op_format_is_native(a->format) || a->format == b->format);
+    same = same && (!op_format_is_native(a->format) || (a->format == b->format && a->c0 == b->c0));
     for (unsigned i = 0; same && i < a->rank; i++) {
         same = a->dim[i] == 1 || a->stride[i] == b->stride[i];
     }

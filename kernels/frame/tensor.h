@@ -18,6 +18,8 @@ struct op_tensor {
     enum op_type type;
     unsigned rank;
     int format; /**< aclFormat */
+    unsigned
+        c0; /**< innermost dimension of a native format if not op_layout_c0 of the type; else 0 */
 };
 
 /** Name of a type in messages and documentation: "f32", "bool". */

@@ -490,6 +490,49 @@ static void operators_by_type_take_formats(void)
     }
 }
 
+// torch_npu stores bytes by 16 channels too: C0 is what the description says, and a buffer that is
+// too small is refused.
+static void blocks_are_as_described(void)
+{
+    enum { BYTES = 2 * 1 * 4 * 3 * 16, GUARD = 512 };
+    const int64_t dim[] = {2, 5, 4, 3}, storage[] = {2, 1, 4, 3, 16};
+    struct rig_tensor rows = rig_tensor_eighths(OP_TYPE_F16, 4, dim, RIG_DENSE, 1);
+    struct native x = native_of(&rows, ACL_FORMAT_NC1HWC0);
+    aclTensorDesc *in = describe(&x), *out = aclCreateTensorDesc(ACL_BOOL, 4, dim, ACL_FORMAT_NCHW);
+    const aclTensorDesc *const ins[] = {in, in}, *const outs[] = {out};
+    uint8_t got[BYTES + GUARD];
+    void *memory = NULL;
+    CU_ASSERT_EQUAL(aclSetTensorFormat(out, ACL_FORMAT_NC1HWC0), 0);
+    CU_ASSERT_EQUAL(aclSetTensorShape(out, 5, storage), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&memory, sizeof(got), ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CU_ASSERT_EQUAL(aclrtMemset(memory, sizeof(got), 0x5a, sizeof(got)), 0);
+    for (int small = 1; small >= 0; small--) {
+        aclDataBuffer *from = aclCreateDataBuffer(x.device, x.bytes);
+        aclDataBuffer *to = aclCreateDataBuffer(memory, small ? BYTES - 1 : BYTES);
+        const aclDataBuffer *const froms[] = {from, from};
+        CU_ASSERT_EQUAL(aclopCompileAndExecute("Equal", 2, ins, froms, 1, outs, &to, NULL,
+                                               ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream()),
+                        small ? ACL_ERROR_OP_INPUT_NOT_MATCH : 0);
+        const char *text = small ? aclGetRecentErrMsg() : NULL;
+        CU_ASSERT(!small || (text && strstr(text, "[2, 1, 4, 3, 16], 384 bytes") != NULL));
+        aclDestroyDataBuffer(from);
+        aclDestroyDataBuffer(to);
+    }
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(got, sizeof(got), memory, sizeof(got), ACL_MEMCPY_DEVICE_TO_HOST),
+                    0);
+    int wrong = 0;
+    for (int i = 0; i < BYTES + GUARD; i++) {
+        wrong += i < BYTES ? i % 16 < dim[1] && got[i] != 1 : got[i] != 0x5a;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    aclrtFree(memory);
+    aclDestroyTensorDesc(in);
+    aclDestroyTensorDesc(out);
+    rig_tensor_free(&rows);
+    free_native(&x);
+}
+
 static void wrong_formats_are_told(void)
 {
     const int64_t dim[] = {2, 5, 4, 3}, three[] = {2, 5, 4}, stride[] = {60, 12, 3, 1},
@@ -527,6 +570,7 @@ int main(int argc, char **argv)
         {"native_pooling_is_that_of_rows", pooling_is_that_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
         {"native_operators_by_type_take_formats", operators_by_type_take_formats},
+        {"native_blocks_are_as_described", blocks_are_as_described},
         {"native_wrong_formats_are_told", wrong_formats_are_told},
     };
     rig_open();
