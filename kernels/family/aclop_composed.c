@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that graph frameworks and older programs know by type name: what they compute is
  * made of other rows. A row says which ("composed"). */
+#include "../frame/layout.h"
+#include "batch_norm_blocks.h"
 #include "chain.h"
 
 #include <inttypes.h>
@@ -86,6 +88,17 @@ static leo_status check_channels(const struct op_call *call, const char *const *
     return status;
 }
 
+// Maps in blocks of channels have kernels of their own; other formats become rows.
+static leo_status plan_blocks(const struct op_call *call, enum op_blocks_what what, bool *done)
+{
+    leo_status status = op_blocks_plan(call, what, done);
+    if (status == LEO_OK && !*done && op_layout_any_native(call->row, call->args)) {
+        *done = true;
+        status = op_layout_run_as_rows(call);
+    }
+    return status;
+}
+
 static double per_channel(const struct op_tensor *x)
 {
     return (double)op_tensor_count(x) / (double)(x->dim[1] > 0 ? x->dim[1] : 1);
@@ -109,7 +122,11 @@ static leo_status plan_bias_gradient(const struct op_call *call)
 {
     static const char *const names[] = {"y", NULL};
     leo_status status = check_channels(call, names);
-    if (status != LEO_OK) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_BIAS_GRADIENT, &done);
+    }
+    if (status != LEO_OK || done) {
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
@@ -122,7 +139,11 @@ static leo_status plan_bn_reduce(const struct op_call *call)
     static const char *const names[] = {"sum", "squareSum", NULL};
     const struct op_tensor *x = op_call_tensor(call, "x");
     leo_status status = check_channels(call, names);
-    if (status != LEO_OK) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_REDUCE, &done);
+    }
+    if (status != LEO_OK || done) {
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
@@ -176,7 +197,11 @@ static leo_status plan_bn_update(const struct op_call *call)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "y", x->rank, x->dim);
     }
-    if (status != LEO_OK || count == 0) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_UPDATE, &done);
+    }
+    if (status != LEO_OK || done || count == 0) {
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
@@ -199,7 +224,11 @@ static leo_status plan_bn_infer(const struct op_call *call)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "y", x->rank, x->dim);
     }
-    if (status != LEO_OK) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_INFER, &done);
+    }
+    if (status != LEO_OK || done) {
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
@@ -216,7 +245,11 @@ static leo_status plan_bn_update_gradient(const struct op_call *call)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "grads", x->rank, x->dim);
     }
-    if (status != LEO_OK) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_UPDATE_GRADIENT, &done);
+    }
+    if (status != LEO_OK || done) {
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
@@ -243,7 +276,11 @@ static leo_status plan_bn_reduce_gradient(const struct op_call *call)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "y", x->rank, x->dim);
     }
-    if (status != LEO_OK || op_tensor_count(x) == 0) {
+    bool done = false;
+    if (status == LEO_OK) {
+        status = plan_blocks(call, OP_BLOCKS_REDUCE_GRADIENT, &done);
+    }
+    if (status != LEO_OK || done || op_tensor_count(x) == 0) {
         return status;
     }
     const int64_t one = 1;
