@@ -14,22 +14,23 @@ static leo_status create_cores(struct leo_sim_chip *chip)
 {
     const struct sim_config *config = &chip->config;
     uint64_t bytes = sim_core_arena_bytes(config);
-    chip->core_count = config->cube_cores + config->vector_cores;
+    chip->cores.count = config->cube_cores + config->vector_cores;
     chip->arena_bytes =
-        bytes * chip->core_count + sim_host_pool_threads(chip->pool) * SIM_SCRATCH_BYTES;
+        bytes * chip->cores.count + sim_host_pool_threads(chip->cores.pool) * SIM_SCRATCH_BYTES;
     chip->arena = sim_pages_reserve(chip->arena_bytes);
-    chip->core = leo_aligned_alloc(64, chip->core_count * sizeof(*chip->core));
-    if (chip->core) {
-        memset(chip->core, 0, chip->core_count * sizeof(*chip->core));
+    chip->cores.core = leo_aligned_alloc(64, chip->cores.count * sizeof(*chip->cores.core));
+    if (chip->cores.core) {
+        memset(chip->cores.core, 0, chip->cores.count * sizeof(*chip->cores.core));
     }
-    chip->trace = leo_calloc(chip->core_count, sizeof(*chip->trace));
-    if (!chip->arena || !chip->core || !chip->trace) {
+    chip->cores.trace = leo_calloc(chip->cores.count, sizeof(*chip->cores.trace));
+    if (!chip->arena || !chip->cores.core || !chip->cores.trace) {
         return LEO_ERR_NO_MEMORY;
     }
-    chip->scratch = chip->arena + bytes * chip->core_count;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_core_init(&chip->core[id], config, chip->simd, sim_insns, id, chip->arena + id * bytes);
-        sim_time_log_init(&chip->core[id].log, &chip->log_pool);
+    chip->cores.scratch = chip->arena + bytes * chip->cores.count;
+    for (unsigned id = 0; id < chip->cores.count; id++) {
+        sim_core_init(&chip->cores.core[id], config, chip->cores.simd, sim_insns, id,
+                      chip->arena + id * bytes);
+        sim_time_log_init(&chip->cores.core[id].log, &chip->log_pool);
     }
     return LEO_OK;
 }
@@ -44,20 +45,39 @@ static leo_status create_memory(struct leo_sim_chip *chip, const struct leo_sim_
         return LEO_ERR_INVALID_ARG;
     }
     config->hbm_bytes = config->hbm_bytes < bytes ? config->hbm_bytes : bytes;
-    return sim_hbm_create(&chip->hbm, base, bytes);
+    return sim_hbm_create(&chip->memory.hbm, base, bytes);
 }
 
 static leo_status create_tape(struct leo_sim_chip *chip, const char *path, char *error,
                               size_t error_bytes)
 {
-    leo_status status = sim_tape_create(path, &chip->config, &chip->hbm, &chip->tape);
+    leo_status status = sim_tape_create(path, &chip->config, &chip->memory.hbm, &chip->tape);
     if (status == LEO_ERR_IO) {
         snprintf(error, error_bytes, "cannot write the tape %s", path);
     }
-    for (unsigned id = 0; chip->tape && id < chip->core_count; id++) {
-        chip->core[id].track = sim_tape_track(chip->tape, id);
+    chip->function.tape = chip->scheduler.tape = chip->tape;
+    for (unsigned id = 0; chip->tape && id < chip->cores.count; id++) {
+        chip->cores.core[id].track = sim_tape_track(chip->tape, id);
     }
     return status;
+}
+
+static void reset_chip(void *chip)
+{
+    sim_chip_reset(chip);
+}
+
+/* Who works with what. */
+static void compose(struct leo_sim_chip *chip)
+{
+    chip->scheduler.config = &chip->config;
+    chip->scheduler.cores = &chip->cores;
+    chip->scheduler.memory = &chip->memory;
+    chip->scheduler.host = &chip->function;
+    chip->function.config = &chip->config;
+    chip->function.hbm = &chip->memory.hbm;
+    chip->function.reset = reset_chip;
+    chip->function.chip = chip;
 }
 
 static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error,
@@ -68,21 +88,23 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     if (status) {
         return status;
     }
-    status = sim_simd_select(opts->simd, &chip->simd);
+    status = sim_simd_select(opts->simd, &chip->cores.simd);
     if (status) {
         snprintf(error, error_bytes, "this host cannot run simd path '%s'",
                  opts->simd ? opts->simd : "best");
         return status;
     }
     status = sim_host_lock_create(&chip->run_lock);
+    chip->function.run_lock = chip->run_lock;
     if (!status) {
-        status = sim_host_pool_create(opts->host_threads, &chip->pool);
+        status = sim_host_pool_create(opts->host_threads, &chip->cores.pool);
     }
     if (!status) {
         status = create_memory(chip, opts);
     }
     if (!status) {
-        status = sim_l2_create(&chip->l2, chip->hbm.base, chip->hbm.bytes, chip->config.l2_bytes);
+        status = sim_l2_create(&chip->memory.l2, chip->memory.hbm.base, chip->memory.hbm.bytes,
+                               chip->config.l2_bytes);
     }
     if (!status) {
         status = sim_time_pool_create(&chip->log_pool);
@@ -92,16 +114,16 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     if (!status) {
         struct sim_time_config time = sim_time_config_of(&chip->config);
-        status = sim_time_engine_create(&time, &chip->l2, &chip->engine);
+        status = sim_time_engine_create(&time, &chip->memory.l2, &chip->cores.engine);
     }
     if (!status) {
-        status = sim_checks_create(chip, opts->check);
+        status = sim_checks_create(&chip->scheduler, opts->check);
     }
     if (!status) {
-        status = sim_function_init(chip, sim_chip_reset);
+        status = sim_function_init(&chip->function);
     }
     if (!status) {
-        status = sim_scheduler_init(chip);
+        status = sim_scheduler_init(&chip->scheduler);
     }
     if (!status && opts->tape) {
         status = create_tape(chip, opts->tape, error, error_bytes);
@@ -116,26 +138,27 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
 
 void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
 {
-    uint64_t offset = addr - chip->hbm.base;
-    bool inside =
-        addr >= chip->hbm.base && offset <= chip->hbm.bytes && bytes <= chip->hbm.bytes - offset;
+    uint64_t offset = addr - chip->memory.hbm.base;
+    bool inside = addr >= chip->memory.hbm.base && offset <= chip->memory.hbm.bytes &&
+                  bytes <= chip->memory.hbm.bytes - offset;
     if (!inside) {
         return NULL;
     }
-    atomic_store(&chip->windowed, true);
-    return chip->hbm.data + offset;
+    atomic_store(&chip->memory.windowed, true);
+    return chip->memory.hbm.data + offset;
 }
 
 leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, void *host,
                          bool keep)
 {
-    uint64_t offset = addr - chip->hbm.base;
-    if (addr < chip->hbm.base || offset > chip->hbm.bytes || bytes > chip->hbm.bytes - offset) {
+    uint64_t offset = addr - chip->memory.hbm.base;
+    if (addr < chip->memory.hbm.base || offset > chip->memory.hbm.bytes ||
+        bytes > chip->memory.hbm.bytes - offset) {
         return LEO_ERR_RANGE;
     }
     sim_host_lock_take(chip->run_lock); // no core runs
-    leo_status status = sim_hbm_adopt(&chip->hbm, addr, bytes, host, keep);
-    atomic_store(&chip->windowed, true);
+    leo_status status = sim_hbm_adopt(&chip->memory.hbm, addr, bytes, host, keep);
+    atomic_store(&chip->memory.windowed, true);
     sim_host_lock_give(chip->run_lock);
     return status;
 }
@@ -171,6 +194,7 @@ leo_status leo_sim_chip_create(const struct leo_sim_opts *opts, struct leo_sim_c
     }
     chip->log = opts->log;
     chip->log_user = opts->log_user;
+    compose(chip);
     fenv_t callers;
     take_floats(&callers);
     leo_status status = create(chip, opts, error, error_bytes);
@@ -188,7 +212,7 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     if (!chip) {
         return;
     }
-    sim_host_pool_destroy(chip->pool);
+    sim_host_pool_destroy(chip->cores.pool);
     const bool polled = sim_tape_polls(chip->tape);
     if (!sim_tape_destroy(chip->tape) && chip->log) {
         chip->log(chip->log_user, 0,
@@ -197,25 +221,25 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
                         "takes is not on it"
                       : "the tape could not be written to its end");
     }
-    sim_scheduler_finish(chip);
-    sim_function_finish(chip);
-    for (unsigned id = 0; chip->trace && id < chip->core_count; id++) {
-        sim_trace_finish(&chip->trace[id]);
+    sim_scheduler_finish(&chip->scheduler);
+    sim_function_finish(&chip->function);
+    for (unsigned id = 0; chip->cores.trace && id < chip->cores.count; id++) {
+        sim_trace_finish(&chip->cores.trace[id]);
     }
-    for (unsigned id = 0; chip->core && id < chip->core_count; id++) {
-        sim_time_log_finish(&chip->core[id].log);
+    for (unsigned id = 0; chip->cores.core && id < chip->cores.count; id++) {
+        sim_time_log_finish(&chip->cores.core[id].log);
     }
-    sim_time_engine_destroy(chip->engine);
+    sim_time_engine_destroy(chip->cores.engine);
     sim_time_pool_destroy(&chip->log_pool);
     for (unsigned i = 0; i < LEO_SPACES; i++) {
-        sim_space_finish(&chip->space[i]);
+        sim_space_finish(&chip->memory.space[i]);
     }
-    sim_checks_destroy(chip);
-    leo_free(chip->trace);
-    leo_free(chip->core);
+    sim_checks_destroy(&chip->scheduler);
+    leo_free(chip->cores.trace);
+    leo_free(chip->cores.core);
     sim_pages_release(chip->arena, chip->arena_bytes);
-    sim_l2_destroy(&chip->l2);
-    sim_hbm_destroy(&chip->hbm);
+    sim_l2_destroy(&chip->memory.l2);
+    sim_hbm_destroy(&chip->memory.hbm);
     sim_host_lock_destroy(chip->run_lock);
     leo_free(chip);
 }
@@ -225,6 +249,16 @@ void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name)
     if (chip->tape) {
         sim_tape_name(chip->tape, tag, name);
     }
+}
+
+uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes)
+{
+    return sim_function_read(&chip->function, offset, bytes);
+}
+
+void leo_sim_reg_write(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes, uint64_t value)
+{
+    sim_function_write(&chip->function, offset, bytes, value);
 }
 
 leo_status leo_sim_dma_map(struct leo_sim_chip *chip, uint64_t dma_addr, void *host_ptr,
@@ -242,14 +276,14 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
     uint64_t begin = timeout_ns == UINT64_MAX ? 0 : sim_host_now_ns();
     for (;;) {
-        sim_function_control(chip);
-        sim_scheduler_advance(chip);
-        if (sim_function_has_irq(chip)) {
+        sim_function_control(&chip->function);
+        sim_scheduler_advance(&chip->scheduler);
+        if (sim_function_has_irq(&chip->function)) {
             return LEO_OK;
         }
         // Cores that poll memory may wait for what another thread of the host submits.
         const bool for_ever = timeout_ns == UINT64_MAX;
-        if (!sim_scheduler_step(chip, for_ever)) {
+        if (!sim_scheduler_step(&chip->scheduler, for_ever)) {
             return LEO_ERR_NOT_READY;
         }
         if (chip->scheduler.rests && !for_ever) {

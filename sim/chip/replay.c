@@ -16,7 +16,7 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
     replay->next = leo_calloc(queues, sizeof(*replay->next));
     replay->present = leo_calloc(queues, sizeof(*replay->present));
     replay->after = leo_calloc(none + 1, sizeof(*replay->after));
-    replay->cursor = leo_calloc(chip->core_count, sizeof(*replay->cursor));
+    replay->cursor = leo_calloc(chip->cores.count, sizeof(*replay->cursor));
     if (!replay->next || !replay->present || !replay->after || !replay->cursor) {
         return false;
     }
@@ -27,7 +27,7 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
         const uint32_t queue = replay->file.entry[task].task->queue;
         replay->after[task] = replay->next[queue];
         replay->next[queue] = task;
-        sim_scheduler_wake(chip, queue);
+        sim_scheduler_wake(&chip->scheduler, queue);
     }
     return true;
 }
@@ -35,8 +35,8 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
 static leo_status run(struct leo_sim_chip *chip, struct sim_replay *replay)
 {
     do {
-        sim_scheduler_advance(chip);
-    } while (!replay->error[0] && sim_scheduler_step(chip, false));
+        sim_scheduler_advance(&chip->scheduler);
+    } while (!replay->error[0] && sim_scheduler_step(&chip->scheduler, false));
     // A task that waited for ever, in the recorded run too, is not on the list of those that ended.
     if (!replay->error[0] && replay->complete < replay->file.orders) {
         sim_replay_fail(replay, "a task that ended when it was recorded does not end here");
@@ -63,7 +63,7 @@ static leo_status replay_on(struct leo_sim_chip *chip, struct sim_replay *replay
         snprintf(error, error_bytes, "out of host memory");
         return LEO_ERR_NO_MEMORY;
     }
-    chip->replay = replay;
+    chip->scheduler.replay = replay;
     fenv_t callers;
     fegetenv(&callers);
     fesetenv(FE_DFL_ENV);

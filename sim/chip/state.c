@@ -16,32 +16,35 @@
 #define SECTION(what, member) SIM_SECTION(struct leo_sim_chip, what, member)
 static const struct sim_section chip_list[] = {
     SECTION(WIRED, config),
-    SECTION(WIRED, simd),
-    SECTION(WIRED, pool),
     SECTION(WIRED, run_lock),
     // Parts of their own.
-    SECTION(WIRED, hbm),
-    SECTION(WIRED, space),
-    SECTION(STATE, overflow),
-    SECTION(WIRED, core_count),
-    SECTION(WIRED, core),
-    SECTION(WIRED, l2),
+    SECTION(WIRED, memory),
+    SECTION(WIRED, cores),
     SECTION(WIRED, log_pool),
-    SECTION(WIRED, engine), // begins anew when the first core does
-    SECTION(WIRED, trace),
-    SECTION(WIRED, check_which),
-    SECTION(WIRED, check),
-    SECTION(WIRED, written),
-    SECTION(WIRED, windowed),
     SECTION(WIRED, arena),
-    SECTION(WIRED, scratch),
     SECTION(WIRED, arena_bytes),
     SECTION(WIRED, function),
     SECTION(WIRED, scheduler),
     SECTION(WIRED, tape),
-    SECTION(WIRED, replay),
     SECTION(WIRED, log),
     SECTION(WIRED, log_user),
+};
+#undef SECTION
+
+#define SECTION(what, member) SIM_SECTION(struct sim_memory, what, member)
+static const struct sim_section memory_list[] = {
+    // Parts of their own.
+    SECTION(WIRED, hbm), SECTION(WIRED, space),   SECTION(STATE, overflow),
+    SECTION(WIRED, l2),  SECTION(WIRED, written), SECTION(WIRED, windowed),
+};
+#undef SECTION
+
+#define SECTION(what, member) SIM_SECTION(struct sim_cores, what, member)
+static const struct sim_section cores_list[] = {
+    SECTION(WIRED, count),       SECTION(WIRED, core),   // parts of their own
+    SECTION(WIRED, trace),       SECTION(WIRED, engine), // begins anew when the first core does
+    SECTION(WIRED, pool),        SECTION(WIRED, simd),   SECTION(WIRED, scratch),
+    SECTION(WIRED, check_which), SECTION(WIRED, check),
 };
 #undef SECTION
 
@@ -55,21 +58,25 @@ static const struct sim_section trace_list[] = {
 #undef SECTION
 
 static const struct sim_sections chip_sections = SIM_SECTIONS(struct leo_sim_chip, chip_list);
+static const struct sim_sections memory_sections = SIM_SECTIONS(struct sim_memory, memory_list);
+static const struct sim_sections cores_sections = SIM_SECTIONS(struct sim_cores, cores_list);
 static const struct sim_sections trace_sections = SIM_SECTIONS(struct sim_trace, trace_list);
 
 /* ---- parts ---- */
 
 static bool walk_chip(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 {
-    return sim_sections_walk(&chip_sections, 0, chip, fn, user);
+    return sim_sections_walk(&chip_sections, 0, chip, fn, user) &&
+           sim_sections_walk(&memory_sections, 0, &chip->memory, fn, user) &&
+           sim_sections_walk(&cores_sections, 0, &chip->cores, fn, user);
 }
 
 static bool walk_cores(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 {
     bool on = true;
-    for (unsigned id = 0; on && id < chip->core_count; id++) {
-        on = sim_core_walk(&chip->core[id], fn, user) &&
-             sim_sections_walk(&trace_sections, id, &chip->trace[id], fn, user);
+    for (unsigned id = 0; on && id < chip->cores.count; id++) {
+        on = sim_core_walk(&chip->cores.core[id], fn, user) &&
+             sim_sections_walk(&trace_sections, id, &chip->cores.trace[id], fn, user);
     }
     return on;
 }
@@ -78,7 +85,7 @@ static bool walk_spaces(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
 {
     bool on = true;
     for (unsigned i = 0; on && i < LEO_SPACES; i++) {
-        on = sim_space_walk(&chip->space[i], i, fn, user);
+        on = sim_space_walk(&chip->memory.space[i], i, fn, user);
     }
     return on;
 }
@@ -86,7 +93,7 @@ static bool walk_spaces(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
 static void reset_spaces(struct leo_sim_chip *chip)
 {
     for (unsigned i = 0; i < LEO_SPACES; i++) {
-        sim_space_finish(&chip->space[i]);
+        sim_space_finish(&chip->memory.space[i]);
     }
 }
 
@@ -94,7 +101,8 @@ static bool settle_spaces(struct leo_sim_chip *chip)
 {
     bool legal = true;
     for (unsigned i = 0; legal && i < LEO_SPACES; i++) {
-        legal = sim_space_is_legal(&chip->space[i], chip->hbm.base, chip->hbm.bytes);
+        legal = sim_space_is_legal(&chip->memory.space[i], chip->memory.hbm.base,
+                                   chip->memory.hbm.bytes);
     }
     return legal;
 }
@@ -104,14 +112,14 @@ static bool walk_memory(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
 {
     bool on = true;
     for (unsigned i = 0; on && i < LEO_SPACES; i++) {
-        const struct sim_space *space = &chip->space[i];
+        const struct sim_space *space = &chip->memory.space[i];
         for (size_t at = 0; on && at < space->count; at++) {
             const struct sim_extent *extent = &space->extent[at];
             const struct sim_stretch stretch = {
                 .owner = "global memory",
                 .name = "mapping",
                 .index = i,
-                .data = chip->hbm.data + (extent->base - chip->hbm.base),
+                .data = chip->memory.hbm.data + (extent->base - chip->memory.hbm.base),
                 .bytes = extent->bytes,
                 .unit = 1,
                 .kind = SIM_SECTION_STATE,
@@ -124,30 +132,45 @@ static bool walk_memory(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
 
 static void reset_memory(struct leo_sim_chip *chip)
 {
-    sim_hbm_zero(&chip->hbm, chip->hbm.base, chip->hbm.bytes);
+    sim_hbm_zero(&chip->memory.hbm, chip->memory.hbm.base, chip->memory.hbm.bytes);
 }
 
 static bool walk_l2(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
 {
-    return sim_l2_walk(&chip->l2, fn, user);
+    return sim_l2_walk(&chip->memory.l2, fn, user);
 }
 
 static void reset_l2(struct leo_sim_chip *chip)
 {
-    sim_l2_clear(&chip->l2);
+    sim_l2_clear(&chip->memory.l2);
 }
 
 static bool settle_l2(struct leo_sim_chip *chip)
 {
-    return sim_l2_settle(&chip->l2);
+    return sim_l2_settle(&chip->memory.l2);
 }
 
 static bool settle_chip(struct leo_sim_chip *chip)
 {
     atomic_store(&chip->function.sim_time_ns, chip->scheduler.now_ps / 1000);
-    atomic_store(&chip->windowed, true); // nobody knows what is unwritten
-    sim_cores_forget(chip);
+    atomic_store(&chip->memory.windowed, true); // nobody knows what is unwritten
+    sim_cores_forget(&chip->scheduler);
     return true;
+}
+
+static bool walk_scheduler(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
+{
+    return sim_scheduler_walk(&chip->scheduler, fn, user);
+}
+
+static void reset_scheduler(struct leo_sim_chip *chip)
+{
+    sim_scheduler_reset(&chip->scheduler);
+}
+
+static bool walk_function(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
+{
+    return sim_function_walk(&chip->function, fn, user);
 }
 
 static const struct part {
@@ -156,8 +179,8 @@ static const struct part {
     bool (*settle)(struct leo_sim_chip *chip); /**< after its state was restored: what follows from
                                                   it; may be NULL */
 } parts[] = {
-    {sim_scheduler_walk, sim_scheduler_reset, NULL}, // first: it stops the cores
-    {sim_function_walk, NULL, NULL},
+    {walk_scheduler, reset_scheduler, NULL}, // first: it stops the cores
+    {walk_function, NULL, NULL},
     {walk_chip, NULL, settle_chip},
     {walk_cores, NULL, NULL},
     {walk_l2, reset_l2, settle_l2},
@@ -185,7 +208,7 @@ static void reset(struct leo_sim_chip *chip, unsigned kinds)
         }
         (void)parts[i].walk(chip, zero, &kinds);
     }
-    sim_cores_forget(chip);
+    sim_cores_forget(&chip->scheduler);
 }
 
 void sim_chip_reset(struct leo_sim_chip *chip)
@@ -281,7 +304,7 @@ static void save_all(struct leo_sim_chip *chip, struct saver *saver)
 
 static struct head head_of(const struct leo_sim_chip *chip)
 {
-    struct head head = {.gm_base = chip->hbm.base, .gm_bytes = chip->hbm.bytes};
+    struct head head = {.gm_base = chip->memory.hbm.base, .gm_bytes = chip->memory.hbm.bytes};
     memcpy(head.magic, magic, sizeof(magic));
     memcpy(head.soc, chip->config.name, sizeof(head.soc));
     return head;
@@ -295,7 +318,7 @@ leo_status leo_sim_chip_save(struct leo_sim_chip *chip,
         return LEO_ERR_INVALID_ARG;
     }
     sim_host_lock_take(chip->run_lock);
-    const bool idle = sim_scheduler_is_idle(chip);
+    const bool idle = sim_scheduler_is_idle(&chip->scheduler);
     if (idle) {
         struct saver count = {0};
         save_all(chip, &count);
@@ -384,7 +407,7 @@ leo_status leo_sim_chip_restore(struct leo_sim_chip *chip, const void *data, siz
     }
     sim_host_lock_take(chip->run_lock);
     leo_status status = LEO_ERR_BUSY;
-    if (sim_scheduler_is_idle(chip)) {
+    if (sim_scheduler_is_idle(&chip->scheduler)) {
         reset(chip, SIM_SECTION_BLOCK | SIM_SECTION_STATE);
         status = load_all(chip, &loader) ? LEO_OK : LEO_ERR_INVALID_ARG;
         if (status != LEO_OK) {

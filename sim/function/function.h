@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct leo_sim_chip;
+struct sim_config;
+struct sim_hbm;
+struct sim_tape;
+struct sim_trace;
 
 /** A submission ring and its completion ring. Indices as in leo/ring_math.h. */
 struct sim_ring {
@@ -32,6 +35,14 @@ struct sim_profile {
 };
 
 struct sim_function {
+    /* What it works with; the chip gives it before anything else is done. */
+    const struct sim_config *config;
+    const struct sim_hbm *hbm; /**< where device memory begins and ends */
+    struct sim_host_lock *run_lock;
+    struct sim_tape *tape;     /**< learns of doorbells; NULL = nothing is recorded */
+    void (*reset)(void *chip); /**< what the control register asks for */
+    void *chip;
+
     struct sim_dma dma;
     struct sim_ring *ring; /**< by queue number, config.queues of them */
     /* Written by any thread. */
@@ -45,33 +56,35 @@ struct sim_function {
     _Atomic uint64_t sim_time_ns;
     uint32_t fault_count; /**< records written */
     struct sim_profile profile;
-    void (*reset)(struct leo_sim_chip *chip);
 };
 
-/** `reset`: what the control register asks for. */
-leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip));
-void sim_function_finish(struct leo_sim_chip *chip);
+leo_status sim_function_init(struct sim_function *function);
+void sim_function_finish(struct sim_function *function);
 /** Its state (section.h). */
-bool sim_function_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user);
+bool sim_function_walk(struct sim_function *function, sim_stretch_fn fn, void *user);
 /** Does what the control register was last asked to do. Caller holds the run lock. */
-void sim_function_control(struct leo_sim_chip *chip);
-bool sim_function_has_irq(const struct leo_sim_chip *chip);
-void sim_function_raise(struct leo_sim_chip *chip, uint32_t bits);
+void sim_function_control(struct sim_function *function);
+/** Registers; any thread. */
+uint64_t sim_function_read(struct sim_function *function, uint32_t offset, unsigned bytes);
+void sim_function_write(struct sim_function *function, uint32_t offset, unsigned bytes,
+                        uint64_t value);
+bool sim_function_has_irq(const struct sim_function *function);
+void sim_function_raise(struct sim_function *function, uint32_t bits);
 /** The device no longer takes entries until it is reset. */
-void sim_function_die(struct leo_sim_chip *chip);
+void sim_function_die(struct sim_function *function);
 
 /** Entries the host has rung for and nobody has fetched. */
-bool sim_ring_has_entry(struct leo_sim_chip *chip, unsigned queue);
+bool sim_ring_has_entry(struct sim_function *function, unsigned queue);
 /** False: none there, or the ring is broken. */
-bool sim_ring_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe *entry);
-bool sim_ring_has_room(const struct leo_sim_chip *chip, unsigned queue);
+bool sim_ring_fetch(struct sim_function *function, unsigned queue, struct leo_sqe *entry);
+bool sim_ring_has_room(const struct sim_function *function, unsigned queue);
 /** Writes a completion (phase and queue are filled in) and raises the interrupt. */
-void sim_ring_complete(struct leo_sim_chip *chip, unsigned queue, struct leo_cqe *entry);
+void sim_ring_complete(struct sim_function *function, unsigned queue, struct leo_cqe *entry);
 
 /** Writes a fault record; its number + 1, or 0 if the host gave no ring. */
-uint32_t sim_fault_write(struct leo_sim_chip *chip, const struct leo_fault_record *record);
-void sim_profile_task(struct leo_sim_chip *chip, const struct leo_task_record *record);
-/** Moves the traces of all cores to the host, in core order. */
-void sim_profile_traces(struct leo_sim_chip *chip);
+uint32_t sim_fault_write(struct sim_function *function, const struct leo_fault_record *record);
+void sim_profile_task(struct sim_function *function, const struct leo_task_record *record);
+/** Moves the trace of a core to the host, as of command `cmd_id`. */
+void sim_profile_trace(struct sim_function *function, struct sim_trace *trace, uint32_t cmd_id);
 /** Tells the host the counts if they changed. */
-void sim_profile_flush(struct leo_sim_chip *chip);
+void sim_profile_flush(struct sim_function *function);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../chip/chip.h"
+#include "../config.h"
 #include "../host/host_pool.h"
+#include "../memory/hbm.h"
 #include "../tape/record.h"
+#include "function.h"
 
 #include <leo/alloc.h>
 #include <leo/ring_math.h>
 #include <string.h>
 
-leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo_sim_chip *chip))
+leo_status sim_function_init(struct sim_function *function)
 {
-    struct sim_function *function = &chip->function;
-    function->reset = reset;
     leo_status status = sim_dma_init(&function->dma);
-    uint32_t queues = chip->config.queues;
+    uint32_t queues = function->config->queues;
     function->ring = leo_calloc(queues, sizeof(*function->ring));
     function->sq_tail = leo_calloc(queues, sizeof(*function->sq_tail));
     function->cq_head = leo_calloc(queues, sizeof(*function->cq_head));
@@ -22,9 +22,8 @@ leo_status sim_function_init(struct leo_sim_chip *chip, void (*reset)(struct leo
     return LEO_OK;
 }
 
-void sim_function_finish(struct leo_sim_chip *chip)
+void sim_function_finish(struct sim_function *function)
 {
-    struct sim_function *function = &chip->function;
     if (function->dma.lock) {
         sim_dma_finish(&function->dma);
     }
@@ -33,9 +32,8 @@ void sim_function_finish(struct leo_sim_chip *chip)
     leo_free(function->cq_head);
 }
 
-static void enable(struct leo_sim_chip *chip)
+static void enable(struct sim_function *function)
 {
-    struct sim_function *function = &chip->function;
     uint32_t depth = atomic_load(&function->admin_depth);
     struct sim_ring ring = {
         .sq_base = atomic_load(&function->admin_sq_base),
@@ -43,13 +41,13 @@ static void enable(struct leo_sim_chip *chip)
         .depth = depth,
         .phase = 1,
     };
-    if (!leo_ring_is_depth(depth) || depth > chip->config.queue_depth ||
+    if (!leo_ring_is_depth(depth) || depth > function->config->queue_depth ||
         ring.cq_base % sizeof(uint64_t) ||
         !sim_dma_is_mapped(&function->dma, ring.sq_base,
                            (uint64_t)depth * sizeof(struct leo_sqe)) ||
         !sim_dma_is_mapped(&function->dma, ring.cq_base,
                            (uint64_t)depth * sizeof(struct leo_cqe))) {
-        sim_function_die(chip);
+        sim_function_die(function);
         return;
     }
     function->ring[0] = ring;
@@ -58,36 +56,35 @@ static void enable(struct leo_sim_chip *chip)
     atomic_store(&function->status, LEO_BIT_STATUS_READY);
 }
 
-void sim_function_control(struct leo_sim_chip *chip)
+void sim_function_control(struct sim_function *function)
 {
-    struct sim_function *function = &chip->function;
     uint32_t control = atomic_load(&function->control);
     uint32_t status = atomic_load(&function->status);
     if (control & LEO_BIT_CONTROL_RESET) {
-        function->reset(chip);
+        function->reset(function->chip);
         atomic_store(&function->control, 0);
     } else if (control & LEO_BIT_CONTROL_ENABLE && !status) {
-        enable(chip);
+        enable(function);
     } else if (!(control & LEO_BIT_CONTROL_ENABLE) && status) {
         function->ring[0].depth = 0;
         atomic_store(&function->status, 0);
     }
 }
 
-void sim_function_die(struct leo_sim_chip *chip)
+void sim_function_die(struct sim_function *function)
 {
-    chip->function.ring[0].depth = 0;
-    atomic_store(&chip->function.status, LEO_BIT_STATUS_DEAD);
+    function->ring[0].depth = 0;
+    atomic_store(&function->status, LEO_BIT_STATUS_DEAD);
 }
 
-bool sim_function_has_irq(const struct leo_sim_chip *chip)
+bool sim_function_has_irq(const struct sim_function *function)
 {
-    return (atomic_load(&chip->function.irq_status) & ~atomic_load(&chip->function.irq_mask)) != 0;
+    return (atomic_load(&function->irq_status) & ~atomic_load(&function->irq_mask)) != 0;
 }
 
-void sim_function_raise(struct leo_sim_chip *chip, uint32_t bits)
+void sim_function_raise(struct sim_function *function, uint32_t bits)
 {
-    atomic_fetch_or(&chip->function.irq_status, bits);
+    atomic_fetch_or(&function->irq_status, bits);
 }
 
 static const struct leo_reg_info *find_reg(uint32_t offset)
@@ -101,10 +98,9 @@ static const struct leo_reg_info *find_reg(uint32_t offset)
     return NULL;
 }
 
-static uint64_t read_whole(struct leo_sim_chip *chip, uint32_t reg)
+static uint64_t read_whole(struct sim_function *function, uint32_t reg)
 {
-    const struct sim_config *config = &chip->config;
-    struct sim_function *function = &chip->function;
+    const struct sim_config *config = function->config;
     switch (reg) {
     case LEO_REG_ID:
         return LEO_REG_ID_RESET;
@@ -119,11 +115,11 @@ static uint64_t read_whole(struct leo_sim_chip *chip, uint32_t reg)
     case LEO_REG_CAP_QUEUE_DEPTH:
         return config->queue_depth;
     case LEO_REG_HBM_BASE:
-        return chip->hbm.base;
+        return function->hbm->base;
     case LEO_REG_HBM_BYTES:
         return config->hbm_bytes;
     case LEO_REG_GM_BYTES:
-        return chip->hbm.bytes;
+        return function->hbm->bytes;
     case LEO_REG_CLOCK_KHZ:
         return config->clock_khz;
     case LEO_REG_CONTROL:
@@ -163,7 +159,7 @@ static uint64_t read_whole(struct leo_sim_chip *chip, uint32_t reg)
     }
 }
 
-uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes)
+uint64_t sim_function_read(struct sim_function *function, uint32_t offset, unsigned bytes)
 {
     const struct leo_reg_info *info = find_reg(offset);
     if (!info || offset % 4 || (bytes != 4 && bytes != 8)) {
@@ -173,11 +169,11 @@ uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned b
     uint32_t shift = (offset - info->offset) * 8;
     if (info->offset == LEO_REG_SOC_NAME) {
         uint32_t at = offset - info->offset;
-        uint32_t left = (uint32_t)sizeof(chip->config.name) - at;
-        memcpy(&value, chip->config.name + at, left < bytes ? left : bytes);
+        uint32_t left = (uint32_t)sizeof(function->config->name) - at;
+        memcpy(&value, function->config->name + at, left < bytes ? left : bytes);
         return value;
     }
-    value = read_whole(chip, info->offset) >> shift;
+    value = read_whole(function, info->offset) >> shift;
     return bytes == 4 ? (uint32_t)value : value;
 }
 
@@ -192,27 +188,26 @@ static void store_part(_Atomic uint64_t *reg, uint32_t byte, unsigned bytes, uin
     atomic_store(reg, (atomic_load(reg) & ~mask) | (value << byte * 8 & mask));
 }
 
-static void write_control(struct leo_sim_chip *chip, uint32_t value)
+static void write_control(struct sim_function *function, uint32_t value)
 {
-    atomic_store(&chip->function.control, value & (LEO_BIT_CONTROL_ENABLE | LEO_BIT_CONTROL_RESET));
+    atomic_store(&function->control, value & (LEO_BIT_CONTROL_ENABLE | LEO_BIT_CONTROL_RESET));
     // If somebody is running the chip he does it at his next boundary.
-    if (sim_host_lock_try(chip->run_lock)) {
-        sim_function_control(chip);
-        sim_host_lock_give(chip->run_lock);
+    if (sim_host_lock_try(function->run_lock)) {
+        sim_function_control(function);
+        sim_host_lock_give(function->run_lock);
     }
 }
 
-static void write_doorbell(struct leo_sim_chip *chip, uint32_t offset, uint32_t value)
+static void write_doorbell(struct sim_function *function, uint32_t offset, uint32_t value)
 {
-    struct sim_function *function = &chip->function;
     uint32_t queue = (offset - LEO_DOORBELL_BASE) / LEO_DOORBELL_STRIDE;
     uint32_t member = (offset - LEO_DOORBELL_BASE) % LEO_DOORBELL_STRIDE;
-    if (queue >= chip->config.queues) {
+    if (queue >= function->config->queues) {
         return;
     }
     if (member == LEO_DOORBELL_SQ_TAIL) {
-        if (chip->tape) {
-            sim_tape_rung(chip->tape, queue);
+        if (function->tape) {
+            sim_tape_rung(function->tape, queue);
         }
         atomic_store(&function->sq_tail[queue], value);
     } else if (member == LEO_DOORBELL_CQ_HEAD) {
@@ -222,22 +217,22 @@ static void write_doorbell(struct leo_sim_chip *chip, uint32_t offset, uint32_t 
     atomic_store(&function->any_rung, true);
 }
 
-void leo_sim_reg_write(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes, uint64_t value)
+void sim_function_write(struct sim_function *function, uint32_t offset, unsigned bytes,
+                        uint64_t value)
 {
-    struct sim_function *function = &chip->function;
     if (offset % 4 || (bytes != 4 && bytes != 8)) {
         return;
     }
     if (offset >= LEO_DOORBELL_BASE &&
         offset < LEO_DOORBELL_BASE + LEO_DOORBELL_STRIDE * LEO_DOORBELL_COUNT) {
-        write_doorbell(chip, offset, (uint32_t)value);
+        write_doorbell(function, offset, (uint32_t)value);
         return;
     }
     const struct leo_reg_info *info = find_reg(offset);
     uint32_t byte = info ? offset - info->offset : 0;
     switch (info ? info->offset : UINT32_MAX) {
     case LEO_REG_CONTROL:
-        write_control(chip, (uint32_t)value);
+        write_control(function, (uint32_t)value);
         break;
     case LEO_REG_IRQ_STATUS:
         atomic_fetch_and(&function->irq_status, ~(uint32_t)value);

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../chip/chip.h"
+#include "function.h"
+
+#include "../config.h"
 
 #define SECTION(what, member) SIM_SECTION(struct sim_function, what, member)
 static const struct sim_section list[] = {
+    SECTION(WIRED, config),
+    SECTION(WIRED, hbm),
+    SECTION(WIRED, run_lock),
+    SECTION(WIRED, tape),
+    SECTION(WIRED, reset),
+    SECTION(WIRED, chip),
     SECTION(WIRED, dma), // the host's table
     SECTION(WIRED, ring),
     SECTION(WIRED, sq_tail),
@@ -21,16 +29,14 @@ static const struct sim_section list[] = {
     SECTION(WIRED, sim_time_ns), // of the scheduler's clock
     SECTION(HOST, fault_count),
     SECTION(HOST, profile),
-    SECTION(WIRED, reset),
 };
 #undef SECTION
 
 static const struct sim_sections sections = SIM_SECTIONS(struct sim_function, list);
 
-bool sim_function_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
+bool sim_function_walk(struct sim_function *function, sim_stretch_fn fn, void *user)
 {
-    struct sim_function *function = &chip->function;
-    const uint64_t queues = chip->config.queues;
+    const uint64_t queues = function->config->queues;
     const struct sim_stretch queue[] = {
         {.name = "ring", .data = function->ring, .bytes = queues * sizeof(*function->ring)},
         {.name = "sq_tail", .data = function->sq_tail, .bytes = queues * sizeof(uint32_t)},

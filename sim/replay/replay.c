@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay.h"
 
-#include "../chip/chip.h"
+#include "../core/core.h"
 #include <leo/replay.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +17,9 @@ void sim_replay_fail(struct sim_replay *replay, const char *text)
 
 /* The host waited for other tasks before it submitted this one: as much later or earlier as the
  * last of them is now, so is what a model of the host says. */
-static uint64_t host_time(const struct leo_sim_chip *chip, const struct sim_tape_entry *entry)
+static uint64_t host_time(const struct sim_replay *replay, const struct sim_tape_entry *entry,
+                          uint64_t now_ps)
 {
-    const struct sim_replay *replay = chip->replay;
     const uint64_t host_ns = entry->task->entry.host_ns;
     if (host_ns == 0 || entry->task->seen == 0) {
         return host_ns;
@@ -27,12 +27,13 @@ static uint64_t host_time(const struct leo_sim_chip *chip, const struct sim_tape
     const uint64_t was_ns =
         replay->file.entry[replay->file.order[entry->task->seen - 1]].done->end_ps / 1000;
     const uint64_t since_ns = host_ns > was_ns ? host_ns - was_ns : 0;
-    return chip->scheduler.now_ps / 1000 + since_ns;
+    return now_ps / 1000 + since_ns;
 }
 
-bool sim_replay_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe *entry)
+bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps,
+                      struct sim_replayed *task_out)
 {
-    struct sim_replay *replay = chip->replay;
+    struct leo_sqe *entry = &task_out->entry;
     const uint64_t task = replay->next[queue];
     if (task == replay->file.entries) {
         return false;
@@ -42,39 +43,33 @@ bool sim_replay_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe 
         return false;
     }
     *entry = from->task->entry;
-    entry->host_ns = host_time(chip, from);
+    entry->host_ns = host_time(replay, from, now_ps);
     const bool failed = from->done && from->done->fault != LEO_FAULT_NONE;
     if (entry->opcode == LEO_SQE_OP_VALUE_WAIT || entry->opcode == LEO_SQE_OP_OVERFLOW || failed) {
         entry->opcode = LEO_SQE_OP_NOP; // there are no values; what failed did nothing
     }
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
-    if (from->task->is_first) {
-        stream->had_task = false;
-        stream->free_ps = 0;
-    }
+    task_out->is_first = from->task->is_first;
     replay->present[queue] = task;
     replay->next[queue] = replay->after[task];
     return true;
 }
 
-static void tell(struct leo_sim_chip *chip, const struct sim_tape_entry *entry,
-                 const struct leo_task_record *record)
+static void tell(struct sim_replay *replay, const struct sim_tape_entry *entry,
+                 const struct leo_task_record *record, const struct sim_replay_time *time)
 {
-    struct sim_replay *replay = chip->replay;
-    const struct sim_stream *stream = &chip->scheduler.stream[entry->task->queue];
     const char *name = record->tag < replay->file.names ? replay->file.name[record->tag] : NULL;
     const struct sim_tape_done *was = entry->done;
     const struct leo_sim_replayed told = {
         .record = record,
         .name = name ? name : "",
         .recorded_ps = was ? was->end_ps - was->start_ps : 0,
-        .start_ps = stream->start_ps,
-        .end_ps = stream->end_ps,
+        .start_ps = time->start_ps,
+        .end_ps = time->end_ps,
     };
     bool first = replay->result->tasks++ == 0;
     replay->first_ps =
-        first || stream->start_ps < replay->first_ps ? stream->start_ps : replay->first_ps;
-    replay->last_ps = stream->end_ps > replay->last_ps ? stream->end_ps : replay->last_ps;
+        first || time->start_ps < replay->first_ps ? time->start_ps : replay->first_ps;
+    replay->last_ps = time->end_ps > replay->last_ps ? time->end_ps : replay->last_ps;
     if (was) {
         replay->recorded_first_ps = first || was->start_ps < replay->recorded_first_ps
                                         ? was->start_ps
@@ -87,10 +82,9 @@ static void tell(struct leo_sim_chip *chip, const struct sim_tape_entry *entry,
     }
 }
 
-void sim_replay_done(struct leo_sim_chip *chip, unsigned queue,
-                     const struct leo_task_record *record)
+void sim_replay_done(struct sim_replay *replay, unsigned queue,
+                     const struct leo_task_record *record, const struct sim_replay_time *time)
 {
-    struct sim_replay *replay = chip->replay;
     struct sim_tape_entry *entry = &replay->file.entry[replay->present[queue]];
     entry->is_complete = true;
     while (replay->complete < replay->file.orders &&
@@ -98,26 +92,24 @@ void sim_replay_done(struct leo_sim_chip *chip, unsigned queue,
         replay->complete++;
     }
     if (record) {
-        tell(chip, entry, record);
+        tell(replay, entry, record, time);
     }
 }
 
-bool sim_replay_has(const struct leo_sim_chip *chip, unsigned queue)
+bool sim_replay_has(const struct sim_replay *replay, unsigned queue)
 {
-    return chip->replay->next[queue] != chip->replay->file.entries;
+    return replay->next[queue] != replay->file.entries;
 }
 
 /* ---- blocks ---- */
 
-void sim_replay_begin(struct leo_sim_chip *chip, unsigned id, unsigned queue, uint32_t block,
+void sim_replay_begin(struct sim_replay *replay, unsigned core, unsigned queue, uint32_t block,
                       unsigned member)
 {
-    struct sim_replay *replay = chip->replay;
-    struct sim_replay_cursor *cursor = &replay->cursor[id];
+    struct sim_replay_cursor *cursor = &replay->cursor[core];
     const struct sim_tape_part *part =
         sim_tape_part(&replay->file, replay->present[queue], block, member);
     memset(cursor, 0, sizeof(*cursor));
-    chip->core[id].gm_base = chip->hbm.base;
     if (part) {
         cursor->item = part->item;
         cursor->end = part->item + part->bytes;
@@ -238,11 +230,10 @@ static void tell_wrong(struct sim_replay *replay, const struct sim_core *core,
     }
 }
 
-enum sim_scalar_stop sim_replay_run(struct leo_sim_chip *chip, unsigned id, unsigned places)
+enum sim_scalar_stop sim_replay_run(struct sim_replay *replay, struct sim_core *core,
+                                    unsigned places)
 {
-    struct sim_replay *replay = chip->replay;
-    struct sim_core *core = &chip->core[id];
-    struct sim_replay_cursor *cursor = &replay->cursor[id];
+    struct sim_replay_cursor *cursor = &replay->cursor[core->id];
     const uint64_t end = core->log.written + places;
     bool over = false;
     while (!over && core->log.written < end) {

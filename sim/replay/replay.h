@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct leo_sim_chip;
+struct sim_core;
 struct leo_sim_replay_opts;
 struct leo_sim_replay_result;
 
@@ -16,6 +16,17 @@ struct leo_sim_replay_result;
 struct sim_replay_cursor {
     const uint8_t *item, *end;
     struct sim_tape_state state;
+};
+
+/** A task as the scheduler gets it. */
+struct sim_replayed {
+    struct leo_sqe entry;
+    bool is_first; /**< of its queue, which was made anew */
+};
+
+/** When a task ran. */
+struct sim_replay_time {
+    uint64_t start_ps, end_ps;
 };
 
 struct sim_replay {
@@ -31,18 +42,20 @@ struct sim_replay {
     char error[256];
 };
 
-/** The next entry of a queue, if the host had submitted it by now. */
-bool sim_replay_fetch(struct leo_sim_chip *chip, unsigned queue, struct leo_sqe *entry);
+/** The next entry of a queue at time `now_ps`, if the host had submitted it by then. */
+bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps,
+                      struct sim_replayed *task_out);
 /** A core begins its part of a block. */
-void sim_replay_begin(struct leo_sim_chip *chip, unsigned core, unsigned queue, uint32_t block,
+void sim_replay_begin(struct sim_replay *replay, unsigned core, unsigned queue, uint32_t block,
                       unsigned member);
 /** Prices what the core did next: fills up to `places` of its log. What stopped it is as of
  * sim_core_run. */
-enum sim_scalar_stop sim_replay_run(struct leo_sim_chip *chip, unsigned core, unsigned places);
+enum sim_scalar_stop sim_replay_run(struct sim_replay *replay, struct sim_core *core,
+                                    unsigned places);
 /** The present task of a queue is complete; `record` NULL: it takes no time. */
-void sim_replay_done(struct leo_sim_chip *chip, unsigned queue,
-                     const struct leo_task_record *record);
+void sim_replay_done(struct sim_replay *replay, unsigned queue,
+                     const struct leo_task_record *record, const struct sim_replay_time *time);
 /** Whether a queue has entries left. */
-bool sim_replay_has(const struct leo_sim_chip *chip, unsigned queue);
+bool sim_replay_has(const struct sim_replay *replay, unsigned queue);
 /** What is wrong with the tape: the first time counts. */
 void sim_replay_fail(struct sim_replay *replay, const char *text);

@@ -2,39 +2,41 @@
 /* The checker (check/check.h) along the life of a kernel: blocks start and end, findings become
  * fault records of the task. */
 #include "../check/check.h"
-#include "../chip/chip.h"
+#include "scheduler.h"
 
 #include <leo/alloc.h>
+#include <leo/sim.h>
 #include <string.h>
 
-leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which)
+leo_status sim_checks_create(struct sim_scheduler *scheduler, unsigned which)
 {
-    chip->check_which = which;
+    scheduler->cores->check_which = which;
     if (!(which & ~(unsigned)LEO_SIM_CHECK_POISON)) {
         return LEO_OK;
     }
-    chip->check = leo_calloc(chip->core_count, sizeof(*chip->check));
-    chip->written = leo_calloc(1, sizeof(*chip->written));
-    if (!chip->check || !chip->written) {
+    scheduler->cores->check = leo_calloc(scheduler->cores->count, sizeof(*scheduler->cores->check));
+    scheduler->memory->written = leo_calloc(1, sizeof(*scheduler->memory->written));
+    if (!scheduler->cores->check || !scheduler->memory->written) {
         return LEO_ERR_NO_MEMORY;
     }
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_check_init(&chip->check[id], which, chip->config.arch, id, chip->core_count);
-        chip->core[id].check = &chip->check[id];
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        sim_check_init(&scheduler->cores->check[id], which, scheduler->config->arch, id,
+                       scheduler->cores->count);
+        scheduler->cores->core[id].check = &scheduler->cores->check[id];
     }
     return LEO_OK;
 }
 
-void sim_checks_destroy(struct leo_sim_chip *chip)
+void sim_checks_destroy(struct sim_scheduler *scheduler)
 {
-    for (unsigned id = 0; chip->check && id < chip->core_count; id++) {
-        sim_check_finish(&chip->check[id]);
+    for (unsigned id = 0; scheduler->cores->check && id < scheduler->cores->count; id++) {
+        sim_check_finish(&scheduler->cores->check[id]);
     }
-    if (chip->written) {
-        sim_shadow_finish(&chip->written->shadow);
+    if (scheduler->memory->written) {
+        sim_shadow_finish(&scheduler->memory->written->shadow);
     }
-    leo_free(chip->check);
-    leo_free(chip->written);
+    leo_free(scheduler->cores->check);
+    leo_free(scheduler->memory->written);
 }
 
 void sim_checks_forget(struct sim_stream *stream)
@@ -46,55 +48,56 @@ void sim_checks_forget(struct sim_stream *stream)
     }
 }
 
-void sim_checks_start(struct leo_sim_chip *chip, unsigned queue)
+void sim_checks_start(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
-    if (!chip->check) {
+    struct sim_stream *stream = &scheduler->stream[queue];
+    if (!scheduler->cores->check) {
         return;
     }
     if (!stream->check) {
         stream->check = leo_calloc(1, sizeof(*stream->check));
     }
     if (stream->check) {
-        unsigned unknown = atomic_load(&chip->windowed) ? SIM_CHECK_INIT : 0;
-        sim_check_global_begin(stream->check, chip->check_which & ~unknown,
+        unsigned unknown = atomic_load(&scheduler->memory->windowed) ? SIM_CHECK_INIT : 0;
+        sim_check_global_begin(stream->check, scheduler->cores->check_which & ~unknown,
                                sim_decoded_spins(stream->kernel.image->decoded));
     }
 }
 
 /* All bits set: NaN in every float format, and no number that a kernel would take for data. */
-static void poison(const struct leo_sim_chip *chip, void *bytes, uint64_t count)
+static void poison(const struct sim_scheduler *scheduler, void *bytes, uint64_t count)
 {
-    if (chip->check_which & LEO_SIM_CHECK_POISON) {
+    if (scheduler->cores->check_which & LEO_SIM_CHECK_POISON) {
         memset(bytes, 0xff, count);
     }
 }
 
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel,
+void sim_checks_block(struct sim_scheduler *scheduler, unsigned id, const struct sim_kernel *kernel,
                       struct sim_check_global *check)
 {
     for (int space = LEO_MEM_SPACE_UB; space < LEO_MEM_SPACE_PRIVATE; space++) {
-        const struct sim_local *local = &chip->core[id].local[space];
-        poison(chip, local->data, local->bytes);
+        const struct sim_local *local = &scheduler->cores->core[id].local[space];
+        poison(scheduler, local->data, local->bytes);
     }
-    if (chip->check) {
-        sim_check_begin(&chip->check[id], kernel->next_block, chip->hbm.base);
-        chip->check[id].array = kernel->image->array;
-        chip->check[id].arrays = kernel->image->arrays;
-        chip->check[id].global = check;
+    if (scheduler->cores->check) {
+        sim_check_begin(&scheduler->cores->check[id], kernel->next_block,
+                        scheduler->memory->hbm.base);
+        scheduler->cores->check[id].array = kernel->image->array;
+        scheduler->cores->check[id].arrays = kernel->image->arrays;
+        scheduler->cores->check[id].global = check;
     }
 }
 
-void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned)
+void sim_checks_after(struct sim_scheduler *scheduler, unsigned id, bool returned)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[chip->scheduler.slot[id].queue];
-    if (!chip->check || !stream->check) {
+    struct sim_stream *stream = &scheduler->stream[scheduler->slot[id].queue];
+    if (!scheduler->cores->check || !stream->check) {
         return;
     }
     if (returned) {
-        sim_check_end(&chip->check[id]);
+        sim_check_end(&scheduler->cores->check[id]);
     }
-    sim_check_global_take(stream->check, &chip->check[id], chip->written);
+    sim_check_global_take(stream->check, &scheduler->cores->check[id], scheduler->memory->written);
 }
 
 void sim_checks_finish(struct sim_stream *stream)
@@ -105,10 +108,10 @@ void sim_checks_finish(struct sim_stream *stream)
     }
 }
 
-uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
+uint32_t sim_checks_write(struct sim_scheduler *scheduler, unsigned queue,
                           const struct sim_findings *findings)
 {
-    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct sim_stream *stream = &scheduler->stream[queue];
     uint32_t first = 0;
     for (unsigned i = 0; i < findings->count; i++) {
         const struct sim_finding *finding = &findings->list[i];
@@ -134,18 +137,20 @@ uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
         struct leo_fault_record bytes;
         _Static_assert(sizeof(bytes) == sizeof(record), "one ring");
         memcpy(&bytes, &record, sizeof(bytes));
-        uint32_t number = sim_fault_write(chip, &bytes);
+        uint32_t number = sim_fault_write(scheduler->host, &bytes);
         first = i == 0 ? number : first;
     }
     return first;
 }
 
-void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written)
+void sim_checks_written(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
+                        bool written)
 {
     if (!written) {
-        poison(chip, chip->hbm.data + (addr - chip->hbm.base), bytes);
+        poison(scheduler, scheduler->memory->hbm.data + (addr - scheduler->memory->hbm.base),
+               bytes);
     }
-    if (chip->written) {
-        sim_check_written_set(chip->written, addr, bytes, written);
+    if (scheduler->memory->written) {
+        sim_check_written_set(scheduler->memory->written, addr, bytes, written);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
-#include "../chip/chip.h"
 #include "../mte/mte.h"
+#include "scheduler.h"
 
 #include <string.h>
 
@@ -22,28 +22,28 @@ static uint64_t span_of(uint64_t width, uint32_t height, uint64_t pitch)
     return rows * pitch + width;
 }
 
-static bool check_side(struct leo_sim_chip *chip, unsigned queue, const struct leo_sqe_copy *body,
-                       bool is_dst)
+static bool check_side(struct sim_scheduler *scheduler, unsigned queue,
+                       const struct leo_sqe_copy *body, bool is_dst)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     uint64_t addr = is_dst ? body->dst : body->src;
     uint64_t span = span_of(body->width, body->height, is_dst ? body->dst_pitch : body->src_pitch);
     if (body->flags & (is_dst ? LEO_SQE_COPY_HOST_DST : LEO_SQE_COPY_HOST_SRC)) {
-        return (span && sim_dma_is_mapped(&chip->function.dma, addr, span)) ||
+        return (span && sim_dma_is_mapped(&scheduler->host->dma, addr, span)) ||
                sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, addr, span);
     }
-    const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
+    const struct sim_space *space = &scheduler->memory->space[scheduler->host->ring[queue].space];
     return (span && sim_space_find(space, addr, span)) ||
            sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, addr, span);
 }
 
 /* False: host memory went away since it was checked. */
-static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill,
+static bool move_row(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body, bool is_fill,
                      uint64_t dst, uint64_t src, uint64_t bytes)
 {
-    struct sim_dma *dma = &chip->function.dma;
-    uint8_t *memory = chip->hbm.data;
-    uint64_t base = chip->hbm.base;
+    struct sim_dma *dma = &scheduler->host->dma;
+    uint8_t *memory = scheduler->memory->hbm.data;
+    uint64_t base = scheduler->memory->hbm.base;
     if (is_fill) {
         if (body->flags & LEO_SQE_COPY_HOST_DST) {
             return sim_dma_fill(dma, dst, (uint32_t)body->src, bytes);
@@ -67,8 +67,8 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
     }
     if (kind_of(body)) {
         struct mte_atomic reduction;
-        if (!mte_atomic_choose(chip->simd, kind_of(body), leo_sqe_copy_get_atomic_type(body->flags),
-                               &reduction)) {
+        if (!mte_atomic_choose(scheduler->cores->simd, kind_of(body),
+                               leo_sqe_copy_get_atomic_type(body->flags), &reduction)) {
             return false; // the entry was checked
         }
         mte_atomic_write(&reduction, memory + (dst - base), memory + (src - base), bytes);
@@ -79,14 +79,14 @@ static bool move_row(struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
 }
 
 /* Takes the engine for the transfer; when the last byte has arrived. */
-static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64_t start_ps,
+static uint64_t reserve_engine(struct sim_scheduler *scheduler, uint32_t flags, uint64_t start_ps,
                                double bytes)
 {
-    const struct sim_config *config = &chip->config;
+    const struct sim_config *config = scheduler->config;
     bool host = flags != 0;
-    uint64_t *free_ps = &chip->scheduler.engine_free_ps[flags & LEO_SQE_COPY_HOST_DST   ? 1
-                                                        : flags & LEO_SQE_COPY_HOST_SRC ? 0
-                                                                                        : 2];
+    uint64_t *free_ps = &scheduler->engine_free_ps[flags & LEO_SQE_COPY_HOST_DST   ? 1
+                                                   : flags & LEO_SQE_COPY_HOST_SRC ? 0
+                                                                                   : 2];
     uint64_t from = start_ps > *free_ps ? start_ps : *free_ps;
     *free_ps =
         from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : config->device_gb_per_s));
@@ -94,33 +94,35 @@ static uint64_t reserve_engine(struct leo_sim_chip *chip, uint32_t flags, uint64
 }
 
 /* What is copied or filled goes through the L2: its lines are there for whoever comes next. */
-static void tell_l2(struct leo_sim_chip *chip, const struct leo_sqe_copy *body, bool is_fill)
+static void tell_l2(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body, bool is_fill)
 {
     for (uint32_t row = 0; row < body->height; row++) {
         if (!is_fill && !(body->flags & LEO_SQE_COPY_HOST_SRC)) {
-            sim_l2_use(&chip->l2, body->src + row * body->src_pitch - chip->hbm.base, body->width,
+            sim_l2_use(&scheduler->memory->l2,
+                       body->src + row * body->src_pitch - scheduler->memory->hbm.base, body->width,
                        false);
         }
         if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
-            sim_l2_use(&chip->l2, body->dst + row * body->dst_pitch - chip->hbm.base, body->width,
+            sim_l2_use(&scheduler->memory->l2,
+                       body->dst + row * body->dst_pitch - scheduler->memory->hbm.base, body->width,
                        true);
         }
     }
 }
 
 /* The bytes themselves. */
-static bool move(struct leo_sim_chip *chip, struct sim_stream *stream,
+static bool move(struct sim_scheduler *scheduler, struct sim_stream *stream,
                  const struct leo_sqe_copy *body, bool is_fill)
 {
     if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
-        sim_image_drop(chip, body->dst, span_of(body->width, body->height, body->dst_pitch));
-        sim_checks_written(chip, body->dst, span_of(body->width, body->height, body->dst_pitch),
-                           true);
+        sim_image_drop(scheduler, body->dst, span_of(body->width, body->height, body->dst_pitch));
+        sim_checks_written(scheduler, body->dst,
+                           span_of(body->width, body->height, body->dst_pitch), true);
     }
     for (uint32_t row = 0; row < body->height; row++) {
         uint64_t dst = body->dst + row * body->dst_pitch;
         uint64_t src = body->src + row * body->src_pitch;
-        if (!move_row(chip, body, is_fill, dst, src, body->width)) {
+        if (!move_row(scheduler, body, is_fill, dst, src, body->width)) {
             return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE,
                                     body->flags & LEO_SQE_COPY_HOST_DST ? dst : src, body->width);
         }
@@ -129,26 +131,26 @@ static bool move(struct leo_sim_chip *chip, struct sim_stream *stream,
 }
 
 /* Whole elements of one row, all of them on the device and apart. */
-static bool is_reduction(const struct leo_sim_chip *chip, const struct leo_sqe_copy *body,
+static bool is_reduction(const struct sim_scheduler *scheduler, const struct leo_sqe_copy *body,
                          bool is_fill)
 {
     struct mte_atomic reduction;
     const uint32_t known = LEO_SQE_COPY_ATOMIC | LEO_SQE_COPY_ATOMIC_TYPE;
     const uint64_t between = body->dst > body->src ? body->dst - body->src : body->src - body->dst;
     return !is_fill && !(body->flags & ~known) && body->height <= 1 && between >= body->width &&
-           mte_atomic_choose(chip->simd, kind_of(body), leo_sqe_copy_get_atomic_type(body->flags),
-                             &reduction) &&
+           mte_atomic_choose(scheduler->cores->simd, kind_of(body),
+                             leo_sqe_copy_get_atomic_type(body->flags), &reduction) &&
            body->width % reduction.bytes == 0;
 }
 
-bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
+bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *end_ps)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     struct leo_sqe_copy body;
     memcpy(&body, stream->entry.body, sizeof(body));
     bool both_host = body.flags == (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC);
-    if ((kind_of(&body) ? !is_reduction(chip, &body, is_fill)
+    if ((kind_of(&body) ? !is_reduction(scheduler, &body, is_fill)
                         : body.flags & ~(LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC)) ||
         both_host || (is_fill && body.flags & LEO_SQE_COPY_HOST_SRC) ||
         (body.height > 1 &&
@@ -158,8 +160,8 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
     if (body.width == 0 || body.height == 0) {
         return true;
     }
-    if (!chip->replay && (!check_side(chip, queue, &body, true) ||
-                          (!is_fill && !check_side(chip, queue, &body, false)))) {
+    if (!scheduler->replay && (!check_side(scheduler, queue, &body, true) ||
+                               (!is_fill && !check_side(scheduler, queue, &body, false)))) {
         return false;
     }
     if (body.height > 1 && body.dst_pitch == body.width && body.src_pitch == body.width &&
@@ -167,14 +169,16 @@ bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps)
         body.width *= body.height;
         body.height = 1;
     }
-    if (!chip->replay && !move(chip, stream, &body, is_fill)) {
+    if (!scheduler->replay && !move(scheduler, stream, &body, is_fill)) {
         return false;
     }
-    tell_l2(chip, &body, is_fill);
-    *end_ps = reserve_engine(chip, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
-                             stream->start_ps, (double)body.width * body.height);
+    tell_l2(scheduler, &body, is_fill);
+    *end_ps =
+        reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
+                       stream->start_ps, (double)body.width * body.height);
     if (!(body.flags & LEO_SQE_COPY_HOST_DST)) {
-        sim_polls_copied(chip, body.dst, span_of(body.width, body.height, body.dst_pitch), *end_ps);
+        sim_polls_copied(scheduler, body.dst, span_of(body.width, body.height, body.dst_pitch),
+                         *end_ps);
     }
     return true;
 }

@@ -5,9 +5,9 @@
  * left in the logs and finds out when it happens. A stretch ends after a number of log places or
  * scalar cycles, so neither what a round does nor its order depends on the host.
  */
-#include "../chip/chip.h"
 #include "../host/host_pool.h"
 #include "../replay/replay.h"
+#include "scheduler.h"
 
 #include <math.h>
 
@@ -18,90 +18,90 @@ enum {
     STRETCH_CYCLES = 1 << 20          /* of the scalar unit: some ms of the host */
 };
 
-double sim_cores_cycle(const struct leo_sim_chip *chip, uint64_t ps)
+double sim_cores_cycle(const struct sim_scheduler *scheduler, uint64_t ps)
 {
-    uint64_t epoch = chip->scheduler.epoch_ps;
-    return ps > epoch ? (double)(ps - epoch) * chip->config.clock_khz * 1e-9 : 0;
+    uint64_t epoch = scheduler->epoch_ps;
+    return ps > epoch ? (double)(ps - epoch) * scheduler->config->clock_khz * 1e-9 : 0;
 }
 
-uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle)
+uint64_t sim_cores_ps(const struct sim_scheduler *scheduler, double cycle)
 {
-    return chip->scheduler.epoch_ps + (uint64_t)(cycle * 1e9 / chip->config.clock_khz + 0.5);
+    return scheduler->epoch_ps + (uint64_t)(cycle * 1e9 / scheduler->config->clock_khz + 0.5);
 }
 
-void sim_cores_wake(struct leo_sim_chip *chip)
+void sim_cores_wake(struct sim_scheduler *scheduler)
 {
     // Cycles are counted from when the chip last had nothing to do: the same work takes the same
     // time at any hour.
-    if (chip->scheduler.running == 0) {
-        sim_time_engine_reset(chip->engine);
-        sim_polls_rest(chip);
-        chip->scheduler.epoch_ps = chip->scheduler.now_ps;
+    if (scheduler->running == 0) {
+        sim_time_engine_reset(scheduler->cores->engine);
+        sim_polls_rest(scheduler);
+        scheduler->epoch_ps = scheduler->now_ps;
     }
 }
 
-void sim_cores_forget(struct leo_sim_chip *chip)
+void sim_cores_forget(struct sim_scheduler *scheduler)
 {
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        sim_core_forget(&chip->core[id]);
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        sim_core_forget(&scheduler->cores->core[id]);
     }
 }
 
-bool sim_cores_busy(const struct leo_sim_chip *chip)
+bool sim_cores_busy(const struct sim_scheduler *scheduler)
 {
-    return chip->scheduler.running != 0;
+    return scheduler->running != 0;
 }
 
-static bool may_run(const struct leo_sim_chip *chip, unsigned id)
+static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_core *core = &chip->core[id];
+    const struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_core *core = &scheduler->cores->core[id];
     return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
            core->park != SIM_PARK_FLAG && core->park != SIM_PARK_POLL &&
            core->log.written - core->log.read < MOST_PLACES;
 }
 
-static void run_engine(struct leo_sim_chip *chip)
+static void run_engine(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     do {
-        scheduler->engine_stop =
-            sim_time_engine_run(chip->engine, scheduler->until, &scheduler->engine_core);
+        scheduler->engine_stop = sim_time_engine_run(scheduler->cores->engine, scheduler->until,
+                                                     &scheduler->engine_core);
         // The next block of the same task goes out at once; all else waits for the end of the
         // round.
     } while (scheduler->engine_stop == SIM_TIME_ENDED &&
-             sim_kernel_refill(chip, scheduler->engine_core));
+             sim_kernel_refill(scheduler, scheduler->engine_core));
 }
 
 /* Work item of the pool: the first is the engine, the others are cores. */
 static void run_item(void *user, unsigned index, unsigned thread)
 {
-    struct leo_sim_chip *chip = user;
-    struct sim_scheduler *scheduler = &chip->scheduler;
+    struct sim_scheduler *scheduler = user;
     if (index == 0) {
-        run_engine(chip);
+        run_engine(scheduler);
         return;
     }
     unsigned id = scheduler->run_core[index - 1];
     struct sim_slot *slot = &scheduler->slot[id];
-    struct sim_core *core = &chip->core[id];
-    double limit = scheduler->stream[slot->queue].kernel.limit_cycles - chip->config.start_cycles;
+    struct sim_core *core = &scheduler->cores->core[id];
+    double limit =
+        scheduler->stream[slot->queue].kernel.limit_cycles - scheduler->config->start_cycles;
     core->first_turn = 1;
     core->turn = index;
-    core->pool = chip->pool;
-    core->scratch = chip->scratch + thread * SIM_SCRATCH_BYTES;
-    slot->stop = chip->replay ? sim_replay_run(chip, id, STRETCH_PLACES)
-                              : sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit),
-                                             STRETCH_PLACES);
+    core->pool = scheduler->cores->pool;
+    core->scratch = scheduler->cores->scratch + thread * SIM_SCRATCH_BYTES;
+    slot->stop =
+        scheduler->replay
+            ? sim_replay_run(scheduler->replay, core, STRETCH_PLACES)
+            : sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit), STRETCH_PLACES);
     slot->is_over = slot->stop != SIM_SCALAR_TIME;
 }
 
 /* What a core left behind that concerns others. */
-static void after_run(struct leo_sim_chip *chip, unsigned id)
+static void after_run(struct sim_scheduler *scheduler, unsigned id)
 {
-    struct sim_core *core = &chip->core[id];
+    struct sim_core *core = &scheduler->cores->core[id];
     sim_time_log_publish(&core->log);
-    sim_checks_after(chip, id, chip->scheduler.slot[id].stop == SIM_SCALAR_RETURNED);
+    sim_checks_after(scheduler, id, scheduler->slot[id].stop == SIM_SCALAR_RETURNED);
     if (!core->wrote_text) {
         return;
     }
@@ -111,55 +111,63 @@ static void after_run(struct leo_sim_chip *chip, unsigned id)
     const struct sim_space *space = core->space;
     for (size_t i = 0; i < space->count; i++) {
         if (space->extent[i].has_text && !space->extent[i].read_only) {
-            sim_image_drop(chip, space->extent[i].base, space->extent[i].bytes);
+            sim_image_drop(scheduler, space->extent[i].base, space->extent[i].bytes);
         }
     }
 }
 
 /* Programs that asked for the time go on when the engine has come so far. */
-static void tell_clocks(struct leo_sim_chip *chip)
+static void tell_clocks(struct sim_scheduler *scheduler)
 {
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        struct sim_core *core = &chip->core[id];
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        struct sim_core *core = &scheduler->cores->core[id];
         double cycle;
-        if (chip->scheduler.slot[id].state == SIM_CORE_RUNNING && core->clock == SIM_CLOCK_ASKED &&
-            sim_time_engine_mark(chip->engine, id, &cycle)) {
+        if (scheduler->slot[id].state == SIM_CORE_RUNNING && core->clock == SIM_CLOCK_ASKED &&
+            sim_time_engine_mark(scheduler->cores->engine, id, &cycle)) {
             core->clock = SIM_CLOCK_KNOWN;
-            core->clock_ps = sim_cores_ps(chip, cycle);
+            core->clock_ps = sim_cores_ps(scheduler, cycle);
         }
     }
 }
 
-void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps)
+/* In the order of cores. */
+static void tell_traces(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        const struct sim_stream *stream = &scheduler->stream[scheduler->slot[id].queue];
+        sim_profile_trace(scheduler->host, &scheduler->cores->trace[id], stream->entry.cmd_id);
+    }
+}
+
+void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps)
+{
     unsigned count = 0;
-    scheduler->until = until_ps == UINT64_MAX ? INFINITY : sim_cores_cycle(chip, until_ps);
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        if (may_run(chip, id)) {
+    scheduler->until = until_ps == UINT64_MAX ? INFINITY : sim_cores_cycle(scheduler, until_ps);
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        if (may_run(scheduler, id)) {
             scheduler->run_core[count++] = (uint16_t)id;
         }
     }
-    sim_host_pool_run(chip->pool, run_item, chip, count + 1);
+    sim_host_pool_run(scheduler->cores->pool, run_item, scheduler, count + 1);
     for (unsigned i = 0; i < count; i++) {
-        after_run(chip, scheduler->run_core[i]);
+        after_run(scheduler, scheduler->run_core[i]);
     }
-    sim_profile_traces(chip);
-    tell_clocks(chip);
-    const bool polled = sim_polls_settle(chip);
+    tell_traces(scheduler);
+    tell_clocks(scheduler);
+    const bool polled = sim_polls_settle(scheduler);
     bool idle =
         count == 0 && !polled && scheduler->engine_stop != SIM_TIME_ENDED && until_ps == UINT64_MAX;
-    for (unsigned id = 0; idle && id < chip->core_count; id++) {
-        idle = !may_run(chip, id);
+    for (unsigned id = 0; idle && id < scheduler->cores->count; id++) {
+        idle = !may_run(scheduler, id);
     }
     scheduler->rests = idle;
-    sim_cross_settle(chip, idle);
+    sim_cross_settle(scheduler, idle);
     uint64_t now_ps = scheduler->engine_stop == SIM_TIME_REACHED && until_ps != UINT64_MAX
                           ? until_ps
-                          : sim_cores_ps(chip, sim_time_engine_now(chip->engine));
+                          : sim_cores_ps(scheduler, sim_time_engine_now(scheduler->cores->engine));
     scheduler->now_ps = now_ps > scheduler->now_ps ? now_ps : scheduler->now_ps;
     if (scheduler->engine_stop == SIM_TIME_ENDED) {
-        sim_kernel_block_end(chip, scheduler->engine_core);
+        sim_kernel_block_end(scheduler, scheduler->engine_core);
     }
 }
 
@@ -171,8 +179,9 @@ static uint32_t saturated(uint64_t value)
 void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *record,
                      const struct sim_time_span *span)
 {
-    struct leo_sim_chip *chip = user;
-    uint64_t from_ps = sim_cores_ps(chip, span->start), to_ps = sim_cores_ps(chip, span->end);
+    struct sim_scheduler *scheduler = user;
+    uint64_t from_ps = sim_cores_ps(scheduler, span->start),
+             to_ps = sim_cores_ps(scheduler, span->end);
     struct leo_trace_record trace = {
         .start_ns = from_ps / 1000,
         .dur_ps = saturated(to_ps - from_ps),
@@ -181,7 +190,7 @@ void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *re
         .pipe = record->pipe,
         .pc = record->pc,
         .bytes = record->work,
-        .wait_ps = saturated((uint64_t)(span->wait * 1e9 / chip->config.clock_khz)),
+        .wait_ps = saturated((uint64_t)(span->wait * 1e9 / scheduler->config->clock_khz)),
         .why = (uint8_t)span->why,
         .from = (uint8_t)span->from,
         .gm = (uint8_t)(record->kind != SIM_TIME_OP_GM           ? LEO_GM_NONE
@@ -189,5 +198,5 @@ void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *re
                                                                  : LEO_GM_READ),
         .missed = span->missed,
     };
-    sim_trace_push(&chip->trace[core], &trace);
+    sim_trace_push(&scheduler->cores->trace[core], &trace);
 }

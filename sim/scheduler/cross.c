@@ -5,7 +5,7 @@
  * not matter.
  */
 #include "../check/check.h"
-#include "../chip/chip.h"
+#include "scheduler.h"
 
 #include <leo/alloc.h>
 
@@ -44,31 +44,32 @@ void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core)
     kernel->ended[side]++;
 }
 
-static enum leo_check_kind state_of(const struct leo_sim_chip *chip, unsigned id)
+static enum leo_check_kind state_of(const struct sim_scheduler *scheduler, unsigned id)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
+    const struct sim_slot *slot = &scheduler->slot[id];
     return slot->state == SIM_CORE_HELD || slot->is_over ? LEO_CHECK_KIND_RETURNED
-           : chip->core[id].park == SIM_PARK_FLAG || chip->core[id].park == SIM_PARK_POLL
+           : scheduler->cores->core[id].park == SIM_PARK_FLAG ||
+                   scheduler->cores->core[id].park == SIM_PARK_POLL
                ? LEO_CHECK_KIND_WAITS
                : LEO_CHECK_KIND_NOT_THERE;
 }
 
-static void add_core(const struct leo_sim_chip *chip, unsigned id, enum leo_cross mode,
+static void add_core(const struct sim_scheduler *scheduler, unsigned id, enum leo_cross mode,
                      unsigned flag, struct sets *sets)
 {
-    add(sets, chip->core[id].cross.set[mode][flag], id, chip->scheduler.slot[id].block,
-        state_of(chip, id), 1);
+    add(sets, scheduler->cores->core[id].cross.set[mode][flag], id, scheduler->slot[id].block,
+        state_of(scheduler, id), 1);
 }
 
 /* All of one side of the launch. */
-static void look_at_team(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+static void look_at_team(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
                          unsigned queue, bool side, unsigned flag, struct sets *sets)
 {
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &chip->scheduler.slot[id];
-        bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
+        bool is_vector = scheduler->cores->core[id].kind == LEO_CORE_KIND_VECTOR;
         if (slot->state == SIM_CORE_RUNNING && slot->queue == queue && is_vector == side) {
-            add_core(chip, id, LEO_CROSS_ALL, flag, sets);
+            add_core(scheduler, id, LEO_CROSS_ALL, flag, sets);
         }
     }
     if (kernel->ended[side]) {
@@ -82,93 +83,94 @@ static void look_at_team(const struct leo_sim_chip *chip, const struct sim_kerne
 }
 
 /* Those whose sets raise the flag for core `id`. */
-static struct sets look(const struct leo_sim_chip *chip, unsigned id, enum leo_cross mode,
+static struct sets look(const struct sim_scheduler *scheduler, unsigned id, enum leo_cross mode,
                         unsigned flag)
 {
     struct sets sets = {0};
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
-    bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+    const struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_kernel *kernel = &scheduler->stream[slot->queue].kernel;
+    bool is_vector = scheduler->cores->core[id].kind == LEO_CORE_KIND_VECTOR;
     if (mode == LEO_CROSS_ALL) {
-        look_at_team(chip, kernel, slot->queue, is_vector, flag, &sets);
+        look_at_team(scheduler, kernel, slot->queue, is_vector, flag, &sets);
         return sets;
     }
     if (kernel->group_vectors == 0 || (mode == LEO_CROSS_VECTORS && !is_vector)) {
         return sets;
     }
     unsigned member[SIM_GROUP_MOST];
-    unsigned count = sim_kernel_group(chip, kernel, sim_core_group(chip, id), member);
+    unsigned count = sim_kernel_group(scheduler, kernel, sim_core_group(scheduler, id), member);
     bool from_cube = mode == LEO_CROSS_GROUP && is_vector;
     for (unsigned i = from_cube ? 0 : 1; i < (from_cube ? 1 : count); i++) {
-        add_core(chip, member[i], mode, flag, &sets);
+        add_core(scheduler, member[i], mode, flag, &sets);
     }
     return sets;
 }
 
 /* Whether core `other` takes part in what raises flags of core `id` in a mode; its block may have
  * ended. */
-static bool takes_part(const struct leo_sim_chip *chip, unsigned id, unsigned other,
+static bool takes_part(const struct sim_scheduler *scheduler, unsigned id, unsigned other,
                        enum leo_cross mode)
 {
-    const struct sim_slot *slot = chip->scheduler.slot;
+    const struct sim_slot *slot = scheduler->slot;
     if (slot[other].queue != slot[id].queue) {
         return false;
     }
-    bool same = chip->core[other].kind == chip->core[id].kind;
+    bool same = scheduler->cores->core[other].kind == scheduler->cores->core[id].kind;
     if (mode == LEO_CROSS_ALL) {
         return same;
     }
     return same == (mode == LEO_CROSS_VECTORS) && slot[other].block == slot[id].block &&
-           sim_core_group(chip, other) == sim_core_group(chip, id);
+           sim_core_group(scheduler, other) == sim_core_group(scheduler, id);
 }
 
 /* The checker learns what comes before a raise. */
-static void tell_check(struct leo_sim_chip *chip, unsigned id, enum leo_cross mode, unsigned flag,
-                       uint32_t number)
+static void tell_check(struct sim_scheduler *scheduler, unsigned id, enum leo_cross mode,
+                       unsigned flag, uint32_t number)
 {
-    struct sim_check *check = &chip->check[id];
+    struct sim_check *check = &scheduler->cores->check[id];
     sim_check_cross_raise(check, mode, flag);
-    for (unsigned other = 0; other < chip->core_count; other++) {
-        if (takes_part(chip, id, other, mode)) {
-            bool ended = chip->scheduler.slot[other].state != SIM_CORE_RUNNING;
-            sim_check_cross_join(check, &chip->check[other], mode, flag, number, ended);
+    for (unsigned other = 0; other < scheduler->cores->count; other++) {
+        if (takes_part(scheduler, id, other, mode)) {
+            bool ended = scheduler->slot[other].state != SIM_CORE_RUNNING;
+            sim_check_cross_join(check, &scheduler->cores->check[other], mode, flag, number, ended);
         }
     }
 }
 
 /* Pictures that everybody has. */
-static void forget_sets(struct leo_sim_chip *chip, unsigned id, enum leo_cross mode, unsigned flag)
+static void forget_sets(struct sim_scheduler *scheduler, unsigned id, enum leo_cross mode,
+                        unsigned flag)
 {
-    for (unsigned from = 0; from < chip->core_count; from++) {
+    for (unsigned from = 0; from < scheduler->cores->count; from++) {
         uint32_t least = UINT32_MAX;
-        if (!takes_part(chip, id, from, mode)) {
+        if (!takes_part(scheduler, id, from, mode)) {
             continue;
         }
-        for (unsigned to = 0; to < chip->core_count; to++) {
-            if (chip->scheduler.slot[to].state == SIM_CORE_RUNNING &&
-                takes_part(chip, to, from, mode)) {
-                uint32_t raised = chip->core[to].cross.raised[mode][flag];
+        for (unsigned to = 0; to < scheduler->cores->count; to++) {
+            if (scheduler->slot[to].state == SIM_CORE_RUNNING &&
+                takes_part(scheduler, to, from, mode)) {
+                uint32_t raised = scheduler->cores->core[to].cross.raised[mode][flag];
                 least = raised < least ? raised : least;
             }
         }
-        sim_check_cross_drop(&chip->check[from], mode, flag, least);
+        sim_check_cross_drop(&scheduler->cores->check[from], mode, flag, least);
     }
 }
 
 /* Core `id` goes on if its flag was raised. */
-static void wake(struct leo_sim_chip *chip, unsigned id)
+static void wake(struct sim_scheduler *scheduler, unsigned id)
 {
-    struct sim_core *core = &chip->core[id];
+    struct sim_core *core = &scheduler->cores->core[id];
     unsigned flag = core->park_flag;
     for (unsigned mode = 0; mode < LEO_CROSS_COUNT; mode++) {
-        uint32_t raised = look(chip, id, (enum leo_cross)mode, flag).least;
-        for (uint32_t number = core->cross.raised[mode][flag]; chip->check && number < raised;
-             number++) {
-            tell_check(chip, id, (enum leo_cross)mode, flag, number);
+        uint32_t raised = look(scheduler, id, (enum leo_cross)mode, flag).least;
+        for (uint32_t number = core->cross.raised[mode][flag];
+             scheduler->cores->check && number < raised; number++) {
+            tell_check(scheduler, id, (enum leo_cross)mode, flag, number);
         }
         core->cross.raised[mode][flag] = raised;
-        if (chip->check && raised) {
-            forget_sets(chip, id, (enum leo_cross)mode, flag);
+        if (scheduler->cores->check && raised) {
+            forget_sets(scheduler, id, (enum leo_cross)mode, flag);
         }
         if (core->cross.raised[mode][flag] > core->cross.taken[mode][flag]) {
             core->park = SIM_PARK_RAISED;
@@ -178,27 +180,28 @@ static void wake(struct leo_sim_chip *chip, unsigned id)
 
 /* ---- deadlocks ---- */
 
-static bool is_parked(const struct leo_sim_chip *chip, unsigned id, enum sim_park park)
+static bool is_parked(const struct sim_scheduler *scheduler, unsigned id, enum sim_park park)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    return slot->state == SIM_CORE_RUNNING && !slot->is_over && chip->core[id].park == park;
+    const struct sim_slot *slot = &scheduler->slot[id];
+    return slot->state == SIM_CORE_RUNNING && !slot->is_over &&
+           scheduler->cores->core[id].park == park;
 }
 
 /* At a flag, or at memory that has not changed since it looked. */
-static bool is_waiting(const struct leo_sim_chip *chip, unsigned id)
+static bool is_waiting(const struct sim_scheduler *scheduler, unsigned id)
 {
-    return is_parked(chip, id, SIM_PARK_FLAG) ||
-           (is_parked(chip, id, SIM_PARK_POLL) && chip->core[id].poll.waits);
+    return is_parked(scheduler, id, SIM_PARK_FLAG) ||
+           (is_parked(scheduler, id, SIM_PARK_POLL) && scheduler->cores->core[id].poll.waits);
 }
 
 /* Whether the task ends in another fault, which is why nobody comes. */
-static bool has_other_fault(const struct leo_sim_chip *chip, unsigned queue)
+static bool has_other_fault(const struct sim_scheduler *scheduler, unsigned queue)
 {
-    if (chip->scheduler.stream[queue].fault.code != LEO_FAULT_NONE) {
+    if (scheduler->stream[queue].fault.code != LEO_FAULT_NONE) {
         return true;
     }
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &chip->scheduler.slot[id];
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
         if (slot->state != SIM_CORE_FREE && slot->queue == queue && slot->is_over &&
             slot->stop == SIM_SCALAR_FAULT) {
             return true;
@@ -209,24 +212,24 @@ static bool has_other_fault(const struct leo_sim_chip *chip, unsigned queue)
 
 /* Whether no core of the kernel will ever set a flag again. Memory that is polled may be written by
  * whatever else goes on, and by what the host still submits. */
-static bool is_stuck(const struct leo_sim_chip *chip, unsigned queue, bool idle)
+static bool is_stuck(const struct sim_scheduler *scheduler, unsigned queue, bool idle)
 {
-    const struct sim_scheduler *scheduler = &chip->scheduler;
     const struct sim_stream *stream = &scheduler->stream[queue];
     bool starts = stream->fault.code == LEO_FAULT_NONE &&
                   stream->kernel.next_block < stream->kernel.body.block_num;
-    for (unsigned id = 0; id < chip->core_count; id++) {
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
         const struct sim_slot *slot = &scheduler->slot[id];
         bool own = slot->state == SIM_CORE_RUNNING && slot->queue == queue;
-        if (own && !slot->is_over && !is_waiting(chip, id)) {
+        if (own && !slot->is_over && !is_waiting(scheduler, id)) {
             return false;
         }
-        if (own && is_parked(chip, id, SIM_PARK_POLL) &&
-            !(idle && (scheduler->for_ever || has_other_fault(chip, queue)))) {
+        if (own && is_parked(scheduler, id, SIM_PARK_POLL) &&
+            !(idle && (scheduler->for_ever || has_other_fault(scheduler, queue)))) {
             return false;
         }
         // A core that others have, or that ends, may take a block that has not begun.
-        bool fits = stream->kernel.group_vectors || chip->core[id].kind == stream->kernel.kind;
+        bool fits =
+            stream->kernel.group_vectors || scheduler->cores->core[id].kind == stream->kernel.kind;
         if (starts && !idle && fits && !(own && !slot->is_over)) {
             return false;
         }
@@ -235,20 +238,19 @@ static bool is_stuck(const struct leo_sim_chip *chip, unsigned queue, bool idle)
 }
 
 /* The mode in which a flag is most likely meant: one that some have set and others not. */
-static struct sets likely(const struct leo_sim_chip *chip, unsigned id, enum leo_cross *mode)
+static struct sets likely(const struct sim_scheduler *scheduler, unsigned id, enum leo_cross *mode)
 {
-    const struct sim_kernel *kernel =
-        &chip->scheduler.stream[chip->scheduler.slot[id].queue].kernel;
-    unsigned flag = chip->core[id].park_flag;
+    const struct sim_kernel *kernel = &scheduler->stream[scheduler->slot[id].queue].kernel;
+    unsigned flag = scheduler->cores->core[id].park_flag;
     for (unsigned i = 0; i < LEO_CROSS_COUNT; i++) {
-        struct sets sets = look(chip, id, (enum leo_cross)i, flag);
+        struct sets sets = look(scheduler, id, (enum leo_cross)i, flag);
         if (sets.more) {
             *mode = (enum leo_cross)i;
             return sets;
         }
     }
     *mode = kernel->group_vectors ? LEO_CROSS_GROUP : LEO_CROSS_ALL;
-    return look(chip, id, *mode, flag);
+    return look(scheduler, id, *mode, flag);
 }
 
 static void keep(struct sim_findings *findings, const struct sim_finding *finding)
@@ -261,9 +263,9 @@ static void keep(struct sim_findings *findings, const struct sim_finding *findin
 }
 
 /* What the loop reads first, and how much else. */
-static void tell_poll(struct leo_sim_chip *chip, struct sim_findings *findings, unsigned id)
+static void tell_poll(struct sim_scheduler *scheduler, struct sim_findings *findings, unsigned id)
 {
-    const struct sim_poll *poll = &chip->core[id].poll;
+    const struct sim_poll *poll = &scheduler->cores->core[id].poll;
     const struct sim_finding finding = {
         .code = LEO_FAULT_CORE_DEADLOCK,
         .kind = LEO_CHECK_KIND_POLLS,
@@ -271,7 +273,7 @@ static void tell_poll(struct leo_sim_chip *chip, struct sim_findings *findings, 
         .space = LEO_MEM_SPACE_GM,
         .core = (uint16_t)id,
         .pc = (uint32_t)poll->pc,
-        .block = chip->scheduler.slot[id].block,
+        .block = scheduler->slot[id].block,
         .other_block = poll->ranges - 1,
         .addr = poll->range[0].addr,
         .bytes = poll->range[0].bytes,
@@ -279,15 +281,15 @@ static void tell_poll(struct leo_sim_chip *chip, struct sim_findings *findings, 
     keep(findings, &finding);
 }
 
-static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsigned id)
+static void tell(struct sim_scheduler *scheduler, struct sim_findings *findings, unsigned id)
 {
-    if (chip->core[id].park == SIM_PARK_POLL) {
-        tell_poll(chip, findings, id);
+    if (scheduler->cores->core[id].park == SIM_PARK_POLL) {
+        tell_poll(scheduler, findings, id);
         return;
     }
     enum leo_cross mode;
-    const struct sets sets = likely(chip, id, &mode);
-    const struct sim_core *core = &chip->core[id];
+    const struct sets sets = likely(scheduler, id, &mode);
+    const struct sim_core *core = &scheduler->cores->core[id];
     const bool waits = sets.is == LEO_CHECK_KIND_WAITS && sets.core != LEO_NO_CORE;
     const struct sim_finding finding = {
         .code = LEO_FAULT_CORE_DEADLOCK,
@@ -298,8 +300,8 @@ static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsig
         .event = core->park_flag,
         .core = (uint16_t)id,
         .pc = (uint32_t)core->park_pc,
-        .other_pc = waits ? (uint32_t)chip->core[sets.core].park_pc : 0,
-        .block = chip->scheduler.slot[id].block,
+        .other_pc = waits ? (uint32_t)scheduler->cores->core[sets.core].park_pc : 0,
+        .block = scheduler->slot[id].block,
         .other_block = sets.block,
         .addr = sets.core,
         .bytes = sets.missing,
@@ -308,64 +310,64 @@ static void tell(struct leo_sim_chip *chip, struct sim_findings *findings, unsig
 }
 
 /* Ends the waiting cores of a kernel, as a fault unless there is another one. */
-static void end_stuck(struct leo_sim_chip *chip, unsigned queue)
+static void end_stuck(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
-    bool silent = has_other_fault(chip, queue);
+    struct sim_stream *stream = &scheduler->stream[queue];
+    bool silent = has_other_fault(scheduler, queue);
     if (!silent && !stream->stuck) {
         stream->stuck = leo_calloc(1, sizeof(*stream->stuck));
     }
     if (!silent && stream->stuck) {
         *stream->stuck = (struct sim_findings){0};
     }
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        if (!silent && stream->stuck && is_waiting(chip, id) &&
-            chip->scheduler.slot[id].queue == queue) {
-            tell(chip, stream->stuck, id);
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        if (!silent && stream->stuck && is_waiting(scheduler, id) &&
+            scheduler->slot[id].queue == queue) {
+            tell(scheduler, stream->stuck, id);
         }
     }
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        struct sim_slot *slot = &chip->scheduler.slot[id];
-        struct sim_core *core = &chip->core[id];
-        if (!is_waiting(chip, id) || slot->queue != queue) {
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        struct sim_slot *slot = &scheduler->slot[id];
+        struct sim_core *core = &scheduler->cores->core[id];
+        if (!is_waiting(scheduler, id) || slot->queue != queue) {
             continue;
         }
         slot->is_over = true;
         slot->stop = silent ? SIM_SCALAR_RETURNED : SIM_SCALAR_FAULT;
         core->scalar.fault = (struct sim_fault){
             .code = LEO_FAULT_CORE_DEADLOCK, .pc = core->park_pc, .addr = core->park_flag};
-        sim_time_engine_give_up(chip->engine, id, core->park == SIM_PARK_POLL);
+        sim_time_engine_give_up(scheduler->cores->engine, id, core->park == SIM_PARK_POLL);
     }
 }
 
 /* A block that was stopped (watchdog, overflow) may have been ahead with its values: what it set
  * after that counts for those that waited for it, but has no time. */
-static void end_orphans(struct leo_sim_chip *chip)
+static void end_orphans(struct sim_scheduler *scheduler)
 {
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        const struct sim_slot *slot = &chip->scheduler.slot[id];
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        const struct sim_slot *slot = &scheduler->slot[id];
         if (slot->state == SIM_CORE_RUNNING && slot->is_over) {
-            sim_time_engine_give_up(chip->engine, id, true);
+            sim_time_engine_give_up(scheduler->cores->engine, id, true);
         }
     }
 }
 
-void sim_cross_settle(struct leo_sim_chip *chip, bool idle)
+void sim_cross_settle(struct sim_scheduler *scheduler, bool idle)
 {
     if (idle) {
-        end_orphans(chip);
+        end_orphans(scheduler);
     }
     bool any = false;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        if (is_parked(chip, id, SIM_PARK_FLAG)) {
-            wake(chip, id);
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        if (is_parked(scheduler, id, SIM_PARK_FLAG)) {
+            wake(scheduler, id);
         }
-        any = any || is_waiting(chip, id);
+        any = any || is_waiting(scheduler, id);
     }
-    for (unsigned id = 0; any && id < chip->core_count; id++) {
-        unsigned queue = chip->scheduler.slot[id].queue;
-        if (is_waiting(chip, id) && is_stuck(chip, queue, idle)) {
-            end_stuck(chip, queue);
+    for (unsigned id = 0; any && id < scheduler->cores->count; id++) {
+        unsigned queue = scheduler->slot[id].queue;
+        if (is_waiting(scheduler, id) && is_stuck(scheduler, queue, idle)) {
+            end_stuck(scheduler, queue);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image.h"
 
-#include "../chip/chip.h"
+#include "scheduler.h"
 #include <leo/alloc.h>
 #include <string.h>
 
@@ -49,9 +49,9 @@ static void retire(struct sim_image_cache *cache, size_t index)
     }
 }
 
-void sim_image_finish(struct leo_sim_chip *chip)
+void sim_image_finish(struct sim_scheduler *scheduler)
 {
-    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct sim_image_cache *cache = &scheduler->images;
     while (cache->count) {
         retire(cache, cache->count - 1);
     }
@@ -59,9 +59,9 @@ void sim_image_finish(struct leo_sim_chip *chip)
     memset(cache, 0, sizeof(*cache));
 }
 
-void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
+void sim_image_drop(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes)
 {
-    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct sim_image_cache *cache = &scheduler->images;
     for (size_t i = cache->count; i-- > 0;) {
         const struct sim_image *image = cache->image[i];
         uint64_t end = image->addr + sizeof(image->desc) + image->desc.bytes;
@@ -71,9 +71,8 @@ void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
     }
 }
 
-void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image)
+void sim_image_release(struct sim_image *image)
 {
-    (void)chip;
     if (image && --image->users == 0 && image->stale) {
         destroy(image);
     }
@@ -121,18 +120,18 @@ static bool make_room(struct sim_image_cache *cache)
     return true;
 }
 
-static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_t addr)
+static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, uint64_t addr)
 {
-    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct sim_image_cache *cache = &scheduler->images;
     struct leo_image_desc desc;
-    if (addr % 64 || !sim_space_find(&chip->space[space], addr, sizeof(desc))) {
+    if (addr % 64 || !sim_space_find(&scheduler->memory->space[space], addr, sizeof(desc))) {
         return NULL;
     }
-    const uint8_t *host = chip->hbm.data + (addr - chip->hbm.base);
+    const uint8_t *host = scheduler->memory->hbm.data + (addr - scheduler->memory->hbm.base);
     memcpy(&desc, host, sizeof(desc));
     struct sim_extent *extent =
-        is_sound(&desc, chip->config.arch)
-            ? sim_space_find(&chip->space[space], addr, sizeof(desc) + desc.bytes)
+        is_sound(&desc, scheduler->config->arch)
+            ? sim_space_find(&scheduler->memory->space[space], addr, sizeof(desc) + desc.bytes)
             : NULL;
     if (!extent || !make_room(cache)) {
         return NULL;
@@ -152,15 +151,15 @@ static struct sim_image *load(struct leo_sim_chip *chip, uint16_t space, uint64_
     if (!extent->has_text) {
         extent->has_text = true;
         // Writable regions handed out before would let stores pass unseen.
-        sim_cores_forget(chip);
+        sim_cores_forget(scheduler);
     }
     return image;
 }
 
-struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr,
+struct sim_image *sim_image_take(struct sim_scheduler *scheduler, uint16_t space, uint64_t addr,
                                  enum leo_fault *fault)
 {
-    struct sim_image_cache *cache = &chip->scheduler.images;
+    struct sim_image_cache *cache = &scheduler->images;
     struct sim_image *image = cache->last;
     if (!image || image->addr != addr || image->space != space) {
         image = NULL;
@@ -170,7 +169,7 @@ struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint
             }
         }
         if (!image) {
-            image = load(chip, space, addr);
+            image = load(scheduler, space, addr);
         }
     }
     *fault = image ? LEO_FAULT_NONE : LEO_FAULT_BAD_IMAGE;

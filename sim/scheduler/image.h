@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct leo_sim_chip;
+struct sim_scheduler;
 struct sim_decoded;
 
 struct sim_image {
@@ -31,9 +31,9 @@ struct sim_image_cache {
 };
 
 /** The image at `addr`, decoded; to be released. NULL: `fault` says why. */
-struct sim_image *sim_image_take(struct leo_sim_chip *chip, uint16_t space, uint64_t addr,
+struct sim_image *sim_image_take(struct sim_scheduler *scheduler, uint16_t space, uint64_t addr,
                                  enum leo_fault *fault);
-void sim_image_release(struct leo_sim_chip *chip, struct sim_image *image);
+void sim_image_release(struct sim_image *image);
 /** The bytes changed or went away. */
-void sim_image_drop(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes);
-void sim_image_finish(struct leo_sim_chip *chip);
+void sim_image_drop(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes);
+void sim_image_finish(struct sim_scheduler *scheduler);

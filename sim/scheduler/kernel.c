@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: from a checked entry to blocks on cores to one completion. */
-#include "../chip/chip.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
+#include "scheduler.h"
 
 #include <leo/alloc.h>
 #include <string.h>
 
 enum { REGISTER_SLOTS = 8 };
 
-static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
+static bool is_right_kind(const struct sim_scheduler *scheduler, unsigned kind)
 {
-    if (chip->config.vector_cores == 0) {
+    if (scheduler->config->vector_cores == 0) {
         return kind == LEO_CORE_KIND_AICORE || kind == LEO_CORE_KIND_ANY;
     }
     return kind == LEO_CORE_KIND_CUBE || kind == LEO_CORE_KIND_VECTOR ||
@@ -19,23 +19,24 @@ static bool is_right_kind(const struct leo_sim_chip *chip, unsigned kind)
 }
 
 /* Vector cores that run a block together with a cube core. */
-static uint32_t vectors_of(const struct leo_sim_chip *chip, enum leo_core_kind kind)
+static uint32_t vectors_of(const struct sim_scheduler *scheduler, enum leo_core_kind kind)
 {
-    return kind == LEO_CORE_KIND_MIX       ? chip->config.vector_cores / chip->config.cube_cores
+    return kind == LEO_CORE_KIND_MIX
+               ? scheduler->config->vector_cores / scheduler->config->cube_cores
            : kind == LEO_CORE_KIND_MIX_ONE ? 1
                                            : 0;
 }
 
-unsigned sim_core_group(const struct leo_sim_chip *chip, unsigned id)
+unsigned sim_core_group(const struct sim_scheduler *scheduler, unsigned id)
 {
-    unsigned cubes = chip->config.cube_cores;
-    return id < cubes ? id : (id - cubes) / (chip->config.vector_cores / cubes);
+    unsigned cubes = scheduler->config->cube_cores;
+    return id < cubes ? id : (id - cubes) / (scheduler->config->vector_cores / cubes);
 }
 
-unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+unsigned sim_kernel_group(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
                           unsigned group, unsigned id[SIM_GROUP_MOST])
 {
-    unsigned cubes = chip->config.cube_cores, ratio = chip->config.vector_cores / cubes;
+    unsigned cubes = scheduler->config->cube_cores, ratio = scheduler->config->vector_cores / cubes;
     id[0] = group;
     for (unsigned i = 0; i < kernel->group_vectors; i++) {
         id[1 + i] = cubes + group * ratio + i;
@@ -44,18 +45,18 @@ unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kern
 }
 
 /* The place of a core in the group that sim_kernel_group tells. */
-static unsigned member_of(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+static unsigned member_of(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
                           unsigned id)
 {
-    unsigned cubes = chip->config.cube_cores;
+    unsigned cubes = scheduler->config->cube_cores;
     return !kernel->group_vectors || id < cubes
                ? 0
-               : 1 + (id - cubes) % (chip->config.vector_cores / cubes);
+               : 1 + (id - cubes) % (scheduler->config->vector_cores / cubes);
 }
 
-static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
+static bool fetch_args(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     const struct leo_sqe_kernel *body = &stream->kernel.body;
     if (body->args_bytes > stream->args_capacity) {
         uint8_t *args = leo_realloc(stream->args, body->args_bytes);
@@ -69,15 +70,18 @@ static bool fetch_args(struct leo_sim_chip *chip, unsigned queue)
         return true;
     }
     if (body->args_flags & LEO_SQE_KERNEL_IN_DEVICE) {
-        const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
+        const struct sim_space *space =
+            &scheduler->memory->space[scheduler->host->ring[queue].space];
         if (!sim_space_find(space, body->args_addr, body->args_bytes)) {
             return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr,
                                     body->args_bytes);
         }
-        memcpy(stream->args, chip->hbm.data + (body->args_addr - chip->hbm.base), body->args_bytes);
+        memcpy(stream->args,
+               scheduler->memory->hbm.data + (body->args_addr - scheduler->memory->hbm.base),
+               body->args_bytes);
         return true;
     }
-    return sim_dma_read(&chip->function.dma, body->args_addr, stream->args, body->args_bytes) ||
+    return sim_dma_read(&scheduler->host->dma, body->args_addr, stream->args, body->args_bytes) ||
            sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->args_addr, body->args_bytes);
 }
 
@@ -105,67 +109,68 @@ static bool relocate(struct sim_stream *stream)
 }
 
 /* What the blocks need in memory: arguments and image. */
-static bool load(struct leo_sim_chip *chip, unsigned queue)
+static bool load(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
     const struct leo_sqe_kernel *body = &kernel->body;
-    if (!fetch_args(chip, queue) || !relocate(stream)) {
+    if (!fetch_args(scheduler, queue) || !relocate(stream)) {
         return false;
     }
     enum leo_fault fault;
     struct sim_image *image =
-        sim_image_take(chip, chip->function.ring[queue].space, body->image_addr, &fault);
+        sim_image_take(scheduler, scheduler->host->ring[queue].space, body->image_addr, &fault);
     if (!image) {
         return sim_stream_fault(stream, fault, body->image_addr, sizeof(struct leo_image_desc));
     }
     const struct leo_image_desc *desc = &image->desc;
     if (body->entry % 4 || body->entry < desc->text_offset ||
         body->entry - desc->text_offset >= desc->text_bytes) {
-        sim_image_release(chip, image);
+        sim_image_release(image);
         return sim_stream_fault(stream, LEO_FAULT_BAD_IMAGE, body->entry, 4);
     }
     kernel->image = image;
-    sim_checks_start(chip, queue);
+    sim_checks_start(scheduler, queue);
     return true;
 }
 
-bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue)
+bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
     memset(kernel, 0, sizeof(*kernel));
     kernel->team = SIM_NO_TEAM;
     memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
-    if (!is_right_kind(chip, stream->entry.core_kind) || body->block_num == 0 ||
+    if (!is_right_kind(scheduler, stream->entry.core_kind) || body->block_num == 0 ||
         body->block_num > LEO_MOST_BLOCKS || body->args_bytes > LEO_MOST_ARGS_BYTES ||
         body->args_flags & ~LEO_SQE_KERNEL_IN_DEVICE ||
         (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     }
-    if (!chip->replay && !load(chip, queue)) {
+    if (!scheduler->replay && !load(scheduler, queue)) {
         return false;
     }
-    kernel->kind = chip->config.vector_cores ? (enum leo_core_kind)stream->entry.core_kind
-                                             : LEO_CORE_KIND_AICORE;
-    uint32_t limit_us = body->limit_us ? body->limit_us : chip->config.default_limit_us;
-    kernel->group_vectors = vectors_of(chip, kernel->kind);
-    kernel->limit_cycles = (double)limit_us * chip->config.clock_khz * 1e-3;
+    kernel->kind = scheduler->config->vector_cores ? (enum leo_core_kind)stream->entry.core_kind
+                                                   : LEO_CORE_KIND_AICORE;
+    uint32_t limit_us = body->limit_us ? body->limit_us : scheduler->config->default_limit_us;
+    kernel->group_vectors = vectors_of(scheduler, kernel->kind);
+    kernel->limit_cycles = (double)limit_us * scheduler->config->clock_khz * 1e-3;
     return true;
 }
 
 /* Gives the core its memory for a block. */
-static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim_core *core)
+static void prepare_memory(struct sim_scheduler *scheduler, unsigned queue, struct sim_core *core)
 {
-    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct sim_stream *stream = &scheduler->stream[queue];
     const struct leo_image_desc *desc = &stream->kernel.image->desc;
     uint32_t args_bytes = stream->kernel.body.args_bytes;
     uint64_t args_addr = LEO_MAP_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
-    core->space = &chip->space[chip->function.ring[queue].space];
-    core->gm = chip->hbm.data;
-    core->gm_base = chip->hbm.base;
-    core->image = chip->hbm.data + (stream->kernel.image->addr + sizeof(*desc) - chip->hbm.base);
+    core->space = &scheduler->memory->space[scheduler->host->ring[queue].space];
+    core->gm = scheduler->memory->hbm.data;
+    core->gm_base = scheduler->memory->hbm.base;
+    core->image = scheduler->memory->hbm.data +
+                  (stream->kernel.image->addr + sizeof(*desc) - scheduler->memory->hbm.base);
     core->image_read_only = desc->rw_offset;
     core->image_bytes = desc->rw_offset + desc->rw_bytes + desc->bss_bytes;
     core->stack_end = args_addr - desc->stack_bytes;
@@ -180,55 +185,55 @@ static void prepare_memory(struct leo_sim_chip *chip, unsigned queue, struct sim
 }
 
 /* The first block makes the launch a team; false: too many have begun and not ended. */
-static bool take_team(struct leo_sim_chip *chip, struct sim_kernel *kernel)
+static bool take_team(struct sim_scheduler *scheduler, struct sim_kernel *kernel)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    for (unsigned team = 0; kernel->team == SIM_NO_TEAM && team < chip->core_count; team++) {
+    for (unsigned team = 0; kernel->team == SIM_NO_TEAM && team < scheduler->cores->count; team++) {
         uint64_t bit = UINT64_C(1) << team % 64;
         if (!(scheduler->teams[team / 64] & bit)) {
             scheduler->teams[team / 64] |= bit;
             kernel->team = team;
-            sim_time_engine_new_team(chip->engine, team);
+            sim_time_engine_new_team(scheduler->cores->engine, team);
         }
     }
     return kernel->team != SIM_NO_TEAM;
 }
 
-static void give_team(struct leo_sim_chip *chip, struct sim_kernel *kernel)
+static void give_team(struct sim_scheduler *scheduler, struct sim_kernel *kernel)
 {
     if (kernel->team != SIM_NO_TEAM) {
-        chip->scheduler.teams[kernel->team / 64] &= ~(UINT64_C(1) << kernel->team % 64);
+        scheduler->teams[kernel->team / 64] &= ~(UINT64_C(1) << kernel->team % 64);
         kernel->team = SIM_NO_TEAM;
     }
 }
 
-static void join_team(struct leo_sim_chip *chip, const struct sim_kernel *kernel, unsigned id)
+static void join_team(struct sim_scheduler *scheduler, const struct sim_kernel *kernel, unsigned id)
 {
-    bool is_vector = chip->core[id].kind == LEO_CORE_KIND_VECTOR;
+    bool is_vector = scheduler->cores->core[id].kind == LEO_CORE_KIND_VECTOR;
     bool many = is_vector && kernel->group_vectors;
     const struct sim_time_team team = {
         .team = kernel->team,
-        .group = chip->config.vector_cores ? sim_core_group(chip, id) : id,
+        .group = scheduler->config->vector_cores ? sim_core_group(scheduler, id) : id,
         .is_vector = is_vector,
         .kin = kernel->body.block_num * (many ? kernel->group_vectors : 1),
         .vectors = kernel->group_vectors,
     };
-    sim_time_engine_join(chip->engine, id, &team);
+    sim_time_engine_join(scheduler->cores->engine, id, &team);
 }
 
-static bool saturates(const struct leo_sim_chip *chip, const struct leo_sqe *entry)
+static bool saturates(const struct sim_scheduler *scheduler, const struct leo_sqe *entry)
 {
     const enum leo_float_mode mode = sim_entry_float_mode(entry);
-    return mode == LEO_FLOAT_MODE_OWN ? chip->config.arch == 1001 : mode == LEO_FLOAT_MODE_SATURATE;
+    return mode == LEO_FLOAT_MODE_OWN ? scheduler->config->arch == 1001
+                                      : mode == LEO_FLOAT_MODE_SATURATE;
 }
 
 /* Begins the kernel's next block on a core. */
-static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, double start_cycle)
+static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id, double start_cycle)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
-    struct sim_slot *slot = &chip->scheduler.slot[id];
-    struct sim_core *core = &chip->core[id];
+    struct sim_slot *slot = &scheduler->slot[id];
+    struct sim_core *core = &scheduler->cores->core[id];
     uint64_t args_addr = LEO_MAP_PRIVATE_END - ((kernel->body.args_bytes + 15) & ~UINT64_C(15));
     // Arguments past the eighth are where the calling convention wants them: at the stack pointer.
     bool on_stack = kernel->body.slots > REGISTER_SLOTS;
@@ -239,29 +244,31 @@ static void assign(struct leo_sim_chip *chip, unsigned queue, unsigned id, doubl
         .block_num = kernel->body.block_num,
         .group_vectors = kernel->group_vectors,
         .limit_cycles = kernel->limit_cycles,
-        .saturate = saturates(chip, &stream->entry),
+        .saturate = saturates(scheduler, &stream->entry),
     };
     unsigned in_registers = on_stack ? REGISTER_SLOTS : kernel->body.slots;
-    if (in_registers && !chip->replay) {
+    if (in_registers && !scheduler->replay) {
         memcpy(block.argument, stream->args, in_registers * sizeof(uint64_t));
     }
-    if (!chip->replay) {
-        prepare_memory(chip, queue, core);
+    if (!scheduler->replay) {
+        prepare_memory(scheduler, queue, core);
         if (!core->stores) {
-            sim_polls_begin(chip, core->scalar.text);
+            sim_polls_begin(scheduler, core->scalar.text);
         }
     }
     sim_core_begin(core, &block);
-    if (chip->replay) {
-        sim_replay_begin(chip, id, queue, kernel->next_block, member_of(chip, kernel, id));
+    if (scheduler->replay) {
+        core->gm_base = scheduler->memory->hbm.base;
+        sim_replay_begin(scheduler->replay, id, queue, kernel->next_block,
+                         member_of(scheduler, kernel, id));
     }
-    sim_checks_block(chip, id, kernel, stream->check);
-    chip->scheduler.running += slot->state != SIM_CORE_RUNNING; // else it ran the block before
+    sim_checks_block(scheduler, id, kernel, stream->check);
+    scheduler->running += slot->state != SIM_CORE_RUNNING; // else it ran the block before
     *slot =
         (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
-    join_team(chip, kernel, id);
-    sim_time_engine_begin(chip->engine, id, &core->log, start_cycle, chip->config.start_cycles,
-                          kernel->limit_cycles);
+    join_team(scheduler, kernel, id);
+    sim_time_engine_begin(scheduler->cores->engine, id, &core->log, start_cycle,
+                          scheduler->config->start_cycles, kernel->limit_cycles);
     kernel->running++;
     kernel->core_mask[id / 64] |= UINT64_C(1) << id % 64;
 }
@@ -273,27 +280,26 @@ static bool wants_core(const struct sim_stream *stream)
 }
 
 /* Whether a waiting kernel comes before another: by the queues' priority, then by age. */
-static bool comes_before(const struct leo_sim_chip *chip, unsigned one, unsigned other)
+static bool comes_before(const struct sim_scheduler *scheduler, unsigned one, unsigned other)
 {
-    const struct sim_ring *ring = chip->function.ring;
-    const struct sim_stream *stream = chip->scheduler.stream;
+    const struct sim_ring *ring = scheduler->host->ring;
+    const struct sim_stream *stream = scheduler->stream;
     return ring[one].priority != ring[other].priority
                ? ring[one].priority < ring[other].priority
                : stream[one].ready_ps < stream[other].ready_ps;
 }
 
 /* The waiting kernel that comes first among those this core can run; 0 = none. */
-static unsigned first_for(const struct leo_sim_chip *chip, enum leo_core_kind kind)
+static unsigned first_for(const struct sim_scheduler *scheduler, enum leo_core_kind kind)
 {
-    const struct sim_scheduler *scheduler = &chip->scheduler;
     unsigned best = 0;
-    for (unsigned word = 0; word < (chip->config.queues + 63) / 64; word++) {
+    for (unsigned word = 0; word < (scheduler->config->queues + 63) / 64; word++) {
         for (uint64_t bits = scheduler->active[word]; bits; bits &= bits - 1) {
             unsigned queue = word * 64 + (unsigned)__builtin_ctzll(bits);
             const struct sim_stream *stream = &scheduler->stream[queue];
             if (wants_core(stream) &&
                 (stream->kernel.kind == kind || stream->kernel.group_vectors) &&
-                (best == 0 || comes_before(chip, queue, best))) {
+                (best == 0 || comes_before(scheduler, queue, best))) {
                 best = queue;
             }
         }
@@ -302,92 +308,90 @@ static unsigned first_for(const struct leo_sim_chip *chip, enum leo_core_kind ki
 }
 
 /* When the next core of a kernel starts. */
-static double next_start(struct leo_sim_chip *chip, struct sim_stream *stream)
+static double next_start(struct sim_scheduler *scheduler, struct sim_stream *stream)
 {
     struct sim_kernel *kernel = &stream->kernel;
     if (kernel->started_cores == 0) {
-        stream->start_ps = chip->scheduler.now_ps;
+        stream->start_ps = scheduler->now_ps;
     }
-    uint64_t start_ps =
-        stream->start_ps + sim_ps_from_ns(chip->config.dispatch_ns +
-                                          kernel->started_cores * chip->config.block_spread_ns);
+    uint64_t start_ps = stream->start_ps +
+                        sim_ps_from_ns(scheduler->config->dispatch_ns +
+                                       kernel->started_cores * scheduler->config->block_spread_ns);
     kernel->started_cores++;
-    sim_cores_wake(chip);
-    return sim_cores_cycle(chip, start_ps);
+    sim_cores_wake(scheduler);
+    return sim_cores_cycle(scheduler, start_ps);
 }
 
-static void assign_group(struct leo_sim_chip *chip, unsigned queue, const unsigned *id,
+static void assign_group(struct sim_scheduler *scheduler, unsigned queue, const unsigned *id,
                          unsigned count)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     double start = 0;
     for (unsigned i = 0; i < count; i++) {
-        start = next_start(chip, stream); // all begin when the last one can
+        start = next_start(scheduler, stream); // all begin when the last one can
     }
-    sim_time_engine_new_group(chip->engine, id[0]);
+    sim_time_engine_new_group(scheduler->cores->engine, id[0]);
     for (unsigned i = 0; i < count; i++) {
-        assign(chip, queue, id[i], start);
+        assign(scheduler, queue, id[i], start);
     }
     stream->kernel.next_block++;
 }
 
 /* Blocks that need a whole group: when its cores are free and no kernel before it wants them. */
-static void dispatch_groups(struct leo_sim_chip *chip)
+static void dispatch_groups(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    for (unsigned group = 0; group < chip->config.cube_cores; group++) {
-        unsigned queue = first_for(chip, LEO_CORE_KIND_CUBE);
+    for (unsigned group = 0; group < scheduler->config->cube_cores; group++) {
+        unsigned queue = first_for(scheduler, LEO_CORE_KIND_CUBE);
         struct sim_kernel *kernel = &scheduler->stream[queue].kernel;
-        if (!queue || !kernel->group_vectors || !take_team(chip, kernel) ||
-            first_for(chip, LEO_CORE_KIND_VECTOR) != queue) {
+        if (!queue || !kernel->group_vectors || !take_team(scheduler, kernel) ||
+            first_for(scheduler, LEO_CORE_KIND_VECTOR) != queue) {
             return;
         }
         unsigned id[SIM_GROUP_MOST];
-        unsigned count = sim_kernel_group(chip, kernel, group, id), free = 0;
+        unsigned count = sim_kernel_group(scheduler, kernel, group, id), free = 0;
         while (free < count && scheduler->slot[id[free]].state == SIM_CORE_FREE) {
             free++;
         }
         if (free == count) {
-            assign_group(chip, queue, id, count);
+            assign_group(scheduler, queue, id, count);
         }
     }
 }
 
-static void dispatch_cores(struct leo_sim_chip *chip)
+static void dispatch_cores(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     unsigned queue = 0;
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        enum leo_core_kind kind = chip->core[id].kind;
-        if (id == 0 || kind != chip->core[id - 1].kind ||
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        enum leo_core_kind kind = scheduler->cores->core[id].kind;
+        if (id == 0 || kind != scheduler->cores->core[id - 1].kind ||
             (queue && !wants_core(&scheduler->stream[queue]))) {
-            queue = first_for(chip, kind);
+            queue = first_for(scheduler, kind);
         }
         struct sim_stream *stream = &scheduler->stream[queue];
         if (!queue || scheduler->slot[id].state != SIM_CORE_FREE || stream->kernel.group_vectors ||
-            !take_team(chip, &stream->kernel)) {
+            !take_team(scheduler, &stream->kernel)) {
             continue;
         }
-        assign(chip, queue, id, next_start(chip, stream));
+        assign(scheduler, queue, id, next_start(scheduler, stream));
         stream->kernel.next_block++;
     }
 }
 
-void sim_kernel_dispatch(struct leo_sim_chip *chip)
+void sim_kernel_dispatch(struct sim_scheduler *scheduler)
 {
-    dispatch_cores(chip);
-    if (chip->config.vector_cores) {
-        dispatch_groups(chip);
+    dispatch_cores(scheduler);
+    if (scheduler->config->vector_cores) {
+        dispatch_groups(scheduler);
     }
 }
 
 /* Keeps the fault of the lowest block: the same one whatever core was looked at first. */
-static void keep_fault(struct leo_sim_chip *chip, unsigned id)
+static void keep_fault(struct sim_scheduler *scheduler, unsigned id)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
-    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
-    const struct sim_core *core = &chip->core[id];
+    const struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_time_stats *stats = sim_time_engine_stats(scheduler->cores->engine, id);
+    struct sim_stream *stream = &scheduler->stream[slot->queue];
+    const struct sim_core *core = &scheduler->cores->core[id];
     if (stream->fault.code != LEO_FAULT_NONE && stream->fault_block < slot->block) {
         return;
     }
@@ -407,16 +411,16 @@ static void keep_fault(struct leo_sim_chip *chip, unsigned id)
 }
 
 /* The block on core `id` has ended: what it needed, and its fault if it had one. */
-static void close_block(struct leo_sim_chip *chip, unsigned id)
+static void close_block(struct sim_scheduler *scheduler, unsigned id)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
-    struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
+    const struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_time_stats *stats = sim_time_engine_stats(scheduler->cores->engine, id);
+    struct sim_kernel *kernel = &scheduler->stream[slot->queue].kernel;
     if (slot->stop == SIM_SCALAR_FAULT || stats->timed_out || stats->overflow) {
-        keep_fault(chip, id);
+        keep_fault(scheduler, id);
     }
-    if (chip->core[id].csr.overflow) {
-        chip->overflow[chip->function.ring[slot->queue].space] = true;
+    if (scheduler->cores->core[id].csr.overflow) {
+        scheduler->memory->overflow[scheduler->host->ring[slot->queue].space] = true;
     }
     kernel->core_cycles += stats->end - stats->begin;
     kernel->busy[LEO_PIPE_S] += stats->scalar;
@@ -433,54 +437,54 @@ static void close_block(struct leo_sim_chip *chip, unsigned id)
     kernel->hbm_read += stats->hbm_read;
     kernel->hbm_write += stats->hbm_write;
     kernel->running--;
-    if (chip->tape) {
-        sim_tape_end(chip->tape, id, slot->queue, slot->block, member_of(chip, kernel, id));
+    if (scheduler->tape) {
+        sim_tape_end(scheduler->tape, id, slot->queue, slot->block,
+                     member_of(scheduler, kernel, id));
     }
-    sim_cross_keep(kernel, &chip->core[id]);
-    uint64_t end_ps = sim_cores_ps(chip, stats->end);
+    sim_cross_keep(kernel, &scheduler->cores->core[id]);
+    uint64_t end_ps = sim_cores_ps(scheduler, stats->end);
     kernel->last_end_ps = end_ps > kernel->last_end_ps ? end_ps : kernel->last_end_ps;
-    sim_time_log_finish(&chip->core[id].log);
+    sim_time_log_finish(&scheduler->cores->core[id].log);
 }
 
 /* A kernel of a queue that comes before this one's waits for such a core. */
-static bool must_yield(const struct leo_sim_chip *chip, unsigned queue, unsigned id)
+static bool must_yield(const struct sim_scheduler *scheduler, unsigned queue, unsigned id)
 {
-    const struct sim_ring *ring = chip->function.ring;
+    const struct sim_ring *ring = scheduler->host->ring;
     if (ring[queue].priority == 0) {
         return false;
     }
-    const unsigned first = first_for(chip, chip->core[id].kind);
+    const unsigned first = first_for(scheduler, scheduler->cores->core[id].kind);
     return first && ring[first].priority < ring[queue].priority;
 }
 
-bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id)
+bool sim_kernel_refill(struct sim_scheduler *scheduler, unsigned id)
 {
-    const struct sim_slot *slot = &chip->scheduler.slot[id];
-    const struct sim_time_stats *stats = sim_time_engine_stats(chip->engine, id);
-    const struct sim_kernel *kernel = &chip->scheduler.stream[slot->queue].kernel;
+    const struct sim_slot *slot = &scheduler->slot[id];
+    const struct sim_time_stats *stats = sim_time_engine_stats(scheduler->cores->engine, id);
+    const struct sim_kernel *kernel = &scheduler->stream[slot->queue].kernel;
     // First what the engine found out: a core that it cut off may still be computing values.
     if (stats->timed_out || stats->overflow || !slot->is_over || slot->stop == SIM_SCALAR_FAULT ||
-        kernel->group_vectors || !wants_core(&chip->scheduler.stream[slot->queue]) ||
-        must_yield(chip, slot->queue, id)) {
+        kernel->group_vectors || !wants_core(&scheduler->stream[slot->queue]) ||
+        must_yield(scheduler, slot->queue, id)) {
         return false;
     }
-    double now = sim_time_engine_now(chip->engine);
-    close_block(chip, id);
-    assign(chip, slot->queue, id, now);
-    chip->scheduler.stream[slot->queue].kernel.next_block++;
+    double now = sim_time_engine_now(scheduler->cores->engine);
+    close_block(scheduler, id);
+    assign(scheduler, slot->queue, id, now);
+    scheduler->stream[slot->queue].kernel.next_block++;
     return true;
 }
 
 /* The core is free, or waits for the others of its group. */
-static void free_core(struct leo_sim_chip *chip, unsigned id)
+static void free_core(struct sim_scheduler *scheduler, unsigned id)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     const struct sim_kernel *kernel = &scheduler->stream[scheduler->slot[id].queue].kernel;
     unsigned member[SIM_GROUP_MOST] = {id}, count = 1;
     scheduler->slot[id].state = SIM_CORE_HELD;
     scheduler->running--;
     if (kernel->group_vectors) {
-        count = sim_kernel_group(chip, kernel, sim_core_group(chip, id), member);
+        count = sim_kernel_group(scheduler, kernel, sim_core_group(scheduler, id), member);
     }
     for (unsigned i = 0; i < count; i++) {
         if (scheduler->slot[member[i]].state != SIM_CORE_HELD) {
@@ -492,35 +496,35 @@ static void free_core(struct leo_sim_chip *chip, unsigned id)
     }
 }
 
-void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id)
+void sim_kernel_block_end(struct sim_scheduler *scheduler, unsigned id)
 {
-    struct sim_slot *slot = &chip->scheduler.slot[id];
-    struct sim_stream *stream = &chip->scheduler.stream[slot->queue];
+    struct sim_slot *slot = &scheduler->slot[id];
+    struct sim_stream *stream = &scheduler->stream[slot->queue];
     struct sim_kernel *kernel = &stream->kernel;
-    close_block(chip, id);
-    free_core(chip, id);
+    close_block(scheduler, id);
+    free_core(scheduler, id);
     if (kernel->running || wants_core(stream)) {
         return;
     }
-    sim_image_release(chip, kernel->image);
+    sim_image_release(kernel->image);
     kernel->image = NULL;
-    give_team(chip, kernel);
+    give_team(scheduler, kernel);
     sim_checks_finish(stream);
-    sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(chip->config.complete_ns));
+    sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(scheduler->config->complete_ns));
 }
 
-void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue)
+void sim_kernel_abandon(struct sim_scheduler *scheduler, unsigned queue)
 {
-    for (unsigned id = 0; id < chip->core_count; id++) {
-        struct sim_slot *slot = &chip->scheduler.slot[id];
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        struct sim_slot *slot = &scheduler->slot[id];
         if (slot->state != SIM_CORE_FREE && slot->queue == queue) {
-            chip->scheduler.running -= slot->state == SIM_CORE_RUNNING;
+            scheduler->running -= slot->state == SIM_CORE_RUNNING;
             slot->state = SIM_CORE_FREE;
-            sim_time_engine_abandon(chip->engine, id);
-            sim_time_log_finish(&chip->core[id].log);
+            sim_time_engine_abandon(scheduler->cores->engine, id);
+            sim_time_log_finish(&scheduler->cores->core[id].log);
         }
     }
-    give_team(chip, &chip->scheduler.stream[queue].kernel);
-    sim_image_release(chip, chip->scheduler.stream[queue].kernel.image);
-    chip->scheduler.stream[queue].kernel.image = NULL;
+    give_team(scheduler, &scheduler->stream[queue].kernel);
+    sim_image_release(scheduler->stream[queue].kernel.image);
+    scheduler->stream[queue].kernel.image = NULL;
 }

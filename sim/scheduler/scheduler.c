@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler.h"
 #include "../check/check.h"
-#include "../chip/chip.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
 
@@ -33,10 +33,10 @@ static void set_active(struct sim_scheduler *scheduler, unsigned queue, bool act
 }
 
 /* The first active queue at or after `queue`; config.queues if there is none. */
-static unsigned next_active(const struct leo_sim_chip *chip, unsigned queue)
+static unsigned next_active(const struct sim_scheduler *scheduler, unsigned queue)
 {
-    const uint64_t *active = chip->scheduler.active;
-    unsigned words = (chip->config.queues + 63) / 64;
+    const uint64_t *active = scheduler->active;
+    unsigned words = (scheduler->config->queues + 63) / 64;
     for (unsigned word = queue / 64; word < words; word++) {
         uint64_t bits = active[word];
         if (word == queue / 64) {
@@ -46,71 +46,68 @@ static unsigned next_active(const struct leo_sim_chip *chip, unsigned queue)
             return word * 64 + (unsigned)__builtin_ctzll(bits);
         }
     }
-    return chip->config.queues;
+    return scheduler->config->queues;
 }
 
-leo_status sim_scheduler_init(struct leo_sim_chip *chip)
+leo_status sim_scheduler_init(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    uint32_t queues = chip->config.queues;
-    scheduler->cores = chip->core_count;
+    uint32_t queues = scheduler->config->queues;
     scheduler->stream = leo_calloc(queues, sizeof(*scheduler->stream));
     scheduler->active = leo_calloc((queues + 63) / 64, sizeof(*scheduler->active));
-    scheduler->slot = leo_calloc(chip->core_count, sizeof(*scheduler->slot));
+    scheduler->slot = leo_calloc(scheduler->cores->count, sizeof(*scheduler->slot));
     scheduler->events = leo_calloc(LEO_SPACES, sizeof(*scheduler->events));
     if (!scheduler->stream || !scheduler->active || !scheduler->slot || !scheduler->events) {
         return LEO_ERR_NO_MEMORY;
     }
-    return sim_polls_create(chip);
+    return sim_polls_create(scheduler);
 }
 
-void sim_scheduler_finish(struct leo_sim_chip *chip)
+void sim_scheduler_finish(struct sim_scheduler *scheduler)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
-    for (uint32_t queue = 0; scheduler->stream && queue < chip->config.queues; queue++) {
+    for (uint32_t queue = 0; scheduler->stream && queue < scheduler->config->queues; queue++) {
         if (scheduler->stream[queue].state == SIM_TASK_KERNEL) {
-            sim_kernel_abandon(chip, queue);
+            sim_kernel_abandon(scheduler, queue);
         }
         leo_free(scheduler->stream[queue].args);
         sim_checks_forget(&scheduler->stream[queue]);
         leo_free(scheduler->stream[queue].stuck);
     }
-    sim_image_finish(chip);
+    sim_image_finish(scheduler);
     for (unsigned i = 0; scheduler->events && i < LEO_SPACES; i++) {
         leo_free(scheduler->events[i].value);
     }
     leo_free(scheduler->stream);
     leo_free(scheduler->active);
     leo_free(scheduler->slot);
-    sim_polls_destroy(chip);
+    sim_polls_destroy(scheduler);
     leo_free(scheduler->events);
 }
 
-void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue)
+void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     if (stream->state == SIM_TASK_KERNEL) {
-        sim_kernel_abandon(chip, queue);
+        sim_kernel_abandon(scheduler, queue);
     }
     stream->state = SIM_TASK_NONE;
     stream->had_task = false;
     stream->failed = false;
     stream->free_ps = 0;
-    set_active(&chip->scheduler, queue, false);
+    set_active(scheduler, queue, false);
 }
 
-void sim_scheduler_reset(struct leo_sim_chip *chip)
+void sim_scheduler_reset(struct sim_scheduler *scheduler)
 {
-    for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
-        sim_scheduler_drop(chip, queue);
+    for (uint32_t queue = 0; queue < scheduler->config->queues; queue++) {
+        sim_scheduler_drop(scheduler, queue);
     }
-    sim_image_finish(chip);
-    sim_time_engine_set_trace(chip->engine, NULL, NULL);
+    sim_image_finish(scheduler);
+    sim_time_engine_set_trace(scheduler->cores->engine, NULL, NULL);
 }
 
-void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue)
+void sim_scheduler_wake(struct sim_scheduler *scheduler, unsigned queue)
 {
-    set_active(&chip->scheduler, queue, true);
+    set_active(scheduler, queue, true);
 }
 
 bool sim_stream_fault(struct sim_stream *stream, enum leo_fault code, uint64_t addr, uint64_t bytes)
@@ -136,27 +133,43 @@ static bool takes_time(const struct leo_sqe *entry)
            entry->opcode == LEO_SQE_OP_FILL;
 }
 
-/* Fetches the next entry and decides when it may start. False: there is none. */
-static bool fetch(struct leo_sim_chip *chip, unsigned queue)
+static bool fetch_replayed(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
-    if (chip->replay ? !sim_replay_fetch(chip, queue, &stream->entry)
-                     : !sim_ring_fetch(chip, queue, &stream->entry)) {
+    struct sim_stream *stream = &scheduler->stream[queue];
+    struct sim_replayed task;
+    if (!sim_replay_fetch(scheduler->replay, queue, scheduler->now_ps, &task)) {
         return false;
     }
-    if (chip->tape && queue) {
-        sim_tape_task(chip->tape, queue, !stream->had_task && !stream->free_ps, &stream->entry);
+    stream->entry = task.entry;
+    if (task.is_first) {
+        stream->had_task = false;
+        stream->free_ps = 0;
+    }
+    return true;
+}
+
+/* Fetches the next entry and decides when it may start. False: there is none. */
+static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct sim_stream *stream = &scheduler->stream[queue];
+    if (scheduler->replay ? !fetch_replayed(scheduler, queue)
+                          : !sim_ring_fetch(scheduler->host, queue, &stream->entry)) {
+        return false;
+    }
+    if (scheduler->tape && queue) {
+        sim_tape_task(scheduler->tape, queue, !stream->had_task && !stream->free_ps,
+                      &stream->entry);
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
-    uint64_t ready = later(chip->scheduler.now_ps, stream->free_ps);
+    uint64_t ready = later(scheduler->now_ps, stream->free_ps);
     if (stream->entry.host_ns > MOST_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     } else {
         ready = later(ready, stream->entry.host_ns * 1000);
     }
     if (takes_time(&stream->entry) && stream->had_task) {
-        ready = later(ready, stream->free_ps + sim_ps_from_ns(chip->config.stream_gap_ns));
+        ready = later(ready, stream->free_ps + sim_ps_from_ns(scheduler->config->stream_gap_ns));
     }
     stream->ready_ps = ready;
     stream->state = SIM_TASK_EARLY;
@@ -170,10 +183,10 @@ bool sim_events_are_legal(uint32_t count)
 }
 
 /* The slot of an event, made if need be; NULL with the fault set. */
-static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
+static uint64_t *event_slot(struct sim_scheduler *scheduler, unsigned queue,
                             const struct leo_sqe_event *body)
 {
-    struct sim_events *events = &chip->scheduler.events[chip->function.ring[queue].space];
+    struct sim_events *events = &scheduler->events[scheduler->host->ring[queue].space];
     if (body->event < events->count) {
         return &events->value[body->event];
     }
@@ -194,12 +207,12 @@ static uint64_t *event_slot(struct leo_sim_chip *chip, unsigned queue,
     return &value[body->event];
 }
 
-static void start_event(struct leo_sim_chip *chip, unsigned queue)
+static void start_event(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_sqe_event body;
     memcpy(&body, stream->entry.body, sizeof(body));
-    uint64_t *value = event_slot(chip, queue, &body);
+    uint64_t *value = event_slot(scheduler, queue, &body);
     if (!value) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
         sim_stream_end(stream, stream->start_ps);
@@ -208,29 +221,30 @@ static void start_event(struct leo_sim_chip *chip, unsigned queue)
         *value = later(*value, body.sequence);
         sim_stream_end(stream, stream->start_ps);
     } else if (*value >= body.sequence) {
-        sim_stream_end(stream, chip->scheduler.now_ps);
+        sim_stream_end(stream, scheduler->now_ps);
     } else {
         stream->state = SIM_TASK_EVENT;
     }
 }
 
 /* Whether the value is there; true with the fault set if it never can be. */
-static bool has_value(struct leo_sim_chip *chip, unsigned queue)
+static bool has_value(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_sqe_value body;
     memcpy(&body, stream->entry.body, sizeof(body));
     if (body.compare >= LEO_VALUE_COMPARE_COUNT || body.addr % sizeof(uint64_t)) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
         return true;
     }
-    const struct sim_space *space = &chip->space[chip->function.ring[queue].space];
+    const struct sim_space *space = &scheduler->memory->space[scheduler->host->ring[queue].space];
     if (!sim_space_find(space, body.addr, sizeof(uint64_t))) {
         sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body.addr, sizeof(uint64_t));
         return true;
     }
     uint64_t value;
-    memcpy(&value, chip->hbm.data + (body.addr - chip->hbm.base), sizeof(value));
+    memcpy(&value, scheduler->memory->hbm.data + (body.addr - scheduler->memory->hbm.base),
+           sizeof(value));
     switch ((enum leo_value_compare)body.compare) {
     case LEO_VALUE_COMPARE_GREATER_EQUAL:
         return (int64_t)(value - body.value) >= 0;
@@ -244,11 +258,11 @@ static bool has_value(struct leo_sim_chip *chip, unsigned queue)
     return false;
 }
 
-static void start_copy(struct leo_sim_chip *chip, unsigned queue)
+static void start_copy(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     uint64_t end_ps = stream->start_ps;
-    (void)sim_copy_start(chip, queue, &end_ps);
+    (void)sim_copy_start(scheduler, queue, &end_ps);
     sim_stream_end(stream, end_ps);
 }
 
@@ -261,11 +275,11 @@ static bool has_legal_flags(const struct leo_sqe *entry)
 }
 
 /* Starts what has been fetched. Ends it at once if it takes no time or cannot be done. */
-static void start(struct leo_sim_chip *chip, unsigned queue)
+static void start(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     const struct leo_sqe *entry = &stream->entry;
-    stream->start_ps = chip->scheduler.now_ps;
+    stream->start_ps = scheduler->now_ps;
     if (!has_legal_flags(entry)) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     } else if (entry->flags & LEO_SQE_SKIP_AFTER_FAULT && stream->failed) {
@@ -276,7 +290,7 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
         return;
     }
     if (queue == 0) {
-        enum leo_fault fault = sim_admin_run(chip, entry);
+        enum leo_fault fault = sim_admin_run(scheduler, entry);
         if (fault != LEO_FAULT_NONE) {
             sim_stream_fault(stream, fault, 0, 0);
         }
@@ -289,20 +303,20 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
         break;
     case LEO_SQE_OP_KERNEL:
         stream->state = SIM_TASK_KERNEL;
-        if (!sim_kernel_start(chip, queue)) {
+        if (!sim_kernel_start(scheduler, queue)) {
             sim_stream_end(stream, stream->start_ps);
         }
         break;
     case LEO_SQE_OP_COPY:
     case LEO_SQE_OP_FILL:
-        start_copy(chip, queue);
+        start_copy(scheduler, queue);
         break;
     case LEO_SQE_OP_EVENT_RECORD:
     case LEO_SQE_OP_EVENT_WAIT:
-        start_event(chip, queue);
+        start_event(scheduler, queue);
         break;
     case LEO_SQE_OP_OVERFLOW:
-        (void)sim_overflow_start(chip, queue);
+        (void)sim_overflow_start(scheduler, queue);
         sim_stream_end(stream, stream->start_ps);
         break;
     case LEO_SQE_OP_VALUE_WAIT:
@@ -315,17 +329,17 @@ static void start(struct leo_sim_chip *chip, unsigned queue)
     }
 }
 
-static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
+static uint32_t write_fault(struct sim_scheduler *scheduler, unsigned queue)
 {
-    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct sim_stream *stream = &scheduler->stream[queue];
     if (stream->fault.code == LEO_FAULT_NONE) {
         return 0;
     }
     if (stream->fault.code == LEO_FAULT_CORE_DEADLOCK && stream->stuck) {
-        return sim_checks_write(chip, queue, stream->stuck);
+        return sim_checks_write(scheduler, queue, stream->stuck);
     }
     if (stream->checked) {
-        return sim_checks_write(chip, queue, &stream->check->findings);
+        return sim_checks_write(scheduler, queue, &stream->check->findings);
     }
     bool kernel = stream->entry.opcode == LEO_SQE_OP_KERNEL;
     struct leo_fault_record record = {
@@ -346,13 +360,13 @@ static uint32_t write_fault(struct leo_sim_chip *chip, unsigned queue)
         .image_addr = kernel ? stream->kernel.body.image_addr : 0,
         .cycle = stream->fault_cycle,
     };
-    return sim_fault_write(chip, &record);
+    return sim_fault_write(scheduler->host, &record);
 }
 
-static void make_record(const struct leo_sim_chip *chip, unsigned queue,
+static void make_record(const struct sim_scheduler *scheduler, unsigned queue,
                         struct leo_task_record *record_out)
 {
-    const struct sim_stream *stream = &chip->scheduler.stream[queue];
+    const struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_task_record record = {
         .cmd_id = stream->entry.cmd_id,
         .queue = (uint16_t)queue,
@@ -386,124 +400,125 @@ static void make_record(const struct leo_sim_chip *chip, unsigned queue,
 }
 
 /* Entries of a tape may wait for a task of another queue. */
-static void replay_done(struct leo_sim_chip *chip, unsigned queue,
+static void replay_done(struct sim_scheduler *scheduler, unsigned queue,
                         const struct leo_task_record *record)
 {
-    sim_replay_done(chip, queue, record);
-    for (unsigned i = 1; i < chip->config.queues; i++) {
-        if (sim_replay_has(chip, i)) {
-            sim_scheduler_wake(chip, i);
+    const struct sim_stream *stream = &scheduler->stream[queue];
+    const struct sim_replay_time time = {stream->start_ps, stream->end_ps};
+    sim_replay_done(scheduler->replay, queue, record, &time);
+    for (unsigned i = 1; i < scheduler->config->queues; i++) {
+        if (sim_replay_has(scheduler->replay, i)) {
+            sim_scheduler_wake(scheduler, i);
         }
     }
 }
 
-static void complete(struct leo_sim_chip *chip, unsigned queue)
+static void complete(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     const bool takes = takes_time(&stream->entry);
     struct leo_task_record record;
     if (takes) {
-        make_record(chip, queue, &record);
-        sim_profile_task(chip, &record);
+        make_record(scheduler, queue, &record);
+        sim_profile_task(scheduler->host, &record);
         stream->had_task = true;
     }
-    if (chip->tape && queue) {
-        sim_tape_done(chip->tape, queue, stream->fault.code, stream->start_ps, stream->end_ps);
+    if (scheduler->tape && queue) {
+        sim_tape_done(scheduler->tape, queue, stream->fault.code, stream->start_ps, stream->end_ps);
     }
-    if (chip->replay) {
-        replay_done(chip, queue, takes ? &record : NULL);
+    if (scheduler->replay) {
+        replay_done(scheduler, queue, takes ? &record : NULL);
     }
-    sim_profile_flush(chip);
+    sim_profile_flush(scheduler->host);
     struct leo_cqe entry = {
         .cmd_id = stream->entry.cmd_id,
         .status = (uint16_t)stream->fault.code,
-        .fault_index = write_fault(chip, queue),
+        .fault_index = write_fault(scheduler, queue),
         .start_ns = stream->start_ps / 1000,
         .end_ns = stream->end_ps / 1000,
     };
     stream->failed = stream->failed || stream->fault.code != LEO_FAULT_NONE;
     stream->free_ps = stream->end_ps;
     stream->state = SIM_TASK_NONE;
-    sim_ring_complete(chip, queue, &entry);
+    sim_ring_complete(scheduler->host, queue, &entry);
 }
 
 /* Takes a stream as far as it gets now; whether it did anything. */
-static bool advance_stream(struct leo_sim_chip *chip, unsigned queue)
+static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_stream *stream = &chip->scheduler.stream[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_sqe_event event;
     for (bool moved = false;; moved = true) {
         switch (stream->state) {
         case SIM_TASK_NONE:
-            if (!fetch(chip, queue)) {
-                set_active(&chip->scheduler, queue, false);
+            if (!fetch(scheduler, queue)) {
+                set_active(scheduler, queue, false);
                 return moved;
             }
             break;
         case SIM_TASK_EARLY:
-            if (stream->ready_ps > chip->scheduler.now_ps) {
+            if (stream->ready_ps > scheduler->now_ps) {
                 return moved;
             }
-            start(chip, queue);
+            start(scheduler, queue);
             break;
         case SIM_TASK_EVENT:
             memcpy(&event, stream->entry.body, sizeof(event));
-            if (*event_slot(chip, queue, &event) < event.sequence) {
+            if (*event_slot(scheduler, queue, &event) < event.sequence) {
                 return moved;
             }
-            sim_stream_end(stream, chip->scheduler.now_ps);
+            sim_stream_end(stream, scheduler->now_ps);
             break;
         case SIM_TASK_VALUE:
-            if (!has_value(chip, queue)) {
+            if (!has_value(scheduler, queue)) {
                 return moved;
             }
-            sim_stream_end(stream, chip->scheduler.now_ps);
+            sim_stream_end(stream, scheduler->now_ps);
             break;
         case SIM_TASK_KERNEL:
             return moved;
         case SIM_TASK_DONE:
-            if (stream->end_ps > chip->scheduler.now_ps || !sim_ring_has_room(chip, queue)) {
+            if (stream->end_ps > scheduler->now_ps || !sim_ring_has_room(scheduler->host, queue)) {
                 return moved;
             }
-            complete(chip, queue);
+            complete(scheduler, queue);
             break;
         }
     }
 }
 
-static void take_doorbells(struct leo_sim_chip *chip)
+static void take_doorbells(struct sim_scheduler *scheduler)
 {
-    struct sim_function *function = &chip->function;
+    struct sim_function *function = scheduler->host;
     if (!atomic_load(&function->any_rung)) {
         return;
     }
     atomic_store(&function->any_rung, false);
-    for (unsigned word = 0; word < (chip->config.queues + 63) / 64; word++) {
-        chip->scheduler.active[word] |= atomic_exchange(&function->rung[word], 0);
+    for (unsigned word = 0; word < (scheduler->config->queues + 63) / 64; word++) {
+        scheduler->active[word] |= atomic_exchange(&function->rung[word], 0);
     }
 }
 
-void sim_scheduler_advance(struct leo_sim_chip *chip)
+void sim_scheduler_advance(struct sim_scheduler *scheduler)
 {
-    take_doorbells(chip);
+    take_doorbells(scheduler);
     bool moved;
     do {
         moved = false;
-        for (unsigned queue = next_active(chip, 0); queue < chip->config.queues;
-             queue = next_active(chip, queue + 1)) {
-            moved |= advance_stream(chip, queue);
+        for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
+             queue = next_active(scheduler, queue + 1)) {
+            moved |= advance_stream(scheduler, queue);
         }
     } while (moved);
-    sim_kernel_dispatch(chip);
+    sim_kernel_dispatch(scheduler);
 }
 
 /* When the next thing happens that was not done now; UINT64_MAX = never. */
-static uint64_t next_time(const struct leo_sim_chip *chip)
+static uint64_t next_time(const struct sim_scheduler *scheduler)
 {
-    const struct sim_scheduler *scheduler = &chip->scheduler;
     uint64_t next = UINT64_MAX;
-    for (unsigned queue = next_active(chip, 0); queue < chip->config.queues;
-         queue = next_active(chip, queue + 1)) {
+    for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
+         queue = next_active(scheduler, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
         uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
                       : stream->state == SIM_TASK_DONE ? stream->end_ps
@@ -516,18 +531,17 @@ static uint64_t next_time(const struct leo_sim_chip *chip)
     return next;
 }
 
-bool sim_scheduler_step(struct leo_sim_chip *chip, bool for_ever)
+bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     scheduler->for_ever = for_ever;
-    uint64_t next = next_time(chip);
-    if (sim_cores_busy(chip)) {
-        sim_cores_round(chip, next);
+    uint64_t next = next_time(scheduler);
+    if (sim_cores_busy(scheduler)) {
+        sim_cores_round(scheduler, next);
     } else if (next == UINT64_MAX) {
         return false;
     } else {
         scheduler->now_ps = later(scheduler->now_ps, next);
     }
-    atomic_store(&chip->function.sim_time_ns, scheduler->now_ps / 1000);
+    atomic_store(&scheduler->host->sim_time_ns, scheduler->now_ps / 1000);
     return true;
 }

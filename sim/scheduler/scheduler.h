@@ -3,17 +3,18 @@
  * chip's clock. */
 #pragma once
 
-#include "../core/core.h"
+#include "../core/cores.h"
+#include "../function/function.h"
+#include "../memory/memory.h"
 #include "../scalar/scalar.h"
 #include "../section.h"
-#include "../time/engine.h"
 #include "image.h"
 #include <leo/faults.h>
 #include <leo/layout.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct leo_sim_chip;
+struct sim_replay;
 struct sim_check_global;
 struct sim_stores;
 struct sim_findings;
@@ -87,12 +88,19 @@ struct sim_events {
 };
 
 struct sim_scheduler {
+    /* What it works with; the chip gives it before anything else is done. */
+    const struct sim_config *config;
+    struct sim_cores *cores;
+    struct sim_memory *memory;
+    struct sim_function *host;
+    struct sim_tape *tape;     /**< what it does is recorded; NULL = it is not */
+    struct sim_replay *replay; /**< what it does comes from a tape; NULL = from its rings */
+
     uint64_t now_ps;
     uint64_t epoch_ps;         /**< cycle 0 of the event engine */
     struct sim_stream *stream; /**< by queue number */
     uint64_t *active;          /**< bit set: the queue may have something to do */
     struct sim_slot *slot;     /**< by core */
-    unsigned cores;
     unsigned running;          /**< slots in SIM_CORE_RUNNING */
     struct sim_events *events; /**< by address space */
     struct sim_image_cache images;
@@ -108,96 +116,98 @@ struct sim_scheduler {
     unsigned engine_core;
 };
 
-leo_status sim_scheduler_init(struct leo_sim_chip *chip);
-void sim_scheduler_finish(struct leo_sim_chip *chip);
+leo_status sim_scheduler_init(struct sim_scheduler *scheduler);
+void sim_scheduler_finish(struct sim_scheduler *scheduler);
 /** Stops everything, before its state is zeroed. */
-void sim_scheduler_reset(struct leo_sim_chip *chip);
+void sim_scheduler_reset(struct sim_scheduler *scheduler);
 /** Its state (section.h). */
-bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user);
+bool sim_scheduler_walk(struct sim_scheduler *scheduler, sim_stretch_fn fn, void *user);
 /** No task is under way or waits. */
-bool sim_scheduler_is_idle(const struct leo_sim_chip *chip);
+bool sim_scheduler_is_idle(const struct sim_scheduler *scheduler);
 /** Whether a space can have so many event slots. */
 bool sim_events_are_legal(uint32_t count);
-void sim_scheduler_wake(struct leo_sim_chip *chip, unsigned queue);
+void sim_scheduler_wake(struct sim_scheduler *scheduler, unsigned queue);
 /** Forgets the task of a queue that is deleted. */
-void sim_scheduler_drop(struct leo_sim_chip *chip, unsigned queue);
+void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue);
 /** Takes entries, starts and ends what is due now. */
-void sim_scheduler_advance(struct leo_sim_chip *chip);
+void sim_scheduler_advance(struct sim_scheduler *scheduler);
 /** Runs cores and moves time to the next thing that happens. False: nothing ever will, unless the
  * host submits something. `for_ever`: it will not. */
-bool sim_scheduler_step(struct leo_sim_chip *chip, bool for_ever);
+bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever);
 
 /** kernel.c: checks the launch and makes it a candidate for cores. False: the fault of the stream
  * is set. */
-bool sim_kernel_start(struct leo_sim_chip *chip, unsigned queue);
+bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue);
 /** Hands blocks of waiting kernels to free cores: by the queues' priority, then oldest task first.
  */
-void sim_kernel_dispatch(struct leo_sim_chip *chip);
+void sim_kernel_dispatch(struct sim_scheduler *scheduler);
 /** Gives core `id`, whose block has ended well, the next one of its task at once; false if there is
  * none. */
-bool sim_kernel_refill(struct leo_sim_chip *chip, unsigned id);
+bool sim_kernel_refill(struct sim_scheduler *scheduler, unsigned id);
 /** The block of core `id` has ended and no other follows: ends the task if it was the last. */
-void sim_kernel_block_end(struct leo_sim_chip *chip, unsigned id);
+void sim_kernel_block_end(struct sim_scheduler *scheduler, unsigned id);
 
 /** Cores that run a block of a kernel together: fills `id`, cube core first; their number. */
-unsigned sim_kernel_group(const struct leo_sim_chip *chip, const struct sim_kernel *kernel,
+unsigned sim_kernel_group(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
                           unsigned group, unsigned id[SIM_GROUP_MOST]);
 /** Of a core: its cube core's number. */
-unsigned sim_core_group(const struct leo_sim_chip *chip, unsigned id);
+unsigned sim_core_group(const struct sim_scheduler *scheduler, unsigned id);
 
 /** polls.c: what cores that poll global memory need. */
-leo_status sim_polls_create(struct leo_sim_chip *chip);
-void sim_polls_destroy(struct leo_sim_chip *chip);
+leo_status sim_polls_create(struct sim_scheduler *scheduler);
+void sim_polls_destroy(struct sim_scheduler *scheduler);
 /** A block with this text begins: from now on what is written is noted if it may be polled. */
-void sim_polls_begin(struct leo_sim_chip *chip, const struct sim_decoded *text);
+void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *text);
 /** No core runs. */
-void sim_polls_rest(struct leo_sim_chip *chip);
+void sim_polls_rest(struct sim_scheduler *scheduler);
 /** A copy or fill has written device memory and ends then. */
-void sim_polls_copied(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, uint64_t end_ps);
+void sim_polls_copied(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
+                      uint64_t end_ps);
 /** Carries out loads that poll; whether any core got on. */
-bool sim_polls_settle(struct leo_sim_chip *chip);
+bool sim_polls_settle(struct sim_scheduler *scheduler);
 
 /** cross.c: cores that wait for flags of others go on if they were raised; those that wait for ever
  * end. `idle`: nothing else on the chip will ever happen. */
-void sim_cross_settle(struct leo_sim_chip *chip, bool idle);
+void sim_cross_settle(struct sim_scheduler *scheduler, bool idle);
 /** The core's block has ended: its sets stay. */
 void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core);
 
 /** Drops the kernel of a queue with the cores that run it. */
-void sim_kernel_abandon(struct leo_sim_chip *chip, unsigned queue);
+void sim_kernel_abandon(struct sim_scheduler *scheduler, unsigned queue);
 /** cores.c: one stretch of the blocks that run, and time as far as it is known then, but not past
  * `until_ps`. At most one block ends. */
-void sim_cores_round(struct leo_sim_chip *chip, uint64_t until_ps);
+void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps);
 /** Mappings of a space changed: cores must look again. */
-void sim_cores_forget(struct leo_sim_chip *chip);
+void sim_cores_forget(struct sim_scheduler *scheduler);
 /** A block is about to begin. */
-void sim_cores_wake(struct leo_sim_chip *chip);
-bool sim_cores_busy(const struct leo_sim_chip *chip);
+void sim_cores_wake(struct sim_scheduler *scheduler);
+bool sim_cores_busy(const struct sim_scheduler *scheduler);
 /** The engine's cycles and the chip's time. */
-double sim_cores_cycle(const struct leo_sim_chip *chip, uint64_t ps);
-uint64_t sim_cores_ps(const struct leo_sim_chip *chip, double cycle);
+double sim_cores_cycle(const struct sim_scheduler *scheduler, uint64_t ps);
+uint64_t sim_cores_ps(const struct sim_scheduler *scheduler, double cycle);
 /** Of the event engine: an instruction into the trace of its core. */
-void sim_cores_trace(void *chip, unsigned core, const struct sim_time_record *record,
+void sim_cores_trace(void *scheduler, unsigned core, const struct sim_time_record *record,
                      const struct sim_time_span *span);
 
 /* checks.c: nothing happens on a chip without checks. */
-leo_status sim_checks_create(struct leo_sim_chip *chip, unsigned which);
-void sim_checks_destroy(struct leo_sim_chip *chip);
+leo_status sim_checks_create(struct sim_scheduler *scheduler, unsigned which);
+void sim_checks_destroy(struct sim_scheduler *scheduler);
 void sim_checks_forget(struct sim_stream *stream);
 /** A kernel starts. */
-void sim_checks_start(struct leo_sim_chip *chip, unsigned queue);
+void sim_checks_start(struct sim_scheduler *scheduler, unsigned queue);
 /** Core `id` starts the kernel's next block. */
-void sim_checks_block(struct leo_sim_chip *chip, unsigned id, const struct sim_kernel *kernel,
+void sim_checks_block(struct sim_scheduler *scheduler, unsigned id, const struct sim_kernel *kernel,
                       struct sim_check_global *check);
 /** Core `id` has run on; `returned`: its block ended without a fault. */
-void sim_checks_after(struct leo_sim_chip *chip, unsigned id, bool returned);
+void sim_checks_after(struct sim_scheduler *scheduler, unsigned id, bool returned);
 /** All blocks have ended: findings are the fault of a task that has none. */
 void sim_checks_finish(struct sim_stream *stream);
 /** Writes findings as fault records; the first one's number + 1. */
-uint32_t sim_checks_write(struct leo_sim_chip *chip, unsigned queue,
+uint32_t sim_checks_write(struct sim_scheduler *scheduler, unsigned queue,
                           const struct sim_findings *findings);
 /** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
-void sim_checks_written(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, bool written);
+void sim_checks_written(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
+                        bool written);
 
 /** What the entry of a kernel asks for. */
 static inline enum leo_float_mode sim_entry_float_mode(const struct leo_sqe *entry)
@@ -206,12 +216,12 @@ static inline enum leo_float_mode sim_entry_float_mode(const struct leo_sqe *ent
 }
 
 /** admin.c: runs an entry of the admin queue; its status. */
-enum leo_fault sim_admin_run(struct leo_sim_chip *chip, const struct leo_sqe *entry);
+enum leo_fault sim_admin_run(struct sim_scheduler *scheduler, const struct leo_sqe *entry);
 /** overflow.c: reads and clears the sticky status of the stream's space. False: the fault of the
  * stream is set. */
-bool sim_overflow_start(struct leo_sim_chip *chip, unsigned queue);
+bool sim_overflow_start(struct sim_scheduler *scheduler, unsigned queue);
 /** copy.c: does a copy or fill and says when it ends. False: the fault of the stream is set. */
-bool sim_copy_start(struct leo_sim_chip *chip, unsigned queue, uint64_t *end_ps);
+bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *end_ps);
 
 /** Sets the fault of a stream's present task, unless it has one: an entry that cannot be carried
  * out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../chip/chip.h"
+#include "scheduler.h"
 
 #include <leo/alloc.h>
 
@@ -17,11 +17,13 @@ static const struct sim_section stream_list[] = {
 
 #define SECTION(what, member) SIM_SECTION(struct sim_scheduler, what, member)
 static const struct sim_section list[] = {
+    SECTION(WIRED, config),      SECTION(WIRED, cores),
+    SECTION(WIRED, memory),      SECTION(WIRED, host),
+    SECTION(WIRED, tape),        SECTION(WIRED, replay),
     SECTION(CLOCK, now_ps),      SECTION(CLOCK, epoch_ps),
     SECTION(WIRED, stream),      SECTION(WIRED, active),
-    SECTION(WIRED, slot),        SECTION(WIRED, cores),
-    SECTION(GIVEN, running),     SECTION(WIRED, events),
-    SECTION(WIRED, images), // derived from device memory
+    SECTION(WIRED, slot),        SECTION(GIVEN, running),
+    SECTION(WIRED, events),      SECTION(WIRED, images), // derived from device memory
     SECTION(GIVEN, teams),       SECTION(STATE, engine_free_ps),
     SECTION(WIRED, stores), // empty while no core runs
     SECTION(GIVEN, rests),       SECTION(GIVEN, for_ever),
@@ -67,11 +69,10 @@ static bool walk_events(struct sim_events *events, unsigned space, sim_stretch_f
     return bytes == 0 || fn(user, &stretch);
 }
 
-bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user)
+bool sim_scheduler_walk(struct sim_scheduler *scheduler, sim_stretch_fn fn, void *user)
 {
-    struct sim_scheduler *scheduler = &chip->scheduler;
     bool on = sim_sections_walk(&sections, 0, scheduler, fn, user);
-    for (uint32_t queue = 0; on && queue < chip->config.queues; queue++) {
+    for (uint32_t queue = 0; on && queue < scheduler->config->queues; queue++) {
         on = sim_sections_walk(&stream_sections, queue, &scheduler->stream[queue], fn, user);
     }
     for (unsigned space = 0; on && space < LEO_SPACES; space++) {
@@ -80,12 +81,12 @@ bool sim_scheduler_walk(struct leo_sim_chip *chip, sim_stretch_fn fn, void *user
     return on;
 }
 
-bool sim_scheduler_is_idle(const struct leo_sim_chip *chip)
+bool sim_scheduler_is_idle(const struct sim_scheduler *scheduler)
 {
-    for (uint32_t queue = 0; queue < chip->config.queues; queue++) {
-        if (chip->scheduler.stream[queue].state != SIM_TASK_NONE) {
+    for (uint32_t queue = 0; queue < scheduler->config->queues; queue++) {
+        if (scheduler->stream[queue].state != SIM_TASK_NONE) {
             return false;
         }
     }
-    return chip->scheduler.running == 0;
+    return scheduler->running == 0;
 }

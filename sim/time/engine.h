@@ -59,7 +59,7 @@ _Static_assert(sizeof(((struct leo_task_record *)0)->stall) ==
 /** What a block needed. */
 struct sim_time_stats {
     double begin, end;
-    double returned; /**< when the scalar unit came to the end of the log */
+    double returned; /**< when the scalar unit came to the end of the log, or was stopped */
     double scalar;   /**< cycles of the scalar unit; what it waited for is in `stalled` */
     double busy[LEO_PIPE_COUNT];
     double stalled[LEO_PIPE_COUNT][SIM_TIME_STALLS]; /**< BANK and MEMORY are part of `busy` */

@@ -379,6 +379,7 @@ static void time_out(struct sim_time_engine *engine, unsigned id)
 {
     struct sim_time_core *core = &engine->core[id];
     core->stats.timed_out = true;
+    core->stats.returned = core->stats.begin + core->limit;
     end_block(engine, id, core->stats.begin + core->limit);
 }
 
@@ -409,6 +410,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         return false;
     }
     if (core->stats.overflow) {
+        core->stats.returned = core->cycle;
         end_block(engine, id, core->cycle);
         return false;
     }

@@ -4,6 +4,7 @@
 
 A layer sees its own headers, isa's and those of its left neighbour: isa, sim | driver, runtime, kernels, training and
 examples, and a public header brings along only what all who may include it may see. tools and tests see every public header, but <leo/sim.h> only where it is listed below.
+Inside sim/ only the room chip/ knows the struct of the whole chip.
 """
 
 import re
@@ -31,6 +32,9 @@ GENERATED = {f"leo/{name}.h" for name in
              ("status", "faults", "isa_enums", "insn", "layout", "map", "regs", "csr", "intrin")}
 # Neither quoted nor in angle brackets: a macro, which would hide what it includes.
 HIDDEN = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([^"<\s].*)', re.M)
+# The struct of everything: only the room that puts the parts together knows it; others are given what they work with.
+WHOLE = re.compile(r"\bstruct leo_sim_chip\b|\bchip/chip\.h\b")
+WHOLE_ROOMS = ("sim/chip/", "sim/include/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -97,6 +101,9 @@ def main():
         for match in HIDDEN.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             violations.append(f"{path}:{line}: includes {match.group(1)}: a macro hides what it includes")
+        if path.parts[0] == "sim" and not str(path).startswith(WHOLE_ROOMS):
+            violations += [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match.group(0)}: only sim/chip knows the whole chip"
+                           for match in WHOLE.finditer(text)]
         for match in INCLUDE.finditer(text):
             kind, name = match.groups()
             why = check_public(path, name, owners) if kind == "<" else check_private(root, path, name, private)

@@ -80,6 +80,7 @@ class Checks(unittest.TestCase):
             ("tools/leo/x.c", "#include <leo/sim.h>\n", "tools must not see sim"),
             ("runtime/x.c", "#define HEADER <leo/sim.h>\n#include HEADER\n", "runtime/x.c:2: includes HEADER: a macro"),
             ("runtime/include/leo/other.h", "#include <leo/driver.h>\n", "kernels would see driver through it"),
+            ("sim/scheduler/x.c", "struct leo_sim_chip;\n", "sim/scheduler/x.c:1: struct leo_sim_chip: only sim/chip knows"),
             ("examples/x.c", "#include <leo/nothing.h>\n", "no public header of that name"),
         ):
             self.expect_bad(message, "layers.py", files={name: text})
