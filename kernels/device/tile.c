@@ -467,6 +467,7 @@ __global__ __vector__ void tile_run(struct op_tile_args args)
         wait_flag(PIPE_MTE3, PIPE_V, parity);
         if (row != filled) {
             set_vector_mask(0, t->tile);
+            pipe_barrier(PIPE_V); // the row before was read there
             fill_rows(t, row);
             filled = row;
         }

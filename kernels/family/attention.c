@@ -4,31 +4,15 @@
  * length, features], whatever the layout. The scores of a part of the batch are in memory at a
  * time.
  */
-#include "chain.h"
+#include "attention.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
-    RANK = 5,
     COPIES = 8, /**< how often softmaxMax and softmaxSum hold each number */
 };
 static const int64_t part_bytes = INT64_C(256) << 20; /* scores of a part, f32 */
-
-struct attention {
-    struct op_tensor q, k, v; /* [B, M, G, S, D]; G = 1 for k and v */
-    struct op_tensor mask, shift,
-        drop; /* rank 0: not given; mask and shift have rank 4: broadcast to [B, N, Sq, Sk] */
-    int64_t batch, heads, groups, queries, keys; /* heads of keys; queries' heads of each */
-    int64_t low, high;                           /* band of keys a query sees */
-    bool banded;
-    double scale, keep;
-};
-
-static int64_t heads_of(const struct attention *a)
-{
-    return a->heads * a->groups;
-}
 
 /* ---- what the call says ---- */
 
@@ -123,7 +107,7 @@ static leo_status take_mask(const struct op_call *call, struct attention *a)
     if (a->banded || !mask) {
         return LEO_OK;
     }
-    const int64_t shape[] = {a->batch, heads_of(a), a->queries, a->keys};
+    const int64_t shape[] = {a->batch, op_attention_heads(a), a->queries, a->keys};
     if (!op_tensor_broadcast(mask, 4, shape, &a->mask)) {
         return op_call_fail(call, LEO_ERR_SHAPE, "attenMask of shape %s does not broadcast to %s",
                             op_tensor_shape_text(mask).text, op_shape_text(4, shape).text);
@@ -137,7 +121,7 @@ static leo_status take_others(const struct op_call *call, const char *shift_name
     const struct op_tensor *shift = op_call_tensor(call, shift_name),
                            *drop = op_call_tensor(call, "dropMaskOptional"),
                            *padding = op_call_tensor(call, "paddingMaskOptional");
-    const int64_t shape[] = {a->batch, heads_of(a), a->queries, a->keys};
+    const int64_t shape[] = {a->batch, op_attention_heads(a), a->queries, a->keys};
     if (padding && op_tensor_count(padding)) {
         return op_call_fail(call, LEO_ERR_UNSUPPORTED, "paddingMask must be NULL");
     }
@@ -149,7 +133,7 @@ static leo_status take_others(const struct op_call *call, const char *shift_name
     if (a->keep == 1) {
         return LEO_OK;
     }
-    const int64_t bits = a->batch * heads_of(a) * a->queries * a->keys;
+    const int64_t bits = a->batch * op_attention_heads(a) * a->queries * a->keys;
     if (!drop || op_tensor_count(drop) * 8 < bits || !op_tensor_is_dense(drop)) {
         return op_call_fail(call, LEO_ERR_SHAPE,
                             "keepProb is %g, but dropMask has no %" PRId64 " bits", a->keep, bits);
@@ -194,10 +178,16 @@ static leo_status take(const struct op_call *call, const char *key, const char *
 // How many members of the batch at a time; bits of the dropout mask begin at whole bytes.
 static int64_t part_of(const struct attention *a)
 {
-    const int64_t one = heads_of(a) * a->queries * a->keys;
+    const int64_t one = op_attention_heads(a) * a->queries * a->keys;
     int64_t members = part_bytes / (one * 4);
     members = members < 1 ? 1 : members;
     return members >= a->batch || (a->drop.rank && one % 8) ? a->batch : members;
+}
+
+// Something as large as the scores stands in memory, or may.
+static bool has_plane(const struct attention *a)
+{
+    return a->mask.rank || a->shift.rank || a->drop.rank;
 }
 
 static struct op_tensor part(const struct op_tensor *t, int64_t begin, int64_t count)
@@ -215,7 +205,8 @@ static struct attention part_call(const struct attention *a, int64_t begin, int6
     some.mask = part(&a->mask, begin, count);
     some.shift = part(&a->shift, begin, count);
     if (a->drop.rank) {
-        const int64_t one = heads_of(a) * a->queries * a->keys, bytes[] = {(count * one + 7) / 8};
+        const int64_t one = op_attention_heads(a) * a->queries * a->keys,
+                      bytes[] = {(count * one + 7) / 8};
         some.drop =
             op_tensor_dense(a->drop.addr + (uint64_t)(begin * one / 8), OP_TYPE_U8, 1, bytes);
     }
@@ -226,7 +217,7 @@ static struct op_tensor scores_temp(struct op_chain *chain, const struct attenti
                                     enum op_type type)
 {
     const int64_t shape[] = {a->batch, a->heads, a->groups, a->queries, a->keys};
-    return op_chain_temp(chain, type, RANK, shape);
+    return op_chain_temp(chain, type, ATTENTION_RANK, shape);
 }
 
 /* ---- steps ---- */
@@ -254,7 +245,7 @@ static struct op_tensor bias_of(struct op_chain *chain, const struct attention *
     }
     bias = op_chain_temp_like(chain, OP_TYPE_F32, &own);
     OP_CHAIN_CALL(chain, "AttentionMask", op_value_tensor(&own), op_value_tensor(&bias));
-    if (bias.dim[1] == heads_of(a)) {
+    if (bias.dim[1] == op_attention_heads(a)) {
         return group_heads(&bias, a->heads);
     }
     return op_view_insert(&bias, 1);
@@ -310,8 +301,8 @@ static void forward(struct op_chain *chain, const struct attention *a,
     const int64_t shape[] = {a->batch, a->heads, a->groups, a->queries, 1}, last[] = {4};
     const struct op_ints over = {last, 1};
     const struct op_tensor bias = bias_of(chain, a), score = scores_temp(chain, a, OP_TYPE_F32),
-                           max = op_chain_temp(chain, OP_TYPE_F32, RANK, shape),
-                           sum = op_chain_temp(chain, OP_TYPE_F32, RANK, shape);
+                           max = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape),
+                           sum = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape);
     scores(chain, a, &bias, &score);
     OP_CHAIN_CALL(chain, "Amax", op_value_tensor(&score), op_value_ints(&over), op_value_int(1),
                   op_value_tensor(&max));
@@ -339,7 +330,7 @@ static void transposed_product(struct op_chain *chain, const struct op_tensor *a
         return;
     }
     const int64_t shape[] = {out->dim[0], out->dim[1], a->dim[2], out->dim[3], out->dim[4]};
-    const struct op_tensor each = op_chain_temp(chain, OP_TYPE_F32, RANK, shape),
+    const struct op_tensor each = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape),
                            to = op_view_select(out, 2, 0);
     op_chain_matmul(chain, &turned, b, &each);
     op_chain_sum(chain, &each, 2, &to);
@@ -357,7 +348,7 @@ static void backward(struct op_chain *chain, const struct attention *a, const st
                            dweight = scores_temp(chain, a, OP_TYPE_F32),
                            turned_v = op_view_swap(&a->v, 3, 4), max = column_of(&g->max, a),
                            sum = column_of(&g->sum, a),
-                           mean = op_chain_temp(chain, OP_TYPE_F32, RANK, shape),
+                           mean = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape),
                            both = op_chain_temp_like(chain, OP_TYPE_F32, &g->dy),
                            narrow = a->v.type == OP_TYPE_F32 ? dweight
                                                              : scores_temp(chain, a, a->v.type);
@@ -386,7 +377,7 @@ static void backward(struct op_chain *chain, const struct attention *a, const st
 static leo_status check_column(const struct op_call *call, const struct attention *a,
                                const char *name)
 {
-    const int64_t shape[] = {a->batch, heads_of(a), a->queries, COPIES};
+    const int64_t shape[] = {a->batch, op_attention_heads(a), a->queries, COPIES};
     if (!op_call_tensor(call, name)) {
         return op_call_fail(call, LEO_ERR_BAD_POINTER, "%s is NULL", name);
     }
@@ -435,7 +426,12 @@ static leo_status plan_forward(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     chain.status = status;
-    const int64_t members = status == LEO_OK ? part_of(&all) : 1;
+    const bool fused =
+        status == LEO_OK && op_attention_can_fuse(&all, op_call_tensor(call, "softmaxMaxOut"),
+                                                  op_call_tensor(call, "softmaxSumOut"), &out);
+    const int64_t members = status != LEO_OK            ? 1
+                            : fused && !has_plane(&all) ? all.batch
+                                                        : part_of(&all);
     for (int64_t begin = 0; chain.status == LEO_OK && begin < all.batch; begin += members) {
         const int64_t count = begin + members < all.batch ? members : all.batch - begin;
         const struct attention some = part_call(&all, begin, count);
@@ -443,7 +439,11 @@ static leo_status plan_forward(const struct op_call *call)
                                sum = part(op_call_tensor(call, "softmaxSumOut"), begin, count),
                                to = part(&out, begin, count);
         const uint64_t mark = op_plan_temp_mark(call->plan);
-        forward(&chain, &some, &max, &sum, &to);
+        if (fused) {
+            op_attention_fused(&chain, &some, &max, &sum, &to);
+        } else {
+            forward(&chain, &some, &max, &sum, &to);
+        }
         op_plan_temp_release(call->plan, mark);
     }
     return chain.status;

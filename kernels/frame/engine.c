@@ -107,9 +107,14 @@ static leo_status load_program(struct op_engine *engine, const char *name,
     struct leo_rt_module **module = &engine->modules[program - op_programs];
     if (!*module) {
         const bool coupled = engine->chip == OP_ON_910A;
+        const unsigned char *image = coupled ? program->coupled : program->split;
+        if (!image) {
+            return leo_rt_fail(LEO_ERR_NOT_FOUND, "device program %s is not one of this chip",
+                               name);
+        }
         leo_status status = leo_rt_module_load(
-            engine->device, coupled ? program->coupled : program->split,
-            coupled ? *program->coupled_bytes : *program->split_bytes, name, module);
+            engine->device, image, coupled ? *program->coupled_bytes : *program->split_bytes, name,
+            module);
         if (status != LEO_OK) {
             return status;
         }

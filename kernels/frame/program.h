@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/** A device program compiled for both generations. Sizes are not constants of the table's file,
- * hence pointers. */
+/** A device program compiled for both generations; NULL where one has none. Sizes are not constants
+ * of the table's file, hence pointers. */
 struct op_program {
     const char *name;
     const unsigned char *coupled, *split;

@@ -45,17 +45,20 @@ def rows_c(tables, family_data):
 
 
 def programs_c(programs):
-    names = sorted(name for name, _, _ in programs)
+    """`programs`: name, source for the 910A, source for the 910B; "-" where a chip has none."""
     parts = [NOTE, "#include <frame/program.h>\n\n"]
-    for name in names:
-        for arch in ("1001", "2201"):
-            parts.append(f"extern const unsigned char op_{name}_{arch}_elf[];\n"
-                         f"extern const size_t op_{name}_{arch}_elf_bytes;\n")
-    parts.append("\nconst struct op_program op_programs[] = {\n")
-    for name in names:
-        parts.append(f'    {{"{name}", op_{name}_1001_elf, op_{name}_2201_elf, &op_{name}_1001_elf_bytes, '
-                     f"&op_{name}_2201_elf_bytes}},\n")
-    parts.append(f"}};\nconst unsigned op_program_total = {len(names)};\n")
+    table = []
+    for name, *sources in sorted(programs, key=lambda program: program[0]):
+        images, sizes = [], []
+        for arch, source in zip(("1001", "2201"), sources):
+            elf = f"op_{name}_{arch}_elf"
+            if source != "-":
+                parts.append(f"extern const unsigned char {elf}[];\nextern const size_t {elf}_bytes;\n")
+            images.append("NULL" if source == "-" else elf)
+            sizes.append("NULL" if source == "-" else f"&{elf}_bytes")
+        table.append(f'    {{"{name}", {", ".join(images + sizes)}}},\n')
+    parts.append("\nconst struct op_program op_programs[] = {\n" + "".join(table))
+    parts.append(f"}};\nconst unsigned op_program_total = {len(table)};\n")
     return "".join(parts)
 
 
