@@ -148,8 +148,28 @@ OP_INLINE void drop_result(const struct tile *tile)
     set_flag(PIPE_MTE3, PIPE_V, tile->slot);
 }
 
+/* Gaps at the ends of rows come from gaps of the inputs, which hold anything: what no f16 can hold
+ * there would count as an overflow. They are shorter than the 16 elements of a block. */
+OP_INLINE void clear_gaps(const struct tile *tile, uint32_t base)
+{
+    const uint32_t gap = tile->pitch - tile->count;
+    if (gap == 0) {
+        return;
+    }
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(0, UINT64_C(0x10000) - (UINT64_C(1) << (16 - gap)));
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        vector_dup(op_ub_f32(at_row(tile, base, r + 1) - 64), 0.0f, 1, 1, 1, 8, 8);
+    }
+    set_mask_count();
+}
+
 OP_INLINE void narrow(const struct work *w, const struct tile *tile)
 {
+    if (w->saturate) {
+        clear_gaps(tile, w->made);
+    }
     const uint8_t repeats = all_of(tile);
     const uint32_t to = w->out[tile->slot];
     leo_set_saturate(w->saturate);
@@ -263,12 +283,18 @@ OP_INLINE void clear(const struct work *w)
     }
 }
 
+OP_INLINE void set_count(const struct work *w, struct tile *tile, uint64_t count)
+{
+    const uint32_t granule = 32 / w->unit;
+    tile->count = (uint32_t)count;
+    tile->pitch = (tile->count + granule - 1) / granule * granule;
+}
+
 /* The first rows of [begin, end), whole or their first piece. */
 OP_INLINE struct tile first_tile(const struct work *w, uint64_t begin, uint64_t end)
 {
-    const uint32_t granule = 32 / w->unit;
-    struct tile tile = {.row = begin, .count = (uint32_t)op_min64(w->length, w->most)};
-    tile.pitch = (tile.count + granule - 1) / granule * granule;
+    struct tile tile = {.row = begin};
+    set_count(w, &tile, op_min64(w->length, w->most));
     tile.rows = begin < end ? (uint32_t)op_min64(op_min(w->most / tile.pitch, OP_ROW_TILE_ROWS),
                                                  end - begin)
                             : 0;

@@ -235,7 +235,7 @@ OP_INLINE void run_pass(const struct softmax *s, struct tile *tile, enum pass pa
     for (tile->first = 0; tile->first < s->work.length; tile->first += step, tile->slot ^= 1) {
         uint32_t a, b;
         const uint32_t made = made_at(&s->work, tile);
-        tile->count = (uint32_t)op_min64(step, s->work.length - tile->first);
+        set_count(&s->work, tile, op_min64(step, s->work.length - tile->first));
         load(&s->work, tile);
         take_inputs(&s->work, tile, &a, &b);
         begin_result(tile);
