@@ -113,7 +113,7 @@ leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
         *done = true;
         return plan_rows(work, space, &args);
     }
-    if ((args.bytes != 2 && args.bytes != 4) || space->stride[1][last] == 0) {
+    if (args.bytes != 2 && args.bytes != 4) {
         return LEO_OK;
     }
     for (unsigned d = last; d-- > 0;) {

@@ -344,8 +344,9 @@ static void copies_between_layouts(void)
 /* [rows, columns] with a row, a column and one element, in every float type. */
 static void broadcasts_of_rows_and_columns(void)
 {
-    static const struct shape wholes[] = {
-        {2, {300, 64}}, {2, {37, 1000}}, {2, {41, 100}}, {2, {7, 3000}}, {3, {5, 60, 8}}};
+    static const struct shape wholes[] = {{2, {300, 64}},  {2, {37, 1000}}, {2, {41, 100}},
+                                          {2, {7, 3000}},  {3, {5, 60, 8}}, {2, {1100, 49}},
+                                          {3, {9, 70, 9}}, {2, {2500, 2}}};
     const struct op_test_row *row = rig_row("Mul");
     for (unsigned type = OP_TYPE_F32; type <= OP_TYPE_BF16; type++) {
         for (unsigned i = 0;
