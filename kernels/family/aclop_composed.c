@@ -31,6 +31,25 @@ static struct op_tensor make_places(struct op_chain *chain, const struct op_tens
     return op_chain_temp(chain, OP_TYPE_I8, 4, dim);
 }
 
+// A temporary in the format of `like`.
+static struct op_tensor make_like(struct op_chain *chain, enum op_type type,
+                                  const struct op_tensor *like)
+{
+    struct op_tensor made = op_tensor_dense(0, type, like->rank, like->dim), storage;
+    made.format = like->format;
+    (void)op_layout_storage(&made, &storage); // as that of `like`, which is checked
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_temp_bytes(chain->plan, op_tensor_extent(&storage), &made.addr);
+    }
+    return made;
+}
+
+// Volumes in a format of the chip are pooled as rows.
+static bool is_native_volume(const struct op_call *call)
+{
+    return op_call_tensor(call, "x")->rank != 4 && op_layout_any_native(call->row, call->args);
+}
+
 static void pool(struct op_chain *chain, const struct op_tensor *x, const struct op_tensor *y,
                  const struct op_tensor *places)
 {
@@ -45,6 +64,9 @@ static void pool(struct op_chain *chain, const struct op_tensor *x, const struct
 static leo_status plan_max_pool(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    if (is_native_volume(call)) {
+        return op_layout_run_as_rows(call);
+    }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor places = make_places(&chain, y);
     pool(&chain, x, y, &places);
@@ -58,9 +80,12 @@ static leo_status plan_max_pool(const struct op_call *call)
 static leo_status plan_max_pool_gradient(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads");
+    if (is_native_volume(call)) {
+        return op_layout_run_as_rows(call);
+    }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor places = make_places(&chain, grads),
-                           y = op_chain_temp_like(&chain, x->type, grads);
+                           y = make_like(&chain, x->type, grads);
     pool(&chain, x, &y, &places);
     OP_CHAIN_CALL(
         &chain, pool_row(x, true), op_value_tensor(grads), op_value_tensor(x),

@@ -2,6 +2,7 @@
 /* Pooling, forward and backward. */
 #include "pooling.h"
 #include "../frame/layout.h"
+#include "windows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -278,6 +279,14 @@ static leo_status plan_values(const struct op_pool *pool, enum op_pooling_goal g
     return op_plan_copy(plan, result, &dense);
 }
 
+// Maps of a call that go to lanes from blocks of channels.
+static bool in_blocks(const struct op_pool *pool)
+{
+    return (pool->mask || !pool->max) && pool->dims == 2 && op_windows_is_blocks(&pool->small) &&
+           op_windows_is_blocks(&pool->large) &&
+           op_call_tensor(pool->call, pool->small_name)->rank == 4;
+}
+
 static leo_status plan_max(const struct op_pool *pool)
 {
     struct index_layout index;
@@ -285,16 +294,21 @@ static leo_status plan_max(const struct op_pool *pool)
     if (status != LEO_OK) {
         return status;
     }
-    bool taken;
-    if (op_layout_any_native(pool->call->row, pool->call->args)) {
+    bool taken = false;
+    const bool native = op_layout_any_native(pool->call->row, pool->call->args);
+    if (native) {
         const struct op_call *call = pool->call;
         status = op_pooling_plan_native(pool, op_call_tensor(call, pool->large_name),
                                         op_call_tensor(call, pool->small_name), &taken);
-        return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
     }
-    status = op_pooling_plan_max(pool, &taken);
+    if (status == LEO_OK && !taken && (!native || in_blocks(pool))) {
+        status = op_pooling_plan_max(pool, &taken);
+    }
     if (status != LEO_OK || taken) {
         return status;
+    }
+    if (native) {
+        return op_layout_run_as_rows(pool->call);
     }
     if (pool->backward) {
         return plan_values(pool, OP_POOLING_MAX_GRADIENT, &pool->large, &pool->small, &index);
@@ -331,10 +345,16 @@ leo_status op_plan_pooling(const struct op_call *call)
     if (pool.max) {
         return plan_max(&pool);
     }
-    bool taken;
-    status = op_pooling_plan_average(&pool, &taken);
+    bool taken = false;
+    const bool native = op_layout_any_native(call->row, call->args);
+    if (!native || in_blocks(&pool)) {
+        status = op_pooling_plan_average(&pool, &taken);
+    }
     if (status != LEO_OK || taken) {
         return status;
+    }
+    if (native) {
+        return op_layout_run_as_rows(call);
     }
     return pool.backward
                ? plan_values(&pool, OP_POOLING_AVERAGE_GRADIENT, &pool.large, &pool.small, NULL)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "windows.h"
+#include "../frame/layout.h"
 #include "../frame/whole.h"
 
+#include "../device/lanes_args.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -123,6 +127,32 @@ static leo_status copy_lanes(struct op_plan *plan, const struct op_tensor *plane
     return status;
 }
 
+bool op_windows_is_blocks(const struct op_tensor *tensor)
+{
+    return tensor->format == OP_FORMAT_NC1HWC0 &&
+           (tensor->type == OP_TYPE_F16 || tensor->type == OP_TYPE_F32);
+}
+
+/* Between blocks of 16 channels and lanes of eight. */
+static leo_status change_blocks(struct op_plan *plan, const char *what,
+                                const struct op_tensor *blocks, const struct op_tensor *lanes)
+{
+    struct op_lanes_args args;
+    char name[32];
+    memset(&args, 0, sizeof(args));
+    args.blocks = blocks->addr;
+    args.lanes = lanes->addr;
+    args.positions = (uint64_t)(lanes->dim[2] * lanes->dim[3]);
+    args.lane_groups = (uint32_t)lanes->dim[1];
+    args.groups = (args.lane_groups + 1) / 2;
+    args.pieces = (uint64_t)lanes->dim[0] * args.groups *
+                  (uint64_t)op_parts((int64_t)args.positions, OP_LANES_TILE);
+    const struct op_share share = op_share_make(args.pieces, 1, 1, op_plan_vector_cores(plan));
+    args.per_block = share.per_block;
+    snprintf(name, sizeof(name), "lanes_%s_%s", what, op_type_name(blocks->type));
+    return op_plan_launch(plan, "lanes", name, share.blocks, &args, sizeof(args), 2);
+}
+
 leo_status op_windows_load(struct op_plan *plan, const struct op_tensor *planes, bool load,
                            struct op_tensor *lanes)
 {
@@ -132,6 +162,9 @@ leo_status op_windows_load(struct op_plan *plan, const struct op_tensor *planes,
     *lanes = op_tensor_dense(0, OP_TYPE_F32, 5, dim);
     const uint64_t bytes = (uint64_t)op_tensor_count(lanes) * 4;
     leo_status status = op_plan_temp_bytes(plan, bytes, &lanes->addr);
+    if (status == LEO_OK && op_windows_is_blocks(planes)) { // padding included
+        return load ? change_blocks(plan, "split", planes, lanes) : LEO_OK;
+    }
     if (status == LEO_OK && planes->dim[1] % LANES != 0) {
         status = op_plan_fill(plan, lanes->addr, 0, bytes);
     }
@@ -145,6 +178,9 @@ leo_status op_windows_store(struct op_plan *plan, const struct op_tensor *lanes,
                             const struct op_tensor *planes)
 {
     struct op_tensor wide = *planes;
+    if (op_windows_is_blocks(planes)) {
+        return change_blocks(plan, "join", planes, lanes);
+    }
     if (planes->type == OP_TYPE_F32) {
         return copy_lanes(plan, planes, lanes, true);
     }

@@ -24,7 +24,9 @@ struct op_windows {
 
 /** Everything of the arguments but addresses and per_block; false: it does not fit. */
 bool op_windows_fit(const struct op_windows *w, struct op_window_args *args);
-/** A temporary for planes [n, c, 1, h, w] in lanes; `load`: with what they hold. */
+/** Whether a map is stored in NC1HWC0, in a type that goes to lanes and back as it is. */
+bool op_windows_is_blocks(const struct op_tensor *tensor);
+/** A temporary for planes [n, c, 1, h, w] (or such a map) in lanes; `load`: with what they hold. */
 LEO_MUST_CHECK leo_status op_windows_load(struct op_plan *plan, const struct op_tensor *planes,
                                           bool load, struct op_tensor *lanes);
 /** Planes from lanes, converted to their type. */

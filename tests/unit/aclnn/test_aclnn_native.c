@@ -329,7 +329,9 @@ static void run_pool(const int64_t *x_dim, const int64_t *window, bool negative)
                       other = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 5),
                       mask = rig_tensor_eighths(OP_TYPE_I8, 4, mask_dim, RIG_DENSE, 6);
     struct native own_x = native_of(&x, ACL_FORMAT_NC1HWC0),
-                  own_y = native_of(&y, ACL_FORMAT_NC1HWC0);
+                  own_y = native_of(&y, ACL_FORMAT_NC1HWC0),
+                  own_g = native_of(&g, ACL_FORMAT_NC1HWC0),
+                  blocks_dx = make_native(OP_TYPE_F16, 4, x_dim, ACL_FORMAT_NC1HWC0);
     aclIntArray *ints[] = {aclCreateIntArray(size, 2), aclCreateIntArray(stride, 2),
                            aclCreateIntArray(pad, 2), aclCreateIntArray(dilation, 2)};
     for (unsigned native = 0; native < 2; native++) {
@@ -347,7 +349,15 @@ static void run_pool(const int64_t *x_dim, const int64_t *window, bool negative)
             {.ints = ints[3]}, {.integer = 0},    {.tensor = native ? other.acl : dx.acl}};
         CU_ASSERT_EQUAL(rig_run(rig_row("MaxPool2dWithMask"), forward, true), 0);
         CU_ASSERT_EQUAL(rig_run(rig_row("MaxPool2dWithMaskBackward"), backward, true), 0);
+        if (native) { // all in blocks
+            const union op_test_arg blocks[] = {
+                {.tensor = own_g.acl}, {.tensor = own_x.acl}, {.tensor = mask.acl},
+                {.ints = ints[0]},     {.ints = ints[1]},     {.ints = ints[2]},
+                {.ints = ints[3]},     {.integer = 0},        {.tensor = blocks_dx.acl}};
+            CU_ASSERT_EQUAL(rig_run(rig_row("MaxPool2dWithMaskBackward"), blocks, true), 0);
+        }
     }
+    expect_same(&blocks_dx, &dx, "MaxPool2dWithMaskBackward in blocks");
     expect_same(&own_y, &y, "MaxPool2dWithMask");
     struct native own_dx = native_of(&other, ACL_FORMAT_NC1HWC0);
     expect_same(&own_dx, &dx, "MaxPool2dWithMaskBackward");
@@ -361,6 +371,49 @@ static void run_pool(const int64_t *x_dim, const int64_t *window, bool negative)
     free_native(&own_x);
     free_native(&own_y);
     free_native(&own_dx);
+    free_native(&own_g);
+    free_native(&blocks_dx);
+}
+
+/* Averages of maps in blocks, both directions. */
+static void run_average(enum op_type type, const int64_t *x_dim, const int64_t *y_dim)
+{
+    struct rig_tensor x = rig_tensor_eighths(type, 4, x_dim, RIG_DENSE, 1),
+                      y = rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 2),
+                      g = rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 3),
+                      dx = rig_tensor_eighths(type, 4, x_dim, RIG_DENSE, 4);
+    struct native own[] = {
+        native_of(&x, ACL_FORMAT_NC1HWC0), make_native(type, 4, y_dim, ACL_FORMAT_NC1HWC0),
+        native_of(&g, ACL_FORMAT_NC1HWC0), make_native(type, 4, x_dim, ACL_FORMAT_NC1HWC0)};
+    aclIntArray *size = aclCreateIntArray(y_dim + 2, 2);
+    for (unsigned native = 0; native < 2; native++) {
+        const union op_test_arg forward[] = {{.tensor = native ? own[0].acl : x.acl},
+                                             {.ints = size},
+                                             {.tensor = native ? own[1].acl : y.acl}};
+        const union op_test_arg backward[] = {{.tensor = native ? own[2].acl : g.acl},
+                                              {.tensor = native ? own[0].acl : x.acl},
+                                              {.tensor = native ? own[3].acl : dx.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("AdaptiveAvgPool2d"), forward, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("AdaptiveAvgPool2dBackward"), backward, true), 0);
+    }
+    expect_same(&own[1], &y, "AdaptiveAvgPool2d");
+    expect_same(&own[3], &dx, "AdaptiveAvgPool2dBackward");
+    aclDestroyIntArray(size);
+    struct rig_tensor *all[] = {&x, &y, &g, &dx};
+    for (unsigned i = 0; i < 4; i++) {
+        rig_tensor_free(all[i]);
+        free_native(&own[i]);
+    }
+}
+
+static void averages_are_those_of_rows(void)
+{
+    static const int64_t maps[][4] = {{3, 40, 7, 7}, {2, 5, 12, 6}, {1, 64, 44, 40}},
+                         windows[][4] = {{3, 40, 1, 1}, {2, 5, 3, 2}, {1, 64, 5, 3}};
+    for (unsigned i = 0; i < 3; i++) { // the last one has windows of several sizes
+        run_average(OP_TYPE_F16, maps[i], windows[i]);
+        run_average(OP_TYPE_F32, maps[i], windows[i]);
+    }
 }
 
 static void pooling_is_that_of_rows(void)
@@ -568,6 +621,7 @@ int main(int argc, char **argv)
         {"native_convolutions_are_those_of_rows", convolutions_are_those_of_rows},
         {"native_products_are_those_of_rows", products_are_those_of_rows},
         {"native_pooling_is_that_of_rows", pooling_is_that_of_rows},
+        {"native_averages_are_those_of_rows", averages_are_those_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
         {"native_operators_by_type_take_formats", operators_by_type_take_formats},
         {"native_blocks_are_as_described", blocks_are_as_described},
