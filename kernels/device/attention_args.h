@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch arguments of fused attention. */
+/* Launch arguments of fused attention and of its gradient. */
 #pragma once
 
 #include <stdint.h>
 
 /** Sizes of the programs, and of the memory they work in. */
 enum op_attention_size {
-    OP_ATTENTION_ROWS = 128,     /**< queries of a task */
-    OP_ATTENTION_CHUNK = 128,    /**< keys of a product */
-    OP_ATTENTION_BLOCK = 512,    /**< most keys of a step, a multiple of the chunk */
-    OP_ATTENTION_FEATURES = 128, /**< most features of a head */
-    OP_ATTENTION_SLOTS = 3,      /**< steps under way */
+    OP_ATTENTION_ROWS = 128,           /**< queries of a task */
+    OP_ATTENTION_CHUNK = 128,          /**< keys of a product */
+    OP_ATTENTION_BLOCK = 512,          /**< most keys of a step, a multiple of the chunk */
+    OP_ATTENTION_FEATURES = 128,       /**< most features of a head */
+    OP_ATTENTION_SLOTS = 3,            /**< steps under way */
+    OP_ATTENTION_GRADIENT_BLOCK = 256, /**< most keys of a step of the gradient */
+    OP_ATTENTION_PIECE = 40960,        /**< most bytes of scores in the unified buffer at a time */
+    OP_ATTENTION_GAP = 256,            /**< bytes between rows of them */
+    OP_ATTENTION_PIECE_ROWS = 64,
 };
 
 /** Addresses, and bytes from one member of the batch, and from one head, to the next. */
@@ -31,10 +35,13 @@ struct op_attention_args {
     uint64_t out;      /**< 16-bit type */
     uint64_t max, sum; /**< f32 [batch, heads * groups, queries, 8]: a number eight times */
     uint64_t work;     /**< op_attention_group_bytes for each group */
+    /* The gradient: `dy` is placed as out is, mean is f32 [batch, heads * groups, queries], weights
+     * and slopes are [batch, heads * groups, queries, keys], dense. */
+    uint64_t dy, mean, weights, slopes;
     struct op_attention_tensor q_at, k_at, v_at, out_at, bias_at;
     uint32_t batch, heads, groups;
     uint32_t queries, keys, features, values; /**< values: features of v */
-    uint32_t block;
+    uint32_t block, piece_rows; /**< piece_rows: of scores in the unified buffer, a multiple of 8 */
     int32_t low, high;
     float scale;
     uint32_t bf16;

@@ -14,23 +14,16 @@
  */
 #pragma once
 
-#include "attention_steps.h"
-#include "copy.h"
-#include "types.h"
+#include "attention_scores.h"
 
 enum {
-    HALF_ROWS = OP_ATTENTION_ROWS / 2, /* of a vector core */
-    SCORES_BYTES = 41472,              /* a piece: scores, or scores and bias */
-    BIAS_AT = 20736,                   /* in it; an odd number of 256 bytes */
     WEIGHTS_BYTES = 17408,
     PRODUCT_ROWS = 16, /* of a piece */
     PRODUCT_PITCH = OP_ATTENTION_FEATURES * 4,
     LANES_BYTES = 16384,
     NUMBERS_BYTES = HALF_ROWS * 4,
-    BLOCKS_BYTES = HALF_ROWS * 32, /* a number of each row eight times */
 
-    SCORES = 0,
-    WEIGHTS_OUT = SCORES + 2 * SCORES_BYTES,
+    WEIGHTS_OUT = SCORES_END,
     TOTAL = WEIGHTS_OUT + 2 * WEIGHTS_BYTES, /* sums of products */
     PRODUCTS = TOTAL + HALF_ROWS * PRODUCT_PITCH,
     LANES = PRODUCTS + 2 * PRODUCT_ROWS * PRODUCT_PITCH,
@@ -43,75 +36,16 @@ enum {
     LATEST = DECAY + OP_ATTENTION_SLOTS * NUMBERS_BYTES,
     NEGATIVE = LATEST + NUMBERS_BYTES,
     PARTS = NEGATIVE + NUMBERS_BYTES,
-    SCALE = PARTS + NUMBERS_BYTES,
-    UB_END = SCALE + 32,
+    UB_END = PARTS + NUMBERS_BYTES,
 
     PRODUCT_FLAGS = 2,
     RESULT_FLAG = 2,
 };
 _Static_assert(UB_END <= 196608, "buffers fit the unified buffer");
 
-static const float unseen = -3e38f; /* of a key that a query does not see */
-
 struct vector {
     uint32_t piece, product; /* which of two buffers */
 };
-
-/** Rows of a step's half in UB. */
-struct piece {
-    uint32_t row, rows; /* row: of this core */
-    uint32_t at;        /* scores in UB */
-    uint32_t flag;
-    uint32_t pitch, columns; /* bytes from row to row; columns of 64 */
-};
-
-/* ---- a piece's geometry ---- */
-
-OP_INLINE uint32_t pitch_of(const struct op_attention_args *t)
-{
-    return t->block * 4 + 256;
-}
-
-/* A multiple of 8: numbers of a piece begin at a block. */
-OP_INLINE uint32_t piece_rows(const struct op_attention_args *t)
-{
-    const uint32_t bytes = t->bias ? BIAS_AT - 256 : SCORES_BYTES - 512, rows = bytes / pitch_of(t),
-                   weights = WEIGHTS_BYTES / (t->block * 2) - 1;
-    return op_min(op_min(rows, weights) / 8 * 8, HALF_ROWS);
-}
-
-/* This core's rows of a task: [first, first + rows). */
-OP_INLINE uint32_t first_row(const struct task *task)
-{
-    return (uint32_t)get_subblockid() * ((task->rows + 1) / 2);
-}
-
-OP_INLINE uint32_t rows_of(const struct task *task)
-{
-    const uint32_t half = (task->rows + 1) / 2;
-    return get_subblockid() == 0 ? half : task->rows - half;
-}
-
-OP_INLINE void all_lanes(void)
-{
-    set_mask_norm();
-    set_vector_mask(0, ~0ull);
-}
-
-OP_INLINE void count_lanes(uint32_t count)
-{
-    set_mask_count();
-    set_vector_mask(0, count);
-}
-
-/* ---- numbers of rows ---- */
-
-/* Blocks of 32 bytes from numbers, `step` blocks apart. */
-OP_INLINE void spread(uint32_t to, uint32_t numbers, uint32_t rows, uint32_t step)
-{
-    vbrcb((__ubuf__ uint32_t *)(uintptr_t)to, (__ubuf__ uint32_t *)(uintptr_t)numbers, step,
-          step * 8, (rows + 7) / 8);
-}
 
 OP_INLINE void begin_vector(const struct op_attention_args *t)
 {
@@ -119,8 +53,7 @@ OP_INLINE void begin_vector(const struct op_attention_args *t)
     set_vector_mask(0, UB_END / 4);
     vector_dup(op_ub_f32(0), 0.0f, 1, 1, 1, 8, 8);
     pipe_barrier(PIPE_V);
-    set_vector_mask(0, 8);
-    vector_dup(op_ub_f32(SCALE), t->scale, 1, 1, 1, 8, 8);
+    begin_scores(t);
     for (uint32_t i = 0; i < 4; i++) {
         set_flag(PIPE_V, PIPE_MTE2, i);
     }
@@ -140,111 +73,6 @@ OP_INLINE void end_vector(void)
 }
 
 /* ---- softmax of a step ---- */
-
-OP_INLINE struct piece piece_of(const struct op_attention_args *t, const struct step *step,
-                                uint32_t row, uint32_t buffer)
-{
-    return (struct piece){
-        .row = row,
-        .rows = op_min(piece_rows(t), rows_of(&step->task) - row),
-        .at = SCORES + buffer * SCORES_BYTES,
-        .flag = buffer,
-        .pitch = pitch_of(t),
-        .columns = (step->n + 63) / 64,
-    };
-}
-
-OP_INLINE void load_piece(const struct op_attention_args *t, const struct step *step,
-                          const struct piece *piece)
-{
-    const struct task *task = &step->task;
-    const uint32_t row = first_row(task) + piece->row;
-    wait_flag(PIPE_V, PIPE_MTE2, piece->flag);
-    op_load_rows(piece->at, scores_at(t, step) + (uint64_t)row * t->block * 4, piece->rows,
-                 step->n * 4, t->block * 4, piece->pitch);
-    if (t->bias) {
-        op_load_rows(piece->at + BIAS_AT,
-                     t->bias + place(&t->bias_at, task->batch, task->head) +
-                         ((uint64_t)(task->q0 + row) * t->bias_at.pitch + step->k0) * 4,
-                     piece->rows, step->n * 4, (uint64_t)t->bias_at.pitch * 4, piece->pitch);
-    }
-    set_flag(PIPE_MTE2, PIPE_V, piece->flag);
-}
-
-/* Elements [from, to) of a row of UB. */
-OP_INLINE void hide(uint32_t row_at, uint32_t from, uint32_t to)
-{
-    while (from < to) {
-        const uint32_t column = from / 64, begin = from % 64,
-                       whole = begin == 0 ? (to - from) / 64 : 0,
-                       end = op_min(64, to - column * 64);
-        if (whole) {
-            set_vector_mask(0, ~0ull);
-        } else {
-            set_vector_mask(0, (~0ull >> (64 - end)) & (~0ull << begin));
-        }
-        vector_dup(op_ub_f32(row_at + column * 256), unseen, (uint8_t)(whole ? whole : 1), 1, 1, 8,
-                   8);
-        from = whole ? from + whole * 64 : column * 64 + end;
-    }
-}
-
-/* The keys of a step that query `q` sees: [from, to). */
-struct span {
-    uint32_t from, to;
-};
-
-OP_INLINE uint32_t clamp_key(int64_t key, uint32_t n)
-{
-    return key < 0 ? 0 : key > n ? n : (uint32_t)key;
-}
-
-OP_INLINE struct span seen(const struct op_attention_args *t, const struct step *step, uint32_t q)
-{
-    const int64_t zero = (int64_t)q - step->k0;
-    return (struct span){clamp_key(zero + t->low, step->n), clamp_key(zero + t->high + 1, step->n)};
-}
-
-/* Some query of the piece does not see some key of the step. */
-OP_INLINE bool is_cut(const struct op_attention_args *t, const struct step *step,
-                      const struct piece *piece)
-{
-    const uint32_t q = step->task.q0 + first_row(&step->task) + piece->row;
-    return seen(t, step, q).to < step->n || seen(t, step, q + piece->rows - 1).from > 0;
-}
-
-OP_INLINE void hide_unseen(const struct op_attention_args *t, const struct step *step,
-                           const struct piece *piece)
-{
-    const uint32_t q = step->task.q0 + first_row(&step->task) + piece->row;
-    for (uint32_t r = 0; r < piece->rows; r++) {
-        const struct span span = seen(t, step, q + r);
-        hide(piece->at + r * piece->pitch, 0, span.from);
-        hide(piece->at + r * piece->pitch, span.from < span.to ? span.to : span.from, step->n);
-    }
-}
-
-/* Scores become scaled ones with their bias, and keys that are not seen very small. */
-OP_INLINE void finish_scores(const struct op_attention_args *t, const struct step *step,
-                             const struct piece *piece, bool cut)
-{
-    const uint16_t rep = (uint16_t)(piece->pitch / 32);
-    all_lanes();
-    for (uint32_t c = 0; c < piece->columns; c++) {
-        __ubuf__ float *at = op_ub_f32(piece->at + c * 256);
-        if (t->bias) {
-            vmadd(at, op_ub_f32(SCALE), op_ub_f32(piece->at + BIAS_AT + c * 256),
-                  (uint8_t)piece->rows, 1, 0, 1, rep, 0, rep);
-        } else {
-            vmuls(at, at, t->scale, (uint8_t)piece->rows, 1, 1, rep, rep);
-        }
-    }
-    if (cut) {
-        pipe_barrier(PIPE_V);
-        hide_unseen(t, step, piece);
-    }
-    pipe_barrier(PIPE_V);
-}
 
 enum fold { FOLD_MAX, FOLD_SUM };
 
@@ -355,7 +183,7 @@ OP_INLINE void make_powers(const struct piece *piece, bool scaled)
 /* Powers as weights in fractals: strips of 16 keys, a block more than the piece has rows. */
 OP_INLINE void narrow_powers(const struct op_attention_args *t, const struct piece *piece)
 {
-    const uint16_t strip = (uint16_t)(piece_rows(t) + 1), rep = (uint16_t)(piece->pitch / 32);
+    const uint16_t strip = (uint16_t)(t->piece_rows + 1), rep = (uint16_t)(piece->pitch / 32);
     const uint32_t out = WEIGHTS_OUT + piece->flag * WEIGHTS_BYTES;
     all_lanes();
     wait_flag(PIPE_MTE3, PIPE_V, piece->flag);
@@ -380,7 +208,7 @@ OP_INLINE void store_weights(const struct op_attention_args *t, const struct ste
     copy_ubuf_to_gm((__gm__ void *)(weights_at(t, step) + row * 32),
                     (__ubuf__ void *)(uintptr_t)(WEIGHTS_OUT + piece->flag * WEIGHTS_BYTES), 0,
                     (uint16_t)op_blocks(step->n), (uint16_t)piece->rows,
-                    (uint16_t)(piece_rows(t) + 1 - piece->rows), (uint16_t)(all - piece->rows));
+                    (uint16_t)(t->piece_rows + 1 - piece->rows), (uint16_t)(all - piece->rows));
     set_flag(PIPE_MTE3, PIPE_V, piece->flag);
 }
 

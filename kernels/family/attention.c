@@ -195,6 +195,23 @@ static struct op_tensor part(const struct op_tensor *t, int64_t begin, int64_t c
     return t->rank ? op_view_slice(t, 0, begin, count) : *t;
 }
 
+// The tensors of a call from a member of the batch on, or from a head of keys on.
+static struct attention part_of_heads(const struct attention *a, int64_t begin, int64_t count)
+{
+    struct attention some = *a;
+    some.heads = count;
+    some.q = op_view_slice(&a->q, 1, begin, count);
+    some.k = op_view_slice(&a->k, 1, begin, count);
+    some.v = op_view_slice(&a->v, 1, begin, count);
+    if (a->mask.rank) {
+        some.mask = op_view_slice(&a->mask, 1, begin * a->groups, count * a->groups);
+    }
+    if (a->shift.rank) {
+        some.shift = op_view_slice(&a->shift, 1, begin * a->groups, count * a->groups);
+    }
+    return some;
+}
+
 static struct attention part_call(const struct attention *a, int64_t begin, int64_t count)
 {
     struct attention some = *a;
@@ -340,16 +357,35 @@ struct gradients {
     struct op_tensor dy, out, max, sum, dq, dk, dv;
 };
 
-static void backward(struct op_chain *chain, const struct attention *a, const struct gradients *g)
+// mean of the weights' gradient under the softmax: that of dy * out.
+static struct op_tensor mean_of(struct op_chain *chain, const struct attention *a,
+                                const struct gradients *g)
 {
     const int64_t shape[] = {a->batch, a->heads, a->groups, a->queries, 1}, last[] = {4};
     const struct op_ints over = {last, 1};
+    const struct op_tensor mean = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape),
+                           both = op_chain_temp_like(chain, OP_TYPE_F32, &g->dy);
+    OP_CHAIN_CALL(chain, "Mul", op_value_tensor(&g->dy), op_value_tensor(&g->out),
+                  op_value_tensor(&both));
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(&both), op_value_ints(&over), op_value_int(1),
+                  op_value_type(OP_TYPE_F32), op_value_tensor(&mean));
+    return mean;
+}
+
+// slopes: gradient of the products q k'.
+static void end_backward(struct op_chain *chain, const struct attention *a,
+                         const struct gradients *g, const struct op_tensor *slopes)
+{
+    op_chain_matmul(chain, slopes, &a->k, &g->dq);
+    transposed_product(chain, slopes, &a->q, &g->dk);
+}
+
+static void backward(struct op_chain *chain, const struct attention *a, const struct gradients *g)
+{
     const struct op_tensor bias = bias_of(chain, a), weight = scores_temp(chain, a, OP_TYPE_F32),
                            dweight = scores_temp(chain, a, OP_TYPE_F32),
                            turned_v = op_view_swap(&a->v, 3, 4), max = column_of(&g->max, a),
-                           sum = column_of(&g->sum, a),
-                           mean = op_chain_temp(chain, OP_TYPE_F32, ATTENTION_RANK, shape),
-                           both = op_chain_temp_like(chain, OP_TYPE_F32, &g->dy),
+                           sum = column_of(&g->sum, a), mean = mean_of(chain, a, g),
                            narrow = a->v.type == OP_TYPE_F32 ? dweight
                                                              : scores_temp(chain, a, a->v.type);
     scores(chain, a, &bias, &weight);
@@ -359,17 +395,21 @@ static void backward(struct op_chain *chain, const struct attention *a, const st
     op_chain_copy(chain, &narrow, &weight);
     drop(chain, a, &narrow);
     transposed_product(chain, &narrow, &g->dy, &g->dv);
-    // Gradient of the weights; its mean under the softmax is that of dy * out.
     op_chain_matmul(chain, &g->dy, &turned_v, &dweight);
     drop(chain, a, &dweight);
-    OP_CHAIN_CALL(chain, "Mul", op_value_tensor(&g->dy), op_value_tensor(&g->out),
-                  op_value_tensor(&both));
-    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(&both), op_value_ints(&over), op_value_int(1),
-                  op_value_type(OP_TYPE_F32), op_value_tensor(&mean));
     OP_CHAIN_CALL(chain, "AttentionScoreGrad", op_value_tensor(&weight), op_value_tensor(&dweight),
                   op_value_tensor(&mean), op_value_real(a->scale), op_value_tensor(&narrow));
-    op_chain_matmul(chain, &narrow, &a->k, &g->dq);
-    transposed_product(chain, &narrow, &a->q, &g->dk);
+    end_backward(chain, a, g, &narrow);
+}
+
+static void backward_fused(struct op_chain *chain, const struct attention *a,
+                           const struct gradients *g)
+{
+    const struct op_tensor mean = mean_of(chain, a, g), weights = scores_temp(chain, a, a->q.type),
+                           slopes = scores_temp(chain, a, a->q.type);
+    op_attention_fused_slopes(chain, a, &g->max, &g->sum, &g->dy, &mean, &weights, &slopes);
+    transposed_product(chain, &weights, &g->dy, &g->dv);
+    end_backward(chain, a, g, &slopes);
 }
 
 /* ---- the operators ---- */
@@ -449,6 +489,63 @@ static leo_status plan_forward(const struct op_call *call)
     return chain.status;
 }
 
+static struct gradients part_of_gradients(const struct gradients *g, int64_t begin, int64_t count)
+{
+    return (struct gradients){
+        part(&g->dy, begin, count),  part(&g->out, begin, count), part(&g->max, begin, count),
+        part(&g->sum, begin, count), part(&g->dq, begin, count),  part(&g->dk, begin, count),
+        part(&g->dv, begin, count),
+    };
+}
+
+// Some heads of one member of the batch at a time: weights and slopes of 16 bits stay in the L2.
+static void run_heads(struct op_chain *chain, const struct attention *a, const struct gradients *g)
+{
+    const int64_t one = a->groups * a->queries * a->keys * 2 * 2,
+                  most = (int64_t)op_plan_caps(chain->plan)->l2_bytes / 4 * 3 / one,
+                  heads = most < 1 ? 1 : most;
+    for (int64_t begin = 0; chain->status == LEO_OK && begin < a->heads; begin += heads) {
+        const int64_t count = begin + heads < a->heads ? heads : a->heads - begin,
+                      n = a->groups * count, first = a->groups * begin;
+        const struct attention some = part_of_heads(a, begin, count);
+        const struct gradients here = {
+            op_view_slice(&g->dy, 1, begin, count), op_view_slice(&g->out, 1, begin, count),
+            op_view_slice(&g->max, 1, first, n),    op_view_slice(&g->sum, 1, first, n),
+            op_view_slice(&g->dq, 1, begin, count), op_view_slice(&g->dk, 1, begin, count),
+            op_view_slice(&g->dv, 1, begin, count),
+        };
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
+        backward_fused(chain, &some, &here);
+        op_plan_temp_release(chain->plan, mark);
+    }
+}
+
+static void run_parts(struct op_chain *chain, const struct attention *all,
+                      const struct gradients *g)
+{
+    const bool fused = op_attention_can_fuse(all, &g->max, &g->sum, &g->dy);
+    const int64_t bytes = op_attention_heads(all) * all->queries * all->keys * 2 * 2,
+                  most = (int64_t)op_plan_caps(chain->plan)->l2_bytes / 4 * 3 / bytes;
+    const int64_t members = !fused              ? part_of(all)
+                            : most < 1          ? 1
+                            : most < all->batch ? most
+                                                : all->batch;
+    for (int64_t begin = 0; chain->status == LEO_OK && begin < all->batch; begin += members) {
+        const int64_t count = begin + members < all->batch ? members : all->batch - begin;
+        const struct attention some = part_call(all, begin, count);
+        const struct gradients here = part_of_gradients(g, begin, count);
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
+        if (fused && members == 1) {
+            run_heads(chain, &some, &here);
+        } else if (fused) {
+            backward_fused(chain, &some, &here);
+        } else {
+            backward(chain, &some, &here);
+        }
+        op_plan_temp_release(chain->plan, mark);
+    }
+}
+
 static leo_status plan_backward(const struct op_call *call)
 {
     struct attention all;
@@ -485,22 +582,10 @@ static leo_status plan_backward(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     chain.status = status;
-    const int64_t members = status == LEO_OK ? part_of(&all) : 1;
-    for (int64_t begin = 0; chain.status == LEO_OK && begin < all.batch; begin += members) {
-        const int64_t count = begin + members < all.batch ? members : all.batch - begin;
-        const struct attention some = part_call(&all, begin, count);
-        const struct gradients here = {
-            part(&g.dy, begin, count),
-            part(&g.out, begin, count),
-            part(op_call_tensor(call, "softmaxMaxOptional"), begin, count),
-            part(op_call_tensor(call, "softmaxSumOptional"), begin, count),
-            part(&g.dq, begin, count),
-            part(&g.dk, begin, count),
-            part(&g.dv, begin, count),
-        };
-        const uint64_t mark = op_plan_temp_mark(call->plan);
-        backward(&chain, &some, &here);
-        op_plan_temp_release(call->plan, mark);
+    if (status == LEO_OK) {
+        g.max = *op_call_tensor(call, "softmaxMaxOptional");
+        g.sum = *op_call_tensor(call, "softmaxSumOptional");
+        run_parts(&chain, &all, &g);
     }
     return chain.status;
 }

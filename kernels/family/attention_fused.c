@@ -93,36 +93,41 @@ static int32_t to_i32(int64_t value)
     return value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-static uint32_t block_of(int64_t keys)
+// The least power of two of chunks that holds all keys, up to `most`.
+static uint32_t block_of(int64_t keys, uint32_t most)
 {
     uint32_t block = OP_ATTENTION_CHUNK;
-    while (block < keys && block < OP_ATTENTION_BLOCK) {
+    while (block < keys && block < most) {
         block *= 2;
     }
     return block;
 }
 
-void op_attention_fused(struct op_chain *chain, const struct attention *a,
-                        const struct op_tensor *max, const struct op_tensor *sum,
-                        const struct op_tensor *out)
+static uint32_t piece_rows(uint32_t block, bool two)
+{
+    const uint32_t rows =
+        OP_ATTENTION_PIECE / (two ? 2 : 1) / (block * 4 + OP_ATTENTION_GAP) / 8 * 8;
+    return rows < OP_ATTENTION_PIECE_ROWS ? rows : OP_ATTENTION_PIECE_ROWS;
+}
+
+// What both programs take; `to` is placed as the result is.
+static struct op_attention_args args_of(struct op_chain *chain, const struct attention *a,
+                                        const struct op_tensor *max, const struct op_tensor *sum,
+                                        const struct op_tensor *to, uint32_t most)
 {
     const struct op_tensor bias = bias_of(chain, a);
-    const uint32_t tasks = (uint32_t)(a->batch * op_attention_heads(a) *
-                                      ((a->queries + OP_ATTENTION_ROWS - 1) / OP_ATTENTION_ROWS)),
-                   cores = op_plan_cube_cores(chain->plan), blocks = tasks < cores ? tasks : cores;
     struct op_attention_args args;
     memset(&args, 0, sizeof(args));
     args.q = a->q.addr;
     args.k = a->k.addr;
     args.v = a->v.addr;
     args.bias = bias.rank ? bias.addr : 0;
-    args.out = out->addr;
     args.max = max->addr;
     args.sum = sum->addr;
     args.q_at = place_of(&a->q, 2, 3);
     args.k_at = place_of(&a->k, 1, 3);
     args.v_at = place_of(&a->v, 1, 3);
-    args.out_at = place_of(out, 2, 3);
+    args.out_at = place_of(to, 2, 3);
     args.bias_at = bias.rank ? bias_place(&bias) : (struct op_attention_tensor){0};
     args.batch = (uint32_t)a->batch;
     args.heads = (uint32_t)a->heads;
@@ -131,17 +136,50 @@ void op_attention_fused(struct op_chain *chain, const struct attention *a,
     args.keys = (uint32_t)a->keys;
     args.features = (uint32_t)a->q.dim[4];
     args.values = (uint32_t)a->v.dim[4];
-    args.block = block_of(a->keys);
+    args.block = block_of(a->keys, most);
     args.low = a->banded ? to_i32(a->low) : INT32_MIN;
     args.high = a->banded ? to_i32(a->high) : INT32_MAX;
     args.scale = (float)a->scale;
     args.bf16 = a->q.type == OP_TYPE_BF16;
+    return args;
+}
+
+static void launch(struct op_chain *chain, const struct attention *a, const char *program,
+                   struct op_attention_args *args)
+{
+    const uint32_t tasks = (uint32_t)(a->batch * op_attention_heads(a) *
+                                      ((a->queries + OP_ATTENTION_ROWS - 1) / OP_ATTENTION_ROWS)),
+                   cores = op_plan_cube_cores(chain->plan), blocks = tasks < cores ? tasks : cores;
     if (chain->status == LEO_OK) {
         chain->status = op_plan_temp_bytes(
-            chain->plan, op_attention_group_bytes(args.block) * blocks, &args.work);
+            chain->plan, op_attention_group_bytes(args->block) * blocks, &args->work);
     }
     if (chain->status == LEO_OK) {
         chain->status =
-            op_plan_launch(chain->plan, "attention", "attention", blocks, &args, sizeof(args), 8);
+            op_plan_launch(chain->plan, program, program, blocks, args, sizeof(*args), 12);
     }
+}
+
+void op_attention_fused(struct op_chain *chain, const struct attention *a,
+                        const struct op_tensor *max, const struct op_tensor *sum,
+                        const struct op_tensor *out)
+{
+    struct op_attention_args args = args_of(chain, a, max, sum, out, OP_ATTENTION_BLOCK);
+    args.out = out->addr;
+    args.piece_rows = piece_rows(args.block, args.bias != 0);
+    launch(chain, a, "attention", &args);
+}
+
+void op_attention_fused_slopes(struct op_chain *chain, const struct attention *a,
+                               const struct op_tensor *max, const struct op_tensor *sum,
+                               const struct op_tensor *dy, const struct op_tensor *mean,
+                               const struct op_tensor *weights, const struct op_tensor *slopes)
+{
+    struct op_attention_args args = args_of(chain, a, max, sum, dy, OP_ATTENTION_GRADIENT_BLOCK);
+    args.dy = dy->addr;
+    args.mean = mean->addr;
+    args.weights = weights->addr;
+    args.slopes = slopes->addr;
+    args.piece_rows = piece_rows(args.block, true); // of two matrices
+    launch(chain, a, "attention_gradient", &args);
 }
