@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "copy.h"
+#include "gaps.h"
 #include "norm_args.h"
 
 enum {
@@ -93,6 +93,7 @@ OP_INLINE void store(const struct tile *tile, uint64_t out, uint32_t x, bool hal
     const uint32_t unit = half_type ? 2 : 4;
     const uint64_t pitch = (uint64_t)tile->count * unit;
     if (half_type) {
+        op_clear_gaps(x, tile->rows, tile->count, tile->pitch);
         const uint8_t repeats = take_all(tile);
         vconv_f322f16(op_ub_f16(IN), op_ub_f32(x), repeats, 1, 1, 4, 8);
     }

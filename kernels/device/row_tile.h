@@ -13,6 +13,7 @@
 
 #include "copy.h"
 #include "element.h"
+#include "gaps.h"
 #include "row_tile_args.h"
 
 /* Buffers begin where banks of the unified buffer do: what is converted or summed stands in another
@@ -148,27 +149,10 @@ OP_INLINE void drop_result(const struct tile *tile)
     set_flag(PIPE_MTE3, PIPE_V, tile->slot);
 }
 
-/* Gaps at the ends of rows come from gaps of the inputs, which hold anything: what no f16 can hold
- * there would count as an overflow. They are shorter than the 16 elements of a block. */
-OP_INLINE void clear_gaps(const struct tile *tile, uint32_t base)
-{
-    const uint32_t gap = tile->pitch - tile->count;
-    if (gap == 0) {
-        return;
-    }
-    pipe_barrier(PIPE_V);
-    set_mask_norm();
-    set_vector_mask(0, UINT64_C(0x10000) - (UINT64_C(1) << (16 - gap)));
-    for (uint32_t r = 0; r < tile->rows; r++) {
-        vector_dup(op_ub_f32(at_row(tile, base, r + 1) - 64), 0.0f, 1, 1, 1, 8, 8);
-    }
-    set_mask_count();
-}
-
 OP_INLINE void narrow(const struct work *w, const struct tile *tile)
 {
     if (w->saturate) {
-        clear_gaps(tile, w->made);
+        op_clear_gaps(w->made, tile->rows, tile->count, tile->pitch);
     }
     const uint8_t repeats = all_of(tile);
     const uint32_t to = w->out[tile->slot];

@@ -84,6 +84,27 @@ class Amp(common.Case):
             compute()
             self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag(), name)
 
+    @unittest.skipIf(common.HAS_BF16, "the first 910 only")
+    def test_what_lies_between_rows_is_no_overflow(self):
+        """Rows that are no whole blocks, in memory that held the largest numbers: gaps are loaded and computed with the rest."""
+        norm = torch.nn.BatchNorm2d(64).half().npu()
+
+        def gradient(function, *shape):
+            x = torch.randn(*shape).half().npu().requires_grad_()
+            y = function(x)
+            return torch.autograd.grad(y, x, torch.ones_like(y))
+
+        for name, compute in (("softmax", lambda: gradient(lambda x: F.softmax(x, -1), 5, 7)),
+                              ("logarithm", lambda: gradient(lambda x: F.log_softmax(x, -1), 3, 9000 + 3)),
+                              ("layer norm", lambda: gradient(lambda x: F.layer_norm(x, (13,)), 9, 13)),
+                              ("batch norm", lambda: gradient(norm, 4, 64, 7, 7))):
+            large = [torch.full((size,), 65504.0).half().npu() for size in (64, 256, 512, 20000, 100000, 1 << 21) for _ in range(8)]
+            torch.maximum(large[-1], large[-1])
+            del large
+            torch_npu.npu.utils.clear_npu_overflow_flag()
+            compute()
+            self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag(), name)
+
     @unittest.skipUnless(common.HAS_BF16, "from the 910B on")
     def test_910b_has_infinities(self):
         x = torch.full((4,), 60000.0).half().npu()

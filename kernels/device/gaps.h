@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lies between the rows of a tile in UB. */
+#pragma once
+
+#include "copy.h"
+
+/*
+ * Zeros to the gaps at the ends of rows of f32, `pitch` elements apart, a multiple of 16. Gaps are
+ * computed with the rest and come from gaps of the inputs, which hold anything: what no f16 can
+ * hold there would count as an overflow when all is converted. Leaves the mask in counts.
+ */
+OP_INLINE void op_clear_gaps(uint32_t base, uint32_t rows, uint32_t count, uint32_t pitch)
+{
+    const uint32_t gap = pitch - count;
+    if (gap == 0) {
+        return;
+    }
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(0, UINT64_C(0x10000) - (UINT64_C(1) << (16 - gap)));
+    uint32_t last = base + (pitch - 16) * 4;
+    if (pitch / 8 <= UINT8_MAX) {
+        vector_dup(op_ub_f32(last), 0.0f, (uint8_t)rows, 1, 1, (uint8_t)(pitch / 8), 8);
+        rows = 0;
+    }
+    for (; rows > 0; rows--, last += pitch * 4) {
+        vector_dup(op_ub_f32(last), 0.0f, 1, 1, 1, 8, 8);
+    }
+    set_mask_count();
+}
