@@ -114,6 +114,27 @@ class Msprof(Profiled):
         calls = {row["API Name"]: row["Count"] for row in self.table("api_statistic")}
         self.assertEqual(calls["aclopCompileAndExecute"], "2")
 
+    def test_collectives(self):
+        (self.folder / "host" / "data" / "link.csv").write_text(
+            "device,name,group,rank,ranks,bytes,begin,ready,end\n0,HcclAllReduce,world,1,2,4000,1400,1600,2000\n")
+        row, = [row for row in self.table("op_summary") if row["Task Type"] == "COMMUNICATION"]
+        self.assertEqual((row["Op Name"], row["OP Type"], row["Task Duration(us)"]),
+                         ("hcom_allReduce__world_0", "hcom_allReduce_", "0.600"))
+        sums = {}
+        for event in self.events():
+            if event["ph"] == "X":
+                sums[event["name"]] = sums.get(event["name"], 0) + event["dur"]
+        self.assertAlmostEqual(sums["Communication"], 0.6)
+        # The second kernel ends at 1600; 2000 to 2600 and 2700 to 5000 are free.
+        self.assertAlmostEqual(sums["Communication(Not Overlapped)"], 0.4)
+        self.assertAlmostEqual(sums["Free"], 2.9)
+        self.msprof("--analyze=on", f"--output={self.folder}")
+        found = json.loads((self.folder / "analyze" / "communication.json").read_text())["hcom_allReduce__world_0@world"]
+        times = found["Communication Time Info"]
+        self.assertAlmostEqual(times["Wait Time(ms)"], 0.0002)
+        self.assertAlmostEqual(times["Transit Time(ms)"], 0.0004)
+        self.assertEqual(found["Communication Bandwidth Info"]["HCCS"]["Bandwidth(GB/s)"], 10.0)
+
     def test_statistics(self):
         rows = self.table("op_statistic")
         self.assertEqual([(r["OP Type"], r["Count"], r["Total Time(us)"]) for r in rows],

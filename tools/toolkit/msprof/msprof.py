@@ -3,12 +3,14 @@
 """msprof: turns what the runtime left in PROF_* folders into the tables and the timeline other tools read."""
 
 import argparse
+import json
 import os
 import shutil
 import sys
 import time
 from pathlib import Path
 
+import communication
 import database
 import tables
 import timeline
@@ -48,6 +50,19 @@ def export_database(folder):
     print(f"msprof: {sum(len(device.tasks) for device in profile.devices)} tasks written to {path}")
 
 
+def analyze(folder):
+    """communication.json: each collective's time and rate, as torch_npu reads it and puts it together by step."""
+    profile = Profile(folder)
+    if not any(device.links for device in profile.devices):
+        print(f"msprof: {folder}: nothing to analyze: there were no collectives")
+        return
+    place = Path(folder) / "analyze"
+    place.mkdir(exist_ok=True)
+    with open(place / "communication.json", "w", encoding="utf-8") as file:
+        json.dump(communication.operators(profile), file)
+    print(f"msprof: collectives written to {place}")
+
+
 def prof_folders(place):
     place = Path(place)
     found = [place] if (place / "host").is_dir() else sorted(place.glob("PROF_*")) + sorted(place.glob("*/PROF_*"))
@@ -70,7 +85,7 @@ def main():
         if args.export == "on":
             export(folder) if args.type == "text" else export_database(folder)
         else:
-            print(f"msprof: {folder}: nothing to analyze: one device communicates with nobody")
+            analyze(folder)
     if args.export == "on":
         time.sleep(SECONDS_FOR_READERS)
 

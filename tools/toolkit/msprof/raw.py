@@ -88,6 +88,27 @@ class Task:
         return short or name
 
 
+class Link:
+    """A collective as one device took part in it."""
+
+    def __init__(self, row):
+        self.device = int(row["device"])
+        # HcclAllReduce is hcom_allReduce_ to those who read profiles.
+        word = row["name"].removeprefix("Hccl")
+        self.type = f"hcom_{word[:1].lower()}{word[1:]}_"
+        self.group, self.rank, self.ranks, self.bytes = row["group"], int(row["rank"]), int(row["ranks"]), int(row["bytes"])
+        self.sim_start, self.sim_ready, self.sim_end = (int(row[name]) for name in ("begin", "ready", "end"))
+        self.name, self.start = self.type, 0
+
+    @property
+    def duration(self):
+        return self.sim_end - self.sim_start
+
+    @property
+    def end(self):
+        return self.start + self.duration
+
+
 class Operator:
     """The tasks of one call of an operator: what a Task has, added up; or a kernel that was launched otherwise."""
 
@@ -123,6 +144,18 @@ class Device:
     @property
     def mhz(self):
         return self.info["clock_khz"] / 1000.0
+
+    def place_links(self, rows, first):
+        """Collectives on real time, beside the tasks of the same simulated time."""
+        self.links = sorted((link for link in map(Link, rows) if link.device == self.number), key=lambda link: link.sim_start)
+        starts = [task.sim_start for task in self.tasks]
+        seen = {}
+        for link in self.links:
+            at = bisect.bisect_right(starts, link.sim_start) - 1
+            task = self.tasks[max(at, 0)] if self.tasks else None
+            link.start = link.sim_start + (task.start - task.sim_start if task else first)
+            seen[link.group] = seen.get(link.group, -1) + 1
+            link.name = f"{link.type}_{link.group}_{seen[link.group]}"
 
     def gather(self, calls):
         """Puts the tasks that were submitted within a call of an operator together. `calls`: by thread, in order of time."""
@@ -189,6 +222,7 @@ class Profile:
                 if row:
                     task.launch, task.thread = self.real(row["ns"]), int(row["thread"])
             lay(device.tasks, self.offset)
+            device.place_links(self.links, self.offset)
             device.gather(calls)
 
     def operator_calls(self):

@@ -92,6 +92,10 @@ def op_summary(path, profile):
             rows.append([device.number, 4294967295, task.id, task.stream, task.name, task.type, "dynamic",
                          device.core_of(task), us(task.start), us(task.duration), us(waits[task.id]), task.blocks, 0, NOT_MODELLED,
                          *shapes(task.inputs), *shapes(task.outputs), *values(task, device)])
+        # No pipes, no shapes.
+        rows += [[device.number, NOT_MODELLED, NOT_MODELLED, NOT_MODELLED, link.name, link.type, NOT_MODELLED, "COMMUNICATION",
+                  us(link.start), us(link.duration), us(0), 0, 0, *[NOT_MODELLED] * 7, *[NOT_MODELLED] * len(columns())]
+                 for link in device.links]
     write(path, header, rows)
 
 

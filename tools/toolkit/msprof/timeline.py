@@ -7,7 +7,7 @@ from raw import merge
 from tables import us
 
 # Process rows: (pid << 10) | (sort index << 5) | device.
-CANN, HARDWARE, OVERLAP = 7, 8, 10
+CANN, HARDWARE, LINKS, OVERLAP = 7, 8, 9, 10
 FREE, COMPUTING, COMMUNICATION, EXPOSED = "Free", "Computing", "Communication", "Communication(Not Overlapped)"
 
 
@@ -20,6 +20,8 @@ def name_rows(profile):
     for device in profile.devices:
         processes += [(HARDWARE, "Ascend Hardware", f"NPU {device.number}", device.number),
                       (OVERLAP, "Overlap Analysis", f"NPU {device.number}", device.number)]
+        if device.links:
+            processes += [(LINKS, "Communication", f"NPU {device.number}", device.number)]
     for index, name, label, device in processes:
         pid = row_pid(profile, index, device)
         yield {"name": "process_name", "pid": pid, "tid": 0, "ph": "M", "args": {"name": name}}
@@ -31,8 +33,14 @@ def name_rows(profile):
     for device in profile.devices:
         for stream in sorted({task.stream for task in device.tasks}):
             yield thread_name(row_pid(profile, HARDWARE, device.number), stream, f"Stream {stream}")
+        for i, group in enumerate(groups_of(device)):
+            yield thread_name(row_pid(profile, LINKS, device.number), i, f"Group {group} Communication")
         for i, name in enumerate((COMPUTING, COMMUNICATION, EXPOSED, FREE)):
             yield thread_name(row_pid(profile, OVERLAP, device.number), i, name)
+
+
+def groups_of(device):
+    return sorted({link.group for link in device.links})
 
 
 def thread_name(pid, tid, name):
@@ -63,15 +71,38 @@ def device_tasks(profile, device):
             yield {**flow, "ph": "f", "bp": "e", "pid": pid, "tid": task.stream, "ts": us(task.start)}
 
 
+def device_links(profile, device):
+    pid, groups = row_pid(profile, LINKS, device.number), groups_of(device)
+    for link in device.links:
+        yield span(link.name, pid, groups.index(link.group), link.start, link.duration,
+                   {"Rank": link.rank, "Ranks": link.ranks, "Bytes": link.bytes, "Wait(us)": us(link.sim_ready - link.sim_start),
+                    "Simulated Start(us)": us(link.sim_start)})
+
+
+def without(spans, others):
+    """The parts of (start, end) pairs that the others, sorted and disjoint, do not cover."""
+    for start, end in spans:
+        for begin, stop in others:
+            if begin < end and stop > start:
+                if begin > start:
+                    yield start, begin
+                start = max(start, stop)
+        if start < end:
+            yield start, end
+
+
 def overlap(profile, device):
-    """Computing is the union of all kernels. Free is the simulated time in which the device did nothing, drawn before the
-    work that ended it: the host's slowness is no part of it."""
+    """Computing is the union of all kernels, Communication of all collectives. Free is the simulated time in which the device
+    did nothing, drawn before the work that ended it: the host's slowness is no part of it."""
     pid = row_pid(profile, OVERLAP, device.number)
-    kernels = [task for task in device.tasks if task.is_compute]
-    for start, end in merge((t.start, t.end) for t in kernels):
-        yield span(COMPUTING, pid, 0, start, end - start)
+    computing = merge((t.start, t.end) for t in device.tasks if t.is_compute)
+    communication = merge((link.start, link.end) for link in device.links)
+    for row, (name, spans) in enumerate(((COMPUTING, computing), (COMMUNICATION, communication),
+                                         (EXPOSED, without(communication, computing)))):
+        for start, end in spans:
+            yield span(name, pid, row, start, end - start)
     busy_until = None
-    for task in device.tasks:
+    for task in sorted([*device.tasks, *device.links], key=lambda one: one.sim_start):
         if not task.duration:
             continue
         if busy_until is not None and task.sim_start > busy_until:
@@ -83,6 +114,6 @@ def overlap(profile, device):
 def write(path, profile):
     events = list(name_rows(profile)) + list(host_calls(profile))
     for device in profile.devices:
-        events += list(device_tasks(profile, device)) + list(overlap(profile, device))
+        events += [*device_tasks(profile, device), *device_links(profile, device), *overlap(profile, device)]
     with open(path, "w", encoding="utf-8") as file:
         json.dump(events, file)
