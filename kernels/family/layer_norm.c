@@ -5,6 +5,7 @@
 #include "norm.h"
 
 #include "../device/layer_norm_args.h"
+#include "../device/layer_norm_gradient_args.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -374,6 +375,112 @@ static leo_status take_statistics(struct norm *norm, struct op_tensor *gradient,
                             : status;
 }
 
+// Whether one pass over memory gives all gradients: as fits_tile, with two inputs.
+static bool fits_gradient_tile(const struct norm *norm, bool to_input)
+{
+    const struct names *names = norm->names;
+    const enum op_type type = norm->in.type;
+    const bool loads = type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+                       (type == OP_TYPE_BF16 && op_plan_chip(norm->plan) == OP_ON_910B);
+    return loads && tensor_of(norm, names->gradient)->type == type &&
+           (!to_input || tensor_of(norm, names->out)->type == type) &&
+           norm->rows.length >= LEAST_LENGTH && norm->rows.length <= OP_NORM_GRADIENT_MOST &&
+           norm->rows.weight_span == 1 && norm->rows.weights == norm->rows.length;
+}
+
+// The sums of all blocks, one after the other: `which` is 0 (weights) or 1 (biases).
+static leo_status join_parts(const struct norm *norm, const char *name, uint64_t parts,
+                             uint32_t blocks, uint32_t pitch, unsigned which)
+{
+    const int64_t dim[] = {blocks, norm->rows.length}, item = 0;
+    const struct op_tensor *out = tensor_of(norm, name);
+    struct op_tensor all =
+        op_tensor_dense(parts + (uint64_t)which * pitch * 4, OP_TYPE_F32, 2, dim);
+    all.stride[0] = 2 * (int64_t)pitch;
+    uint64_t addr;
+    leo_status status = op_norm_place(norm->plan, out, &addr);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor sums = op_tensor_dense(addr, OP_TYPE_F32, 1, dim + 1);
+    const struct op_ints over = {&item, 1};
+    const struct op_value args[] = {op_value_tensor(&all), op_value_ints(&over),
+                                    op_value_int(false), op_value_type(OP_TYPE_F32),
+                                    op_value_tensor(&sums)};
+    status = op_plan_call(norm->plan, "ReduceSum", args, 5);
+    return status == LEO_OK ? op_norm_give(norm->plan, addr, out) : status;
+}
+
+static leo_status take_gradient_args(const struct norm *norm,
+                                     struct op_layer_norm_gradient_args *args)
+{
+    const struct names *names = norm->names;
+    struct op_tensor in, gradient;
+    leo_status status = op_plan_dense(norm->plan, &norm->in, norm->in.type, &in);
+    if (status == LEO_OK) {
+        status = op_plan_dense(norm->plan, tensor_of(norm, names->gradient), in.type, &gradient);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_take(norm->plan, tensor_of(norm, names->weight), &args->weight);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_take(norm->plan, tensor_of(norm, names->mean), &args->mean);
+    }
+    if (status == LEO_OK) {
+        status = op_norm_take(norm->plan, tensor_of(norm, names->inverse), &args->inverse);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args->in = in.addr;
+    args->gradient = gradient.addr;
+    args->type = (uint8_t)in.type;
+    args->rows = (uint64_t)norm->rows.rows;
+    args->length = (uint64_t)norm->rows.length;
+    args->pitch = (uint32_t)(args->length + 15) / 16 * 16; // lines of the blocks
+    return LEO_OK;
+}
+
+static leo_status plan_gradient_tiles(const struct norm *norm, bool to_input, bool to_weight,
+                                      bool to_bias)
+{
+    const struct names *names = norm->names;
+    const uint32_t unit = op_type_bytes(norm->in.type);
+    struct op_layer_norm_gradient_args args;
+    struct op_tensor made = norm->in;
+    memset(&args, 0, sizeof(args));
+    leo_status status = take_gradient_args(norm, &args);
+    if (status == LEO_OK && to_input) {
+        // As for the forward pass: blocks of rows begin at lines.
+        made = *tensor_of(norm, names->out);
+        if (!op_tensor_is_dense(&made) || norm->rows.length * unit % 32 != 0) {
+            status = op_plan_temp(norm->plan, made.type, made.rank, made.dim, &made);
+        }
+        args.out = made.addr;
+    }
+    const struct op_share share = op_share_make(args.rows, op_row_granule(args.length, unit), 1,
+                                                op_plan_vector_cores(norm->plan));
+    if (status == LEO_OK) {
+        status = op_plan_temp_bytes(norm->plan, (uint64_t)share.blocks * 2 * args.pitch * 4,
+                                    &args.parts);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args.per_block = share.per_block;
+    status = op_plan_launch(norm->plan, "layer_norm_gradient", "layer_norm_gradient", share.blocks,
+                            &args, sizeof(args), 7);
+    if (status == LEO_OK && to_input && made.addr != tensor_of(norm, names->out)->addr) {
+        status = op_plan_copy(norm->plan, tensor_of(norm, names->out), &made);
+    }
+    if (status == LEO_OK && to_weight) {
+        status = join_parts(norm, names->weight_gradient, args.parts, share.blocks, args.pitch, 0);
+    }
+    return status == LEO_OK && to_bias
+               ? join_parts(norm, names->bias_gradient, args.parts, share.blocks, args.pitch, 1)
+               : status;
+}
+
 static leo_status plan_backward(struct norm *norm)
 {
     struct op_tensor gradient;
@@ -385,6 +492,9 @@ static leo_status plan_backward(struct norm *norm)
     }
     if (status == LEO_OK) {
         status = take_wanted(norm, norm->names->bias_gradient, 2, &to_bias);
+    }
+    if (status == LEO_OK && fits_gradient_tile(norm, to_input)) {
+        return plan_gradient_tiles(norm, to_input, to_weight, to_bias);
     }
     if (status == LEO_OK) {
         status = take_statistics(norm, &gradient, &mean, &inverse);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 16, MEMBERS = 4, ARGS = 12, RUNS = 3 };
+enum { SLOTS = 16, MEMBERS = 4, ARGS = 16, RUNS = 3 };
 static const uint64_t mega = 1 << 20;
 
 static void must(leo_status status, const char *what)
@@ -58,7 +58,7 @@ static void bench_close(struct bench *b)
  * A line of the table: the operator and its arguments, a letter each. Tensors [rows, columns] of a
  * type: f f32, h f16, b bf16, i i32, l i64, m bool; a capital is a row [columns], + before it a
  * column [rows, 1], * a list of MEMBERS tensors of a share of the rows. Else: 1 0 a number, [ the
- * list {1}, ] the list {0}, / the list {columns}, - none, ~f a type.
+ * list {1}, ] the list {0}, / the list {columns}, ! three yes, - none, ~f a type.
  */
 struct line {
     const char *name, *op, *args;
@@ -94,6 +94,19 @@ static const struct line lines[] = {
     {"layer norm f32", "LayerNorm", "f/FF0f+f+f", 8192, 2048, 0.85, false},
     {"layer norm f16", "LayerNorm", "h/HH0h+f+f", 8192, 2048, 0.85, false},
     {"layer norm bf16", "LayerNorm", "b/BB0b+f+f", 1024, 1024, 0, true},
+    {"gelu gradient f16", "GeluBackward", "hhh", 8192, 2048, 0.7, false},
+    {"gelu gradient f32", "GeluBackward", "fff", 8192, 2048, 0.7, false},
+    {"log softmax f16", "LogSoftmax", "h1h", 8192, 2048, 0.7, false},
+    {"softmax gradient f32", "SoftmaxBackward", "ff1f", 8192, 2048, 0.7, false},
+    {"softmax gradient f16", "SoftmaxBackward", "hh1h", 8192, 2048, 0.7, false},
+    {"log softmax gradient f32", "LogSoftmaxBackward", "ff1f", 8192, 2048, 0.7, false},
+    {"log softmax gradient f16", "LogSoftmaxBackward", "hh1h", 8192, 2048, 0.7, false},
+    {"layer norm gradient f32", "LayerNormBackward", "ff/+f+fFF!fFF", 8192, 2048, 0.7, false},
+    {"layer norm gradient f16", "LayerNormBackward", "hh/+f+fHH!hFF", 8192, 2048, 0.7, false},
+    {"layer norm gradient bf16", "LayerNormBackward", "bb/+f+fBB!bFF", 8192, 2048, 0.7, true},
+    {"rms norm f16", "RmsNorm", "hH0h+f", 8192, 2048, 0.85, false},
+    {"rms norm gradient f32", "RmsNormGrad", "ff+fFfF", 8192, 2048, 0.7, false},
+    {"rms norm gradient f16", "RmsNormGrad", "hh+fHhF", 8192, 2048, 0.7, false},
     {"add i32", "Add", "ii1i", 1024, 1024, 0, false},
     {"add i64", "Add", "ll1l", 512, 512, 0, false},
     {"cast i64 to f32", "Cast", "l~ff", 512, 512, 0, false},
@@ -167,6 +180,11 @@ static void add_args(struct bench *b, struct args *args, const struct line *line
             static _Thread_local int64_t columns;
             columns = line->columns;
             args->arg[args->count++] = leo_op_arg_ints(&columns, 1);
+        } else if (*at == '!') {
+            static const bool yes[] = {true, true, true};
+            args->arg[args->count++] = leo_op_arg_bools(yes, 3);
+        } else if (*at == '-') {
+            args->arg[args->count++] = leo_op_arg_none();
         } else if (*at == '~') {
             args->arg[args->count++] = leo_op_arg_dtype(type_of(*++at));
         } else {
@@ -199,7 +217,7 @@ static void measure(struct bench *b, const struct line *line)
     }
     const double bytes = args.bytes;
     const double bound = bytes / b->gb_per_s * 1e-3;
-    printf("  %-20s %7.1f MB %10.1f us   memory alone %8.1f us   %5.2f of it", line->name,
+    printf("  %-24s %7.1f MB %10.1f us   memory alone %8.1f us   %5.2f of it", line->name,
            bytes / 1e6, mean, bound, bound / mean);
     printf(line->aim > 0 ? "   aim >= %.2f%s\n" : "\n", line->aim,
            bound / mean < line->aim ? "   MISSED" : "");

@@ -203,6 +203,56 @@ static void run_layer(int64_t rows, int64_t length, enum op_type type, enum rig_
     end(&v, t, TENSORS);
 }
 
+/* Root mean square norm: y = x inverse w, dx = inverse (g w - x inverse^2 mean(g w x)). */
+static void compute_root(struct rig_tensor *t, double *dx, double *dw)
+{
+    const int64_t rows = t[IN].dim[0], length = t[IN].dim[1];
+    for (int64_t r = 0; r < rows; r++) {
+        double squares = 0, products = 0;
+        for (int64_t i = 0; i < length; i++) {
+            const double x = at(&t[IN], r * length + i);
+            squares += x * x;
+            products += at(&t[GRADIENT], r * length + i) * at(&t[WEIGHT], i) * x;
+        }
+        const double inverse = 1 / sqrt(squares / (double)length + 1e-5);
+        rig_put_d(rig_tensor_at(&t[INVERSE], r), OP_TYPE_F32, inverse);
+        for (int64_t i = 0; i < length; i++) {
+            const double x = at(&t[IN], r * length + i), g = at(&t[GRADIENT], r * length + i);
+            dx[r * length + i] = inverse * (g * at(&t[WEIGHT], i) -
+                                            x * inverse * inverse * products / (double)length);
+            dw[i] += g * x * inverse;
+        }
+    }
+    rig_tensor_put(&t[INVERSE]);
+}
+
+static void run_root(int64_t rows, int64_t length, enum op_type type)
+{
+    const int64_t dim[] = {rows, length}, per_row[] = {rows, 1}, *one = &dim[1];
+    struct rig_tensor t[TENSORS] = {[IN] = make(type, 2, dim, RIG_DENSE, 1),
+                                    [WEIGHT] = make(type, 1, one, RIG_DENSE, 2),
+                                    [GRADIENT] = make(type, 2, dim, RIG_DENSE, 4),
+                                    [INVERSE] = make(OP_TYPE_F32, 2, per_row, RIG_DENSE, 7),
+                                    [DX] = make(type, 2, dim, RIG_DENSE, 8),
+                                    [DW] = make(OP_TYPE_F32, 1, one, RIG_DENSE, 9)};
+    double *dx = calloc((size_t)(rows * length), sizeof(*dx)),
+           *dw = calloc((size_t)length, sizeof(*dw));
+    compute_root(t, dx, dw);
+    const union op_test_arg backward[] = {{.tensor = t[GRADIENT].acl}, {.tensor = t[IN].acl},
+                                          {.tensor = t[INVERSE].acl},  {.tensor = t[WEIGHT].acl},
+                                          {.tensor = t[DX].acl},       {.tensor = t[DW].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("RmsNormGrad"), backward, true), 0);
+    expect(&t[DX], dx, "RmsNorm's dx");
+    expect(&t[DW], dw, "RmsNorm's dgamma");
+    free(dx);
+    free(dw);
+    for (unsigned i = 0; i < TENSORS; i++) {
+        if (t[i].acl) {
+            rig_tensor_free(&t[i]);
+        }
+    }
+}
+
 static void norms_and_gradients_equal_double(void)
 {
     static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
@@ -217,6 +267,11 @@ static void norms_and_gradients_equal_double(void)
         run_batch(1, 200, 784, types[t], RIG_DENSE);
         run_layer(9, 333, types[t], RIG_DENSE);
         run_layer(3, 2600, types[t], RIG_DENSE);
+        run_layer(70, 4096, types[t], RIG_DENSE); // the longest whose gradients are one pass
+        run_layer(2, 4112, types[t], RIG_DENSE);
+        run_root(70, 40, types[t]);
+        run_root(9, 333, types[t]);
+        run_root(130, 1024, types[t]);
         run_layer(2, 7168, types[t], RIG_DENSE); // the longest that stays in UB
         run_layer(2, 7184, types[t], RIG_DENSE);
     }
