@@ -165,28 +165,43 @@ void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr)
     transport->ops->dma_unmap(transport, dma_addr);
 }
 
-leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
-                              enum leo_mem_space space, uint64_t offset, void *out, size_t bytes)
+/* Runs an admin command whose answer goes to a host address: the first word of its body. */
+static leo_status ask(struct leo_drv_device *device, struct leo_sqe *entry, void *out, size_t bytes)
 {
     void *memory;
     uint64_t addr;
-    struct leo_sqe entry = {.opcode = LEO_SQE_OP_READ_LOCAL};
-    if (bytes == 0) {
-        return LEO_OK;
-    }
     leo_status status = leo_drv_dma_alloc(device, bytes, &memory, &addr);
     if (status) {
         return status;
     }
-    struct leo_sqe_local body = {
-        .dst = addr, .offset = offset, .bytes = bytes, .core = core, .space = (uint32_t)space};
-    memcpy(entry.body, &body, sizeof(body));
+    memcpy(entry->body, &addr, sizeof(addr));
     pthread_mutex_lock(&device->admin_lock);
-    status = drv_admin_run(device, &entry);
+    status = drv_admin_run(device, entry);
     pthread_mutex_unlock(&device->admin_lock);
     if (!status) {
         memcpy(out, memory, bytes);
     }
     leo_drv_dma_free(device, memory, addr);
     return status;
+}
+
+leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
+                              enum leo_mem_space space, uint64_t offset, void *out, size_t bytes)
+{
+    _Static_assert(offsetof(struct leo_sqe_local, dst) == 0, "as ask fills it in");
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_READ_LOCAL};
+    const struct leo_sqe_local body = {
+        .offset = offset, .bytes = bytes, .core = core, .space = (uint32_t)space};
+    memcpy(entry.body, &body, sizeof(body));
+    return bytes ? ask(device, &entry, out, bytes) : LEO_OK;
+}
+
+leo_status leo_drv_memory_unwritten(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
+                                    struct leo_unwritten *found)
+{
+    _Static_assert(offsetof(struct leo_sqe_unwritten, dst) == 0, "as ask fills it in");
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_READ_UNWRITTEN};
+    const struct leo_sqe_unwritten body = {.addr = addr, .bytes = bytes};
+    memcpy(entry.body, &body, sizeof(body));
+    return ask(device, &entry, found, sizeof(*found));
 }

@@ -190,6 +190,9 @@ void sim_check_global_finish(struct sim_check_global *global);
 /** Compares what the core noted since the last time, and takes over what it found. */
 void sim_check_global_take(struct sim_check_global *global, struct sim_check *check,
                            struct sim_check_written *written);
+/** Counts the bytes of a range that nobody wrote. */
+void sim_check_written_look(const struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
+                            struct leo_unwritten *found);
 /** Bytes that copies wrote, or that were mapped or given back (`written` false). */
 void sim_check_written_set(struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
                            bool written);

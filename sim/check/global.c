@@ -340,3 +340,38 @@ void sim_check_written_set(struct sim_check_written *memory, uint64_t addr, uint
 {
     sim_shadow_visit(&memory->shadow, addr, bytes, set_written, &written);
 }
+
+/** A walk over what was touched, for the gaps between. */
+struct gaps {
+    struct leo_unwritten *found;
+    uint64_t next; /**< the bytes before it are counted */
+};
+
+static void add_gap(struct gaps *gaps, uint64_t end)
+{
+    struct leo_unwritten *found = gaps->found;
+    if (end > gaps->next) {
+        found->first = found->bytes ? found->first : gaps->next;
+        found->bytes += end - gaps->next;
+    }
+}
+
+static void pass_written(void *context, uint64_t addr, struct sim_shadow_entry *entry)
+{
+    struct gaps *gaps = context;
+    if (entry->write != 0) {
+        add_gap(gaps, addr);
+        gaps->next = addr + entry->end - entry->begin;
+    }
+}
+
+void sim_check_written_look(const struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
+                            struct leo_unwritten *found)
+{
+    struct gaps gaps = {found, addr};
+    *found = (struct leo_unwritten){.known = !memory->shadow.full};
+    if (found->known) {
+        sim_shadow_peek(&memory->shadow, addr, bytes, pass_written, &gaps);
+        add_gap(&gaps, addr + bytes);
+    }
+}

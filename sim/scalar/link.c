@@ -15,6 +15,7 @@ static bool writes_x(enum sim_scalar_code code)
 #include "alu.def"
     case SIM_CODE_AUIPC:
     case SIM_CODE_JAL:
+    case SIM_CODE_JAL_OUT:
     case SIM_CODE_JALR:
         return true;
     default:

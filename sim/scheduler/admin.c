@@ -163,6 +163,22 @@ static enum leo_fault read_local(struct sim_scheduler *scheduler, const struct l
                : LEO_FAULT_DMA_OUT_OF_RANGE;
 }
 
+static enum leo_fault read_unwritten(struct sim_scheduler *scheduler,
+                                     const struct leo_sqe_unwritten *body)
+{
+    struct leo_unwritten found = {0};
+    const struct sim_hbm *hbm = &scheduler->memory->hbm;
+    const uint64_t offset = body->addr - hbm->base;
+    if (!is_zero(body->reserved0, sizeof(body->reserved0)) || body->addr < hbm->base ||
+        offset > hbm->bytes || body->bytes > hbm->bytes - offset) {
+        return LEO_FAULT_BAD_ENTRY;
+    }
+    sim_checks_unwritten(scheduler, body->addr, body->bytes, &found);
+    return sim_dma_write(&scheduler->host->dma, body->dst, &found, sizeof(found))
+               ? LEO_FAULT_NONE
+               : LEO_FAULT_DMA_OUT_OF_RANGE;
+}
+
 enum leo_fault sim_admin_run(struct sim_scheduler *scheduler, const struct leo_sqe *entry)
 {
     union {
@@ -170,6 +186,7 @@ enum leo_fault sim_admin_run(struct sim_scheduler *scheduler, const struct leo_s
         struct leo_sqe_map map;
         struct leo_sqe_profile profile;
         struct leo_sqe_local local;
+        struct leo_sqe_unwritten unwritten;
     } body;
     memcpy(&body, entry->body, sizeof(entry->body));
     switch (entry->opcode) {
@@ -189,6 +206,8 @@ enum leo_fault sim_admin_run(struct sim_scheduler *scheduler, const struct leo_s
         return reset_space(scheduler, &body.map);
     case LEO_SQE_OP_READ_LOCAL:
         return read_local(scheduler, &body.local);
+    case LEO_SQE_OP_READ_UNWRITTEN:
+        return read_unwritten(scheduler, &body.unwritten);
     default:
         return LEO_FAULT_BAD_ENTRY;
     }

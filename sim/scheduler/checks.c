@@ -154,3 +154,13 @@ void sim_checks_written(struct sim_scheduler *scheduler, uint64_t addr, uint64_t
         sim_check_written_set(scheduler->memory->written, addr, bytes, written);
     }
 }
+
+void sim_checks_unwritten(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
+                          struct leo_unwritten *found)
+{
+    struct sim_memory *memory = scheduler->memory;
+    if (memory->written && scheduler->cores->check_which & SIM_CHECK_INIT &&
+        !atomic_load(&memory->windowed)) {
+        sim_check_written_look(memory->written, addr, bytes, found);
+    }
+}

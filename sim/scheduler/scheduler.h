@@ -208,6 +208,9 @@ uint32_t sim_checks_write(struct sim_scheduler *scheduler, unsigned queue,
 /** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
 void sim_checks_written(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
                         bool written);
+/** Which bytes of a range nobody wrote; `found` stays as it is if nobody keeps track. */
+void sim_checks_unwritten(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
+                          struct leo_unwritten *found);
 
 /** What the entry of a kernel asks for. */
 static inline enum leo_float_mode sim_entry_float_mode(const struct leo_sqe *entry)

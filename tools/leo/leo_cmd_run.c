@@ -268,6 +268,9 @@ static leo_status launch_all(struct request *request, struct session *session,
         if (status == LEO_OK) {
             status = leo_rt_stream_synchronize(session->stream, -1);
         }
+        if (status == LEO_OK && i == 0) { // later launches find the zeros written by a copy
+            status = run_args_tell_unwritten(request->args, request->arg_count, session->device);
+        }
     }
     return status;
 }

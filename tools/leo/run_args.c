@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <leo/alloc.h>
+#include <leo/driver.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +232,12 @@ int run_args_parse(struct run_arg *args, unsigned count, const struct leo_rt_ker
     return 0;
 }
 
+/* A buffer that starts as zeros. */
+static bool is_fresh(const struct run_arg *arg)
+{
+    return strncmp(arg->spec, "out:", 4) == 0;
+}
+
 /* `fresh`: buffers that start as zeros are as they come, so that the checker tells who reads them
  * before anybody wrote. */
 static leo_status fill(struct run_arg *args, unsigned count, struct leo_rt_device *device,
@@ -238,7 +245,7 @@ static leo_status fill(struct run_arg *args, unsigned count, struct leo_rt_devic
 {
     leo_status status = LEO_OK;
     for (unsigned i = 0; i < count && status == LEO_OK; i++) {
-        const bool skip = fresh && strncmp(args[i].spec, "out:", 4) == 0;
+        const bool skip = fresh && is_fresh(&args[i]);
         if (args[i].is_buffer && args[i].content.bytes > 0 && !skip) {
             status = leo_rt_memcpy(device, (void *)(uintptr_t)args[i].addr, args[i].content.data,
                                    args[i].content.bytes);
@@ -265,6 +272,27 @@ leo_status run_args_upload(struct run_arg *args, unsigned count, struct leo_rt_d
         memcpy(args[i].value, &args[i].addr, sizeof(args[i].addr));
     }
     return fill(args, count, device, true);
+}
+
+leo_status run_args_tell_unwritten(const struct run_arg *args, unsigned count,
+                                   struct leo_rt_device *device)
+{
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; i < count && status == LEO_OK; i++) {
+        struct leo_unwritten found = {0};
+        if (!args[i].is_buffer || !is_fresh(&args[i])) {
+            continue;
+        }
+        status = leo_drv_memory_unwritten(leo_rt_device_driver(device), args[i].addr,
+                                          args[i].content.bytes, &found);
+        if (status == LEO_OK && found.bytes) {
+            printf("argument %u (%s): %llu of %zu bytes were never written, the first at byte "
+                   "%llu\n",
+                   i, args[i].spec, (unsigned long long)found.bytes, args[i].content.bytes,
+                   (unsigned long long)(found.first - args[i].addr));
+        }
+    }
+    return status;
 }
 
 leo_status run_args_download(struct run_arg *args, unsigned count, struct leo_rt_device *device)

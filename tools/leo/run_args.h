@@ -27,6 +27,10 @@ int run_args_parse(struct run_arg *args, unsigned count, const struct leo_rt_ker
 leo_status run_args_upload(struct run_arg *args, unsigned count, struct leo_rt_device *device);
 /** Fills the buffers again as upload did. */
 leo_status run_args_refill(struct run_arg *args, unsigned count, struct leo_rt_device *device);
+/** Tells which bytes of `out:` buffers the kernel did not write, where the chip keeps track of it.
+ */
+leo_status run_args_tell_unwritten(const struct run_arg *args, unsigned count,
+                                   struct leo_rt_device *device);
 /** Reads the buffers back. */
 leo_status run_args_download(struct run_arg *args, unsigned count, struct leo_rt_device *device);
 /** Writes the output files. Returns false, with a message, if one cannot be written. */

@@ -111,6 +111,10 @@ leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uin
  * runs. */
 leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
                               enum leo_mem_space space, uint64_t offset, void *out, size_t bytes);
+/** How many bytes of a range nobody has written since they were allocated; `known` 0: the chip does
+ * not keep track (LEO_CHECK without init). */
+leo_status leo_drv_memory_unwritten(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
+                                    struct leo_unwritten *found);
 /* Addresses apart from memory, in granules of 2 MiB: a range is reserved, memory is taken, and
  * mapped into parts of the range, where neighbouring parts are one. An unmapped part has lost its
  * contents. LEO_ERR_BAD_POINTER: not such a range; LEO_ERR_STATE: parts of it are mapped. */

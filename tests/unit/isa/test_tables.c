@@ -37,7 +37,7 @@ static void enum_names_survive_gaps(void)
 {
     CU_ASSERT_STRING_EQUAL(leo_dtype_name(LEO_DTYPE_BF16), "bf16");
     CU_ASSERT_STRING_EQUAL(leo_pipe_name(LEO_PIPE_MTE2), "mte2");
-    CU_ASSERT_EQUAL(LEO_SQE_OP_COUNT, LEO_SQE_OP_READ_LOCAL + 1);
+    CU_ASSERT_EQUAL(LEO_SQE_OP_COUNT, LEO_SQE_OP_READ_UNWRITTEN + 1);
     CU_ASSERT_STRING_EQUAL(leo_sqe_op_name(LEO_SQE_OP_CREATE_QUEUE), "create_queue");
     CU_ASSERT_STRING_EQUAL(leo_sqe_op_name((enum leo_sqe_op)10), "?");
     CU_ASSERT_STRING_EQUAL(leo_sqe_op_name((enum leo_sqe_op)1000), "?");

@@ -5,6 +5,7 @@
 
 #include <leo/alloc.h>
 #include <leo/csr.h>
+#include <leo/map.h>
 #include <leo/soc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,32 @@ static void on_chip_buffers_can_be_read(void)
     rig_close(&rig);
 }
 
+/* HW-CHIP-82 without a checker: nothing is known; ranges outside the memory are refused. */
+static void unwritten_memory_is_not_known_unasked(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    struct leo_unwritten *found = (struct leo_unwritten *)rig.data;
+    memset(found, 0xff, sizeof(*found));
+    struct leo_sqe_unwritten body = {.dst = rig_dma(&rig, found), .addr = LEO_MAP_GM, .bytes = 64};
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_UNWRITTEN, 0, &body, sizeof(body), NULL), 0);
+    CU_ASSERT_EQUAL(found->known, 0);
+    CU_ASSERT_EQUAL(found->bytes, 0);
+    const struct leo_sqe_unwritten good = body;
+    body.addr = LEO_MAP_GM - 1;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_UNWRITTEN, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    body = good;
+    body.bytes = UINT64_MAX;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_UNWRITTEN, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    body = good;
+    body.dst = 1;
+    CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_READ_UNWRITTEN, 0, &body, sizeof(body), NULL),
+                    LEO_FAULT_DMA_OUT_OF_RANGE);
+    rig_close(&rig);
+}
+
 /* HW-CHIP-03, HW-CHIP-04 */
 static void registers_say_what_the_chip_is(void)
 {
@@ -564,6 +591,7 @@ static void events_are_reached_at_their_number(void)
 }
 
 static const struct leo_test tests[] = {
+    {"unwritten_memory_is_not_known_unasked", unwritten_memory_is_not_known_unasked},
     {"images_with_parts_outside_are_refused", images_with_parts_outside_are_refused},
     {"wrong_entries_are_refused", wrong_entries_are_refused},
     {"events_are_reached_at_their_number", events_are_reached_at_their_number},

@@ -299,6 +299,24 @@ static void arrays_see_what_bare_offsets_hold(void)
     scratch_finish(&scratch);
 }
 
+/* Of five words the kernel writes those that `n` names. */
+static void run_tells_what_was_never_written(void)
+{
+    make_files();
+#define PART                                                                                       \
+    "run k.elf --kernel shift --arg in:x --arg out:24:z --arg u32:3 --arg s16:1 --arg bytes:shape"
+    expect(PART, 0,
+           "argument 1 (out:24:z): 12 of 24 bytes were never written, the first at byte 12\n");
+    expect(PART " --repeat 3", 0, "12 of 24 bytes were never written, the first at byte 12\n");
+    char out[8192];
+    CU_ASSERT_EQUAL(leo(out, sizeof(out), PART " --check hazard"), 0);
+    CU_ASSERT_PTR_NULL(strstr(out, "never written")); // nobody looked
+    CU_ASSERT_EQUAL(leo(out, sizeof(out), SHIFT "--arg 0 --arg bytes:shape"), 0);
+    CU_ASSERT_PTR_NULL(strstr(out, "never written"));
+#undef PART
+    scratch_finish(&scratch);
+}
+
 static void run_passes_floats(void)
 {
     char bytes[9];
@@ -493,6 +511,7 @@ int main(int argc, char **argv)
         {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
         {"run_dumps_buffers_of_each_core", run_dumps_buffers_of_each_core},
         {"arrays_see_what_bare_offsets_hold", arrays_see_what_bare_offsets_hold},
+        {"run_tells_what_was_never_written", run_tells_what_was_never_written},
         {"run_passes_floats", run_passes_floats},
         {"run_tells_what_is_wrong", run_tells_what_is_wrong},
         {"bare_program_does_as_under_qemu", bare_program_does_as_under_qemu},
