@@ -157,6 +157,12 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
     return status;
 }
 
+leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->lead ? transport->ops->lead(transport, timeout_ns) : LEO_ERR_UNSUPPORTED;
+}
+
 void drv_admin_complete(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
 {
     struct leo_drv_device *device = user;

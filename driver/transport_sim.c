@@ -116,6 +116,11 @@ static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
 }
 
+static leo_status sim_lead(struct leo_transport *transport, uint64_t timeout_ns)
+{
+    return leo_sim_chip_lead(sim_of(transport)->chip, timeout_ns);
+}
+
 static const struct leo_transport_ops sim_transport_ops = {
     .name = "sim",
     .close = sim_close,
@@ -128,6 +133,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .window = sim_window,
     .adopt = sim_adopt,
     .name_tag = sim_name_tag,
+    .lead = sim_lead,
     .irq_wait = sim_irq_wait,
 };
 

@@ -76,13 +76,41 @@ static bool look_for_work(struct leo_rt_device *device)
     return true;
 }
 
+static bool has_values_to_compute(const struct leo_rt_device *device)
+{
+    return device->is_shared && device->may_lead && device->led_calls != device->calls &&
+           rt_device_is_busy(device);
+}
+
+// Time stands still, values do not: after a tick without calls, until a thread waits.
+static void lead(struct leo_rt_device *device)
+{
+    uint64_t calls = device->calls;
+    nap(device, RT_TICK_MS);
+    if (device->calls != calls || device->waiters > 0 || !has_values_to_compute(device)) {
+        return;
+    }
+    leo_status status = LEO_ERR_TIMEOUT;
+    while (status == LEO_ERR_TIMEOUT && device->waiters == 0 && !device->background_stop) {
+        calls = device->calls;
+        pthread_mutex_unlock(&device->lock);
+        status = leo_drv_device_lead(device->drv, RT_TURN_NS);
+        pthread_mutex_lock(&device->lock);
+    }
+    if (status != LEO_ERR_TIMEOUT) {
+        device->led_calls = calls;
+    }
+}
+
 static void *watch(void *arg)
 {
     struct leo_rt_device *device = arg;
     unsigned idle = 0;
     pthread_mutex_lock(&device->lock);
     while (!device->background_stop) {
-        if (device->is_shared && device->host_copies > 0) {
+        if (has_values_to_compute(device)) {
+            lead(device);
+        } else if (device->is_shared && device->host_copies > 0) {
             watch_copies(device);
         } else if (!device->is_shared && idle < RT_IDLE_TICKS) {
             idle = look_for_work(device) ? 0 : idle + 1;
@@ -108,6 +136,7 @@ static void wake(struct leo_rt_device *device)
     device->has_background = pthread_create(&device->background, NULL, watch, device) == 0;
     if (!device->has_background) {
         device->is_shared = true;
+        device->may_lead = false;
         rt_log(device->rt, 2,
                "device %d: the system gives no thread: programs that watch memory of the host for "
                "a copy may wait for ever",
@@ -117,7 +146,7 @@ static void wake(struct leo_rt_device *device)
 
 void rt_background_submitted(struct leo_rt_device *device)
 {
-    if (!device->is_shared) {
+    if (!device->is_shared || device->may_lead) {
         wake(device);
     }
 }

@@ -59,6 +59,8 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->stalled_calls = UINT64_MAX;
     // What a custom transport or the model of the host's costs does depends on when calls come.
     device->is_shared = rt->opts.open || rt->host_model.is_on || rt->opts.tape || !rt->may_go_ahead;
+    device->may_lead = !device->is_shared;
+    device->led_calls = UINT64_MAX;
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->host_changed, NULL);
     pthread_cond_init(&device->background_changed, NULL);

@@ -31,6 +31,67 @@ static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
     return LEO_OK;
 }
 
+static bool is_settled(const struct rt_event_slot *slot)
+{
+    return slot->done >= slot->recorded && slot->waits == 0;
+}
+
+static void free_slot(struct leo_rt_device *device, uint32_t number)
+{
+    device->slots[number].next_free = device->slot_free;
+    device->slot_free = number + 1;
+}
+
+// No event has it any more; records and waits under way may still need it.
+static void retire_slot(struct leo_rt_device *device, uint32_t number)
+{
+    struct rt_event_slot *slot = &device->slots[number];
+    slot->retired = !is_settled(slot);
+    if (!slot->retired) {
+        free_slot(device, number);
+    }
+}
+
+void rt_event_settle(struct leo_rt_device *device, uint32_t number)
+{
+    struct rt_event_slot *slot = &device->slots[number];
+    if (slot->retired && is_settled(slot)) {
+        slot->retired = false;
+        free_slot(device, number);
+    }
+}
+
+// A record may be reached before an older one in another stream: who waits for that must not take
+// it for the older one. Who waits for the next record whenever it comes keeps its slot.
+static leo_status choose_slot(struct leo_rt_event *event, const struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = event->device;
+    const struct rt_event_slot *slot = &device->slots[event->slot];
+    if (slot->done >= slot->recorded || event->recorded == stream ||
+        slot->awaited > slot->recorded) {
+        return LEO_OK;
+    }
+    uint32_t number;
+    leo_status status = take_slot(device, &number);
+    if (status == LEO_OK) {
+        event->old_slot = event->slot + 1;
+        event->old_record = device->slots[event->slot].recorded;
+        retire_slot(device, event->slot);
+        event->slot = number;
+    }
+    return status;
+}
+
+// Waits for the record before the last one, of which the slot went its own way.
+static bool is_old_awaited(const struct leo_rt_event *event)
+{
+    if (event->old_slot == 0) {
+        return false;
+    }
+    const struct rt_event_slot *slot = &event->device->slots[event->old_slot - 1];
+    return slot->retired && slot->recorded == event->old_record && slot->waits > 0;
+}
+
 uint32_t leo_rt_device_free_events(struct leo_rt_device *device)
 {
     pthread_mutex_lock(&device->lock);
@@ -79,8 +140,7 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
     if (event->next) {
         event->next->previous = event->previous;
     }
-    device->slots[event->slot].next_free = device->slot_free;
-    device->slot_free = event->slot + 1;
+    retire_slot(device, event->slot);
     pthread_mutex_unlock(&device->lock);
     leo_free(event);
 }
@@ -102,10 +162,13 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
         rt_ahead_stop(stream->device); // it may have a limit, and time must not pass by itself
     }
     leo_status status = rt_stream_submit_at(stream, &entry, &task, host_ns);
+    struct rt_event_slot *slot = &event->device->slots[event->slot];
     if (!status && task.wait_slot) {
-        event->device->slots[event->slot].waits++;
+        slot->waits++;
+        slot->awaited = slot->awaited > sequence ? slot->awaited : sequence;
     }
     if (!status && task.event_slot) {
+        slot->recorded = slot->recorded > sequence ? slot->recorded : sequence;
         event->recorded = stream;
         event->recorded_after = stream->submitted;
     }
@@ -128,8 +191,12 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
     event->graph = NULL;
     // Taken before the submission, which may wait for room and let other threads in. A number
     // nobody uses is no harm.
-    uint64_t sequence = ++device->slots[event->slot].sequence;
-    leo_status status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
+    leo_status status = choose_slot(event, stream);
+    uint64_t sequence = 0;
+    if (!status) {
+        sequence = ++device->slots[event->slot].sequence;
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
+    }
     if (!status) {
         event->sequence = sequence;
         event->is_reset = false;
@@ -159,7 +226,7 @@ bool leo_rt_event_is_awaited(struct leo_rt_event *event)
     struct leo_rt_device *device = event->device;
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_device_poll(device);
-    bool awaited = status || device->slots[event->slot].waits > 0;
+    bool awaited = status || device->slots[event->slot].waits > 0 || is_old_awaited(event);
     pthread_mutex_unlock(&device->lock);
     return awaited;
 }

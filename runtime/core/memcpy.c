@@ -17,6 +17,7 @@ struct copy {
     bool dst_device, src_device;               /**< of the copying device */
     struct leo_rt_device *dst_peer, *src_peer; /**< memory of another device */
     bool waits;                                /**< the caller waits for it */
+    bool is_signal;                            /**< streams wait for what it writes */
     struct rt_outcome *outcome; /**< its own, if all wait on this stream; else NULL */
 };
 
@@ -42,10 +43,11 @@ static size_t extent(size_t pitch, const struct copy *copy)
     return pitch * (copy->height - 1) + copy->width;
 }
 
-static leo_status submit_copy(struct leo_rt_stream *stream, const struct leo_sqe_copy *body,
-                              const struct rt_task *task)
+static leo_status submit_copy(struct leo_rt_stream *stream, const struct copy *copy,
+                              const struct leo_sqe_copy *body, const struct rt_task *task)
 {
-    struct leo_sqe entry = {.opcode = LEO_SQE_OP_COPY};
+    struct leo_sqe entry = {.opcode = LEO_SQE_OP_COPY,
+                            .flags = copy->is_signal ? LEO_SQE_IN_TIME : 0};
     memcpy(entry.body, body, sizeof(*body));
     return rt_stream_submit(stream, &entry, task);
 }
@@ -167,7 +169,7 @@ static leo_status copy_with_host(struct leo_rt_stream *stream, struct copy *copy
         .outcome = copy->outcome,
         .to_host = !to_device && !copy->waits,
     };
-    status = submit_copy(stream, &body, &task);
+    status = submit_copy(stream, copy, &body, &task);
     if (status) {
         drop_side(device, &side);
         return status;
@@ -242,7 +244,7 @@ static leo_status run_copy(struct leo_rt_stream *stream, struct copy *copy)
             .src_pitch = copy->src_pitch,
         };
         const struct rt_task task = {.what = "copy", .outcome = copy->outcome};
-        status = submit_copy(stream, &body, &task);
+        status = submit_copy(stream, copy, &body, &task);
         return status || !copy->waits ? status : wait_copy(stream, copy);
     }
     // Host to host, in the stream's order.
@@ -413,6 +415,7 @@ static leo_status check_value(struct leo_rt_stream *stream, uint64_t addr, const
 leo_status leo_rt_value_write(struct leo_rt_stream *stream, uint64_t addr, uint64_t value)
 {
     struct copy copy = plain_copy(host_ptr(addr), &value, sizeof(value), false);
+    copy.is_signal = true;
     pthread_mutex_lock(&stream->device->lock);
     leo_status status = check_value(stream, addr, "value write");
     if (!status) {

@@ -74,8 +74,11 @@ struct rt_event_slot {
     uint64_t sequence; /**< of the last record submitted */
     uint64_t done;     /**< of the last record completed */
     uint64_t time_ns;  /**< when that was */
+    uint64_t recorded; /**< of the last record that a stream took */
+    uint64_t awaited;  /**< of the latest record that a stream waits or waited for */
     uint32_t waits;    /**< of streams, not yet over */
     uint32_t next_free;
+    bool retired; /**< no event has it; free when its records and waits are over */
 };
 
 struct leo_rt_device {
@@ -120,6 +123,8 @@ struct leo_rt_device {
     struct leo_rt_stream *lane; /**< has all tasks that the program has not waited for */
     uint64_t lane_seen;         /**< tasks of it that the program has waited for */
     unsigned streams_made;      /**< by the program, default streams apart */
+    bool may_lead;              /**< values may be computed before their time */
+    uint64_t led_calls;         /**< `calls` when no more could be done */
     uint64_t asks;              /**< whether something is done: each moves the device a little */
     uint64_t stalled_calls;     /**< `calls` when it last could not go on */
     bool peer_copies;           /**< it has copied to or from memory of another device */
@@ -196,6 +201,8 @@ struct leo_rt_event {
     struct leo_rt_device *device;
     struct leo_rt_event *previous, *next;
     uint32_t slot;
+    uint32_t old_slot;          /**< + 1, of the record before, if that was under way; else 0 */
+    uint64_t old_record;        /**< which was the last one there */
     uint64_t sequence;          /**< of its last record, 0 = never recorded, or reset since */
     struct leo_rt_graph *graph; /**< it is a mark in this capture */
     struct leo_rt_stream *graph_stream; /**< in this stream, after so many of its tasks */
@@ -332,6 +339,8 @@ LEO_MUST_CHECK leo_status rt_stream_submit_at(struct leo_rt_stream *stream, stru
 void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const char *text);
 
 /* event.c: callers hold the device's lock */
+/** A record or wait of the slot is over. */
+void rt_event_settle(struct leo_rt_device *device, uint32_t number);
 /** Records no earlier than `host_ns` of simulated time. */
 LEO_MUST_CHECK leo_status rt_event_record_at(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream, uint64_t host_ns);

@@ -60,6 +60,18 @@ static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
     }
 }
 
+// The wait or record of a task is over.
+static void settle_event(struct leo_rt_device *device, const struct rt_task *task)
+{
+    const uint32_t slot = task->wait_slot ? task->wait_slot : task->event_slot;
+    if (task->wait_slot) {
+        device->slots[slot - 1].waits--;
+    }
+    if (slot) {
+        rt_event_settle(device, slot - 1);
+    }
+}
+
 // Does what the callback could not.
 static void settle_tasks(struct leo_rt_stream *stream)
 {
@@ -74,9 +86,7 @@ static void settle_tasks(struct leo_rt_stream *stream)
                 slot->time_ns = task->end_ns;
             }
         }
-        if (task->wait_slot) {
-            device->slots[task->wait_slot - 1].waits--;
-        }
+        settle_event(device, task);
         struct rt_outcome *outcome = task->outcome;
         if (outcome && outcome->done.status) {
             rt_fault_text(device, stream, task, &outcome->done, outcome->text,
@@ -286,9 +296,7 @@ static void give_up_tasks(struct leo_rt_stream *stream)
         if (task->event_slot && device->slots[task->event_slot - 1].done < task->event_sequence) {
             device->slots[task->event_slot - 1].done = task->event_sequence;
         }
-        if (task->wait_slot) {
-            device->slots[task->wait_slot - 1].waits--;
-        }
+        settle_event(device, task);
         release_task(stream, task);
     }
     stream->completed = stream->submitted;

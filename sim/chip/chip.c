@@ -3,6 +3,7 @@
 
 #include "../host/host_pool.h"
 #include "../host/pages.h"
+#include "../scheduler/lead.h"
 #include "../simd/simd.h"
 #include "../tape/record.h"
 #include <fenv.h>
@@ -148,6 +149,14 @@ void *leo_sim_window(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes)
     return chip->memory.hbm.data + offset;
 }
 
+/* Who only computes values before their time gives way. */
+static void take_chip(struct leo_sim_chip *chip)
+{
+    atomic_fetch_add(&chip->scheduler.wanted, 1);
+    sim_host_lock_take(chip->run_lock);
+    atomic_fetch_sub(&chip->scheduler.wanted, 1);
+}
+
 leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t bytes, void *host,
                          bool keep)
 {
@@ -156,7 +165,7 @@ leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t byte
         bytes > chip->memory.hbm.bytes - offset) {
         return LEO_ERR_RANGE;
     }
-    sim_host_lock_take(chip->run_lock); // no core runs
+    take_chip(chip); // no core runs
     leo_status status = sim_hbm_adopt(&chip->memory.hbm, addr, bytes, host, keep);
     atomic_store(&chip->memory.windowed, true);
     sim_host_lock_give(chip->run_lock);
@@ -295,9 +304,23 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
     }
 }
 
+leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns)
+{
+    if (!sim_host_lock_try(chip->run_lock)) {
+        return LEO_ERR_TIMEOUT;
+    }
+    fenv_t callers;
+    take_floats(&callers);
+    leo_status status = sim_lead_run(&chip->scheduler, sim_host_now_ns() + timeout_ns);
+    sim_function_control(&chip->function);
+    fesetenv(&callers);
+    sim_host_lock_give(chip->run_lock);
+    return status;
+}
+
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
-    sim_host_lock_take(chip->run_lock);
+    take_chip(chip);
     fenv_t callers;
     take_floats(&callers);
     leo_status status = run(chip, timeout_ns);

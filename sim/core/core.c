@@ -209,14 +209,38 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
         fault->pc -= LEO_MAP_IMAGE;
         fault->caller = sim_core_caller(core, fault->pc);
     }
-    if (core->park == SIM_PARK_FLAG) {
-        return stop; // what it waits for is the last record
+    if (core->park == SIM_PARK_FLAG || core->lead_stop) {
+        return stop; // what it waits for is the last record, or the next one
     }
     log_stop(core, stop != SIM_SCALAR_TIME          ? SIM_TIME_END
                    : core->park == SIM_PARK_POLL    ? SIM_TIME_PARK
                    : core->clock == SIM_CLOCK_ASKED ? SIM_TIME_MARK
                                                     : SIM_TIME_SCALAR);
     return stop;
+}
+
+/* What `core` is, whatever it does. */
+static void keep_identity(struct sim_core *core, const struct sim_core *was)
+{
+    core->id = was->id;
+    core->sub_block_idx = was->sub_block_idx;
+    core->check = was->check;
+    core->track = was->track;
+    core->stores = was->stores;
+    core->stored = was->stored;
+    core->leads = was->leads;
+    core->lead_stop = false;
+    core->scalar.owner = core;
+    sim_core_forget(core);
+}
+
+void sim_core_exchange(struct sim_core *one, struct sim_core *other)
+{
+    const struct sim_core was = *one;
+    *one = *other;
+    *other = was;
+    keep_identity(other, one);
+    keep_identity(one, &was);
 }
 
 void sim_core_forget(struct sim_core *core)

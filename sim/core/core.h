@@ -129,6 +129,8 @@ struct sim_core {
     uint64_t stored;              /**< stores noted, in all blocks */
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
+    bool leads;                   /**< its block's time has not come (scheduler/lead.h) */
+    bool lead_stop;               /**< and what comes next depends on when it will */
     /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
     unsigned first_turn, turn;
@@ -188,6 +190,14 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op);
 /** Which results of others an instruction of M or FIX follows, and which it hands on. */
 void sim_core_mark_hand(struct sim_core *core, const struct sim_op *op,
                         struct sim_time_record *record);
+/** Whether the core must not go on before its block's time has come; notes it. */
+static inline bool sim_core_must_wait(struct sim_core *core)
+{
+    core->lead_stop = core->leads;
+    return core->leads;
+}
+/** Exchanges what two cores of one kind do, with their memories: each stays the core it is. */
+void sim_core_exchange(struct sim_core *one, struct sim_core *other);
 /** Forgets pointers into the mappings: they changed. */
 void sim_core_forget(struct sim_core *core);
 

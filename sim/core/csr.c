@@ -13,7 +13,7 @@
 static bool system_count(struct sim_core *core, uint64_t *value)
 {
     if (core->clock != SIM_CLOCK_KNOWN) {
-        core->clock = SIM_CLOCK_ASKED;
+        core->clock = sim_core_must_wait(core) ? SIM_CLOCK_UNKNOWN : SIM_CLOCK_ASKED;
         return false;
     }
     core->clock = SIM_CLOCK_UNKNOWN;
@@ -112,13 +112,13 @@ bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
         return true;
     case LEO_CSR_SUB_BLOCK_IDX:
         *value = core->sub_block_idx;
-        return true;
+        return !sim_core_must_wait(scalar->owner);
     case LEO_CSR_SUB_BLOCK_NUM:
         *value = core->sub_block_num;
         return true;
     case LEO_CSR_CORE_ID:
         *value = core->id;
-        return true;
+        return !sim_core_must_wait(scalar->owner);
     case LEO_CSR_CORE_UNITS:
         *value = (core->kind != LEO_CORE_KIND_VECTOR ? 1u : 0u) |
                  (core->kind != LEO_CORE_KIND_CUBE ? 2u : 0u);

@@ -4,6 +4,7 @@
 #include "../memory/hbm.h"
 #include "../tape/record.h"
 #include "core.h"
+#include <sim_units.h>
 
 /* Global memory that an instruction moves; NULL = none. */
 static const struct sim_span *gm_span(const struct sim_footprint *foot)
@@ -81,9 +82,21 @@ void sim_core_log_unit(struct sim_core *core, const struct sim_op *op)
     sim_time_log_take(&core->log, 2);
 }
 
+static bool adds_to_gm(const struct sim_core *core, const struct sim_insn *row)
+{
+    return row->writes_gm && leo_cfg_ctrl_unpack(core->ctrl).atomic != LEO_ATOMIC_NONE;
+}
+
+/* What it does depends on how far other cores are. */
+static bool meets_others(const struct sim_core *core, const struct sim_insn *row)
+{
+    return adds_to_gm(core, row) || row->exec == sim_core_cross_set ||
+           row->exec == sim_core_cross_wait;
+}
+
 static bool issue_unit(struct sim_core *core, struct sim_op *op, const struct sim_insn *row)
 {
-    if (leo_cfg_ctrl_unpack(core->ctrl).atomic != LEO_ATOMIC_NONE && row->writes_gm) {
+    if (adds_to_gm(core, row)) {
         // Float additions do not commute: cores that add to global memory do it in the order of
         // their numbers.
         sim_host_pool_wait_turn(core->pool, core->first_turn, core->turn);
@@ -137,6 +150,9 @@ bool sim_core_issue(struct sim_scalar *scalar, struct sim_op *op)
     }
     if (core->log.written >= core->log_end || !sim_time_log_reserve(&core->log)) {
         return false; // tried again in the next run
+    }
+    if (meets_others(core, row) && sim_core_must_wait(core)) {
+        return false;
     }
     sim_caches_fetch(&core->caches, op->pc - LEO_MAP_IMAGE);
     if (core->caches.data_missed | core->caches.text_missed) {

@@ -74,6 +74,8 @@ static const struct sim_section list[] = {
     SECTION(CLOCK, stored),
     SECTION(WIRED, check),
     SECTION(WIRED, track),
+    SECTION(WIRED, leads),
+    SECTION(BLOCK, lead_stop),
     SECTION(WIRED, pool),
     SECTION(GIVEN, first_turn),
     SECTION(GIVEN, turn),

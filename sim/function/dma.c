@@ -166,10 +166,15 @@ bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint6
     return host != NULL;
 }
 
-bool sim_dma_is_mapped(struct sim_dma *dma, uint64_t addr, uint64_t bytes)
+uint64_t sim_dma_where(struct sim_dma *dma, uint64_t addr, uint64_t bytes)
 {
     sim_host_lock_take(dma->lock);
-    bool mapped = reach(dma, addr, bytes) != NULL;
+    const uint64_t where = (uintptr_t)reach(dma, addr, bytes);
     sim_host_lock_give(dma->lock);
-    return mapped;
+    return where;
+}
+
+bool sim_dma_is_mapped(struct sim_dma *dma, uint64_t addr, uint64_t bytes)
+{
+    return sim_dma_where(dma, addr, bytes) != 0;
 }

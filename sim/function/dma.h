@@ -31,4 +31,6 @@ bool sim_dma_fill(struct sim_dma *dma, uint64_t addr, uint32_t pattern, uint64_t
 /** Writes a completion-like entry whose word at `phase_offset` becomes visible last. */
 bool sim_dma_publish(struct sim_dma *dma, uint64_t addr, const void *data, uint64_t bytes,
                      size_t phase_offset);
+/** Where the range lies in the host, as a number; 0: some byte of it is not mapped. */
+uint64_t sim_dma_where(struct sim_dma *dma, uint64_t addr, uint64_t bytes);
 bool sim_dma_is_mapped(struct sim_dma *dma, uint64_t addr, uint64_t bytes);

@@ -77,6 +77,9 @@ void sim_function_die(struct sim_function *function);
 bool sim_ring_has_entry(struct sim_function *function, unsigned queue);
 /** False: none there, or the ring is broken. */
 bool sim_ring_fetch(struct sim_function *function, unsigned queue, struct leo_sqe *entry);
+/** The entry `place` places behind the next one; it stays where it is. */
+bool sim_ring_peek(struct sim_function *function, unsigned queue, uint32_t place,
+                   struct leo_sqe *entry);
 bool sim_ring_has_room(const struct sim_function *function, unsigned queue);
 /** Writes a completion (phase and queue are filled in) and raises the interrupt. */
 void sim_ring_complete(struct sim_function *function, unsigned queue, struct leo_cqe *entry);

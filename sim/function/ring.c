@@ -53,6 +53,22 @@ bool sim_ring_fetch(struct sim_function *function, unsigned queue, struct leo_sq
     return true;
 }
 
+bool sim_ring_peek(struct sim_function *function, unsigned queue, uint32_t place,
+                   struct leo_sqe *entry)
+{
+    const struct sim_ring *ring = &function->ring[queue];
+    if (!is_usable(ring)) {
+        return false;
+    }
+    const uint32_t tail = atomic_load(&function->sq_tail[queue]);
+    if (place >= leo_ring_distance(ring->sq_head, tail, ring->depth)) {
+        return false;
+    }
+    const uint32_t at = (ring->sq_head + place) & (ring->depth - 1);
+    return sim_dma_read(&function->dma, ring->sq_base + (uint64_t)at * sizeof(*entry), entry,
+                        sizeof(*entry));
+}
+
 bool sim_ring_has_room(const struct sim_function *function, unsigned queue)
 {
     const struct sim_ring *ring = &function->ring[queue];

@@ -2,6 +2,7 @@
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
 #include "../mte/mte.h"
+#include "lead.h"
 #include "scheduler.h"
 
 #include <string.h>
@@ -22,17 +23,16 @@ static uint64_t span_of(uint64_t width, uint32_t height, uint64_t pitch)
     return rows * pitch + width;
 }
 
-static bool check_side(struct sim_scheduler *scheduler, unsigned queue,
+static bool check_side(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t number,
                        const struct leo_sqe_copy *body, bool is_dst)
 {
-    struct sim_stream *stream = &scheduler->stream[queue];
     uint64_t addr = is_dst ? body->dst : body->src;
     uint64_t span = span_of(body->width, body->height, is_dst ? body->dst_pitch : body->src_pitch);
     if (body->flags & (is_dst ? LEO_SQE_COPY_HOST_DST : LEO_SQE_COPY_HOST_SRC)) {
         return (span && sim_dma_is_mapped(&scheduler->host->dma, addr, span)) ||
                sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, addr, span);
     }
-    const struct sim_space *space = &scheduler->memory->space[scheduler->host->ring[queue].space];
+    const struct sim_space *space = &scheduler->memory->space[number];
     return (span && sim_space_find(space, addr, span)) ||
            sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, addr, span);
 }
@@ -143,36 +143,66 @@ static bool is_reduction(const struct sim_scheduler *scheduler, const struct leo
            body->width % reduction.bytes == 0;
 }
 
+/* What the entry asks for, in as few rows as possible; false: with its fault set, it cannot be. */
+static bool read_body(struct sim_scheduler *scheduler, struct sim_stream *stream,
+                      struct leo_sqe_copy *body)
+{
+    const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
+    memcpy(body, stream->entry.body, sizeof(*body));
+    const bool both_host = body->flags == (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC);
+    if ((kind_of(body) ? !is_reduction(scheduler, body, is_fill)
+                       : body->flags & ~(LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC)) ||
+        both_host || (is_fill && body->flags & LEO_SQE_COPY_HOST_SRC) ||
+        (body->height > 1 &&
+         (body->dst_pitch < body->width || (!is_fill && body->src_pitch < body->width)))) {
+        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    }
+    if (body->height > 1 && body->dst_pitch == body->width && body->src_pitch == body->width &&
+        !is_fill) {
+        body->width *= body->height;
+        body->height = 1;
+    }
+    return true;
+}
+
+bool sim_copy_check(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space,
+                    struct leo_sqe_copy *body)
+{
+    return read_body(scheduler, stream, body) &&
+           (body->width == 0 || body->height == 0 ||
+            (check_side(scheduler, stream, space, body, true) &&
+             (stream->entry.opcode == LEO_SQE_OP_FILL ||
+              check_side(scheduler, stream, space, body, false))));
+}
+
+bool sim_copy_move(struct sim_scheduler *scheduler, struct sim_stream *stream,
+                   const struct leo_sqe_copy *body)
+{
+    const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
+    const bool to_host = body->flags & LEO_SQE_COPY_HOST_DST;
+    if (!sim_lead_is_done(stream->led) || (is_fill && to_host)) {
+        return move(scheduler, stream, body, is_fill);
+    }
+    return !to_host || sim_lead_write(scheduler, stream->led, body) ||
+           sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->dst, body->width);
+}
+
 bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *end_ps)
 {
     struct sim_stream *stream = &scheduler->stream[queue];
-    bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     struct leo_sqe_copy body;
-    memcpy(&body, stream->entry.body, sizeof(body));
-    bool both_host = body.flags == (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC);
-    if ((kind_of(&body) ? !is_reduction(scheduler, &body, is_fill)
-                        : body.flags & ~(LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC)) ||
-        both_host || (is_fill && body.flags & LEO_SQE_COPY_HOST_SRC) ||
-        (body.height > 1 &&
-         (body.dst_pitch < body.width || (!is_fill && body.src_pitch < body.width)))) {
-        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+    if (scheduler->replay
+            ? !read_body(scheduler, stream, &body)
+            : !sim_copy_check(scheduler, stream, scheduler->host->ring[queue].space, &body)) {
+        return false;
     }
     if (body.width == 0 || body.height == 0) {
         return true;
     }
-    if (!scheduler->replay && (!check_side(scheduler, queue, &body, true) ||
-                               (!is_fill && !check_side(scheduler, queue, &body, false)))) {
+    if (!scheduler->replay && !sim_copy_move(scheduler, stream, &body)) {
         return false;
     }
-    if (body.height > 1 && body.dst_pitch == body.width && body.src_pitch == body.width &&
-        !is_fill) {
-        body.width *= body.height;
-        body.height = 1;
-    }
-    if (!scheduler->replay && !move(scheduler, stream, &body, is_fill)) {
-        return false;
-    }
-    tell_l2(scheduler, &body, is_fill);
+    tell_l2(scheduler, &body, stream->entry.opcode == LEO_SQE_OP_FILL);
     *end_ps =
         reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
                        stream->start_ps, (double)body.width * body.height);

@@ -7,6 +7,7 @@
  */
 #include "../host/host_pool.h"
 #include "../replay/replay.h"
+#include "lead.h"
 #include "scheduler.h"
 
 #include <math.h>
@@ -45,6 +46,7 @@ void sim_cores_forget(struct sim_scheduler *scheduler)
     for (unsigned id = 0; id < scheduler->cores->count; id++) {
         sim_core_forget(&scheduler->cores->core[id]);
     }
+    sim_lead_forget_mappings(scheduler);
 }
 
 bool sim_cores_busy(const struct sim_scheduler *scheduler)
@@ -58,7 +60,41 @@ static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
     const struct sim_core *core = &scheduler->cores->core[id];
     return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
            core->park != SIM_PARK_FLAG && core->park != SIM_PARK_POLL &&
-           core->log.written - core->log.read < MOST_PLACES;
+           core->log.published - core->log.read < MOST_PLACES;
+}
+
+enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, struct sim_core *core,
+                                       const struct sim_stretch_begin *begin)
+{
+    const double limit = core->limit - scheduler->config->start_cycles;
+    return sim_core_run(core, fmin(begin->cycle + STRETCH_CYCLES, limit),
+                        (unsigned)(begin->written + STRETCH_PLACES - core->log.written));
+}
+
+/* What was computed before its time is shown as if it were done now, a stretch each round: which
+ * round does what decides about more than time. */
+static enum sim_scalar_stop next_stretch(struct sim_scheduler *scheduler, struct sim_slot *slot,
+                                         struct sim_core *core)
+{
+    struct sim_led *led = &slot->led;
+    struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
+    if (led->shown < led->stretches) {
+        return led->is_over && led->shown + 1 == led->stretches ? led->stop : SIM_SCALAR_TIME;
+    }
+    if (led->is_within) {
+        begin = led->begin;
+        led->is_within = false;
+    }
+    return sim_cores_stretch(scheduler, core, &begin);
+}
+
+static void publish(struct sim_led *led, struct sim_time_log *log)
+{
+    if (led->shown < led->stretches) {
+        log->published = led->end[led->shown++];
+    } else {
+        sim_time_log_publish(log);
+    }
 }
 
 static void run_engine(struct sim_scheduler *scheduler)
@@ -83,16 +119,12 @@ static void run_item(void *user, unsigned index, unsigned thread)
     unsigned id = scheduler->run_core[index - 1];
     struct sim_slot *slot = &scheduler->slot[id];
     struct sim_core *core = &scheduler->cores->core[id];
-    double limit =
-        scheduler->stream[slot->queue].kernel.limit_cycles - scheduler->config->start_cycles;
     core->first_turn = 1;
     core->turn = index;
     core->pool = scheduler->cores->pool;
     core->scratch = scheduler->cores->scratch + thread * SIM_SCRATCH_BYTES;
-    slot->stop =
-        scheduler->replay
-            ? sim_replay_run(scheduler->replay, core, STRETCH_PLACES)
-            : sim_core_run(core, fmin(core->scalar.cycle + STRETCH_CYCLES, limit), STRETCH_PLACES);
+    slot->stop = scheduler->replay ? sim_replay_run(scheduler->replay, core, STRETCH_PLACES)
+                                   : next_stretch(scheduler, slot, core);
     slot->is_over = slot->stop != SIM_SCALAR_TIME;
 }
 
@@ -100,8 +132,13 @@ static void run_item(void *user, unsigned index, unsigned thread)
 static void after_run(struct sim_scheduler *scheduler, unsigned id)
 {
     struct sim_core *core = &scheduler->cores->core[id];
-    sim_time_log_publish(&core->log);
+    publish(&scheduler->slot[id].led, &core->log);
     sim_checks_after(scheduler, id, scheduler->slot[id].stop == SIM_SCALAR_RETURNED);
+    sim_cores_settle_text(scheduler, core);
+}
+
+void sim_cores_settle_text(struct sim_scheduler *scheduler, struct sim_core *core)
+{
     if (!core->wrote_text) {
         return;
     }

@@ -2,6 +2,7 @@
 /* Kernels: from a checked entry to blocks on cores to one completion. */
 #include "../replay/replay.h"
 #include "../tape/record.h"
+#include "lead.h"
 #include "scheduler.h"
 
 #include <leo/alloc.h>
@@ -54,9 +55,8 @@ static unsigned member_of(const struct sim_scheduler *scheduler, const struct si
                : 1 + (id - cubes) % (scheduler->config->vector_cores / cubes);
 }
 
-static bool fetch_args(struct sim_scheduler *scheduler, unsigned queue)
+static bool fetch_args(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t number)
 {
-    struct sim_stream *stream = &scheduler->stream[queue];
     const struct leo_sqe_kernel *body = &stream->kernel.body;
     if (body->args_bytes > stream->args_capacity) {
         uint8_t *args = leo_realloc(stream->args, body->args_bytes);
@@ -70,8 +70,7 @@ static bool fetch_args(struct sim_scheduler *scheduler, unsigned queue)
         return true;
     }
     if (body->args_flags & LEO_SQE_KERNEL_IN_DEVICE) {
-        const struct sim_space *space =
-            &scheduler->memory->space[scheduler->host->ring[queue].space];
+        const struct sim_space *space = &scheduler->memory->space[number];
         if (!sim_space_find(space, body->args_addr, body->args_bytes)) {
             return sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, body->args_addr,
                                     body->args_bytes);
@@ -109,17 +108,15 @@ static bool relocate(struct sim_stream *stream)
 }
 
 /* What the blocks need in memory: arguments and image. */
-static bool load(struct sim_scheduler *scheduler, unsigned queue)
+static bool load(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space)
 {
-    struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
     const struct leo_sqe_kernel *body = &kernel->body;
-    if (!fetch_args(scheduler, queue) || !relocate(stream)) {
+    if (!fetch_args(scheduler, stream, space) || !relocate(stream)) {
         return false;
     }
     enum leo_fault fault;
-    struct sim_image *image =
-        sim_image_take(scheduler, scheduler->host->ring[queue].space, body->image_addr, &fault);
+    struct sim_image *image = sim_image_take(scheduler, space, body->image_addr, &fault);
     if (!image) {
         return sim_stream_fault(stream, fault, body->image_addr, sizeof(struct leo_image_desc));
     }
@@ -130,13 +127,11 @@ static bool load(struct sim_scheduler *scheduler, unsigned queue)
         return sim_stream_fault(stream, LEO_FAULT_BAD_IMAGE, body->entry, 4);
     }
     kernel->image = image;
-    sim_checks_start(scheduler, queue);
     return true;
 }
 
-bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue)
+bool sim_kernel_load(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space)
 {
-    struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_kernel *kernel = &stream->kernel;
     memset(kernel, 0, sizeof(*kernel));
     kernel->team = SIM_NO_TEAM;
@@ -148,7 +143,7 @@ bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue)
         (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     }
-    if (!scheduler->replay && !load(scheduler, queue)) {
+    if (!scheduler->replay && !load(scheduler, stream, space)) {
         return false;
     }
     kernel->kind = scheduler->config->vector_cores ? (enum leo_core_kind)stream->entry.core_kind
@@ -159,14 +154,26 @@ bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue)
     return true;
 }
 
-/* Gives the core its memory for a block. */
-static void prepare_memory(struct sim_scheduler *scheduler, unsigned queue, struct sim_core *core)
+bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue)
 {
-    const struct sim_stream *stream = &scheduler->stream[queue];
+    if (!sim_kernel_load(scheduler, &scheduler->stream[queue],
+                         scheduler->host->ring[queue].space)) {
+        return false;
+    }
+    if (!scheduler->replay) {
+        sim_checks_start(scheduler, queue);
+    }
+    return true;
+}
+
+/* Gives the core its memory for a block. */
+static void prepare_memory(struct sim_scheduler *scheduler, const struct sim_stream *stream,
+                           uint16_t space, struct sim_core *core)
+{
     const struct leo_image_desc *desc = &stream->kernel.image->desc;
     uint32_t args_bytes = stream->kernel.body.args_bytes;
     uint64_t args_addr = LEO_MAP_PRIVATE_END - ((args_bytes + 15) & ~UINT64_C(15));
-    core->space = &scheduler->memory->space[scheduler->host->ring[queue].space];
+    core->space = &scheduler->memory->space[space];
     core->gm = scheduler->memory->hbm.data;
     core->gm_base = scheduler->memory->hbm.base;
     core->image = scheduler->memory->hbm.data +
@@ -227,20 +234,17 @@ static bool saturates(const struct sim_scheduler *scheduler, const struct leo_sq
                                       : mode == LEO_FLOAT_MODE_SATURATE;
 }
 
-/* Begins the kernel's next block on a core. */
-static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id, double start_cycle)
+void sim_kernel_begin(struct sim_scheduler *scheduler, const struct sim_stream *stream,
+                      uint16_t space, uint32_t number, struct sim_core *core)
 {
-    struct sim_stream *stream = &scheduler->stream[queue];
-    struct sim_kernel *kernel = &stream->kernel;
-    struct sim_slot *slot = &scheduler->slot[id];
-    struct sim_core *core = &scheduler->cores->core[id];
+    const struct sim_kernel *kernel = &stream->kernel;
     uint64_t args_addr = LEO_MAP_PRIVATE_END - ((kernel->body.args_bytes + 15) & ~UINT64_C(15));
     // Arguments past the eighth are where the calling convention wants them: at the stack pointer.
     bool on_stack = kernel->body.slots > REGISTER_SLOTS;
     struct sim_block block = {
         .entry = kernel->body.entry,
         .sp = on_stack ? args_addr + REGISTER_SLOTS * sizeof(uint64_t) : args_addr,
-        .block_idx = kernel->next_block,
+        .block_idx = number,
         .block_num = kernel->body.block_num,
         .group_vectors = kernel->group_vectors,
         .limit_cycles = kernel->limit_cycles,
@@ -251,12 +255,26 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
         memcpy(block.argument, stream->args, in_registers * sizeof(uint64_t));
     }
     if (!scheduler->replay) {
-        prepare_memory(scheduler, queue, core);
-        if (!core->stores) {
-            sim_polls_begin(scheduler, core->scalar.text);
-        }
+        prepare_memory(scheduler, stream, space, core);
     }
     sim_core_begin(core, &block);
+}
+
+/* Begins the kernel's next block on a core. */
+static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id, double start_cycle)
+{
+    struct sim_stream *stream = &scheduler->stream[queue];
+    struct sim_kernel *kernel = &stream->kernel;
+    struct sim_slot *slot = &scheduler->slot[id];
+    struct sim_core *core = &scheduler->cores->core[id];
+    struct sim_led led = {0};
+    if (!scheduler->replay && !core->stores) {
+        sim_polls_begin(scheduler, kernel->image->decoded);
+    }
+    if (!sim_lead_adopt(scheduler, stream->led, kernel->next_block, core, &led)) {
+        sim_kernel_begin(scheduler, stream, scheduler->host->ring[queue].space, kernel->next_block,
+                         core);
+    }
     if (scheduler->replay) {
         core->gm_base = scheduler->memory->hbm.base;
         sim_replay_begin(scheduler->replay, id, queue, kernel->next_block,
@@ -264,8 +282,8 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     }
     sim_checks_block(scheduler, id, kernel, stream->check);
     scheduler->running += slot->state != SIM_CORE_RUNNING; // else it ran the block before
-    *slot =
-        (struct sim_slot){.state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block};
+    *slot = (struct sim_slot){
+        .state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block, .led = led};
     join_team(scheduler, kernel, id);
     sim_time_engine_begin(scheduler->cores->engine, id, &core->log, start_cycle,
                           scheduler->config->start_cycles, kernel->limit_cycles);

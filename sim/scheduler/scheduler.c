@@ -3,6 +3,7 @@
 #include "../check/check.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
+#include "lead.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -72,6 +73,7 @@ void sim_scheduler_finish(struct sim_scheduler *scheduler)
         sim_checks_forget(&scheduler->stream[queue]);
         leo_free(scheduler->stream[queue].stuck);
     }
+    sim_lead_destroy(scheduler);
     sim_image_finish(scheduler);
     for (unsigned i = 0; scheduler->events && i < LEO_SPACES; i++) {
         leo_free(scheduler->events[i].value);
@@ -89,6 +91,7 @@ void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue)
     if (stream->state == SIM_TASK_KERNEL) {
         sim_kernel_abandon(scheduler, queue);
     }
+    sim_lead_drop(scheduler, queue);
     stream->state = SIM_TASK_NONE;
     stream->had_task = false;
     stream->failed = false;
@@ -101,6 +104,7 @@ void sim_scheduler_reset(struct sim_scheduler *scheduler)
     for (uint32_t queue = 0; queue < scheduler->config->queues; queue++) {
         sim_scheduler_drop(scheduler, queue);
     }
+    sim_lead_reset(scheduler);
     sim_image_finish(scheduler);
     sim_time_engine_set_trace(scheduler->cores->engine, NULL, NULL);
 }
@@ -162,6 +166,7 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
+    stream->led = sim_lead_take(scheduler, queue);
     uint64_t ready = later(scheduler->now_ps, stream->free_ps);
     if (stream->entry.host_ns > MOST_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -182,19 +187,16 @@ bool sim_events_are_legal(uint32_t count)
            (count >= FEWEST_EVENTS && count <= LEO_MOST_EVENTS && (count & (count - 1)) == 0);
 }
 
-/* The slot of an event, made if need be; NULL with the fault set. */
-static uint64_t *event_slot(struct sim_scheduler *scheduler, unsigned queue,
-                            const struct leo_sqe_event *body)
+uint64_t *sim_event_slot(struct sim_events *events, uint32_t number)
 {
-    struct sim_events *events = &scheduler->events[scheduler->host->ring[queue].space];
-    if (body->event < events->count) {
-        return &events->value[body->event];
+    if (number < events->count) {
+        return &events->value[number];
     }
-    if (body->event >= LEO_MOST_EVENTS) {
+    if (number >= LEO_MOST_EVENTS) {
         return NULL;
     }
     uint32_t count = events->count ? events->count : FEWEST_EVENTS;
-    while (count <= body->event) {
+    while (count <= number) {
         count *= 2;
     }
     uint64_t *value = leo_realloc(events->value, count * sizeof(*value));
@@ -204,7 +206,13 @@ static uint64_t *event_slot(struct sim_scheduler *scheduler, unsigned queue,
     memset(value + events->count, 0, (count - events->count) * sizeof(*value));
     events->value = value;
     events->count = count;
-    return &value[body->event];
+    return &value[number];
+}
+
+static uint64_t *event_slot(struct sim_scheduler *scheduler, unsigned queue,
+                            const struct leo_sqe_event *body)
+{
+    return sim_event_slot(&scheduler->events[scheduler->host->ring[queue].space], body->event);
 }
 
 static void start_event(struct sim_scheduler *scheduler, unsigned queue)
@@ -270,7 +278,7 @@ static bool has_legal_flags(const struct leo_sqe *entry)
 {
     const bool kernel = entry->opcode == LEO_SQE_OP_KERNEL;
     return entry->reserved0 == 0 &&
-           !(entry->flags & ~(LEO_SQE_SKIP_AFTER_FAULT | LEO_SQE_FLOAT_MODE)) &&
+           !(entry->flags & ~(LEO_SQE_SKIP_AFTER_FAULT | LEO_SQE_FLOAT_MODE | LEO_SQE_IN_TIME)) &&
            sim_entry_float_mode(entry) < (kernel ? LEO_FLOAT_MODE_COUNT : 1);
 }
 
@@ -440,6 +448,8 @@ static void complete(struct sim_scheduler *scheduler, unsigned queue)
     stream->failed = stream->failed || stream->fault.code != LEO_FAULT_NONE;
     stream->free_ps = stream->end_ps;
     stream->state = SIM_TASK_NONE;
+    sim_lead_end(scheduler, stream->led);
+    stream->led = NULL;
     sim_ring_complete(scheduler->host, queue, &entry);
 }
 
@@ -487,7 +497,12 @@ static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
     }
 }
 
-static void take_doorbells(struct sim_scheduler *scheduler)
+bool sim_scheduler_is_active(const struct sim_scheduler *scheduler, unsigned queue)
+{
+    return scheduler->active[queue / 64] >> queue % 64 & 1;
+}
+
+void sim_scheduler_take_doorbells(struct sim_scheduler *scheduler)
 {
     struct sim_function *function = scheduler->host;
     if (!atomic_load(&function->any_rung)) {
@@ -501,7 +516,7 @@ static void take_doorbells(struct sim_scheduler *scheduler)
 
 void sim_scheduler_advance(struct sim_scheduler *scheduler)
 {
-    take_doorbells(scheduler);
+    sim_scheduler_take_doorbells(scheduler);
     bool moved;
     do {
         moved = false;

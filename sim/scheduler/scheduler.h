@@ -16,8 +16,10 @@
 
 struct sim_replay;
 struct sim_check_global;
-struct sim_stores;
 struct sim_findings;
+struct sim_lead;
+struct sim_lead_task;
+struct sim_stores;
 
 enum { SIM_GROUP_MOST = 255, SIM_NO_TEAM = 0xffff };
 
@@ -65,12 +67,29 @@ struct sim_stream {
     struct sim_findings *stuck;     /**< who waits for whom in a deadlock; NULL = none so far */
     uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
+    struct sim_lead_task *led; /**< what was computed of the present task before its time */
 };
 
 enum sim_core_state {
     SIM_CORE_FREE,
     SIM_CORE_RUNNING,
     SIM_CORE_HELD /**< ended, but others of its group run the same block */
+};
+
+/** Where a stretch of a block's values begins. */
+struct sim_stretch_begin {
+    double cycle;
+    uint64_t written; /**< places of the log */
+};
+
+/** What was computed of a core's block before its time (lead.h). */
+struct sim_led {
+    const uint64_t *end; /**< places of the log at the end of each stretch */
+    uint32_t stretches, shown;
+    bool is_over; /**< with the last of them: `stop` */
+    enum sim_scalar_stop stop;
+    bool is_within; /**< another one was begun */
+    struct sim_stretch_begin begin;
 };
 
 /** What the scheduler knows of a core. */
@@ -80,6 +99,7 @@ struct sim_slot {
     uint32_t block;
     bool is_over; /**< all of its values are computed, or it faulted: `stop` */
     enum sim_scalar_stop stop;
+    struct sim_led led;
 };
 
 struct sim_events {
@@ -106,6 +126,8 @@ struct sim_scheduler {
     struct sim_image_cache images;
     uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
+    _Atomic unsigned wanted;    /**< threads that wait for the chip */
+    struct sim_lead *lead;      /**< NULL = no values were computed before their time */
     struct sim_stores *stores;  /**< of cores that are polled; not in use while nobody polls */
     bool rests;                 /**< cores are running, but nothing happens */
     bool for_ever;              /**< the host waits without a limit, and submits nothing */
@@ -127,6 +149,11 @@ bool sim_scheduler_is_idle(const struct sim_scheduler *scheduler);
 /** Whether a space can have so many event slots. */
 bool sim_events_are_legal(uint32_t count);
 void sim_scheduler_wake(struct sim_scheduler *scheduler, unsigned queue);
+/** Whether a queue may have something to do. */
+bool sim_scheduler_is_active(const struct sim_scheduler *scheduler, unsigned queue);
+void sim_scheduler_take_doorbells(struct sim_scheduler *scheduler);
+/** The slot of an event, made if need be; NULL: there is none of that number, or no memory. */
+uint64_t *sim_event_slot(struct sim_events *events, uint32_t number);
 /** Forgets the task of a queue that is deleted. */
 void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue);
 /** Takes entries, starts and ends what is due now. */
@@ -138,6 +165,11 @@ bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever);
 /** kernel.c: checks the launch and makes it a candidate for cores. False: the fault of the stream
  * is set. */
 bool sim_kernel_start(struct sim_scheduler *scheduler, unsigned queue);
+/** The part of it that needs the entry alone: arguments, image and what it asks for. */
+bool sim_kernel_load(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space);
+/** Puts a core at the start of a block. */
+void sim_kernel_begin(struct sim_scheduler *scheduler, const struct sim_stream *stream,
+                      uint16_t space, uint32_t number, struct sim_core *core);
 /** Hands blocks of waiting kernels to free cores: by the queues' priority, then oldest task first.
  */
 void sim_kernel_dispatch(struct sim_scheduler *scheduler);
@@ -182,6 +214,11 @@ void sim_cores_forget(struct sim_scheduler *scheduler);
 /** A block is about to begin. */
 void sim_cores_wake(struct sim_scheduler *scheduler);
 bool sim_cores_busy(const struct sim_scheduler *scheduler);
+/** One stretch of the values of a core's block. */
+enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, struct sim_core *core,
+                                       const struct sim_stretch_begin *begin);
+/** If the core wrote where an image lies. */
+void sim_cores_settle_text(struct sim_scheduler *scheduler, struct sim_core *core);
 /** The engine's cycles and the chip's time. */
 double sim_cores_cycle(const struct sim_scheduler *scheduler, uint64_t ps);
 uint64_t sim_cores_ps(const struct sim_scheduler *scheduler, double cycle);
@@ -225,6 +262,12 @@ enum leo_fault sim_admin_run(struct sim_scheduler *scheduler, const struct leo_s
 bool sim_overflow_start(struct sim_scheduler *scheduler, unsigned queue);
 /** copy.c: does a copy or fill and says when it ends. False: the fault of the stream is set. */
 bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *end_ps);
+/** Whether the stream's entry can be done: what it asks for. False: its fault is set. */
+bool sim_copy_check(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space,
+                    struct leo_sqe_copy *body);
+/** Moves the bytes. */
+bool sim_copy_move(struct sim_scheduler *scheduler, struct sim_stream *stream,
+                   const struct leo_sqe_copy *body);
 
 /** Sets the fault of a stream's present task, unless it has one: an entry that cannot be carried
  * out. */

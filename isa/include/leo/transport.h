@@ -45,6 +45,9 @@ struct leo_transport_ops {
                         bool keep);
     /** A name for later tasks with this tag, for records of the device's. May itself be NULL. */
     void (*name_tag)(struct leo_transport *transport, uint32_t tag, const char *name);
+    /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_lead has them.
+     * May itself be NULL. */
+    leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);
     /**
      * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.

@@ -4,7 +4,9 @@
 
 #include "harness.h"
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ struct run {
     unsigned streams;
     aclrtStream stream[STREAMS]; /**< the first is the default one */
     aclrtFuncHandle kernel;
+    bool copies_out; /**< asynchronously, to the host */
     void *device, *pinned;
     uint64_t times[STEPS];
 };
@@ -156,10 +159,239 @@ static void the_chip_works_while_the_host_does_something_else(void)
     acl_end(binary);
 }
 
+/* ---- several streams: values lead, time does not ---- */
+
+enum { LINES = 40, LINE_BYTES = 32, MEMORY = (LINES + 1) * LINE_BYTES, TASKS = 30 };
+
+/** What a program with three streams leaves behind. */
+struct result {
+    uint64_t times[TASKS];
+    uint8_t memory[STREAMS][MEMORY], pinned[STREAMS][MEMORY];
+};
+
+static void launch_lines(struct run *run, aclrtStream stream, void *lines)
+{
+    aclrtArgsHandle args;
+    aclrtParamHandle param;
+    uint32_t turns = 100 + next(run, 3000), tells = next(run, 3) == 0 && !run->copies_out;
+    OK(aclrtKernelArgsInit(run->kernel, &args));
+    OK(aclrtKernelArgsAppend(args, &lines, sizeof(lines), &param));
+    OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
+    OK(aclrtKernelArgsAppend(args, &tells, sizeof(tells), &param));
+    OK(aclrtKernelArgsFinalize(args));
+    OK(aclrtLaunchKernelWithConfig(run->kernel, LINES, stream, NULL, args, NULL));
+}
+
+static void submit(struct run *run, unsigned at, void **lines, void **pinned)
+{
+    aclrtStream stream = run->stream[at];
+    const unsigned other = next(run, STREAMS);
+    switch (next(run, 9)) {
+    case 0:
+        if (run->copies_out) {
+            OK(aclrtMemcpyAsync(pinned[at], MEMORY, lines[at], MEMORY, ACL_MEMCPY_DEVICE_TO_HOST,
+                                stream));
+        }
+        break;
+    case 1: // what the copy before it has brought there
+        OK(aclrtMemcpyAsync(lines[at], MEMORY, pinned[at], MEMORY, ACL_MEMCPY_HOST_TO_DEVICE,
+                            stream));
+        break;
+    case 2:
+        OK(aclrtMemsetAsync(lines[at], MEMORY, (int)next(run, 3), MEMORY / 2, stream));
+        break;
+    case 3: { // its memory is that of the other stream up to here
+        aclrtEvent event;
+        OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+        OK(aclrtRecordEvent(event, run->stream[other]));
+        OK(aclrtStreamWaitEvent(stream, event));
+        OK(aclrtMemcpyAsync(lines[at], MEMORY, lines[other], MEMORY, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                            stream));
+        OK(aclrtRecordEvent(event, stream));
+        OK(aclrtStreamWaitEvent(run->stream[other], event));
+        OK(aclrtDestroyEvent(event));
+        break;
+    }
+    default:
+        launch_lines(run, stream, lines[at]);
+        break;
+    }
+}
+
+static void run_streams(unsigned seed, const char *ahead, struct result *result)
+{
+    struct run run = {.random = seed, .streams = STREAMS, .copies_out = seed % 4 < 2};
+    aclrtEvent event[TASKS];
+    void *lines[STREAMS], *pinned[STREAMS];
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin(seed % 2 ? "ascend910a" : "ascend910b1", &binary);
+    OK(aclrtBinaryGetFunction(binary, "step_lines", &run.kernel));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        OK(aclrtCreateStream(&run.stream[i]));
+        OK(aclrtMalloc(&lines[i], MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
+        OK(aclrtMallocHost(&pinned[i], MEMORY));
+        OK(aclrtMemset(lines[i], MEMORY, 0, MEMORY));
+        memset(pinned[i], 0, MEMORY);
+    }
+    for (int i = 0; i < TASKS; i++) {
+        const unsigned at = next(&run, STREAMS);
+        OK(aclrtCreateEventWithFlag(&event[i], ACL_EVENT_TIME_LINE));
+        submit(&run, at, lines, pinned);
+        OK(aclrtRecordEvent(event[i], run.stream[at]));
+        if (next(&run, 5) == 0 && *ahead == '1') {
+            usleep(4000);
+        }
+        if (next(&run, 10) == 0) {
+            OK(aclrtSynchronizeStream(run.stream[at]));
+        }
+    }
+    OK(aclrtSynchronizeDevice());
+    for (unsigned i = 0; i < STREAMS; i++) {
+        OK(aclrtMemcpy(result->memory[i], MEMORY, lines[i], MEMORY, ACL_MEMCPY_DEVICE_TO_HOST));
+        memcpy(result->pinned[i], pinned[i], MEMORY);
+        OK(aclrtFree(lines[i]));
+        OK(aclrtFreeHost(pinned[i]));
+    }
+    for (int i = 0; i < TASKS; i++) {
+        OK(aclrtEventGetTimestamp(event[i], &result->times[i]));
+        OK(aclrtDestroyEvent(event[i]));
+    }
+    acl_end(binary);
+}
+
+static void values_that_lead_leave_times_and_bits_alone(void)
+{
+    static struct result ahead, waiting;
+    for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+        run_streams(seed, "1", &ahead);
+        run_streams(seed, "0", &waiting);
+        if (seed % 4 >= 2) { // else a pause of 100 ms counts as a wait (decision 3)
+            CU_ASSERT_EQUAL(memcmp(ahead.times, waiting.times, sizeof(ahead.times)), 0);
+        }
+        CU_ASSERT_EQUAL(memcmp(ahead.memory, waiting.memory, sizeof(ahead.memory)), 0);
+        CU_ASSERT_EQUAL(memcmp(ahead.pinned, waiting.pinned, sizeof(ahead.pinned)), 0);
+    }
+}
+
+/** What a program gets to know of a kernel that faults. */
+struct told {
+    aclError code, after;
+    char text[256];
+    uint8_t memory[MEMORY];
+};
+
+static void launch_outside(aclrtStream stream, void *lines)
+{
+    aclrtFuncHandle outside;
+    aclrtArgsHandle args;
+    aclrtParamHandle param;
+    void *past = (char *)lines + (1 << 30);
+    uint32_t blocks = 4;
+    OK(aclrtBinaryGetFunction(binary, "read_outside", &outside));
+    OK(aclrtKernelArgsInit(outside, &args));
+    OK(aclrtKernelArgsAppend(args, &past, sizeof(past), &param));
+    OK(aclrtKernelArgsAppend(args, &blocks, sizeof(blocks), &param));
+    OK(aclrtKernelArgsFinalize(args));
+    OK(aclrtLaunchKernelWithConfig(outside, 3, stream, NULL, args, NULL));
+}
+
+static void run_fault(const char *ahead, struct told *told)
+{
+    struct run run = {.random = 5};
+    aclrtStream stream, other;
+    void *lines;
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryGetFunction(binary, "step_lines", &run.kernel));
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateStream(&other));
+    OK(aclrtMalloc(&lines, MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(lines, MEMORY, 0, MEMORY));
+    launch_lines(&run, stream, lines);
+    launch_outside(stream, lines);
+    launch_lines(&run, stream, lines);
+    usleep(*ahead == '1' ? 50000 : 0);
+    OK(aclrtSynchronizeStream(other));
+    told->code = aclrtSynchronizeStream(stream);
+    const char *text = aclGetRecentErrMsg();
+    text = text ? strstr(text, "aclrtSynchronizeStream") : NULL; // process and hour stand before it
+    snprintf(told->text, sizeof(told->text), "%s", text ? text : "");
+    told->after = aclrtSynchronizeStream(stream);
+    OK(aclrtMemcpy(told->memory, MEMORY, lines, MEMORY, ACL_MEMCPY_DEVICE_TO_HOST));
+    OK(aclrtFree(lines));
+    acl_end(binary);
+}
+
+static void a_fault_before_its_time_is_told_in_time(void)
+{
+    static struct told ahead, waiting;
+    run_fault("1", &ahead);
+    run_fault("0", &waiting);
+    CU_ASSERT(waiting.code != ACL_SUCCESS);
+    CU_ASSERT_EQUAL(ahead.code, waiting.code);
+    CU_ASSERT_EQUAL(ahead.after, waiting.after);
+    CU_ASSERT_STRING_EQUAL(ahead.text, waiting.text);
+    CU_ASSERT_EQUAL(memcmp(ahead.memory, waiting.memory, MEMORY), 0);
+}
+
+static uint64_t process_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+// The processor time that a wait takes after the program has slept, of two streams' kernels.
+static uint64_t wait_after_sleep(const char *ahead, uint64_t *asleep)
+{
+    struct run run = {.random = 1};
+    aclrtStream stream[2];
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryGetFunction(binary, "count_up", &run.kernel));
+    OK(aclrtCreateStream(&stream[0]));
+    OK(aclrtCreateStream(&stream[1]));
+    for (int i = 0; i < 300; i++) {
+        launch(&run, stream[i % 2]);
+    }
+    const uint64_t begin = process_us();
+    uint64_t before, now = begin;
+    unsigned quiet = 0, us = 0;
+    do {
+        before = now;
+        usleep(10000);
+        us += 10000;
+        now = process_us();
+        quiet = now - before > 3000 ? 0 : quiet + 1;
+    } while (quiet < 20 && us < PATIENCE_US); // until nobody works any more
+    *asleep = now - begin;
+    const uint64_t from = process_us();
+    OK(aclrtSynchronizeDevice());
+    const uint64_t took = process_us() - from;
+    acl_end(binary);
+    return took;
+}
+
+static void several_streams_work_while_the_host_does_something_else(void)
+{
+    uint64_t asleep, idle;
+    const uint64_t ahead = wait_after_sleep("1", &asleep), waiting = wait_after_sleep("0", &idle);
+    CU_ASSERT(asleep > 4 * idle);
+    CU_ASSERT(2 * ahead < waiting);
+    if (2 * ahead >= waiting || asleep <= 4 * idle) {
+        printf("  asleep %llu us (%llu), then %llu us (%llu)\n", (unsigned long long)asleep,
+               (unsigned long long)idle, (unsigned long long)ahead, (unsigned long long)waiting);
+    }
+}
+
 static const struct leo_test tests[] = {
     {"times_are_the_program_s_alone", times_are_the_program_s_alone},
     {"the_chip_works_while_the_host_does_something_else",
      the_chip_works_while_the_host_does_something_else},
+    {"values_that_lead_leave_times_and_bits_alone", values_that_lead_leave_times_and_bits_alone},
+    {"a_fault_before_its_time_is_told_in_time", a_fault_before_its_time_is_told_in_time},
+    {"several_streams_work_while_the_host_does_something_else",
+     several_streams_work_while_the_host_does_something_else},
 };
 
 int main(int argc, char **argv)

@@ -61,6 +61,36 @@ __global__ __vector__ void nothing(void)
 {
 }
 
+/* Each block adds 1 to its line; where and when it ran stand behind it, and all blocks add to the
+ * line behind the last. */
+__global__ __vector__ void step_lines(__gm__ int32_t *lines, uint32_t turns, uint32_t tells)
+{
+    __gm__ int32_t *line = lines + get_block_idx() * 8;
+    __ubuf__ float *share = (__ubuf__ float *)(ub + 8);
+    copy_gm_to_ubuf(ub, line, 0, 1, 1, 0, 0);
+    set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    for (volatile uint32_t i = 0; i < turns; i++) {
+    }
+    ub[0]++;
+    if (tells) {
+        ub[1] = (int32_t)get_coreid();
+        ub[2] = (int32_t)get_sys_cnt();
+    }
+    for (int i = 0; i < 8; i++) {
+        share[i] = 0.1f * (float)(ub[0] + (int32_t)get_block_idx());
+    }
+    set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    copy_ubuf_to_gm(line, ub, 0, 1, 1, 0, 0);
+    if (tells) {
+        set_atomic_f32();
+        set_atomic_add();
+        copy_ubuf_to_gm(lines + get_block_num() * 8, share, 0, 1, 1, 0, 0);
+        set_atomic_none();
+    }
+}
+
 __global__ __vector__ void tell_mode(__gm__ uint32_t *out)
 {
     *out = leo_get_saturate();

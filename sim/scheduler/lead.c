@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lead.h"
+
+#include "../core/state.h"
+#include "../host/host_pool.h"
+#include "../host/pages.h"
+#include "scheduler.h"
+#include <leo/alloc.h>
+#include <string.h>
+
+enum {
+    MOST_CORES = 64,
+    SPARE_CORES = 4,          /* beside one a thread: of blocks that had to stop */
+    MOST_PLACES = 5u << 20,   /* of logs that nobody has read: 240 MB */
+    MOST_HELD_BYTES = 1 << 28 /* of what is to be copied to the host */
+};
+
+enum block_state {
+    BLOCK_NONE,
+    BLOCK_BEGUN, /* a core has it */
+    BLOCK_OVER,
+    BLOCK_GIVEN /* to the core of the chip that runs it */
+};
+
+struct lead_core {
+    struct sim_core core;
+    struct sim_lead_task *task; /* NULL = it is free */
+    uint32_t block;
+    bool over, stuck;
+    enum sim_scalar_stop stop;
+    bool is_within; /* a stretch */
+    struct sim_stretch_begin begin;
+};
+
+struct lead_block {
+    enum block_state state;
+    struct lead_core *core; /* BEGUN */
+    uint64_t *end;          /* of its stretches */
+    uint32_t stretches, capacity;
+    struct sim_time_log log;
+    enum sim_scalar_stop stop;
+    struct sim_fault fault;
+    uint64_t pc, overflow;
+};
+
+struct sim_lead_task {
+    struct sim_lead_task *next;
+    struct leo_sqe entry;
+    bool is_done;            /* all values are there */
+    bool is_refused;         /* it must wait for its time */
+    struct sim_stream *work; /* of a kernel under way */
+    struct lead_block *block;
+    uint32_t blocks, begun, over;
+    /* Of a copy to the host. */
+    struct sim_lead_task *later; /* in the list of those that hold something */
+    uint8_t *held;
+    uint64_t held_bytes;
+    uint64_t host, host_bytes; /* where it goes */
+};
+
+/* Entries that nobody has fetched and of which something was done, oldest first. */
+struct lead_queue {
+    struct sim_lead_task *first, *last;
+    uint32_t count;
+};
+
+struct sim_lead {
+    struct lead_queue *queue;             /* by number */
+    struct sim_events events[LEO_SPACES]; /* recorded here and not yet in time */
+    struct lead_core *core;
+    unsigned cores, per_kind;
+    uint8_t *arena, *scratch;
+    uint64_t arena_bytes;
+    uint64_t places; /* of logs of blocks that are over */
+    struct sim_lead_task *holding;
+    uint64_t held_bytes;
+    uint64_t until_ns;
+    struct lead_core *run[MOST_CORES];
+};
+
+/* ---- what there is ---- */
+
+static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_lead *lead)
+{
+    const struct sim_config *config = scheduler->config;
+    const unsigned kinds = config->vector_cores ? 2 : 1;
+    const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
+    const uint64_t bytes = sim_core_arena_bytes(config);
+    lead->per_kind =
+        threads + SPARE_CORES < MOST_CORES / 2 ? threads + SPARE_CORES : MOST_CORES / 2;
+    lead->cores = lead->per_kind * kinds;
+    lead->arena_bytes = bytes * lead->cores + threads * SIM_SCRATCH_BYTES;
+    lead->arena = sim_pages_reserve(lead->arena_bytes);
+    lead->core = leo_aligned_alloc(64, lead->cores * sizeof(*lead->core));
+    if (!lead->arena || !lead->core) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    memset(lead->core, 0, lead->cores * sizeof(*lead->core));
+    lead->scratch = lead->arena + bytes * lead->cores;
+    for (unsigned i = 0; i < lead->cores; i++) {
+        struct sim_core *core = &lead->core[i].core;
+        sim_core_init(core, config, scheduler->cores->simd, sim_insns,
+                      i < lead->per_kind ? 0 : config->cube_cores, lead->arena + i * bytes);
+        sim_time_log_init(&core->log, scheduler->cores->core[0].log.pool);
+        core->leads = true;
+    }
+    return LEO_OK;
+}
+
+static leo_status create(struct sim_scheduler *scheduler)
+{
+    struct sim_lead *lead = leo_calloc(1, sizeof(*lead));
+    if (!lead) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    scheduler->lead = lead;
+    lead->queue = leo_calloc(scheduler->config->queues, sizeof(*lead->queue));
+    leo_status status = lead->queue ? create_cores(scheduler, lead) : LEO_ERR_NO_MEMORY;
+    if (status != LEO_OK) {
+        sim_lead_destroy(scheduler);
+    }
+    return status;
+}
+
+void sim_lead_destroy(struct sim_scheduler *scheduler)
+{
+    struct sim_lead *lead = scheduler->lead;
+    if (!lead) {
+        return;
+    }
+    for (unsigned queue = 0; lead->queue && queue < scheduler->config->queues; queue++) {
+        sim_lead_drop(scheduler, queue);
+    }
+    for (unsigned i = 0; i < LEO_SPACES; i++) {
+        leo_free(lead->events[i].value);
+    }
+    if (lead->arena) {
+        sim_pages_release(lead->arena, lead->arena_bytes);
+    }
+    leo_free(lead->core);
+    leo_free(lead->queue);
+    leo_free(lead);
+    scheduler->lead = NULL;
+}
+
+void sim_lead_reset(struct sim_scheduler *scheduler)
+{
+    struct sim_lead *lead = scheduler->lead;
+    for (unsigned i = 0; lead && i < LEO_SPACES; i++) {
+        leo_free(lead->events[i].value);
+        lead->events[i] = (struct sim_events){0};
+    }
+}
+
+void sim_lead_forget_mappings(struct sim_scheduler *scheduler)
+{
+    struct sim_lead *lead = scheduler->lead;
+    for (unsigned i = 0; lead && i < lead->cores; i++) {
+        sim_core_forget(&lead->core[i].core);
+    }
+}
+
+/* ---- blocks ---- */
+
+static void free_core(struct lead_core *core)
+{
+    sim_time_log_finish(&core->core.log);
+    core->task = NULL;
+    core->over = core->stuck = core->is_within = false;
+}
+
+/* Of a core that was at work. */
+static void settle_core(struct sim_scheduler *scheduler, struct sim_lead *lead,
+                        struct lead_core *core)
+{
+    struct sim_lead_task *task = core->task;
+    struct lead_block *block = &task->block[core->block];
+    sim_cores_settle_text(scheduler, &core->core);
+    if (!core->over) {
+        return;
+    }
+    task->over++;
+    lead->places += core->core.log.written;
+    block->state = BLOCK_OVER;
+    block->log = core->core.log;
+    block->stop = core->stop;
+    block->fault = core->core.scalar.fault;
+    block->pc = core->core.scalar.pc;
+    block->overflow = core->core.csr.overflow;
+    sim_time_log_init(&core->core.log, scheduler->cores->core[0].log.pool);
+    free_core(core);
+}
+
+static bool is_wanted(struct sim_scheduler *scheduler)
+{
+    // Whoever resets the device or turns it off waits for that too.
+    return atomic_load(&scheduler->wanted) != 0 ||
+           atomic_load(&scheduler->host->control) != LEO_BIT_CONTROL_ENABLE ||
+           sim_host_now_ns() >= scheduler->lead->until_ns;
+}
+
+/* There is room for its end. */
+static bool make_room(struct lead_block *block)
+{
+    if (block->stretches < block->capacity) {
+        return true;
+    }
+    const uint32_t capacity = block->capacity ? 2 * block->capacity : 2;
+    uint64_t *end = leo_realloc(block->end, capacity * sizeof(*end));
+    if (end) {
+        block->end = end;
+        block->capacity = capacity;
+    }
+    return end != NULL;
+}
+
+/* One stretch; false: the core cannot go on before its time. */
+static bool lead_stretch(struct sim_scheduler *scheduler, struct lead_core *lead)
+{
+    struct sim_core *core = &lead->core;
+    struct lead_block *block = &lead->task->block[lead->block];
+    const struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
+    if (!make_room(block)) {
+        return false;
+    }
+    lead->stop = sim_cores_stretch(scheduler, core, &begin);
+    if (core->lead_stop) {
+        lead->begin = begin;
+        lead->is_within = true;
+        return false;
+    }
+    if (core->log.written == begin.written) {
+        return false; // no memory
+    }
+    block->end[block->stretches++] = core->log.written;
+    lead->over = lead->stop != SIM_SCALAR_TIME;
+    return !lead->over && core->scalar.cycle + scheduler->config->start_cycles < core->limit;
+}
+
+/* Work item of the pool. */
+static void run_item(void *user, unsigned index, unsigned thread)
+{
+    struct sim_scheduler *scheduler = user;
+    struct lead_core *lead = scheduler->lead->run[index];
+    struct sim_core *core = &lead->core;
+    core->scratch = scheduler->lead->scratch + thread * SIM_SCRATCH_BYTES;
+    core->pool = scheduler->cores->pool;
+    do {
+        lead->stuck = !lead_stretch(scheduler, lead);
+    } while (!lead->stuck && core->log.written < MOST_PLACES && !is_wanted(scheduler));
+}
+
+static struct lead_core *find_core(struct sim_lead *lead, enum leo_core_kind kind)
+{
+    for (unsigned i = 0; i < lead->cores; i++) {
+        if (!lead->core[i].task && lead->core[i].core.kind == kind) {
+            return &lead->core[i];
+        }
+    }
+    return NULL;
+}
+
+/* Cores that can go on. */
+static unsigned count_ready(const struct sim_lead *lead)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < lead->cores; i++) {
+        count += lead->core[i].task && !lead->core[i].stuck;
+    }
+    return count;
+}
+
+/* ---- entries ---- */
+
+static bool begin_kernel(struct sim_scheduler *scheduler, unsigned queue,
+                         struct sim_lead_task *task)
+{
+    struct sim_stream *work = leo_calloc(1, sizeof(*work));
+    task->work = work;
+    if (!work) {
+        return false;
+    }
+    work->entry = task->entry;
+    if (!sim_kernel_load(scheduler, work, scheduler->host->ring[queue].space) ||
+        work->kernel.group_vectors || sim_decoded_spins(work->kernel.image->decoded)) {
+        return false;
+    }
+    task->blocks = work->kernel.body.block_num;
+    task->block = leo_calloc(task->blocks, sizeof(*task->block));
+    return task->block != NULL;
+}
+
+static void end_work(struct sim_lead_task *task)
+{
+    if (task->work) {
+        sim_image_release(task->work->kernel.image);
+        leo_free(task->work->args);
+        leo_free(task->work);
+        task->work = NULL;
+    }
+}
+
+static bool have_returned(const struct sim_lead_task *task)
+{
+    for (uint32_t i = 0; i < task->blocks; i++) {
+        if (task->block[i].stop != SIM_SCALAR_RETURNED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Gives free cores blocks of the kernel. */
+static void lead_kernel(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+{
+    struct sim_lead *lead = scheduler->lead;
+    if (!task->work && !begin_kernel(scheduler, queue, task)) {
+        end_work(task);
+        task->is_refused = true;
+        return;
+    }
+    const struct sim_kernel *kernel = &task->work->kernel;
+    const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
+    struct lead_core *core;
+    while (task->begun < task->blocks && count_ready(lead) < threads &&
+           lead->places < MOST_PLACES && (core = find_core(lead, kernel->kind)) != NULL) {
+        core->task = task;
+        core->block = task->begun;
+        task->block[task->begun] = (struct lead_block){.state = BLOCK_BEGUN, .core = core};
+        sim_kernel_begin(scheduler, task->work, scheduler->host->ring[queue].space, task->begun,
+                         &core->core);
+        task->begun++;
+    }
+    if (task->over == task->blocks) {
+        task->is_done = have_returned(task);
+        task->is_refused = !task->is_done; // what follows a fault is the scheduler's
+        end_work(task);
+    }
+}
+
+static bool lead_event(struct sim_scheduler *scheduler, unsigned queue,
+                       const struct sim_lead_task *task)
+{
+    const uint16_t space = scheduler->host->ring[queue].space;
+    struct leo_sqe_event body;
+    memcpy(&body, task->entry.body, sizeof(body));
+    const uint64_t *in_time = sim_event_slot(&scheduler->events[space], body.event);
+    uint64_t *early = sim_event_slot(&scheduler->lead->events[space], body.event);
+    if (!in_time || !early) {
+        return false;
+    }
+    if (task->entry.opcode == LEO_SQE_OP_EVENT_WAIT) {
+        return *in_time >= body.sequence || *early >= body.sequence;
+    }
+    *early = *early > body.sequence ? *early : body.sequence;
+    return true;
+}
+
+static uint64_t span_of(const struct leo_sqe_copy *body, uint64_t pitch)
+{
+    return (body->height - 1) * pitch + body->width;
+}
+
+/* The host sees what is copied to it at its time: until then it is kept. */
+static bool hold(struct sim_scheduler *scheduler, struct sim_lead_task *task,
+                 const struct leo_sqe_copy *body)
+{
+    struct sim_lead *lead = scheduler->lead;
+    const bool is_fill = task->entry.opcode == LEO_SQE_OP_FILL;
+    const uint64_t bytes = is_fill ? 0 : body->width * body->height;
+    task->host_bytes = span_of(body, body->dst_pitch);
+    task->host = sim_dma_where(&scheduler->host->dma, body->dst, task->host_bytes);
+    if (bytes > MOST_HELD_BYTES - lead->held_bytes || !task->host ||
+        (bytes && !(task->held = leo_alloc(bytes)))) {
+        return false;
+    }
+    for (uint32_t row = 0; row < body->height && bytes; row++) {
+        memcpy(task->held + row * body->width,
+               scheduler->memory->hbm.data +
+                   (body->src + row * body->src_pitch - scheduler->memory->hbm.base),
+               body->width);
+    }
+    task->held_bytes = bytes;
+    lead->held_bytes += bytes;
+    task->later = lead->holding;
+    lead->holding = task;
+    return true;
+}
+
+/* Whether a copy reads what one before it, perhaps in another stream, is yet to write. */
+static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body)
+{
+    const uint64_t bytes = span_of(body, body->src_pitch);
+    const uint64_t from = sim_dma_where(&scheduler->host->dma, body->src, bytes);
+    for (const struct sim_lead_task *task = scheduler->lead->holding; task; task = task->later) {
+        if (task->host < from + bytes && from < task->host + task->host_bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sim_lead_write(struct sim_scheduler *scheduler, const struct sim_lead_task *task,
+                    const struct leo_sqe_copy *body)
+{
+    for (uint32_t row = 0; row < body->height; row++) {
+        if (!sim_dma_write(&scheduler->host->dma, body->dst + row * body->dst_pitch,
+                           task->held + row * body->width, body->width)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool lead_copy(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+{
+    struct sim_stream stream = {.entry = task->entry};
+    struct leo_sqe_copy body;
+    if (!sim_copy_check(scheduler, &stream, scheduler->host->ring[queue].space, &body)) {
+        return false;
+    }
+    if (body.width == 0 || body.height == 0) {
+        return true;
+    }
+    if (body.flags & LEO_SQE_COPY_HOST_DST) {
+        return hold(scheduler, task, &body);
+    }
+    return !(body.flags & LEO_SQE_COPY_HOST_SRC && meets_held(scheduler, &body)) &&
+           sim_copy_move(scheduler, &stream, &body);
+}
+
+/* Does what can be done of a task. */
+static void lead_task(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+{
+    switch (task->entry.opcode) {
+    case LEO_SQE_OP_NOP:
+        task->is_done = true;
+        break;
+    case LEO_SQE_OP_EVENT_RECORD:
+    case LEO_SQE_OP_EVENT_WAIT:
+        task->is_done = lead_event(scheduler, queue, task);
+        break;
+    case LEO_SQE_OP_COPY:
+    case LEO_SQE_OP_FILL:
+        task->is_done = lead_copy(scheduler, queue, task);
+        task->is_refused = !task->is_done;
+        break;
+    case LEO_SQE_OP_KERNEL:
+        lead_kernel(scheduler, queue, task);
+        break;
+    default: // depends on what is in memory, or in a status, at its time
+        task->is_refused = true;
+        break;
+    }
+}
+
+/* Nothing of an entry may happen before its time that a fault, or a wait for the value that it
+ * writes, could tell. */
+static bool may_lead(const struct leo_sqe *entry)
+{
+    return entry->reserved0 == 0 && !(entry->flags & ~LEO_SQE_FLOAT_MODE) &&
+           sim_entry_float_mode(entry) <
+               (entry->opcode == LEO_SQE_OP_KERNEL ? LEO_FLOAT_MODE_COUNT : 1);
+}
+
+static struct sim_lead_task *make_task(const struct leo_sqe *entry)
+{
+    struct sim_lead_task *task = leo_calloc(1, sizeof(*task));
+    if (task) {
+        task->entry = *entry;
+        task->is_refused = !may_lead(entry);
+    }
+    return task;
+}
+
+/* The entry of a queue behind all whose values are there; NULL: there is none, or one before it is
+ * on its way in time. */
+static struct sim_lead_task *next_task(struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct lead_queue *list = &scheduler->lead->queue[queue];
+    struct sim_stream *stream = &scheduler->stream[queue];
+    struct sim_lead_task *task = list->last;
+    struct leo_sqe entry;
+    if (!task && stream->state != SIM_TASK_NONE && stream->state != SIM_TASK_DONE) {
+        const bool is_early = stream->state == SIM_TASK_EARLY || stream->state == SIM_TASK_EVENT;
+        if (!stream->led && is_early) {
+            stream->led = make_task(&stream->entry);
+        }
+        task = stream->led;
+        if (!task || (!is_early && !task->is_done)) {
+            return NULL;
+        }
+    }
+    if (task && !task->is_done) {
+        return task;
+    }
+    if (!sim_ring_peek(scheduler->host, queue, list->count, &entry) ||
+        !(task = make_task(&entry))) {
+        return NULL;
+    }
+    *(list->first ? &list->last->next : &list->first) = task;
+    list->last = task;
+    list->count++;
+    return task;
+}
+
+/* Whether anything was done. */
+static bool lead_queue(struct sim_scheduler *scheduler, unsigned queue)
+{
+    bool moved = false;
+    struct sim_lead_task *task;
+    while ((task = next_task(scheduler, queue)) != NULL && !task->is_refused) {
+        const uint32_t begun = task->begun;
+        lead_task(scheduler, queue, task);
+        moved |= task->is_done || task->begun != begun;
+        if (!task->is_done) {
+            break;
+        }
+    }
+    return moved;
+}
+
+/* Entries are left whose values have to wait for their time. */
+static bool is_anything_left(struct sim_scheduler *scheduler)
+{
+    for (unsigned queue = 1; queue < scheduler->config->queues; queue++) {
+        if (sim_scheduler_is_active(scheduler, queue) && next_task(scheduler, queue)) {
+            return true;
+        }
+        const struct sim_stream *stream = &scheduler->stream[queue];
+        if (stream->state == SIM_TASK_VALUE ||
+            (stream->state == SIM_TASK_KERNEL && !(stream->led && stream->led->is_done))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_cores(struct sim_scheduler *scheduler, struct sim_lead *lead)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < lead->cores; i++) {
+        if (lead->core[i].task && !lead->core[i].stuck) {
+            lead->run[count++] = &lead->core[i];
+        }
+    }
+    sim_host_pool_run(scheduler->cores->pool, run_item, scheduler, count);
+    for (unsigned i = 0; i < count; i++) {
+        settle_core(scheduler, lead, lead->run[i]);
+    }
+}
+
+leo_status sim_lead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
+{
+    // What others poll must be written in time; a tape and the checker look at the run itself.
+    if (scheduler->cores->check_which || scheduler->tape || scheduler->replay ||
+        scheduler->cores->core[0].stores || (!scheduler->lead && create(scheduler) != LEO_OK)) {
+        return LEO_ERR_NOT_READY;
+    }
+    scheduler->lead->until_ns = until_ns;
+    while (!is_wanted(scheduler)) {
+        bool moved = false;
+        sim_scheduler_take_doorbells(scheduler);
+        for (unsigned queue = 1; queue < scheduler->config->queues; queue++) {
+            moved |= sim_scheduler_is_active(scheduler, queue) && lead_queue(scheduler, queue);
+        }
+        if (count_ready(scheduler->lead) > 0) {
+            run_cores(scheduler, scheduler->lead);
+        } else if (!moved) {
+            return is_anything_left(scheduler) ? LEO_ERR_NOT_READY : LEO_OK;
+        }
+    }
+    return LEO_ERR_TIMEOUT;
+}
+
+/* ---- the scheduler's side ---- */
+
+struct sim_lead_task *sim_lead_take(struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct lead_queue *list = scheduler->lead ? &scheduler->lead->queue[queue] : NULL;
+    struct sim_lead_task *task = list ? list->first : NULL;
+    if (task) {
+        list->first = task->next;
+        list->last = list->first ? list->last : NULL;
+        list->count--;
+    }
+    return task;
+}
+
+bool sim_lead_is_done(const struct sim_lead_task *task)
+{
+    return task && task->is_done;
+}
+
+bool sim_lead_adopt(struct sim_scheduler *scheduler, struct sim_lead_task *task, uint32_t number,
+                    struct sim_core *core, struct sim_led *led)
+{
+    struct lead_block *block = task && number < task->begun ? &task->block[number] : NULL;
+    if (!block || (block->state != BLOCK_OVER && block->state != BLOCK_BEGUN)) {
+        return false;
+    }
+    led->end = block->end;
+    led->stretches = block->stretches;
+    if (block->state == BLOCK_BEGUN) {
+        led->is_within = block->core->is_within;
+        led->begin = block->core->begin;
+        sim_core_exchange(core, &block->core->core);
+        free_core(block->core);
+    } else {
+        led->is_over = true;
+        led->stop = block->stop;
+        sim_sections_zero(&sim_core_sections, core, SIM_SECTION_BLOCK);
+        core->log = block->log;
+        core->scalar.fault = block->fault;
+        core->scalar.pc = block->pc;
+        core->csr.overflow = block->overflow;
+        scheduler->lead->places -= core->log.written;
+    }
+    block->state = BLOCK_GIVEN;
+    return true;
+}
+
+void sim_lead_end(struct sim_scheduler *scheduler, struct sim_lead_task *task)
+{
+    struct sim_lead *lead = scheduler->lead;
+    if (!task) {
+        return;
+    }
+    for (uint32_t i = 0; i < task->begun; i++) {
+        struct lead_block *block = &task->block[i];
+        if (block->state == BLOCK_OVER) {
+            lead->places -= block->log.written;
+            sim_time_log_finish(&block->log);
+        } else if (block->state == BLOCK_BEGUN) {
+            free_core(block->core);
+        }
+        leo_free(block->end);
+    }
+    for (struct sim_lead_task **at = &lead->holding; *at; at = &(*at)->later) {
+        if (*at == task) {
+            *at = task->later;
+            lead->held_bytes -= task->held_bytes;
+            break;
+        }
+    }
+    end_work(task);
+    leo_free(task->held);
+    leo_free(task->block);
+    leo_free(task);
+}
+
+void sim_lead_drop(struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct sim_lead_task *task;
+    sim_lead_end(scheduler, scheduler->stream[queue].led);
+    scheduler->stream[queue].led = NULL;
+    while ((task = sim_lead_take(scheduler, queue)) != NULL) {
+        sim_lead_end(scheduler, task);
+    }
+}
