@@ -99,7 +99,7 @@ static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_lead 
     lead->scratch = lead->arena + bytes * lead->cores;
     for (unsigned i = 0; i < lead->cores; i++) {
         struct sim_core *core = &lead->core[i].core;
-        sim_core_init(core, config, scheduler->cores->simd, sim_insns,
+        sim_core_init(core, config, scheduler->cores->simd, scheduler->cores->core[0].insns,
                       i < lead->per_kind ? 0 : config->cube_cores, lead->arena + i * bytes);
         sim_time_log_init(&core->log, scheduler->cores->core[0].log.pool);
         core->leads = true;
