@@ -189,6 +189,9 @@ static inline double pw_asinh_d(double a)
 static inline double pw_acosh_d(double a)
 {
     const double t = a - 1;
+    if (a < 1) {
+        return __builtin_nan("");
+    }
     return a > 0x1p28 ? log(a) + 0.69314718055994530942 : log1p(t + sqrt(2 * t + t * t));
 }
 static inline double pw_atanh_d(double a)

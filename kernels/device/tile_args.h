@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 enum {
-    OP_TILE_INS = 4,    /**< tensors read */
-    OP_TILE_SLOTS = 24, /**< places in UB */
-    OP_TILE_INSNS = 40,
-    OP_TILE_NUMBERS = 16,
+    OP_TILE_INS = 6,    /**< tensors read */
+    OP_TILE_SLOTS = 32, /**< places in UB */
+    OP_TILE_INSNS = 192,
+    OP_TILE_NUMBERS = 64,
     OP_TILE_OUTER = 7,    /**< dimensions beside the last */
     OP_TILE_MOST = 16256, /**< elements of a tile: 254 repeats of f32 */
 };
@@ -56,11 +56,25 @@ enum op_tile_code {
     OP_TILE_WORD_NOT, /**< d = ~a */
     OP_TILE_TO_WORD,  /**< d = integral f32 a as a word */
     OP_TILE_TO_FLOAT, /**< d = word a as f32 */
+    OP_TILE_FMA,      /**< d = a * b + c, rounded once */
+    OP_TILE_RESCUE,   /**< d = mask a ? b : function of c and e; program tile_rescue alone */
     OP_TILE_CODES,
 };
 
+/** Functions of f32 whose vector form holds within limits. gen/functions.py has them in this
+ * order. */
+enum op_rescue {
+    OP_RESCUE_SIN,
+    OP_RESCUE_COS,
+    OP_RESCUE_TAN,
+    OP_RESCUE_FMOD,
+    OP_RESCUE_POW,
+};
+
 struct op_tile_insn {
-    uint8_t code, d, a, b, c, reserved[3];
+    uint8_t code, d, a, b, c, e;
+    uint8_t function; /**< enum op_rescue */
+    uint8_t reserved;
 };
 
 /** How an input is there. */
@@ -97,10 +111,10 @@ struct op_tile_args {
 
     /* Lists. A program loads the used part alone: a load from global memory is slow. */
     struct op_tile_slot slot[OP_TILE_SLOTS];
-    struct op_tile_insn insn[OP_TILE_INSNS];
     float number[OP_TILE_NUMBERS];
     uint8_t fill_slot[OP_TILE_NUMBERS],
         fill_number[OP_TILE_NUMBERS]; /**< slots that hold a number throughout */
     int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
         in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
+    struct op_tile_insn insn[OP_TILE_INSNS];   /**< a launch ends with the last one used */
 };

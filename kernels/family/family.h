@@ -42,10 +42,18 @@ enum op_expr_code {
     OP_EXPR_OR,
     OP_EXPR_XOR,
     OP_EXPR_NOT,
+    OP_EXPR_SIGNED, /**< a, which is not negative, with the sign of b: floats alone from here on */
+    OP_EXPR_BITS_AND,
+    OP_EXPR_BITS_OR,
+    OP_EXPR_TO_WORD,  /**< the bits of the word a is */
+    OP_EXPR_TO_FLOAT, /**< the number of the word whose bits a has */
+    OP_EXPR_FMA,      /**< a * b + c, rounded once */
+    OP_EXPR_RESCUE,   /**< mask a ? b : enum op_rescue e of c (and d) */
 };
 
 struct op_expr_insn {
-    unsigned char code, a, b, c;
+    unsigned char code, e;
+    unsigned short a, b, c, d;
 };
 
 struct op_expr {

@@ -381,6 +381,10 @@ static unsigned add_expression(struct op_list *list, const struct op_expr_insn *
                        (float)(int64_t)number != number;
         return new_number(list, list->failed ? 0 : (int64_t)number);
     }
+    if (insn->code >= OP_EXPR_SIGNED) {
+        list->failed = true;
+        return 0;
+    }
     const unsigned a = list->of[insn->a], b = list->of[insn->b], c = list->of[insn->c];
     switch (insn->code) {
     case OP_EXPR_SELECT:
@@ -508,7 +512,7 @@ void op_list_integers(struct op_list *list, const struct op_expr *expression)
 {
     take_inputs(list);
     for (unsigned i = 0; i < expression->count && !list->failed; i++) {
-        if (list->ofs == OP_LIST_VALUES) {
+        if (list->ofs == OP_LIST_EXPRS) {
             list->failed = true;
             return;
         }

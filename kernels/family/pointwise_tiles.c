@@ -7,6 +7,7 @@
 #include "tile_list.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 // A number as a whole tile.
@@ -16,7 +17,36 @@ static unsigned tile_of_number(struct op_list *list, unsigned value)
                                                      : value;
 }
 
-static float fold_numbers(unsigned code, float a, float b)
+/* What is known of a value before there is a list. */
+struct op_folded {
+    bool known, used;
+    float number; /* if it is known */
+};
+
+static unsigned operands_of(const struct op_expr_insn *insn)
+{
+    switch (insn->code) {
+    case OP_EXPR_CONST:
+        return 0;
+    case OP_EXPR_ABS:
+    case OP_EXPR_EXP:
+    case OP_EXPR_LN:
+    case OP_EXPR_SQRT:
+    case OP_EXPR_TO_WORD:
+    case OP_EXPR_TO_FLOAT:
+    case OP_EXPR_NOT:
+        return 1;
+    case OP_EXPR_SELECT:
+    case OP_EXPR_FMA:
+        return 3;
+    case OP_EXPR_RESCUE:
+        return 4;
+    default:
+        return 2;
+    }
+}
+
+static float fold_number(unsigned code, float a, float b)
 {
     switch (code) {
     case OP_EXPR_ADD:
@@ -41,8 +71,76 @@ static float fold_numbers(unsigned code, float a, float b)
         return a <= b;
     case OP_EXPR_GT:
         return a > b;
-    default:
+    case OP_EXPR_GE:
         return a >= b;
+    case OP_EXPR_ABS:
+        return fabsf(a);
+    case OP_EXPR_EXP:
+        return expf(a);
+    case OP_EXPR_LN:
+        return logf(a);
+    case OP_EXPR_SQRT:
+        return sqrtf(a);
+    default: // OP_EXPR_SIGNED
+        return copysignf(a, b);
+    }
+}
+
+static bool folds(unsigned code)
+{
+    return (code >= OP_EXPR_ADD && code <= OP_EXPR_GE) || code == OP_EXPR_SIGNED;
+}
+
+// Whether a number decides which operand this is.
+static bool chooses(const struct op_expr_insn *insn, const struct op_folded *folded)
+{
+    const struct op_folded *a = &folded[insn->a];
+    return (insn->code == OP_EXPR_SELECT && a->known) ||
+           (insn->code == OP_EXPR_RESCUE && a->known && a->number != 0);
+}
+
+// Numbers of numbers: the parameters of a call often decide between formulas.
+static void fold(const struct op_pointwise_work *work, const struct op_expr *expression,
+                 struct op_folded *folded)
+{
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        folded[i] =
+            (struct op_folded){.known = !work->is_tensor[i], .number = (float)work->real[i]};
+    }
+    for (unsigned i = 0; i < expression->count; i++) {
+        const struct op_expr_insn *insn = &expression->insns[i];
+        struct op_folded *d = &folded[work->op->var_count + i];
+        const struct op_folded *a = &folded[insn->a], *b = &folded[insn->b];
+        *d = (struct op_folded){.known = false};
+        if (insn->code == OP_EXPR_CONST) {
+            *d = (struct op_folded){.known = true, .number = expression->numbers[insn->a]};
+        } else if (chooses(insn, folded)) {
+            *d = a->number != 0 ? *b : folded[insn->c];
+        } else if (folds(insn->code) && a->known && (operands_of(insn) == 1 || b->known)) {
+            d->known = true;
+            d->number = fold_number(insn->code, a->number, b->number);
+        }
+    }
+}
+
+static void find_used(const struct op_pointwise_work *work, const struct op_expr *expression,
+                      struct op_folded *folded)
+{
+    folded[work->op->var_count + expression->count - 1].used = true;
+    for (unsigned i = expression->count; i-- > 0;) {
+        const struct op_expr_insn *insn = &expression->insns[i];
+        const struct op_folded *d = &folded[work->op->var_count + i];
+        const unsigned operand[] = {insn->a, insn->b, insn->c, insn->d};
+        if (!d->used || d->known) {
+            continue;
+        }
+        if (chooses(insn, folded)) {
+            folded[folded[insn->a].number != 0 ? insn->b : insn->c].used = true;
+            continue;
+        }
+        for (unsigned k = 0; k < operands_of(insn); k++) {
+            folded[operand[k]].used = true;
+        }
     }
 }
 
@@ -102,11 +200,6 @@ static void add_two(struct op_list *list, unsigned code, unsigned d, unsigned a,
 {
     const bool a_number = list->value[a].kind == OP_LIST_NUMBER,
                b_number = list->value[b].kind == OP_LIST_NUMBER;
-    if (a_number && b_number) {
-        list->value[d].kind = OP_LIST_NUMBER;
-        list->value[d].number = fold_numbers(code, list->value[a].number, list->value[b].number);
-        return;
-    }
     const bool swaps =
         code == OP_EXPR_ADD || code == OP_EXPR_MUL || code == OP_EXPR_MAX || code == OP_EXPR_MIN;
     if (b_number && (code != OP_EXPR_DIV || list->value[b].number == 1)) {
@@ -129,42 +222,100 @@ static void add_two(struct op_list *list, unsigned code, unsigned d, unsigned a,
                 d, a, b, 0);
 }
 
-static void add_expression(struct op_list *list, const struct op_expr_insn *insn,
-                           const float *numbers)
+// d = a, which is not negative, with the sign of b.
+static void add_signed(struct op_list *list, unsigned d, unsigned a, unsigned b)
 {
-    list->failed = list->failed || insn->code > OP_EXPR_SELECT; // bits
+    const unsigned sign = op_list_value(list, OP_LIST_TILE);
+    op_list_add(list, OP_TILE_WORD_AND, sign, b, op_list_fill(list, -0.0f), 0);
+    op_list_add(list, OP_TILE_WORD_OR, d, tile_of_number(list, a), sign, 0);
+}
+
+static void add_float(struct op_list *list, const struct op_expr_insn *insn, unsigned d,
+                      const unsigned *of)
+{
+    const unsigned a = tile_of_number(list, of[0]), b = tile_of_number(list, of[1]);
+    switch (insn->code) {
+    case OP_EXPR_SIGNED:
+        add_signed(list, d, a, b);
+        return;
+    case OP_EXPR_BITS_AND:
+        op_list_add(list, OP_TILE_WORD_AND, d, a, b, 0);
+        return;
+    case OP_EXPR_BITS_OR:
+        op_list_add(list, OP_TILE_WORD_OR, d, a, b, 0);
+        return;
+    case OP_EXPR_FMA:
+        op_list_add(list, OP_TILE_FMA, d, a, b, tile_of_number(list, of[2]));
+        return;
+    case OP_EXPR_RESCUE:
+        op_list_rescue(list, (enum op_rescue)insn->e, d, a, b, tile_of_number(list, of[2]),
+                       tile_of_number(list, of[3]));
+        return;
+    default: // of bits and numbers
+        op_list_add(list, OP_TILE_TO_WORD + (insn->code - OP_EXPR_TO_WORD), d, a, 0, 0);
+        return;
+    }
+}
+
+static void add_expression(struct op_list *list, const struct op_expr_insn *insn,
+                           const struct op_folded *folded)
+{
+    const struct op_folded *own = &folded[list->ofs];
+    list->failed =
+        list->failed || (insn->code > OP_EXPR_SELECT && insn->code < OP_EXPR_SIGNED); // bits
+    if (!own->used) {
+        list->of[list->ofs++] = 0;
+        return;
+    }
     const unsigned d = op_list_value(list, is_compare(insn->code) ? OP_LIST_MASK : OP_LIST_TILE);
-    if (list->ofs == OP_LIST_VALUES) {
-        list->failed = true;
-        return;
-    }
     list->of[list->ofs++] = (uint8_t)d;
-    if (insn->code == OP_EXPR_CONST) {
+    if (own->known) {
         list->value[d].kind = OP_LIST_NUMBER;
-        list->value[d].number = numbers[insn->a];
+        list->value[d].number = own->number;
         return;
     }
-    const unsigned a = op_list_real(list, list->of[insn->a]),
-                   b = op_list_real(list, list->of[insn->b]),
-                   c = op_list_real(list, list->of[insn->c]);
+    const unsigned operand[] = {insn->a, insn->b, insn->c, insn->d};
+    unsigned of[4] = {0};
+    for (unsigned i = 0; i < operands_of(insn); i++) {
+        of[i] = op_list_real(list, list->of[operand[i]]);
+    }
+    if (chooses(insn, folded)) {
+        list->value[d].same = (int)(folded[insn->a].number != 0 ? of[1] : of[2]);
+        return;
+    }
     switch (insn->code) {
     case OP_EXPR_ABS:
     case OP_EXPR_EXP:
     case OP_EXPR_LN:
     case OP_EXPR_SQRT:
-        list->failed = list->failed || list->value[a].kind == OP_LIST_NUMBER;
-        op_list_add(list, OP_TILE_ABS + (insn->code - OP_EXPR_ABS), d, a, 0, 0);
+        op_list_add(list, OP_TILE_ABS + (insn->code - OP_EXPR_ABS), d, of[0], 0, 0);
         return;
     case OP_EXPR_SELECT:
-        if (list->value[a].kind == OP_LIST_NUMBER) {
-            list->value[d].same = (int)(list->value[a].number != 0 ? b : c);
-            return;
-        }
-        op_list_add(list, OP_TILE_SELECT, d, a, tile_of_number(list, b), tile_of_number(list, c));
+        op_list_add(list, OP_TILE_SELECT, d, of[0], tile_of_number(list, of[1]),
+                    tile_of_number(list, of[2]));
         return;
     default:
-        add_two(list, insn->code, d, a, b);
+        if (insn->code >= OP_EXPR_SIGNED) {
+            add_float(list, insn, d, of);
+        } else {
+            add_two(list, insn->code, d, of[0], of[1]);
+        }
         return;
+    }
+}
+
+static void add_expressions(struct op_list *list, const struct op_expr *expression)
+{
+    const struct op_pointwise_work *work = list->work;
+    struct op_folded folded[OP_LIST_EXPRS];
+    if (work->op->var_count + expression->count > OP_LIST_EXPRS) {
+        list->failed = true;
+        return;
+    }
+    fold(work, expression, folded);
+    find_used(work, expression, folded);
+    for (unsigned i = 0; i < expression->count && !list->failed; i++) {
+        add_expression(list, &expression->insns[i], folded);
     }
 }
 
@@ -426,9 +577,7 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         op_list_integers(&list, expression);
     } else {
         widen_inputs(&list);
-        for (unsigned i = 0; i < expression->count && !list.failed; i++) {
-            add_expression(&list, &expression->insns[i], expression->numbers);
-        }
+        add_expressions(&list, expression);
         if (!list.failed) {
             add_output(&list, op_list_real(&list, list.of[list.ofs - 1]));
         }
@@ -457,6 +606,7 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         return LEO_OK;
     }
     *done = true;
-    return op_plan_launch(work->call->plan, "tile", "tile_run", blocks, &args, sizeof(args),
-                          1 + OP_TILE_INS);
+    return op_plan_launch(
+        work->call->plan, list.rescues ? "tile_rescue" : "tile", "tile_run", blocks, &args,
+        offsetof(struct op_tile_args, insn) + list.insns * sizeof(*args.insn), 1 + OP_TILE_INS);
 }

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Slots of one kind of value. */
+struct op_slot_pool {
+    uint8_t slot[OP_TILE_SLOTS + 1]; /* one more: where the list fails for want of one */
+    unsigned count, bytes;
+};
+
 enum {
     ROW_BYTES = 256,    /* of a repeat: half of the bank groups of the unified buffer */
     BANK_BYTES = 65536, /* after which a group moves on to its next bank */
@@ -94,53 +100,74 @@ uint8_t op_list_halfway(struct op_list *list)
     return list->halfway;
 }
 
-static bool reads_b(const struct op_tile_insn *insn)
+void op_list_rescue(struct op_list *list, enum op_rescue function, unsigned d, unsigned good,
+                    unsigned result, unsigned x, unsigned y)
 {
-    return insn->code <= OP_TILE_MIN ||
-           (insn->code >= OP_TILE_WORD_ADD && insn->code <= OP_TILE_WORD_OR) ||
-           (insn->code >= OP_TILE_EQ && insn->code <= OP_TILE_GE) || insn->code == OP_TILE_SELECT;
+    op_list_add(list, OP_TILE_RESCUE, d, good, result, x);
+    if (!list->failed) {
+        list->insn[list->insns - 1].e = (uint8_t)y;
+        list->insn[list->insns - 1].function = (uint8_t)function;
+        list->rescues = true;
+    }
+}
+
+enum { OPERANDS = 4 };
+
+// The operands of an instruction that are values; how many.
+static unsigned operands_of(struct op_tile_insn *insn, uint8_t *operand[OPERANDS])
+{
+    const unsigned code = insn->code;
+    const bool three = code == OP_TILE_SELECT || code == OP_TILE_FMA || code == OP_TILE_RESCUE;
+    operand[0] = &insn->a;
+    operand[1] = &insn->b;
+    operand[2] = &insn->c;
+    operand[3] = &insn->e;
+    if (three) {
+        return code == OP_TILE_RESCUE ? 4 : 3;
+    }
+    return code <= OP_TILE_MIN || (code >= OP_TILE_WORD_ADD && code <= OP_TILE_WORD_OR) ||
+                   (code >= OP_TILE_EQ && code <= OP_TILE_GE)
+               ? 2
+               : 1;
+}
+
+static uint8_t take_slot(struct op_list *list, struct op_slot_pool *pool, bool *busy)
+{
+    unsigned at = 0;
+    while (at < pool->count && busy[pool->slot[at]]) {
+        at++;
+    }
+    if (at == pool->count) {
+        pool->slot[pool->count++] = op_list_slot(list, pool->bytes, false);
+    }
+    busy[pool->slot[at]] = true;
+    return pool->slot[at];
 }
 
 // Values get slots; a slot is free again after the last use of its value.
 void op_list_give_slots(struct op_list *list)
 {
     bool busy[OP_TILE_SLOTS] = {false};
-    uint8_t tile_slots[OP_TILE_SLOTS], mask_slots[OP_TILE_SLOTS];
-    unsigned tiles = 0, masks = 0;
+    struct op_slot_pool tiles = {.bytes = 4}, masks = {.bytes = 1};
+    uint8_t *operand[OPERANDS];
     for (unsigned i = 0; i < list->insns; i++) {
-        struct op_tile_insn *insn = &list->insn[i];
-        list->value[insn->a].last_use = (int)i;
-        if (reads_b(insn)) {
-            list->value[insn->b].last_use = (int)i;
-        }
-        if (insn->code == OP_TILE_SELECT) {
-            list->value[insn->c].last_use = (int)i;
+        const unsigned count = operands_of(&list->insn[i], operand);
+        for (unsigned k = 0; k < count; k++) {
+            list->value[*operand[k]].last_use = (int)i;
         }
     }
     for (unsigned i = 0; i < list->insns && !list->failed; i++) {
         struct op_tile_insn *insn = &list->insn[i];
         struct op_list_value *d = &list->value[insn->d];
         if (d->slot == OP_LIST_NO_SLOT) {
-            uint8_t *pool = d->kind == OP_LIST_MASK ? mask_slots : tile_slots;
-            unsigned *count = d->kind == OP_LIST_MASK ? &masks : &tiles, at = 0;
-            while (at < *count && busy[pool[at]]) {
-                at++;
-            }
-            if (at == *count) {
-                pool[(*count)++] = op_list_slot(list, d->kind == OP_LIST_MASK ? 1 : 4, false);
-            }
-            d->slot = pool[at];
-            busy[d->slot] = true;
+            d->slot = take_slot(list, d->kind == OP_LIST_MASK ? &masks : &tiles, busy);
         }
-        const uint8_t operands[3] = {insn->a, reads_b(insn) ? insn->b : insn->a,
-                                     insn->code == OP_TILE_SELECT ? insn->c : insn->a};
-        for (unsigned k = 0; k < 3; k++) {
-            const struct op_list_value *value = &list->value[operands[k]];
+        const unsigned count = operands_of(insn, operand);
+        for (unsigned k = 0; k < count; k++) {
+            const struct op_list_value *value = &list->value[*operand[k]];
             busy[value->slot] = busy[value->slot] && value->last_use > (int)i;
+            *operand[k] = value->slot;
         }
-        insn->a = list->value[operands[0]].slot;
-        insn->b = reads_b(insn) ? list->value[operands[1]].slot : insn->b;
-        insn->c = insn->code == OP_TILE_SELECT ? list->value[operands[2]].slot : insn->c;
         insn->d = d->slot;
     }
 }
@@ -183,13 +210,14 @@ static bool meets(const struct op_tile_slot *read, const struct op_tile_slot *wr
 }
 
 // How often reads meet each other (twice) or a write in a bank, over the list.
-static unsigned count_meetings(const struct op_list *list)
+static unsigned count_meetings(struct op_list *list)
 {
     const struct op_tile_slot *slot = list->args->slot;
+    uint8_t *operand[OPERANDS];
     unsigned count = 0;
     for (unsigned i = 0; i < list->insns; i++) {
-        const struct op_tile_insn *insn = &list->insn[i];
-        const bool selects = insn->code == OP_TILE_SELECT, two = selects || reads_b(insn);
+        struct op_tile_insn *insn = &list->insn[i];
+        const bool selects = insn->code == OP_TILE_SELECT, two = operands_of(insn, operand) > 1;
         const struct op_tile_slot *a = &slot[selects ? insn->c : insn->a],
                                   *b = &slot[two ? insn->b : insn->a], *d = &slot[insn->d];
         if (two && a != b && !((a->base / ROW_BYTES ^ b->base / ROW_BYTES) & 1)) {

@@ -10,7 +10,11 @@
 #include "../device/pointwise_args.h"
 #include "../device/tile_args.h"
 
-enum { OP_LIST_VALUES = 128, OP_LIST_NO_SLOT = 0xff };
+enum {
+    OP_LIST_VALUES = 255,
+    OP_LIST_EXPRS = 512, /**< values of an expression, whether they are used or not */
+    OP_LIST_NO_SLOT = 0xff
+};
 
 enum op_list_kind { OP_LIST_TILE, OP_LIST_NUMBER, OP_LIST_MASK };
 
@@ -32,7 +36,7 @@ struct op_list {
     uint8_t kind[OP_POINTWISE_MAX]; /**< of each tensor, enum op_tile_input */
     struct op_list_value value[OP_LIST_VALUES];
     unsigned values;
-    uint8_t of[OP_LIST_VALUES]; /**< values of the expression -> values here */
+    uint8_t of[OP_LIST_EXPRS]; /**< values of the expression -> values here */
     unsigned ofs;
     struct op_tile_insn insn[OP_TILE_INSNS];
     unsigned insns;
@@ -41,6 +45,7 @@ struct op_list {
     bool slot_double[OP_TILE_SLOTS];
     unsigned slots;
     uint8_t halfway; /**< slot of f16 between f32 and 8-bit types, OP_LIST_NO_SLOT if none */
+    bool rescues;    /**< the list has OP_TILE_RESCUE */
     bool failed;     /**< something had no room or no instruction */
 };
 
@@ -50,6 +55,10 @@ uint8_t op_list_number(struct op_list *list, float number);
 unsigned op_list_real(const struct op_list *list, unsigned value);
 void op_list_add(struct op_list *list, unsigned code, unsigned d, unsigned a, unsigned b,
                  unsigned c);
+/** A function of value x, and of y if it has two operands, where mask `good` does not hold; else
+ * `result`. */
+void op_list_rescue(struct op_list *list, enum op_rescue function, unsigned d, unsigned good,
+                    unsigned result, unsigned x, unsigned y);
 /** These bits of 32 as a whole tile, filled once. */
 unsigned op_list_fill(struct op_list *list, float bits);
 uint8_t op_list_halfway(struct op_list *list);

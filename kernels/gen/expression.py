@@ -7,24 +7,19 @@ function the vector unit does not have gives None: it runs on the scalar unit al
 
 import re
 
+from functions import EXPANDED, RESCUED
+
 TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e-?\d+)?|[A-Za-z_]\w*|\|\||&&|[<>=!]=|[-+*/<>!?:(),&|^~])")
 BINARY = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/")]
 COMPARE = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 BITS = {"&": "AND", "|": "OR", "^": "XOR"}
 ARITHMETIC = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
-# What comes through arithmetic: (parameters, text).
-EXPANDED = {
-    "isnan": ("x", "x != x"),
-    "isinf": ("x", "abs(x) == inf()"),
-    "isfinite": ("x", "abs(x) < inf()"),
-    # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
-    "log1p": ("x", "1 + x == 1 ? x : x < 3.0e38 ? log(1 + x) * (x / (1 + x - 1)) : x"),
-    "expm1": ("x", "exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
-    "tanh": ("x", "abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
-                  "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
-}
 UNARY = {"abs": "ABS", "exp": "EXP", "log": "LN", "sqrt": "SQRT"}
+# signed(a, b): a, which is not negative, with the sign of b. bits(a, b), join(a, b): AND and OR of the bits of floats.
+# to_word, to_float: a float's number as a word of 32 bits, and back. fma(a, b, c) = a * b + c, rounded once.
+FLOATS = {"signed": "SIGNED", "bits": "BITS_AND", "join": "BITS_OR", "to_word": "TO_WORD", "to_float": "TO_FLOAT", "fma": "FMA"}
 PAIRS = {"max": "MAX", "min": "MIN"}
+OPERANDS = 5
 
 
 class Unsupported(Exception):
@@ -110,7 +105,7 @@ class Builder:
         key = (code, *operands)
         if key not in self.seen:
             self.seen[key] = len(self.variables) + len(self.insns)
-            self.insns.append((code, *operands, *([0] * (3 - len(operands)))))
+            self.insns.append((code, *operands, *([0] * (OPERANDS - len(operands)))))
         return self.seen[key]
 
     def constant(self, value):
@@ -131,6 +126,8 @@ class Builder:
         kind, *parts = node
         if kind == "number":
             return self.constant(parts[0]), False
+        if kind == "built":
+            return parts[0], parts[1]
         if kind == "name":
             if parts[0] not in self.variables:
                 raise Unsupported(parts[0])
@@ -168,10 +165,24 @@ class Builder:
             return self.emit(UNARY[name], self.number(args[0])), False
         if name in PAIRS:
             return self.emit(PAIRS[name], self.number(args[0]), self.number(args[1])), False
+        if name in FLOATS:
+            return self.emit(FLOATS[name], *(self.number(arg) for arg in args)), False
+        if name.startswith("rescue_"):
+            good, result, *of = args
+            of = [self.number(arg) for arg in of]
+            return self.emit("RESCUE", self.mask(good), self.number(result), of[0], of[-1], RESCUED.index(name[7:])), False
         if name in EXPANDED:
-            parameter, text = EXPANDED[name]
-            return self.build(substitute(Parser(text).ternary(), {parameter: args[0]}))
+            return self.expand(EXPANDED[name], args)
         raise Unsupported(name)
+
+    def expand(self, function, args):
+        """Steps "name = text" one after the other, each built once; the last is the result."""
+        parameters, *steps = function
+        names = {name: ("built", *self.build(arg)) for name, arg in zip(parameters.split(), args)}
+        for step in steps[:-1]:
+            name, _, text = step.partition(" = ")
+            names[name] = ("built", *self.build(substitute(Parser(text).ternary(), names)))
+        return self.build(substitute(Parser(steps[-1]).ternary(), names))
 
 
 def compile_expression(text, variables):

@@ -126,7 +126,7 @@ def device_programs(expressions):
 def tile_data(expression):
     insns, numbers = expression.tile
     name = expression.name
-    texts = [f"{{OP_EXPR_{code}, {a}, {b}, {c}}}" for code, a, b, c in insns] or ["{0, 0, 0, 0}"]
+    texts = [f"{{OP_EXPR_{code}, {last}, {', '.join(map(str, operands))}}}" for code, *operands, last in insns] or ["{0}"]
     values = ["INFINITY" if value == float("inf") else repr(value) + "f" if "." in repr(value) or "e" in repr(value)
               else repr(value) for value in numbers] or ["0"]
     return (f"static const struct op_expr_insn insns_{name}[] = {{{', '.join(texts)}}};\n"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of <math.h> and kernels/device/pointwise_functions.h as arithmetic on whole tiles of f32 (expression.py).
+
+(parameters, steps "name = text"..., result). Polynomials are least squares over the interval named, weighted towards the least
+largest error; constants in parts are the number cut into floats. What leaves an interval a formula holds in goes to the scalar
+unit, element by element: rescue_f(good, result, x...) is f(x...) where good does not hold.
+"""
+
+# rescue_<name>: enum op_rescue (device/tile_args.h) in this order.
+RESCUED = ("sin", "cos", "tan", "fmod", "pow")
+
+LOG2E, LN2, HALF_PI = "1.4426950408889634", "0.6931471805599453", "1.5707963267948966"
+
+
+def polynomial(variable, coefficients):
+    """Horner's scheme as text."""
+    text = repr(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        text = f"({text} * {variable} + {coefficient!r})".replace("+ -", "- ")
+    return text
+
+
+# sin(r)/r and cos(r) for r * r = s up to (pi / 4)^2.
+SIN = f"r + r * s * {polynomial('s', (-0.1666666664, 0.008333329267, -0.0001983929612, 2.717939826e-06))}"
+COS = f"1 - 0.5 * s + s * s * {polynomial('s', (0.04166664627, -0.001388733706, 2.443484418e-05))}"
+# x = k pi / 2 + r, k a whole number; q = k modulo 4, in -2 .. 2. The product with each part of pi / 2 is rounded once.
+QUADRANT = (
+    "k = rint(x * 0.6366197723675814)",
+    "r = fma(-k, -1.7151245100058819e-15, fma(-k, -4.371138828673793e-08, fma(-k, 1.5707963705062866, x)))",
+    "q = k - 4 * rint(k * 0.25)",
+    "s = r * r",
+    "sine = " + SIN,
+    "cosine = " + COS,
+    "odd = abs(q) == 1 ? 1 : 0",
+)
+# 2^k of a whole number k in -252 .. 254, in two factors: results below the normal numbers are rounded once.
+SCALE = (
+    "k1 = rint(k * 0.5)",
+    "scale1 = to_word((k1 + 127) * 8388608)",
+    "scale2 = to_word((k - k1 + 127) * 8388608)",
+)
+# x = m 2^e, m between sqrt(1/2) and sqrt(2). denormal: x is below the normal numbers.
+PARTS = (
+    "denormal = abs(x) < 1.1754943508222875e-38 ? 1 : 0",
+    "normal = denormal ? x * 16777216 : x",
+    "e1 = to_float(bits(normal, inf())) * 1.1920928955078125e-07 - 127",
+    "m1 = join(bits(normal, 1.1754942106924411e-38), 1)",
+    "large = m1 > 1.4142135 ? 1 : 0",
+    "m = large ? m1 * 0.5 : m1",
+    "e = e1 + large - denormal * 24",
+)
+
+EXPANDED = {
+    "isnan": ("x", "x != x"),
+    "isinf": ("x", "abs(x) == inf()"),
+    "isfinite": ("x", "abs(x) < inf()"),
+    "signbit": ("x", "signed(1, x) < 0"),
+    "rint": ("x", "abs(x) < 8388608 ? signed(abs(x) + 8388608 - 8388608, x) : x"),
+    "floor": ("x", "near = rint(x)", "near > x ? near - 1 : near"),
+    "ceil": ("x", "-floor(-x)"),
+    "trunc": ("x", "signed(abs(floor(abs(x))), x)"),
+    # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
+    "log1p": ("x", "1 + x == 1 ? x : x < 3.0e38 ? log(1 + x) * (x / (1 + x - 1)) : x"),
+    "expm1": ("x", "exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
+    "tanh": ("x", "abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
+                  "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
+    "exp2": ("x", "y = min(max(x, -252), 254)", "k = rint(y)", *SCALE, f"exp((y - k) * {LN2}) * scale1 * scale2"),
+    "log2": ("x", *PARTS, f"x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
+    "log10": ("x", *PARTS, "x > 0 && x < inf() ? e * 0.30102539 + (e * 4.6056642e-06 + log(m) * 0.4342944819032518) : log(x)"),
+    "sin": ("x", *QUADRANT, "v = odd ? cosine : sine",
+            "rescue_sin(abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : abs(q - 0.5) > 1 ? -v : v, x)"),
+    "cos": ("x", *QUADRANT, "v = odd ? sine : cosine", "rescue_cos(abs(x) < 65536 || x - x != 0, abs(q + 0.5) > 1 ? -v : v, x)"),
+    "tan": ("x", *QUADRANT, "v = odd ? -cosine / sine : sine / cosine",
+            "rescue_tan(abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : v, x)"),
+    "sinh": ("x", "a = abs(x)", "s = x * x", "h = exp(a * 0.5)",
+             f"a < 1 ? x + x * s * {polynomial('s', (0.1666666649, 0.008333350598, 0.0001983606625, 2.81743965e-06))} : "
+             "signed(abs(h * 0.5 * h - 0.5 / h / h), x)"),
+    "cosh": ("x", "h = exp(abs(x) * 0.5)", "h * 0.5 * h + 0.5 / h / h"),
+    # Of s = x^2 up to 1/4.
+    "asin_part": ("s", polynomial("s", (0.1666675393, 0.07495241777, 0.04547709712, 0.02414761185, 0.04221854616))),
+    "asin": ("x", "a = abs(x)", "big = a > 0.5 ? 1 : 0", "s = big ? (1 - a) * 0.5 : x * x", "y = big ? sqrt(s) : a",
+             "v = y + y * s * asin_part(s)", f"signed(abs(big ? {HALF_PI} - 2 * v : v), x)"),
+    "acos": ("x", "a = abs(x)", "big = a > 0.5 ? 1 : 0", "s = big ? (1 - a) * 0.5 : x * x", "y = big ? sqrt(s) : x",
+             "v = y + y * s * asin_part(s)",
+             f"big ? (x < 0 ? 3.141592653589793 - 2 * v : 2 * v) : {HALF_PI} - v"),
+    # Of a quotient between 0 and 1.
+    "atan_part": ("y", "s = y * y", "y + y * s * " + polynomial(
+        "s", (-0.3333330186, 0.1999863855, -0.142652446, 0.1095757186, -0.08419445985, 0.0582343204, -0.03145546943,
+              0.0110643152, -0.001827184688))),
+    "atan": ("x", "a = abs(x)", "v = atan_part(a > 1 ? 1 / a : a)", f"signed(a > 1 ? {HALF_PI} - v : v, x)"),
+    "asinh": ("x", "a = abs(x)", f"signed(abs(a > 1.0e18 ? log(a) + {LN2} : log1p(a + a * a / (1 + sqrt(a * a + 1)))), x)"),
+    "acosh": ("x", "t = x - 1", f"x < 1 ? log(t) : x > 1.0e18 ? log(x) + {LN2} : log1p(t + sqrt(2 * t + t * t))"),
+    "atanh": ("x", "a = abs(x)", "signed(abs(0.5 * log1p(2 * a / (1 - a))), x)"),
+    # Of |x| up to 0.94 in x^2, beyond as 1 - e^-(t Q(t)).
+    "erf": ("x", "s = x * x", "t = min(abs(x), 4)",
+            "small = x + x * " + polynomial("s", (0.1283791666, -0.3761263303, 0.1128368371, -0.02685870667, 0.005199247238,
+                                                  -0.0008121883884, 8.280388291e-05)),
+            "power = t * " + polynomial("t", (1.128565707, 0.6355609712, 0.1053869177, -0.0228044959, 0.003010368691,
+                                              -7.851140367e-05, -3.992320781e-05, 4.475178212e-06)),
+            "abs(x) < 0.94 ? small : signed(abs(1 - exp(-power)), x)"),
+    # e^-(x^2) with x^2 in two parts, the first exact; times (1 + 2 x) erfcx(x) in u, over 1 + 2 x.
+    "erfc": ("x", "a = min(abs(x), 11)", "head = a + 32768 - 32768", "u = (a - 2.5) / (a + 2.5)",
+             "tail = exp(-head * head) * exp((head - a) * (head + a)) * (" +
+             polynomial("u", (1.264838183, -0.1223567696, -0.09902436411, 0.1576302239, -0.1029707012, 0.03275629645,
+                              0.0009585069974, -0.004351406546, 0.0004114623398, 0.0005381589925)) + " / (1 + 2 * a))",
+             "abs(x) < 0.46875 ? 1 - erf(x) : x < 0 ? 2 - tail : tail"),
+    "atan2": ("y x", "ay = abs(y)", "ax = abs(x)", "high = max(ax, ay)", "low = min(ax, ay)",
+              "v = atan_part(high == 0 ? 0 : low == high ? 1 : low / high)",
+              f"w = ay > ax ? {HALF_PI} - v : v", "x != x || y != y ? x + y : signed(abs(signbit(x) ? 3.141592653589793 - w : w), y)"),
+    # Exact: the rounded quotient is off by one at most, and its product is taken from x before rounding.
+    "fmod": ("x y", "a = abs(x)", "b = abs(y)", "quotient = a / b", "n = rint(quotient)", "r = fma(-n, b, a)",
+             "rescue_fmod(quotient < 4194304 || quotient != quotient || a == inf() || b == 0, "
+             "b == inf() && a < inf() ? x : signed(abs(r < 0 ? r + b : r), x), x, y)"),
+    "remainder": ("x y", "r = fmod(x, y)", "negative = y < 0 ? 1 : 0", "r != 0 && negative != (r < 0) ? r + y : r"),
+    "trunc_divide": ("x y", "trunc(x / y)"),
+    "floor_divide": ("x y", "quotient = (x - remainder(x, y)) / y", "down = floor(quotient)", "whole = x / y",
+                     "y == 0 ? whole : quotient == 0 ? signed(0, whole) : quotient - down > 0.5 ? down + 1 : down"),
+    # log2(x) = head + tail in two floats: m by atanh of (m - 1) / (m + 1), whose own rest is kept.
+    "pow_part": ("x y", *PARTS, "f = m - 1", "d = m + 1", "d_rest = m - (d - 1)", "g = f / d",
+                 "g_rest = (fma(-g, d, f) - g * d_rest) / d", "z = g * g",
+                 "p = z * " + polynomial("z", (0.333333328, 0.2000017401, 0.1426821891, 0.1179981497)),
+                 "ln = 2 * g", "ln_rest = 2 * (g_rest + g * p)",
+                 "l = ln * 1.4426950216293335", "l_rest = fma(ln, 1.4426950216293335, -l) + (ln * 1.925963033500011e-08 + "
+                 f"ln_rest * {LOG2E})",
+                 "head = e + l", "rest = e == 0 ? l_rest : (l - (head - e)) + l_rest",
+                 "t = y * head", "t_rest = fma(y, head, -t) + y * rest",
+                 "c = min(max(t, -252), 254)", "k = rint(c)", *SCALE,
+                 f"exp((t == c ? c - k + t_rest : c - k) * {LN2}) * scale1 * scale2"),
+    "pow": ("x y", "whole = rint(y)", "half = y * 0.5", "odd = whole == y && rint(half) != half", "a = abs(x)",
+            "zero = y > 0 ? 0 : inf()", "size = a == 0 ? zero : a == inf() ? 1 / zero : pow_part(a, y)",
+            "v = whole == y ? (odd && signbit(x) ? -size : size) : x < 0 && a < inf() ? log(x) : size",
+            "p = rescue_pow(abs(y) < inf(), y == 0 ? 1 : x != x ? x : v, x, y)",
+            "y == 1 ? x : y == 2 ? x * x : y == 0.5 ? (x == -inf() ? inf() : sqrt(x + 0)) : y == -1 ? 1 / x : p"),
+    # Between -1 and 1, in -log(1 - x^2).
+    "erfinv": ("x", "w = -log((1 - x) * (1 + x))", "u = w - 2.5", "s = sqrt(w) - 3",
+               "v = x * (w < 5 ? " + polynomial("u", (1.501409359, 0.2466402862, -0.004177386781, -0.001252741878, 0.0002183444395,
+                                                      -4.963348042e-06, -3.462704778e-06, 4.661707047e-07, 2.323264585e-08,
+                                                      -8.791059421e-09)) + " : " +
+               polynomial("s", (2.832977082, 1.001674618, 0.009432024198, -0.007632650596, 0.005784032163, -0.003633730651,
+                                0.001253331465, 6.080706801e-05, -0.0001318599482)) + ")",
+               "abs(x) == 1 ? x * inf() : v"),
+    # Without overflow.
+    "logaddexp": ("a b", "most = max(a, b)", "isinf(most) && a == b ? a : most + log1p(exp(-abs(a - b)))"),
+    "logaddexp2": ("a b", "most = max(a, b)", "isinf(most) && a == b ? a : most + log1p(exp2(-abs(a - b))) * 1.4426950408889634"),
+    "mish_gradient": ("g x", "t = tanh(x > 20 ? x : log1p(exp(x)))", "g * (t + x * (1 - t * t) / (1 + exp(-x)))"),
+}
