@@ -5,8 +5,7 @@
  * elements i, i + 64, ... in order, lanes are joined by the vector unit's tree.
  *
  * Flags: V -> MTE2 and MTE2 -> V 0,1: a slot of inputs free, filled; MTE3 -> V and V -> MTE3 2: the
- * results stored, ready; V -> S 1 and S -> V 1: lanes ready for the scalar unit, a word written by
- * it.
+ * results stored, ready.
  */
 #include "copy.h"
 #include "element.h"
@@ -23,6 +22,7 @@ enum {
     TILE = SLOT / 4,    /* elements of a row at a time */
     EVENT_SUM = 2,
     LANES = 64,
+    PICKED = ROW_LANES + ROWS * LANES * 4, /* 8 lanes of ROWS rows, lane by lane */
     SHORT_ROWS = 240, /* rows of at most LANES elements at a time: one repeat each */
 };
 
@@ -168,14 +168,16 @@ OP_INLINE void begin_lanes(uint32_t mode, uint32_t rows)
     vector_dup(op_ub_f32(ROW_LANES), neutral(mode), (uint8_t)rows, 1, 1, 8, 8);
 }
 
-/* Joins `count` elements of each row, `pitch` apart, to its lanes. */
-OP_INLINE void take_lanes(uint32_t mode, uint32_t at, uint32_t rows, uint32_t count, uint32_t pitch)
+/* Joins `count` elements of each row, `pitch` apart, to its lanes, the first ones those of row
+ * `first`. */
+OP_INLINE void take_lanes(uint32_t mode, uint32_t at, uint32_t rows, uint32_t count, uint32_t pitch,
+                          uint32_t first)
 {
     const uint8_t repeats = repeats_of(count);
     pipe_barrier(PIPE_V);
     set_vector_mask(0, count);
     for (uint32_t r = 0; r < rows; r++) {
-        __ubuf__ float *lanes = op_ub_f32(ROW_LANES + r * LANES * 4),
+        __ubuf__ float *lanes = op_ub_f32(ROW_LANES + (first + r) * LANES * 4),
                        *row = op_ub_f32(at + r * pitch * 4);
         if (mode == OP_REDUCE_VECTOR_SUM) {
             vadd(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
@@ -197,30 +199,8 @@ OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
     }
 }
 #else
-OP_INLINE float better(uint32_t mode, float x, float best)
-{
-    const bool wins = mode == OP_REDUCE_VECTOR_MAX ? x > best : x < best;
-    return wins || x != x ? x : best;
-}
-
-/* The coupled core has no extreme of f32 lanes: 64 are folded to 8, which the scalar unit joins,
- * two a load. */
-OP_INLINE float join_lanes(uint32_t mode, uint32_t row)
-{
-    float best = neutral(mode);
-    for (uint32_t i = 0; i < 4; i++) {
-        const uint64_t two =
-            *(const __ubuf__ volatile uint64_t *)(uintptr_t)(ROW_LANES + row * LANES * 4 + i * 8);
-        const uint32_t bits[2] = {(uint32_t)two, (uint32_t)(two >> 32)};
-        for (uint32_t k = 0; k < 2; k++) {
-            float lane;
-            __builtin_memcpy(&lane, &bits[k], sizeof(lane));
-            best = better(mode, lane, best);
-        }
-    }
-    return best;
-}
-
+/* The coupled core has no extreme of f32 lanes: 64 are folded to 8, which are then compared lane by
+ * lane. */
 OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
 {
     __ubuf__ float *lanes = op_ub_f32(ROW_LANES);
@@ -233,13 +213,26 @@ OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
             vmin(lanes, lanes, op_ub_f32(ROW_LANES + width * 4), (uint8_t)rows, 1, 1, 1, 8, 8, 8);
         }
     }
-    set_flag(PIPE_V, PIPE_S, 1);
-    wait_flag(PIPE_V, PIPE_S, 1);
-    for (uint32_t r = 0; r < rows; r++) {
-        *(__ubuf__ volatile float *)(uintptr_t)(to + r * 4) = join_lanes(mode, r);
+    // The sum of one lane is that lane: lane i of all rows, side by side.
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 8; i++) {
+        set_vector_mask(0, UINT64_C(1) << i);
+        vcadd(op_ub_f32(PICKED + i * ROWS * 4), lanes, (uint8_t)rows, 1, 1, 8, 0);
     }
-    set_flag(PIPE_S, PIPE_V, 1);
-    wait_flag(PIPE_S, PIPE_V, 1);
+    set_vector_mask(0, ~UINT64_C(0) >> (64 - rows));
+    for (uint32_t half = 4; half > 0; half /= 2) {
+        for (uint32_t i = 0; i < half; i++) {
+            const uint32_t at = PICKED + i * ROWS * 4;
+            join(mode, at, at, at + half * ROWS * 4, rows);
+        }
+    }
+    pipe_barrier(PIPE_V);
+    // Results of one row may lie anywhere, which a sum can write.
+    if (rows == 1) {
+        vcadd(op_ub_f32(to), op_ub_f32(PICKED), 1, 1, 1, 8, 0);
+    } else {
+        vmuls(op_ub_f32(to), op_ub_f32(PICKED), 1.0f, 1, 1, 1, 8, 8);
+    }
 }
 #endif
 
@@ -257,13 +250,12 @@ OP_INLINE void end_lanes(uint32_t mode, uint32_t to, uint32_t rows)
     set_mask_count();
 }
 
-/* `rows` rows of `length` elements from `from` on, without gaps, to numbers at `to`; more than one
- * row: each is a tile at most. */
-OP_INLINE void reduce_rows_at(const struct op_reduce_vector_args *t, uint64_t from, uint32_t rows,
-                              uint64_t length, uint32_t to, uint32_t *slot)
+/* Joins `rows` rows of `length` elements from `from` on, without gaps, to the lanes from row
+ * `lanes` on; more than one row: each is a tile at most. */
+OP_INLINE void take_rows(const struct op_reduce_vector_args *t, uint64_t from, uint32_t rows,
+                         uint64_t length, uint32_t lanes, uint32_t *slot)
 {
     const uint32_t unit = t->in_type == OP_TYPE_F32 ? 4 : 2;
-    begin_lanes(t->mode, rows);
     for (uint64_t first = 0; first < length; first += TILE, *slot ^= 1) {
         const uint32_t count = (uint32_t)op_min64(TILE, length - first), ub = *slot * SLOT;
         const uint32_t row_bytes = op_units(count * unit) * 32, pitch = row_bytes / unit;
@@ -272,10 +264,9 @@ OP_INLINE void reduce_rows_at(const struct op_reduce_vector_args *t, uint64_t fr
         set_flag(PIPE_MTE2, PIPE_V, *slot);
         wait_flag(PIPE_MTE2, PIPE_V, *slot);
         const uint32_t at = widen(ub, t->in_type, rows * pitch);
-        take_lanes(t->mode, at, rows, count, pitch);
+        take_lanes(t->mode, at, rows, count, pitch, lanes);
         set_flag(PIPE_V, PIPE_MTE2, *slot);
     }
-    end_lanes(t->mode, to, rows);
 }
 
 /* Outputs [first, first + count) of reduce_rows, at SUM. */
@@ -287,16 +278,23 @@ OP_INLINE void reduce_outputs(const struct op_reduce_vector_args *t, uint64_t fi
         for (uint32_t k = 0; k < count; k++) {
             const uint64_t outer = (first + k) / t->pieces,
                            skip = (first + k - outer * t->pieces) * t->piece;
-            reduce_rows_at(t, t->in + (outer * t->length + skip) * unit, 1,
-                           op_min64(t->piece, t->length - skip), SUM + k * 4, slot);
+            begin_lanes(t->mode, 1);
+            take_rows(t, t->in + (outer * t->length + skip) * unit, 1,
+                      op_min64(t->piece, t->length - skip), 0, slot);
+            end_lanes(t->mode, SUM + k * 4, 1);
         }
         return;
     }
     const uint32_t length = (uint32_t)t->length, pitch = op_units(length * unit) * 32 / unit;
     const uint32_t group = op_min(TILE / pitch, ROWS);
-    for (uint32_t k = 0; k < count; k += group) {
-        reduce_rows_at(t, t->in + (first + k) * length * unit, op_min(group, count - k), length,
-                       SUM + k * 4, slot);
+    for (uint32_t k = 0; k < count; k += ROWS) {
+        const uint32_t rows = op_min(ROWS, count - k);
+        begin_lanes(t->mode, rows);
+        for (uint32_t r = 0; r < rows; r += group) {
+            take_rows(t, t->in + (first + k + r) * length * unit, op_min(group, rows - r), length,
+                      r, slot);
+        }
+        end_lanes(t->mode, SUM + k * 4, rows);
     }
 }
 
