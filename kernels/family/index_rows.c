@@ -13,7 +13,7 @@ enum {
 
 static bool is_list(const struct op_tensor *index)
 {
-    return (index->type == OP_TYPE_I32 || index->type == OP_TYPE_I64) && op_tensor_is_dense(index);
+    return (index->type == OP_TYPE_I32 || index->type == OP_TYPE_I64) && op_tensor_count(index) > 0;
 }
 
 // Rows of `columns` elements of `unit` bytes in blocks; 0: they are not whole ones, or too long.
@@ -44,11 +44,16 @@ leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *
     const unsigned unit = op_type_bytes(table->type);
     const uint32_t blocks = blocks_of(table->dim[1], unit);
     *taken = blocks > 0 && table->type == out->type && table->stride[1] == 1 && is_list(index) &&
-             op_tensor_is_dense(out) && op_tensor_count(index) > 0;
+             op_tensor_is_dense(out);
     if (!*taken) {
         return LEO_OK;
     }
-    struct op_index_rows_args args = begin_args(index, table->dim[0], blocks);
+    struct op_tensor list;
+    leo_status status = op_plan_dense(plan, index, index->type, &list);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_index_rows_args args = begin_args(&list, table->dim[0], blocks);
     args.table = table->addr;
     args.pitch = (uint64_t)table->stride[0] * unit;
     args.value = out->addr;
@@ -64,16 +69,19 @@ leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *
                                   const struct op_tensor *sums, bool *taken)
 {
     const uint32_t blocks = blocks_of(sums->dim[1], 4);
-    struct op_tensor dense;
-    *taken = blocks > 0 && is_list(index) && op_tensor_count(index) > 0 && sums->dim[0] > 0;
+    struct op_tensor dense, list;
+    *taken = blocks > 0 && is_list(index) && sums->dim[0] > 0;
     if (!*taken) {
         return LEO_OK;
     }
     leo_status status = op_plan_dense(plan, values, OP_TYPE_F32, &dense);
+    if (status == LEO_OK) {
+        status = op_plan_dense(plan, index, index->type, &list);
+    }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_index_rows_args args = begin_args(index, sums->dim[0], blocks);
+    struct op_index_rows_args args = begin_args(&list, sums->dim[0], blocks);
     args.table = sums->addr;
     args.pitch = (uint64_t)blocks * BLOCK_BYTES;
     args.value = dense.addr;

@@ -44,7 +44,7 @@ static void run_embedding(int64_t rows, int64_t columns, int64_t count, enum op_
                   out_dim[] = {1, count, columns};
     // Few different indices: many values meet in a row.
     struct rig_tensor table = make(type, 2, table_dim, RIG_DENSE, 1, 17),
-                      index = make(index_type, 2, list, RIG_DENSE, 2,
+                      index = make(index_type, 2, list, layout, 2,
                                    (uint64_t)(rows < 100 ? rows : rows - 3)),
                       out = make(type, 3, out_dim, layout, 3, 17),
                       gradient = make(type, 3, out_dim, layout, 4, 17),
@@ -80,6 +80,7 @@ static void rows_and_their_gradients(void)
         run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_DENSE);
         run_embedding(9, 48, 40, types[t], OP_TYPE_I32, 3, RIG_PERMUTED);
         run_embedding(9, 13, 40, types[t], OP_TYPE_I64, 3, RIG_DENSE); // element by element
+        run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_SLICED);
     }
     run_embedding(4050, 16, 1100, OP_TYPE_F32, OP_TYPE_I64, 7, RIG_DENSE); // two parts, two slots
 }
