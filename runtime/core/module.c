@@ -124,6 +124,7 @@ leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *pat
 
 void rt_module_destroy(struct leo_rt_module *module)
 {
+    rt_profile_forget(module->device, module);
     struct leo_rt_device *device = module->device;
     for (struct leo_rt_module **at = &device->modules; *at; at = &(*at)->next) {
         if (*at == module) {

@@ -35,6 +35,7 @@ void rt_profile_destroy(struct leo_rt_device *device)
     if (profile) {
         leo_free(profile->marks);
         leo_free(profile->links);
+        leo_free(profile->launches);
         leo_free(profile);
         device->profile = NULL;
     }

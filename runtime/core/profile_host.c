@@ -38,8 +38,53 @@ static struct leo_rt_profile_mark *add_mark(struct rt_profile *profile)
     return mark;
 }
 
-void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id)
+static void add_launch(struct rt_profile *profile, uint32_t cmd_id,
+                       const struct leo_rt_kernel *kernel)
 {
+    if (profile->launch_count == profile->launch_capacity) {
+        size_t capacity = profile->launch_capacity ? profile->launch_capacity * 2 : 256;
+        struct rt_profile_launch *launches =
+            leo_realloc(profile->launches, capacity * sizeof(*launches));
+        if (!launches) {
+            return;
+        }
+        profile->launches = launches;
+        profile->launch_capacity = capacity;
+    }
+    profile->launches[profile->launch_count++] = (struct rt_profile_launch){cmd_id, kernel};
+}
+
+const struct leo_rt_kernel *rt_profile_kernel(const struct rt_profile *profile, uint32_t cmd_id)
+{
+    size_t low = 0, high = profile->launch_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (profile->launches[middle].cmd_id < cmd_id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < profile->launch_count && profile->launches[low].cmd_id == cmd_id
+               ? profile->launches[low].kernel
+               : NULL;
+}
+
+void rt_profile_forget(struct leo_rt_device *device, const struct leo_rt_module *module)
+{
+    struct rt_profile *profile = device->profile;
+    for (size_t i = 0; profile && i < profile->launch_count; i++) {
+        const struct leo_rt_kernel *kernel = profile->launches[i].kernel;
+        profile->launches[i].kernel = kernel && kernel->module == module ? NULL : kernel;
+    }
+}
+
+void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id,
+                          const struct leo_rt_kernel *kernel)
+{
+    if (device->profile && device->profile->traces && kernel) {
+        add_launch(device->profile, cmd_id, kernel);
+    }
     struct leo_rt_profile_mark *mark = device->profile ? add_mark(device->profile) : NULL;
     if (mark) {
         mark->kind = LEO_RT_PROFILE_LAUNCH;

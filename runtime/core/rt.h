@@ -426,6 +426,9 @@ const char *rt_profile_tag_text(const struct leo_rt_device *device,
 void rt_profile_destroy(struct leo_rt_device *device);
 /* profile_host.c */
 /** The caller holds the device's lock. */
-void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id);
+void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id,
+                          const struct leo_rt_kernel *kernel);
+/** A module goes, and its kernels with it. */
+void rt_profile_forget(struct leo_rt_device *device, const struct leo_rt_module *module);
 /** Notes how much memory is in use now; takes the lock. */
 void rt_profile_memory(struct leo_rt_device *device);

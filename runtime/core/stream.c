@@ -206,7 +206,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
     if (task->kernel) {
         task->kernel->module->tasks++;
     }
-    rt_profile_submitted(device, cmd_id);
+    rt_profile_submitted(device, cmd_id, task->kernel);
     rt_background_submitted(device);
     return LEO_OK;
 }

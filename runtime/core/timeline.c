@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The profile as a timeline file: one process row of streams, one of each core with a thread row a
  * unit. */
+#include "image.h"
 #include "profile.h"
 
 #include <errno.h>
@@ -54,11 +55,26 @@ static void write_task(FILE *file, const struct leo_task_record *record, const c
             (unsigned long long)record->gm_write);
 }
 
+// Where in the source: what waits behind a bar of the scalar unit, else the instruction itself.
+static void write_line(FILE *file, const struct leo_rt_kernel *kernel, uint32_t pc)
+{
+    char path[1024], text[1100];
+    int line;
+    if (kernel && rt_image_line(kernel->module->image, pc, path, sizeof(path), &line)) {
+        snprintf(text, sizeof(text), "%s:%d", path, line);
+        fprintf(file, ",\"line\":");
+        write_text(file, text);
+    }
+}
+
 // What the record's amount of work counts.
 static const char *work_unit(const struct leo_trace_record *record, const char *name)
 {
     if (record->insn == LEO_INSN_MMAD) {
         return "multiply_adds";
+    }
+    if (record->pipe == LEO_PIPE_S) {
+        return "cycles";
     }
     return name[0] == 'v' || record->insn == LEO_INSN_COPY_MATRIX_CC_TO_GM ? "elements" : "bytes";
 }
@@ -101,7 +117,7 @@ static void write_arrow(FILE *file, const struct recent *recent,
         }
     }
     if (end == 0) {
-        return; // the scalar unit set it: it has no bars
+        return; // too long ago
     }
     const unsigned pid = PID_CORES + record->core;
     fprintf(file,
@@ -114,12 +130,12 @@ static void write_arrow(FILE *file, const struct recent *recent,
 
 // Starts are whole nanoseconds, so durations are too: bars of one row must not overlap.
 static void write_trace(FILE *file, struct recent *recent, const struct leo_trace_record *record,
-                        size_t number)
+                        const struct rt_profile *profile, size_t number)
 {
     static const char *const why[] = {"scalar unit", "flag", "barrier", "queue", "bank", "memory"};
     const struct leo_insn_info *info =
         record->insn < LEO_INSN_COUNT ? leo_insn_info((enum leo_insn)record->insn) : NULL;
-    const char *name = info ? info->name : "?";
+    const char *name = info ? info->name : record->pipe == LEO_PIPE_S ? "scalar" : "?";
     fprintf(file, ",\n{\"ph\":\"X\",\"name\":");
     write_text(file, name);
     fprintf(file,
@@ -128,6 +144,7 @@ static void write_trace(FILE *file, struct recent *recent, const struct leo_trac
             PID_CORES + record->core, record->pipe, (double)record->start_ns / 1e3,
             (double)(record->dur_ps / 1000) / 1e3, record->pc, work_unit(record, name),
             (unsigned long long)record->bytes);
+    write_line(file, rt_profile_kernel(profile, record->cmd_id), record->pc);
     if (record->wait_ps && record->why < sizeof(why) / sizeof(why[0])) {
         fprintf(file, ",\"waited_us\":%.3f,\"for\":\"%s\"", record->wait_ps * 1e-6,
                 why[record->why]);
@@ -169,6 +186,11 @@ static void write_counters(FILE *file, const struct rt_profile_records *records)
         missed[bin < BINS ? bin : BINS - 1] += (double)record->missed;
     }
     for (int i = 0; i < BINS; i++) {
+        const bool same = i > 0 && read[i] == read[i - 1] && written[i] == written[i - 1] &&
+                          missed[i] == missed[i - 1];
+        if (same) {
+            continue; // a counter keeps its value
+        }
         const double at = ((double)first + i * step) / 1e3;
         fprintf(file,
                 ",\n{\"ph\":\"C\",\"name\":\"global memory GB/s\",\"pid\":%d,\"ts\":%.3f,"
@@ -256,10 +278,10 @@ static leo_status end_part(struct part *part)
 }
 
 static void write_traces(FILE *file, const struct rt_profile_records *records,
-                         struct recent *recent)
+                         const struct rt_profile *profile, struct recent *recent)
 {
     for (size_t i = 0; i < records->trace_count; i++) {
-        write_trace(file, recent, &records->traces[i], i);
+        write_trace(file, recent, &records->traces[i], profile, i);
     }
 }
 
@@ -275,7 +297,7 @@ static void write_events(struct leo_rt_device *device, const struct rt_profile_r
     for (size_t i = 0; i < records->task_count; i++) {
         write_task(file, &records->tasks[i], rt_profile_tag_text(device, &records->tasks[i]));
     }
-    write_traces(file, records, recent);
+    write_traces(file, records, device->profile, recent);
     write_counters(file, records);
     // Viewers ignore keys they do not know; people who find the end missing do not.
     fprintf(file, "\n],\"tasksDropped\":%llu,\"instructionsDropped\":%llu}\n",

@@ -43,6 +43,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
     sim_time_cross_begin(core);
     sim_time_stores_begin(core);
     core->stats = (struct sim_time_stats){.begin = start, .scalar = lead};
+    core->row = (struct sim_time_row){.open = true, .from = start};
 }
 
 /* ---- pipes ---- */
@@ -293,9 +294,14 @@ static bool hand_over(struct sim_time_engine *engine, unsigned id, unsigned inde
 
 /* ---- the scalar unit ---- */
 
-static void stall(struct sim_time_core *core, double until, enum leo_stall why)
+static void stall(struct sim_time_engine *engine, unsigned id, double until, enum leo_stall why,
+                  enum leo_pipe source)
 {
+    struct sim_time_core *core = &engine->core[id];
     if (until > core->cycle) {
+        if (engine->trace) {
+            sim_time_row_wait(engine, id, until - core->cycle, why, source);
+        }
         core->stats.stalled[LEO_PIPE_S][why] += until - core->cycle;
         core->cycle = until;
     }
@@ -303,10 +309,9 @@ static void stall(struct sim_time_core *core, double until, enum leo_stall why)
 
 /* A place in the pipe's queue is free again when the instruction in it starts; false: that is not
  * known yet. */
-static bool wait_for_place(struct sim_time_engine *engine, struct sim_time_core *core,
-                           unsigned index)
+static bool wait_for_place(struct sim_time_engine *engine, unsigned id, unsigned index)
 {
-    struct sim_time_pipe *pipe = &core->pipe[index];
+    struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
     uint32_t depth = engine->config.queue_depth[index];
     if (pipe->count == SIM_TIME_WAITING) {
         return false;
@@ -316,7 +321,8 @@ static bool wait_for_place(struct sim_time_engine *engine, struct sim_time_core 
         if (before >= pipe->started) {
             return false;
         }
-        stall(core, pipe->start[before % SIM_TIME_DEPTH], LEO_STALL_QUEUE);
+        stall(engine, id, pipe->start[before % SIM_TIME_DEPTH], LEO_STALL_QUEUE,
+              (enum leo_pipe)index);
     }
     return true;
 }
@@ -336,8 +342,9 @@ static bool all_done(const struct sim_time_core *core, double *when)
     return true;
 }
 
-static bool barrier_all(struct sim_time_engine *engine, struct sim_time_core *core)
+static bool barrier_all(struct sim_time_engine *engine, unsigned id)
 {
+    struct sim_time_core *core = &engine->core[id];
     double end;
     if (!all_done(core, &end)) {
         return false;
@@ -345,7 +352,7 @@ static bool barrier_all(struct sim_time_engine *engine, struct sim_time_core *co
     for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
         end = sim_time_max(end, core->pipe[i].not_before);
     }
-    stall(core, end + engine->config.barrier, LEO_STALL_BARRIER);
+    stall(engine, id, end + engine->config.barrier, LEO_STALL_BARRIER, LEO_PIPE_S);
     for (unsigned i = 0; i < LEO_PIPE_COUNT; i++) {
         hold(&core->pipe[i], core->cycle, LEO_STALL_BARRIER, LEO_PIPE_S);
     }
@@ -355,6 +362,7 @@ static bool barrier_all(struct sim_time_engine *engine, struct sim_time_core *co
 static void end_block(struct sim_time_engine *engine, unsigned id, double end)
 {
     struct sim_time_core *core = &engine->core[id];
+    sim_time_row_end(engine, id);
     core->front = SIM_TIME_OVER;
     core->stats.end = end;
     sim_time_event_push(engine, sim_time_max(end, engine->now), id, LEO_PIPE_COUNT);
@@ -401,6 +409,9 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
     }
     core->is_parked = false;
     if (!core->is_counted) {
+        if (engine->trace && record->scalar > 0) {
+            sim_time_row_work(core, core->cycle, record->pc);
+        }
         core->cycle += record->scalar;
         core->stats.scalar += record->scalar;
         core->is_counted = true;
@@ -417,13 +428,16 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
     switch ((enum sim_time_kind)record->kind) {
     case SIM_TIME_OP:
     case SIM_TIME_OP_GM:
-        if (!wait_for_place(engine, core, record->pipe)) {
+        if (!wait_for_place(engine, id, record->pipe)) {
             return false;
         }
         core->pipe[record->pipe].issued++;
         (void)hand_over(engine, id, record->pipe, record, gm);
         break;
     case SIM_TIME_SET:
+        if (record->pipe == LEO_PIPE_S && engine->trace) {
+            sim_time_row_end(engine, id); // who waits for the flag waits for this bar
+        }
         if (record->pipe == LEO_PIPE_S
                 ? !flag_set(core, record, core->cycle + engine->config.flag_set)
                 : !hand_over(engine, id, record->pipe, record, NULL)) {
@@ -435,13 +449,14 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             if (!flag_wait(core, record, &at)) {
                 return false;
             }
-            stall(core, at + engine->config.flag_wait, LEO_STALL_FLAG);
+            stall(engine, id, at + engine->config.flag_wait, LEO_STALL_FLAG,
+                  (enum leo_pipe)record->pipe);
         } else if (!hand_over(engine, id, record->dst, record, NULL)) {
             return false;
         }
         break;
     case SIM_TIME_BARRIER:
-        if (record->pipe == LEO_PIPE_ALL ? !barrier_all(engine, core)
+        if (record->pipe == LEO_PIPE_ALL ? !barrier_all(engine, id)
                                          : !hand_over(engine, id, record->pipe, record, NULL)) {
             return false;
         }
@@ -450,12 +465,13 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
         if (core->pipe[record->pipe].count || core->pipe[record->pipe].moving) {
             return false;
         }
-        stall(core, core->pipe[record->pipe].done, LEO_STALL_BARRIER);
+        stall(engine, id, core->pipe[record->pipe].done, LEO_STALL_BARRIER,
+              (enum leo_pipe)record->pipe);
         break;
     case SIM_TIME_FETCH:
         at = record->pc * engine->config.fetch[record->dst];
         core->stats.scalar += at;
-        stall(core, core->cycle + at, LEO_STALL_MEMORY);
+        stall(engine, id, core->cycle + at, LEO_STALL_MEMORY, LEO_PIPE_S);
         break;
     case SIM_TIME_POST:
         if (!hand_over(engine, id, record->pipe, record, NULL)) {
@@ -467,7 +483,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             (void)end_waiting(engine, id, 1);
             return false;
         }
-        stall(core, at + engine->config.flag_wait, LEO_STALL_FLAG);
+        stall(engine, id, at + engine->config.flag_wait, LEO_STALL_FLAG, LEO_PIPE_S);
         break;
     case SIM_TIME_STORE:
         sim_time_store_issue(engine, id, record->work);
@@ -484,7 +500,7 @@ static bool read_record(struct sim_time_engine *engine, unsigned id)
             (void)end_waiting(engine, id, 1);
             return false;
         }
-        stall(core, at, LEO_STALL_FLAG);
+        stall(engine, id, at, LEO_STALL_FLAG, LEO_PIPE_S);
         break;
     case SIM_TIME_PARK:
         core->is_parked = true;

@@ -109,6 +109,15 @@ struct sim_time_piecewise {
     double start, end;
 };
 
+/** The bar of the scalar unit that is under way (row.c), and the wait before it. */
+struct sim_time_row {
+    bool open;
+    double from, wait;
+    uint32_t pc;
+    enum leo_stall why;
+    enum leo_pipe source;
+};
+
 struct sim_time_core {
     enum sim_time_front front;
     struct sim_time_log *log;
@@ -126,6 +135,7 @@ struct sim_time_core {
     uint32_t posts[LEO_CROSS_COUNT][SIM_TIME_CROSS_FLAGS];
     struct sim_time_raises raise[SIM_TIME_CROSS_FLAGS];
     struct sim_time_stores stores;
+    struct sim_time_row row;
     bool polls;            /**< has waited for a store of another core */
     bool is_parked;        /**< the last record was PARK */
     bool cross_used;       /**< a flag was raised for it */
@@ -196,3 +206,12 @@ void sim_time_cross_post(struct sim_time_engine *engine, unsigned core,
 bool sim_time_cross_pend(struct sim_time_core *core, unsigned flag, double *at);
 /** Lets cores go on for which flags were raised. */
 void sim_time_cross_wake(struct sim_time_engine *engine);
+
+/* row.c */
+/** The scalar unit works on from cycle `from`, up to the instruction at `pc`. */
+void sim_time_row_work(struct sim_time_core *core, double from, uint32_t pc);
+/** Its bar ends at the core's cycle. */
+void sim_time_row_end(struct sim_time_engine *engine, unsigned id);
+/** So it does, and the next one comes after a wait. */
+void sim_time_row_wait(struct sim_time_engine *engine, unsigned id, double wait, enum leo_stall why,
+                       enum leo_pipe source);

@@ -230,18 +230,23 @@ static void profile_names_tasks_and_writes_a_timeline(void)
     json_t *root = json_load_file(path, 0, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(root);
     const json_t *events = json_object_get(root, "traceEvents");
-    size_t slices = 0, named = 0;
+    size_t slices = 0, named = 0, scalar = 0, lines = 0;
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *kind = json_string_value(json_object_get(event, "ph"));
         const char *name = json_string_value(json_object_get(event, "name"));
         slices += strcmp(kind, "X") == 0;
         named += strcmp(name, "my \"add\"\n") == 0;
+        scalar += strcmp(name, "scalar") == 0;
+        const json_t *line = json_object_get(json_object_get(event, "args"), "line");
+        lines += line && strstr(json_string_value(line), "system_kernels.c:") != NULL;
         CU_ASSERT(strcmp(kind, "X") != 0 || json_is_number(json_object_get(event, "ts")));
     }
     // Three tasks, and at least two loads, an add and a store in each of four blocks.
     CU_ASSERT(slices >= 3 + 16);
     CU_ASSERT_EQUAL(named, 1);
+    CU_ASSERT(scalar >= 4);
+    CU_ASSERT(lines >= 16);
     json_decref(root);
     remove(path);
     CU_ASSERT_EQUAL(leo_rt_profile_write(f.device, "/no/such/folder/file"), LEO_ERR_IO);

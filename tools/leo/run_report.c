@@ -102,10 +102,10 @@ static void sum_traces(const struct leo_task_record *task, const struct leo_trac
         }
         struct core_sums *core = &cores[trace->core];
         uint64_t end_ns = trace->start_ns + trace->dur_ps / 1000;
-        core->first_ns = !core->instructions || trace->start_ns < core->first_ns ? trace->start_ns
-                                                                                 : core->first_ns;
+        core->first_ns =
+            !core->last_ns || trace->start_ns < core->first_ns ? trace->start_ns : core->first_ns;
         core->last_ns = end_ns > core->last_ns ? end_ns : core->last_ns;
-        core->instructions++;
+        core->instructions += trace->pipe != LEO_PIPE_S; // whose bars are stretches
         core->busy_us[trace->pipe] += (double)trace->dur_ps * 1e-6;
     }
 }

@@ -299,7 +299,7 @@ static void profile_rings_fill_and_do_not_wrap(void)
     struct leo_sqe_profile body = {.task_base = rig_dma(&rig, tasks),
                                    .task_depth = 2,
                                    .trace_base = rig_dma(&rig, traces),
-                                   .trace_depth = 5,
+                                   .trace_depth = 8,
                                    .counts = rig_dma(&rig, counts)};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);
     struct leo_cfg_burst cfg = {.n_burst = 1, .len_burst = 4};
@@ -317,7 +317,7 @@ static void profile_rings_fill_and_do_not_wrap(void)
     kernel.tag = 0x7a67;
     CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), &cqe), 0);
     CU_ASSERT_EQUAL(counts[0], 2);
-    CU_ASSERT_EQUAL(counts[1], 6);
+    CU_ASSERT_EQUAL(counts[1], 9); // a core: load, store, one bar of the scalar unit
     CU_ASSERT_EQUAL(tasks[0].opcode, LEO_SQE_OP_COPY);
     const struct leo_task_record *task = &tasks[1];
     CU_ASSERT_EQUAL(task->cmd_id, cqe.cmd_id);
@@ -350,11 +350,17 @@ static void profile_rings_fill_and_do_not_wrap(void)
     CU_ASSERT_EQUAL(traces[1].from, LEO_PIPE_MTE2);
     CU_ASSERT_TRUE(traces[1].wait_ps > 100000);
     CU_ASSERT_TRUE(traces[1].start_ns >= traces[0].start_ns + traces[0].dur_ps / 1000);
-    CU_ASSERT_EQUAL(traces[4].core, 2);
-    CU_ASSERT_EQUAL(traces[5].dur_ps, 0);
+    CU_ASSERT_EQUAL(traces[2].core, 0);
+    CU_ASSERT_EQUAL(traces[2].pipe, LEO_PIPE_S);
+    CU_ASSERT_EQUAL(traces[2].insn, LEO_INSN_COUNT);
+    CU_ASSERT_EQUAL(traces[2].pc, 12);
+    CU_ASSERT_EQUAL(traces[2].gm, LEO_GM_NONE);
+    CU_ASSERT_TRUE(traces[2].start_ns < traces[0].start_ns && traces[2].dur_ps > 0);
+    CU_ASSERT_EQUAL(traces[7].core, 2);
+    CU_ASSERT_EQUAL(traces[8].dur_ps, 0);
     CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &kernel, sizeof(kernel), &cqe), 0);
     CU_ASSERT_EQUAL(counts[0], 3);
-    CU_ASSERT_EQUAL(counts[1], 12);
+    CU_ASSERT_EQUAL(counts[1], 18);
     CU_ASSERT_EQUAL(tasks[2].cmd_id, 0);
     body = (struct leo_sqe_profile){0};
     CU_ASSERT_EQUAL(rig_do(&rig, 0, LEO_SQE_OP_SET_PROFILE, 0, &body, sizeof(body), NULL), 0);

@@ -212,8 +212,8 @@ static void run_repeats_with_the_same_buffers(void)
     expect("run r.elf --arg in:zero --check none --blocks 3 --cores", 0,
            " times the mean work of 3 cores");
     expect("run r.elf --arg in:zero --check none --blocks 3 --cores --trace-records 4", 0,
-           "2 instruction records were dropped: the trace and the table by core hold the first 4 "
-           "of 6");
+           "14 instruction records were dropped: the trace and the table by core hold the first 4 "
+           "of 18");
     scratch_finish(&scratch);
 }
 
