@@ -2,6 +2,7 @@
 /* Operators that graph frameworks and older programs know by type name: what they compute is
  * made of other rows. A row says which ("composed"). */
 #include "../frame/layout.h"
+#include "aclop_adam.h"
 #include "batch_norm_blocks.h"
 #include "chain.h"
 
@@ -484,44 +485,6 @@ static leo_status plan_add_n(const struct op_call *call)
     return chain.status;
 }
 
-static leo_status plan_adam(const struct op_call *call)
-{
-    static const char *const numbers[] = {"beta1Power", "beta2Power", "lr",
-                                          "beta1",      "beta2",      "epsilon"};
-    const bool in_place = op_call_has(call, "varRef");
-    const struct op_tensor *var = op_call_tensor(call, in_place ? "varRef" : "var"),
-                           *m = op_call_tensor(call, "m"), *v = op_call_tensor(call, "v"),
-                           *g = op_call_tensor(call, "grad"),
-                           *var_out = in_place ? var : op_call_tensor(call, "varOut"),
-                           *m_out = in_place ? m : op_call_tensor(call, "mOut"),
-                           *v_out = in_place ? v : op_call_tensor(call, "vOut");
-    for (unsigned i = 0; i < 6; i++) {
-        if (op_tensor_count(op_call_tensor(call, numbers[i])) != 1) {
-            return op_call_fail(call, LEO_ERR_SHAPE, "%s must have one element", numbers[i]);
-        }
-    }
-    const int64_t one = 1;
-    struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor rate = op_chain_temp(&chain, OP_TYPE_F32, 1, &one);
-    struct op_tensor mean = *m_out;
-    OP_CHAIN_CALL(&chain, "AdamRate", op_value_tensor(op_call_tensor(call, "lr")),
-                  op_value_tensor(op_call_tensor(call, "beta1Power")),
-                  op_value_tensor(op_call_tensor(call, "beta2Power")), op_value_tensor(&rate));
-    OP_CHAIN_CALL(&chain, "AdamFirst", op_value_tensor(m), op_value_tensor(g),
-                  op_value_tensor(op_call_tensor(call, "beta1")), op_value_tensor(m_out));
-    OP_CHAIN_CALL(&chain, "AdamSecond", op_value_tensor(v), op_value_tensor(g),
-                  op_value_tensor(op_call_tensor(call, "beta2")), op_value_tensor(v_out));
-    if (op_call_int(call, "useNesterov")) {
-        mean = op_chain_temp_like(&chain, OP_TYPE_F32, m_out);
-        OP_CHAIN_CALL(&chain, "AdamNesterov", op_value_tensor(m_out), op_value_tensor(g),
-                      op_value_tensor(op_call_tensor(call, "beta1")), op_value_tensor(&mean));
-    }
-    OP_CHAIN_CALL(&chain, "AdamMove", op_value_tensor(var), op_value_tensor(&mean),
-                  op_value_tensor(v_out), op_value_tensor(&rate),
-                  op_value_tensor(op_call_tensor(call, "epsilon")), op_value_tensor(var_out));
-    return chain.status;
-}
-
 // Products of i8 are exact in f32 for as many terms as fit: 2^24 / 127^2, then sums of parts.
 enum { EXACT_TERMS = 1024 };
 
@@ -599,7 +562,7 @@ leo_status op_plan_aclop_composed(const struct op_call *call)
         {"masked_softmax_gradient", plan_masked_softmax_gradient},
         {"softmax_cross_entropy", plan_softmax_cross_entropy},
         {"add_n", plan_add_n},
-        {"adam", plan_adam},
+        {"adam", op_adam_plan},
         {"gemm", plan_gemm},
     };
     const char *word = op_row_attr(call->row, "composed");

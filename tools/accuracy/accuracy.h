@@ -66,12 +66,24 @@ struct accuracy_chip {
 leo_status accuracy_chip_open(struct accuracy_chip *chip, const char *soc);
 void accuracy_chip_close(struct accuracy_chip *chip);
 
+enum { ACCURACY_SHARES = 40 };
+
+/** An operator's part of a network's step. */
+struct accuracy_share {
+    char name[32];
+    unsigned kernels;
+    double us;
+};
+
 /** What a workload measured. */
 struct accuracy_result {
     struct leo_task_record record; /**< of the task measured */
     double gap_us;                 /**< task_gap: end of one task to start of the next */
     double operations; /**< instructions counted (cycles_per_op), or multiplications and additions
                           (tflops) */
+    double kernels_us; /**< network: sum over the kernels of a step */
+    struct accuracy_share share[ACCURACY_SHARES]; /**< network: largest first */
+    unsigned shares;
 };
 
 /** Runs a workload. On failure `error` says why; LEO_ERR_UNSUPPORTED: not modelled. */
@@ -126,6 +138,9 @@ leo_status accuracy_run_op_matmul(struct accuracy_chip *chip, struct accuracy_pa
                                   struct accuracy_result *result);
 leo_status accuracy_run_op_matmul_relu(struct accuracy_chip *chip, struct accuracy_params *params,
                                        struct accuracy_result *result);
+/** A step of a network (workload_network.c). */
+leo_status accuracy_run_network(struct accuracy_chip *chip, struct accuracy_params *params,
+                                struct accuracy_result *result);
 leo_status accuracy_run_copy(struct accuracy_chip *chip, struct accuracy_params *params,
                              struct accuracy_result *result);
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,

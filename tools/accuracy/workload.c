@@ -27,6 +27,7 @@ static const struct {
     {"op_momentum", accuracy_run_op_momentum, false},
     {"op_matmul", accuracy_run_op_matmul, false},
     {"op_matmul_relu", accuracy_run_op_matmul_relu, false},
+    {"network", accuracy_run_network, false},
     {"copy", accuracy_run_copy, false},
     {"task_gap", accuracy_run_task_gap, false},
 };
@@ -82,6 +83,10 @@ bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_res
     }
     if (strcmp(metric, "task_us") == 0) {
         *value = task_us;
+    } else if (strcmp(metric, "step_ms") == 0) {
+        *value = task_us / 1e3;
+    } else if (strcmp(metric, "aicore_ops_ms") == 0) {
+        *value = result->kernels_us / 1e3;
     } else if (strcmp(metric, "total_cycles") == 0) {
         // Cube work alone, as the page the row comes from counts it.
         *value = (double)record->busy[LEO_PIPE_M] / cores;

@@ -211,6 +211,19 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
     fflush(stdout);
 }
 
+// Where the time of a network's step goes; once for rows that share a run.
+static void print_shares(const struct last_run *last, const struct accuracy_row *row)
+{
+    if (last->status != LEO_OK || last->row != row) {
+        return;
+    }
+    for (unsigned i = 0; i < last->result.shares; i++) {
+        const struct accuracy_share *share = &last->result.share[i];
+        printf("      %10.3f ms %5.1f %% %5u kernels  %s\n", share->us / 1e3,
+               100 * share->us / last->result.kernels_us, share->kernels, share->name);
+    }
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -289,6 +302,7 @@ int leo_cmd_accuracy(int argc, char **argv)
             run_row(&last, &file.row[i]);
             run_again(&last, &file.row[i], options.runs, &tally);
             print_row(&last, &file.row[i], options.within, &tally);
+            print_shares(&last, &file.row[i]);
         }
     }
     print_tally(&tally, options.runs);

@@ -313,37 +313,51 @@ static void pools_give_no_indices(void)
     CU_ASSERT_EQUAL(memcmp(dx, want, sizeof(want)), 0);
 }
 
-static void a_step_of_adam(void)
+/* Several tiles and cores, and what is left of a line. */
+static void step_of_adam(int64_t count)
 {
-    const int64_t shape[] = {37}, one[] = {1};
+    const int64_t one[] = {1};
     const float numbers[] = {0.9f, 0.999f, 0.01f, 0.9f, 0.999f, 1e-8f};
-    float var[37], m[37], v[37], g[37], got[37];
-    fill(var, 37, 3);
-    fill(m, 37, 5);
-    fill(g, 37, 7);
-    for (int i = 0; i < 37; i++) {
-        v[i] = (float)i / 10;
+    float *host = malloc((size_t)count * 5 * sizeof(float));
+    float *var = host, *m = var + count, *v = m + count, *g = v + count, *got = g + count;
+    fill(var, (size_t)count, 3);
+    fill(m, (size_t)count, 5);
+    fill(g, (size_t)count, 7);
+    for (int64_t i = 0; i < count; i++) {
+        v[i] = (float)(i % 41) / 10;
     }
     struct call call = begin();
-    add(&call, 0, 1, shape, var);
-    add(&call, 0, 1, shape, m);
-    add(&call, 0, 1, shape, v);
+    add(&call, 0, 1, &count, var);
+    add(&call, 0, 1, &count, m);
+    add(&call, 0, 1, &count, v);
     for (int i = 0; i < 6; i++) {
         add(&call, 0, 1, one, &numbers[i]);
     }
-    add(&call, 0, 1, shape, g);
+    add(&call, 0, 1, &count, g);
     for (int i = 0; i < 3; i++) {
-        add(&call, 1, 1, shape, NULL);
+        add(&call, 1, 1, &count, NULL);
     }
     CU_ASSERT_EQUAL(run(&call, "ApplyAdamD"), 0);
-    take(&call, 0, got, 37);
-    for (int i = 0; i < 37; i++) {
-        const double mean = (double)m[i] * 0.9 + 0.1 * (double)g[i],
-                     square = (double)v[i] * 0.999 + 0.001 * (double)g[i] * (double)g[i],
-                     rate = 0.01 * sqrt(1 - 0.999) / (1 - 0.9);
-        expect_near(got[i], (float)((double)var[i] - rate * mean / (sqrt(square) + 1e-8)));
+    for (int k = 0; k < 3; k++) {
+        take(&call, k, got, (size_t)count);
+        for (int64_t i = 0; i < count; i++) {
+            const double mean = (double)m[i] * 0.9 + 0.1 * (double)g[i],
+                         square = (double)v[i] * 0.999 + 0.001 * (double)g[i] * (double)g[i],
+                         rate = 0.01 * sqrt(1 - 0.999) / (1 - 0.9),
+                         moved = (double)var[i] - rate * mean / (sqrt(square) + 1e-8);
+            expect_near(got[i], (float)(k == 0 ? moved : k == 1 ? mean : square));
+        }
     }
     end(&call);
+    free(host);
+}
+
+static void a_step_of_adam(void)
+{
+    step_of_adam(1);
+    step_of_adam(37);
+    step_of_adam(64);
+    step_of_adam(300005);
 }
 
 static void rows_by_their_name(void)
