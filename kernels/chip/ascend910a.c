@@ -15,6 +15,6 @@ const struct op_chip op_chip_ascend910a = {
     .matmul_read_rate = 32,
     // [F] A25 to A27. The vendor's forward operator is slower than its gradients: A26 takes 82 us,
     // A28 63 and A29 51, with as many multiplications. With these limits ours is so, too.
-    .conv_forward_m = 192,
+    .conv_forward_m = 160,
     .conv_forward_stay = 131072,
 };

@@ -13,50 +13,128 @@
 /* Results leave in slabs of column blocks, two slots. */
 enum { SLAB_BYTES = 65536 };
 
-#define CONV_WINDOW(name, l0, l1, f, left, top, unit, jump, mode, repeat)                          \
-    name(l0, (__cbuf__ half *)(uintptr_t)(l1), (uint8_t)(unit)->column, (uint8_t)(unit)->row,      \
-         (int16_t)(left), (int16_t)(top), (uint16_t)(unit)->group, (f).stride_w, (f).stride_h,     \
-         (f).width, (f).height, (f).dilation_w, (f).dilation_h, (uint8_t)(jump), mode,             \
-         (uint8_t)(repeat), CSIZE0)
-
-/* Units from `at` on, of `images` maps that lie `bytes` apart: the first map's windows stand first
- * in a column of fractals. */
-OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_unit *at, uint32_t l0,
-                                 uint32_t l1, uint32_t images, uint32_t bytes)
+/* Words of img2col: the window and element of the kernel to begin with; the windows. */
+OP_INLINE uint64_t conv_place_word(const struct conv_unit *unit, int32_t left, int32_t top)
 {
-    const uint32_t blocks = op_blocks(span->rows), step = blocks * span->units * 512;
-    for (uint32_t i = 0; i < span->units; i++, conv_next_unit(span->filter, at)) {
-        uint32_t to = l0 + i * 512, from = l1;
-        for (uint32_t image = 0; image < images; image++) {
-            CONV_WINDOW(img2col_cbuf_to_ca, (__ca__ half *)(uintptr_t)to, from, span->filter,
-                        span->left, span->top, at, span->units, 1, blocks);
+    return leo_pack_i2c0(unit->group, unit->column, unit->row, left, top);
+}
+
+OP_INLINE uint64_t conv_window_word(struct conv_filter f, uint32_t jump, uint32_t mode,
+                                    uint32_t repeat)
+{
+    return leo_pack_i2c1(f.stride_w, f.stride_h, f.width, f.height, f.dilation_w, f.dilation_h,
+                         jump, mode, repeat, CSIZE0, 1);
+}
+
+/* img2col of words: the compiler finds that nothing is unpacked. */
+#define CONV_PART(word, mask) ((uint64_t)(word) / ((mask) & -(mask)) & (mask) / ((mask) & -(mask)))
+#define CONV_WINDOW(name, dst, src, place, window)                                                 \
+    name(dst, src, CONV_PART(place, leo_pack_i2c0(0, 255, 0, 0, 0)),                               \
+         CONV_PART(place, leo_pack_i2c0(0, 0, 255, 0, 0)),                                         \
+         (int16_t)CONV_PART(place, leo_pack_i2c0(0, 0, 0, -1, 0)),                                 \
+         (int16_t)CONV_PART(place, leo_pack_i2c0(0, 0, 0, 0, -1)),                                 \
+         CONV_PART(place, leo_pack_i2c0(4095, 0, 0, 0, 0)),                                        \
+         CONV_PART(window, leo_pack_i2c1(63, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),                       \
+         CONV_PART(window, leo_pack_i2c1(0, 63, 0, 0, 0, 0, 0, 0, 0, 0, 0)),                       \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0)),                      \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0)),                      \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0)),                      \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0)),                      \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 0, 0, 0, 127, 0, 0, 0, 0)),                      \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0)),                        \
+         CONV_PART(window, leo_pack_i2c1(0, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0)), CSIZE0)
+
+/** Where the left matrix goes on: the next unit, its word and that of the windows. */
+struct conv_left {
+    struct conv_unit at;
+    uint64_t place, window;
+};
+
+OP_INLINE struct conv_left conv_left_begin(const struct conv_span *span, uint32_t units)
+{
+    struct conv_left left = {.at = {0, 0, 0}};
+    left.place = conv_place_word(&left.at, span->left, span->top);
+    left.window = conv_window_word(span->filter, units, 1, op_blocks(span->rows));
+    CONV_KEEP(left.place);
+    CONV_KEEP(left.window);
+    return left;
+}
+
+/* span->units units of `images` maps that lie `bytes` apart: the first map's windows stand first
+ * in a column of fractals. `all`: as many units as conv_left_begin was told. */
+OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_left *left, uint64_t l0,
+                                 uint64_t l1, uint32_t images, uint64_t bytes, bool all)
+{
+    const uint64_t step = (uint64_t)span->column * span->units;
+    uint64_t place = left->place, window = left->window;
+    struct conv_unit at = left->at;
+    if (!all) {
+        window = conv_window_word(span->filter, span->units, 1, op_blocks(span->rows));
+    }
+    for (uint64_t end = l0 + span->units * 512; l0 < end; l0 += 512) {
+        uint64_t to = l0, from = l1;
+        for (uint32_t image = images; image > 0; image--) {
+            CONV_WINDOW(img2col_cbuf_to_ca, (__ca__ half *)to, (__cbuf__ half *)from, place,
+                        window);
             to += step;
             from += bytes;
         }
+        place += leo_pack_i2c0(0, 1, 0, 0, 0);
+        if (++at.column == span->filter.width) {
+            at.column = 0;
+            if (++at.row == span->filter.height) {
+                at.row = 0;
+                at.group++;
+            }
+            place = conv_place_word(&at, span->left, span->top);
+            CONV_KEEP(place);
+        }
     }
+    left->place = place;
+    left->at = at;
 }
 
-/* Fractals of 16 bits are turned on the way. */
-OP_INLINE void conv_windows_right(const struct conv_span *span, const struct conv_unit *at,
-                                  uint32_t l0, uint32_t l1)
+/* Fractals of 16 bits are turned on the way. An instruction for a unit, or for 16 windows: what is
+ * fewer. */
+OP_INLINE void conv_windows_right(const struct conv_span *span, const struct conv_unit *first,
+                                  struct conv_place *at, uint64_t l0, uint64_t l1)
 {
-    uint32_t row = span->first / span->out_width, column = span->first - row * span->out_width;
-    for (uint32_t i = 0; i < op_blocks(span->rows); i++) {
-        CONV_WINDOW(img2col_cbuf_to_cb, (__cb__ half *)(uintptr_t)(l0 + i * span->units * 512), l1,
-                    span->filter, (int32_t)(column * span->filter.stride_w) - span->pad_l,
-                    (int32_t)(row * span->filter.stride_h) - span->pad_t, at, 1, 0, span->units);
-        for (column += 16; column >= span->out_width; column -= span->out_width) {
-            row++;
+    const uint32_t blocks = op_blocks(span->rows), units = span->units;
+    int32_t left = (int32_t)(at->column * span->filter.stride_w) - span->pad_l,
+            top = (int32_t)(at->row * span->filter.stride_h) - span->pad_t;
+    struct conv_unit unit = *first;
+    if (units < blocks) {
+        uint64_t window = conv_window_word(span->filter, units, 1, blocks);
+        CONV_KEEP(window);
+        for (uint64_t to = l0, end = l0 + units * 512; to < end; to += 512) {
+            const uint64_t place = conv_place_word(&unit, left, top);
+            CONV_WINDOW(img2col_cbuf_to_cb, (__cb__ half *)to, (__cbuf__ half *)l1, place, window);
+            conv_next_unit(span->filter, &unit);
+        }
+    }
+    uint64_t window = conv_window_word(span->filter, 1, 0, units);
+    CONV_KEEP(window);
+    for (uint32_t i = 0; i < blocks; i++, l0 += units * 512) {
+        if (units >= blocks) {
+            const uint64_t place = conv_place_word(&unit, left, top);
+            CONV_WINDOW(img2col_cbuf_to_cb, (__cb__ half *)l0, (__cbuf__ half *)l1, place, window);
+        }
+        at->column += 16;
+        left += 16 * span->filter.stride_w;
+        while (at->column >= span->out_width) {
+            at->column -= span->out_width;
+            left -= (int32_t)(span->out_width * span->filter.stride_w);
+            top += span->filter.stride_h;
+            at->row++;
         }
     }
 }
 
-OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0c, uint32_t l0,
-                             uint32_t m, uint32_t k, uint32_t n, bool first)
+/* `word`: of op_mad. */
+OP_INLINE void conv_multiply(uint32_t flags, uint32_t l0c, uint64_t l0, uint64_t word)
 {
-    (void)t;
-    mad((__cc__ float *)(uintptr_t)l0c, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0,
-        op_mad(m, k, n, false, first));
+    (void)flags;
+    mad((__cc__ float *)(uintptr_t)l0c, (__ca__ half *)l0, (__cb__ half *)l0, word);
 }
 
 /* Fractals of L0C to UB. */
@@ -98,6 +176,7 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
 }
 
 #include "conv_cube.inc"
+#include "conv_weight.inc"
 
 OP_INLINE void run(const struct op_conv_cube_args *args, bool weight)
 {
@@ -109,7 +188,11 @@ OP_INLINE void run(const struct op_conv_cube_args *args, bool weight)
     for (uint32_t i = 0; i < 2; i++) {
         set_flag(PIPE_MTE3, PIPE_V, i);
     }
-    conv_run(&t, weight);
+    if (weight) {
+        conv_weight_run(&t);
+    } else {
+        conv_run(&t);
+    }
     for (uint32_t i = 0; i < 2; i++) {
         wait_flag(PIPE_MTE3, PIPE_V, i);
     }

@@ -12,34 +12,44 @@
          (span)->filter.width, (span)->filter.height, (span)->filter.dilation_w,                   \
          (span)->filter.dilation_h, false, false, false, false, (uint16_t)((span)->groups * 16))
 
-/* `images` maps that lie `bytes` apart; this version finds the units by itself. */
-OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_unit *at, uint32_t l0,
-                                 uint32_t l1, uint32_t images, uint32_t bytes)
+/** This version finds the units by itself. */
+struct conv_left {
+    uint32_t nothing;
+};
+
+OP_INLINE struct conv_left conv_left_begin(const struct conv_span *span, uint32_t units)
 {
-    (void)at;
+    (void)span, (void)units;
+    return (struct conv_left){0};
+}
+
+/* `images` maps that lie `bytes` apart. */
+OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_left *left, uint64_t l0,
+                                 uint64_t l1, uint32_t images, uint64_t bytes, bool all)
+{
+    (void)left, (void)all;
     for (uint32_t image = 0; image < images; image++) {
         CONV_WINDOWS(img2colv2_cbuf_to_ca, __ca__, l0, l1, span);
-        l0 += op_blocks(span->rows) * span->units * 512;
+        l0 += (uint64_t)span->column * span->units;
         l1 += bytes;
     }
 }
 
 OP_INLINE void conv_windows_right(const struct conv_span *span, const struct conv_unit *at,
-                                  uint32_t l0, uint32_t l1)
+                                  const struct conv_place *place, uint32_t l0, uint32_t l1)
 {
-    (void)at;
+    (void)at, (void)place;
     CONV_WINDOWS(img2colv2_cbuf_to_cb, __cb__, l0, l1, span);
 }
 
-OP_INLINE void conv_multiply(const struct op_conv_cube_args *t, uint32_t l0c, uint32_t l0,
-                             uint32_t m, uint32_t k, uint32_t n, bool first)
+/* `word`: of op_mad. */
+OP_INLINE void conv_multiply(uint32_t flags, uint32_t l0c, uint64_t l0, uint64_t word)
 {
     __cc__ float *sum = (__cc__ float *)(uintptr_t)l0c;
-    const uint64_t word = op_mad(m, k, n, false, first);
-    if (t->flags & OP_CONV_CUBE_BF16) {
-        mad(sum, (__ca__ bfloat16_t *)(uintptr_t)l0, (__cb__ bfloat16_t *)(uintptr_t)l0, word);
+    if (flags & OP_CONV_CUBE_BF16) {
+        mad(sum, (__ca__ bfloat16_t *)l0, (__cb__ bfloat16_t *)l0, word);
     } else {
-        mad(sum, (__ca__ half *)(uintptr_t)l0, (__cb__ half *)(uintptr_t)l0, word);
+        mad(sum, (__ca__ half *)l0, (__cb__ half *)l0, word);
     }
 }
 
@@ -62,17 +72,18 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
 }
 
 #include "conv_cube.inc"
+#include "conv_weight.inc"
 
 __global__ __cube__ void op_conv(struct op_conv_cube_args args)
 {
     const struct op_conv_cube_args t = args;
     set_padding(0);
-    conv_run(&t, false);
+    conv_run(&t);
 }
 
 __global__ __cube__ void op_conv_weight(struct op_conv_cube_args args)
 {
     const struct op_conv_cube_args t = args;
     set_padding(0);
-    conv_run(&t, true);
+    conv_weight_run(&t);
 }

@@ -13,6 +13,8 @@ enum op_conv_cube_flag {
      * faster as fractals than by img2col. */
     OP_CONV_CUBE_FRACTALS = 32,
     OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
+    /** op_conv_weight: windows are positions: those of several images are one map. */
+    OP_CONV_CUBE_FLAT = 64,
 };
 
 /**
@@ -20,32 +22,43 @@ enum op_conv_cube_flag {
  * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes.
  *
  * op_conv: out [image][N1][position][16] = windows of x times w. A tile is `tile_m` positions of an
- * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
- * `chunk` groups of channels.
+ * image (or all of those of `group` images) by `subs` sub-tiles of `tile_n1` blocks of output
+ * channels; a chunk is `chunk` groups of channels, all of them if there are several sub-tiles.
  * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the gradient of the output
  * as a map, transposed, times the windows of x. A tile is `tile_m` output channels by `tile_n1`
- * units; a chunk is `chunk` rows of positions of one image. Each split sums `per_split` chunks.
+ * units; a chunk is `chunk` rows of positions of an image, or `group` whole images. Each split sums
+ * `per_split` chunks.
  *
  * Tiles are dealt to blocks in turn.
  */
 struct op_conv_cube_args {
     uint64_t x, w, out;
-    int64_t x_image, x_c1;     /**< map x */
-    int64_t w_image, w_c1;     /**< weights from group to group, or the gradient's map */
-    int64_t w_row, w_column;   /**< weights from tap to tap; may be negative */
+    int64_t x_image, x_c1;   /**< map x */
+    int64_t w_image, w_c1;   /**< weights from group to group, or the gradient's map */
+    int64_t w_row, w_column; /**< weights from tap to tap; may be negative */
+    /** Weights from unit to unit; turned from tap to tap, the last one first, and on to the next
+     * block, or 0 if that is not so. */
+    int64_t w_unit;
     int64_t w_block;           /**< weights from block to block of channels of the result */
     int64_t out_image, out_n1; /**< result; the first is the split's for op_conv_weight */
     uint32_t images, c1, n1;   /**< groups of 16 channels of x and of the output */
     uint32_t width, height, out_width, out_height;
     uint32_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
     uint32_t pad_l, pad_r, pad_t;
+    uint32_t tiles, tiles_m,
+        tiles_n;     /**< all; of an image or a split; of output channels or units */
     uint32_t tile_m; /**< multiple of 16 */
-    uint32_t group, tile_n1, chunk;
+    uint32_t group, tile_n1, subs, chunk;
     uint32_t k_step;          /**< units, or 16 positions: what one half of L0 holds */
     uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
     uint32_t l1_second;       /**< where the second operand starts in a half */
     uint32_t resident; /**< op_conv: all weights of a block's tiles stay in front of l1_map */
-    uint32_t splits, per_split;
+    /** Bursts of an instruction, and of op_conv's map how many such pieces a chunk has. */
+    uint32_t map_run, map_pieces, w_run;
+    /** op_conv's weights: pieces of a chunk; of a part of a tap if they are turned, else of a part;
+     * parts of a burst; blocks of 32 bytes of a part. */
+    uint32_t w_pieces, w_bursts, w_parts, w_part;
+    uint32_t chunks, row_chunks, per_split; /**< op_conv_weight: all; of an image; of a split */
     uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */
     uint32_t flags;    /**< enum op_conv_cube_flag */
 };

@@ -6,6 +6,9 @@
 
 #include "conv_cube_args.h"
 
+/** The compiler keeps a word that was put together, and does so but once. */
+#define CONV_KEEP(word) __asm__("" : "+r"(word))
+
 /** Lines of a feature map that lie in L1, and the padding around them. */
 struct conv_view {
     uint32_t line, lines;
@@ -16,6 +19,11 @@ struct conv_view {
 /** An element of the kernel in a group of 16 channels. */
 struct conv_unit {
     uint32_t column, row, group;
+};
+
+/** A window. */
+struct conv_place {
+    uint32_t row, column;
 };
 
 /** What every window of a launch has in common; a copy in registers. */
@@ -30,6 +38,7 @@ struct conv_span {
     uint32_t unit, units;
     uint32_t groups;    /* of channels in L1 */
     int32_t left, top;  /* of conv_windows_left: where the first window begins in the lines of L1 */
+    uint32_t column;    /* of conv_windows_left: bytes of a column of fractals in L0A */
     uint32_t out_width; /* of conv_windows_right */
     int32_t pad_l, pad_t;
 };

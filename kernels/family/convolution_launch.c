@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+enum {
+    PIECES_A_CORE = 2,  // [A] of what several cores load: so that two seldom meet
+    FRACTAL_UNITS = 16, // blocks of 32 bytes
+};
+
 uint32_t op_conv_type_flags(enum op_type type, enum op_type out)
 {
     return (type == OP_TYPE_BF16 ? OP_CONV_CUBE_BF16 : 0u) |
@@ -41,6 +46,71 @@ static bool fractals_pay(const struct op_window *w, const struct op_conv_tiling 
            w->width % OP_FRACTAL == 0 && tile->m / OP_FRACTAL < k_step;
 }
 
+static int64_t unit_step(const struct op_window *w, const struct op_conv_weights *weight)
+{
+    const int64_t taps = w->filter_w * w->filter_h;
+    if (!weight->turned) {
+        return taps == 1 ? weight->group : weight->column;
+    }
+    if (taps == 1) {
+        return weight->block;
+    }
+    const bool follow = (w->filter_h == 1 || weight->row == w->filter_w * weight->column) &&
+                        weight->block == -taps * weight->column;
+    return follow ? -weight->column : 0;
+}
+
+// What several cores load at a time comes in pieces, each core's first one another.
+static void set_pieces(const struct op_conv_room *room, const struct op_conv_tiling *tile,
+                       struct op_conv_cube_args *args)
+{
+    const int64_t taps = args->filter_w * args->filter_h,
+                  cores = op_least(args->tiles, room->cores),
+                  sharers = op_parts(cores, args->tiles_n), least = PIECES_A_CORE * sharers;
+    const bool turned = args->flags & OP_CONV_CUBE_TURN;
+    const int64_t blocks = op_least(args->n1, tile->n1 * (turned ? tile->subs : 1)),
+                  rounds = turned && !args->w_unit ? taps : 1,
+                  bursts = turned ? blocks * taps / rounds : tile->chunk * taps,
+                  fractals = turned ? tile->chunk : blocks;
+    int64_t parts = 1;
+    while (rounds * bursts * parts < least && parts * 2 <= fractals) {
+        parts *= 2;
+    }
+    const int64_t part = op_parts(fractals, parts);
+    args->map_run =
+        (uint32_t)(args->tiles_n > 1
+                       ? op_parts(tile->chunk, op_least(PIECES_A_CORE * args->tiles_n, tile->chunk))
+                       : tile->chunk);
+    args->map_pieces = (uint32_t)op_parts(tile->chunk, args->map_run);
+    args->w_part = (uint32_t)part * FRACTAL_UNITS;
+    args->w_parts = (uint32_t)op_parts(fractals, part);
+    args->w_run = (uint32_t)op_most(rounds * bursts * args->w_parts / least, 1);
+    args->w_bursts = (uint32_t)op_parts(bursts, args->w_run);
+    args->w_pieces = (uint32_t)rounds * args->w_parts * args->w_bursts;
+}
+
+static void set_tiling(const struct op_conv_room *room, const struct op_window *w,
+                       const struct op_conv_tiling *tile, struct op_conv_cube_args *args)
+{
+    args->tile_m = (uint32_t)tile->m;
+    args->group = (uint32_t)tile->group;
+    args->tile_n1 = (uint32_t)tile->n1;
+    args->subs = (uint32_t)tile->subs;
+    args->chunk = (uint32_t)tile->chunk;
+    args->k_step =
+        (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
+    args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
+    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1 * tile->subs);
+    args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
+    args->l1_map = (uint32_t)tile->resident;
+    args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;
+    args->l1_second = (uint32_t)tile->map_bytes;
+    args->resident = tile->resident != 0;
+    args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
+    args->flags |= fractals_pay(w, tile, args->k_step) ? OP_CONV_CUBE_FRACTALS : 0u;
+    set_pieces(room, tile, args);
+}
+
 leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room, enum op_type type,
                           const struct op_window *w, const struct op_tensor *x,
                           const struct op_conv_weights *weight, uint32_t flags,
@@ -61,27 +131,16 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.w_c1 = weight->group;
     args.w_row = weight->row;
     args.w_column = weight->column;
+    args.w_unit = unit_step(w, weight);
     args.w_block = weight->block;
     args.out_image = out->stride[0] * unit;
     args.out_n1 = out->stride[1] * unit;
     args.images = (uint32_t)images;
     args.c1 = (uint32_t)c1;
     args.n1 = (uint32_t)n1;
-    args.tile_m = (uint32_t)tile.m;
-    args.group = (uint32_t)tile.group;
-    args.tile_n1 = (uint32_t)tile.n1;
-    args.chunk = (uint32_t)tile.chunk;
-    args.k_step = (uint32_t)(OP_L0_FRACTALS / op_most(tile.group * tile.m / OP_FRACTAL, tile.n1));
-    args.l1_map = (uint32_t)tile.resident;
-    args.l1_half = (uint32_t)(room->l1 - tile.resident) / 2;
-    args.l1_second = (uint32_t)tile.map_bytes;
-    args.resident = tile.resident != 0;
-    args.l0c_slot = tile.two_sums ? (uint32_t)room->l0c / 2 : 0;
-    args.flags = flags | op_conv_type_flags(type, out->type) |
-                 (weight->turned ? OP_CONV_CUBE_TURN : 0u) |
-                 (fractals_pay(w, &tile, args.k_step) ? OP_CONV_CUBE_FRACTALS : 0u);
-    const int64_t tiles = op_parts(images, tile.group) *
-                          op_parts(w->out_width * w->out_height, tile.m) * op_parts(n1, tile.n1);
-    return op_plan_launch(plan, "conv_cube", "op_conv", (uint32_t)op_least(tiles, room->cores),
+    args.flags =
+        flags | op_conv_type_flags(type, out->type) | (weight->turned ? OP_CONV_CUBE_TURN : 0u);
+    set_tiling(room, w, &tile, &args);
+    return op_plan_launch(plan, "conv_cube", "op_conv", (uint32_t)op_least(args.tiles, room->cores),
                           &args, sizeof(args), 3);
 }

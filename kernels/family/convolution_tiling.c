@@ -74,7 +74,7 @@ struct problem {
 static int64_t tiles_of(const struct problem *p, const struct op_conv_tiling *tile)
 {
     return op_parts(p->images, tile->group) * op_parts(p->positions, tile->m) *
-           op_parts(p->n1, tile->n1);
+           op_parts(p->n1, tile->n1 * tile->subs);
 }
 
 // How many groups of channels a half of L1 holds; 0: not one.
@@ -147,7 +147,8 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
         const int64_t n1_tile = op_parts(n1, columns);
         for (int64_t pieces = op_parts(p.positions, room->m_most);
              pieces <= op_most(op_parts(p.positions, TILE_M_LEAST), 1); pieces++) {
-            struct op_conv_tiling tile = {.m = up16(op_parts(p.positions, pieces)), .n1 = n1_tile};
+            struct op_conv_tiling tile = {
+                .m = up16(op_parts(p.positions, pieces)), .n1 = n1_tile, .subs = 1};
             const int64_t room_for = sums / (n1_tile * OP_FRACTAL * tile.m);
             // Small maps go together.
             tile.group = pieces > 1 ? 1 : op_least(op_most(room->m_most / tile.m, 1), images);
@@ -241,7 +242,8 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
         for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
             const struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
-                                                       .units = op_parts(units, columns)};
+                                                       .units = op_parts(units, columns),
+                                                       .group = 1};
             if (op_parts(n1, rows) * tile.units <= sums) {
                 look_at_splits(&p, tile, &best, out);
             }

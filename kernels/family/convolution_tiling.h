@@ -31,6 +31,7 @@ struct op_conv_room {
 /** A choice of tiles of op_conv. */
 struct op_conv_tiling {
     int64_t m, group, n1, chunk;
+    int64_t subs;      /**< sub-tiles of n1 blocks that share a map in L1 */
     int64_t map_bytes; /**< of a chunk's maps */
     bool two_sums;     /**< L0C holds the sums of two tiles */
     int64_t
@@ -39,7 +40,9 @@ struct op_conv_tiling {
 
 /** A choice of tiles of op_conv_weight. */
 struct op_conv_weight_tiling {
-    int64_t m, units, chunk;
+    int64_t m, units;
+    int64_t chunk, group; /**< rows of positions of an image, or whole images, of a chunk */
+    bool flat;            /**< windows are positions: a chunk's images are one map */
     int64_t map_bytes;
     int64_t splits, per_split;
     bool two_sums;

@@ -121,9 +121,17 @@ static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record 
         sum->end_ns = record->end_ns;
         sum->core_cycles += record->core_cycles;
         sum->cores = record->cores > sum->cores ? record->cores : sum->cores;
-        for (unsigned pipe = 0; pipe < 8; pipe++) {
+        for (unsigned pipe = 0; pipe < sizeof(sum->busy) / sizeof(sum->busy[0]); pipe++) {
             sum->busy[pipe] += record->busy[pipe];
         }
+        for (unsigned s = 0; s < sizeof(sum->stall) / sizeof(sum->stall[0]); s++) {
+            sum->stall[s] += record->stall[s];
+        }
+        sum->gm_read += record->gm_read;
+        sum->gm_write += record->gm_write;
+        sum->l2_hits += record->l2_hits;
+        sum->hbm_read += record->hbm_read;
+        sum->hbm_write += record->hbm_write;
     }
     return count ? LEO_OK : LEO_ERR_NOT_FOUND;
 }
