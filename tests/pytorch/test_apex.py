@@ -98,6 +98,19 @@ class Apex(common.Case):
                              loss_scale=128.0, combine_grad=True)
         self.expect(losses, 3e-2)
 
+    def test_fused_optimisers_take_combined_gradients(self):
+        """Parameters in half with masters, and norms that stay as they are, beside each other in one optimiser."""
+        model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 5))
+        batches = [(torch.randn(8, 3, 8, 8), torch.randint(0, 5, (8,)))] * 4
+        wanted = common.train(copy.deepcopy(model), batches, models.classify, SGD, "cpu")
+        fused = functools.partial(NpuFusedSGD, lr=0.05, momentum=0.9, weight_decay=1e-4)
+        for level in ("O1", "O2"):
+            for scale in (128.0, "dynamic"):
+                plain, combined = (train(model, batches, fused, opt_level=level, loss_scale=scale, combine_grad=combine)[0]
+                                   for combine in (False, True))
+                self.assertEqual(plain, combined, (level, scale))
+                self.expect_close(torch.tensor(combined), torch.tensor(wanted), rtol=3e-2, atol=3e-2, what=f"{level} {scale}")
+
     def overflow(self, level, **options):
         weight = nn.Linear(4, 1, bias=False).to(DEVICE)
         nn.init.constant_(weight.weight, 0.5)

@@ -43,6 +43,8 @@ class _Optimizer:
         by_type = {}
         for param in direct:
             by_type.setdefault(param.dtype, []).append(param)
+        # A fused optimiser lays gradients of its parameters together itself, and moves them for that.
+        combine = combine and not getattr(optimizer, "is_fused_optimizer", False)
         self.gradients = [weights.Gradients(params, combine) for params in by_type.values()]
         self._patch(optimizer)
 
