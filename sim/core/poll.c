@@ -115,6 +115,7 @@ static bool has_changed(const struct sim_core *core)
 /** All that a turn of the loop could leave behind on the core. */
 struct before {
     uint64_t x[SIM_X_NOWHERE], f[32];
+    uint8_t stack[SIM_SPIN_STACK]; /**< variables that the loop writes */
     uint32_t fcsr;
     double cycle, anchor, logged;
     int64_t anchor_ticks;
@@ -124,7 +125,17 @@ struct before {
     struct sim_time_place_mark log;
 };
 
-static struct before remember(const struct sim_core *core)
+/* Variables on the stack that the loop writes; NULL: there are none, or that is no stack. */
+static const uint8_t *variables(const struct sim_core *core, const struct sim_spin *spin)
+{
+    const uint64_t low = core->scalar.x[2] + (uint64_t)spin->stack_low;
+    const uint64_t bytes = (uint64_t)(spin->stack_high - spin->stack_low);
+    const bool inside = bytes && low >= core->stack_end && low < core->private_end &&
+                        bytes <= core->private_end - low;
+    return inside ? core->private_window + (low - LEO_MAP_PRIVATE) : NULL;
+}
+
+static struct before remember(const struct sim_core *core, const struct sim_spin *spin)
 {
     const struct sim_scalar *scalar = &core->scalar;
     struct before before = {
@@ -138,14 +149,24 @@ static struct before remember(const struct sim_core *core)
     };
     memcpy(before.x, scalar->x, sizeof(before.x));
     memcpy(before.f, scalar->f, sizeof(before.f));
+    const uint8_t *stack = variables(core, spin);
+    if (stack) {
+        memcpy(before.stack, stack, (size_t)(spin->stack_high - spin->stack_low));
+    }
     memcpy(before.spent, core->spent, sizeof(before.spent));
     memcpy(before.flag_set, core->flag_set, sizeof(before.flag_set));
     return before;
 }
 
-static bool is_same(const struct sim_core *core, const struct before *before)
+static bool is_same(const struct sim_core *core, const struct sim_spin *spin,
+                    const struct before *before)
 {
     const struct sim_scalar *scalar = &core->scalar;
+    const size_t bytes = (size_t)(spin->stack_high - spin->stack_low);
+    const uint8_t *stack = variables(core, spin);
+    if (bytes && (!stack || memcmp(before->stack, stack, bytes) != 0)) {
+        return false;
+    }
     return !memcmp(before->x, scalar->x, sizeof(before->x)) &&
            !memcmp(before->f, scalar->f, sizeof(before->f)) && before->fcsr == scalar->fcsr &&
            !memcmp(before->flag_set, core->flag_set, sizeof(before->flag_set));
@@ -203,14 +224,14 @@ bool sim_core_poll_try(struct sim_core *core)
     if ((poll->waits && !has_changed(core)) || !spin || !sim_time_log_reserve(&core->log)) {
         return false;
     }
-    const struct before before = remember(core);
+    const struct before before = remember(core, spin);
     *poll = (struct sim_poll){.passing = true, .pc = core->park_pc};
     core->park = SIM_PARK_NONE;
     core->log_end = core->log.written + TURN_PLACES;
     core->first_turn = core->turn; // no other core runs
     const enum turn turn = go_round(core, spin);
     poll->passing = false;
-    if (turn == TURN_BACK && is_same(core, &before) && !poll->many && poll->ranges &&
+    if (turn == TURN_BACK && is_same(core, spin, &before) && !poll->many && poll->ranges &&
         !has_changed(core)) {
         take_back(core, &before);
         poll->waits = true;

@@ -111,8 +111,11 @@ enum sim_scalar_stop {
 
 /** A loop that may wait for memory: link addresses of its load, of its first and last instruction.
  * An atomic access outside of such loops is one of its own. */
+enum { SIM_SPIN_STACK = 512 };
 struct sim_spin {
     uint64_t at, first, last;
+    int64_t stack_low, stack_high; /**< stretch with the variables it writes on the stack, from sp;
+                                      at most SIM_SPIN_STACK bytes */
 };
 
 /** Of the load at an address; NULL: it is none. */

@@ -2,7 +2,8 @@
 /*
  * Loops that do nothing but look at memory until somebody else changes it. A loop is one if
  *  - it is one stretch of at most MOST_LOOP instructions without calls and stores (atomic accesses
- *    may be there), whose instructions of other units only load, set and wait for flags, or order;
+ *    may be there, and the function's own variables on its stack, as without optimisation), whose
+ * instructions of other units only load, set and wait for flags, or order;
  *  - some load reads, each time round, an address that does not depend on what the times before
  *    left in registers;
  *  - such loads, and nothing that the times before left, decide about another time round.
@@ -15,15 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOP = 512, SP = 2 };
+enum { MOST_LOOP = 512, MOST_SLOTS = 64, MOST_FUNCTION = 16384, SP = 2, FP = 8 };
 
-/* Registers as bits: x0 to x31, f0 to f31. x0 is never among them. */
+/* What holds a value, as bits: x0 to x31, f0 to f31, then places on the stack. x0 is never among
+ * them. */
+__extension__ typedef unsigned __int128 places;
 #define X_BIT(number) (UINT64_C(1) << ((number) & 31) & ~UINT64_C(1))
 #define F_BIT(number) (UINT64_C(1) << (32 + ((number) & 31)))
 
 /** What the search has to know of an instruction. */
 struct effect {
-    uint64_t uses, defs;
+    places uses, defs;
     bool looks;     /**< loads, and may be what the loop waits with */
     bool forbidden; /**< in such a loop */
     int64_t jump;   /**< distance in instructions; 0: it does not jump */
@@ -107,12 +110,71 @@ static uint64_t x_of(unsigned reg)
     return reg < 32 ? X_BIT(reg) : 0; // SIM_X_NOWHERE
 }
 
-static struct effect effect_of(const struct sim_decoded *decoded, size_t at)
+/** Variables on the stack that a loop uses, by their distance from sp. */
+struct slots {
+    int64_t offset[MOST_SLOTS];
+    unsigned bytes[MOST_SLOTS], count;
+    int64_t frame;     /**< s0 - sp; 0: s0 is no frame pointer */
+    int64_t low, high; /**< of those it writes; none: both 0 */
+};
+
+/** A load or store at a known distance from sp. */
+struct stack_access {
+    int64_t offset;
+    unsigned bytes;
+    bool stores;
+};
+
+static bool is_stack_access(uint32_t word, int64_t frame, struct stack_access *access)
+{
+    const unsigned major = word & 0x7f, base = word >> 15 & 31, f3 = word >> 12 & 7;
+    access->stores = major == 0x23 || major == 0x27;
+    if (!access->stores && major != 0x03 && major != 0x07) {
+        return false;
+    }
+    const int32_t high = (int32_t)word >> 20;
+    access->offset = access->stores ? (high & ~31) | (int32_t)(word >> 7 & 31) : high;
+    access->offset += base == FP ? frame : 0;
+    access->bytes = 1u << (f3 & 3);
+    return base == SP || (base == FP && frame != 0);
+}
+
+/* The places that a load or store meets. A store gives the one it is as wide as a new value, others
+ * a part of one. */
+static places slots_of(const struct slots *slots, const struct stack_access *access, bool whole)
+{
+    places met = 0;
+    for (unsigned i = 0; i < slots->count; i++) {
+        const bool same = slots->offset[i] == access->offset && slots->bytes[i] == access->bytes;
+        const bool overlaps = slots->offset[i] < access->offset + access->bytes &&
+                              access->offset < slots->offset[i] + slots->bytes[i];
+        met |= (whole ? same : overlaps && !same) ? (places)1 << (64 + i) : 0;
+    }
+    return met;
+}
+
+static struct effect stack_effect(const struct slots *slots, const struct sim_scalar_op *op,
+                                  uint32_t word, const struct stack_access *access)
+{
+    const bool is_float = (word & 0x7f) == 0x07 || (word & 0x7f) == 0x27;
+    const places whole = slots_of(slots, access, true), parts = slots_of(slots, access, false);
+    const unsigned value = access->stores ? word >> 20 & 31 : op->rd;
+    const uint64_t reg = is_float ? F_BIT(value) : x_of(value);
+    return access->stores ? (struct effect){.uses = reg | parts, .defs = whole | parts}
+                          : (struct effect){.uses = whole | parts, .defs = reg};
+}
+
+static struct effect effect_of(const struct sim_decoded *decoded, const struct slots *slots,
+                               size_t at)
 {
     enum { STEP = sizeof(struct sim_scalar_op) };
     const struct sim_scalar_op *op = &decoded->ops[at];
     const enum sim_scalar_code code = sim_scalar_meaning(op);
     struct effect effect = {0};
+    struct stack_access access;
+    if (slots->count && is_stack_access(decoded->words[at], slots->frame, &access)) {
+        return stack_effect(slots, op, decoded->words[at], &access);
+    }
     switch (decoded->words[at] & 0x7f) {
     case 0x13: // immediates
     case 0x1b:
@@ -165,6 +227,8 @@ static struct effect effect_of(const struct sim_decoded *decoded, size_t at)
         effect.forbidden = true;
         if (code == SIM_CODE_CUSTOM) {
             effect = custom_effect(op);
+        } else if (code == SIM_CODE_FITS) {
+            effect = (struct effect){.uses = x_of(op->rs1)};
         }
     }
     effect.forbidden = effect.forbidden || code == SIM_CODE_ILLEGAL;
@@ -175,13 +239,14 @@ static struct effect effect_of(const struct sim_decoded *decoded, size_t at)
 struct loop {
     size_t first, count;
     struct effect effect[MOST_LOOP];
-    uint64_t sure[MOST_LOOP]; /**< registers that this time round has given a value before */
-    uint64_t carried;         /**< written, and maybe read before that the next time */
-    uint64_t varying;         /**< depend on those */
-    uint64_t seen;            /**< depend on what loads of steady addresses gave */
+    places sure[MOST_LOOP]; /**< what this time round has given a value before */
+    places carried;         /**< written, and maybe read before that the next time */
+    places varying;         /**< depend on those */
+    places seen;            /**< depend on what loads of steady addresses gave */
+    struct slots slots;
 };
 
-static void meet(struct loop *loop, int64_t to, uint64_t sure, bool *changed)
+static void meet(struct loop *loop, int64_t to, places sure, bool *changed)
 {
     if (to >= 0 && to < (int64_t)loop->count && (loop->sure[to] & sure) != loop->sure[to]) {
         loop->sure[to] &= sure;
@@ -198,7 +263,7 @@ static void find_carried(struct loop *loop)
         changed = false;
         for (size_t i = 0; i < loop->count; i++) {
             const struct effect *effect = &loop->effect[i];
-            const uint64_t sure = loop->sure[i] | effect->defs;
+            const places sure = loop->sure[i] | effect->defs;
             if (effect->jump) {
                 meet(loop, (int64_t)i + effect->jump, sure, &changed);
             }
@@ -207,7 +272,7 @@ static void find_carried(struct loop *loop)
             }
         }
     }
-    uint64_t written = 0, exposed = 0;
+    places written = 0, exposed = 0;
     for (size_t i = 0; i < loop->count; i++) {
         written |= loop->effect[i].defs;
         exposed |= loop->effect[i].uses & ~loop->sure[i];
@@ -218,7 +283,7 @@ static void find_carried(struct loop *loop)
 /* From the first instruction, inside the stretch. */
 static bool is_reached(const struct loop *loop, size_t i)
 {
-    return loop->sure[i] != UINT64_MAX;
+    return loop->sure[i] != ~(places)0;
 }
 
 static bool is_steady(const struct loop *loop, size_t i)
@@ -230,7 +295,7 @@ static bool is_steady(const struct loop *loop, size_t i)
 static void find_dependent(struct loop *loop)
 {
     loop->varying = loop->carried;
-    for (uint64_t before = 0; before != loop->varying;) {
+    for (places before = 0; before != loop->varying;) {
         before = loop->varying;
         for (size_t i = 0; i < loop->count; i++) {
             loop->varying |= loop->effect[i].uses & loop->varying ? loop->effect[i].defs : 0;
@@ -241,7 +306,7 @@ static void find_dependent(struct loop *loop)
         copies = copies || (is_steady(loop, i) && loop->effect[i].defs == 0);
         loop->seen |= is_steady(loop, i) ? loop->effect[i].defs : 0;
     }
-    for (uint64_t before = 0; before != loop->seen;) {
+    for (places before = 0; before != loop->seen;) {
         before = loop->seen;
         for (size_t i = 0; i < loop->count; i++) {
             loop->seen |= loop->effect[i].uses & loop->seen ? loop->effect[i].defs : 0;
@@ -277,7 +342,7 @@ static bool waits(const struct loop *loop)
 }
 
 static leo_status add_spin(struct sim_decoded *decoded, size_t *capacity, size_t at, size_t first,
-                           size_t last)
+                           size_t last, const struct slots *slots)
 {
     if (decoded->spins == *capacity) {
         size_t wanted = *capacity ? *capacity * 2 : 8;
@@ -294,7 +359,8 @@ static leo_status add_spin(struct sim_decoded *decoded, size_t *capacity, size_t
     op->code = op->code == SIM_CODE_CHECK ? SIM_CODE_CHECK : SIM_CODE_POLL;
     const uint64_t base = decoded->base;
     decoded->spin[decoded->spins++] =
-        (struct sim_spin){base + at * 4, base + first * 4, base + last * 4};
+        (struct sim_spin){base + at * 4, base + first * 4, base + last * 4, slots ? slots->low : 0,
+                          slots ? slots->high : 0};
     return LEO_OK;
 }
 
@@ -310,10 +376,11 @@ struct names {
 /* The last one, and what it was computed from. */
 static void find_names(const struct sim_decoded *decoded, size_t first, struct names *names)
 {
+    const struct slots none = {0};
     for (size_t i = first; i-- > 0 && first - i <= MOST_BEFORE && names->count < MOST_NAMES;) {
         const uint8_t reg = names->reg[names->count - 1];
         const struct sim_scalar_op *op = &decoded->ops[i];
-        if (!(effect_of(decoded, i).defs & X_BIT(reg))) {
+        if (!(effect_of(decoded, &none, i).defs & X_BIT(reg))) {
             continue;
         }
         if (op->plain != SIM_CODE_ADDI) {
@@ -349,10 +416,75 @@ static leo_status take_peeled(struct sim_decoded *decoded, size_t *capacity, siz
         const struct sim_scalar_op *op = &decoded->ops[i];
         if (op->plain == load.behind && is_named(&names, op->rs1, plain ? op->imm : 0) &&
             (op->plain != SIM_CODE_CUSTOM || op->custom.insn == load.custom.insn)) {
-            status = add_spin(decoded, capacity, i, i, i);
+            status = add_spin(decoded, capacity, i, i, i, NULL);
         }
     }
     return status;
+}
+
+/* A function without optimisation sets s0 = sp + n when it begins, and finds its variables by it.
+ */
+static int64_t find_frame(const struct sim_decoded *decoded, size_t first)
+{
+    const struct slots none = {0};
+    for (size_t i = first; i-- > 0 && first - i <= MOST_FUNCTION;) {
+        const struct sim_scalar_op *op = &decoded->ops[i];
+        if (effect_of(decoded, &none, i).defs & X_BIT(FP)) {
+            return sim_scalar_meaning(op) == SIM_CODE_ADDI && op->rs1 == SP ? op->imm : 0;
+        }
+    }
+    return 0;
+}
+
+static bool add_slot(struct slots *slots, const struct stack_access *access)
+{
+    if (access->stores) {
+        const bool none = slots->low == slots->high;
+        const int64_t end = access->offset + access->bytes;
+        slots->low = none || access->offset < slots->low ? access->offset : slots->low;
+        slots->high = none || end > slots->high ? end : slots->high;
+    }
+    for (unsigned i = 0; i < slots->count; i++) {
+        if (slots->offset[i] == access->offset && slots->bytes[i] == access->bytes) {
+            return true;
+        }
+    }
+    if (slots->count == MOST_SLOTS) {
+        return false;
+    }
+    slots->offset[slots->count] = access->offset;
+    slots->bytes[slots->count++] = access->bytes;
+    return true;
+}
+
+/* The variables of a loop that stores to some. False: it may change others, or memory that is not
+ * on the stack. */
+static bool find_slots(const struct sim_decoded *decoded, struct slots *slots, size_t first,
+                       size_t last)
+{
+    bool stores = false, stays = true;
+    *slots = (struct slots){0};
+    for (size_t i = first; i <= last; i++) {
+        const uint32_t major = decoded->words[i] & 0x7f;
+        stores = stores || major == 0x23 || major == 0x27;
+    }
+    if (!stores) {
+        return true;
+    }
+    slots->frame = find_frame(decoded, first);
+    for (size_t i = first; stays && i <= last; i++) {
+        const struct sim_scalar_op *op = &decoded->ops[i];
+        const enum sim_scalar_code code = sim_scalar_meaning(op);
+        const uint64_t defs = (uint64_t)effect_of(decoded, &(struct slots){0}, i).defs;
+        struct stack_access access;
+        if (is_stack_access(decoded->words[i], slots->frame, &access)) {
+            stays = add_slot(slots, &access);
+        } else if (code == SIM_CODE_ADDI && (op->rs1 == SP || (op->rs1 == FP && slots->frame))) {
+            stays = false; // the address of a variable: somebody else may change it
+        }
+        stays = stays && !(defs & (X_BIT(SP) | X_BIT(FP)));
+    }
+    return stays && slots->high - slots->low <= SIM_SPIN_STACK;
 }
 
 /* Takes the stretch if it may be such a loop. */
@@ -363,8 +495,11 @@ static bool take_loop(const struct sim_decoded *decoded, struct loop *loop, size
     loop->count = last - first + 1;
     loop->seen = 0;
     bool looks = false;
+    if (!find_slots(decoded, &loop->slots, first, last)) {
+        return false;
+    }
     for (size_t i = 0; i < loop->count; i++) {
-        loop->effect[i] = effect_of(decoded, first + i);
+        loop->effect[i] = effect_of(decoded, &loop->slots, first + i);
         looks = looks || loop->effect[i].looks;
         if (loop->effect[i].forbidden) {
             return false;
@@ -388,7 +523,7 @@ static leo_status look_at_loop(struct sim_decoded *decoded, struct loop *loop, s
     for (size_t i = 0; status == LEO_OK && i < loop->count; i++) {
         const struct sim_scalar_op *op = &decoded->ops[first + i];
         if (is_steady(loop, i) && op->plain != SIM_CODE_POLL) {
-            status = add_spin(decoded, capacity, first + i, first, last);
+            status = add_spin(decoded, capacity, first + i, first, last, &loop->slots);
             if (status == LEO_OK) {
                 status = take_peeled(decoded, capacity, first + i, first);
             }
@@ -423,7 +558,7 @@ static leo_status take_atomics(struct sim_decoded *decoded, size_t *capacity)
     for (size_t i = 0; status == LEO_OK && i < decoded->bytes / 4; i++) {
         if (is_atomic((enum sim_scalar_code)decoded->ops[i].plain) &&
             !is_sc((enum sim_scalar_code)decoded->ops[i].plain)) {
-            status = add_spin(decoded, capacity, i, i, i);
+            status = add_spin(decoded, capacity, i, i, i, NULL);
         }
     }
     return status;

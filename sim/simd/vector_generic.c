@@ -485,55 +485,7 @@ static void ge_s32(uint8_t *bits, const void *a, const void *b, size_t count)
 }
 
 const struct sim_simd_vector sim_simd_vector_generic = {
-    .binary =
-        {
-            [SIM_BINARY_ADD] = {add_f16, add_f32, plain_add_s16, plain_add_s32},
-            [SIM_BINARY_SUB] = {sub_f16, sub_f32, plain_sub_s16, plain_sub_s32},
-            [SIM_BINARY_MUL] = {mul_f16, mul_f32, plain_mul_s16, plain_mul_s32},
-            [SIM_BINARY_DIV] = {div_f16, div_f32, NULL, NULL},
-            [SIM_BINARY_MAX] = {max_f16, max_f32, plain_max_s16, plain_max_s32},
-            [SIM_BINARY_MIN] = {min_f16, min_f32, plain_min_s16, plain_min_s32},
-            [SIM_BINARY_ADDRELU] = {addrelu_f16, addrelu_f32, plain_addrelu_s16},
-            [SIM_BINARY_SUBRELU] = {subrelu_f16, subrelu_f32, plain_subrelu_s16},
-            [SIM_BINARY_LRELU] = {lrelu_f16, lrelu_f32},
-            [SIM_BINARY_AND] = {[SIM_LANE_S16] = plain_and_16, [SIM_LANE_U16] = plain_and_16},
-            [SIM_BINARY_OR] = {[SIM_LANE_S16] = plain_or_16, [SIM_LANE_U16] = plain_or_16},
-            [SIM_BINARY_SHL] = {[SIM_LANE_S16] = plain_shl_16,
-                                [SIM_LANE_S32] = plain_shl_32,
-                                [SIM_LANE_U16] = plain_shl_16,
-                                [SIM_LANE_U32] = plain_shl_32},
-            [SIM_BINARY_SHR] = {[SIM_LANE_S16] = plain_shr_s16,
-                                [SIM_LANE_S32] = plain_shr_s32,
-                                [SIM_LANE_U16] = plain_shr_u16,
-                                [SIM_LANE_U32] = plain_shr_u32},
-            [SIM_BINARY_SHR_ROUND] = {[SIM_LANE_S16] = plain_shr_round_s16,
-                                      [SIM_LANE_S32] = plain_shr_round_s32,
-                                      [SIM_LANE_U16] = plain_shr_round_u16,
-                                      [SIM_LANE_U32] = plain_shr_round_u32},
-        },
-    .unary =
-        {
-            [SIM_UNARY_ABS] = {abs_f16, abs_f32, NULL, NULL},
-            [SIM_UNARY_RELU] = {relu_f16, relu_f32, NULL, plain_relu_s32},
-            [SIM_UNARY_EXP] = {exp_f16, exp_f32, NULL, NULL},
-            [SIM_UNARY_LN] = {ln_f16, ln_f32, NULL, NULL},
-            [SIM_UNARY_SQRT] = {sqrt_f16, sqrt_f32, NULL, NULL},
-            [SIM_UNARY_RSQRT] = {rsqrt_f16, rsqrt_f32, NULL, NULL},
-            [SIM_UNARY_REC] = {rec_f16, rec_f32, NULL, NULL},
-            [SIM_UNARY_NOT] = {[SIM_LANE_S16] = plain_not_16, [SIM_LANE_U16] = plain_not_16},
-        },
-    .axpy = {[SIM_AXPY_F16] = axpy_f16, [SIM_AXPY_F32] = axpy_f32, [SIM_AXPY_MIXED] = axpy_mixed},
-    .fused =
-        {[SIM_FUSED_F16] = fused_f16, [SIM_FUSED_F32] = fused_f32, [SIM_FUSED_MIXED] = fused_mixed},
-    .compare =
-        {
-            [LEO_COND_EQ] = {eq_f16, eq_f32, NULL, eq_s32},
-            [LEO_COND_NE] = {ne_f16, ne_f32, NULL, ne_s32},
-            [LEO_COND_LT] = {lt_f16, lt_f32, NULL, lt_s32},
-            [LEO_COND_LE] = {le_f16, le_f32, NULL, le_s32},
-            [LEO_COND_GT] = {gt_f16, gt_f32, NULL, gt_s32},
-            [LEO_COND_GE] = {ge_f16, ge_f32, NULL, ge_s32},
-        },
+#include "vector_rows.inc"
     .select16 = plain_select16,
     .select32 = plain_select32,
     .split16 = plain_split16,

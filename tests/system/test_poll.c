@@ -13,6 +13,9 @@ enum { BYTES = 64 * 1024 };
 
 extern const unsigned char poll_1001_elf[], poll_2201_elf[];
 extern const size_t poll_1001_elf_bytes, poll_2201_elf_bytes;
+extern const unsigned char poll_plain_1001_elf[], poll_plain_2201_elf[];
+extern const size_t poll_plain_1001_elf_bytes, poll_plain_2201_elf_bytes;
+static bool plain; // the kernels as compiled without optimisation
 
 struct rig {
     struct leo_rt *rt;
@@ -43,8 +46,14 @@ static void open_rig(struct rig *rig, unsigned soc, unsigned threads, const char
     OK(leo_rt_create(&opts, &rig->rt));
     OK(leo_rt_device_open(rig->rt, 0, &rig->device));
     OK(leo_rt_stream_create(rig->device, &rig->stream));
-    OK(leo_rt_module_load(rig->device, soc ? poll_2201_elf : poll_1001_elf,
-                          soc ? poll_2201_elf_bytes : poll_1001_elf_bytes, "poll", &rig->module));
+    const struct {
+        const unsigned char *elf;
+        size_t bytes;
+    } files[2][2] = {
+        {{poll_1001_elf, poll_1001_elf_bytes}, {poll_plain_1001_elf, poll_plain_1001_elf_bytes}},
+        {{poll_2201_elf, poll_2201_elf_bytes}, {poll_plain_2201_elf, poll_plain_2201_elf_bytes}}};
+    OK(leo_rt_module_load(rig->device, files[soc][plain].elf, files[soc][plain].bytes, "poll",
+                          &rig->module));
     uint64_t *const buffers[] = {&rig->flags, &rig->part, &rig->out};
     for (int i = 0; i < 3; i++) {
         OK(leo_rt_memory_alloc(rig->device, BYTES, buffers[i]));
@@ -323,6 +332,19 @@ static void what_is_missing_is_told(void)
     }
 }
 
+/* Loops that keep their variables on the stack. */
+static void without_optimisation_it_is_the_same(void)
+{
+    plain = true;
+    a_poll_ends_with_the_store();
+    flags_in_ub_and_counters_work();
+    two_blocks_take_turns();
+    locks_keep_others_out();
+    a_loop_that_counts_gives_up();
+    a_deadlock_is_told();
+    plain = false;
+}
+
 static const struct leo_test tests[] = {
     {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
@@ -333,6 +355,7 @@ static const struct leo_test tests[] = {
     {"the_host_may_raise_a_flag", the_host_may_raise_a_flag},
     {"a_deadlock_is_told", a_deadlock_is_told},
     {"what_is_missing_is_told", what_is_missing_is_told},
+    {"without_optimisation_it_is_the_same", without_optimisation_it_is_the_same},
 };
 
 int main(int argc, char **argv)
