@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who touched which bytes of a memory last: pages of sorted, disjoint entries, exact to the byte.
- */
+/* Who touched which bytes of a memory last: pages of sorted,
+ * disjoint entries, exact to the byte. */
 #pragma once
 
 #include <leo/status.h>

@@ -30,8 +30,8 @@ struct sim_caches {
 };
 
 void sim_caches_init(struct sim_caches *caches, const struct sim_config *config);
-/** Nothing is held but the line of the first instruction, whose fetch is part of a block's start.
- */
+/** Nothing is held but the line of the first instruction,
+ * whose fetch is part of a block's start. */
 void sim_caches_begin(struct sim_caches *caches, uint64_t pc);
 /** A load of global memory. False: the line was not there, and `*evicted` is the address of one
  * that no longer is, or UINT64_MAX. */

@@ -215,8 +215,8 @@ uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc);
 /* execute.c: the effect of one instruction without its time. */
 /** Whether this core has the instruction. */
 bool sim_core_has(const struct sim_core *core, enum leo_insn insn);
-/** What it touches (op->row is set). False: fault set, not legal. Nothing is mapped or checked yet.
- */
+/** What it touches (op->row is set). False: fault set, not legal.
+ * Nothing is mapped or checked yet. */
 bool sim_core_outline(struct sim_core *core, const struct sim_op *op, struct sim_footprint *foot);
 /** Checks bounds and alignment of all local spans and finds their host memory: sources first. False
  * = fault set. Global memory is checked as it is accessed. */

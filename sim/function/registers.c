@@ -191,7 +191,7 @@ static void store_part(_Atomic uint64_t *reg, uint32_t byte, unsigned bytes, uin
 static void write_control(struct sim_function *function, uint32_t value)
 {
     atomic_store(&function->control, value & (LEO_BIT_CONTROL_ENABLE | LEO_BIT_CONTROL_RESET));
-    // If somebody is running the chip he does it at his next boundary.
+    // If another thread runs the chip, that one does it at its next boundary.
     if (sim_host_lock_try(function->run_lock)) {
         sim_function_control(function);
         sim_host_lock_give(function->run_lock);

@@ -10,8 +10,8 @@
 struct sim_host_pool;
 struct sim_host_lock;
 
-/** `thread` is below sim_host_pool_threads and tells which one calls: for memory that stays warm.
- */
+/** `thread` is below sim_host_pool_threads and tells which one calls:
+ * for memory that stays warm. */
 typedef void (*sim_host_work_fn)(void *user, unsigned index, unsigned thread);
 
 /** `threads` counts the caller of run: 1 makes no thread, 0 means all the host has. */

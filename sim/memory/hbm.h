@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: address space of the host that is reserved whole and costs only what is touched.
- */
+/* Device memory: address space of the host that is reserved
+ * whole and costs only what is touched. */
 #pragma once
 
 #include <leo/isa_enums.h>

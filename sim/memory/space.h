@@ -34,8 +34,8 @@ leo_status sim_space_unmap_part(struct sim_space *space, uint64_t base, uint64_t
 /** Takes away the extent that begins at `base` and returns it in `extent`. LEO_ERR_NOT_FOUND: none
  * does. */
 leo_status sim_space_unmap(struct sim_space *space, uint64_t base, struct sim_extent *extent);
-/** The extent that holds all of [addr, addr + bytes), or NULL. Valid until the next map or unmap.
- */
+/** The extent that holds all of [addr, addr + bytes), or NULL.
+ * Valid until the next map or unmap. */
 struct sim_extent *sim_space_find(const struct sim_space *space, uint64_t addr, uint64_t bytes);
 /** Whether any byte of [addr, addr + bytes) is mapped. */
 bool sim_space_overlaps(const struct sim_space *space, uint64_t addr, uint64_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolution windows as a matrix: what both versions of img2col share. docs/hw/dma.md, HW-DMA-40..
- */
+/* Convolution windows as a matrix: what both versions of img2col share.
+ * docs/hw/dma.md, HW-DMA-40.. */
 #pragma once
 
 #include "mte.h"

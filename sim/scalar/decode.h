@@ -129,8 +129,8 @@ void sim_scalar_link(struct sim_decoded *decoded);
  * SIM_CODE_POLL. After sim_scalar_link. */
 leo_status sim_scalar_find_spins(struct sim_decoded *decoded);
 
-/** Executes a floating-point instruction; false = its rounding mode is not valid (nothing changed).
- */
+/** Executes a floating-point instruction; false = its rounding
+ * mode is not valid (nothing changed). */
 bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op);
 
 /** Executes a csr* instruction. False = fault set, or (code NONE) the environment wants it tried

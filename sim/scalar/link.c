@@ -93,7 +93,8 @@ static void link_one(const struct sim_decoded *decoded, uint64_t offset, struct 
     }
 }
 
-/** How far the time limit is not looked at, from the back; a long way gets a look in between. */
+/** Counts, from the back, the instructions up to the next one that looks at the time limit; a long
+ * run gets such a look in between. */
 static void count_runs(struct sim_decoded *decoded)
 {
     size_t count = (size_t)(decoded->bytes / 4);

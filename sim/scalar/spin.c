@@ -401,8 +401,8 @@ static bool is_named(const struct names *names, unsigned reg, int64_t offset)
     return i < names->count;
 }
 
-/* A loop that is tested at its end has the first test in front of it, with a load of its own. That
- * one too many is taken for it does no harm. */
+/* A loop that is tested at its end has the first test in front of it, with a load of its own. To
+ * take a load that is no such test does no harm. */
 static leo_status take_peeled(struct sim_decoded *decoded, size_t *capacity, size_t at,
                               size_t first)
 {
@@ -422,8 +422,8 @@ static leo_status take_peeled(struct sim_decoded *decoded, size_t *capacity, siz
     return status;
 }
 
-/* A function without optimisation sets s0 = sp + n when it begins, and finds its variables by it.
- */
+/* A function without optimisation sets s0 = sp + n when it begins,
+ * and finds its variables by it. */
 static int64_t find_frame(const struct sim_decoded *decoded, size_t first)
 {
     const struct slots none = {0};

@@ -453,7 +453,7 @@ static void complete(struct sim_scheduler *scheduler, unsigned queue)
     sim_ring_complete(scheduler->host, queue, &entry);
 }
 
-/* Takes a stream as far as it gets now; whether it did anything. */
+/* Advances a stream until it is blocked; true if it progressed. */
 static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
 {
     struct sim_stream *stream = &scheduler->stream[queue];

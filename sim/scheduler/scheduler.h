@@ -170,8 +170,8 @@ bool sim_kernel_load(struct sim_scheduler *scheduler, struct sim_stream *stream,
 /** Puts a core at the start of a block. */
 void sim_kernel_begin(struct sim_scheduler *scheduler, const struct sim_stream *stream,
                       uint16_t space, uint32_t number, struct sim_core *core);
-/** Hands blocks of waiting kernels to free cores: by the queues' priority, then oldest task first.
- */
+/** Hands blocks of waiting kernels to free cores:
+ * by the queues' priority, then oldest task first. */
 void sim_kernel_dispatch(struct sim_scheduler *scheduler);
 /** Gives core `id`, whose block has ended well, the next one of its task at once; false if there is
  * none. */

@@ -296,8 +296,8 @@ static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, pt
     }
 }
 
-/* Row by row: the source streams, and the half lines a row leaves open are closed by the next one.
- */
+/* Row by row: the source streams, and the half lines a row
+ * leaves open are closed by the next one. */
 static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
                   size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {

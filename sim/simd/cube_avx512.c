@@ -360,8 +360,8 @@ static bool mmad(const struct sim_mmad *mmad)
     return sim_cube_blocked_mmad(&kernel, mmad);
 }
 
-/* Moves and the output path are as wide as a 32-byte block: the AVX2 path's loops serve here too.
- */
+/* Moves and the output path are as wide as a 32-byte block:
+ * the AVX2 path's loops serve here too. */
 static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
                   size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {

@@ -85,8 +85,8 @@ typedef void (*sim_split_fn)(void *even, void *odd, const void *src, size_t coun
 typedef void (*sim_convert_fn)(void *dst, enum leo_dtype dst_type, const void *src,
                                enum leo_dtype src_type, enum leo_round round, size_t count);
 
-/** Whether no lane has all bits of `infinity`, the exponent of its type: none is infinite or NaN.
- */
+/** Whether no lane has all bits of `infinity`, the exponent of its type:
+ * none is infinite or NaN. */
 typedef bool (*sim_finite_fn)(const void *lanes, uint32_t infinity, size_t count);
 
 /** A combination no instruction has is NULL. */

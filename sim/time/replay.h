@@ -94,8 +94,8 @@ enum sim_time_front {
     SIM_TIME_OVER     /**< its end is known */
 };
 
-/** When stores of one core were done, by their numbers: a queue, the capacity 0 or a power of two.
- */
+/** When stores of one core were done, by their numbers: a queue,
+ * the capacity 0 or a power of two. */
 struct sim_time_stores {
     double *at;    /**< NAN: not known yet */
     uint64_t base; /**< number of the oldest; those before are over */

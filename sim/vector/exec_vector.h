@@ -17,8 +17,8 @@ uint32_t sim_vec_type_bytes(enum leo_dtype type);
 /** The computing lane of a type that the footprint let through. */
 enum sim_lane sim_vec_lane_of(enum leo_dtype type);
 
-/** A scalar operand repeated side by side, so that two-operand kernels serve scalar instructions.
- */
+/** A scalar operand repeated side by side, so that two-operand
+ * kernels serve scalar instructions. */
 struct sim_vec_splat {
     _Alignas(64) uint8_t bytes[1024];
     size_t lanes; /**< how many are filled */

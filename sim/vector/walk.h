@@ -45,8 +45,8 @@ bool sim_vec_is_prefix(const uint64_t mask[2], uint32_t used);
 bool sim_vec_is_contiguous(const struct sim_vec *vec, const struct sim_vec_array *array);
 /** Whether two byte ranges share a byte. */
 bool sim_vec_overlap(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint64_t b_bytes);
-/** The first `used` lanes of a repeat, gathered to `buffer` unless they lie side by side already.
- */
+/** The first `used` lanes of a repeat, gathered to `buffer`
+ * unless they lie side by side already. */
 const uint8_t *sim_vec_lanes(const struct sim_vec_array *array, uint32_t repeat, uint32_t used,
                              uint8_t *buffer);
 /** Runs the kernel over all active lanes of mapped operands; `b` may be NULL, `a` too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated chip as the world outside sees it: a function with registers, DMA and an interrupt.
- */
+/* The simulated chip as the world outside sees it:
+ * a function with registers, DMA and an interrupt. */
 #pragma once
 
 #include <leo/status.h>
@@ -14,8 +14,8 @@ extern "C" {
 
 struct leo_sim_chip;
 
-/** Options of a chip. Set `size` to sizeof(struct leo_sim_opts); zero elsewhere means the default.
- */
+/** Options of a chip. Set `size` to sizeof(struct leo_sim_opts);
+ * zero elsewhere means the default. */
 struct leo_sim_opts {
     size_t size;
     const char *soc_text; /**< Text of a SoC file (isa/soc); required. Borrowed during create. */
