@@ -198,8 +198,9 @@ __global__ __vector__ void move_transpose(struct op_move_args args)
         }
         set_flag(PIPE_V, PIPE_MTE3, parity);
         wait_flag(PIPE_V, PIPE_MTE3, parity);
-        op_store_rows(piece.out, out, piece.columns, piece.rows * t->bytes, t->out_pitch,
-                      out_pitch);
+        // Rows that are no piece's stay as they were cleared.
+        const uint32_t rows = t->padded ? op_up16(piece.rows) : piece.rows;
+        op_store_rows(piece.out, out, piece.columns, rows * t->bytes, t->out_pitch, out_pitch);
         set_flag(PIPE_MTE3, PIPE_MTE2, parity);
     }
     end_flags();

@@ -22,4 +22,5 @@ struct op_move_args {
     int64_t dim[OP_MOVE_OUTER], out_stride[OP_MOVE_OUTER], in_stride[OP_MOVE_OUTER];
     uint32_t tile_rows, tile_columns, row_tiles, column_tiles;
     uint32_t outer, bytes; /**< bytes of an element */
+    uint32_t padded; /**< transposed: there are fewer than 16 rows, and those up to 16 are zeros */
 };

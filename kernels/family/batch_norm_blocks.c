@@ -271,3 +271,18 @@ leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what, 
     }
     return status == LEO_OK ? give_numbers(call, d, &args) : status;
 }
+
+leo_status op_blocks_plan_plane_sums(const struct op_call *call, const struct op_tensor *map,
+                                     uint64_t *sums)
+{
+    struct op_batch_norm_blocks_args args;
+    struct op_tensor planes = *map; // as groups of one image
+    memset(&args, 0, sizeof(args));
+    planes.dim[1] = map->dim[0] * op_round_up(map->dim[1], OP_BLOCKS_LANES);
+    planes.dim[0] = 1;
+    args.x = map->addr;
+    cut(&planes, &args);
+    leo_status status = op_plan_temp_bytes(call->plan, args.channels * sizeof(float), sums);
+    args.sums[0] = *sums;
+    return status == LEO_OK ? plan_sums(call, "sums", map->type, &args) : status;
+}

@@ -17,3 +17,8 @@ enum op_blocks_what {
  * nothing is planned. */
 LEO_MUST_CHECK leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what,
                                          bool *taken);
+
+/** Sums over the positions of each plane of 16 channels, in their order: f32, `sums` in the
+ * workspace. `map` is stored in NC1HWC0, f16 or f32, and not empty. */
+LEO_MUST_CHECK leo_status op_blocks_plan_plane_sums(const struct op_call *call,
+                                                    const struct op_tensor *map, uint64_t *sums);

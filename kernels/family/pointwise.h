@@ -39,6 +39,18 @@ bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,
                                                   bool *done);
+/**
+ * Channels that do not fill a block: out [images][positions][16] = in [images][channels][positions]
+ * with zeros behind the last of fewer than 16 channels, elements of 16 or 32 bits. Strides of
+ * images and, of in, channels: elements.
+ */
+struct op_padded_channels {
+    struct op_tensor out, in; /**< their address and type */
+    int64_t images, channels, positions;
+    int64_t out_image, in_image, in_channel;
+};
+LEO_MUST_CHECK leo_status op_pointwise_plan_padded(const struct op_call *call,
+                                                   const struct op_padded_channels *channels);
 /** Copies numbers of which some are complex, part by part (complex.c). */
 LEO_MUST_CHECK leo_status op_complex_plan_copy(const struct op_call *call,
                                                const struct op_tensor *out,

@@ -11,6 +11,7 @@
 enum {
     ROWS_BYTES = 2 * OP_MOVE_SLOT, /**< a tile of rows */
     ROWS_MOST = 4095,              /**< rows one copy instruction takes */
+    PADDED_ROWS = 16,
     WIDEST_TILE =
         1024, /**< columns of a transposed tile; the repeat counts of instructions hold them */
 };
@@ -93,6 +94,26 @@ static leo_status plan_transposition(const struct op_pointwise_work *work,
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
     return launch(work, args, "move_transpose");
+}
+
+leo_status op_pointwise_plan_padded(const struct op_call *call,
+                                    const struct op_padded_channels *channels)
+{
+    struct op_pointwise_work work;
+    struct op_move_args args;
+    memset(&work, 0, sizeof(work));
+    memset(&args, 0, sizeof(args));
+    work.call = call;
+    args.out = channels->out.addr;
+    args.in = channels->in.addr;
+    args.bytes = op_type_bytes(channels->out.type);
+    args.padded = 1;
+    const struct op_pointwise_space space = {
+        .rank = 3,
+        .dim = {channels->images, channels->positions, channels->channels},
+        .stride = {{channels->out_image, PADDED_ROWS, 1},
+                   {channels->in_image, 1, channels->in_channel}}};
+    return plan_transposition(&work, &space, &args, 1);
 }
 
 leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,

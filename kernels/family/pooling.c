@@ -2,6 +2,7 @@
 /* Pooling, forward and backward. */
 #include "pooling.h"
 #include "../frame/layout.h"
+#include "batch_norm_blocks.h"
 #include "windows.h"
 
 #include <inttypes.h>
@@ -287,6 +288,49 @@ static bool in_blocks(const struct op_pool *pool)
            op_call_tensor(pool->call, pool->small_name)->rank == 4;
 }
 
+// One window over each plane of maps in blocks.
+static bool is_global(const struct op_pool *pool)
+{
+    return pool->adaptive && in_blocks(pool) && positions_of(&pool->small) == 1 &&
+           op_tensor_count(&pool->large) > 0;
+}
+
+static leo_status divide(const struct op_pool *pool, const struct op_tensor *sums,
+                         const struct op_tensor *out)
+{
+    const struct op_scalar count = op_scalar_real((double)positions_of(&pool->large));
+    const struct op_value args[] = {op_value_tensor(sums), op_value_scalar(&count),
+                                    op_value_tensor(out)};
+    return op_plan_call(pool->call->plan, "Divs", args, 3);
+}
+
+static leo_status plan_global(const struct op_pool *pool)
+{
+    struct op_plan *plan = pool->call->plan;
+    const struct op_tensor *map = op_call_tensor(pool->call, pool->large_name);
+    const int64_t c0 = op_layout_c0(map->type), positions = positions_of(&pool->large),
+                  planes = map->dim[0] * ((map->dim[1] + c0 - 1) / c0), count = planes * c0;
+    const struct op_tensor small = op_tensor_dense(pool->small.addr, pool->small.type, 1, &count);
+    if (!pool->backward) {
+        uint64_t sums;
+        leo_status status = op_blocks_plan_plane_sums(pool->call, map, &sums);
+        const struct op_tensor total = op_tensor_dense(sums, OP_TYPE_F32, 1, &count);
+        return status == LEO_OK ? divide(pool, &total, &small) : status;
+    }
+    struct op_tensor part;
+    leo_status status = op_plan_temp(plan, small.type, 1, &count, &part);
+    if (status == LEO_OK) {
+        status = divide(pool, &small, &part);
+    }
+    const int64_t dim[] = {planes, positions, c0};
+    const struct op_tensor whole = op_tensor_dense(pool->large.addr, small.type, 3, dim);
+    struct op_tensor repeated = whole;
+    repeated.addr = part.addr;
+    repeated.stride[0] = c0;
+    repeated.stride[1] = 0;
+    return status == LEO_OK ? op_plan_copy(plan, &whole, &repeated) : status;
+}
+
 static leo_status plan_max(const struct op_pool *pool)
 {
     struct index_layout index;
@@ -347,6 +391,9 @@ leo_status op_plan_pooling(const struct op_call *call)
     }
     bool taken = false;
     const bool native = op_layout_any_native(call->row, call->args);
+    if (is_global(&pool)) {
+        return plan_global(&pool);
+    }
     if (!native || in_blocks(&pool)) {
         status = op_pooling_plan_average(&pool, &taken);
     }

@@ -5,7 +5,7 @@
  * the format has; what a format has beyond the shape is zero.
  */
 #include "../frame/layout.h"
-#include "family.h"
+#include "pointwise.h"
 
 #include <string.h>
 
@@ -104,15 +104,46 @@ static void view_matrix(const struct op_tensor *rows, const struct op_tensor *st
     set_view(&v->blocks, storage, m + 3, dim, to);
 }
 
+// Whether the last channels of maps go to a block together with the zeros behind them.
+static bool pads_channels(const struct op_tensor *rows, const struct op_tensor *native)
+{
+    const struct op_tensor wide = op_layout_widen(rows);
+    const unsigned bytes = op_type_bytes(rows->type);
+    return native->format == OP_FORMAT_NC1HWC0 && (bytes == 2 || bytes == 4) &&
+           op_layout_c0(rows->type) == OP_LAYOUT_ROWS && wide.dim[1] % OP_LAYOUT_ROWS != 0 &&
+           op_tensor_count(rows) > 0 && (wide.stride[3] == 1 || wide.dim[3] == 1) &&
+           (wide.stride[2] == wide.dim[3] || wide.dim[2] == 1);
+}
+
+static leo_status pad_channels(const struct op_call *call, const struct op_tensor *rows,
+                               const struct op_tensor *storage)
+{
+    const struct op_tensor wide = op_layout_widen(rows);
+    const unsigned bytes = op_type_bytes(rows->type);
+    const int64_t groups = wide.dim[1] / OP_LAYOUT_ROWS, whole = groups * OP_LAYOUT_ROWS;
+    struct op_padded_channels p = {.out = *storage,
+                                   .in = wide,
+                                   .images = wide.dim[0],
+                                   .channels = wide.dim[1] - whole,
+                                   .positions = wide.dim[2] * wide.dim[3],
+                                   .out_image = storage->stride[0],
+                                   .in_image = wide.stride[0],
+                                   .in_channel = wide.stride[1]};
+    p.in.addr += (uint64_t)(whole * wide.stride[1] * bytes);
+    p.out.addr += (uint64_t)(groups * storage->stride[1] * bytes);
+    return op_pointwise_plan_padded(call, &p);
+}
+
 // Whole blocks, then what is left in a last one.
-static leo_status copy_views(struct op_plan *plan, const struct views *v, bool to_rows)
+static leo_status copy_views(struct op_plan *plan, const struct views *v, bool to_rows,
+                             bool whole_alone)
 {
     const unsigned last = v->rows.rank - 1, bytes = op_type_bytes(v->rows.type);
     const int64_t c0 = v->rows.dim[last], whole = v->over / c0, rest = v->over % c0;
     leo_status status = LEO_OK;
     for (unsigned part = 0; part < 2 && status == LEO_OK; part++) {
         struct op_tensor rows = v->rows, blocks = v->blocks;
-        if (part ? rest == 0 : whole == 0) {
+        if (part ? rest == 0 || whole_alone : whole == 0) {
             continue;
         }
         if (part) {
@@ -153,14 +184,14 @@ static leo_status move_weights(struct op_plan *plan, const struct op_tensor *row
     if (rows->dim[2] * rows->dim[3] == 1 || rows->dim[0] < OP_LAYOUT_ROWS ||
         !op_tensor_is_dense(rows) || op_type_bytes(rows->type) < 2) {
         view_weights(rows, storage, &views);
-        return copy_views(plan, &views, to_rows);
+        return copy_views(plan, &views, to_rows, false);
     }
     leo_status status = turn_weights(plan, &dense, to_rows, &turned, &view);
     if (status != LEO_OK) {
         return status;
     }
     view_weights(&view, storage, &views);
-    status = copy_views(plan, &views, to_rows);
+    status = copy_views(plan, &views, to_rows, false);
     if (status != LEO_OK || !to_rows) {
         return status;
     }
@@ -171,9 +202,10 @@ static leo_status move_weights(struct op_plan *plan, const struct op_tensor *row
 }
 
 // Between rows of any strides and a native tensor.
-static leo_status move(struct op_plan *plan, const struct op_tensor *given,
+static leo_status move(const struct op_call *call, const struct op_tensor *given,
                        const struct op_tensor *native, bool to_rows)
 {
+    struct op_plan *plan = call->plan;
     const struct op_tensor stored = op_layout_unturned(native);
     struct op_tensor storage, other = *given;
     const struct op_tensor *rows = &other;
@@ -187,7 +219,8 @@ static leo_status move(struct op_plan *plan, const struct op_tensor *given,
     }
     (void)op_layout_storage(native, &storage); // checked with the call
     storage.format = OP_FORMAT_ND;
-    if (!to_rows && op_layout_is_padded(native)) {
+    const bool pads = !to_rows && pads_channels(rows, native);
+    if (!to_rows && !pads && op_layout_is_padded(native)) {
         leo_status status = op_plan_fill(plan, storage.addr, 0, op_tensor_extent(&storage));
         if (status != LEO_OK) {
             return status;
@@ -205,7 +238,8 @@ static leo_status move(struct op_plan *plan, const struct op_tensor *given,
     } else {
         view_matrix(rows, &storage, &views);
     }
-    return copy_views(plan, &views, to_rows);
+    leo_status status = copy_views(plan, &views, to_rows, pads);
+    return status == LEO_OK && pads ? pad_channels(call, rows, &storage) : status;
 }
 
 // A tensor [N, H, W, C] seen as [N, C, H, W].
@@ -225,8 +259,8 @@ static leo_status plan_cast(const struct op_call *call, const struct op_tensor *
     leo_status status;
     if (!from || !to) {
         return !from && !to ? op_plan_copy(call->plan, dst, src)
-               : from       ? move(call->plan, dst, src, true)
-                            : move(call->plan, src, dst, false);
+               : from       ? move(call, dst, src, true)
+                            : move(call, src, dst, false);
     }
     if (src->format == dst->format) {
         (void)op_layout_storage(src, &storage);
@@ -235,9 +269,9 @@ static leo_status plan_cast(const struct op_call *call, const struct op_tensor *
     }
     status = op_plan_temp(call->plan, src->type, src->rank, src->dim, &rows);
     if (status == LEO_OK) {
-        status = move(call->plan, &rows, src, true);
+        status = move(call, &rows, src, true);
     }
-    return status == LEO_OK ? move(call->plan, &rows, dst, false) : status;
+    return status == LEO_OK ? move(call, &rows, dst, false) : status;
 }
 
 // Rows of one shape become those of the other.
