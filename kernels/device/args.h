@@ -23,12 +23,14 @@ enum { OP_MATMUL_BATCH_DIMS = 3 };
 struct op_matmul_args {
     uint64_t a, b, bias, out;
     uint32_t m, n, k;
-    uint32_t tile_m, tile_n; /**< multiples of 16, at most 256: a tile fills at most L0C */
-    uint32_t k_chunk;        /**< multiple of k_step: what one half of L1 holds */
-    uint32_t k_step;         /**< multiple of 16: what one half of L0A and of L0B holds */
-    uint32_t flags;          /**< enum op_matmul_flag */
-    uint32_t band;           /**< rows of tiles that are worked on together, at least 1 */
-    uint32_t l1_half;        /**< bytes of one half of L1 */
+    uint32_t tile_m, tile_n;     /**< multiples of 16, at most 256: a tile fills at most L0C */
+    uint32_t k_chunk;            /**< multiple of k_step: what one half of L1 holds */
+    uint32_t k_step;             /**< multiple of 16: what one half of L0A and of L0B holds */
+    uint32_t flags;              /**< enum op_matmul_flag */
+    uint32_t band;               /**< rows of tiles that are worked on together, at least 1 */
+    uint32_t l1_half;            /**< bytes of one half of L1 */
+    uint32_t pieces_a, pieces_b; /**< in how many a chunk of either is loaded, where the loads of
+                                    the chip leave the choice; at least 1 */
     uint32_t a_pitch, b_pitch, out_pitch;     /**< elements from row to row */
     uint32_t batch_dim[OP_MATMUL_BATCH_DIMS]; /**< at least 1 each */
     /** Bytes from matrix to matrix along each. */

@@ -34,8 +34,9 @@ struct matmul_cut {
     uint32_t rows, blocks; /* rows of each or 0: all of them; blocks of 16 columns */
 };
 
-OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns)
+OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns, uint32_t pieces)
 {
+    (void)pieces; // stage slots are pieces enough
     if (rows <= ROWS_BY_COLUMNS) {
         return (struct matmul_cut){0, STAGE_BYTES / (rows * 32)};
     }

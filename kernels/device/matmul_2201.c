@@ -16,21 +16,21 @@ enum {
     MAX_PITCH = 65535 /* elements, of one nd2nz */
 };
 
-/** One piece is all of a matrix. */
+/** Some rows at a time: cores that share a matrix begin with different ones. */
 struct matmul_cut {
-    uint32_t unused;
+    uint32_t rows;
 };
 
-OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns)
+OP_INLINE struct matmul_cut matmul_cut_of(uint32_t rows, uint32_t columns, uint32_t pieces)
 {
-    (void)rows, (void)columns;
-    return (struct matmul_cut){0};
+    (void)columns;
+    return (struct matmul_cut){op_up16((rows + pieces - 1) / pieces)};
 }
 
 OP_INLINE uint32_t matmul_pieces(struct matmul_cut cut, uint32_t rows, uint32_t columns)
 {
-    (void)cut, (void)rows, (void)columns;
-    return 1;
+    (void)columns;
+    return (rows + cut.rows - 1) / cut.rows;
 }
 
 OP_INLINE void make_fractals(uint32_t l1, uint64_t gm, uint32_t rows, uint32_t columns,
@@ -51,13 +51,16 @@ OP_INLINE void matmul_load(struct matmul_cut cut, uint32_t l1, uint64_t gm, uint
                            uint32_t columns, uint32_t rows_padded, uint32_t pitch, uint32_t piece,
                            uint32_t turn)
 {
-    (void)cut, (void)piece, (void)turn;
+    (void)turn;
+    const uint32_t first = piece * cut.rows, some = op_min(cut.rows, rows - first);
+    const uint64_t from = gm + (uint64_t)first * pitch * MATMUL_UNIT;
+    l1 += first * 32;
     if (pitch <= MAX_PITCH) {
-        make_fractals(l1, gm, rows, columns, pitch, rows_padded);
+        make_fractals(l1, from, some, columns, pitch, rows_padded);
         return;
     }
-    for (uint32_t i = 0; i < rows; i++) {
-        make_fractals(l1 + i * 32, gm + (uint64_t)i * pitch * MATMUL_UNIT, 1, columns, columns,
+    for (uint32_t i = 0; i < some; i++) {
+        make_fractals(l1 + i * 32, from + (uint64_t)i * pitch * MATMUL_UNIT, 1, columns, columns,
                       rows_padded);
     }
 }
