@@ -133,20 +133,22 @@ struct leo_op_arg leo_op_arg_text(const char *text)
     return (struct leo_op_arg){.kind = LEO_OP_TEXT, .count = 1, .text = text};
 }
 
+/* The frame's types by enum leo_dtype. */
+static const struct {
+    bool known;
+    enum op_type type;
+} types[LEO_DTYPE_COUNT] = {
+    [LEO_DTYPE_F16] = {true, OP_TYPE_F16},   [LEO_DTYPE_F32] = {true, OP_TYPE_F32},
+    [LEO_DTYPE_BF16] = {true, OP_TYPE_BF16}, [LEO_DTYPE_S8] = {true, OP_TYPE_I8},
+    [LEO_DTYPE_U8] = {true, OP_TYPE_U8},     [LEO_DTYPE_S16] = {true, OP_TYPE_I16},
+    [LEO_DTYPE_U16] = {true, OP_TYPE_U16},   [LEO_DTYPE_S32] = {true, OP_TYPE_I32},
+    [LEO_DTYPE_U32] = {true, OP_TYPE_U32},   [LEO_DTYPE_S64] = {true, OP_TYPE_I64},
+    [LEO_DTYPE_U64] = {true, OP_TYPE_U64},   [LEO_DTYPE_B8] = {true, OP_TYPE_BOOL},
+};
+
 static leo_status take_type(const struct call *call, const char *param, enum leo_dtype dtype,
                             enum op_type *type)
 {
-    static const struct {
-        bool known;
-        enum op_type type;
-    } types[LEO_DTYPE_COUNT] = {
-        [LEO_DTYPE_F16] = {true, OP_TYPE_F16},   [LEO_DTYPE_F32] = {true, OP_TYPE_F32},
-        [LEO_DTYPE_BF16] = {true, OP_TYPE_BF16}, [LEO_DTYPE_S8] = {true, OP_TYPE_I8},
-        [LEO_DTYPE_U8] = {true, OP_TYPE_U8},     [LEO_DTYPE_S16] = {true, OP_TYPE_I16},
-        [LEO_DTYPE_U16] = {true, OP_TYPE_U16},   [LEO_DTYPE_S32] = {true, OP_TYPE_I32},
-        [LEO_DTYPE_U32] = {true, OP_TYPE_U32},   [LEO_DTYPE_S64] = {true, OP_TYPE_I64},
-        [LEO_DTYPE_U64] = {true, OP_TYPE_U64},   [LEO_DTYPE_B8] = {true, OP_TYPE_BOOL},
-    };
     if ((unsigned)dtype >= LEO_DTYPE_COUNT || !types[dtype].known) {
         return leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has type %s, which no operator takes",
                            call->row->name, param, leo_dtype_name(dtype));
@@ -307,15 +309,55 @@ static leo_status run_plan(struct leo_op_context *context, const struct call *ca
     return op_plan_run(plan, context->stream, &run);
 }
 
+static leo_status find_row(const char *name, const struct op_row **row)
+{
+    *row = op_row_find(name);
+    return *row ? LEO_OK : leo_rt_fail(LEO_ERR_NOT_FOUND, "there is no operator %s", name);
+}
+
+leo_status leo_op_param_count(const char *name, unsigned *count)
+{
+    const struct op_row *row;
+    leo_status status = find_row(name, &row);
+    *count = status == LEO_OK ? row->param_count : 0;
+    return status;
+}
+
+leo_status leo_op_param(const struct leo_op_context *context, const char *name, unsigned index,
+                        struct leo_op_param *out)
+{
+    const struct op_row *row;
+    leo_status status = find_row(name, &row);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (index >= row->param_count) {
+        return leo_rt_fail(LEO_ERR_RANGE, "%s has %u parameters, there is none at %u", name,
+                           row->param_count, index);
+    }
+    const struct op_param *param = &row->params[index];
+    const int kind = kind_of(param->kind);
+    *out = (struct leo_op_param){.name = param->name,
+                                 .kind = kind < 0 ? LEO_OP_NONE : (enum leo_op_arg_kind)kind,
+                                 .optional = param->optional,
+                                 .written = param->role != OP_ROLE_IN};
+    for (unsigned i = 0; i < LEO_DTYPE_COUNT; i++) {
+        const bool takes =
+            types[i].known && param->types[op_engine_chip(context->engine)] >> types[i].type & 1;
+        out->dtypes |= (uint32_t)takes << i;
+    }
+    return LEO_OK;
+}
+
 leo_status leo_op_run(struct leo_op_context *context, const char *name,
                       const struct leo_op_arg *args, unsigned count)
 {
     struct call call;
     struct op_plan *plan;
     call.tensor_count = 0;
-    call.row = op_row_find(name);
-    if (!call.row) {
-        return leo_rt_fail(LEO_ERR_NOT_FOUND, "there is no operator %s", name);
+    leo_status found = find_row(name, &call.row);
+    if (found != LEO_OK) {
+        return found;
     }
     if (count != call.row->param_count) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG, "%s takes %u arguments, %u are given", name,

@@ -50,6 +50,10 @@ void accuracy_params_shape(struct accuracy_params *params, const char *key, uint
 /** A word out of a list, or NULL and an error. */
 const char *accuracy_params_word(struct accuracy_params *params, const char *key,
                                  const char *const *words);
+/** What the row gives, unread; NULL if the key is absent. */
+const char *accuracy_params_text(struct accuracy_params *params, const char *key);
+/** Sets `error`: `what` is wrong with the key's value. */
+void accuracy_params_refuse(struct accuracy_params *params, const char *key, const char *what);
 /** Asserts that every given key was used; false with `error` set otherwise. */
 bool accuracy_params_end(struct accuracy_params *params);
 
@@ -141,6 +145,10 @@ leo_status accuracy_run_op_matmul_relu(struct accuracy_chip *chip, struct accura
 /** A step of a network (workload_network.c). */
 leo_status accuracy_run_network(struct accuracy_chip *chip, struct accuracy_params *params,
                                 struct accuracy_result *result);
+/** Any operator of the library by its name in words ("op_layer_norm": LayerNorm), on a row of its
+ * parameters' names. LEO_ERR_UNSUPPORTED: there is none of that name. */
+leo_status accuracy_run_any_op(struct accuracy_chip *chip, const char *workload,
+                               struct accuracy_params *params, struct accuracy_result *result);
 leo_status accuracy_run_copy(struct accuracy_chip *chip, struct accuracy_params *params,
                              struct accuracy_result *result);
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,

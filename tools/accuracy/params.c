@@ -106,6 +106,16 @@ const char *accuracy_params_word(struct accuracy_params *params, const char *key
     return NULL;
 }
 
+const char *accuracy_params_text(struct accuracy_params *params, const char *key)
+{
+    return find(params, key);
+}
+
+void accuracy_params_refuse(struct accuracy_params *params, const char *key, const char *what)
+{
+    complain(params, what, key, find(params, key));
+}
+
 bool accuracy_params_end(struct accuracy_params *params)
 {
     for (unsigned i = 0; i < params->count; i++) {

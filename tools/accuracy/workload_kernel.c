@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads that are device programs of their own (device/), for the split chip the published
- * examples ran on. */
+/* Workloads that are device programs of their own (device/): those of the vector unit for either
+ * generation, those of the Cube for split chips, on which the published examples ran. */
 #include "accuracy.h"
 
 #include "device/vec_op.h"
 #include <string.h>
 
-extern const unsigned char accuracy_vector_elf[];
-extern const size_t accuracy_vector_elf_bytes;
-extern const unsigned char accuracy_vec_op_elf[];
-extern const size_t accuracy_vec_op_elf_bytes;
-extern const unsigned char accuracy_cube_elf[];
-extern const size_t accuracy_cube_elf_bytes;
+#define PROGRAM(name)                                                                              \
+    extern const unsigned char name##_elf[];                                                       \
+    extern const size_t name##_elf_bytes
+PROGRAM(accuracy_vector);
+PROGRAM(accuracy_vector_1001);
+PROGRAM(accuracy_vec_op);
+PROGRAM(accuracy_vec_op_1001);
+PROGRAM(accuracy_cube);
+#undef PROGRAM
 
 static const char *const f16_only[] = {"f16", NULL};
 static const char *const f32_only[] = {"f32", NULL};
@@ -25,7 +28,7 @@ static const char *const loads[] = {"2d", "3d", NULL};
 
 /** Mirrors of the structs of device/. */
 struct stream_shape {
-    uint32_t elems, tile_elems, buffers, adds, scalar, no_l2;
+    uint32_t elems, tile_elems, buffers, adds, scalar, no_l2, is_f32;
 };
 
 struct tile_walk {
@@ -50,18 +53,30 @@ enum program { PROGRAM_VECTOR, PROGRAM_VEC_OP, PROGRAM_CUBE };
 static leo_status load(struct accuracy_chip *chip, enum program program,
                        struct leo_rt_module **module)
 {
-    switch (program) {
-    case PROGRAM_VECTOR:
-        break;
-    case PROGRAM_VEC_OP:
-        return leo_rt_module_load(chip->device, accuracy_vec_op_elf, accuracy_vec_op_elf_bytes,
-                                  "accuracy", module);
-    case PROGRAM_CUBE:
-        return leo_rt_module_load(chip->device, accuracy_cube_elf, accuracy_cube_elf_bytes,
-                                  "accuracy", module);
-    }
-    return leo_rt_module_load(chip->device, accuracy_vector_elf, accuracy_vector_elf_bytes,
-                              "accuracy", module);
+    const struct {
+        const unsigned char *elf;
+        size_t bytes;
+    } programs[2][3] = {{{accuracy_vector_1001_elf, accuracy_vector_1001_elf_bytes},
+                         {accuracy_vec_op_1001_elf, accuracy_vec_op_1001_elf_bytes},
+                         {accuracy_cube_elf, accuracy_cube_elf_bytes}},
+                        {{accuracy_vector_elf, accuracy_vector_elf_bytes},
+                         {accuracy_vec_op_elf, accuracy_vec_op_elf_bytes},
+                         {accuracy_cube_elf, accuracy_cube_elf_bytes}}};
+    const bool split = chip->caps.vector_cores > 0;
+    return leo_rt_module_load(chip->device, programs[split][program].elf,
+                              programs[split][program].bytes, "accuracy", module);
+}
+
+// Cores that run vector programs.
+static uint32_t vector_cores(const struct accuracy_chip *chip)
+{
+    return chip->caps.vector_cores ? chip->caps.vector_cores : chip->caps.cube_cores;
+}
+
+// Units of two bytes that an element counts as.
+static uint32_t halves_of(const char *dtype)
+{
+    return dtype && strcmp(dtype, "f32") == 0 ? 2 : 1;
 }
 
 static leo_status launch(struct accuracy_chip *chip, enum program program, const char *kernel_name,
@@ -132,28 +147,29 @@ leo_status accuracy_run_stream_add(struct accuracy_chip *chip, struct accuracy_p
 {
     uint64_t addr[3] = {0};
     struct stream_shape s = {0};
-    (void)accuracy_params_word(params, "dtype", f16_only);
+    const uint32_t halves = halves_of(accuracy_params_word(params, "dtype", float_types));
     uint64_t rows = accuracy_params_number(params, "rows", 1, 1, 1u << 20);
     uint64_t cols = accuracy_params_number(params, "cols", 1, 1, 1u << 20);
-    s.tile_elems = (uint32_t)accuracy_params_number(params, "tile_elems", 4096, 16, 98304);
+    s.tile_elems = halves * (uint32_t)accuracy_params_number(params, "tile_elems", 4096, 8, 98304);
     s.buffers = (uint32_t)accuracy_params_number(params, "buffers", 1, 1, 4);
     s.adds = (uint32_t)accuracy_params_number(params, "adds", 1, 1, 1000);
     s.scalar = is_word(params, "unit", units, "vector", "scalar");
     s.no_l2 = is_word(params, "l2", l2_uses, "use", "bypass");
-    uint32_t cores =
-        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
     if (params->error[0] == '\0' &&
-        (rows * cols % 16 || rows * cols > UINT32_MAX || s.tile_elems % 16 ||
+        (rows * cols * halves > UINT32_MAX || s.tile_elems % 16 ||
          (uint64_t)s.tile_elems * 2 * 3 * s.buffers > chip->caps.ub_bytes)) {
         snprintf(params->error, sizeof(params->error),
-                 "rows x cols and tile_elems must be multiples of 16, and three tiles a buffer "
-                 "must fit UB");
+                 "tile_elems must be whole blocks of 32 bytes, and three tiles of each of the "
+                 "%u buffers must fit UB (%u bytes)",
+                 s.buffers, chip->caps.ub_bytes);
     }
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    uint64_t bytes = rows * cols * 2;
-    s.elems = (uint32_t)(rows * cols);
+    uint64_t bytes = rows * cols * halves * 2;
+    s.elems = (uint32_t)(rows * cols * halves);
+    s.is_f32 = halves == 2;
     leo_status status = make_buffers(chip, (uint64_t[]){bytes, bytes, bytes}, 3, addr);
     if (status == LEO_OK) {
         const void *args[] = {&addr[0], &addr[1], &addr[2], &s};
@@ -182,16 +198,29 @@ leo_status accuracy_run_ub_vadd(struct accuracy_chip *chip, struct accuracy_para
     return launch(chip, PROGRAM_VECTOR, "ub_vadd", 1, args, 5, &result->record);
 }
 
-static struct tile_walk read_walk(struct accuracy_params *params)
+// `types`: what the program takes.
+static struct tile_walk read_walk(struct accuracy_params *params, const char *const *types)
 {
     struct tile_walk walk = {0};
-    (void)accuracy_params_word(params, "dtype", f16_only);
+    const uint32_t halves = halves_of(accuracy_params_word(params, "dtype", types));
     walk.rows = (uint32_t)accuracy_params_number(params, "rows", 1, 1, 1u << 16);
-    walk.cols = (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 16);
+    walk.cols = halves * (uint32_t)accuracy_params_number(params, "cols", 1, 1, 1u << 16);
     walk.tile_rows = (uint32_t)accuracy_params_number(params, "tile_rows", 1, 1, 4095);
-    walk.tile_cols = (uint32_t)accuracy_params_number(params, "tile_cols", 16, 16, 65520);
+    walk.tile_cols = halves * (uint32_t)accuracy_params_number(params, "tile_cols", 16, 1, 65520);
     return walk;
 }
+
+// Whether a tile lies in UB, its rows in whole blocks; only the split generation cuts blocks.
+static bool tile_fits(const struct accuracy_chip *chip, const struct tile_walk *walk)
+{
+    const bool whole = walk->tile_cols % 16 == 0 && walk->cols % 16 == 0;
+    const uint64_t row_bytes = ((uint64_t)walk->tile_cols + 15) / 16 * 32;
+    return (whole || chip->caps.vector_cores) && walk->tile_cols <= walk->cols &&
+           walk->tile_rows * row_bytes <= chip->caps.ub_bytes;
+}
+
+static const char tile_rule[] = "a tile must fit the matrix and UB, and on a coupled chip rows "
+                                "must be whole blocks of 32 bytes";
 
 static void expect(struct accuracy_params *params, bool good, const char *what)
 {
@@ -204,15 +233,11 @@ leo_status accuracy_run_gm_to_ub(struct accuracy_chip *chip, struct accuracy_par
                                  struct accuracy_result *result)
 {
     uint64_t addr[1] = {0};
-    struct tile_walk walk = read_walk(params);
-    uint32_t cores =
-        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    struct tile_walk walk = read_walk(params, float_types);
+    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
     uint32_t passes = (uint32_t)accuracy_params_number(params, "passes", 1, 1, 64);
     uint32_t parts = is_word(params, "order", orders, "whole", "quarter") ? 4 : 1;
-    expect(params,
-           walk.tile_cols % 16 == 0 && walk.tile_cols <= walk.cols &&
-               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.ub_bytes,
-           "tile_cols must be a multiple of 16, and a tile must fit the matrix and UB");
+    expect(params, tile_fits(chip, &walk), tile_rule);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
@@ -230,14 +255,10 @@ leo_status accuracy_run_gm_to_ub_shared(struct accuracy_chip *chip, struct accur
                                         struct accuracy_result *result)
 {
     uint64_t addr[1] = {0};
-    struct tile_walk walk = read_walk(params);
-    uint32_t cores =
-        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    struct tile_walk walk = read_walk(params, float_types);
+    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
     uint32_t staggered = is_word(params, "order", shared_orders, "same", "staggered");
-    expect(params,
-           walk.tile_cols % 16 == 0 && walk.cols % walk.tile_cols == 0 &&
-               (uint64_t)walk.tile_rows * walk.tile_cols * 2 <= chip->caps.ub_bytes,
-           "tile_cols must be a multiple of 16 that divides cols, and a tile must fit UB");
+    expect(params, tile_fits(chip, &walk), tile_rule);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
@@ -255,11 +276,10 @@ leo_status accuracy_run_ub_nd2nz(struct accuracy_chip *chip, struct accuracy_par
                                  struct accuracy_result *result)
 {
     uint64_t addr[2] = {0};
-    struct tile_walk walk = read_walk(params);
+    struct tile_walk walk = read_walk(params, f16_only);
     uint32_t c0_stride =
         (uint32_t)accuracy_params_number(params, "c0_stride", walk.tile_rows, 1, 255);
-    uint32_t cores =
-        (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.vector_cores);
+    uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
     expect(params,
            walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 128 == 0 &&
                walk.cols % walk.tile_cols == 0 &&
@@ -283,7 +303,7 @@ leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accura
                                        struct accuracy_result *result)
 {
     uint64_t addr[1] = {0};
-    struct tile_walk walk = read_walk(params);
+    struct tile_walk walk = read_walk(params, f16_only);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
     expect(params,
            (uint64_t)walk.tile_rows * ((walk.tile_cols + 15) / 16 * 32) <= chip->caps.l1_bytes,

@@ -1,163 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workloads that are operators of the library. */
-#include "accuracy.h"
+#include "measure.h"
 
 #include <string.h>
 
-#define MAX_TENSORS 4
-
-static const char *const f16_only[] = {"f16", NULL};
-static const char *const f32_only[] = {"f32", NULL};
-static const char *const float_types[] = {"f16", "f32", NULL};
+static const char *const float_types[] = {"f16", "f32", "bf16", NULL};
 static const char *const residency[] = {"recently_written", NULL};
 static const char *const layouts[] = {"native", "nchw", NULL};
 static const char *const paddings[] = {"same", "valid", NULL};
 
-/** Device tensors of one workload, freed together. */
-struct tensors {
-    struct leo_op_tensor tensor[MAX_TENSORS];
-    unsigned count;
-};
-
-/* Formats as aclFormat numbers them. */
-enum { NC1HWC0 = 3, FRACTAL_Z = 4, FRACTAL_NZ = 29 };
-
-// Channels, and in FRACTAL_Z output channels, are stored in whole groups.
-static size_t stored(int64_t dim, bool grouped)
-{
-    return (size_t)(grouped ? (dim + 15) / 16 * 16 : dim);
-}
-
-static leo_status add_stored(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
-                             unsigned rank, const int64_t *dim, int format)
-{
-    struct leo_op_tensor *tensor = &all->tensor[all->count];
-    *tensor = leo_op_tensor(0, dtype, rank, dim);
-    tensor->format = format;
-    size_t bytes = dtype == LEO_DTYPE_S8 ? 1 : dtype == LEO_DTYPE_F16 ? 2 : 4;
-    for (unsigned i = 0; i < rank; i++) {
-        bytes *= stored(dim[i], format != 0 && (i == 1 || (i == 0 && format != NC1HWC0)));
-    }
-    leo_status status =
-        leo_rt_memory_alloc(chip->device, bytes + LEO_OP_READ_MARGIN, &tensor->addr);
-    all->count += status == LEO_OK;
-    return status;
-}
-
-static leo_status add_tensor(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
-                             unsigned rank, const int64_t *dim)
-{
-    return add_stored(chip, all, dtype, rank, dim, 0);
-}
-
-static leo_status add_matrix(struct accuracy_chip *chip, struct tensors *all, enum leo_dtype dtype,
-                             uint32_t rows, uint32_t columns)
-{
-    const int64_t dim[] = {rows, columns};
-    return add_tensor(chip, all, dtype, 2, dim);
-}
-
-static void free_tensors(struct accuracy_chip *chip, struct tensors *all)
-{
-    for (unsigned i = 0; i < all->count; i++) {
-        (void)leo_rt_memory_free(chip->device, all->tensor[i].addr);
-    }
-}
-
-/** One run of what a row measures. */
-typedef leo_status (*run_fn)(struct accuracy_chip *chip, const struct tensors *all,
-                             const void *options);
-
-// Warm runs, then recording starts; `finish` takes the records of everything launched from then on.
-static leo_status begin(struct accuracy_chip *chip, run_fn run, const struct tensors *all,
-                        const void *options)
-{
-    leo_status status = LEO_OK;
-    for (unsigned i = 0; status == LEO_OK && i < chip->warm; i++) {
-        status = run(chip, all, options);
-    }
-    if (status == LEO_OK) {
-        status = leo_rt_stream_synchronize(chip->stream, -1);
-    }
-    return status == LEO_OK ? leo_rt_profile_start(chip->device, 64, 0) : status;
-}
-
-static leo_status finish(struct accuracy_chip *chip, struct leo_rt_profile_task *tasks, size_t room,
-                         size_t *count)
-{
-    uint64_t lost;
-    leo_status status = leo_rt_stream_synchronize(chip->stream, -1);
-    if (status == LEO_OK) {
-        status = leo_rt_profile_tasks(chip->device, tasks, room, count, &lost);
-    }
-    // The first use of an operator also copies its program to the device: kernels alone count.
-    size_t kernels = 0;
-    for (size_t i = 0; status == LEO_OK && i < *count && i < room; i++) {
-        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL) {
-            tasks[kernels++] = tasks[i];
-        }
-    }
-    *count = kernels;
-    leo_status stopped = leo_rt_profile_stop(chip->device);
-    return status == LEO_OK ? stopped : status;
-}
-
-// One operator may be several tasks: the record tells their sum from the first start to the last
-// end.
-static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record *sum)
-{
-    struct leo_rt_profile_task tasks[64];
-    size_t count = 0;
-    leo_status status = finish(chip, tasks, 64, &count);
-    if (status != LEO_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < count && i < 64; i++) {
-        const struct leo_task_record *record = &tasks[i].record;
-        if (sum->end_ns == 0) {
-            *sum = *record;
-            continue;
-        }
-        sum->end_ns = record->end_ns;
-        sum->core_cycles += record->core_cycles;
-        sum->cores = record->cores > sum->cores ? record->cores : sum->cores;
-        for (unsigned pipe = 0; pipe < sizeof(sum->busy) / sizeof(sum->busy[0]); pipe++) {
-            sum->busy[pipe] += record->busy[pipe];
-        }
-        for (unsigned s = 0; s < sizeof(sum->stall) / sizeof(sum->stall[0]); s++) {
-            sum->stall[s] += record->stall[s];
-        }
-        sum->gm_read += record->gm_read;
-        sum->gm_write += record->gm_write;
-        sum->l2_hits += record->l2_hits;
-        sum->hbm_read += record->hbm_read;
-        sum->hbm_write += record->hbm_write;
-    }
-    return count ? LEO_OK : LEO_ERR_NOT_FOUND;
-}
-
-// Warm runs and the measured one; frees the tensors. `status`: of what was done so far.
-static leo_status measure(struct accuracy_chip *chip, run_fn run, struct tensors *all,
-                          const void *options, leo_status status, struct leo_task_record *record)
-{
-    if (status == LEO_OK) {
-        status = begin(chip, run, all, options);
-    }
-    if (status == LEO_OK) {
-        status = run(chip, all, options);
-        leo_status end = finish_sum(chip, record);
-        status = leo_status_first(status, end);
-    }
-    free_tensors(chip, all);
-    return status;
-}
-
-static struct leo_op_arg tensor(const struct tensors *all, unsigned which)
+static struct leo_op_arg tensor(const struct accuracy_tensors *all, unsigned which)
 {
     return leo_op_arg_tensor(&all->tensor[which]);
 }
 
-static leo_status run_cast(struct accuracy_chip *chip, const struct tensors *all,
+static leo_status run_cast(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                            const void *options)
 {
     (void)options;
@@ -165,7 +22,7 @@ static leo_status run_cast(struct accuracy_chip *chip, const struct tensors *all
                   tensor(all, 1));
 }
 
-static leo_status run_momentum(struct accuracy_chip *chip, const struct tensors *all,
+static leo_status run_momentum(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                                const void *options)
 {
     (void)options;
@@ -173,17 +30,39 @@ static leo_status run_momentum(struct accuracy_chip *chip, const struct tensors 
                   leo_op_arg_number(1), leo_op_arg_number(0.1), leo_op_arg_number(0.9));
 }
 
-static leo_status run_product(struct accuracy_chip *chip, const struct tensors *all,
+/* What frameworks ask for, by chip: how factors of f32 may be narrowed on their way to the Cube
+ * (cubeMathType). The coupled chip's multiplies no f32. */
+static struct leo_op_arg product_math(const struct accuracy_chip *chip)
+{
+    return leo_op_arg_number(chip->caps.vector_cores ? 0 : 2);
+}
+
+static struct leo_op_arg convolution_math(const struct accuracy_chip *chip)
+{
+    return leo_op_arg_number(chip->caps.vector_cores ? 3 : 1);
+}
+
+static leo_status run_product(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                               const void *options)
 {
     return LEO_OP(chip->ops, "FusedMatmul", tensor(all, 0), tensor(all, 1), leo_op_arg_none(),
-                  leo_op_arg_none(), leo_op_arg_text(options), leo_op_arg_number(0),
-                  tensor(all, 2));
+                  leo_op_arg_none(), leo_op_arg_text(options), product_math(chip), tensor(all, 2));
 }
 
 static enum leo_dtype dtype_of(const char *word)
 {
-    return word && strcmp(word, "f16") == 0 ? LEO_DTYPE_F16 : LEO_DTYPE_F32;
+    enum leo_dtype type = LEO_DTYPE_F32;
+    if (word && strcmp(word, "f16") == 0) {
+        type = LEO_DTYPE_F16;
+    } else if (word && strcmp(word, "bf16") == 0) {
+        type = LEO_DTYPE_BF16;
+    }
+    return type;
+}
+
+static enum leo_dtype read_dtype(struct accuracy_params *params)
+{
+    return dtype_of(accuracy_params_word(params, "dtype", float_types));
 }
 
 static uint32_t size_of(struct accuracy_params *params, const char *key)
@@ -194,7 +73,7 @@ static uint32_t size_of(struct accuracy_params *params, const char *key)
 leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_params *params,
                                 struct accuracy_result *result)
 {
-    struct tensors all = {0};
+    struct accuracy_tensors all = {0};
     enum leo_dtype from = dtype_of(accuracy_params_word(params, "from", float_types));
     enum leo_dtype to = dtype_of(accuracy_params_word(params, "to", float_types));
     const uint32_t rows = size_of(params, "rows"), cols = size_of(params, "cols");
@@ -202,11 +81,11 @@ leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_para
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_matrix(chip, &all, from, rows, cols);
+    leo_status status = accuracy_add_matrix(chip, &all, from, rows, cols);
     if (status == LEO_OK) {
-        status = add_matrix(chip, &all, to, rows, cols);
+        status = accuracy_add_matrix(chip, &all, to, rows, cols);
     }
-    status = measure(chip, run_cast, &all, NULL, status, &result->record);
+    status = accuracy_measure(chip, run_cast, &all, NULL, status, &result->record);
     if (status == LEO_OK && cores && result->record.cores != cores) {
         snprintf(params->error, sizeof(params->error),
                  "the operator used %u cores, the row says %llu", result->record.cores,
@@ -219,17 +98,17 @@ leo_status accuracy_run_op_cast(struct accuracy_chip *chip, struct accuracy_para
 leo_status accuracy_run_op_momentum(struct accuracy_chip *chip, struct accuracy_params *params,
                                     struct accuracy_result *result)
 {
-    struct tensors all = {0};
-    (void)accuracy_params_word(params, "dtype", f32_only);
+    struct accuracy_tensors all = {0};
+    const enum leo_dtype dtype = read_dtype(params);
     const uint32_t rows = size_of(params, "rows"), cols = size_of(params, "cols");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
     leo_status status = LEO_OK;
     for (int i = 0; status == LEO_OK && i < 3; i++) {
-        status = add_matrix(chip, &all, LEO_DTYPE_F32, rows, cols);
+        status = accuracy_add_matrix(chip, &all, dtype, rows, cols);
     }
-    return measure(chip, run_momentum, &all, NULL, status, &result->record);
+    return accuracy_measure(chip, run_momentum, &all, NULL, status, &result->record);
 }
 
 // Published times of convolutions, pooling and the products of the first generation are of the
@@ -246,8 +125,8 @@ static bool is_native(struct accuracy_params *params, bool otherwise)
 static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params *params, bool relu,
                              struct accuracy_result *result)
 {
-    struct tensors all = {0};
-    (void)accuracy_params_word(params, "dtype", f16_only);
+    struct accuracy_tensors all = {0};
+    const enum leo_dtype dtype = read_dtype(params);
     const uint32_t m = size_of(params, "m"), k = size_of(params, "k"), n = size_of(params, "n");
     if (relu) {
         // As much of them as fits lies in L2 after a warm run.
@@ -258,15 +137,15 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
         return LEO_ERR_INVALID_ARG;
     }
     const int64_t a[] = {m, k}, b[] = {k, n}, out[] = {m, n};
-    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 2, a, format);
+    leo_status status = accuracy_add_stored(chip, &all, dtype, 2, a, format);
     if (status == LEO_OK) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 2, b, format);
+        status = accuracy_add_stored(chip, &all, dtype, 2, b, format);
     }
     if (status == LEO_OK) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 2, out, format);
+        status = accuracy_add_stored(chip, &all, dtype, 2, out, format);
     }
     result->operations = 2.0 * m * n * k;
-    return measure(chip, run_product, &all, relu ? "relu" : "", status, &result->record);
+    return accuracy_measure(chip, run_product, &all, relu ? "relu" : "", status, &result->record);
 }
 
 leo_status accuracy_run_op_matmul(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -288,18 +167,18 @@ struct window {
 };
 
 // Tensor 0: images, 1: filters, 2: results.
-static leo_status run_conv(struct accuracy_chip *chip, const struct tensors *all,
+static leo_status run_conv(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                            const void *options)
 {
     const struct window *w = options;
     return LEO_OP(chip->ops, "Convolution", tensor(all, 0), tensor(all, 1), leo_op_arg_none(),
                   leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
                   leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), leo_op_arg_ints(w->zero, 2),
-                  leo_op_arg_number(1), tensor(all, 2), leo_op_arg_number(0));
+                  leo_op_arg_number(1), tensor(all, 2), convolution_math(chip));
 }
 
 // Tensor 3: the gradient.
-static leo_status run_conv_grad(struct accuracy_chip *chip, const struct tensors *all,
+static leo_status run_conv_grad(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                                 const void *options)
 {
     const struct window *w = options;
@@ -307,13 +186,13 @@ static leo_status run_conv_grad(struct accuracy_chip *chip, const struct tensors
     return LEO_OP(chip->ops, "ConvolutionBackward", tensor(all, 2), tensor(all, 0), tensor(all, 1),
                   leo_op_arg_none(), leo_op_arg_ints(w->stride, 2), leo_op_arg_ints(w->padding, 2),
                   leo_op_arg_ints(w->one, 2), leo_op_arg_number(0), leo_op_arg_ints(w->zero, 2),
-                  leo_op_arg_number(1), leo_op_arg_bools(wanted, 3), leo_op_arg_number(0),
+                  leo_op_arg_number(1), leo_op_arg_bools(wanted, 3), convolution_math(chip),
                   w->input_gradient ? tensor(all, 3) : leo_op_arg_none(),
                   w->input_gradient ? leo_op_arg_none() : tensor(all, 3), leo_op_arg_none());
 }
 
 // Tensor 1: results, 2: the mask of their positions.
-static leo_status run_maxpool(struct accuracy_chip *chip, const struct tensors *all,
+static leo_status run_maxpool(struct accuracy_chip *chip, const struct accuracy_tensors *all,
                               const void *options)
 {
     const struct window *w = options;
@@ -352,9 +231,9 @@ enum conv_pass { CONV_FORWARD, CONV_GRAD_FILTER, CONV_GRAD_INPUT };
 static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_params *params,
                                enum conv_pass pass, struct accuracy_result *result)
 {
-    struct tensors all = {0};
+    struct accuracy_tensors all = {0};
     struct window window = {.input_gradient = pass == CONV_GRAD_INPUT};
-    (void)accuracy_params_word(params, "dtype", f16_only);
+    const enum leo_dtype dtype = read_dtype(params);
     const int64_t n = size_of(params, "n"), ci = size_of(params, "ci"), co = size_of(params, "co");
     const int64_t h = size_of(params, "h"), w = size_of(params, "w");
     read_window(params, &window);
@@ -366,22 +245,22 @@ static leo_status run_conv_row(struct accuracy_chip *chip, struct accuracy_param
     const int64_t k = window.size[0];
     const int64_t in[] = {n, ci, h, w}, filter[] = {co, ci, k, k};
     const int64_t out[] = {n, co, windows_along(&window, h), windows_along(&window, w)};
-    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, maps);
+    leo_status status = accuracy_add_stored(chip, &all, dtype, 4, in, maps);
     if (status == LEO_OK) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, filter, weights);
+        status = accuracy_add_stored(chip, &all, dtype, 4, filter, weights);
     }
     if (status == LEO_OK) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, out, maps);
+        status = accuracy_add_stored(chip, &all, dtype, 4, out, maps);
     }
     if (status == LEO_OK && pass == CONV_GRAD_INPUT) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, maps);
+        status = accuracy_add_stored(chip, &all, dtype, 4, in, maps);
     }
     if (status == LEO_OK && pass == CONV_GRAD_FILTER) { // in f32, as the chip's operator has it
-        status = add_stored(chip, &all, LEO_DTYPE_F32, 4, filter, weights);
+        status = accuracy_add_stored(chip, &all, LEO_DTYPE_F32, 4, filter, weights);
     }
     result->operations = 2.0 * (double)(out[0] * out[1] * out[2] * out[3]) * (double)(ci * k * k);
-    return measure(chip, pass == CONV_FORWARD ? run_conv : run_conv_grad, &all, &window, status,
-                   &result->record);
+    return accuracy_measure(chip, pass == CONV_FORWARD ? run_conv : run_conv_grad, &all, &window,
+                            status, &result->record);
 }
 
 leo_status accuracy_run_op_conv2d(struct accuracy_chip *chip, struct accuracy_params *params,
@@ -408,9 +287,9 @@ leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
                                           struct accuracy_params *params,
                                           struct accuracy_result *result)
 {
-    struct tensors all = {0};
+    struct accuracy_tensors all = {0};
     struct window window = {0};
-    (void)accuracy_params_word(params, "dtype", f16_only);
+    const enum leo_dtype dtype = read_dtype(params);
     const int64_t n = size_of(params, "n"), c = size_of(params, "c");
     const int64_t h = size_of(params, "h"), w = size_of(params, "w");
     read_window(params, &window);
@@ -420,47 +299,47 @@ leo_status accuracy_run_op_maxpool_argmax(struct accuracy_chip *chip,
     }
     const int64_t in[] = {n, c, h, w};
     const int64_t out[] = {n, c, windows_along(&window, h), windows_along(&window, w)};
-    leo_status status = add_stored(chip, &all, LEO_DTYPE_F16, 4, in, format);
+    leo_status status = accuracy_add_stored(chip, &all, dtype, 4, in, format);
     if (status == LEO_OK) {
-        status = add_stored(chip, &all, LEO_DTYPE_F16, 4, out, format);
+        status = accuracy_add_stored(chip, &all, dtype, 4, out, format);
     }
     if (status == LEO_OK) {
         // The operator prescribes the shape of its mask.
         const int64_t mask[] = {n, c, window.size[0] * window.size[1],
                                 ((out[2] * out[3] + 15) / 16 + 1) * 32};
-        status = add_tensor(chip, &all, LEO_DTYPE_S8, 4, mask);
+        status = accuracy_add_stored(chip, &all, LEO_DTYPE_S8, 4, mask, 0);
     }
-    return measure(chip, run_maxpool, &all, &window, status, &result->record);
+    return accuracy_measure(chip, run_maxpool, &all, &window, status, &result->record);
 }
 
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result)
 {
-    struct tensors all = {0};
+    struct accuracy_tensors all = {0};
     struct leo_rt_profile_task tasks[8];
     size_t count = 0;
     (void)accuracy_params_number(params, "stream", 1, 1, 1);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
-    leo_status status = add_matrix(chip, &all, LEO_DTYPE_F32, 1, 128);
+    leo_status status = accuracy_add_matrix(chip, &all, LEO_DTYPE_F32, 1, 128);
     if (status == LEO_OK) {
-        status = add_matrix(chip, &all, LEO_DTYPE_F16, 1, 128);
+        status = accuracy_add_matrix(chip, &all, LEO_DTYPE_F16, 1, 128);
     }
     if (status == LEO_OK) {
-        status = begin(chip, run_cast, &all, NULL);
+        status = accuracy_begin(chip, run_cast, &all, NULL);
     }
     if (status == LEO_OK) {
         for (int i = 0; status == LEO_OK && i < 2; i++) {
             status = run_cast(chip, &all, NULL);
         }
-        leo_status end = finish(chip, tasks, 8, &count);
+        leo_status end = accuracy_finish(chip, tasks, 8, &count);
         status = leo_status_first(status, end);
     }
     if (status == LEO_OK && count == 2) {
         result->record = tasks[0].record;
         result->gap_us = (double)(tasks[1].record.start_ns - tasks[0].record.end_ns) / 1e3;
     }
-    free_tensors(chip, &all);
+    accuracy_free_tensors(chip, &all);
     return status;
 }

@@ -93,6 +93,21 @@ LEO_MUST_CHECK leo_status leo_op_run(struct leo_op_context *context, const char 
     leo_op_run(context, name, (const struct leo_op_arg[]){__VA_ARGS__},                            \
                sizeof((const struct leo_op_arg[]){__VA_ARGS__}) / sizeof(struct leo_op_arg))
 
+/** A parameter of an operator, as docs/api/aclnn.md lists it. */
+struct leo_op_param {
+    const char *name;
+    enum leo_op_arg_kind kind; /**< LEO_OP_NONE: of a kind that leo_op_run cannot pass */
+    bool optional;             /**< may be leo_op_arg_none() */
+    bool written;
+    uint32_t dtypes; /**< tensors: bit (1 << enum leo_dtype) for each type the chip takes there */
+};
+/** How many parameters an operator has. LEO_ERR_NOT_FOUND: there is no such operator. */
+LEO_MUST_CHECK leo_status leo_op_param_count(const char *name, unsigned *count);
+/** Parameter `index` of an operator on the context's chip. LEO_ERR_NOT_FOUND: no such operator;
+ * LEO_ERR_RANGE: it has fewer parameters. */
+LEO_MUST_CHECK leo_status leo_op_param(const struct leo_op_context *context, const char *name,
+                                       unsigned index, struct leo_op_param *param);
+
 #ifdef __cplusplus
 }
 #endif

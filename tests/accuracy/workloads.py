@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads of leo accuracy with other parameters than the published rows have: workloads.py LEO.
+Each row takes a time that memory and cores allow, or is refused with the reason."""
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BOTH = ("ascend910a", "ascend910b1")
+SPLIT = ("ascend910b1",)
+
+# Chips, workload, parameters, least microseconds: bytes through HBM (1.2 and 1.6 TB/s at most) or steps of a unit.
+GOOD = [
+    (BOTH, "stream_add", "dtype=f16 rows=333 cols=777 tile_elems=2048 cores=5 adds=3", 1.5),
+    (BOTH, "stream_add", "dtype=f32 rows=512 cols=2048 tile_elems=3000 buffers=2 cores=7", 7.5),
+    (BOTH, "gm_to_ub", "dtype=f32 rows=1024 cols=1024 tile_rows=16 tile_cols=512 cores=16", 2.5),
+    (SPLIT, "gm_to_ub", "dtype=f16 rows=1000 cols=1000 tile_rows=10 tile_cols=100 cores=3", 1.2),
+    (BOTH, "gm_to_ub_shared", "dtype=f16 rows=256 cols=512 tile_rows=64 tile_cols=64 order=staggered cores=8", 1.5),
+    (BOTH, "vec_op", "dtype=f16 op=vadd repeat=40 count=100", 4),
+    (BOTH, "vec_op", "dtype=f32 op=vexp repeat=40 count=10", 1),
+    (SPLIT, "matmul_tiled", "dtype=f16 m=256 n=256 k=256 base=128x128x64 load=3d cores=4", 1),
+    (BOTH, "op_softmax", "dtype=f32 rows=64 cols=1000 dim=1", 1),
+    (BOTH, "op_layer_norm", "input=f16:64x1024 normalizedShape=1024 eps=1e-5 out=f16:64x1024", 1),
+    (BOTH, "op_lt_tensor", "dtype=f32 rows=10 cols=1000", 1),
+    (BOTH, "op_foreach_add_scalar", "x=f32:10x10 tensors=3 scalar=f32: out=f32:10x10", 1),
+    (BOTH, "op_relu", "self=f16:2x20x8x8:nc1hwc0 out=f16:2x20x8x8:nc1hwc0", 1),
+    (BOTH, "op_matmul", "dtype=f32 m=64 k=64 n=64", 1),
+    (BOTH, "op_conv2d", "dtype=f32 n=1 ci=16 co=16 k=3 s=1 h=8 w=8 pad=same", 1),
+]
+
+# Chips, workload, parameters, what the text must say.
+BAD = [
+    (BOTH, "op_add", "dtype=f16 rows=8 cols=8", "parameter alpha: missing"),
+    (BOTH, "op_relu", "dtype=f17 rows=8 cols=8", "f17: no type of an element"),
+    (BOTH, "op_relu", "self=f16:3y4", "expected a tensor"),
+    (BOTH, "op_relu", "dtype=f16 rows=8 cols=8 dim=1", "no such parameter"),
+    (BOTH, "op_nonsense", "dtype=f16 rows=8 cols=8", "there is no operator Nonsense"),
+    (BOTH, "stream_add", "dtype=f16 rows=8 cols=8 tile_elems=100", "whole blocks of 32 bytes"),
+    (("ascend910a",), "gm_to_ub", "dtype=f16 rows=9 cols=33 tile_rows=1 tile_cols=32", "whole blocks of 32 bytes"),
+    (("ascend910a",), "matmul_tiled", "dtype=f16 m=64 n=64 k=64", "split chips"),
+]
+
+leo = sys.argv[1]
+rows = [(soc, *row) for table in (GOOD, BAD) for socs, *row in table for soc in socs]
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file)
+        out.writerow("id,soc,workload,params,metric,value,unit,source".split(","))
+        for at, (soc, workload, params, _) in enumerate(rows):
+            out.writerow((f"W{at:02d}", soc, workload, params, "task_us", 1, "us", "none"))
+    text = subprocess.run((leo, "accuracy", path), check=False, capture_output=True, text=True).stdout
+lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("W")}
+wrong = 0
+for at, (soc, workload, params, expected) in enumerate(rows):
+    line = lines.get(f"W{at:02d}", "")
+    if isinstance(expected, str):
+        good = expected in line
+    else:
+        words = line.split()
+        good = "FAILED" not in line and "skipped" not in line and len(words) > 4 and float(words[4]) >= expected
+    if not good:
+        wrong += 1
+        print(f"{soc} {workload} {params}: expected {expected!r}, printed: {line}")
+print(f"{len(rows)} rows, {wrong} wrong")
+sys.exit(wrong > 0)
