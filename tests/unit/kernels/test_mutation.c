@@ -132,6 +132,15 @@ static void run_add(struct rig *rig)
                     LEO_OK);
 }
 
+/* A number a row: filled in again where the row before was read. */
+static void run_number_a_row(struct rig *rig)
+{
+    struct rig_buffer x = rig_put(rig, LEO_DTYPE_F32, ROWS, COLUMNS, NULL),
+                      number = rig_put(rig, LEO_DTYPE_F32, ROWS, 1, NULL),
+                      y = rig_put(rig, LEO_DTYPE_F32, ROWS, COLUMNS, NULL);
+    CU_ASSERT_EQUAL(LEO_OP(rig->context, "Mul", t(&x), t(&number), t(&y)), LEO_OK);
+}
+
 /* A chain of instructions, each of which reads what the one before wrote. */
 static void run_chain(struct rig *rig)
 {
@@ -175,10 +184,10 @@ static void run_momentum(struct rig *rig)
 /** A kernel file, and uses of it that together need all of its synchronisation. */
 static const struct subject {
     const char *name;
-    void (*run[4])(struct rig *rig);
+    void (*run[5])(struct rig *rig);
 } subjects[] = {
     {"matmul", {run_matmul, run_plain_matmul, run_small_matmul}},
-    {"tile", {run_add, run_chain, run_threshold, run_compare}},
+    {"tile", {run_add, run_number_a_row, run_chain, run_threshold, run_compare}},
     {"momentum", {run_momentum}},
 };
 
