@@ -6,13 +6,60 @@
 
 #include <stdbool.h>
 
-/* Where the element of the table is; false: nothing is to be done. */
-static bool find(const struct op_index_args *a, uint64_t at, uint64_t *addr)
+/* Where the walk over the index space is: in the table, among the values and in each index tensor.
+ */
+struct cursor {
+    uint64_t table, value, index[OP_INDEX_MAX];
+};
+
+/* Offsets by division, once a row; step goes along the last dimension. */
+static struct cursor begin_row(const struct op_index_args *a, uint64_t at)
 {
-    *addr = a->table + op_offset(a->rank, a->dim, a->table_stride, at);
+    struct cursor c;
+    c.table = a->table + op_offset(a->rank, a->dim, a->table_stride, at);
+    c.value = a->mode == OP_INDEX_GET ? a->value + at * op_bytes_of(a->value_type)
+                                      : a->value + op_offset(a->rank, a->dim, a->value_stride, at);
     for (uint32_t k = 0; k < a->indices; k++) {
-        int64_t i = op_get_i(a->index[k] + op_offset(a->rank, a->dim, a->index_stride[k], at),
-                             a->index_type[k]);
+        c.index[k] = a->index[k] + op_offset(a->rank, a->dim, a->index_stride[k], at);
+    }
+    return c;
+}
+
+OP_INLINE void step(const struct op_index_args *a, struct cursor *c)
+{
+    if (a->rank == 0) {
+        return;
+    }
+    const uint32_t last = a->rank - 1u;
+    c->table += (uint64_t)a->table_stride[last];
+    c->value +=
+        a->mode == OP_INDEX_GET ? op_bytes_of(a->value_type) : (uint64_t)a->value_stride[last];
+    for (uint32_t k = 0; k < a->indices; k++) {
+        c->index[k] += (uint64_t)a->index_stride[k][last];
+    }
+}
+
+/* Elements from `at` on in its row, at most up to `end`. */
+OP_INLINE uint64_t rest_of_row(const struct op_index_args *a, uint64_t at, uint64_t end)
+{
+    const uint64_t dim = a->rank ? (uint64_t)a->dim[a->rank - 1] : 1;
+    return op_min64(dim - at % dim, end - at);
+}
+
+/* Dimensions of one element at the end would make every element a row of its own. */
+OP_INLINE void drop_ones(struct op_index_args *a, uint32_t keep)
+{
+    while (a->rank > keep && a->dim[a->rank - 1] == 1) {
+        a->rank--;
+    }
+}
+
+/* Where the element of the table is; false: nothing is to be done. */
+static bool find(const struct op_index_args *a, const struct cursor *c, uint64_t *addr)
+{
+    *addr = c->table;
+    for (uint32_t k = 0; k < a->indices; k++) {
+        int64_t i = op_get_i(c->index[k], a->index_type[k]);
         if (k == 0 && i == a->skip) {
             return false;
         }
@@ -41,14 +88,19 @@ OP_INLINE void move(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_
 
 __global__ __vector__ void index_get(struct op_index_args args)
 {
-    const struct op_index_args a = args;
+    struct op_index_args a = args;
     const struct op_span span = op_block_span(a.value, a.value_type, a.count, a.per_block);
-    const uint32_t unit = op_bytes_of(a.value_type);
-    for (uint64_t i = span.begin; i < span.end; i++) {
-        uint64_t addr;
-        if (find(&a, i, &addr)) {
-            move(a.value + i * unit, a.value_type, addr, a.table_type);
+    drop_ones(&a, 1);
+    for (uint64_t at = span.begin; at < span.end;) {
+        struct cursor c = begin_row(&a, at);
+        const uint64_t length = rest_of_row(&a, at, span.end);
+        for (uint64_t i = 0; i < length; i++, step(&a, &c)) {
+            uint64_t addr;
+            if (find(&a, &c, &addr)) {
+                move(c.value, a.value_type, addr, a.table_type);
+            }
         }
+        at += length;
     }
     op_flush();
 }
@@ -74,6 +126,20 @@ static bool take_part(struct op_index_args *a)
     return true;
 }
 
+static void change(const struct op_index_args *a, uint64_t addr, uint64_t value)
+{
+    if (a->mode == OP_INDEX_PUT) {
+        move(addr, a->table_type, value, a->value_type);
+    } else if (is_float(a->table_type)) {
+        const double old = op_get_d(addr, a->table_type), x = op_get_d(value, a->value_type);
+        op_put_d(addr, a->table_type, a->mode == OP_INDEX_ADD ? old + a->scale * x : old * x);
+    } else {
+        const int64_t old = op_get_i(addr, a->table_type), x = op_get_i(value, a->value_type);
+        op_put_i(addr, a->table_type,
+                 a->mode == OP_INDEX_ADD ? old + (int64_t)a->scale * x : old * x);
+    }
+}
+
 /* Several positions may name one element, and their order counts: they are in one block. */
 __global__ __vector__ void index_put(struct op_index_args args)
 {
@@ -81,22 +147,17 @@ __global__ __vector__ void index_put(struct op_index_args args)
     if (!take_part(&a)) {
         return;
     }
-    for (uint64_t i = 0; i < a.count; i++) {
-        const uint64_t value = a.value + op_offset(a.rank, a.dim, a.value_stride, i);
-        uint64_t addr;
-        if (!find(&a, i, &addr)) {
-            continue;
+    drop_ones(&a, 1);
+    for (uint64_t at = 0; at < a.count;) {
+        struct cursor c = begin_row(&a, at);
+        const uint64_t length = rest_of_row(&a, at, a.count);
+        for (uint64_t i = 0; i < length; i++, step(&a, &c)) {
+            uint64_t addr;
+            if (find(&a, &c, &addr)) {
+                change(&a, addr, c.value);
+            }
         }
-        if (a.mode == OP_INDEX_PUT) {
-            move(addr, a.table_type, value, a.value_type);
-        } else if (is_float(a.table_type)) {
-            const double old = op_get_d(addr, a.table_type), x = op_get_d(value, a.value_type);
-            op_put_d(addr, a.table_type, a.mode == OP_INDEX_ADD ? old + a.scale * x : old * x);
-        } else {
-            const int64_t old = op_get_i(addr, a.table_type), x = op_get_i(value, a.value_type);
-            op_put_i(addr, a.table_type,
-                     a.mode == OP_INDEX_ADD ? old + (int64_t)a.scale * x : old * x);
-        }
+        at += length;
     }
     op_flush();
 }

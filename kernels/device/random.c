@@ -50,7 +50,8 @@ static void put_one(const struct op_random_args *t, uint64_t i, const struct wor
     const uint64_t addr = t->out + i * op_bytes_of(t->out_type);
     const uint32_t word = words->word[which];
     if (t->mode == OP_RANDOM_UNIFORM) {
-        op_put_f(addr, t->out_type, (float)(t->a + (t->b - t->a) * (double)unit_of(word)));
+        op_put_f(addr, t->out_type,
+                 __builtin_fmaf(unit_of(word), (float)(t->b - t->a), (float)t->a));
     } else if (t->mode == OP_RANDOM_NORMAL) {
         op_put_f(addr, t->out_type, (float)(t->a + t->b * (double)normal_of(words, which)));
     } else if (t->mode == OP_RANDOM_INTEGER) {

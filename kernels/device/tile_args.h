@@ -83,6 +83,10 @@ enum op_tile_input {
     OP_TILE_ROW_NUMBER, /**< one number a row (or for all): fills its slot */
     OP_TILE_ROW,    /**< the same row for all rows: loaded once, as often as rows fit in a tile */
     OP_TILE_COLUMN, /**< one number a row, several rows in a tile */
+    /* Not in memory: where the element is, as f32. Needs a ramp. */
+    OP_TILE_PLACE,        /**< in the whole output */
+    OP_TILE_PLACE_ROW,    /**< along the last dimension but one */
+    OP_TILE_PLACE_COLUMN, /**< along the last */
 };
 
 /** A place in UB. step: distance of the second one where loads or stores run beside arithmetic,
@@ -106,8 +110,9 @@ struct op_tile_args {
     uint8_t out_bytes, out_slot;
     uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];
     uint8_t in_bytes[OP_TILE_INS];
-    uint8_t words;    /**< 1: numbers of i32 inputs fill as words, not as f32 */
-    uint8_t infinite; /**< 1: infinities of the result are meant, in the saturating mode too */
+    uint8_t ramp_slot; /**< 0, 1, 2, ... as f32; OP_TILE_SLOTS: none */
+    uint8_t words;     /**< 1: numbers of i32 inputs fill as words, not as f32 */
+    uint8_t infinite;  /**< 1: infinities of the result are meant, in the saturating mode too */
 
     /* Lists. A program loads the used part alone: a load from global memory is slow. */
     struct op_tile_slot slot[OP_TILE_SLOTS];

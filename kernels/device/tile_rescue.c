@@ -30,6 +30,19 @@ static float compute(uint32_t function, float x, float y)
     }
 }
 
+/* `bits` bits, the others 1; bytes beyond were not written. */
+OP_INLINE uint64_t mask_word(uint32_t from, uint32_t bits)
+{
+    if (bits == 64) {
+        return *(const __ubuf__ volatile uint64_t *)(uintptr_t)from;
+    }
+    uint64_t word = UINT64_MAX << bits;
+    for (uint32_t i = 0; i < bits; i += 8) {
+        word |= (uint64_t)*(const __ubuf__ volatile uint8_t *)(uintptr_t)(from + i / 8) << i;
+    }
+    return word;
+}
+
 /* Elements of `to` whose bit of `good` is 0. */
 static void rescue(uint32_t function, uint32_t to, uint32_t good, uint32_t x, uint32_t y,
                    uint32_t count)
@@ -37,10 +50,7 @@ static void rescue(uint32_t function, uint32_t to, uint32_t good, uint32_t x, ui
     set_flag(PIPE_V, PIPE_S, EVENT_RESCUE);
     wait_flag(PIPE_V, PIPE_S, EVENT_RESCUE);
     for (uint32_t at = 0; at < count; at += 64) {
-        uint64_t bad = ~*(const __ubuf__ volatile uint64_t *)(uintptr_t)(good + at / 8);
-        if (count - at < 64) {
-            bad &= (UINT64_C(1) << (count - at)) - 1;
-        }
+        uint64_t bad = ~mask_word(good + at / 8, op_min(count - at, 64));
         for (; bad; bad &= bad - 1) {
             const uint32_t i = at + (uint32_t)__builtin_ctzll(bad);
             *element(to, i) = compute(function, *element(x, i), *element(y, i));

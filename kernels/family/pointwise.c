@@ -129,15 +129,19 @@ static bool can_merge(const struct op_pointwise_space *space, unsigned tensors, 
     return true;
 }
 
-// Whether the expression asks where its element lies: then dimensions must stay as they are.
-static bool asks_places(const struct op_pointwise_work *work)
+bool op_pointwise_is_place(const struct op_pointwise_work *work, unsigned var)
 {
+    return work->op->var[var] >= OP_VAR_INDEX && work->op->var[var] <= OP_VAR_COLUMN;
+}
+
+// Then dimensions must stay as they are.
+bool op_pointwise_asks_places(const struct op_pointwise_work *work)
+{
+    bool asks = false;
     for (unsigned i = 0; i < work->op->var_count; i++) {
-        if (work->op->var[i] >= OP_VAR_INDEX && work->op->var[i] <= OP_VAR_COLUMN) {
-            return true;
-        }
+        asks = asks || op_pointwise_is_place(work, i);
     }
-    return false;
+    return asks;
 }
 
 static void make_plain_space(const struct op_pointwise_work *work, struct op_pointwise_space *space)
@@ -158,7 +162,7 @@ static void make_plain_space(const struct op_pointwise_work *work, struct op_poi
 
 static void make_space(const struct op_pointwise_work *work, struct op_pointwise_space *space)
 {
-    if (asks_places(work)) {
+    if (op_pointwise_asks_places(work)) {
         make_plain_space(work, space);
         return;
     }
@@ -414,12 +418,12 @@ static leo_status plan_work(const struct op_pointwise_work *work)
 {
     struct op_pointwise_space space;
     const char class = class_of(work);
-    const bool places = asks_places(work), floats = class == 'f';
+    const bool places = op_pointwise_asks_places(work), floats = class == 'f';
     bool done = false;
     leo_status status = LEO_OK;
     make_space(work, &space);
-    if (op_tensor_count(&work->out) >= LEAST_TILE && !places) {
-        status = op_pointwise_plan_moves(work, &space, &done);
+    if (op_tensor_count(&work->out) >= LEAST_TILE) {
+        status = places ? LEO_OK : op_pointwise_plan_moves(work, &space, &done);
         if (status == LEO_OK && !done) {
             status = op_pointwise_plan_tiles(work, &space, class, &done);
         }

@@ -33,6 +33,9 @@ bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats)
 /** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
  * of a mask is, or results are elements of inputs that are no wider. */
 bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);
+/** Whether a variable is where its element lies; and whether one of the expression is. */
+bool op_pointwise_is_place(const struct op_pointwise_work *work, unsigned var);
+bool op_pointwise_asks_places(const struct op_pointwise_work *work);
 /** Whether the output is the one input, converted if need be. */
 bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 /** Appends the launch of a copy without conversion between layouts, if it can; sets *done. */

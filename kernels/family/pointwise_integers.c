@@ -428,6 +428,11 @@ static void take_inputs(struct op_list *list)
     const struct op_pointwise_work *work = list->work;
     for (unsigned i = 0, in = 0; i < work->op->var_count && !list->failed; i++) {
         value_t *v = at(list, list->of[i]);
+        if (op_pointwise_is_place(work, i)) {
+            v->hi = op_tensor_count(&work->out);
+            in++;
+            continue;
+        }
         if (!work->is_tensor[i]) {
             v->lo = v->hi = work->integer[i];
             continue;

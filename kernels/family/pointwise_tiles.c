@@ -105,7 +105,8 @@ static void fold(const struct op_pointwise_work *work, const struct op_expr *exp
 {
     for (unsigned i = 0; i < work->op->var_count; i++) {
         folded[i] =
-            (struct op_folded){.known = !work->is_tensor[i], .number = (float)work->real[i]};
+            (struct op_folded){.known = !work->is_tensor[i] && !op_pointwise_is_place(work, i),
+                               .number = (float)work->real[i]};
     }
     for (unsigned i = 0; i < expression->count; i++) {
         const struct op_expr_insn *insn = &expression->insns[i];
@@ -324,19 +325,42 @@ static bool is_narrow(enum op_type type)
     return op_type_bytes(type) == 1;
 }
 
+// Where the element is: a sum of a ramp, exact in f32 up to 2^24.
+static void add_place(struct op_list *list, unsigned var, unsigned value)
+{
+    struct op_tile_args *args = list->args;
+    const struct op_tensor *out = &list->work->out;
+    const unsigned at = args->ins++;
+    if (at >= OP_TILE_INS || op_tensor_count(out) > 1 << 24) {
+        list->failed = true;
+        return;
+    }
+    if (args->ramp_slot == OP_TILE_SLOTS) {
+        args->ramp_slot = op_list_slot(list, 4, false);
+    }
+    args->in_kind[at] = (uint8_t)(OP_TILE_PLACE + (list->work->op->var[var] - OP_VAR_INDEX));
+    args->in_type[at] = OP_TYPE_F32;
+    args->in_bytes[at] = 4;
+    args->in_slot[at] = op_list_slot(list, 4, false);
+    list->value[value].slot = args->in_slot[at];
+}
+
 // Inputs: a slot to load into and, for types that are not f32, the value as f32.
 static void add_inputs(struct op_list *list, const struct op_pointwise_space *space)
 {
     struct op_tile_args *args = list->args;
     const struct op_pointwise_work *work = list->work;
     for (unsigned i = 0; i < work->op->var_count; i++) {
-        const unsigned value =
-            op_list_value(list, work->is_tensor[i] ? OP_LIST_TILE : OP_LIST_NUMBER);
+        const unsigned value = op_list_value(
+            list,
+            work->is_tensor[i] || op_pointwise_is_place(work, i) ? OP_LIST_TILE : OP_LIST_NUMBER);
         list->of[list->ofs++] = (uint8_t)value;
         list->value[value].number = (float)work->real[i];
+        if (op_pointwise_is_place(work, i)) {
+            add_place(list, i, value);
+            continue;
+        }
         if (!work->is_tensor[i]) {
-            list->failed = list->failed ||
-                           (work->op->var[i] >= OP_VAR_INDEX && work->op->var[i] != OP_VAR_IS_BOOL);
             continue;
         }
         const struct op_tensor *tensor = &work->tensors[i];
@@ -364,6 +388,7 @@ static void widen_inputs(struct op_list *list)
 {
     const struct op_pointwise_work *work = list->work;
     for (unsigned i = 0, at = 0; i < work->op->var_count && !list->failed; i++) {
+        at += op_pointwise_is_place(work, i);
         if (!work->is_tensor[i]) {
             continue;
         }
@@ -554,14 +579,16 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
     const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
                             work->tensors[0].type == work->out.type &&
                             work->out.type != OP_TYPE_BOOL;
-    const bool rows = !moves_bits && class != 'd' && expression &&
-                      op_pointwise_fits_vector(work, floats) && find_rows(&list, space);
+    const bool rows = !op_pointwise_asks_places(work) && !moves_bits && class != 'd' &&
+                      expression && op_pointwise_fits_vector(work, floats) &&
+                      find_rows(&list, space);
     *done = false;
     if (!expression || (class == 'd' && !moves_bits) ||
         (!rows && !fits(work, space, floats, moves_bits))) {
         return LEO_OK;
     }
     memset(&args, 0, sizeof(args));
+    args.ramp_slot = OP_TILE_SLOTS;
     if (!rows) {
         find_kinds(&list, space);
     }

@@ -5,7 +5,71 @@
 #include "../device/random_args.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+enum {
+    LEAST_LANES = 1024,     /**< elements; fewer are not worth the ten rounds in lanes */
+    LANE_GRANULE = 512,     /**< elements that are put in order at a time (random_lanes.c) */
+    MOST_COUNTERS = 1 << 30 /**< lanes count in 32 bits */
+};
+
+static bool is_lane_float(enum op_type type, const struct op_call *call)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+           (type == OP_TYPE_BF16 && op_plan_chip(call->plan) == OP_ON_910B);
+}
+
+// Whether the vector unit makes these numbers. They are the same but for normal ones, which must
+// not depend on how many there are.
+static bool fits_lanes(const struct op_call *call, const struct op_random_args *args,
+                       enum op_type type)
+{
+    const bool enough = args->count >= LEAST_LANES || args->mode == OP_RANDOM_NORMAL;
+    if (!enough || args->count / 4 >= MOST_COUNTERS) {
+        return false;
+    }
+    switch ((enum op_random_mode)args->mode) {
+    case OP_RANDOM_UNIFORM:
+    case OP_RANDOM_NORMAL:
+        return is_lane_float(type, call);
+    case OP_RANDOM_BERNOULLI:
+        return (is_lane_float(type, call) || type == OP_TYPE_BOOL || type == OP_TYPE_U8) &&
+               (!args->prob || is_lane_float((enum op_type)args->prob_type, call));
+    case OP_RANDOM_KEEP_BITS:
+        return true;
+    case OP_RANDOM_APPLY_BITS:
+        return is_lane_float(type, call) && is_lane_float((enum op_type)args->in_type, call);
+    case OP_RANDOM_INTEGER:
+        break;
+    }
+    return false;
+}
+
+// Numbers are compared with multiples of 2^-24: the least one that is not below p.
+static double threshold_of(double p)
+{
+    return ldexp(ceil(ldexp(p, 24)), -24);
+}
+
+static leo_status launch(const struct op_call *call, const char *kernel, enum op_type type,
+                         struct op_random_args *args, uint32_t cores)
+{
+    struct op_random_args elements = *args;
+    elements.count *= args->mode == OP_RANDOM_KEEP_BITS ? 8 : 1;
+    if (fits_lanes(call, &elements, type)) {
+        const struct op_share share =
+            op_share_make(elements.count, LANE_GRANULE, LANE_GRANULE, cores);
+        elements.per_block = share.per_block;
+        return op_plan_launch(call->plan, "random_lanes",
+                              args->mode == OP_RANDOM_APPLY_BITS ? "random_apply_lanes"
+                                                                 : "random_lanes",
+                              share.blocks, &elements, sizeof(elements), 3);
+    }
+    const struct op_share share = op_share_make(args->count, 4, 64, cores);
+    args->per_block = share.per_block;
+    return op_plan_launch(call->plan, "random", kernel, share.blocks, args, sizeof(*args), 3);
+}
 
 // Runs a kernel over dense memory in place of `out`.
 static leo_status fill(const struct op_call *call, const char *kernel, const struct op_tensor *out,
@@ -25,9 +89,7 @@ static leo_status fill(const struct op_call *call, const char *kernel, const str
     args->out = made.addr;
     args->out_type = (uint8_t)out->type;
     args->count = (uint64_t)op_tensor_count(out);
-    const struct op_share share = op_share_make(args->count, 4, 64, cores);
-    args->per_block = share.per_block;
-    status = op_plan_launch(call->plan, "random", kernel, share.blocks, args, sizeof(*args), 3);
+    status = launch(call, kernel, out->type, args, cores);
     return status == LEO_OK && made.addr != out->addr ? op_plan_copy(call->plan, out, &made)
                                                       : status;
 }
@@ -95,6 +157,7 @@ static leo_status plan_bernoulli(const struct op_call *call)
     if (op_call_value(call, "prob")->kind == OP_KIND_SCALAR) {
         args.a = op_call_scalar(call, "prob")->real;
         status = check_probability(call, "prob", args.a);
+        args.a = threshold_of(args.a);
     } else {
         struct op_tensor seen, dense;
         const struct op_tensor *prob = op_call_tensor(call, "prob");
@@ -133,6 +196,7 @@ static leo_status plan_mask(const struct op_call *call)
     }
     args.a = op_call_real(call, "prob");
     leo_status status = check_probability(call, "prob", args.a);
+    args.a = threshold_of(args.a);
     if (status == LEO_OK && op_tensor_count(out) * 8 < count) {
         status = op_call_fail(call, LEO_ERR_SHAPE,
                               "out has %" PRId64 " bytes, a mask of %" PRId64 " bits needs more",
@@ -148,7 +212,8 @@ static leo_status plan_apply(const struct op_call *call)
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     const struct op_tensor *mask = op_call_tensor(call, "mask");
     const double prob = op_call_real(call, "prob");
-    struct op_random_args args = {.b = prob < 1 ? 1 / (1 - prob) : 0, .range = 1};
+    struct op_random_args args = {
+        .mode = OP_RANDOM_APPLY_BITS, .b = prob < 1 ? 1 / (1 - prob) : 0, .range = 1};
     struct op_tensor dense, bits;
     leo_status status = check_probability(call, "prob", prob);
     if (status == LEO_OK) {

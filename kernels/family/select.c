@@ -46,9 +46,23 @@ static void take_mask(struct op_select_args *args, const struct op_tensor *mask)
 static leo_status run(const struct op_call *call, const char *kernel, struct op_select_args *args,
                       struct shape_step step)
 {
+    enum { ADDRESSES = 5, LINE_COUNTS = 8 };
+    const uint32_t cores = op_plan_vector_cores(call->plan);
+    const uint64_t parts = (args->elements + OP_SELECT_PART - 1) / OP_SELECT_PART;
+    const struct op_share share = op_share_make(parts, LINE_COUNTS, LINE_COUNTS, cores);
+    args->per_block = share.per_block;
     leo_status status = op_plan_temp_bytes(call->plan, 64, &args->count);
     if (status == LEO_OK) {
-        status = op_plan_launch(call->plan, "select", kernel, 1, args, sizeof(*args), 4);
+        status = op_plan_temp_bytes(call->plan, parts * 8 + 64, &args->counts);
+    }
+    if (status == LEO_OK && parts > 0) {
+        status = op_plan_launch(call->plan, "select", "select_count", share.blocks, args,
+                                sizeof(*args), ADDRESSES);
+    }
+    if (status == LEO_OK) {
+        const uint32_t blocks = parts == 0 ? 1 : parts < cores ? (uint32_t)parts : cores;
+        status =
+            op_plan_launch(call->plan, "select", kernel, blocks, args, sizeof(*args), ADDRESSES);
     }
     step.count = args->count;
     step.tensor = op_call_tensor_index(call, "out");

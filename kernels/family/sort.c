@@ -88,6 +88,114 @@ static struct op_tensor first_of(const struct op_tensor *tensor, unsigned dim, i
     return view;
 }
 
+// Types whose keys are 32 bits at most.
+static bool has_short_keys(enum op_type type)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_BF16 ||
+           type == OP_TYPE_I32 || type == OP_TYPE_I16 || type == OP_TYPE_I8 || type == OP_TYPE_U8 ||
+           type == OP_TYPE_BOOL;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+// Rows of which each begins in a line of its own; seen in the order of `shape`.
+static leo_status make_apart_rows(const struct op_call *call, const struct op_tensor *shape,
+                                  unsigned dim, uint64_t pitch, enum op_type type,
+                                  struct op_tensor *out)
+{
+    struct op_tensor wide = *shape;
+    if (wide.rank) {
+        wide.dim[dim] = (int64_t)pitch;
+    }
+    leo_status status = make_rows(call, &wide, dim, type, out);
+    if (status == LEO_OK && wide.rank) {
+        out->dim[dim] = shape->dim[dim];
+    }
+    return status;
+}
+
+static leo_status launch_radix(const struct op_call *call, const char *kernel, uint64_t count,
+                               uint64_t granule, struct op_radix_args *args)
+{
+    const struct op_share share =
+        op_share_make(count, granule, granule, op_plan_vector_cores(call->plan));
+    args->per_block = share.per_block;
+    return op_plan_launch(call->plan, "sort_radix", kernel, share.blocks, args, sizeof(*args), 5);
+}
+
+// Rows longer than a part: parts in order, merged two by two, and the first ones taken.
+static leo_status launch_long(const struct op_call *call, struct op_radix_args *args)
+{
+    enum { LINE_ITEMS = 8, LEAST_ITEMS = 64 };
+    const uint64_t parts = (args->length + OP_SORT_PART - 1) / OP_SORT_PART;
+    args->pitch = round_up(args->length, LINE_ITEMS);
+    const uint64_t bytes = args->rows * args->pitch * 8;
+    leo_status status = op_plan_temp_bytes(call->plan, bytes, &args->items);
+    if (status == LEO_OK) {
+        status = op_plan_temp_bytes(call->plan, bytes, &args->merged);
+    }
+    if (status == LEO_OK) {
+        status = launch_radix(call, "sort_parts", args->rows * parts, 1, args);
+    }
+    for (args->width = OP_SORT_PART; args->width < args->length && status == LEO_OK;
+         args->width *= 2) {
+        status = launch_radix(call, "sort_merge", args->rows * args->pitch, LEAST_ITEMS, args);
+        const uint64_t swap = args->items;
+        args->items = args->merged;
+        args->merged = swap;
+    }
+    return status == LEO_OK
+               ? launch_radix(call, "sort_give", args->rows * args->keep_pitch, LEAST_ITEMS, args)
+               : status;
+}
+
+// The first `keep` elements along dim in order, and where they were.
+static leo_status plan_radix(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, const struct op_tensor *values,
+                             const struct op_tensor *indices)
+{
+    enum { LINE = 64 };
+    const unsigned unit = op_type_bytes(self->type);
+    struct op_tensor rows = *self, apart_values, apart_index;
+    struct op_radix_args args = {
+        .length = self->rank ? (uint64_t)self->dim[dim] : 1,
+        .keep = self->rank ? (uint64_t)values->dim[dim] : 1,
+        .unit = unit,
+        .type = (uint8_t)self->type,
+        .descending = descending,
+    };
+    args.rows = (uint64_t)op_tensor_count(self) / args.length;
+    args.keep_pitch = round_up(args.keep, LINE / unit);
+    leo_status status = LEO_OK;
+    if (!op_tensor_is_dense(self) || dim + 1 < self->rank) {
+        status = make_rows(call, self, dim, self->type, &rows);
+        if (status == LEO_OK) {
+            status = op_plan_copy(call->plan, &rows, self);
+        }
+    }
+    if (status == LEO_OK) {
+        status = make_apart_rows(call, values, dim, args.keep_pitch, self->type, &apart_values);
+    }
+    if (status == LEO_OK) {
+        status = make_apart_rows(call, values, dim, args.keep_pitch, OP_TYPE_I64, &apart_index);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args.in = rows.addr;
+    args.values = apart_values.addr;
+    args.index = apart_index.addr;
+    status = args.length <= OP_SORT_PART ? launch_radix(call, "sort_parts", args.rows, 1, &args)
+                                         : launch_long(call, &args);
+    if (status == LEO_OK) {
+        status = op_plan_copy(call->plan, values, &apart_values);
+    }
+    return status == LEO_OK ? op_plan_copy(call->plan, indices, &apart_index) : status;
+}
+
 static leo_status deliver(const struct op_call *call, const struct op_tensor *self, unsigned dim,
                           const struct op_tensor *order, const struct op_tensor *values,
                           const struct op_tensor *indices)
@@ -113,7 +221,12 @@ static leo_status plan_sort(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(self) == 0) {
         return status;
     }
-    status = plan_order(call, self, dim, op_call_int(call, "descending") != 0, &order);
+    const bool descending = op_call_int(call, "descending") != 0;
+    if (has_short_keys(self->type)) {
+        return plan_radix(call, self, dim, descending, op_call_tensor(call, "valuesOut"),
+                          op_call_tensor(call, "indicesOut"));
+    }
+    status = plan_order(call, self, dim, descending, &order);
     return status == LEO_OK ? deliver(call, self, dim, &order, op_call_tensor(call, "valuesOut"),
                                       op_call_tensor(call, "indicesOut"))
                             : status;
@@ -146,7 +259,12 @@ static leo_status plan_top(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(&shape) == 0) {
         return status;
     }
-    status = plan_order(call, self, dim, op_call_int(call, "largest") != 0, &order);
+    const bool largest = op_call_int(call, "largest") != 0;
+    if (has_short_keys(self->type)) {
+        return plan_radix(call, self, dim, largest, op_call_tensor(call, values),
+                          op_call_tensor(call, indices));
+    }
+    status = plan_order(call, self, dim, largest, &order);
     const struct op_tensor best = first_of(&order, dim, k);
     return status == LEO_OK ? deliver(call, self, dim, &best, op_call_tensor(call, values),
                                       op_call_tensor(call, indices))

@@ -111,9 +111,9 @@ int main(int argc, char **argv)
         const struct op_test_row *row = &op_test_rows[r];
         bool done = !rig_row_is_here(row) || !is_wanted(row->name, argc, argv), fault = false;
         for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && !done && !fault; i++) {
-            if (!memory &&
-                (aclrtMalloc((void **)&memory, (size_t)RIG_PARAMS * SLOT, 0) ||
-                 aclrtMemset(memory, (size_t)RIG_PARAMS * SLOT, 0, (size_t)RIG_PARAMS * SLOT))) {
+            // Zeros again: what operators before left there may be no good index or divisor.
+            if ((!memory && aclrtMalloc((void **)&memory, (size_t)RIG_PARAMS * SLOT, 0)) ||
+                aclrtMemset(memory, (size_t)RIG_PARAMS * SLOT, 0, (size_t)RIG_PARAMS * SLOT)) {
                 return 1;
             }
             done = measure(row, shapes[i], memory, &fault);
