@@ -22,6 +22,14 @@ class Report(test_msprof.Profiled):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout.strip() or done.stderr
 
+    def test_output_that_is_lost_is_a_failure(self):
+        for name, places in (("report.py", ()), ("diff.py", ()), ("diff.py", (self.folder, self.folder))):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([sys.executable, "-B", REPORT.with_name(name), *(places or ("--help",))], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("No space left on device", done.stderr)
+
     def test_two_runs_differ(self):
         other = Path(self.folder).with_name("PROF_000002_other")
         shutil.copytree(self.folder, other)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """leo diff: two profiled runs beside each other: time by operator, what the units and the memory did."""
 
-import argparse
-import sys
+from report import PIPES, Profile, find
 
-from report import PIPES, Error, Profile, find
+import command
 
 
 def rows_of(profile):
@@ -63,7 +62,7 @@ def print_runs(old, new, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="leo diff", description=__doc__)
+    parser = command.Parser(prog="leo diff", description=__doc__)
     parser.add_argument("a", metavar="A", help="folder of a profile (PROF_*), or one that holds some: the newest is taken")
     parser.add_argument("b", metavar="B", help="the run it is compared with")
     parser.add_argument("--limit", type=int, default=30, help="operators told at most (30)")
@@ -72,7 +71,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"leo diff: {error}")
+    command.run("leo diff", main)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """leo report: one self-contained page for a profiled run: timeline, time by operator and unit, roofline, memory, what-if."""
 
-import argparse
 import configparser
 import json
 import os
@@ -15,6 +14,7 @@ sys.path[:0] = [str(HERE / ".." / "msprof"),
                 str(HERE / ".." / ".." / ".." / "tools" / "profiler" / "profiler_tool" / "analysis" / "msprof")]
 from raw import PIPES, STALLS, Error, Profile, merge  # noqa: E402
 import chip_notes  # noqa: E402
+import command  # noqa: E402
 import what_if  # noqa: E402
 
 # A vector instruction works on 256 bytes.
@@ -175,7 +175,7 @@ def find(place):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="leo report", description=__doc__)
+    parser = command.Parser(prog="leo report", description=__doc__)
     parser.add_argument("run", metavar="RUN", help="folder of a profile (PROF_*), or one that holds some: the newest is taken")
     parser.add_argument("-o", "--output", help="the page (default: report.html in the folder)")
     parser.add_argument("--what-if-seconds", type=float, default=60, metavar="S",
@@ -190,8 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (Error, OSError) as problem:
-        print(f"leo report: {problem}", file=sys.stderr)
-        sys.exit(1)
+    command.run("leo report", main)
