@@ -73,6 +73,8 @@ struct acl_process *acl_process(void);
 /* Errors: each sets the thread's last error and text, logs, and returns the code. */
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/** Of a function with nothing behind it (absent.txt): 207000 with the reason. */
+aclError acl_absent(const char *func, const char *why);
 aclError acl_null(const char *func, const char *what);
 /** Translates a status of the front room or the core (0 stays 0); the text is theirs. */
 aclError acl_result(const char *func, leo_status status);

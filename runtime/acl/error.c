@@ -63,6 +63,11 @@ aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
     return code;
 }
 
+aclError acl_absent(const char *func, const char *why)
+{
+    return acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func, "%s", why);
+}
+
 aclError acl_null(const char *func, const char *what)
 {
     return acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s is NULL", what);

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "acl/acl_dump.h", "acl/acl_platform.h",
-           "acl/ops/acl_dvpp.h", "hccl/hccl.h"]
+           "acl/ops/acl_dvpp.h", "hccl/hccl.h", "acl/absent/rt.h", "acl/absent/mdl.h", "acl/absent/op.h", "acl/absent/prof.h",
+           "acl/absent/dvpp.h", "acl/acl_tdt.h", "acl/acl_tdt_queue.h", "acl/acl_rt_compile.h", "acl/ops/acl_fv.h"]
 ACL_SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
 ACL_TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
 ACL_HEAD = """# AscendCL and HCCL: what is there
@@ -25,10 +26,9 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 - **refused**: gives the documented error for a feature that is not there (207000), with the reason as text.
 - **untested**: no test of ours calls it by name; torch_npu may, in tests/pytorch.
 
-Not declared at all, so that a program that needs them does not link: parts of compiled models beyond loading and running (AIPP,
-bundles; loading itself is refused), queues and channels of data (`acltdt*`), `aclblas*`, feature retrieval (`aclfv*`), video (`aclvdec*`,
-`aclvenc*`), run-time compilation (`aclrtc*`), labels and stream switches, managed memory, snapshots, random
-numbers as tasks. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
+Those of `acl/absent`, `acl_tdt*.h`, `acl_rt_compile.h` and `acl_fv.h` (runtime/acl/absent.txt: parts of compiled models, taking captured graphs apart,
+queues and channels of data, video, retrieval of features, run-time compilation, labels, managed memory, snapshots and others) are there so
+that programs link: they give 207000, numbers 0, pointers NULL. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there
 
@@ -73,6 +73,10 @@ def definitions(root, face):
             for line in re.findall(r"^(?:MAKER|SETTER|GETTER)\((.*)\)$", text, flags=re.M):
                 for name in re.findall(r"\bacl\w+", line)[:2]:
                     found.setdefault(name, line)
+    for table in (root / folder / "absent.txt" for folder in face.sources):
+        if table.exists():
+            for name in re.findall(r"^call [^|]*\| (\w+)", table.read_text(encoding="utf-8"), flags=re.M):
+                found[name] = "refuse"
     return found
 
 

@@ -8,6 +8,10 @@
 #include <acl/acl_rt.h>
 #include <acl/acl_rt_memory_soma.h>
 
+#include <acl/absent/mdl.h>
+#include <acl/absent/op.h>
+#include <acl/absent/rt.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

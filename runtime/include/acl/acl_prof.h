@@ -101,3 +101,5 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, 
 #ifdef __cplusplus
 }
 #endif
+
+#include <acl/absent/prof.h>

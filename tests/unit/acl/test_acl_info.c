@@ -5,6 +5,9 @@
 
 #include "harness.h"
 #include <acl/acl_op.h>
+#include <acl/acl_tdt.h>
+#include <acl/ops/acl_dvpp.h>
+#include <acl/ops/acl_fv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,11 +348,30 @@ static void what_the_library_can(void)
     setenv("LEO_DEVICES", "1", 1);
 }
 
+// runtime/acl/absent.txt: a program links, and is told why nothing happens.
+static void functions_with_nothing_behind_them_say_so(void)
+{
+    aclmdlConfigHandle *config = aclmdlCreateConfigHandle();
+    CU_ASSERT_PTR_NULL(config);
+    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "aclmdlCreateConfigHandle: error 207000"));
+    EXPECT(aclmdlDestroyConfigHandle(config), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclmdlBundleUnload(1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclrtCreateLabel(NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "has nothing like it"));
+    CU_ASSERT_PTR_NULL(acltdtCreateChannel(0, "name"));
+    EXPECT(acltdtStopChannel(NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclfvRelease(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_PTR_NULL(aclvdecCreateChannelDesc());
+    CU_ASSERT_EQUAL(aclvencGetChannelDescPicWidth(NULL), 0);
+    EXPECT(aclvdecSetChannelDescCallback(NULL, NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"descriptions_say_what_they_were_told", descriptions_say_what_they_were_told},
         {"attributes_are_taken_in_every_kind", attributes_are_taken_in_every_kind},
+        {"functions_with_nothing_behind_them_say_so", functions_with_nothing_behind_them_say_so},
         {"ids_of_devices", ids_of_devices},
         {"state_of_devices_and_contexts", state_of_devices_and_contexts},
         {"streams_say_how_they_were_made", streams_say_how_they_were_made},

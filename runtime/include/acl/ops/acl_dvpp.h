@@ -205,3 +205,5 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegEncodeAsync(acldvppChannelDesc *channelD
 #ifdef __cplusplus
 }
 #endif
+
+#include <acl/absent/dvpp.h>
