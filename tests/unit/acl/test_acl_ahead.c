@@ -180,7 +180,7 @@ static void launch_lines(struct run *run, aclrtStream stream, void *lines)
 {
     aclrtArgsHandle args;
     aclrtParamHandle param;
-    uint32_t turns = 100 + next(run, 3000), tells = next(run, 3) == 0 && !run->copies_out;
+    uint32_t turns = 100 + next(run, 3000), tells = run->copies_out ? 0 : next(run, 4);
     OK(aclrtKernelArgsInit(run->kernel, &args));
     OK(aclrtKernelArgsAppend(args, &lines, sizeof(lines), &param));
     OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
@@ -278,6 +278,49 @@ static void values_that_lead_leave_times_and_bits_alone(void)
         CU_ASSERT_EQUAL(memcmp(ahead.memory, waiting.memory, sizeof(ahead.memory)), 0);
         CU_ASSERT_EQUAL(memcmp(ahead.pinned, waiting.pinned, sizeof(ahead.pinned)), 0);
     }
+}
+
+// Records of one event in two streams, and one whose slot another event would have.
+static void a_wait_is_for_the_record_it_was_made_for(void)
+{
+    struct run run = {.random = 3, .copies_out = true};
+    aclrtStream busy, waiting, idle;
+    aclrtEvent event, other;
+    void *lines, *copy;
+    static int32_t got[MEMORY / 4];
+    setenv("LEO_AHEAD", "0", 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryGetFunction(binary, "step_lines", &run.kernel));
+    OK(aclrtCreateStream(&busy));
+    OK(aclrtCreateStream(&waiting));
+    OK(aclrtCreateStream(&idle));
+    OK(aclrtMalloc(&lines, MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMalloc(&copy, MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int gone = 0; gone < 2; gone++) {
+        aclrtEventWaitStatus status;
+        OK(aclrtMemset(lines, MEMORY, 0, MEMORY));
+        OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+        launch_lines(&run, busy, lines);
+        OK(aclrtRecordEvent(event, busy));
+        OK(aclrtStreamWaitEvent(waiting, event));
+        OK(aclrtMemcpyAsync(copy, MEMORY, lines, MEMORY, ACL_MEMCPY_DEVICE_TO_DEVICE, waiting));
+        if (gone) {
+            OK(aclrtDestroyEvent(event));
+            OK(aclrtCreateEventExWithFlag(&other, ACL_EVENT_SYNC));
+        }
+        OK(aclrtRecordEvent(gone ? other : event, idle));
+        OK(aclrtSynchronizeStream(idle));
+        OK(aclrtQueryEventWaitStatus(gone ? other : event, &status));
+        CU_ASSERT_EQUAL(status == ACL_EVENT_WAIT_STATUS_COMPLETE, gone);
+        OK(aclrtSynchronizeStream(waiting));
+        OK(aclrtMemcpy(got, MEMORY, copy, MEMORY, ACL_MEMCPY_DEVICE_TO_HOST));
+        CU_ASSERT_EQUAL(got[0], 1);
+        CU_ASSERT_EQUAL(got[(LINES - 1) * LINE_BYTES / 4], 1);
+        OK(aclrtDestroyEvent(gone ? other : event));
+    }
+    OK(aclrtFree(lines));
+    OK(aclrtFree(copy));
+    acl_end(binary);
 }
 
 /** What a program gets to know of a kernel that faults. */
@@ -379,6 +422,7 @@ static const struct leo_test tests[] = {
     {"the_chip_works_while_the_host_does_something_else",
      the_chip_works_while_the_host_does_something_else},
     {"values_that_lead_leave_times_and_bits_alone", values_that_lead_leave_times_and_bits_alone},
+    {"a_wait_is_for_the_record_it_was_made_for", a_wait_is_for_the_record_it_was_made_for},
     {"a_fault_before_its_time_is_told_in_time", a_fault_before_its_time_is_told_in_time},
     {"several_streams_work_while_the_host_does_something_else",
      several_streams_work_while_the_host_does_something_else},

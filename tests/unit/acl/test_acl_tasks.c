@@ -341,6 +341,8 @@ static void limits_are_in_milliseconds(void)
     acl_end(binary);
 }
 
+enum { FILLED = 1 << 20 };
+
 // Launches `blocks` of a kernel that counts, between two events; nothing waits.
 static void count_up(aclrtStream stream, uint32_t blocks, aclrtEvent end)
 {
@@ -357,9 +359,11 @@ static void count_up(aclrtStream stream, uint32_t blocks, aclrtEvent end)
 }
 
 // HW-CHIP-43. Microseconds: how long after the large kernel's end the small one, launched later,
-// ends: negative, before it.
-static float end_of_small(uint32_t large_priority, uint32_t small_priority)
+// ends: negative, before it. `fill`: bytes that are filled in front of the small one, so that it
+// finds the cores taken.
+static float end_of_small(uint32_t large_priority, uint32_t small_priority, size_t fill)
 {
+    void *memory;
     aclrtStream large, small;
     aclrtEvent ends[2];
     uint64_t us[2];
@@ -367,7 +371,11 @@ static float end_of_small(uint32_t large_priority, uint32_t small_priority)
     OK(aclrtCreateStreamWithConfig(&small, small_priority, 0));
     OK(aclrtCreateEvent(&ends[0]));
     OK(aclrtCreateEvent(&ends[1]));
+    OK(aclrtMalloc(&memory, FILLED, ACL_MEM_MALLOC_HUGE_FIRST));
     count_up(large, 480, ends[0]);
+    if (fill) {
+        OK(aclrtMemsetAsync(memory, FILLED, 0, fill, small));
+    }
     count_up(small, 1, ends[1]);
     OK(aclrtSynchronizeDevice());
     for (int i = 0; i < 2; i++) {
@@ -376,6 +384,7 @@ static float end_of_small(uint32_t large_priority, uint32_t small_priority)
     }
     OK(aclrtDestroyStream(large));
     OK(aclrtDestroyStream(small));
+    OK(aclrtFree(memory));
     return (float)us[1] - (float)us[0];
 }
 
@@ -385,11 +394,13 @@ static void priority_decides_who_gets_cores(void)
     int32_t least = 0, greatest = 0;
     begin();
     OK(aclrtDeviceGetStreamPriorityRange(&least, &greatest));
-    const float equal = end_of_small((uint32_t)greatest, (uint32_t)greatest);
+    const float equal = end_of_small((uint32_t)greatest, (uint32_t)greatest, 0);
     // The small kernel need not wait for the blocks that have not begun.
-    CU_ASSERT(end_of_small((uint32_t)least, (uint32_t)greatest) < equal - 10);
-    CU_ASSERT(end_of_small(1, 1) > equal - 3);
-    CU_ASSERT(end_of_small((uint32_t)greatest, (uint32_t)least) > equal - 3);
+    CU_ASSERT(end_of_small((uint32_t)least, (uint32_t)greatest, 0) < equal - 10);
+    CU_ASSERT(end_of_small((uint32_t)least, (uint32_t)greatest, FILLED) < equal - 10);
+    CU_ASSERT(end_of_small(1, 1, FILLED) > equal - 3);
+    CU_ASSERT(end_of_small(1, 1, 0) > equal - 3);
+    CU_ASSERT(end_of_small((uint32_t)greatest, (uint32_t)least, 0) > equal - 3);
     EXPECT(aclrtCreateStreamWithConfig(&stream, (uint32_t)least + 1, 0),
            ACL_ERROR_RT_PARAM_INVALID);
     acl_end(binary);
