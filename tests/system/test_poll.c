@@ -225,6 +225,25 @@ static void two_blocks_take_turns(void)
     }
 }
 
+static void a_poll_sees_its_own_words(void)
+{
+    for (unsigned soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        int32_t work = 20000;
+        uint32_t out[32];
+        const uint32_t seven = 7, tick_ns = soc == 0 ? 1 : 20;
+        open_rig(&rig, soc, 2, NULL);
+        OK(leo_rt_memcpy(rig.device, (void *)(uintptr_t)rig.flags, &seven, sizeof(seven)));
+        const void *args[] = {&rig.flags, &rig.out, &work};
+        expect_good(&rig, "seen_at", 2, args, 3);
+        read_out(&rig, out, sizeof(out));
+        CU_ASSERT(out[16] != 0);
+        CU_ASSERT((out[0] - out[16]) * tick_ns > 10000); // what came later is not waited for
+        CU_ASSERT((out[0] - out[16]) * tick_ns < 10000000);
+        close_rig(&rig);
+    }
+}
+
 static void locks_keep_others_out(void)
 {
     for (unsigned soc = 0; soc < 2; soc++) {
@@ -261,17 +280,23 @@ static void the_host_may_raise_a_flag(void)
     for (unsigned soc = 0; soc < 2; soc++) {
         struct rig rig;
         struct leo_rt_kernel *kernel;
-        const uint32_t seven = 7;
+        static uint32_t sevens[1 << 20];
+        uint64_t other; // block 0 is not there to write: only the host changes it
         int32_t work = 0;
         float out[2 * 8];
         open_rig(&rig, soc, 2, NULL);
-        // Block 0 is not there to write: the launch polls a word that only the host changes.
-        const uint64_t other = rig.flags + 4096;
+        for (size_t i = 0; i < sizeof(sevens) / sizeof(sevens[0]); i++) {
+            sevens[i] = 7;
+        }
+        OK(leo_rt_memory_alloc(rig.device, sizeof(sevens), &other));
+        OK(leo_rt_profile_start(rig.device, 16, 0));
         OK(leo_rt_module_find(rig.module, "raw_late", &kernel));
         const void *args[] = {&other, &rig.part, &rig.out, &work};
         OK(leo_rt_launch(kernel, 2, rig.stream, args, 4, NULL));
-        OK(leo_rt_memcpy(rig.device, (void *)(uintptr_t)other, &seven, sizeof(seven)));
+        OK(leo_rt_memcpy(rig.device, (void *)(uintptr_t)other, sevens, sizeof(sevens)));
         OK(leo_rt_stream_synchronize(rig.stream, -1));
+        // The copy takes that long, and the word is there at its end.
+        CU_ASSERT(kernel_ns(&rig) > 50000);
         read_out(&rig, out, sizeof(out));
         CU_ASSERT_EQUAL(out[8], 1);
         close_rig(&rig);
@@ -350,6 +375,7 @@ static const struct leo_test tests[] = {
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
     {"flags_in_ub_and_counters_work", flags_in_ub_and_counters_work},
     {"two_blocks_take_turns", two_blocks_take_turns},
+    {"a_poll_sees_its_own_words", a_poll_sees_its_own_words},
     {"locks_keep_others_out", locks_keep_others_out},
     {"a_loop_that_counts_gives_up", a_loop_that_counts_gives_up},
     {"the_host_may_raise_a_flag", the_host_may_raise_a_flag},
