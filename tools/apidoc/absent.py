@@ -47,8 +47,8 @@ def type_text(kind, name, rest=""):
 
 
 def header_text(header):
-    lines = [LICENCE + f"/* Names without anything behind them ({MADE}): calls give 207000, numbers 0, pointers NULL. */",
-             "// clang-format off", "#pragma once", ""]
+    lines = [LICENCE + f"// clang-format off\n/* Names without anything behind them ({MADE}): calls give 207000, numbers 0, pointers NULL. */",
+             "#pragma once", ""]
     lines += [f"#include <{name}>" for name in header.needs] + ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     lines += [type_text(*row) for row in header.types] + [""]
     lines += [f"ACL_FUNC_VISIBILITY {result} {name}({parameters or 'void'});" for result, name, parameters in header.calls]
