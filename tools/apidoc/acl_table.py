@@ -14,7 +14,7 @@ from pathlib import Path
 
 ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "acl/acl_dump.h", "acl/acl_platform.h",
            "acl/ops/acl_dvpp.h", "hccl/hccl.h", "acl/absent/rt.h", "acl/absent/mdl.h", "acl/absent/op.h", "acl/absent/prof.h",
-           "acl/absent/dvpp.h", "acl/acl_tdt.h", "acl/acl_tdt_queue.h", "acl/acl_rt_compile.h", "acl/ops/acl_fv.h"]
+           "acl/absent/dvpp.h", "acl/acl_tdt.h", "acl/acl_tdt_queue.h", "acl/acl_rt_compile.h", "acl/absent/fv.h"]
 ACL_SOURCES = ["runtime/acl", "runtime/dvpp", "runtime/hccl", "runtime/prof"]
 ACL_TESTS = ["tests/unit/acl", "tests/unit/dvpp", "tests/unit/hccl", "tests/unit/prof", "tests/unit/aclnn", "tests/unit/tools", "tests/bench"]
 ACL_HEAD = """# AscendCL and HCCL: what is there

@@ -66,7 +66,7 @@ def symbols(build):
 
 
 # The folders of headers a library answers, where they are not its own name.
-FACADES = {"acl": ("acl", "hal"), "aclnn": ("aclnn", "acl/ops"), "cnrt": ("cnrt",), "dvpp": ("acl/ops",)}
+FACADES = {"acl": ("acl", "acl/absent", "hal"), "aclnn": ("aclnn", "acl/ops"), "cnrt": ("cnrt",), "dvpp": ("acl/ops",)}
 
 
 def check_shared(root, build):
