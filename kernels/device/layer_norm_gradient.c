@@ -30,7 +30,9 @@ struct gradient {
 /* Rows of f32 take the places that inputs of f32 leave free, or lie behind all others. */
 OP_INLINE void lay_out_rows(struct gradient *g)
 {
-    const uint32_t bytes = OP_NORM_GRADIENT_MOST * 4, behind = g->work.wide_b + bytes;
+    const uint32_t bytes = OP_NORM_GRADIENT_MOST * 4, behind = g->work.wide_b + bytes + ROW_BYTES;
+    // Of two operands, one begins at an odd row (HW-VEC-41).
+    g->work.made += g->work.narrow ? ROW_BYTES : 0;
     g->weight = g->work.narrow ? behind : g->work.wide_a;
     g->by_weight = g->work.narrow ? behind + bytes : g->work.wide_b;
     g->by_bias = g->by_weight + bytes;
@@ -78,40 +80,80 @@ OP_INLINE void take_statistics(struct gradient *g, const struct tile *tile, floa
     }
 }
 
-/* A sum over rows: neighbouring rows wait for each other, so the shorter way is the loop. */
-OP_INLINE void add_rows(const struct tile *tile, uint32_t sum, uint32_t rows)
+/* Sums over rows: a row waits for the one before, so rows ride beside steps that wait anyway; of
+ * more short rows than a row has columns of 64 lanes, column by column. */
+OP_INLINE bool rides(const struct tile *tile)
 {
-    const uint32_t columns = (tile->count + 63) / 64;
-    if (tile->rows <= columns) {
-        for (uint32_t r = 0; r < tile->rows; r++) {
-            pipe_barrier(PIPE_V);
-            set_vector_mask(0, tile->count);
-            vadd(op_ub_f32(sum), op_ub_f32(sum), op_ub_f32(at_row(tile, rows, r)), (uint8_t)columns,
-                 1, 1, 1, 8, 8, 8);
-        }
-        return;
+    return tile->rows <= (tile->count + 63) / 64;
+}
+
+OP_INLINE void add_bias_row(const struct gradient *g, const struct tile *tile, uint32_t dy,
+                            uint32_t row)
+{
+    if (rides(tile) && row < tile->rows) {
+        set_vector_mask(0, tile->count);
+        vadd(op_ub_f32(g->by_bias), op_ub_f32(g->by_bias), op_ub_f32(at_row(tile, dy, row)),
+             repeats_of(tile->count), 1, 1, 1, 8, 8, 8);
     }
+}
+
+OP_INLINE void add_weight_row(const struct gradient *g, const struct tile *tile, uint32_t products,
+                              const float *inverse, uint32_t row)
+{
+    if (rides(tile) && row < tile->rows) {
+        set_vector_mask(0, tile->count);
+        vaxpy(op_ub_f32(g->by_weight), op_ub_f32(at_row(tile, products, row)), inverse[row],
+              repeats_of(tile->count), 1, 1, 8, 8);
+    }
+}
+
+OP_INLINE void add_columns(const struct tile *tile, uint32_t sum, uint32_t rows)
+{
     pipe_barrier(PIPE_V);
-    for (uint32_t c = 0; c < columns; c++) {
-        __ubuf__ float *to = op_ub_f32(sum + c * 256);
-        const uint32_t lanes = op_min(64, tile->count - c * 64);
-        set_mask_norm();
-        set_vector_mask(0, ~0ull >> (64 - lanes));
-        vadd(to, to, op_ub_f32(rows + c * 256), (uint8_t)tile->rows, 1, 1, 1, 0, 0,
+    set_mask_norm();
+    for (uint32_t first = 0; first < tile->count; first += 64) {
+        __ubuf__ float *to = op_ub_f32(sum + first * 4);
+        set_vector_mask(0, ~0ull >> (64 - op_min(64, tile->count - first)));
+        vadd(to, to, op_ub_f32(rows + first * 4), (uint8_t)tile->rows, 1, 1, 1, 0, 0,
              (uint8_t)(tile->pitch / 8));
     }
     set_mask_count();
 }
 
-/* Sums of g and of products * weight along rows, on their way to the scalar unit. */
-OP_INLINE void begin_row_sums(const struct gradient *g, const struct tile *tile, uint32_t weighted,
-                              uint32_t products)
+/* Products of gradient and c, and all rows of the gradient into its sum. */
+OP_INLINE void take_products(const struct gradient *g, const struct tile *tile, uint32_t products,
+                             uint32_t dy, uint32_t c)
 {
-    const uint8_t repeats = repeats_of(tile->count);
+    add_bias_row(g, tile, dy, 0);
+    multiply(tile, products, dy, c);
+    add_bias_row(g, tile, dy, 1);
+    for (uint32_t r = 2; rides(tile) && r < tile->rows; r++) {
+        pipe_barrier(PIPE_V);
+        add_bias_row(g, tile, dy, r);
+    }
+    if (!rides(tile)) {
+        add_columns(tile, g->by_bias, dy);
+    }
+}
+
+OP_INLINE void weigh(const struct gradient *g, const struct tile *tile, uint32_t dy)
+{
     pipe_barrier(PIPE_V);
     set_vector_mask(0, tile->rows * 64);
     vector_dup(op_ub_f32(LANES), 0.0f, (uint8_t)tile->rows, 1, 1, 8, 8);
     vector_dup(op_ub_f32(PRODUCT_LANES), 0.0f, (uint8_t)tile->rows, 1, 1, 8, 8);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; g->t->weight && r < tile->rows; r++) {
+        __ubuf__ float *row = op_ub_f32(at_row(tile, dy, r));
+        vmul(row, row, op_ub_f32(g->weight), repeats_of(tile->count), 1, 1, 1, 8, 8, 8);
+    }
+}
+
+/* Sums of g and of products * weight along rows, on their way to the scalar unit. */
+OP_INLINE void begin_row_sums(const struct gradient *g, const struct tile *tile, uint32_t weighted,
+                              uint32_t products, const float *inverse)
+{
+    const uint8_t repeats = repeats_of(tile->count);
     pipe_barrier(PIPE_V);
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
@@ -125,6 +167,7 @@ OP_INLINE void begin_row_sums(const struct gradient *g, const struct tile *tile,
             vadd(product_lanes, product_lanes, row, repeats, 1, 1, 1, 0, 0, 8);
         }
     }
+    add_weight_row(g, tile, products, inverse, 1);
     pipe_barrier(PIPE_V);
     set_mask_norm();
     set_vector_mask(0, ~0ull);
@@ -132,6 +175,15 @@ OP_INLINE void begin_row_sums(const struct gradient *g, const struct tile *tile,
     vcadd(op_ub_f32(PRODUCT_NUMBERS), op_ub_f32(PRODUCT_LANES), (uint8_t)tile->rows, 1, 1, 8, 0);
     set_mask_count();
     set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    add_weight_row(g, tile, products, inverse, 2);
+    for (uint32_t r = 3; rides(tile) && r < tile->rows; r++) {
+        pipe_barrier(PIPE_V);
+        add_weight_row(g, tile, products, inverse, r);
+    }
+    if (!rides(tile)) {
+        multiply_numbers(tile, products, products, inverse);
+        add_columns(tile, g->by_weight, products);
+    }
 }
 
 /* What the sums make of a row: g + of_row + c * of_element, all times inverse. */
@@ -171,20 +223,13 @@ OP_INLINE void run_rows(struct gradient *g, const struct tile *tile)
     begin_result(tile);
     if (g->t->mean) {
         add_numbers(tile, c, c, minus);
-    }
-    add_rows(tile, g->by_bias, dy);
-    multiply(tile, made, dy, c);
-    if (g->t->weight) {
+    } else {
         pipe_barrier(PIPE_V);
-        set_vector_mask(0, tile->count);
-        for (uint32_t r = 0; r < tile->rows; r++) {
-            __ubuf__ float *row = op_ub_f32(at_row(tile, dy, r));
-            vmul(row, row, op_ub_f32(g->weight), repeats_of(tile->count), 1, 1, 1, 8, 8, 8);
-        }
     }
-    begin_row_sums(g, tile, dy, made);
-    multiply_numbers(tile, made, made, inverse);
-    add_rows(tile, g->by_weight, made);
+    take_products(g, tile, made, dy, c);
+    weigh(g, tile, dy);
+    add_weight_row(g, tile, made, inverse, 0);
+    begin_row_sums(g, tile, dy, made, inverse);
     end_row_sums(g, tile, inverse, of_row, of_element);
     finish(tile, made, dy, c, of_row, of_element, inverse);
     free_inputs(tile);
