@@ -86,12 +86,14 @@ static bool has_values_to_compute(const struct leo_rt_device *device)
 static void lead(struct leo_rt_device *device)
 {
     uint64_t calls = device->calls;
+    const uint64_t asks = device->asks; // who asks moves the device itself
     nap(device, RT_TICK_MS);
     if (device->calls != calls || device->waiters > 0 || !has_values_to_compute(device)) {
         return;
     }
     leo_status status = LEO_ERR_TIMEOUT;
-    while (status == LEO_ERR_TIMEOUT && device->waiters == 0 && !device->background_stop) {
+    while (status == LEO_ERR_TIMEOUT && device->waiters == 0 && device->asks == asks &&
+           !device->background_stop) {
         calls = device->calls;
         pthread_mutex_unlock(&device->lock);
         status = leo_drv_device_lead(device->drv, RT_TURN_NS);

@@ -4,79 +4,9 @@
 #include "../core/state.h"
 #include "../host/host_pool.h"
 #include "../host/pages.h"
-#include "scheduler.h"
+#include "lead_parts.h"
 #include <leo/alloc.h>
 #include <string.h>
-
-enum {
-    MOST_CORES = 64,
-    SPARE_CORES = 4,          /* beside one a thread: of blocks that had to stop */
-    MOST_PLACES = 5u << 20,   /* of logs that nobody has read: 240 MB */
-    MOST_HELD_BYTES = 1 << 28 /* of what is to be copied to the host */
-};
-
-enum block_state {
-    BLOCK_NONE,
-    BLOCK_BEGUN, /* a core has it */
-    BLOCK_OVER,
-    BLOCK_GIVEN /* to the core of the chip that runs it */
-};
-
-struct lead_core {
-    struct sim_core core;
-    struct sim_lead_task *task; /* NULL = it is free */
-    uint32_t block;
-    bool over, stuck;
-    enum sim_scalar_stop stop;
-    bool is_within; /* a stretch */
-    struct sim_stretch_begin begin;
-};
-
-struct lead_block {
-    enum block_state state;
-    struct lead_core *core; /* BEGUN */
-    uint64_t *end;          /* of its stretches */
-    uint32_t stretches, capacity;
-    struct sim_time_log log;
-    enum sim_scalar_stop stop;
-    struct sim_fault fault;
-    uint64_t pc, overflow;
-};
-
-struct sim_lead_task {
-    struct sim_lead_task *next;
-    struct leo_sqe entry;
-    bool is_done;            /* all values are there */
-    bool is_refused;         /* it must wait for its time */
-    struct sim_stream *work; /* of a kernel under way */
-    struct lead_block *block;
-    uint32_t blocks, begun, over;
-    /* Of a copy to the host. */
-    struct sim_lead_task *later; /* in the list of those that hold something */
-    uint8_t *held;
-    uint64_t held_bytes;
-    uint64_t host, host_bytes; /* where it goes */
-};
-
-/* Entries that nobody has fetched and of which something was done, oldest first. */
-struct lead_queue {
-    struct sim_lead_task *first, *last;
-    uint32_t count;
-};
-
-struct sim_lead {
-    struct lead_queue *queue;             /* by number */
-    struct sim_events events[LEO_SPACES]; /* recorded here and not yet in time */
-    struct lead_core *core;
-    unsigned cores, per_kind;
-    uint8_t *arena, *scratch;
-    uint64_t arena_bytes;
-    uint64_t places; /* of logs of blocks that are over */
-    struct sim_lead_task *holding;
-    uint64_t held_bytes;
-    uint64_t until_ns;
-    struct lead_core *run[MOST_CORES];
-};
 
 /* ---- what there is ---- */
 
@@ -356,79 +286,6 @@ static bool lead_event(struct sim_scheduler *scheduler, unsigned queue,
     return true;
 }
 
-static uint64_t span_of(const struct leo_sqe_copy *body, uint64_t pitch)
-{
-    return (body->height - 1) * pitch + body->width;
-}
-
-/* The host sees what is copied to it at its time: until then it is kept. */
-static bool hold(struct sim_scheduler *scheduler, struct sim_lead_task *task,
-                 const struct leo_sqe_copy *body)
-{
-    struct sim_lead *lead = scheduler->lead;
-    const bool is_fill = task->entry.opcode == LEO_SQE_OP_FILL;
-    const uint64_t bytes = is_fill ? 0 : body->width * body->height;
-    task->host_bytes = span_of(body, body->dst_pitch);
-    task->host = sim_dma_where(&scheduler->host->dma, body->dst, task->host_bytes);
-    if (bytes > MOST_HELD_BYTES - lead->held_bytes || !task->host ||
-        (bytes && !(task->held = leo_alloc(bytes)))) {
-        return false;
-    }
-    for (uint32_t row = 0; row < body->height && bytes; row++) {
-        memcpy(task->held + row * body->width,
-               scheduler->memory->hbm.data +
-                   (body->src + row * body->src_pitch - scheduler->memory->hbm.base),
-               body->width);
-    }
-    task->held_bytes = bytes;
-    lead->held_bytes += bytes;
-    task->later = lead->holding;
-    lead->holding = task;
-    return true;
-}
-
-/* Whether a copy reads what one before it, perhaps in another stream, is yet to write. */
-static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body)
-{
-    const uint64_t bytes = span_of(body, body->src_pitch);
-    const uint64_t from = sim_dma_where(&scheduler->host->dma, body->src, bytes);
-    for (const struct sim_lead_task *task = scheduler->lead->holding; task; task = task->later) {
-        if (task->host < from + bytes && from < task->host + task->host_bytes) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool sim_lead_write(struct sim_scheduler *scheduler, const struct sim_lead_task *task,
-                    const struct leo_sqe_copy *body)
-{
-    for (uint32_t row = 0; row < body->height; row++) {
-        if (!sim_dma_write(&scheduler->host->dma, body->dst + row * body->dst_pitch,
-                           task->held + row * body->width, body->width)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool lead_copy(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
-{
-    struct sim_stream stream = {.entry = task->entry};
-    struct leo_sqe_copy body;
-    if (!sim_copy_check(scheduler, &stream, scheduler->host->ring[queue].space, &body)) {
-        return false;
-    }
-    if (body.width == 0 || body.height == 0) {
-        return true;
-    }
-    if (body.flags & LEO_SQE_COPY_HOST_DST) {
-        return hold(scheduler, task, &body);
-    }
-    return !(body.flags & LEO_SQE_COPY_HOST_SRC && meets_held(scheduler, &body)) &&
-           sim_copy_move(scheduler, &stream, &body);
-}
-
 /* Does what can be done of a task. */
 static void lead_task(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
 {
@@ -442,7 +299,7 @@ static void lead_task(struct sim_scheduler *scheduler, unsigned queue, struct si
         break;
     case LEO_SQE_OP_COPY:
     case LEO_SQE_OP_FILL:
-        task->is_done = lead_copy(scheduler, queue, task);
+        task->is_done = sim_lead_copy(scheduler, queue, task);
         task->is_refused = !task->is_done;
         break;
     case LEO_SQE_OP_KERNEL:
@@ -636,13 +493,7 @@ void sim_lead_end(struct sim_scheduler *scheduler, struct sim_lead_task *task)
         }
         leo_free(block->end);
     }
-    for (struct sim_lead_task **at = &lead->holding; *at; at = &(*at)->later) {
-        if (*at == task) {
-            *at = task->later;
-            lead->held_bytes -= task->held_bytes;
-            break;
-        }
-    }
+    sim_lead_let_go(lead, task);
     end_work(task);
     leo_free(task->held);
     leo_free(task->block);
