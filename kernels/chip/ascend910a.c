@@ -13,6 +13,8 @@ const struct op_chip op_chip_ascend910a = {
     .matmul_band = 8,      // of 32 cores, 4 columns then: the best of 1, 4, 8
     .matmul_share = 16,
     .matmul_read_rate = 32,
+    .l2_bytes = 33554432,
+    .l2_read_rate = 60, // l2_gb_per_s over 32 cores
     // [F] A25 to A27. The vendor's forward operator is slower than its gradients: A26 takes 82 us,
     // A28 63 and A29 51, with as many multiplications. With these limits ours is so, too.
     .conv_forward_m = 160,

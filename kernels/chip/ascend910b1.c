@@ -12,6 +12,8 @@ const struct op_chip op_chip_ascend910b1 = {
     .matmul_band = 1,    // 4 is 1 % slower
     .matmul_share = 256, // [A] rows of 352 bytes load slower than those of 512
     .matmul_read_rate = 64,
+    .l2_bytes = 201326592,
+    .l2_read_rate = 88, // 64 requests of 256 bytes under way for 185 cycles
     .conv_forward_m = 512,
     .conv_forward_stay = 262144, // half of L1
 };

@@ -14,7 +14,9 @@ struct op_chip {
     uint32_t matmul_band;                  /**< rows of tiles that are worked on together */
     uint32_t matmul_share;     /**< columns that a tile of a core's share is a multiple of */
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
-    uint32_t conv_forward_m;   /**< most positions of a tile of a forward convolution */
+    uint32_t l2_bytes;         /**< and bytes a cycle and core of what lies there */
+    uint32_t l2_read_rate;
+    uint32_t conv_forward_m;    /**< most positions of a tile of a forward convolution */
     uint32_t conv_forward_stay; /**< most bytes of its weights that stay in L1 */
 };
 

@@ -10,7 +10,10 @@ enum {
     SPLITS_MOST = 64,       /* [A] sums of the weight's gradient */
     SPLIT_CYCLES = 4000,    /* [A] a second kernel that adds them */
     WEIGHT_UNITS_MOST = 16, /* [A] units of a tile of the weight's gradient */
-    CHUNK_CYCLES = 200,     /* [A] of the scalar unit */
+    GROUP_MOST = 16,        /* [A] images of a chunk of the weight's gradient */
+    START_CYCLES = 2000,    /* of a kernel until its first load, by a trace */
+    CHUNK_CYCLES = 700,     /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
+    LOAD_CYCLES = 18,       /* of the same: a load to L1 */
     FRACTAL_BYTES = 512,
     SUM_BYTES = 4,
     TILE_M_LEAST = 64,
@@ -21,6 +24,9 @@ enum {
     PIECE_CYCLES = 40,  /* [A] and of the load of a unit of weights */
     STORE_RATE = 64,    /* [P] bytes a cycle to memory, 910A; [A] for 910B1 */
     TILE_CYCLES = 1000, /* [A] what a tile costs beside its work */
+    FIX_RATE = 113,     /* [P] bytes a cycle from L0C to memory, 910B1 */
+    FIX_HEAD = 160,     /* [F] cycles, the same */
+    DRAIN_CYCLES = 4,   /* [P] a fractal of L0C to UB, 910A */
     PAD_MOST = 255,     /* what fields of instructions hold */
     STRIDE_MOST = 63,
     SIZE_MOST = 32767,
@@ -69,7 +75,29 @@ struct problem {
     const struct op_conv_room *room;
     const struct op_window *w;
     int64_t images, c1, n1, positions, taps;
+    bool coupled; /* of the first generation */
+    int64_t rate; /* bytes a cycle and core */
 };
+
+static struct problem problem_of(const struct op_conv_room *room, const struct op_window *w,
+                                 int64_t images, int64_t c1, int64_t n1)
+{
+    struct problem p = {room,
+                        w,
+                        images,
+                        c1,
+                        n1,
+                        w->out_width * w->out_height,
+                        w->filter_w * w->filter_h,
+                        room->chip->arch == 1001,
+                        room->chip->matmul_read_rate};
+    const int64_t bytes = images * (w->width * w->height * c1 + p.positions * n1) * BLOCK_BYTES +
+                          p.taps * c1 * n1 * FRACTAL_BYTES;
+    if (bytes <= room->chip->l2_bytes) {
+        p.rate = room->chip->l2_read_rate;
+    }
+    return p;
+}
 
 static int64_t tiles_of(const struct problem *p, const struct op_conv_tiling *tile)
 {
@@ -139,8 +167,7 @@ static void look_at(const struct problem *p, struct op_conv_tiling tile, int64_t
 bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_window *w,
                            int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out)
 {
-    const struct problem p = {
-        room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
+    const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t sums = room->l0c / SUM_BYTES;
     int64_t best = INT64_MAX;
     for (int64_t columns = op_parts(n1, TILE_N1_MOST); columns <= n1; columns++) {
@@ -161,23 +188,59 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
 
 /* The weight's gradient. */
 
+// Cycles in which `fractals` sums of 16 x 16 leave, and in which the Cube waits for a place.
+static int64_t store_cycles(const struct problem *p, int64_t fractals)
+{
+    return p->coupled ? fractals * FRACTAL_BYTES / STORE_RATE
+                      : FIX_HEAD + fractals * FRACTAL_BYTES / FIX_RATE;
+}
+
+static int64_t drain_cycles(const struct problem *p, int64_t fractals)
+{
+    return p->coupled ? fractals * DRAIN_CYCLES : store_cycles(p, fractals);
+}
+
+// Whether windows are positions.
+static bool is_flat(const struct op_window *w)
+{
+    return w->filter_w * w->filter_h == 1 && w->stride_w * w->stride_h == 1 && w->pad_l == 0 &&
+           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height;
+}
+
+// Groups of x that the units of a tile reach.
+static int64_t groups_of(const struct problem *p, const struct op_conv_weight_tiling *tile)
+{
+    return op_least(p->c1, op_parts(tile->units - 1, p->taps) + 1);
+}
+
+// Whether a half of L1 holds `rows` rows of positions of tile->group images.
+static bool chunk_fits(const struct problem *p, struct op_conv_weight_tiling *tile, int64_t rows)
+{
+    const struct op_window *w = p->w;
+    const int64_t lines =
+        op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
+    const int64_t gradient = tile->flat ? up16(tile->group * rows * w->out_width)
+                                        : tile->group * up16(rows * w->out_width);
+    tile->map_bytes = tile->group * groups_of(p, tile) * lines * w->width * BLOCK_BYTES;
+    return tile->map_bytes + tile->m / OP_FRACTAL * gradient * BLOCK_BYTES <= p->room->l1 / 2 &&
+           tile->group * lines <= SIZE_MOST && tile->group * lines * w->width <= LINES_MOST;
+}
+
 // As many rows of positions as a half of L1 holds, in chunks of equal size; 0: not one.
 static int64_t fit_weight_chunk(const struct problem *p, struct op_conv_weight_tiling *tile)
 {
     const struct op_window *w = p->w;
-    const int64_t groups = op_least(p->c1, op_parts(tile->units - 1, p->taps) + 1);
     int64_t rows = op_least(w->out_height, op_most(CHUNK_POSITIONS / w->out_width, 1));
-    if (groups > 1 && w->width * w->height > GAP_MOST) {
+    if (groups_of(p, tile) > 1 && w->width * w->height > GAP_MOST) {
         return 0;
     }
-    for (; rows > 0; rows--) {
-        const int64_t lines =
-            op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
-        tile->map_bytes = groups * lines * w->width * BLOCK_BYTES;
-        if (tile->map_bytes + tile->m / OP_FRACTAL * up16(rows * w->out_width) * BLOCK_BYTES <=
-            p->room->l1 / 2) {
-            break;
-        }
+    if (tile->group > 1) { // whole images
+        return p->positions * tile->group <= CHUNK_POSITIONS && chunk_fits(p, tile, w->out_height)
+                   ? w->out_height
+                   : 0;
+    }
+    while (rows > 0 && !chunk_fits(p, tile, rows)) {
+        rows--;
     }
     return rows ? op_parts(w->out_height, op_parts(w->out_height, rows)) : 0;
 }
@@ -188,26 +251,28 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
 {
     const int64_t tiles =
         op_parts(p->n1 * OP_FRACTAL, tile->m) * op_parts(p->c1 * p->taps, tile->units);
-    const int64_t splits = op_parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL;
-    const int64_t positions = up16(tile->chunk * p->w->out_width), steps = positions / OP_FRACTAL;
-    const int64_t multiply = steps * m1 * tile->units,
-                  fill = steps * (2 * LOAD_HEAD + m1 + 2 * tile->units),
-                  issue = steps * (2 * UNIT_CYCLES) +
-                          op_parts(steps, op_most(OP_L0_FRACTALS / op_most(m1, tile->units), 1)) *
-                              STEP_CYCLES;
-    const int64_t memory =
-        (tile->map_bytes + m1 * positions * BLOCK_BYTES) / p->room->chip->matmul_read_rate;
-    const int64_t store = m1 * tile->units * OP_FRACTAL * OP_FRACTAL * SUM_BYTES / STORE_RATE;
+    const int64_t splits = op_parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL,
+                  k_step = op_most(OP_L0_FRACTALS / op_most(m1, tile->units), 1);
+    const int64_t one = tile->chunk * p->w->out_width, maps = tile->flat ? 1 : tile->group,
+                  blocks = up16(tile->flat ? one * tile->group : one) / OP_FRACTAL,
+                  steps = op_parts(blocks, k_step), deep = op_least(blocks, k_step);
+    const int64_t multiply = blocks * m1 * tile->units,
+                  fill = blocks * (p->coupled ? m1 + 2 * tile->units : 2 * m1 + 4 * tile->units),
+                  loads = op_least(deep, m1) + (p->coupled ? op_least(deep, tile->units) : 1),
+                  issue = steps * (loads * UNIT_CYCLES + STEP_CYCLES);
+    const int64_t memory = (tile->map_bytes + maps * blocks * m1 * FRACTAL_BYTES) / p->rate,
+                  scalar = maps * issue + CHUNK_CYCLES + tile->group * (m1 + 2) * LOAD_CYCLES,
+                  chunk = op_most(op_most(maps * op_most(multiply, fill), memory), scalar);
+    const int64_t store = 2 * store_cycles(p, m1 * tile->units); // f32
     // Sums of splits are read and added afterwards, by all cores.
-    const int64_t add = splits > 1 ? SPLIT_CYCLES + splits * p->c1 * p->taps * p->n1 * OP_FRACTAL *
-                                                        OP_FRACTAL * SUM_BYTES / p->room->cores /
-                                                        p->room->chip->matmul_read_rate
-                                   : 0;
-    return op_parts(tiles * splits, p->room->cores) *
-               (tile->per_split *
-                    (op_most(op_most(multiply, fill), op_most(issue, memory)) + CHUNK_CYCLES) +
-                store + TILE_CYCLES) +
-           add;
+    const int64_t add = splits > 1
+                            ? SPLIT_CYCLES + splits * p->c1 * p->taps * p->n1 * OP_FRACTAL *
+                                                 OP_FRACTAL * SUM_BYTES / p->room->cores / p->rate
+                            : 0;
+    const int64_t rounds = op_parts(tiles * splits, p->room->cores),
+                  work = tile->per_split * chunk +
+                         (tile->two_sums ? 0 : drain_cycles(p, 2 * m1 * tile->units));
+    return START_CYCLES + memory + rounds * (op_most(work, store) + TILE_CYCLES) + store + add;
 }
 
 static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling tile,
@@ -217,7 +282,8 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
     if (tile.chunk == 0) {
         return;
     }
-    const int64_t chunks = p->images * op_parts(p->w->out_height, tile.chunk);
+    (void)chunk_fits(p, &tile, tile.chunk); // for its bytes
+    const int64_t chunks = op_parts(p->images, tile.group) * op_parts(p->w->out_height, tile.chunk);
     for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
         tile.per_split = op_parts(chunks, splits);
         tile.splits = op_parts(chunks, tile.per_split);
@@ -234,17 +300,19 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
                                   int64_t images, int64_t c1, int64_t n1,
                                   struct op_conv_weight_tiling *out)
 {
-    const struct problem p = {
-        room, w, images, c1, n1, w->out_width * w->out_height, w->filter_w * w->filter_h};
+    const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
     for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
         for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
-            const struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
-                                                       .units = op_parts(units, columns),
-                                                       .group = 1};
-            if (op_parts(n1, rows) * tile.units <= sums) {
+            struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
+                                                 .units = op_parts(units, columns),
+                                                 .flat = is_flat(w)};
+            if (op_parts(n1, rows) * tile.units > sums) {
+                continue;
+            }
+            for (tile.group = 1; tile.group <= op_least(images, GROUP_MOST); tile.group *= 2) {
                 look_at_splits(&p, tile, &best, out);
             }
         }
