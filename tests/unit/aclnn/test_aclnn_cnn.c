@@ -210,6 +210,7 @@ static void convolutions_equal_sums_in_double(void)
         // Whole groups of 16 channels: img2col. Several images a tile, tiles of an image, phases of
         // a stride, positions that no window reaches, more output channels than a tile has.
         {5, 1, 32, 16, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+        {7, 1, 32, 48, {7, 7}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}}, // images as one map
         {2, 1, 16, 32, {19, 17}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}},
         {3, 1, 32, 16, {8, 8}, {1, 1}, {2, 2}, {0, 0}, {1, 1}, {0, 0}},
         {2, 1, 16, 16, {15, 14}, {7, 7}, {2, 2}, {3, 3}, {1, 1}, {0, 0}},
