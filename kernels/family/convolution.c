@@ -201,8 +201,11 @@ static leo_status plan_rows(const struct op_call *call, const struct op_convolut
     if (status == LEO_OK) {
         status = as_rows(call, out, false, &rows_out);
     }
+    if (status != LEO_OK) {
+        return status;
+    }
     sums = rows_out;
-    if (status == LEO_OK && (bias || !op_tensor_is_dense(&rows_out))) {
+    if (bias || !op_tensor_is_dense(&rows_out)) {
         status =
             op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
     }
