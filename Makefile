@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
-# Left out: A30 and the networks A36 to A38 (docs/accuracy.md), and P20 and P41, on which published sources disagree; all others must stay within 25 %.
+# Left out: A30 (docs/accuracy.md), the networks A36 to A38, which are accuracy-networks, and P20 and P41, on which published sources disagree; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A25,A26,A27,A28,A29,A31,A32,A33,A34,A35,A39,A40,P01,P02,P03,P04,P05,P06,P07,P08,P09,P10,P11,P12,P13,P14,P15,P16,P17,P18,P19,P21,P22,P23,P24,P25,P26,P27,P28,P29,P30,P31,P32,P33,P34,P35,P36,P37,P38,P39,P40,P42
 
 .PHONY: help setup demo demo-pytorch toolkit build build-asan test test-pytorch bench accuracy accuracy-networks ulp same tsan fuzz soak layouts mutate docs format clean
@@ -59,7 +59,7 @@ accuracy-networks: setup
 	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS) --target leo
-	build/tools/leo/leo accuracy tests/accuracy/published.csv --only A36,A37,A38
+	build/tools/leo/leo accuracy tests/accuracy/published.csv --only A36,A37,A38 --within 25
 
 ulp: setup
 	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
