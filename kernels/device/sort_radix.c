@@ -14,6 +14,7 @@
 enum {
     ITEM = 8,
     DIGITS = 256,
+    SHORT = 32, /* elements of a row */
     FROM = 0,
     TO = FROM + OP_SORT_PART * ITEM,
     ROW = TO + OP_SORT_PART * ITEM,
@@ -62,6 +63,20 @@ OP_INLINE uint32_t key_at(uint32_t type, uint32_t i)
         return ((const __ubuf__ volatile uint8_t *)(uintptr_t)ROW)[i] ^ 0x80u;
     default: // u8 and bool
         return ((const __ubuf__ volatile uint8_t *)(uintptr_t)ROW)[i];
+    }
+}
+
+/* Rows too short for 256 places a byte: each item goes down to where it belongs. */
+static void insert_items(const struct op_radix_args *t, uint32_t count)
+{
+    const uint32_t flip = t->descending ? 0xffffffffu : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t item = (uint64_t)(key_at(t->type, i) ^ flip) << 32 | i;
+        uint32_t at = i;
+        for (; at > 0 && items(FROM)[at - 1] > item; at--) {
+            items(FROM)[at] = items(FROM)[at - 1];
+        }
+        items(FROM)[at] = item;
     }
 }
 
@@ -162,8 +177,13 @@ __global__ __vector__ void sort_parts(struct op_radix_args args)
         op_load(ROW, t.in + (row * t.length + first) * t.unit, count * t.unit);
         set_flag(PIPE_MTE2, PIPE_S, 0);
         wait_flag(PIPE_MTE2, PIPE_S, 0);
-        make_items(&t, count, (uint32_t)first);
-        const uint32_t from = sort_items(&t, count);
+        uint32_t from = FROM;
+        if (t.length <= SHORT) {
+            insert_items(&t, count);
+        } else {
+            make_items(&t, count, (uint32_t)first);
+            from = sort_items(&t, count);
+        }
         if (a_row == 1) {
             give_row(&t, row, from);
         } else {
