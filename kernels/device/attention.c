@@ -10,8 +10,8 @@
  * of the workspace is free when its step's products are taken, which the weights of the step after
  * the next one tell.
  */
-#include "attention_cube.h"
-#include "attention_vector.h"
+#include "attention_cube_2201.h"
+#include "attention_vector_2201.h"
 
 enum { CROSS_SCORES, CROSS_WEIGHTS, CROSS_PRODUCTS };
 

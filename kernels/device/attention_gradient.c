@@ -9,8 +9,8 @@
  * vector cores: MTE2 -> V and back 0, 1: scores; 2, 3: dy v'; 4: numbers of rows. V -> MTE3 and
  * back 0, 1: weights and slopes.
  */
-#include "attention_cube.h"
-#include "attention_scores.h"
+#include "attention_cube_2201.h"
+#include "attention_scores_2201.h"
 
 enum {
     CROSS_SCORES,

@@ -22,8 +22,8 @@ enum op_conv_cube_flag {
  * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes.
  *
  * op_conv: out [image][N1][position][16] = windows of x times w. A tile is `tile_m` positions of an
- * image (or all of those of `group` images) by `subs` sub-tiles of `tile_n1` blocks of output
- * channels; a chunk is `chunk` groups of channels, all of them if there are several sub-tiles.
+ * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
+ * `chunk` groups of channels.
  * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the gradient of the output
  * as a map, transposed, times the windows of x. A tile is `tile_m` output channels by `tile_n1`
  * units; a chunk is `chunk` rows of positions of an image, or `group` whole images. Each split sums
@@ -48,7 +48,7 @@ struct op_conv_cube_args {
     uint32_t tiles, tiles_m,
         tiles_n;     /**< all; of an image or a split; of output channels or units */
     uint32_t tile_m; /**< multiple of 16 */
-    uint32_t group, tile_n1, subs, chunk;
+    uint32_t group, tile_n1, chunk;
     uint32_t k_step;          /**< units, or 16 positions: what one half of L0 holds */
     uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
     uint32_t l1_second;       /**< where the second operand starts in a half */

@@ -68,7 +68,7 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
                   cores = op_least(args->tiles, room->cores),
                   sharers = op_parts(cores, args->tiles_n), least = PIECES_A_CORE * sharers;
     const bool turned = args->flags & OP_CONV_CUBE_TURN;
-    const int64_t blocks = op_least(args->n1, tile->n1 * (turned ? tile->subs : 1)),
+    const int64_t blocks = op_least(args->n1, tile->n1),
                   rounds = turned && !args->w_unit ? taps : 1,
                   bursts = turned ? blocks * taps / rounds : tile->chunk * taps,
                   fractals = turned ? tile->chunk : blocks;
@@ -95,12 +95,11 @@ static void set_tiling(const struct op_conv_room *room, const struct op_window *
     args->tile_m = (uint32_t)tile->m;
     args->group = (uint32_t)tile->group;
     args->tile_n1 = (uint32_t)tile->n1;
-    args->subs = (uint32_t)tile->subs;
     args->chunk = (uint32_t)tile->chunk;
     args->k_step =
         (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
     args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
-    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1 * tile->subs);
+    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
     args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
     args->l1_map = (uint32_t)tile->resident;
     args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;

@@ -102,7 +102,7 @@ static struct problem problem_of(const struct op_conv_room *room, const struct o
 static int64_t tiles_of(const struct problem *p, const struct op_conv_tiling *tile)
 {
     return op_parts(p->images, tile->group) * op_parts(p->positions, tile->m) *
-           op_parts(p->n1, tile->n1 * tile->subs);
+           op_parts(p->n1, tile->n1);
 }
 
 // How many groups of channels a half of L1 holds; 0: not one.
@@ -174,8 +174,7 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
         const int64_t n1_tile = op_parts(n1, columns);
         for (int64_t pieces = op_parts(p.positions, room->m_most);
              pieces <= op_most(op_parts(p.positions, TILE_M_LEAST), 1); pieces++) {
-            struct op_conv_tiling tile = {
-                .m = up16(op_parts(p.positions, pieces)), .n1 = n1_tile, .subs = 1};
+            struct op_conv_tiling tile = {.m = up16(op_parts(p.positions, pieces)), .n1 = n1_tile};
             const int64_t room_for = sums / (n1_tile * OP_FRACTAL * tile.m);
             // Small maps go together.
             tile.group = pieces > 1 ? 1 : op_least(op_most(room->m_most / tile.m, 1), images);

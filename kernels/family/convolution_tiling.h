@@ -31,7 +31,6 @@ struct op_conv_room {
 /** A choice of tiles of op_conv. */
 struct op_conv_tiling {
     int64_t m, group, n1, chunk;
-    int64_t subs;      /**< sub-tiles of n1 blocks that share a map in L1 */
     int64_t map_bytes; /**< of a chunk's maps */
     bool two_sums;     /**< L0C holds the sums of two tiles */
     int64_t

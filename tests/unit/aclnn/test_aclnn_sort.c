@@ -54,7 +54,8 @@ static struct rig_tensor make(enum op_type type, const int64_t *dim)
             rig_put_d(rig_tensor_at(&tensor, i), type, special[bits / 16 % 7]);
         } else {
             const int64_t number = (int64_t)(bits / 16 % 2001) - 1000;
-            rig_put_i(rig_tensor_at(&tensor, i), type, bits % 16 == 1 ? number << 20 : number);
+            rig_put_i(rig_tensor_at(&tensor, i), type,
+                      bits % 16 == 1 ? number * (1 << 20) : number);
         }
     }
     rig_tensor_put(&tensor);

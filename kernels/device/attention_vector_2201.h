@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "attention_scores.h"
+#include "attention_scores_2201.h"
 
 enum {
     WEIGHTS_BYTES = 17408,
