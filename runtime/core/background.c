@@ -99,7 +99,8 @@ static void lead(struct leo_rt_device *device)
         status = leo_drv_device_lead(device->drv, RT_TURN_NS);
         pthread_mutex_lock(&device->lock);
     }
-    if (status != LEO_ERR_TIMEOUT) {
+    // Of a device that another thread moves it is worth asking again after a tick.
+    if (status != LEO_ERR_TIMEOUT && status != LEO_ERR_BUSY) {
         device->led_calls = calls;
     }
 }

@@ -307,7 +307,7 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
     if (!sim_host_lock_try(chip->run_lock)) {
-        return LEO_ERR_TIMEOUT;
+        return LEO_ERR_BUSY;
     }
     fenv_t callers;
     take_floats(&callers);

@@ -179,7 +179,8 @@ uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device);
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns);
 /** Lets the device compute what is submitted before its time, for about `timeout_ns` of wall time:
  * LEO_OK: all values are there; LEO_ERR_NOT_READY: the rest must wait for its time;
- * LEO_ERR_TIMEOUT: there is more to do; LEO_ERR_UNSUPPORTED: it does not do such things. No time
+ * LEO_ERR_TIMEOUT: there is more to do; LEO_ERR_BUSY: another thread moves the device;
+ * LEO_ERR_UNSUPPORTED: it does not do such things. No time
  * shows it. */
 leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns);
 /** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT

@@ -105,8 +105,8 @@ leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);
  * Computes what submitted entries will compute and copy, as far as that can be known before their
  * time, and lets no simulated time go on: their times come out as if this call had not been made.
  * LEO_OK: all values are there; LEO_ERR_NOT_READY: the rest has to wait for its time;
- * LEO_ERR_TIMEOUT: `timeout_ns` of wall time have passed, or another thread lets time go on.
- * Thread-safe.
+ * LEO_ERR_TIMEOUT: `timeout_ns` of wall time have passed; LEO_ERR_BUSY: another thread lets time go
+ * on. Thread-safe.
  */
 leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns);
 
