@@ -482,6 +482,20 @@ static void give(uint64_t to, uint32_t from, uint32_t size)
     wait_flag(PIPE_MTE3, PIPE_V, 0);
 }
 
+/* RESULT in the type that is asked for. */
+static void give_results(const struct op_random_args *t, uint64_t at, uint32_t count, bool saturate)
+{
+    const uint32_t unit = op_bytes_of(t->out_type);
+    if (saturate) {
+        leo_set_saturate(true);
+    }
+    const uint32_t from = narrow(t->out_type, RESULT, count);
+    if (saturate) {
+        leo_set_saturate(false);
+    }
+    give(t->out + at * unit, from, count * unit);
+}
+
 /* Numbers 0 and 1 over ones and zeros: RESULT < threshold, or < the probability of the element. */
 static void make_bernoulli(const struct op_random_args *t, uint64_t at, uint32_t count)
 {
@@ -529,14 +543,7 @@ __global__ __vector__ void random_lanes(struct op_random_args args)
         if (t.mode == OP_RANDOM_BERNOULLI) {
             make_bernoulli(&t, at, count);
         }
-        if (saturate) {
-            leo_set_saturate(true);
-        }
-        const uint32_t from = narrow(t.out_type, RESULT, count);
-        if (saturate) {
-            leo_set_saturate(false);
-        }
-        give(t.out + at * op_bytes_of(t.out_type), from, count * op_bytes_of(t.out_type));
+        give_results(&t, at, count, saturate);
     }
     op_flush();
 }
@@ -566,14 +573,7 @@ __global__ __vector__ void random_apply_lanes(struct op_random_args args)
         pipe_barrier(PIPE_V);
         set_selmask_addr(bytes(MASK));
         vsel(op_ub_f32(RESULT), op_ub_f32(RESULT), op_ub_f32(ONES), repeats, 1, 1, 1, 8, 8, 8, 2);
-        if (saturate) {
-            leo_set_saturate(true);
-        }
-        const uint32_t from = narrow(t.out_type, RESULT, count);
-        if (saturate) {
-            leo_set_saturate(false);
-        }
-        give(t.out + at * op_bytes_of(t.out_type), from, count * op_bytes_of(t.out_type));
+        give_results(&t, at, count, saturate);
     }
     op_flush();
 }

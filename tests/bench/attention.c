@@ -4,10 +4,8 @@
  * keeps the cubes (multiplications of both products, five of the gradients, half of them where keys
  * behind a query are not seen). Usage: bench_attention [part of a name].
  */
-#include <leo/op.h>
-#include <leo/runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "chip.h"
+
 #include <string.h>
 
 enum { CUBE = 4096, Q = 0, K, V, DY, OUT, DQ, DK, DV, TENSORS, RUNS = 2 };
@@ -27,19 +25,8 @@ static const struct shape shapes[] = {
     {"long 1 x 16 x 4096 x 128 causal", 1, 16, 4096, 128, true},
 };
 
-static void must(leo_status status, const char *what)
-{
-    if (status != LEO_OK) {
-        fprintf(stderr, "%s: %s\n", what, leo_rt_last_error());
-        exit(1);
-    }
-}
-
 struct bench {
-    struct leo_rt *rt;
-    struct leo_rt_device *device;
-    struct leo_rt_stream *stream;
-    struct leo_op_context *context;
+    struct bench_chip chip;
     struct leo_caps caps;
 };
 
@@ -55,8 +42,8 @@ static struct leo_op_tensor make(struct bench *b, enum leo_dtype type, unsigned 
     for (unsigned i = 0; i < rank; i++) {
         bytes *= (uint64_t)dim[i];
     }
-    must(leo_rt_memory_alloc(b->device, bytes + LEO_OP_READ_MARGIN, &addr), "alloc");
-    must(leo_rt_memset_async(b->stream, addr, 0x2c, bytes), "set"); // 0x2c2c is 0.065
+    must(leo_rt_memory_alloc(b->chip.device, bytes + LEO_OP_READ_MARGIN, &addr), "alloc");
+    must(leo_rt_memset_async(b->chip.stream, addr, 0x2c, bytes), "set"); // 0x2c2c is 0.065
     return leo_op_tensor(addr, type, rank, dim);
 }
 
@@ -73,19 +60,19 @@ static double run_us(struct bench *b, struct call *c, bool backward)
     for (unsigned i = 0; i < TENSORS; i++) {
         t[i] = leo_op_arg_tensor(&c->tensor[i]);
     }
-    const uint64_t begin = leo_rt_device_host_time_ns(b->device);
+    const uint64_t begin = leo_rt_device_host_time_ns(b->chip.device);
     if (backward) {
-        must(LEO_OP(b->context, "FlashAttentionScoreGrad", t[Q], t[K], t[V], t[DY], no, no, no, no,
-                    max, sum, no, t[OUT], no, scale, one, far, far, heads, layout, zero, mode,
+        must(LEO_OP(b->chip.context, "FlashAttentionScoreGrad", t[Q], t[K], t[V], t[DY], no, no, no,
+                    no, max, sum, no, t[OUT], no, scale, one, far, far, heads, layout, zero, mode,
                     t[DQ], t[DK], t[DV], nothing),
              "backward");
     } else {
-        must(LEO_OP(b->context, "FlashAttentionScore", t[Q], t[K], t[V], no, no, no, no, no, scale,
-                    one, far, far, heads, layout, zero, mode, max, sum, nothing, t[OUT]),
+        must(LEO_OP(b->chip.context, "FlashAttentionScore", t[Q], t[K], t[V], no, no, no, no, no,
+                    scale, one, far, far, heads, layout, zero, mode, max, sum, nothing, t[OUT]),
              "forward");
     }
-    must(leo_rt_stream_synchronize(b->stream, -1), "synchronize");
-    return (double)(leo_rt_device_host_time_ns(b->device) - begin) * 1e-3;
+    must(leo_rt_stream_synchronize(b->chip.stream, -1), "synchronize");
+    return (double)(leo_rt_device_host_time_ns(b->chip.device) - begin) * 1e-3;
 }
 
 static void measure(struct bench *b, const struct shape *shape)
@@ -115,30 +102,22 @@ static void measure(struct bench *b, const struct shape *shape)
     }
     printf("\n");
     for (unsigned i = 0; i < TENSORS; i++) {
-        must(leo_rt_memory_free(b->device, c.tensor[i].addr), "free");
+        must(leo_rt_memory_free(b->chip.device, c.tensor[i].addr), "free");
     }
-    must(leo_rt_memory_free(b->device, c.max.addr), "free");
-    must(leo_rt_memory_free(b->device, c.sum.addr), "free");
+    must(leo_rt_memory_free(b->chip.device, c.max.addr), "free");
+    must(leo_rt_memory_free(b->chip.device, c.sum.addr), "free");
 }
 
 int main(int argc, char **argv)
 {
-    struct bench b = {0};
-    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = "ascend910b1"};
-    must(leo_rt_create(&opts, &b.rt), "rt_create");
-    must(leo_rt_device_open(b.rt, 0, &b.device), "device_open");
-    must(leo_rt_stream_create(b.device, &b.stream), "stream_create");
-    must(leo_op_context_create(b.device, b.stream, &b.context), "op_context_create");
-    leo_rt_device_get_caps(b.device, &b.caps);
+    struct bench b = {.chip = bench_chip_open("ascend910b1", 0)};
+    leo_rt_device_get_caps(b.chip.device, &b.caps);
     printf("ascend910b1, attention of f16\n");
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         if (argc < 2 || strstr(shapes[i].name, argv[1])) {
             measure(&b, &shapes[i]);
         }
     }
-    leo_op_context_destroy(b.context);
-    leo_rt_stream_destroy(b.stream);
-    leo_rt_device_close(b.device);
-    leo_rt_destroy(b.rt);
+    bench_chip_close(&b.chip);
     return 0;
 }

@@ -5,11 +5,10 @@
  * Usage: bench_kernels [threads].
  */
 #define _GNU_SOURCE
+#include "must.h"
+
 #include <immintrin.h>
-#include <leo/runtime.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,14 +33,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void must(leo_status status, const char *what)
-{
-    if (status != LEO_OK) {
-        fprintf(stderr, "bench_kernels: %s: %s\n", what, leo_rt_last_error());
-        exit(1);
-    }
 }
 
 /* ---- the host's own code ---- */

@@ -6,12 +6,10 @@
  * [size]]. Rates count two operations a multiply-add.
  */
 #define _GNU_SOURCE
+#include "chip.h"
 #include "fma_peak.h"
 
 #include <cblas.h>
-#include <leo/op.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,14 +31,6 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-static void must(leo_status status, const char *what)
-{
-    if (status != LEO_OK) {
-        fprintf(stderr, "bench_matmul: %s: %s\n", what, leo_rt_last_error());
-        exit(1);
-    }
-}
-
 static struct leo_op_tensor tensor(struct leo_rt_device *device, uint32_t size, const void *data)
 {
     const size_t bytes = (size_t)size * size * 2;
@@ -53,22 +43,14 @@ static struct leo_op_tensor tensor(struct leo_rt_device *device, uint32_t size, 
 
 /* A simulated device with three matrices. */
 struct simulated {
-    struct leo_rt *rt;
-    struct leo_rt_device *device;
-    struct leo_rt_stream *stream;
-    struct leo_op_context *context;
+    struct bench_chip chip;
     struct leo_op_tensor a, b, out;
     double simulated_us;
 };
 
 static void simulated_init(struct simulated *s, uint32_t size, unsigned threads)
 {
-    const struct leo_rt_opts opts = {
-        .size = sizeof(opts), .soc = "ascend910a", .host_threads = threads};
-    must(leo_rt_create(&opts, &s->rt), "rt_create");
-    must(leo_rt_device_open(s->rt, 0, &s->device), "device_open");
-    must(leo_rt_stream_create(s->device, &s->stream), "stream_create");
-    must(leo_op_context_create(s->device, s->stream, &s->context), "op_context_create");
+    s->chip = bench_chip_open("ascend910a", threads);
     unsigned short *data = malloc((size_t)size * size * 2);
     if (!data) {
         exit(1);
@@ -76,9 +58,9 @@ static void simulated_init(struct simulated *s, uint32_t size, unsigned threads)
     for (size_t i = 0; i < (size_t)size * size; i++) {
         data[i] = (unsigned short)(0x2c00 + i * 2654435761u % 0x800); // 1/16 .. 1/4
     }
-    s->a = tensor(s->device, size, data);
-    s->b = tensor(s->device, size, data);
-    s->out = tensor(s->device, size, data);
+    s->a = tensor(s->chip.device, size, data);
+    s->b = tensor(s->chip.device, size, data);
+    s->out = tensor(s->chip.device, size, data);
     free(data);
 }
 
@@ -90,22 +72,14 @@ static double rate_of(uint32_t size, double seconds)
 static double simulated_run(struct simulated *s, uint32_t size)
 {
     const double begin = now();
-    const uint64_t begin_ns = leo_rt_device_host_time_ns(s->device);
-    must(LEO_OP(s->context, "Mm", leo_op_arg_tensor(&s->a), leo_op_arg_tensor(&s->b),
+    const uint64_t begin_ns = leo_rt_device_host_time_ns(s->chip.device);
+    must(LEO_OP(s->chip.context, "Mm", leo_op_arg_tensor(&s->a), leo_op_arg_tensor(&s->b),
                 leo_op_arg_tensor(&s->out), leo_op_arg_number(0)),
          "Mm");
-    must(leo_rt_stream_synchronize(s->stream, -1), "synchronize");
+    must(leo_rt_stream_synchronize(s->chip.stream, -1), "synchronize");
     const double rate = rate_of(size, now() - begin);
-    s->simulated_us = (double)(leo_rt_device_host_time_ns(s->device) - begin_ns) * 1e-3;
+    s->simulated_us = (double)(leo_rt_device_host_time_ns(s->chip.device) - begin_ns) * 1e-3;
     return rate;
-}
-
-static void simulated_finish(struct simulated *s)
-{
-    leo_op_context_destroy(s->context);
-    leo_rt_stream_destroy(s->stream);
-    leo_rt_device_close(s->device);
-    leo_rt_destroy(s->rt);
 }
 
 static double openblas_run(uint32_t size, const float *a, const float *b, float *c)
@@ -162,7 +136,7 @@ static struct rates measure(uint32_t size, unsigned threads)
         }
     }
     best.simulated_us = simulated.simulated_us;
-    simulated_finish(&simulated);
+    bench_chip_close(&simulated.chip);
     free(a);
     free(b);
     free(c);

@@ -5,28 +5,15 @@
  * go round a pool larger than the L2, so that nothing is there twice. Aim: 0.85 for pointwise
  * operators and conversions.
  */
-#include <leo/op.h>
-#include <leo/runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "chip.h"
+
 #include <string.h>
 
 enum { SLOTS = 16, MEMBERS = 4, ARGS = 16, RUNS = 3 };
 static const uint64_t mega = 1 << 20;
 
-static void must(leo_status status, const char *what)
-{
-    if (status != LEO_OK) {
-        fprintf(stderr, "%s: %s\n", what, leo_rt_last_error());
-        exit(1);
-    }
-}
-
 struct bench {
-    struct leo_rt *rt;
-    struct leo_rt_device *device;
-    struct leo_rt_stream *stream;
-    struct leo_op_context *context;
+    struct bench_chip chip;
     uint64_t memory; /* SLOTS of 64 MB */
     unsigned next;
     double gb_per_s;
@@ -34,24 +21,18 @@ struct bench {
 
 static struct bench bench_open(const char *soc)
 {
-    struct bench b = {0};
-    const struct leo_rt_opts opts = {.size = sizeof(opts), .soc = soc};
-    must(leo_rt_create(&opts, &b.rt), "rt_create");
-    must(leo_rt_device_open(b.rt, 0, &b.device), "device_open");
-    must(leo_rt_stream_create(b.device, &b.stream), "stream_create");
-    must(leo_op_context_create(b.device, b.stream, &b.context), "op_context_create");
-    must(leo_rt_hbm_gb_per_s(b.device, &b.gb_per_s), "soc_number");
-    must(leo_rt_memory_alloc(b.device, SLOTS * 64 * mega + LEO_OP_READ_MARGIN, &b.memory), "alloc");
+    struct bench b = {.chip = bench_chip_open(soc, 0)};
+    must(leo_rt_hbm_gb_per_s(b.chip.device, &b.gb_per_s), "soc_number");
+    must(leo_rt_memory_alloc(b.chip.device, SLOTS * 64 * mega + LEO_OP_READ_MARGIN, &b.memory),
+         "alloc");
     return b;
 }
 
 static void bench_close(struct bench *b)
 {
-    leo_op_context_destroy(b->context);
-    must(leo_rt_memory_free(b->device, b->memory), "free");
-    leo_rt_stream_destroy(b->stream);
-    leo_rt_device_close(b->device);
-    leo_rt_destroy(b->rt);
+    must(leo_rt_stream_synchronize(b->chip.stream, -1), "synchronize");
+    must(leo_rt_memory_free(b->chip.device, b->memory), "free");
+    bench_chip_close(&b->chip);
 }
 
 /*
@@ -199,10 +180,10 @@ static double run_us(struct bench *b, const struct line *line, struct args *args
 {
     memset(args, 0, sizeof(*args));
     add_args(b, args, line);
-    const uint64_t begin = leo_rt_device_host_time_ns(b->device);
-    must(leo_op_run(b->context, line->op, args->arg, args->count), line->name);
-    must(leo_rt_stream_synchronize(b->stream, -1), line->name);
-    return (double)(leo_rt_device_host_time_ns(b->device) - begin) * 1e-3;
+    const uint64_t begin = leo_rt_device_host_time_ns(b->chip.device);
+    must(leo_op_run(b->chip.context, line->op, args->arg, args->count), line->name);
+    must(leo_rt_stream_synchronize(b->chip.stream, -1), line->name);
+    return (double)(leo_rt_device_host_time_ns(b->chip.device) - begin) * 1e-3;
 }
 
 /* The mean of some runs after a first one: what one leaves in the L2 the next one has to write

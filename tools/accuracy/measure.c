@@ -3,10 +3,15 @@
 
 #include <leo/dtype.h>
 
-// Channels, and in FRACTAL_Z output channels, are stored in whole groups.
-static size_t stored(int64_t dim, bool grouped)
+int64_t accuracy_stored(unsigned rank, const int64_t *dim, int format)
 {
-    return (size_t)(grouped ? (dim + 15) / 16 * 16 : dim);
+    int64_t count = 1;
+    for (unsigned i = 0; i < rank; i++) {
+        // Channels, and in FRACTAL_Z output channels.
+        const bool grouped = format != 0 && (i == 1 || (i == 0 && format != NC1HWC0));
+        count *= grouped ? (dim[i] + 15) / 16 * 16 : dim[i];
+    }
+    return count;
 }
 
 leo_status accuracy_add_stored(struct accuracy_chip *chip, struct accuracy_tensors *all,
@@ -18,10 +23,7 @@ leo_status accuracy_add_stored(struct accuracy_chip *chip, struct accuracy_tenso
     struct leo_op_tensor *tensor = &all->tensor[all->count];
     *tensor = leo_op_tensor(0, dtype, rank, dim);
     tensor->format = format;
-    size_t bytes = leo_dtype_bits(dtype) / 8;
-    for (unsigned i = 0; i < rank; i++) {
-        bytes *= stored(dim[i], format != 0 && (i == 1 || (i == 0 && format != NC1HWC0)));
-    }
+    const size_t bytes = (size_t)accuracy_stored(rank, dim, format) * (leo_dtype_bits(dtype) / 8);
     leo_status status =
         leo_rt_memory_alloc(chip->device, bytes + LEO_OP_READ_MARGIN, &tensor->addr);
     all->count += status == LEO_OK;

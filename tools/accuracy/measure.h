@@ -15,6 +15,8 @@ struct accuracy_tensors {
 /* Formats as aclFormat numbers them. */
 enum { NC1HWC0 = 3, FRACTAL_Z = 4, FRACTAL_NZ = 29 };
 
+/** Elements that a tensor takes in memory: a format (0: rows) stores channels in whole groups. */
+int64_t accuracy_stored(unsigned rank, const int64_t *dim, int format);
 /** Appends a tensor in a format (0: rows). Its elements are zero, as a new chip's memory is. */
 leo_status accuracy_add_stored(struct accuracy_chip *chip, struct accuracy_tensors *all,
                                enum leo_dtype dtype, unsigned rank, const int64_t *dim, int format);

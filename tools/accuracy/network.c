@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network.h"
 
+#include "measure.h"
+#include <leo/dtype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NC1HWC0 = 3, FRACTAL_Z = 4, C0 = 16 };
+enum { C0 = 16 };
 
 static const double epsilon = 1e-5, momentum = 0.1; // of batch norm: the frameworks' defaults
 
 static int64_t up16(int64_t count)
 {
     return (count + C0 - 1) / C0 * C0;
-}
-
-static size_t bytes_of(enum leo_dtype dtype)
-{
-    return dtype == LEO_DTYPE_F16 ? 2 : 4;
-}
-
-// Elements as they are stored.
-static int64_t stored(unsigned rank, const int64_t *dim, int format)
-{
-    int64_t count = 1;
-    for (unsigned i = 0; i < rank; i++) {
-        const bool grouped = (format == NC1HWC0 && i == 1) || (format == FRACTAL_Z && i <= 1);
-        count *= grouped ? up16(dim[i]) : dim[i];
-    }
-    return count;
 }
 
 static uint64_t take_block(struct network *net, uint64_t bytes)
@@ -56,7 +42,8 @@ static uint64_t take_block(struct network *net, uint64_t bytes)
 struct leo_op_tensor network_tensor(struct network *net, enum leo_dtype dtype, unsigned rank,
                                     const int64_t *dim, int format)
 {
-    const uint64_t bytes = (uint64_t)stored(rank, dim, format) * bytes_of(dtype);
+    const uint64_t bytes =
+        (uint64_t)accuracy_stored(rank, dim, format) * (leo_dtype_bits(dtype) / 8);
     struct leo_op_tensor tensor =
         leo_op_tensor(take_block(net, bytes + LEO_OP_READ_MARGIN), dtype, rank, dim);
     tensor.format = format;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of ResNet-50: forward, loss, backward and Adam, every operator of it, on data
  * that is in device memory (sink mode). */
+#include "measure.h"
 #include "network.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGES = 4, MOST_REPEATS = 6, EXPANSION = 4, CLASSES = 10, FEATURES = 2048, NC1HWC0 = 3 };
+enum { STAGES = 4, MOST_REPEATS = 6, EXPANSION = 4, CLASSES = 10, FEATURES = 2048 };
 
 /* Three convolutions beside a shortcut, which is one too where shapes change. */
 struct bottleneck {

@@ -44,7 +44,19 @@ class Tensor:
         self.dtype, self.dims, self.layout = kind, dims.rstrip("]"), layout or "ND"
 
 
-class Task:
+class Span:
+    """What has sim_start and sim_end of the device's clock, and start on the host's."""
+
+    @property
+    def duration(self):
+        return self.sim_end - self.sim_start
+
+    @property
+    def end(self):
+        return self.start + self.duration
+
+
+class Task(Span):
     def __init__(self, row, device):
         self.device = device
         self.id, self.stream = int(row["task"]), int(row["stream"])
@@ -69,14 +81,6 @@ class Task:
         self.outputs = [Tensor(t) for t in outputs.split(";") if t]
 
     @property
-    def duration(self):
-        return self.sim_end - self.sim_start
-
-    @property
-    def end(self):
-        return self.start + self.duration
-
-    @property
     def is_compute(self):
         return self.kind == COMPUTE or self.operator is not None
 
@@ -88,7 +92,7 @@ class Task:
         return short or name
 
 
-class Link:
+class Link(Span):
     """A collective as one device took part in it."""
 
     def __init__(self, row):
@@ -99,14 +103,6 @@ class Link:
         self.group, self.rank, self.ranks, self.bytes = row["group"], int(row["rank"]), int(row["ranks"]), int(row["bytes"])
         self.sim_start, self.sim_ready, self.sim_end = (int(row[name]) for name in ("begin", "ready", "end"))
         self.name, self.start = self.type, 0
-
-    @property
-    def duration(self):
-        return self.sim_end - self.sim_start
-
-    @property
-    def end(self):
-        return self.start + self.duration
 
 
 class Operator:
