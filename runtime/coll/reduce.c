@@ -88,6 +88,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_s8
 #define ELEM  int8_t
 #define ACC   int8_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -95,6 +96,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_u8
 #define ELEM  uint8_t
 #define ACC   uint8_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -102,6 +104,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_s16
 #define ELEM  int16_t
 #define ACC   int16_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -109,6 +112,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_u16
 #define ELEM  uint16_t
 #define ACC   uint16_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -116,6 +120,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_s32
 #define ELEM  int32_t
 #define ACC   int32_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -123,6 +128,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_u32
 #define ELEM  uint32_t
 #define ACC   uint32_t
+#define WRAP  uint32_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -130,6 +136,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_s64
 #define ELEM  int64_t
 #define ACC   int64_t
+#define WRAP  uint64_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -137,6 +144,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_u64
 #define ELEM  uint64_t
 #define ACC   uint64_t
+#define WRAP  uint64_t
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -144,6 +152,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_f16
 #define ELEM  uint16_t
 #define ACC   float
+#define WRAP  float
 #define LOAD  load_f16
 #define STORE store_f16
 #include "reduce_body.inc"
@@ -151,6 +160,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_bf16
 #define ELEM  uint16_t
 #define ACC   float
+#define WRAP  float
 #define LOAD  load_bf16
 #define STORE store_bf16
 #include "reduce_body.inc"
@@ -158,6 +168,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_f32
 #define ELEM  float
 #define ACC   float
+#define WRAP  float
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"
@@ -165,6 +176,7 @@ static uint16_t store_f16(float value)
 #define NAME  reduce_f64
 #define ELEM  double
 #define ACC   double
+#define WRAP  double
 #define LOAD  PLAIN
 #define STORE PLAIN
 #include "reduce_body.inc"

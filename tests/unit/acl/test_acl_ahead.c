@@ -176,17 +176,22 @@ struct result {
     uint8_t memory[STREAMS][MEMORY], pinned[STREAMS][MEMORY];
 };
 
-static void launch_lines(struct run *run, aclrtStream stream, void *lines)
+static void launch_telling(struct run *run, aclrtStream stream, void *lines, uint32_t tells)
 {
     aclrtArgsHandle args;
     aclrtParamHandle param;
-    uint32_t turns = 100 + next(run, 3000), tells = run->copies_out ? 0 : next(run, 4);
+    uint32_t turns = 100 + next(run, 3000);
     OK(aclrtKernelArgsInit(run->kernel, &args));
     OK(aclrtKernelArgsAppend(args, &lines, sizeof(lines), &param));
     OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
     OK(aclrtKernelArgsAppend(args, &tells, sizeof(tells), &param));
     OK(aclrtKernelArgsFinalize(args));
     OK(aclrtLaunchKernelWithConfig(run->kernel, LINES, stream, NULL, args, NULL));
+}
+
+static void launch_lines(struct run *run, aclrtStream stream, void *lines)
+{
+    launch_telling(run, stream, lines, run->copies_out ? 0 : next(run, 4));
 }
 
 static void submit(struct run *run, unsigned at, void **lines, void **pinned)
@@ -278,6 +283,35 @@ static void values_that_lead_leave_times_and_bits_alone(void)
         CU_ASSERT_EQUAL(memcmp(ahead.memory, waiting.memory, sizeof(ahead.memory)), 0);
         CU_ASSERT_EQUAL(memcmp(ahead.pinned, waiting.pinned, sizeof(ahead.pinned)), 0);
     }
+}
+
+// What the blocks of a kernel add up in one place, the later ones before the first.
+static void run_additions(const char *ahead, uint8_t *memory)
+{
+    struct run run = {.random = 9};
+    aclrtStream stream, other;
+    void *lines;
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryGetFunction(binary, "step_lines", &run.kernel));
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateStream(&other));
+    OK(aclrtMalloc(&lines, MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(lines, MEMORY, 0, MEMORY));
+    launch_telling(&run, stream, lines, 2);
+    usleep(*ahead == '1' ? 100000 : 0);
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtMemcpy(memory, MEMORY, lines, MEMORY, ACL_MEMCPY_DEVICE_TO_HOST));
+    OK(aclrtFree(lines));
+    acl_end(binary);
+}
+
+static void additions_wait_for_their_time(void)
+{
+    static uint8_t ahead[MEMORY], waiting[MEMORY];
+    run_additions("1", ahead);
+    run_additions("0", waiting);
+    CU_ASSERT_EQUAL(memcmp(ahead, waiting, MEMORY), 0);
 }
 
 // Records of one event in two streams, and one whose slot another event would have.
@@ -422,6 +456,7 @@ static const struct leo_test tests[] = {
     {"the_chip_works_while_the_host_does_something_else",
      the_chip_works_while_the_host_does_something_else},
     {"values_that_lead_leave_times_and_bits_alone", values_that_lead_leave_times_and_bits_alone},
+    {"additions_wait_for_their_time", additions_wait_for_their_time},
     {"a_wait_is_for_the_record_it_was_made_for", a_wait_is_for_the_record_it_was_made_for},
     {"a_fault_before_its_time_is_told_in_time", a_fault_before_its_time_is_told_in_time},
     {"several_streams_work_while_the_host_does_something_else",

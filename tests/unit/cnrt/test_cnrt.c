@@ -3,8 +3,10 @@
 #include "harness.h"
 #include "test_cnrt_common.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COUNT = 32768, BYTES = COUNT * sizeof(float) };
@@ -285,6 +287,95 @@ static void the_device_is_reset_and_used_again(void)
     }
 }
 
+static volatile int last_stub;
+static void other_stub(void)
+{
+    last_stub = 1;
+}
+
+// The file of the kernels with `add` under another name: a kernel of one is none of the other.
+static unsigned char *copy_with_another_name(void)
+{
+    static const char name[] = "add";
+    const size_t bytes = cnrt_test_elf_bytes();
+    unsigned char *copy = malloc(bytes);
+    memcpy(copy, cnrt_test_elf(), bytes);
+    const size_t length = sizeof(name) - 1;
+    for (size_t i = 1; i + length < bytes; i++) { // as a word: in the note and among the symbols
+        if (memcmp(copy + i, name, length) == 0 && !isgraph(copy[i - 1]) &&
+            !isgraph(copy[i + length])) {
+            copy[i] = 'o';
+        }
+    }
+    return copy;
+}
+
+static void launch_sum(void (*stub)(void), void *block)
+{
+    int n = 8;
+    const cnrtDim3_t one = {1, 1, 1};
+    void *args[] = {&block, &block, &block, &n};
+    OK(cnrtInvokeKernel(kernel_of(stub), one, cnrtFuncTypeBlock, args, 0, NULL));
+}
+
+static uintptr_t take_handle(void)
+{
+    cnrtNotifier_t made;
+    OK(cnrtNotifierCreate(&made));
+    return (uintptr_t)(void *)made;
+}
+
+// Until no place is left that was ever taken: this one is new, and so are those that follow.
+static void take_old_places(void)
+{
+    enum { MANY = 1024 }; // than all tests before have taken
+    static uintptr_t top;
+    if (top == 0) {
+        for (int i = 0; i < MANY; i++) {
+            const uintptr_t at = take_handle();
+            top = at > top ? at : top;
+        }
+    }
+    uintptr_t at;
+    do {
+        at = take_handle();
+    } while (at <= top);
+    top = at + 4 * (at - top); // with those that are taken next
+}
+
+// What is loaded goes with its device. The place that was free longest is taken next: in some
+// round the handle of the other file gets that of the first one, which must be loaded again.
+static void a_file_is_loaded_again_whatever_took_its_place(void)
+{
+    enum { ROUNDS = 4 };
+    unsigned char *file = copy_with_another_name();
+    void **image = __bangRegisterFatBinary(file);
+    __bangRegisterFunction(image, kernel_of(other_stub), NULL, "odd", -1, NULL, NULL, NULL, NULL,
+                           NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        void *block;
+        float host[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+        OK(cnrtMalloc(&block, sizeof(host)));
+        take_old_places();
+        launch_sum(add_stub, block); // takes new places for the file and the kernel
+        OK(cnrtQueueSync(NULL));
+        OK(cnrtDeviceReset()); // these are free before those of the notifiers
+        OK(cnrtMalloc(&block, sizeof(host)));
+        OK(cnrtMemcpy(block, host, sizeof(host), cnrtMemcpyHostToDev));
+        for (int i = 0; i < round; i++) {
+            take_handle();
+        }
+        launch_sum(other_stub, block);
+        launch_sum(add_stub, block);
+        OK(cnrtQueueSync(NULL));
+        OK(cnrtMemcpy(host, block, sizeof(host), cnrtMemcpyDevToHost));
+        CU_ASSERT_EQUAL(host[7], 4);
+        OK(cnrtDeviceReset());
+    }
+    __bangUnregisterFatBinary(image);
+    free(file);
+}
+
 static void the_host_converts(void)
 {
     // Value, its half: exact, ties to even, the smallest, the largest, beyond.
@@ -339,6 +430,8 @@ static const struct leo_test tests[] = {
     {"stale_handles_stay_stale", stale_handles_stay_stale},
     {"failed_kernels_are_told_by_their_queue", failed_kernels_are_told_by_their_queue},
     {"the_device_is_reset_and_used_again", the_device_is_reset_and_used_again},
+    {"a_file_is_loaded_again_whatever_took_its_place",
+     a_file_is_loaded_again_whatever_took_its_place},
     {"the_host_converts", the_host_converts},
 };
 
