@@ -174,6 +174,18 @@ static void attr_paddings(struct aclop_call *call, unsigned at, const char *name
     call->args[at] = op_value_ints(&call->ints[at]);
 }
 
+// Of three dimensions: the depth's, which come last, first.
+static void turn_paddings(struct aclop_call *call, unsigned at)
+{
+    int64_t *numbers = call->numbers[at];
+    if (numbers && call->ints[at].count == 3) {
+        const int64_t depth = numbers[2];
+        numbers[2] = numbers[1];
+        numbers[1] = numbers[0];
+        numbers[0] = depth;
+    }
+}
+
 static int64_t attr_at(const struct aclop_call *call, const char *name, size_t index)
 {
     const struct leo_acl_attr *attr = aclop_attr(call, name);
@@ -388,6 +400,10 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         return;
     case 'p':
         attr_paddings(call, at, name);
+        return;
+    case 'r':
+        attr_paddings(call, at, name);
+        turn_paddings(call, at);
         return;
     case 'P':
         word_paddings(call, at, name);

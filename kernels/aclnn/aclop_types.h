@@ -19,6 +19,8 @@
  * - d:x0:2: the size of a tensor from dimension 2 on
  * - l:name: integers of an attribute; l:name:2 from the third on, l:name:1:2 two of them
  * - p:name: paddings (before, after) of an attribute for two or three dimensions
+ * - r:name: the same, those of the third dimension from the end last, as torch_npu gives them to
+ *   AvgPool3DGrad
  * - P:name: paddings that the word VALID, SAME or CALCULATED (attribute pads) stands for
  * - s:name: a number from an attribute, 1 if it is not given; s:name:-1 that number
  * - i:name: an integer or bool from an attribute (the first of a list), 0 if it is not given;
@@ -69,7 +71,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"AvgPool3D", "AvgPool3d",
      "x0 l:ksize l:strides p:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
     {"AvgPool3DGrad", "AvgPool3dBackward",
-     "x1 y0 l:ksize:2 l:strides:2 p:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
+     "x1 y0 l:ksize:2 l:strides:2 r:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
     {"AvgPoolV2", "AvgPool2d",
      "x0 l:ksize:2 l:strides:2 p:pads i:ceil_mode e:exclusive i:divisor_override 0 y0"},
     {"AvgPoolV2Grad", "AvgPool2dBackward",

@@ -155,6 +155,11 @@ static leo_status plan_unfold_gradient(const struct op_call *call)
 {
     const struct op_tensor *gradient = op_call_tensor(call, "gradOut"),
                            *out = op_call_tensor(call, "gradIn");
+    if (out->rank == 0 && op_tensor_count(gradient) == 1) {
+        // A number has one window, which is itself.
+        const struct op_tensor element = op_tensor_dense(gradient->addr, gradient->type, 0, NULL);
+        return op_plan_copy(call->plan, out, &element);
+    }
     const int64_t size = op_call_int(call, "size"), step = op_call_int(call, "step");
     const struct op_scalar one = op_scalar_int(1);
     unsigned dim = 0;

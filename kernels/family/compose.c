@@ -20,11 +20,14 @@ leo_status op_plan_log_sigmoid_forward(const struct op_call *call)
                : status;
 }
 
-// A weight of one dimension belongs to dimension 1 of self.
+// A weight of one dimension belongs to dimension 1 of self, one of a single element to all of it.
 static struct op_tensor weight_of_channels(const struct op_tensor *weight,
                                            const struct op_tensor *self)
 {
     struct op_tensor wide = *weight;
+    if (op_tensor_count(weight) == 1) {
+        wide.rank = 0;
+    }
     if (weight->rank == 1 && weight->dim[0] != 1 && self->rank >= 2) {
         wide.rank = self->rank - 1;
         for (unsigned i = 1; i < wide.rank; i++) {

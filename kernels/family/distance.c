@@ -104,6 +104,45 @@ static leo_status plan_pairs(const struct op_call *call)
     return measure(&chain, &args, out, &made);
 }
 
+/*
+ * The gradient by rows `a` of every batch, and its sum over the batches that share a row of out:
+ * x1 may have been repeated over dimensions out has not, or of which it has one.
+ */
+static leo_status plan_shared_gradient(const struct op_call *call, const struct op_tensor *g,
+                                       const struct op_tensor *a, const struct op_tensor *b,
+                                       const struct op_tensor *d)
+{
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    struct op_chain chain = op_chain_begin(call);
+    struct op_tensor kept, made = *out;
+    int64_t dims[OP_RANK_MAX];
+    struct op_ints over = {dims, 0};
+    if (!op_tensor_same_shape(a, out)) {
+        int64_t shape[OP_RANK_MAX];
+        for (unsigned i = 0; i < a->rank; i++) {
+            const unsigned before = a->rank - out->rank;
+            shape[i] = i < before ? 1 : out->dim[i - before];
+            if (shape[i] != a->dim[i]) {
+                dims[over.count++] = i;
+            }
+        }
+        if (out->rank > a->rank || !op_tensor_is_dense(out)) {
+            return op_call_fail(call, LEO_ERR_SHAPE, "out of shape %s does not fit x1",
+                                op_tensor_shape_text(out).text);
+        }
+        kept = op_tensor_dense(out->addr, out->type, a->rank, shape);
+        made = op_chain_temp_like(&chain, out->type, a);
+    }
+    OP_CHAIN_CALL(&chain, "CdistBackward", op_value_tensor(g), op_value_tensor(a),
+                  op_value_tensor(b), op_value_tensor(d), op_value_real(op_call_real(call, "p")),
+                  op_value_tensor(&made));
+    if (over.count) {
+        OP_CHAIN_CALL(&chain, "ReduceSum", op_value_tensor(&made), op_value_ints(&over),
+                      op_value_int(1), op_value_type(out->type), op_value_tensor(&kept));
+    }
+    return chain.status;
+}
+
 // The older form: every tensor is repeated to [.., rows of x1, rows of x2, columns].
 static leo_status plan_repeated_gradient(const struct op_call *call)
 {
@@ -124,16 +163,12 @@ static leo_status plan_repeated_gradient(const struct op_call *call)
     const struct op_tensor a = op_view_select(x1, rank - 2, 0), b = op_view_select(x2, rank - 3, 0),
                            g = op_view_select(grad, rank - 1, 0),
                            d = op_view_select(distance, rank - 1, 0);
-    struct op_chain chain = op_chain_begin(call);
-    OP_CHAIN_CALL(&chain, "CdistBackward", op_value_tensor(&g), op_value_tensor(&a),
-                  op_value_tensor(&b), op_value_tensor(&d), op_value_real(op_call_real(call, "p")),
-                  op_value_tensor(op_call_tensor(call, "out")));
-    return chain.status;
+    return plan_shared_gradient(call, &g, &a, &b, &d);
 }
 
 static leo_status plan_gradient(const struct op_call *call)
 {
-    if (op_call_tensor(call, "x1")->rank == op_call_tensor(call, "out")->rank + 1) {
+    if (op_call_tensor(call, "x1")->rank > op_call_tensor(call, "out")->rank) {
         return plan_repeated_gradient(call);
     }
     static const char *const names[] = {"x1", "x2", "grad", "cdist"};

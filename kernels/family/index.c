@@ -161,11 +161,26 @@ struct advanced {
     bool together;
 };
 
-// torch marks a dimension that is not indexed by an empty tensor of shape [0].
-static bool is_skipped(const struct op_tensor *index)
+/*
+ * torch marks a dimension that is not indexed by an empty tensor of shape [0] and self's type. If
+ * self has integers it looks like an empty list of places, which it is where the result is empty,
+ * or where no other tensor indexes anything.
+ */
+static bool may_be_skipped(const struct op_tensor *index, const struct op_tensor *self)
 {
-    return index->rank == 1 && index->dim[0] == 0 && index->type != OP_TYPE_I64 &&
-           index->type != OP_TYPE_I32;
+    const bool places = index->type == OP_TYPE_I64 || index->type == OP_TYPE_I32;
+    return index->rank == 1 && index->dim[0] == 0 && (!places || index->type == self->type);
+}
+
+static bool takes_nothing(const struct op_call *call, const struct op_tensor_list *list,
+                          const struct op_tensor *self)
+{
+    bool others = false;
+    for (unsigned d = 0; d < list->count; d++) {
+        others = others || (list->items[d] && !may_be_skipped(list->items[d], self));
+    }
+    return !others || (op_call_has(call, "out") && op_tensor_count(self) != 0 &&
+                       op_tensor_count(op_call_tensor(call, "out")) == 0);
 }
 
 static leo_status join_indices(const struct op_call *call, const struct op_tensor *self,
@@ -179,12 +194,14 @@ static leo_status join_indices(const struct op_call *call, const struct op_tenso
         return op_call_fail(call, LEO_ERR_SHAPE, "%" PRIu64 " indices for a tensor of shape %s",
                             list->count, op_tensor_shape_text(self).text);
     }
+    const bool nothing = takes_nothing(call, list, self);
     for (unsigned d = 0; d < list->count; d++) {
         const struct op_tensor *index = list->items[d];
-        if (!index || is_skipped(index)) {
+        const bool places = index && (index->type == OP_TYPE_I64 || index->type == OP_TYPE_I32);
+        if (!index || (may_be_skipped(index, self) && !(places && nothing))) {
             continue;
         }
-        if (index->type != OP_TYPE_I64 && index->type != OP_TYPE_I32) {
+        if (!places) {
             return op_call_fail(call, LEO_ERR_DTYPE, "indices[%u] is %s: it must be i64 or i32", d,
                                 op_type_name(index->type));
         }
@@ -384,6 +401,19 @@ static leo_status plan_gather(const struct op_call *call)
     return get_into(call, &args, op_call_tensor(call, "out"));
 }
 
+// Every place of index has its element of src.
+static leo_status check_source(const struct op_call *call, const struct op_tensor *index)
+{
+    const struct op_tensor *src = op_call_tensor(call, "src");
+    bool fits = src->rank == index->rank || src->rank + index->rank == 1;
+    for (unsigned i = 0; fits && i < index->rank && i < src->rank; i++) {
+        fits = index->dim[i] <= src->dim[i];
+    }
+    return fits ? LEO_OK
+                : op_call_fail(call, LEO_ERR_SHAPE, "index of shape %s does not fit in src of %s",
+                               op_tensor_shape_text(index).text, op_tensor_shape_text(src).text);
+}
+
 // out = self, then the values go where index says.
 static leo_status plan_scatter(const struct op_call *call)
 {
@@ -399,6 +429,9 @@ static leo_status plan_scatter(const struct op_call *call)
     if (status == LEO_OK) {
         status = check_inside(call, self, index, dim);
     }
+    if (status == LEO_OK && op_call_has(call, "src")) {
+        status = check_source(call, index);
+    }
     if (status == LEO_OK && !in_place) {
         status = op_call_check_shape(call, "out", self->rank, self->dim);
     }
@@ -413,10 +446,9 @@ static leo_status plan_scatter(const struct op_call *call)
     const struct op_tensor *src = op_call_has(call, "src") ? op_call_tensor(call, "src") : &number;
     if (src == &number) {
         // The number as a tensor that repeats.
-        static const int64_t one = 1;
         const struct op_value fill[2] = {op_value_tensor(&made),
                                          op_value_scalar(op_call_scalar(call, "value"))};
-        status = op_plan_temp(call->plan, out->type, 1, &one, &made);
+        status = op_plan_temp(call->plan, out->type, 0, NULL, &made);
         if (status == LEO_OK) {
             status = op_plan_call(call->plan, "InplaceFillScalar", fill, 2);
         }

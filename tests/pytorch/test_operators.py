@@ -204,6 +204,7 @@ def layers():
     case("avg_pool2d", lambda x: F.avg_pool2d(x, 2), image)
     case("avg_pool2d pad", lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image)
     case("avg_pool3d", lambda x: F.avg_pool3d(x, 2, 1), real(2, 3, 4, 5, 6))
+    case("avg_pool3d uneven", lambda x: F.avg_pool3d(x, (2, 3, 4), (1, 2, 2), (0, 1, 2)), real(1, 2, 5, 5, 5))
     case("adaptive_avg_pool2d 1", lambda x: F.adaptive_avg_pool2d(x, 1), image)
     case("adaptive_avg_pool2d 7", lambda x: F.adaptive_avg_pool2d(x, 7), image)
     case("adaptive_max_pool2d", lambda x: F.adaptive_max_pool2d(x, 3), real(2, 4, 9, 12))

@@ -78,6 +78,9 @@ class Index(common.Case):
             "masked_select": lambda a, i: torch.masked_select(a, a > 0),
         }.items():
             self.check(name, function, self.x, self.list)
+            self.check(f"{name} of integers", function, (self.x * 4).long(), self.list)
+        self.check("nothing of integers", lambda a, i: a[i[:0]], self.whole, self.list)
+        self.check("nothing in two dimensions", lambda a, i: a[i[:0], i[:1]], self.whole, self.list)
         self.check("gradient", self.gradient(lambda a, i: a[i] * 2), self.x, self.list)
 
     def test_index_put(self):
@@ -94,8 +97,16 @@ class Index(common.Case):
             a[a > 0] = 0.0
             return a
 
-        for function in (put, add, mask):
+        def second(a, i):
+            a = a.clone()
+            a[:, i] = 3
+            a[i, :, i] = 4
+            a[i[:0]] = 5
+            return a
+
+        for function in (put, add, mask, second):
             self.check(function.__name__, function, self.x, self.list)
+        self.check("integers", second, self.whole, self.list)
 
     def test_along_a_dimension(self):
         index = torch.randint(0, 7, (4, 9, 5))
@@ -107,6 +118,16 @@ class Index(common.Case):
         self.check("scatter", lambda a, i, v: a.scatter(0, i, v), self.x, once, values)
         self.check("scatter_add", lambda a, i, v: a.scatter_add(0, i, v), self.x, index, values, tol=1e-4)
         self.check("index_select", lambda a, i: a.index_select(1, i), self.x, rows)
+        number, zero = torch.tensor(1.5), torch.tensor(0)
+        for name, function in {
+            "scatter of one": lambda a, i: a.scatter(0, i, 2.5), "scatter": lambda a, i: a.scatter(0, i, 2 * a),
+            "scatter_add": lambda a, i: a.scatter_add(0, i, a), "gather": lambda a, i: a.gather(0, i),
+            "index_select": lambda a, i: a.index_select(0, i),
+        }.items():
+            self.check(f"{name} of a number", function, number, zero)
+        if common.HAS_BF16:  # torch_npu has no gradient of unfold on the 910A
+            self.check("unfold of a number", self.gradient(lambda a: a.unfold(0, 1, 1)), number)
+        self.check("prelu of a number", self.gradient(F.prelu), -number, number)
         self.check("index_add", lambda a, i: a.index_add(1, i, a[:, :3], alpha=2), self.x, rows)
 
     def test_embedding(self):

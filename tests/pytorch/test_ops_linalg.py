@@ -47,6 +47,9 @@ class Linalg(common.Case):
         for p in (1.0, 2.0, 3.0):
             self.check(f"pdist {p}", lambda x: torch.pdist(x, p), a[0], tol=1e-5)
             self.check(f"gradient of cdist {p}", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a, b, tol=1e-4)
+            self.check(f"gradient of cdist {p} of one batch and several", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a[0], b,
+                       tol=1e-4)
+            self.check(f"gradient of cdist {p} and no batch", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a[0], b[:0])
 
     def test_triangular(self):
         a, b = torch.randn(2, 5, 5) + 3 * torch.eye(5), torch.randn(2, 5, 3)
