@@ -3,11 +3,7 @@
  * Batch norm between its passes over the rows: one channel at a time, in double. Each output has
  * its own share of channels, as its lines lie; what several outputs need is computed again for
  * each.
- *
- * Flags. V -> MTE3 0, MTE3 -> V 0: entries of planes are in UB, their place is free.
  */
-#include "batch_norm_planes_args.h"
-#include "copy.h"
 #include "element.h"
 #include "norm_args.h"
 
@@ -100,46 +96,10 @@ OP_INLINE double inverse_of(double variance, double eps)
     return 1 / __builtin_sqrt(variance + eps);
 }
 
-/* Entries of planes have each number eight times: they are made in UB. */
-enum { STAGED = 512 };
-struct entries {
-    uint64_t table, first;
-    bool planes;
-};
-
-OP_INLINE struct entries begin_entries(uint64_t table, bool planes, uint64_t first)
-{
-    set_mask_norm();
-    set_vector_mask(0, (1 << OP_PLANE_LANES) - 1);
-    return (struct entries){table, first, planes};
-}
-
-/* Entries before channel c leave. */
-OP_INLINE void store_entries(struct entries *e, uint64_t c)
-{
-    const uint32_t pitch = sizeof(struct op_plane_entry);
-    if (e->planes && c > e->first) {
-        set_flag(PIPE_V, PIPE_MTE3, 0);
-        wait_flag(PIPE_V, PIPE_MTE3, 0);
-        op_store(e->table + e->first * pitch, 0, (uint32_t)(c - e->first) * pitch);
-        set_flag(PIPE_MTE3, PIPE_V, 0);
-        wait_flag(PIPE_MTE3, PIPE_V, 0);
-        e->first = c;
-    }
-}
-
 /* One of the four numbers of a channel's entry. */
-OP_INLINE void put_entry(struct entries *e, uint64_t c, uint32_t which, double value)
+OP_INLINE void put_entry(uint64_t table, uint64_t c, uint32_t which, double value)
 {
-    if (!e->planes) {
-        put(e->table, c * 4 + which, value);
-        return;
-    }
-    if (c == e->first + STAGED) {
-        store_entries(e, c);
-    }
-    const uint32_t at = ((uint32_t)(c - e->first) * 4 + which) * OP_PLANE_LANES * 4;
-    vector_dup(op_ub_f32(at), (float)value, 1, 1, 1, 8, 8);
+    put(table, c * 4 + which, value);
 }
 
 OP_INLINE struct op_span share_f32(const struct op_batch_norm_args *t, uint64_t out)
@@ -180,17 +140,15 @@ __global__ __vector__ void batch_norm(struct op_batch_norm_args args)
                 t.momentum * m.variance * m.count / (m.count - 1));
     }
     span = share_table(t.table, t.channels, t.per_block);
-    struct entries entries = begin_entries(t.table, t.planes, span.begin);
     for (uint64_t c = span.begin; c < span.end; c++) {
         const struct moments m = recall(&t, &kept, c);
         const double inverse =
             t.source == OP_BATCH_NORM_INVERSE ? get(t.second, c) : inverse_of(m.variance, t.eps);
-        put_entry(&entries, c, 0, m.mean);
-        put_entry(&entries, c, 1, t.weight ? inverse * get(t.weight, c) : inverse);
-        put_entry(&entries, c, 2, 0);
-        put_entry(&entries, c, 3, t.bias ? get(t.bias, c) : 0);
+        put_entry(t.table, c, 0, m.mean);
+        put_entry(t.table, c, 1, t.weight ? inverse * get(t.weight, c) : inverse);
+        put_entry(t.table, c, 2, 0);
+        put_entry(t.table, c, 3, t.bias ? get(t.bias, c) : 0);
     }
-    store_entries(&entries, span.end);
     op_flush();
 }
 
@@ -234,15 +192,16 @@ OP_INLINE double inverse_given(const struct op_batch_norm_gradient_args *t, uint
 }
 
 static void make_entry(const struct op_batch_norm_gradient_args *t, struct kept_sums *kept,
-                       struct entries *e, uint64_t c, double count)
+                       uint64_t c, double count)
 {
     const double inverse = inverse_given(t, c),
                  scale = t->weight ? inverse * get(t->weight, c) : inverse;
-    put_entry(e, c, 0, t->mean ? get(t->mean, c) : 0);
-    put_entry(e, c, 1, scale);
-    put_entry(e, c, 2,
+    put_entry(t->table, c, 0, t->mean ? get(t->mean, c) : 0);
+    put_entry(t->table, c, 1, scale);
+    put_entry(t->table, c, 2,
               t->training ? -scale * inverse * inverse * sum_of(t, kept, c, 1) / count : 0);
-    put_entry(e, c, 3, t->training && !t->no_mean ? -scale * sum_of(t, kept, c, 0) / count : 0);
+    put_entry(t->table, c, 3,
+              t->training && !t->no_mean ? -scale * sum_of(t, kept, c, 0) / count : 0);
 }
 
 __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_args args)
@@ -268,10 +227,8 @@ __global__ __vector__ void batch_norm_gradient(struct op_batch_norm_gradient_arg
         }
     }
     const struct op_span span = share_table(t.table, t.channels, t.per_block);
-    struct entries entries = begin_entries(t.table, t.planes, span.begin);
     for (uint64_t c = span.begin; c < span.end; c++) {
-        make_entry(&t, &kept, &entries, c, count);
+        make_entry(&t, &kept, c, count);
     }
-    store_entries(&entries, span.end);
     op_flush();
 }

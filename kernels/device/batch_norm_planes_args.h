@@ -1,37 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launch arguments of batch norm over planes (rows of `length` elements, one of each image and
- * channel) whose sums stay in eight lanes: lane i holds elements i, i + 8, ... of its row.
+ * Launch arguments of batch norm over planes: maps [images][channels][length].
+ *
+ * A group is `width` neighbouring channels. Its tiles, `tiles` of them, are `tile_images` images of
+ * whole planes, or one of `pieces` of an image's planes; sums are made of chunks of `tiles_each`
+ * tiles. All that depends on the shape alone, so that results do not depend on the cores.
+ *
+ * A sum stays in eight lanes: lane i holds elements i, i + 8, ... of a plane.
  */
 #pragma once
 
 #include <stdint.h>
 
 enum {
-    OP_PLANE_LEAST = 16, /**< elements of a plane; the longest has */
-    OP_PLANE_MOST = 4096,
+    OP_PLANE_LEAST = 16, /**< elements of a plane */
     OP_PLANE_LANES = 8,
-    OP_PLANE_CHANNELS = 8, /**< a block's channels are a multiple: whole lines of lanes */
+    OP_PLANE_WIDTH = 32,         /**< channels of a group at most; a multiple of 8 */
+    OP_PLANE_TILE_BYTES = 16384, /**< of a tensor's tile */
+    OP_PLANE_ROWS = 128,         /**< planes of a tile at most */
 };
 
-/** Numbers of a channel, each eight times: the fields of struct op_norm_entry. */
-struct op_plane_entry {
-    float mean[OP_PLANE_LANES], scale[OP_PLANE_LANES], slope[OP_PLANE_LANES], shift[OP_PLANE_LANES];
-};
-
-/** Block b works on rows [b * per_block, (b + 1) * per_block). */
 struct op_planes_args {
-    uint64_t in, gradient, out;
-    uint64_t first, second; /**< f32 [rows][8]: means and squared distances, or sums of the gradient
-                                 and of gradient * (in - mean) */
-    uint64_t numbers;       /**< sums: means, f32 [channels][8]; apply: struct op_plane_entry */
-    uint64_t rows, length, channels, per_block;
+    uint64_t x, gradient, y; /**< y 0: numbers alone */
+    /** f32 [groups][chunks][1 + 2 * width][8]: elements of each lane; for each channel its lanes'
+     * means, then their squared distances, or sums of the gradient, then of gradient * (x - mean).
+     * 0: the two below hold. */
+    uint64_t parts;
+    uint64_t mean, second; /**< f32 of channels from here on */
+    uint64_t weight, bias; /**< 0: 1 and 0 */
+    uint64_t sums[2]; /**< of the gradient, and of gradient * (x - mean), if there are no parts */
+    uint64_t running[2], running_out[2]; /**< mean and variance, or all 0 */
+    uint64_t out[4];  /**< forward: mean and second_out; backward: sums[0], sums[1], gradients
+                           of bias and weight; 0: not wanted */
+    uint64_t counter; /**< i32, elements of each of `replicas`; 0: inverse_count holds */
+    uint64_t images, channels, length, groups, replicas;
+    uint32_t width, chunks, tiles, tiles_each, tile_images, pieces, positions_each;
+    float inverse_count, eps, momentum, unbiased; /**< unbiased: count / (count - 1) */
+    uint8_t inverse;     /**< `second` is 1 / sqrt(variance + eps), else the variance */
+    uint8_t inverse_out; /**< the same of second_out */
+    uint8_t training;    /**< backward; 0: statistics do not depend on x */
 };
 
-/** Block b joins the images of channels [b * per_block, (b + 1) * per_block). */
-struct op_planes_join_args {
-    uint64_t first, second; /**< as above; spread: second is absent, first f32 [channels] */
-    uint64_t out;           /**< struct op_norm_moments or op_norm_sums of each channel; spread:
-                                 f32 [channels][8] */
-    uint64_t images, channels, length, per_block;
-};
+enum { OP_PLANES_ADDRESSES = 19 };

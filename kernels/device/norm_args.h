@@ -57,7 +57,6 @@ struct op_batch_norm_args {
     uint64_t images, channels, length, per_block;
     double eps, momentum;
     uint8_t source, inverse; /**< inverse: second_out is 1 / sqrt(variance + eps), else variance */
-    uint8_t planes;          /**< table of struct op_plane_entry (batch_norm_planes_args.h) */
 };
 
 /** From sums to gradients of weight and bias and the table of the input's gradient. */
@@ -71,5 +70,4 @@ struct op_batch_norm_gradient_args {
     uint8_t source;
     uint8_t training; /**< 0: statistics do not depend on the input */
     uint8_t no_mean;  /**< the mean is 0, not that of the input */
-    uint8_t planes;   /**< as above */
 };

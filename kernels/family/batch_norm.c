@@ -2,8 +2,6 @@
 /* Batch norm, and its parts that SyncBatchNorm calls. */
 #include "batch_norm_planes.h"
 
-#include "../device/batch_norm_planes_args.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +9,7 @@
 struct batch {
     const struct op_call *call;
     struct op_plan *plan;
+    bool planes;         /* for batch_norm_planes.h */
     struct op_tensor in; /* dense */
     int64_t images, channels, length;
     struct op_norm_rows rows;
@@ -43,7 +42,20 @@ static leo_status take_batch(const struct op_call *call, struct batch *batch)
 static leo_status make_dense(const struct batch *batch, const char *name, struct op_tensor *out)
 {
     const struct op_tensor *tensor = op_call_tensor(batch->call, name);
-    return op_norm_plan_input(batch->plan, tensor, out);
+    return batch->planes ? op_plan_dense(batch->plan, tensor, tensor->type, out)
+                         : op_norm_plan_input(batch->plan, tensor, out);
+}
+
+/* The input, dense, for what is made of it and of the gradient that has this name; y NULL: numbers
+ * alone. */
+static leo_status make_input(struct batch *batch, const char *gradient, const struct op_tensor *y)
+{
+    const struct op_planes maps = {.x = &batch->in,
+                                   .gradient =
+                                       gradient ? op_call_tensor(batch->call, gradient) : NULL,
+                                   .y = y};
+    batch->planes = op_planes_fit(batch->plan, &maps);
+    return make_dense(batch, "input", &batch->in);
 }
 
 static leo_status check_input(const struct batch *batch, const char *name)
@@ -102,50 +114,6 @@ static leo_status give_running(const struct batch *batch, const struct running *
     return status == LEO_OK ? give(batch, "runningVar", running->variance) : status;
 }
 
-/* The passes over the planes: in lanes where batch_norm_planes.h takes them. What is reduced that
- * way is one image of longer planes to device/batch_norm.c. */
-static leo_status plan_moments(const struct batch *batch, struct op_batch_norm_args *args)
-{
-    if (!op_planes_fit(batch->length, &batch->in, NULL, NULL)) {
-        return op_norm_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
-    }
-    args->images = 1;
-    args->length = (uint64_t)(batch->images * batch->length);
-    return op_planes_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
-}
-
-static leo_status plan_gradient_sums(const struct batch *batch, const struct op_tensor *gradient,
-                                     struct op_batch_norm_gradient_args *args)
-{
-    if (!op_planes_fit(batch->length, &batch->in, gradient, NULL)) {
-        return op_norm_plan_sums(batch->plan, &batch->rows, gradient, &batch->in, args->mean,
-                                 &args->sums);
-    }
-    args->images = 1;
-    args->length = (uint64_t)(batch->images * batch->length);
-    return op_planes_plan_sums(batch->plan, &batch->rows, gradient, &batch->in, args->mean,
-                               &args->sums);
-}
-
-// The table of the last pass, and whether it is one of planes.
-static leo_status place_table(const struct batch *batch, const struct op_tensor *gradient,
-                              const struct op_tensor *out, uint64_t *table, uint8_t *planes)
-{
-    *planes = op_planes_fit(batch->length, &batch->in, gradient, out);
-    return op_plan_temp_bytes(batch->plan,
-                              (uint64_t)batch->channels * (*planes ? sizeof(struct op_plane_entry)
-                                                                   : sizeof(struct op_norm_entry)),
-                              table);
-}
-
-static leo_status plan_apply(const struct batch *batch, const struct op_tensor *gradient,
-                             uint64_t table, bool planes, const struct op_tensor *out)
-{
-    return planes
-               ? op_planes_plan_apply(batch->plan, &batch->rows, gradient, &batch->in, table, out)
-               : op_norm_plan_apply(batch->plan, &batch->rows, gradient, &batch->in, table, out);
-}
-
 enum { CHANNELS_A_BLOCK = 16 }; // f32 of a line
 
 static struct op_share share_channels(const struct batch *batch)
@@ -159,11 +127,40 @@ static leo_status launch(const struct batch *batch, struct op_batch_norm_args *a
     const struct op_share share = share_channels(batch);
     args->images = args->images ? args->images : (uint64_t)batch->images;
     args->channels = (uint64_t)batch->channels;
-    args->length = args->length ? args->length : (uint64_t)batch->length;
+    args->length = (uint64_t)batch->length;
     args->per_block = share.per_block;
-    args->eps = op_call_real(batch->call, "eps");
     return op_plan_launch(batch->plan, "batch_norm", "batch_norm", share.blocks, args,
                           sizeof(*args), 11);
+}
+
+static leo_status place_table(const struct batch *batch, uint64_t *table)
+{
+    return op_plan_temp_bytes(batch->plan, (uint64_t)batch->channels * sizeof(struct op_norm_entry),
+                              table);
+}
+
+/* Statistics, those of the input if `source` says so, and y if it is wanted. */
+static leo_status run_forward(const struct batch *batch, struct op_batch_norm_args *args,
+                              const struct op_tensor *y)
+{
+    args->eps = op_call_real(batch->call, "eps");
+    if (batch->planes) {
+        const struct op_planes maps = {.x = &batch->in, .y = y};
+        return op_planes_plan_forward(batch->plan, &maps, args);
+    }
+    leo_status status = LEO_OK;
+    if (args->source == OP_BATCH_NORM_ROWS) {
+        status = op_norm_plan_moments(batch->plan, &batch->rows, &batch->in, &args->moments);
+    }
+    if (status == LEO_OK && y) {
+        status = place_table(batch, &args->table);
+    }
+    if (status == LEO_OK) {
+        status = launch(batch, args);
+    }
+    return status == LEO_OK && y
+               ? op_norm_plan_apply(batch->plan, &batch->rows, NULL, &batch->in, args->table, y)
+               : status;
 }
 
 static leo_status plan_training(const struct batch *batch, struct op_batch_norm_args *args)
@@ -176,9 +173,6 @@ static leo_status plan_training(const struct batch *batch, struct op_batch_norm_
     if (status == LEO_OK) {
         status = place(batch, "saveInvstd", &args->second_out);
     }
-    if (status == LEO_OK) {
-        status = plan_moments(batch, args);
-    }
     if (status != LEO_OK) {
         return status;
     }
@@ -186,7 +180,7 @@ static leo_status plan_training(const struct batch *batch, struct op_batch_norm_
     args->running_mean = running.mean;
     args->running_variance = running.variance;
     args->momentum = op_call_real(batch->call, "momentum");
-    status = launch(batch, args);
+    status = run_forward(batch, args, op_call_tensor(batch->call, "output"));
     if (status == LEO_OK) {
         status = give_running(batch, &running);
     }
@@ -203,7 +197,8 @@ static leo_status plan_evaluation(const struct batch *batch, struct op_batch_nor
         status = need(batch, "runningVar", "training is false", &args->second);
     }
     args->source = OP_BATCH_NORM_VARIANCE;
-    return status == LEO_OK ? launch(batch, args) : status;
+    return status == LEO_OK ? run_forward(batch, args, op_call_tensor(batch->call, "output"))
+                            : status;
 }
 
 static leo_status plan_forward(struct batch *batch)
@@ -214,38 +209,55 @@ static leo_status plan_forward(struct batch *batch)
     if (status != LEO_OK || op_tensor_count(&batch->in) == 0) {
         return status;
     }
-    status = make_dense(batch, "input", &batch->in);
+    status = make_input(batch, NULL, op_call_tensor(batch->call, "output"));
     if (status == LEO_OK) {
         status = take(batch, "weight", &args.weight);
     }
     if (status == LEO_OK) {
         status = take(batch, "bias", &args.bias);
     }
-    if (status == LEO_OK) {
-        status = place_table(batch, NULL, op_call_tensor(batch->call, "output"), &args.table,
-                             &args.planes);
-    }
-    if (status == LEO_OK) {
-        status = op_call_int(batch->call, "training") ? plan_training(batch, &args)
-                                                      : plan_evaluation(batch, &args);
-    }
     if (status != LEO_OK) {
         return status;
     }
-    return plan_apply(batch, NULL, args.table, args.planes, op_call_tensor(batch->call, "output"));
+    return op_call_int(batch->call, "training") ? plan_training(batch, &args)
+                                                : plan_evaluation(batch, &args);
 }
 
 static leo_status launch_gradient(const struct batch *batch,
                                   struct op_batch_norm_gradient_args *args)
 {
     const struct op_share share = share_channels(batch);
-    args->images = args->images ? args->images : (uint64_t)batch->images;
+    args->images = (uint64_t)batch->images;
     args->channels = (uint64_t)batch->channels;
-    args->length = args->length ? args->length : (uint64_t)batch->length;
+    args->length = (uint64_t)batch->length;
     args->per_block = share.per_block;
-    args->eps = op_call_has(batch->call, "eps") ? op_call_real(batch->call, "eps") : 0;
     return op_plan_launch(batch->plan, "batch_norm", "batch_norm_gradient", share.blocks, args,
                           sizeof(*args), 12);
+}
+
+/* Sums, unless they are given, gradients of weight and bias, and y if it is wanted. */
+static leo_status run_backward(const struct batch *batch, struct op_batch_norm_gradient_args *args,
+                               const struct op_tensor *gradient, const struct op_tensor *y)
+{
+    args->eps = op_call_has(batch->call, "eps") ? op_call_real(batch->call, "eps") : 0;
+    if (batch->planes) {
+        const struct op_planes maps = {.x = &batch->in, .gradient = gradient, .y = y};
+        return op_planes_plan_backward(batch->plan, &maps, args);
+    }
+    leo_status status = LEO_OK;
+    if (!args->gradient_sum) {
+        status = op_norm_plan_sums(batch->plan, &batch->rows, gradient, &batch->in, args->mean,
+                                   &args->sums);
+    }
+    if (status == LEO_OK && y) {
+        status = place_table(batch, &args->table);
+    }
+    if (status == LEO_OK) {
+        status = launch_gradient(batch, args);
+    }
+    return status == LEO_OK && y
+               ? op_norm_plan_apply(batch->plan, &batch->rows, gradient, &batch->in, args->table, y)
+               : status;
 }
 
 static leo_status take_wanted(const struct batch *batch, const char *name, unsigned index,
@@ -309,7 +321,7 @@ static leo_status plan_backward(struct batch *batch)
     if (status != LEO_OK || op_tensor_count(&batch->in) == 0) {
         return status;
     }
-    status = make_dense(batch, "input", &batch->in);
+    status = make_input(batch, "gradOut", wanted.input);
     if (status == LEO_OK) {
         status = make_dense(batch, "gradOut", &gradient);
     }
@@ -320,30 +332,18 @@ static leo_status plan_backward(struct batch *batch)
         status = take_statistics(batch, &args);
     }
     if (status == LEO_OK) {
-        status = plan_gradient_sums(batch, &gradient, &args);
-    }
-    if (status == LEO_OK) {
         status = op_norm_place(batch->plan, wanted.weight, &args.weight_gradient);
     }
     if (status == LEO_OK) {
         status = op_norm_place(batch->plan, wanted.bias, &args.bias_gradient);
     }
-    if (status == LEO_OK && wanted.input) {
-        status = place_table(batch, &gradient, wanted.input, &args.table, &args.planes);
-    }
     if (status == LEO_OK) {
-        status = launch_gradient(batch, &args);
+        status = run_backward(batch, &args, &gradient, wanted.input);
     }
     if (status == LEO_OK) {
         status = op_norm_give(batch->plan, args.weight_gradient, wanted.weight);
     }
-    if (status == LEO_OK) {
-        status = op_norm_give(batch->plan, args.bias_gradient, wanted.bias);
-    }
-    if (status != LEO_OK || !wanted.input) {
-        return status;
-    }
-    return plan_apply(batch, &gradient, args.table, args.planes, wanted.input);
+    return status == LEO_OK ? op_norm_give(batch->plan, args.bias_gradient, wanted.bias) : status;
 }
 
 static leo_status plan_stats(struct batch *batch)
@@ -354,20 +354,17 @@ static leo_status plan_stats(struct batch *batch)
         return op_call_fail(batch->call, LEO_ERR_SHAPE, "input has no elements (shape %s)",
                             op_tensor_shape_text(&batch->in).text);
     }
-    leo_status status = make_dense(batch, "input", &batch->in);
+    leo_status status = make_input(batch, NULL, NULL);
     if (status == LEO_OK) {
         status = place(batch, "mean", &args.mean_out);
     }
     if (status == LEO_OK) {
         status = place(batch, "invstd", &args.second_out);
     }
-    if (status == LEO_OK) {
-        status = plan_moments(batch, &args);
-    }
     args.source = OP_BATCH_NORM_ROWS;
     args.inverse = true;
     if (status == LEO_OK) {
-        status = launch(batch, &args);
+        status = run_forward(batch, &args, NULL);
     }
     if (status == LEO_OK) {
         status = give(batch, "mean", args.mean_out);
@@ -383,7 +380,7 @@ static leo_status plan_elements(struct batch *batch)
     if (status != LEO_OK || op_tensor_count(&batch->in) == 0) {
         return status;
     }
-    status = make_dense(batch, "input", &batch->in);
+    status = make_input(batch, NULL, op_call_tensor(batch->call, "output"));
     if (status == LEO_OK) {
         status = take(batch, "weight", &args.weight);
     }
@@ -396,18 +393,9 @@ static leo_status plan_elements(struct batch *batch)
     if (status == LEO_OK) {
         status = take(batch, "invstd", &args.second);
     }
-    if (status == LEO_OK) {
-        status = place_table(batch, NULL, op_call_tensor(batch->call, "output"), &args.table,
-                             &args.planes);
-    }
     args.source = OP_BATCH_NORM_INVERSE;
-    if (status == LEO_OK) {
-        status = launch(batch, &args);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    return plan_apply(batch, NULL, args.table, args.planes, op_call_tensor(batch->call, "output"));
+    return status == LEO_OK ? run_forward(batch, &args, op_call_tensor(batch->call, "output"))
+                            : status;
 }
 
 static leo_status plan_gather(struct batch *batch)
@@ -451,6 +439,7 @@ static leo_status plan_gather(struct batch *batch)
     args.running_mean = running.mean;
     args.running_variance = running.variance;
     args.momentum = op_call_real(call, "momentum");
+    args.eps = op_call_real(call, "eps");
     status = launch(batch, &args);
     if (status == LEO_OK) {
         status = give_running(batch, &running);
@@ -479,7 +468,7 @@ static leo_status plan_sums(struct batch *batch)
     if (status != LEO_OK || op_tensor_count(&batch->in) == 0) {
         return status;
     }
-    status = make_dense(batch, "input", &batch->in);
+    status = make_input(batch, "gradOut", NULL);
     if (status == LEO_OK) {
         status = make_dense(batch, "gradOut", &gradient);
     }
@@ -494,12 +483,9 @@ static leo_status plan_sums(struct batch *batch)
             status = place(batch, outs[i].name, (uint64_t *)((char *)&args + outs[i].at));
         }
     }
-    if (status == LEO_OK) {
-        status = plan_gradient_sums(batch, &gradient, &args);
-    }
     args.source = OP_BATCH_NORM_INVERSE;
     if (status == LEO_OK) {
-        status = launch_gradient(batch, &args);
+        status = run_backward(batch, &args, &gradient, NULL);
     }
     for (unsigned i = 0; status == LEO_OK && i < sizeof(outs) / sizeof(outs[0]); i++) {
         if (op_call_int(batch->call, outs[i].flag)) {
@@ -521,7 +507,7 @@ static leo_status plan_elements_backward(struct batch *batch)
     if (status != LEO_OK || op_tensor_count(&batch->in) == 0) {
         return status;
     }
-    status = make_dense(batch, "input", &batch->in);
+    status = make_input(batch, "gradOut", op_call_tensor(batch->call, "gradInput"));
     if (status == LEO_OK) {
         status = make_dense(batch, "gradOut", &gradient);
     }
@@ -539,10 +525,6 @@ static leo_status plan_elements_backward(struct batch *batch)
     for (unsigned i = 0; status == LEO_OK && i < sizeof(ins) / sizeof(ins[0]); i++) {
         status = take(batch, ins[i].name, ins[i].addr);
     }
-    if (status == LEO_OK) {
-        status = place_table(batch, &gradient, op_call_tensor(batch->call, "gradInput"),
-                             &args.table, &args.planes);
-    }
     if (status != LEO_OK) {
         return status;
     }
@@ -550,12 +532,7 @@ static leo_status plan_elements_backward(struct batch *batch)
     args.training = true;
     args.counter = counter.addr;
     args.replicas = (uint64_t)op_tensor_count(&counter);
-    status = launch_gradient(batch, &args);
-    if (status != LEO_OK) {
-        return status;
-    }
-    return plan_apply(batch, &gradient, args.table, args.planes,
-                      op_call_tensor(batch->call, "gradInput"));
+    return run_backward(batch, &args, &gradient, op_call_tensor(batch->call, "gradInput"));
 }
 
 leo_status op_plan_batch_norm(const struct op_call *call)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch_norm_planes.h"
+#include "../frame/whole.h"
 #include "dims.h"
 
 #include "../device/batch_norm_planes_args.h"
@@ -7,109 +8,244 @@
 #include <stdio.h>
 #include <string.h>
 
-bool op_planes_fit(int64_t length, const struct op_tensor *in, const struct op_tensor *gradient,
-                   const struct op_tensor *out)
+enum {
+    CHUNKS = 96, // of a tensor, about: a multiple of the cores of every chip (32, 40: nearly, 48)
+    CHUNK_BYTES = 1024, // of a plane at least: a chunk's record has 64
+    GROUPS = 64,        // about, for groups are joined one after the other
+    BLOCK = 32,         // bytes the coupled core copies
+    OUTS = 6,
+};
+
+static int64_t length_of(const struct op_tensor *x)
 {
-    return length >= OP_PLANE_LEAST && length <= OP_PLANE_MOST &&
-           (in->type == OP_TYPE_F32 || in->type == OP_TYPE_F16) &&
-           (!gradient || gradient->type == in->type) &&
-           (!out || (out->type == in->type && op_tensor_is_dense(out)));
+    int64_t length = 1;
+    for (unsigned i = 2; i < x->rank; i++) {
+        length *= x->dim[i];
+    }
+    return length;
 }
 
-static leo_status launch(struct op_plan *plan, const char *pass, const struct op_norm_rows *rows,
-                         const struct op_tensor *gradient, const struct op_tensor *in,
-                         uint64_t granule, struct op_planes_args *args)
+/* How maps are cut into groups and tiles (device/batch_norm_planes_args.h). */
+static void cut(const struct op_plan *plan, const struct op_tensor *x, struct op_planes_args *args)
+{
+    const unsigned unit = op_type_bytes(x->type);
+    const int64_t images = x->dim[0], channels = x->dim[1], length = length_of(x);
+    const bool tails = op_plan_chip(plan) == OP_ON_910A && length * unit % BLOCK != 0;
+    const int64_t lines = tails ? (int64_t)op_row_granule((uint64_t)length, unit) : 1;
+    int64_t width = op_round_up(op_parts(channels, GROUPS), OP_PLANE_LANES);
+    width = width > OP_PLANE_WIDTH ? OP_PLANE_WIDTH : width;
+    width = width < lines ? lines : width;
+    const int64_t granule = BLOCK / unit, pitch = op_round_up(length, granule),
+                  most = OP_PLANE_TILE_BYTES / unit / width; // elements of a channel in a tile
+    args->images = (uint64_t)images;
+    args->channels = (uint64_t)channels;
+    args->length = (uint64_t)length;
+    args->width = (uint32_t)width;
+    args->groups = (uint64_t)op_parts(channels, width);
+    args->pieces = (uint32_t)op_parts(pitch, most);
+    args->positions_each = args->pieces > 1
+                               ? (uint32_t)op_round_up(op_parts(pitch, args->pieces), granule)
+                               : (uint32_t)length;
+    args->pieces = (uint32_t)op_parts(length, args->positions_each);
+    int64_t together = pitch < most ? most / pitch : 1;
+    together = together > OP_PLANE_ROWS / width ? OP_PLANE_ROWS / width : together;
+    together = together < images ? together : images;
+    args->tile_images = (uint32_t)op_parts(images, op_parts(images, together));
+    args->tiles = (uint32_t)op_parts(images, args->tile_images) * args->pieces;
+    const int64_t wanted = op_parts(CHUNKS, (int64_t)args->groups),
+                  bytes = (int64_t)args->tile_images * args->positions_each * unit,
+                  least = op_parts(CHUNK_BYTES, bytes), each = op_parts(args->tiles, wanted);
+    args->tiles_each = (uint32_t)(each < least ? least : each);
+    args->chunks = (uint32_t)op_parts(args->tiles, args->tiles_each);
+    const double count = (double)images * (double)length;
+    args->inverse_count = (float)(1 / count);
+    args->unbiased = (float)(count / (count - 1));
+}
+
+// Rows that end within a block of the coupled core are whole lines together, and so are the images.
+static bool is_cut_well(const struct op_plan *plan, const struct op_tensor *x)
+{
+    struct op_planes_args args;
+    memset(&args, 0, sizeof(args));
+    cut(plan, x, &args);
+    const uint64_t bytes = args.length * op_type_bytes(x->type);
+    const bool tails = op_plan_chip(plan) == OP_ON_910A && bytes % BLOCK != 0;
+    return args.width <= OP_PLANE_WIDTH &&
+           (!tails || (args.pieces == 1 && args.channels * bytes % 64 == 0));
+}
+
+bool op_planes_fit(const struct op_plan *plan, const struct op_planes *maps)
+{
+    const struct op_tensor *x = maps->x;
+    const bool type = x->type == OP_TYPE_F32 || x->type == OP_TYPE_F16 ||
+                      (x->type == OP_TYPE_BF16 && op_plan_chip(plan) == OP_ON_910B);
+    return type && x->rank > 2 && length_of(x) >= OP_PLANE_LEAST &&
+           (!maps->gradient || maps->gradient->type == x->type) &&
+           (!maps->y || maps->y->type == x->type) && is_cut_well(plan, x);
+}
+
+static leo_status launch(struct op_plan *plan, const char *kernel, uint64_t work,
+                         const struct op_planes_args *args)
+{
+    const uint32_t cores = op_plan_vector_cores(plan);
+    return op_plan_launch(plan, "batch_norm_planes", kernel, work < cores ? (uint32_t)work : cores,
+                          args, sizeof(*args), OP_PLANES_ADDRESSES);
+}
+
+static leo_status launch_maps(struct op_plan *plan, const struct op_planes *maps, const char *pass,
+                              uint64_t work, const struct op_planes_args *args)
 {
     char name[40];
-    snprintf(name, sizeof(name), "norm_%s_%s", pass, op_type_name(in->type));
-    args->in = in->addr;
-    args->gradient = gradient ? gradient->addr : 0;
-    args->rows = (uint64_t)rows->rows;
-    args->length = (uint64_t)rows->length;
-    args->channels = (uint64_t)rows->entries;
-    const struct op_share share =
-        op_share_make(args->rows, granule, granule, op_plan_vector_cores(plan));
-    args->per_block = share.per_block;
-    return op_plan_launch(plan, "batch_norm_planes", name, share.blocks, args, sizeof(*args), 6);
+    snprintf(name, sizeof(name), "planes_%s_%s", pass, op_type_name(maps->x->type));
+    return launch(plan, name, work, args);
 }
 
-static leo_status launch_join(struct op_plan *plan, const char *kernel,
-                              const struct op_norm_rows *rows, struct op_planes_join_args *args)
+// Sums of chunks, which the next launch joins.
+static leo_status plan_sums(struct op_plan *plan, const struct op_planes *maps, const char *pass,
+                            struct op_planes_args *args)
 {
-    args->channels = (uint64_t)rows->entries;
-    args->images = (uint64_t)(rows->rows / rows->entries);
-    args->length = (uint64_t)rows->length;
-    const struct op_share share = op_share_make(args->channels, OP_PLANE_CHANNELS,
-                                                OP_PLANE_CHANNELS, op_plan_vector_cores(plan));
-    args->per_block = share.per_block;
-    return op_plan_launch(plan, "batch_norm_join", kernel, share.blocks, args, sizeof(*args), 3);
+    const uint64_t chunks = args->groups * args->chunks;
+    leo_status status = op_plan_temp_bytes(
+        plan, chunks * (1 + 2 * args->width) * OP_PLANE_LANES * sizeof(float), &args->parts);
+    return status == LEO_OK ? launch_maps(plan, maps, pass, chunks, args) : status;
 }
 
-/* Two arrays of lanes from a pass over the planes, joined. */
-static leo_status reduce(struct op_plan *plan, const char *pass, const char *join,
-                         const struct op_norm_rows *rows, const struct op_tensor *gradient,
-                         const struct op_tensor *in, uint64_t means, uint64_t *out)
+/* Numbers that are written. The coupled core's tails must not share lines with other cores' blocks:
+ * such are made elsewhere and copied. */
+struct staged {
+    uint64_t *at[OUTS], to[OUTS];
+    unsigned count;
+};
+
+static leo_status stage(struct op_plan *plan, const struct op_planes_args *args, uint64_t *at,
+                        struct staged *staged)
 {
-    const uint64_t bytes = (uint64_t)rows->rows * OP_PLANE_LANES * sizeof(float);
+    if (*at == 0 || op_plan_chip(plan) != OP_ON_910A || args->channels % OP_PLANE_LANES == 0) {
+        return LEO_OK;
+    }
+    staged->at[staged->count] = at;
+    staged->to[staged->count++] = *at;
+    return op_plan_temp_bytes(plan, args->groups * args->width * sizeof(float), at);
+}
+
+static leo_status give_staged(struct op_plan *plan, const struct op_planes_args *args,
+                              const struct staged *staged)
+{
+    const int64_t dim = (int64_t)args->channels;
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; status == LEO_OK && i < staged->count; i++) {
+        const struct op_tensor from = op_tensor_dense(*staged->at[i], OP_TYPE_F32, 1, &dim),
+                               to = op_tensor_dense(staged->to[i], OP_TYPE_F32, 1, &dim);
+        status = op_plan_copy(plan, &to, &from);
+    }
+    return status;
+}
+
+// Where y is made, dense, if it is wanted.
+static leo_status place_y(struct op_plan *plan, const struct op_tensor *y,
+                          struct op_planes_args *args)
+{
+    struct op_tensor made;
+    if (!y || op_tensor_is_dense(y)) {
+        args->y = y ? y->addr : 0;
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(plan, y->type, y->rank, y->dim, &made);
+    args->y = made.addr;
+    return status;
+}
+
+static leo_status give_y(struct op_plan *plan, const struct op_tensor *y,
+                         const struct op_planes_args *args)
+{
+    if (!y || y->addr == args->y) {
+        return LEO_OK;
+    }
+    const struct op_tensor made = op_tensor_dense(args->y, y->type, y->rank, y->dim);
+    return op_plan_copy(plan, y, &made);
+}
+
+// The last launch: y, or numbers alone.
+static leo_status finish(struct op_plan *plan, const struct op_planes *maps, const char *pass,
+                         const char *numbers, struct op_planes_args *args)
+{
+    struct staged staged = {.count = 0};
+    uint64_t *const outs[OUTS] = {&args->out[0], &args->out[1],         &args->out[2],
+                                  &args->out[3], &args->running_out[0], &args->running_out[1]};
+    leo_status status = place_y(plan, maps->y, args);
+    for (unsigned i = 0; status == LEO_OK && i < OUTS; i++) {
+        status = stage(plan, args, outs[i], &staged);
+    }
+    if (status == LEO_OK) {
+        status = maps->y ? launch_maps(plan, maps, pass, args->groups * args->tiles, args)
+                         : launch(plan, numbers, args->groups, args);
+    }
+    if (status == LEO_OK) {
+        status = give_staged(plan, args, &staged);
+    }
+    return status == LEO_OK ? give_y(plan, maps->y, args) : status;
+}
+
+static struct op_planes_args begin(const struct op_plan *plan, const struct op_planes *maps)
+{
     struct op_planes_args args;
-    struct op_planes_join_args join_args;
     memset(&args, 0, sizeof(args));
-    memset(&join_args, 0, sizeof(join_args));
-    args.numbers = means;
-    leo_status status = op_plan_temp_bytes(plan, bytes, &args.first);
-    if (status == LEO_OK) {
-        status = op_plan_temp_bytes(plan, bytes, &args.second);
-    }
-    if (status == LEO_OK) {
-        status =
-            op_plan_temp_bytes(plan, (uint64_t)rows->entries * sizeof(struct op_norm_moments), out);
-    }
-    if (status == LEO_OK) {
-        status = launch(plan, pass, rows, gradient, in, OP_PLANE_CHANNELS, &args);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    join_args.first = args.first;
-    join_args.second = args.second;
-    join_args.out = *out;
-    return launch_join(plan, join, rows, &join_args);
+    cut(plan, maps->x, &args);
+    args.x = maps->x->addr;
+    args.gradient = maps->gradient ? maps->gradient->addr : 0;
+    return args;
 }
 
-leo_status op_planes_plan_moments(struct op_plan *plan, const struct op_norm_rows *rows,
-                                  const struct op_tensor *in, uint64_t *moments)
+leo_status op_planes_plan_forward(struct op_plan *plan, const struct op_planes *maps,
+                                  const struct op_batch_norm_args *numbers)
 {
-    return reduce(plan, "moments", "planes_join_moments", rows, NULL, in, 0, moments);
-}
-
-leo_status op_planes_plan_sums(struct op_plan *plan, const struct op_norm_rows *rows,
-                               const struct op_tensor *gradient, const struct op_tensor *in,
-                               uint64_t means, uint64_t *sums)
-{
-    struct op_planes_join_args args;
-    memset(&args, 0, sizeof(args));
-    if (means) {
-        args.first = means;
-        leo_status status = op_plan_temp_bytes(
-            plan, (uint64_t)rows->entries * OP_PLANE_LANES * sizeof(float), &args.out);
-        if (status == LEO_OK) {
-            status = launch_join(plan, "planes_spread", rows, &args);
+    struct op_planes_args args = begin(plan, maps);
+    args.eps = (float)numbers->eps;
+    args.momentum = (float)numbers->momentum;
+    if (numbers->source == OP_BATCH_NORM_ROWS) {
+        leo_status status = plan_sums(plan, maps, "sums", &args);
+        if (status != LEO_OK) {
+            return status;
         }
+    } else {
+        args.mean = numbers->mean;
+        args.second = numbers->second;
+        args.inverse = numbers->source == OP_BATCH_NORM_INVERSE;
+    }
+    args.weight = numbers->weight;
+    args.bias = numbers->bias;
+    args.running[0] = args.running_out[0] = numbers->running_mean;
+    args.running[1] = args.running_out[1] = numbers->running_variance;
+    args.out[0] = numbers->mean_out;
+    args.out[1] = numbers->second_out;
+    args.inverse_out = numbers->inverse;
+    return finish(plan, maps, "forward", "planes_statistics", &args);
+}
+
+leo_status op_planes_plan_backward(struct op_plan *plan, const struct op_planes *maps,
+                                   const struct op_batch_norm_gradient_args *numbers)
+{
+    struct op_planes_args args = begin(plan, maps);
+    args.eps = (float)numbers->eps;
+    args.mean = numbers->mean;
+    if (numbers->gradient_sum) {
+        args.sums[0] = numbers->gradient_sum;
+        args.sums[1] = numbers->product_sum;
+    } else {
+        leo_status status = plan_sums(plan, maps, "gradient_sums", &args);
         if (status != LEO_OK) {
             return status;
         }
     }
-    return reduce(plan, "sums", "planes_join_sums", rows, gradient, in, args.out, sums);
-}
-
-leo_status op_planes_plan_apply(struct op_plan *plan, const struct op_norm_rows *rows,
-                                const struct op_tensor *gradient, const struct op_tensor *in,
-                                uint64_t table, const struct op_tensor *out)
-{
-    struct op_planes_args args;
-    memset(&args, 0, sizeof(args));
-    args.out = out->addr;
-    args.numbers = table;
-    return launch(plan, gradient ? "gradient" : "apply", rows, gradient, in,
-                  op_row_granule((uint64_t)rows->length, op_type_bytes(in->type)), &args);
+    args.second = numbers->second;
+    args.inverse = numbers->source == OP_BATCH_NORM_INVERSE;
+    args.weight = numbers->weight;
+    args.out[0] = numbers->gradient_sum_out;
+    args.out[1] = numbers->product_sum_out;
+    args.out[2] = numbers->bias_gradient;
+    args.out[3] = numbers->weight_gradient;
+    args.counter = numbers->counter;
+    args.replicas = numbers->replicas;
+    args.training = numbers->training;
+    return finish(plan, maps, "backward", "planes_gradients", &args);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double at(const struct rig_tensor *tensor, int64_t index)
 {
@@ -161,6 +162,115 @@ static void run_batch(int64_t images, int64_t channels, int64_t length, enum op_
     end(&v, t, TENSORS);
 }
 
+static double variance_of(const struct wanted *v, int64_t channel)
+{
+    return 1 / (v->inverse[channel] * v->inverse[channel]) - 1e-5;
+}
+
+static double unbiased_of(const struct wanted *v, int64_t channel, const int64_t *dim)
+{
+    const double n = (double)(dim[0] * dim[2]);
+    return variance_of(v, channel) * n / (n - 1);
+}
+
+/* Data far from zero, running statistics, evaluation, and the parts of several devices. */
+static void run_statistics(int64_t images, int64_t channels, int64_t length, enum op_type type)
+{
+    enum { RUNNING_MEAN = TENSORS, RUNNING_VARIANCE, STATISTICS };
+    const int64_t dim[] = {images, channels, length}, *one = &dim[1], scalar = 1;
+    struct rig_tensor t[STATISTICS], counter = make(OP_TYPE_I32, 1, &scalar, RIG_DENSE, 1);
+    for (unsigned i = 0; i < STATISTICS; i++) {
+        const bool map = i == IN || i == GRADIENT || i == OUT || i == DX;
+        t[i] = make(map ? type : OP_TYPE_F32, map ? 3 : 1, map ? dim : one, RIG_DENSE, i + 1);
+    }
+    for (int64_t i = 0; i < rig_tensor_count(&t[IN]); i++) {
+        rig_put_d(rig_tensor_at(&t[IN], i), type, at(&t[IN], i) + 30);
+    }
+    rig_tensor_put(&t[IN]);
+    rig_put_d(rig_tensor_at(&counter, 0), OP_TYPE_I32, (double)(images * length));
+    rig_tensor_put(&counter);
+    const struct shape shape = {images * channels * length, length, channels, length, channels};
+    struct wanted v = compute(&shape, &t[IN], &t[WEIGHT], &t[BIAS], &t[GRADIENT], 1e-5);
+    double *mean = zeros(channels), *variance = zeros(channels);
+    for (int64_t c = 0; c < channels; c++) {
+        mean[c] = 0.75 * at(&t[RUNNING_MEAN], c) + 0.25 * v.mean[c];
+        variance[c] = 0.75 * at(&t[RUNNING_VARIANCE], c) + 0.25 * unbiased_of(&v, c, dim);
+    }
+    const union op_test_arg forward[] = {{.tensor = t[IN].acl},
+                                         {.tensor = t[WEIGHT].acl},
+                                         {.tensor = t[BIAS].acl},
+                                         {.tensor = t[RUNNING_MEAN].acl},
+                                         {.tensor = t[RUNNING_VARIANCE].acl},
+                                         {.integer = 1},
+                                         {.real = 0.25},
+                                         {.real = 1e-5},
+                                         {.tensor = t[OUT].acl},
+                                         {.tensor = t[MEAN].acl},
+                                         {.tensor = t[INVERSE].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNorm"), forward, true), 0);
+    expect(&t[OUT], v.y, "BatchNorm far from zero");
+    expect(&t[RUNNING_MEAN], mean, "runningMean");
+    expect(&t[RUNNING_VARIANCE], variance, "runningVar");
+    for (int64_t c = 0; c < channels; c++) {
+        rig_put_d(rig_tensor_at(&t[RUNNING_MEAN], c), OP_TYPE_F32, v.mean[c]);
+        rig_put_d(rig_tensor_at(&t[RUNNING_VARIANCE], c), OP_TYPE_F32, variance_of(&v, c));
+    }
+    rig_tensor_put(&t[RUNNING_MEAN]);
+    rig_tensor_put(&t[RUNNING_VARIANCE]);
+    union op_test_arg evaluation[11];
+    memcpy(evaluation, forward, sizeof(forward));
+    evaluation[5].integer = 0;
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNorm"), evaluation, true), 0);
+    expect(&t[OUT], v.y, "BatchNorm in evaluation");
+    const union op_test_arg stats[] = {
+        {.tensor = t[IN].acl}, {.real = 1e-5}, {.tensor = t[MEAN].acl}, {.tensor = t[INVERSE].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNormStats"), stats, true), 0);
+    expect(&t[MEAN], v.mean, "BatchNormStats' mean");
+    expect(&t[INVERSE], v.inverse, "BatchNormStats' invstd");
+    const union op_test_arg elements[] = {{.tensor = t[IN].acl},      {.tensor = t[WEIGHT].acl},
+                                          {.tensor = t[BIAS].acl},    {.tensor = t[MEAN].acl},
+                                          {.tensor = t[INVERSE].acl}, {.real = 1e-5},
+                                          {.tensor = t[OUT].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNormElemt"), elements, true), 0);
+    expect(&t[OUT], v.y, "BatchNormElemt");
+    // Sums of the gradient times distances from the mean as it is given, in f32.
+    memset(v.dw, 0, (size_t)channels * sizeof(*v.dw));
+    for (int64_t i = 0; i < shape.count; i++) {
+        const int64_t c = i / length % channels;
+        v.dw[c] += at(&t[GRADIENT], i) * (at(&t[IN], i) - at(&t[MEAN], c)) * at(&t[INVERSE], c);
+    }
+    const union op_test_arg reduce[] = {{.tensor = t[GRADIENT].acl},
+                                        {.tensor = t[IN].acl},
+                                        {.tensor = t[MEAN].acl},
+                                        {.tensor = t[INVERSE].acl},
+                                        {.tensor = t[WEIGHT].acl},
+                                        {.integer = 1},
+                                        {.integer = 1},
+                                        {.integer = 1},
+                                        {.tensor = t[RUNNING_MEAN].acl},
+                                        {.tensor = t[RUNNING_VARIANCE].acl},
+                                        {.tensor = t[DW].acl},
+                                        {.tensor = t[DB].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNormReduceBackward"), reduce, true), 0);
+    expect(&t[DW], v.dw, "BatchNormReduceBackward's gradWeight");
+    expect(&t[DB], v.db, "BatchNormReduceBackward's gradBias");
+    const union op_test_arg gradient[] = {{.tensor = t[GRADIENT].acl},
+                                          {.tensor = t[IN].acl},
+                                          {.tensor = t[MEAN].acl},
+                                          {.tensor = t[INVERSE].acl},
+                                          {.tensor = t[WEIGHT].acl},
+                                          {.tensor = t[RUNNING_MEAN].acl},
+                                          {.tensor = t[RUNNING_VARIANCE].acl},
+                                          {.tensor = counter.acl},
+                                          {.tensor = t[DX].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("BatchNormElemtBackward"), gradient, true), 0);
+    expect(&t[DX], v.dx, "BatchNormElemtBackward");
+    free(mean);
+    free(variance);
+    rig_tensor_free(&counter);
+    end(&v, t, STATISTICS);
+}
+
 static void run_layer(int64_t rows, int64_t length, enum op_type type, enum rig_layout layout)
 {
     const int64_t dim[] = {rows, length}, per_row[] = {rows, 1}, *one = &dim[1];
@@ -275,12 +385,28 @@ static void norms_and_gradients_equal_double(void)
         run_layer(2, 7168, types[t], RIG_DENSE); // the longest that stays in UB
         run_layer(2, 7184, types[t], RIG_DENSE);
     }
-    run_layer(20000, 24, OP_TYPE_F16, RIG_DENSE); // more rows a core than statistics wait in UB
+    run_batch(7, 64, 49, OP_TYPE_F16, RIG_DENSE);   // groups of 32, whose rows are whole lines
+    run_batch(3, 24, 1500, OP_TYPE_F16, RIG_DENSE); // pieces of planes
+    run_batch(20, 8, 1600, OP_TYPE_F16, RIG_DENSE); // a group alone: many chunks of it
+    run_batch(2, 2100, 16, OP_TYPE_F16, RIG_DENSE); // the last group is not whole
+    run_layer(20000, 24, OP_TYPE_F16, RIG_DENSE);   // more rows a core than statistics wait in UB
+}
+
+static void parts_of_batch_norm_equal_double(void)
+{
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
+    for (unsigned t = 0; t < (rig_chip() == 1 ? 3 : 2); t++) {
+        run_statistics(3, 20, 49, types[t]);
+        run_statistics(4, 5, 3, types[t]);
+        run_statistics(4, 40, 196, types[t]);
+        run_statistics(2, 6, 3136, types[t]);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"parts_of_batch_norm_equal_double", parts_of_batch_norm_equal_double},
         {"norms_and_gradients_equal_double", norms_and_gradients_equal_double},
     };
     rig_open();
