@@ -51,6 +51,18 @@ typedef enum {
     CN_KERNEL_CLASS_NONE = 0xFF
 } KernelClass;
 
+typedef enum {
+    CN_CTX_CONFIG_VISIBLE_CLUSTER = 0,
+    CN_CTX_CONFIG_VISIBLE_CLUSTER_NUM = 1,
+    CN_CTX_CONFIG_UNION_LIMIT = 2
+} CNctxConfigParamType;
+
+typedef union {
+    uint64_t visibleCluster; /**< a bit each */
+    uint64_t visibleClusterNumber;
+    KernelClass unionLimit;
+} CNctxConfigParam;
+
 /** The numbers of cnrtDeviceAttr_t. */
 typedef enum {
     CN_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 0x01,
@@ -86,6 +98,8 @@ CNRT_FUNC_VISIBILITY CNresult cnDeviceGetName(char *name, int length, CNdev devi
 CNRT_FUNC_VISIBILITY CNresult cnDeviceGetAttribute(int *value, CNdevice_attribute attribute,
                                                    CNdev device);
 CNRT_FUNC_VISIBILITY CNresult cnDeviceTotalMem(size_t *bytes, CNdev device);
+/** 36 characters in groups; a simulated card's number is the last. */
+CNRT_FUNC_VISIBILITY CNresult cnDeviceGetUuidStr(char *uuid, int length, CNdev device);
 
 CNRT_FUNC_VISIBILITY CNresult cnCtxCreate(CNcontext *context, unsigned int flags, CNdev device);
 CNRT_FUNC_VISIBILITY CNresult cnCtxDestroy(CNcontext context);
@@ -99,6 +113,13 @@ CNRT_FUNC_VISIBILITY CNresult cnSharedContextRelease(CNdev device);
 /** How many tasks of a class run at a time. */
 CNRT_FUNC_VISIBILITY CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass type,
                                                             int *count);
+/** Contexts have all clusters of their card, and launches no limit below its largest union: set is
+ * refused for anything else. */
+CNRT_FUNC_VISIBILITY CNresult cnGetCtxConfigParam(CNcontext context, CNctxConfigParamType type,
+                                                  CNctxConfigParam *param);
+CNRT_FUNC_VISIBILITY CNresult cnSetCtxConfigParam(CNcontext context, CNctxConfigParamType type,
+                                                  CNctxConfigParam *param);
+CNRT_FUNC_VISIBILITY CNresult cnQueueGetContext(CNqueue queue, CNcontext *context);
 
 CNRT_FUNC_VISIBILITY CNresult cnCreateQueue(CNqueue *queue, unsigned int flags);
 CNRT_FUNC_VISIBILITY CNresult cnCreateQueueWithPriority(CNqueue *queue, unsigned int flags,

@@ -85,6 +85,10 @@ static void contexts_are_made_and_ended(void)
     OK(cnGetCtxMaxParallelUnionTasks(own, CN_KERNEL_CLASS_UNION2, &tasks));
     CU_ASSERT_EQUAL(tasks, 4); // of 8 clusters
     OK(cnCreateQueueWithPriority(&queue, 0, 0));
+    CNcontext of_queue = NULL;
+    OK(cnQueueGetContext(queue, &of_queue));
+    CU_ASSERT_PTR_EQUAL(of_queue, own);
+    EXPECT(cnQueueGetContext(queue, NULL), CN_ERROR_INVALID_VALUE);
     OK(cnCtxSync());
     OK(cnCtxDestroy(own));
     EXPECT(cnCtxSetCurrent(own), cnrtErrorNoCnrtContext);
@@ -93,6 +97,36 @@ static void contexts_are_made_and_ended(void)
     const char *text = NULL;
     OK(cnGetErrorString(CN_ERROR_INVALID_DEVICE, &text));
     CU_ASSERT_PTR_NOT_NULL(text);
+}
+
+// What libraries of operators ask before they choose how a kernel is cut.
+static void a_context_tells_its_clusters(void)
+{
+    CNcontext context;
+    CNctxConfigParam param = {0};
+    char uuid[40] = "";
+    OK(cnSharedContextAcquire(&context, 0));
+    OK(cnGetCtxConfigParam(context, CN_CTX_CONFIG_VISIBLE_CLUSTER_NUM, &param));
+    CU_ASSERT_EQUAL(param.visibleClusterNumber, 8);
+    EXPECT(cnSetCtxConfigParam(context, CN_CTX_CONFIG_VISIBLE_CLUSTER_NUM, &param),
+           CN_ERROR_INVALID_VALUE);
+    OK(cnGetCtxConfigParam(context, CN_CTX_CONFIG_UNION_LIMIT, &param));
+    CU_ASSERT_EQUAL(param.unionLimit, CN_KERNEL_CLASS_UNION8);
+    OK(cnSetCtxConfigParam(context, CN_CTX_CONFIG_UNION_LIMIT, &param));
+    param.unionLimit = CN_KERNEL_CLASS_UNION;
+    EXPECT(cnSetCtxConfigParam(context, CN_CTX_CONFIG_UNION_LIMIT, &param), CN_ERROR_NOT_SUPPORTED);
+    OK(cnGetCtxConfigParam(context, CN_CTX_CONFIG_VISIBLE_CLUSTER, &param));
+    CU_ASSERT_EQUAL(param.visibleCluster, 0xff);
+    param.visibleCluster = 1;
+    EXPECT(cnSetCtxConfigParam(context, CN_CTX_CONFIG_VISIBLE_CLUSTER, &param),
+           CN_ERROR_NOT_SUPPORTED);
+    EXPECT(cnGetCtxConfigParam(context, (CNctxConfigParamType)9, &param), CN_ERROR_INVALID_VALUE);
+    EXPECT(cnGetCtxConfigParam(context, CN_CTX_CONFIG_UNION_LIMIT, NULL), CN_ERROR_INVALID_VALUE);
+    OK(cnDeviceGetUuidStr(uuid, sizeof(uuid), 0));
+    CU_ASSERT_EQUAL(strlen(uuid), 36);
+    EXPECT(cnDeviceGetUuidStr(uuid, 35, 0), CN_ERROR_INVALID_VALUE);
+    EXPECT(cnDeviceGetUuidStr(uuid, sizeof(uuid), 9), CN_ERROR_INVALID_DEVICE);
+    OK(cnSharedContextRelease(0));
 }
 
 static void cards_are_listed(void)
@@ -128,6 +162,7 @@ static void cards_are_listed(void)
 static const struct leo_test tests[] = {
     {"a_module_is_loaded_and_launched", a_module_is_loaded_and_launched},
     {"contexts_are_made_and_ended", contexts_are_made_and_ended},
+    {"a_context_tells_its_clusters", a_context_tells_its_clusters},
     {"cards_are_listed", cards_are_listed},
 };
 

@@ -8,8 +8,12 @@
 #include "harness.h"
 #include "test_cnrt_common.h"
 
+#include <cncl/cncl.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SAMPLES = 64, PAD = 8 };
 
@@ -203,15 +207,134 @@ static void two_cards_average_their_gradients(void)
     CU_ASSERT_DOUBLE_EQUAL((double)weights[0][0], 3, 1e-2);
 }
 
+/* ---- a card by its number, batches by threads ---- */
+
+enum { WORKERS = 10, CARD = 2 };
+
+static void *fill_batch(void *batch)
+{
+    float *at = batch;
+    for (int i = 0; i < SAMPLES; i++) {
+        at[i] = 2 * ((float)i / SAMPLES - 0.5F);
+        at[SAMPLES + i] = 3 * at[i] + 1;
+    }
+    return NULL;
+}
+
+// `--gpu 2 --workers 10`, and images that go to the card without waiting.
+static void the_card_that_is_named_trains(void)
+{
+    struct trainer t;
+    float *batch[WORKERS], weights[PAD];
+    pthread_t worker[WORKERS];
+    size_t before = 0, after = 0, all;
+    OK(cnrtSetDevice(0));
+    OK(cnrtMemGetInfo(&before, &all));
+    begin(&t, CARD, 2);
+    for (int i = 0; i < WORKERS; i++) {
+        OK(cnrtHostMalloc((void **)&batch[i], 2 * SAMPLES * sizeof(float)));
+        CU_ASSERT_EQUAL(pthread_create(&worker[i], NULL, fill_batch, batch[i]), 0);
+    }
+    for (int i = 0; i < 20 * WORKERS; i++) {
+        const float *from = batch[i % WORKERS];
+        if (i < WORKERS) {
+            pthread_join(worker[i], NULL);
+        }
+        OK(cnrtMemcpyAsync(t.x, (void *)(uintptr_t)from, SAMPLES * sizeof(float), t.queue,
+                           cnrtMemcpyHostToDev));
+        OK(cnrtMemcpyAsync(t.y, (void *)(uintptr_t)(from + SAMPLES), SAMPLES * sizeof(float),
+                           t.queue, cnrtMemcpyHostToDev));
+        compute_gradient(&t, 1);
+        take_step(&t, 0.25F);
+    }
+    OK(cnrtSyncQueue(t.queue));
+    read_back(t.w, weights);
+    CU_ASSERT_DOUBLE_EQUAL((double)weights[0], 3, 1e-2);
+    for (int i = 0; i < WORKERS; i++) {
+        OK(cnrtFreeHost(batch[i]));
+    }
+    end(&t);
+    OK(cnrtSetDevice(0)); // the first card has nothing of it
+    OK(cnrtMemGetInfo(&after, &all));
+    CU_ASSERT_EQUAL(after, before);
+}
+
+/* ---- a process for each card ---- */
+
+enum { PROCESSES = 2 };
+
+static cnclComm_t meet(int rank, int pipe_from, int pipe_to)
+{
+    struct cnclCliqueId id;
+    cnclComm_t comm = NULL;
+    if (rank == 0) {
+        OK(cnclGetCliqueId(&id));
+        CU_ASSERT_EQUAL(write(pipe_to, &id, sizeof(id)), (ssize_t)sizeof(id));
+    } else {
+        CU_ASSERT_EQUAL(read(pipe_from, &id, sizeof(id)), (ssize_t)sizeof(id));
+    }
+    OK(cnclInitComms(&comm, 1, &rank, &rank, PROCESSES, &id));
+    return comm;
+}
+
+// Weights of one process, which had half of the samples.
+static void train_rank(int rank, const int *ends, float weights[PAD])
+{
+    struct trainer t;
+    begin(&t, rank, (float)(2 - rank));
+    cnclComm_t comm = meet(rank, ends[0], ends[1]);
+    for (int i = 0; i < 200; i++) {
+        compute_gradient(&t, 1);
+        OK(cnclAllReduce(t.gradient, t.gradient, PAD, cnclFloat, cnclSum, comm, t.queue));
+        take_step(&t, 0.125F); // of the sum of two
+    }
+    OK(cnrtQueueSync(t.queue));
+    read_back(t.w, weights);
+    OK(cnclFreeComm(comm));
+    end(&t);
+}
+
+// `torch.distributed.launch --nproc_per_node 2`: each process has the card of its local rank.
+static void a_process_for_each_card_trains(void)
+{
+    int ends[2], results[2];
+    float weights[PROCESSES][PAD];
+    pid_t pids[PROCESSES];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    CU_ASSERT_EQUAL_FATAL(pipe(results), 0);
+    for (int rank = 0; rank < PROCESSES; rank++) {
+        if ((pids[rank] = fork()) == 0) {
+            train_rank(rank, ends, weights[rank]);
+            const ssize_t put = write(results[1], weights[rank], sizeof(weights[rank]));
+            _exit(CU_get_number_of_failures() || put != (ssize_t)sizeof(weights[rank]));
+        }
+    }
+    for (int rank = 0; rank < PROCESSES; rank++) {
+        int state = -1;
+        waitpid(pids[rank], &state, 0);
+        CU_ASSERT_FATAL(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+        CU_ASSERT_EQUAL(read(results[0], weights[rank], sizeof(weights[rank])),
+                        (ssize_t)sizeof(weights[rank]));
+    }
+    CU_ASSERT_EQUAL(memcmp(weights[0], weights[1], sizeof(weights[0])), 0);
+    CU_ASSERT_DOUBLE_EQUAL((double)weights[0][0], 3, 1e-2);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(results[i]);
+    }
+}
+
 static const struct leo_test tests[] = {
+    {"a_process_for_each_card_trains", a_process_for_each_card_trains}, // before there are threads
     {"a_model_is_trained_layer_by_layer", a_model_is_trained_layer_by_layer},
     {"a_scaled_loss_is_trained", a_scaled_loss_is_trained},
+    {"the_card_that_is_named_trains", the_card_that_is_named_trains},
     {"two_cards_average_their_gradients", two_cards_average_their_gradients},
 };
 
 int main(int argc, char **argv)
 {
-    setenv("LEO_DEVICES", "2", 1);
+    setenv("LEO_DEVICES", "3", 1);
     cnrt_register();
     return leo_test_main("cnrt_training", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
