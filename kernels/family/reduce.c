@@ -187,7 +187,7 @@ static leo_status plan_place(const struct op_call *call, const struct op_tensor 
 
 enum {
     LEAST_INTEGERS = 1024, // fewer are not worth other ways
-    SUM_PARTS = 64,        // [A] of a long sum in integers: more than there are cores
+    SUM_PARTS = 256,       // [A] of a long reduction in integers: a line of results for each core
 };
 
 // Sums, largest and smallest of bytes in f32, which holds every sum on the way.
@@ -210,13 +210,14 @@ static leo_status plan_bytes(const struct op_call *call, const struct op_tensor 
     return status == LEO_OK && *done ? op_plan_copy(call->plan, out, &made) : status;
 }
 
-// All of a dense tensor: parts by as many cores, and what is left over, then their sum.
-static leo_status plan_sum_parts(const struct op_call *call, const struct op_tensor *self,
-                                 const struct op_tensor *out)
+// All of a dense tensor: parts by as many cores, and what is left over , at least one,
+// then theirs.
+static leo_status plan_parts(const struct op_call *call, enum op_reduce_mode mode,
+                             const struct op_tensor *self, const struct op_tensor *out)
 {
     static const int64_t second[] = {1};
-    const int64_t count = op_tensor_count(self), each = count / SUM_PARTS, all = SUM_PARTS + 1,
-                  whole = each * SUM_PARTS;
+    const int64_t count = op_tensor_count(self), each = (count - 1) / SUM_PARTS,
+                  all = SUM_PARTS + 1, whole = each * SUM_PARTS;
     const struct op_ints over = {second, 1};
     struct op_tensor sums;
     leo_status status = op_plan_temp(call->plan, OP_TYPE_I64, 1, &all, &sums);
@@ -239,8 +240,12 @@ static leo_status plan_sum_parts(const struct op_call *call, const struct op_ten
                                    op_tensor_dense(steps[i].to, steps[i].made, 1, steps[i].dim);
         const struct op_value args[] = {op_value_tensor(&in), op_value_ints(&over),
                                         op_value_int(false), op_value_type(result.type),
-                                        op_value_tensor(&result)};
-        status = op_plan_call(call->plan, "ReduceSum", args, 5);
+                                        op_value_tensor(&result)},
+                              extreme[] = {args[0], args[1], args[2], args[4]};
+        status =
+            mode == OP_REDUCE_SUM
+                ? op_plan_call(call->plan, "ReduceSum", args, 5)
+                : op_plan_call(call->plan, mode == OP_REDUCE_MAX ? "Amax" : "Amin", extreme, 4);
     }
     return status;
 }
@@ -263,9 +268,9 @@ static leo_status plan_integers(const struct op_call *call, const struct op_tens
     if (bytes && mode != OP_REDUCE_PROD && (!sums || small_sums)) {
         return plan_bytes(call, self, reduced, args, out, done);
     }
-    *done =
-        sums && args->outer_count == 1 && !op_type_is_float(out->type) && op_tensor_is_dense(self);
-    return *done ? plan_sum_parts(call, self, out) : LEO_OK;
+    *done = mode != OP_REDUCE_PROD && args->outer_count == 1 && !op_type_is_float(out->type) &&
+            op_tensor_is_dense(self);
+    return *done ? plan_parts(call, mode, self, out) : LEO_OK;
 }
 
 leo_status op_plan_reduce(const struct op_call *call)
@@ -328,6 +333,23 @@ leo_status op_plan_reduce(const struct op_call *call)
                                        order_of(call), &value.made, &done);
         if (status != LEO_OK || done) {
             return status == LEO_OK ? deliver(call, &value) : status;
+        }
+    }
+    if (!wants_index) {
+        const struct op_reduction steps = {(enum op_reduce_mode)args.mode,
+                                           self,
+                                           reduced,
+                                           order_of(call),
+                                           correction_of(call),
+                                           &value.made,
+                                           two ? &extra.made : NULL};
+        status = op_reduce_plan_steps(call, &steps, &done);
+        if (status == LEO_OK && done) {
+            status = deliver(call, &value);
+            return status == LEO_OK && two ? deliver(call, &extra) : status;
+        }
+        if (status != LEO_OK) {
+            return status;
         }
     }
     status = two ? plan_place(call, self, reduced, &args, wants_index ? NULL : &value.made,

@@ -22,6 +22,18 @@ LEO_MUST_CHECK leo_status op_reduce_plan_place(struct op_plan *plan, const struc
                                                const bool *reduced, enum op_reduce_mode mode,
                                                const struct op_tensor *value,
                                                const struct op_tensor *place, bool *done);
+/** A reduction as a call asks for it; out and second are dense, second (the mean) may be NULL. */
+struct op_reduction {
+    enum op_reduce_mode mode;
+    const struct op_tensor *self;
+    const bool *reduced;
+    double order;
+    int64_t correction;
+    const struct op_tensor *out, *second;
+};
+/** Appends it if it is worth several steps on the vector unit. */
+LEO_MUST_CHECK leo_status op_reduce_plan_steps(const struct op_call *call,
+                                               const struct op_reduction *reduction, bool *done);
 /** out = sum of the rows of a dense f32 matrix [rows, count], in their order; count is a multiple
  * of 16. */
 LEO_MUST_CHECK leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,

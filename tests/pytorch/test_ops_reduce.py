@@ -40,6 +40,27 @@ class Reduce(common.Case):
         self.check("var_mean", lambda t: torch.var_mean(t, 1), self.x)
         self.check("std_mean", lambda t: torch.std_mean(t, 1), self.x)
 
+    def test_steps_of_many(self):
+        """Sizes at which a reduction is several steps on the vector unit; far from 0, and with infinities and NaN."""
+        near = torch.randn(20, 33, 129)
+        far, holes = near * 0.5 + 1000, near.clone()
+        holes[0, :, 3], holes[:, 5, 7], holes[2, 1], holes[4, 4, 4] = float("inf"), float("nan"), -float("inf"), -float("inf")
+        for name, x in (("near", near), ("far", far), ("turned", near.transpose(0, 2)), ("holes", holes)):
+            for dim in (0, 1, 2, (0, 2), (0, 1, 2)):
+                for word, function in {
+                    "logsumexp": lambda t: torch.logsumexp(t, dim, True), "std": lambda t: t.std(dim), "var": lambda t: t.var(dim, correction=0),
+                    "norm 0": lambda t: torch.linalg.vector_norm(t, 0, dim), "norm inf": lambda t: torch.linalg.vector_norm(t, float("inf"), dim),
+                    "norm -inf": lambda t: torch.linalg.vector_norm(t, -float("inf"), dim),
+                    "norm 1": lambda t: torch.linalg.vector_norm(t.double() if t.device.type == "cpu" else t, 1, dim).float(),
+                    "nansum": lambda t: t.isnan().sum(dim) if name == "holes" else torch.nansum(t, dim),
+                    "all": lambda t: (t > -3).all(dim), "any": lambda t: (t > 3).any(dim), "any float": lambda t: (t * 0).any(dim),
+                }.items():
+                    self.check(f"{word} {name} {dim}", function, x, tol=3e-5)
+            if name in ("near", "far"):
+                self.check(f"var_mean {name}", lambda t: torch.var_mean(t, 1), x, tol=3e-5)
+                self.check(f"std_mean {name} half", lambda t: torch.std_mean(t, (0, 2)), (x / 10).half(), tol=2e-2)
+                self.check(f"logsumexp {name} half", lambda t: torch.logsumexp(t, 1), x.half(), tol=2e-3)
+
     def test_places_of_many(self):
         """Sizes for the vector unit, with equal elements and NaN."""
         equal = torch.randint(-9, 9, (37, 70, 33)).float()
@@ -61,6 +82,7 @@ class Reduce(common.Case):
             for name, function in {
                 "sum": lambda a: a.sum(), "sum 1": lambda a: a.sum(1), "sum 0 2": lambda a: a.sum((0, 2)),
                 "turned": lambda a: a.transpose(0, 2).sum(), "max": lambda a: a.amax((0, 1)), "min": lambda a: a.amin(2),
+                "largest": lambda a: a.max(), "least": lambda a: a[1:, 3:].min(),
             }.items():
                 self.check(f"{name} {dtype}", function, t)
 
