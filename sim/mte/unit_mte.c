@@ -94,8 +94,8 @@ static double img2col_slow(const struct sim_footprint *foot, bool to_right)
     const uint32_t width = foot->pixels.out_w, groups = (foot->pixels.count + 15) / 16;
     double sum = 0;
     for (uint32_t i = 0; i < groups; i++) {
-        const uint32_t first = foot->pixels.first + i * 16, last = first + 15;
-        const uint32_t rows = last / width - first / width + 1;
+        const uint32_t column = (foot->pixels.first + i * 16) % width;
+        const uint32_t rows = column + 15 < width ? 1 : (column + 15) / width + 1;
         sum += img2col_most[to_right] / img2col_rate(to_right, foot->pixels.stride_w, rows);
     }
     return groups ? sum / groups : 1;
