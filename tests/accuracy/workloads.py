@@ -20,6 +20,11 @@ GOOD = [
     (BOTH, "vec_op", "dtype=f16 op=vadd repeat=40 count=100", 4),
     (BOTH, "vec_op", "dtype=f32 op=vexp repeat=40 count=10", 1),
     (SPLIT, "matmul_tiled", "dtype=f16 m=256 n=256 k=256 base=128x128x64 load=3d cores=4", 1),
+    (BOTH, "matmul_tiled", "dtype=f16 m=200 n=208 k=272 base=64x128x64 l0_buffers=2 l1_depth=2 l1_double=1 cores=4", 1),
+    (BOTH, "matmul_tiled", "dtype=f16 m=1040 n=96 k=400 base=1040x16x16 b=normal out=f32 l2_split=1x3 cores=1", 1),
+    (BOTH, "mmad_chain", "dtype=f16 m=128 n=128 k=1024 count=4", 1),
+    (SPLIT, "gm_to_l1_nd2nz", "dtype=f32 rows=256 cols=200 tile_rows=64 tile_cols=40 cores=3", 1),
+    (BOTH, "ub_nd2nz", "dtype=f32 rows=256 cols=256 tile_rows=64 tile_cols=64 c0_stride=65 cores=3", 1),
     (BOTH, "op_softmax", "dtype=f32 rows=64 cols=1000 dim=1", 1),
     (BOTH, "op_layer_norm", "input=f16:64x1024 normalizedShape=1024 eps=1e-5 out=f16:64x1024", 1),
     (BOTH, "op_lt_tensor", "dtype=f32 rows=10 cols=1000", 1),
@@ -38,7 +43,12 @@ BAD = [
     (BOTH, "op_nonsense", "dtype=f16 rows=8 cols=8", "there is no operator Nonsense"),
     (BOTH, "stream_add", "dtype=f16 rows=8 cols=8 tile_elems=100", "whole blocks of 32 bytes"),
     (("ascend910a",), "gm_to_ub", "dtype=f16 rows=9 cols=33 tile_rows=1 tile_cols=32", "whole blocks of 32 bytes"),
-    (("ascend910a",), "matmul_tiled", "dtype=f16 m=64 n=64 k=64", "split chips"),
+    (("ascend910a",), "gm_to_l1_nd2nz", "dtype=f16 rows=64 cols=64", "split chips"),
+    (("ascend910a",), "matmul_tiled", "dtype=f16 m=64 n=72 k=64", "multiples of 16"),
+    (("ascend910a",), "matmul_tiled", "dtype=f16 m=64 n=64 k=64 load=3d", "load=2d"),
+    (("ascend910a",), "matmul_tiled", "dtype=f16 m=64 n=64 k=64 unit_flag=1", "no unit flag"),
+    (BOTH, "mmad_chain", "dtype=f16 m=128 n=128 k=1024 count=1", "must fit L0A"),
+    (BOTH, "mmad_chain", "dtype=f16 m=128 n=128 k=16 count=17", "k >= count"),
 ]
 
 leo = sys.argv[1]

@@ -17,8 +17,8 @@ static const struct {
     {"gm_to_l1_nd2nz", accuracy_run_gm_to_l1_nd2nz, true},
     {"ub_nd2nz", accuracy_run_ub_nd2nz, false},
     {"vec_op", accuracy_run_vec_op, false},
-    {"matmul_tiled", accuracy_run_matmul_tiled, true},
-    {"mmad_chain", accuracy_run_mmad_chain, true},
+    {"matmul_tiled", accuracy_run_matmul_tiled, false},
+    {"mmad_chain", accuracy_run_mmad_chain, false},
     {"op_cast", accuracy_run_op_cast, false},
     {"op_conv2d", accuracy_run_op_conv2d, false},
     {"op_conv2d_grad_filter", accuracy_run_op_conv2d_grad_filter, false},
@@ -54,7 +54,10 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (strcmp(workloads[i].name, workload) == 0) {
             if (workloads[i].is_split && chip->caps.vector_cores == 0) {
-                snprintf(error, error_bytes, "its program is one for split chips (Ascend 910B)");
+                snprintf(
+                    error, error_bytes,
+                    "the coupled chip (Ascend 910A) has no DMA that makes fractals: split chips "
+                    "(Ascend 910B) only");
                 return LEO_ERR_UNSUPPORTED;
             }
             return tell(params, workloads[i].run(chip, params, result), error, error_bytes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads that are device programs of their own (device/): those of the vector unit for either
- * generation, those of the Cube for split chips, on which the published examples ran. */
+/* Workloads that are device programs of their own (device/), each for either generation. */
 #include "accuracy.h"
 
 #include "device/vec_op.h"
@@ -14,6 +13,7 @@ PROGRAM(accuracy_vector_1001);
 PROGRAM(accuracy_vec_op);
 PROGRAM(accuracy_vec_op_1001);
 PROGRAM(accuracy_cube);
+PROGRAM(accuracy_cube_1001);
 #undef PROGRAM
 
 static const char *const f16_only[] = {"f16", NULL};
@@ -58,7 +58,7 @@ static leo_status load(struct accuracy_chip *chip, enum program program,
         size_t bytes;
     } programs[2][3] = {{{accuracy_vector_1001_elf, accuracy_vector_1001_elf_bytes},
                          {accuracy_vec_op_1001_elf, accuracy_vec_op_1001_elf_bytes},
-                         {accuracy_cube_elf, accuracy_cube_elf_bytes}},
+                         {accuracy_cube_1001_elf, accuracy_cube_1001_elf_bytes}},
                         {{accuracy_vector_elf, accuracy_vector_elf_bytes},
                          {accuracy_vec_op_elf, accuracy_vec_op_elf_bytes},
                          {accuracy_cube_elf, accuracy_cube_elf_bytes}}};
@@ -276,16 +276,17 @@ leo_status accuracy_run_ub_nd2nz(struct accuracy_chip *chip, struct accuracy_par
                                  struct accuracy_result *result)
 {
     uint64_t addr[2] = {0};
-    struct tile_walk walk = read_walk(params, f16_only);
+    struct tile_walk walk = read_walk(params, float_types);
     uint32_t c0_stride =
         (uint32_t)accuracy_params_number(params, "c0_stride", walk.tile_rows, 1, 255);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
-    expect(params,
-           walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 128 == 0 &&
-               walk.cols % walk.tile_cols == 0 &&
-               ((uint64_t)walk.tile_rows + c0_stride) * walk.tile_cols * 4 <= chip->caps.ub_bytes,
-           "tile_rows must be at most 255 and c0_stride, tile_cols a multiple of 128 that divides "
-           "cols, and two tiles each way must fit UB");
+    expect(
+        params,
+        walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 128 == 0 &&
+            walk.cols % walk.tile_cols == 0 &&
+            ((uint64_t)walk.tile_rows + c0_stride) * walk.tile_cols * 4 <= chip->caps.ub_bytes,
+        "tile_rows must be at most 255 and c0_stride, tile_cols a multiple of 128 (f32: 64) that "
+        "divides cols, and two tiles each way must fit UB");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
@@ -303,19 +304,22 @@ leo_status accuracy_run_gm_to_l1_nd2nz(struct accuracy_chip *chip, struct accura
                                        struct accuracy_result *result)
 {
     uint64_t addr[1] = {0};
-    struct tile_walk walk = read_walk(params, f16_only);
+    struct tile_walk walk = read_walk(params, float_types);
+    const uint32_t is_f32 = is_word(params, "dtype", float_types, "f16", "f32");
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, chip->caps.cube_cores);
     expect(params,
-           (uint64_t)walk.tile_rows * ((walk.tile_cols + 15) / 16 * 32) <= chip->caps.l1_bytes,
-           "a tile must fit L1");
+           (uint64_t)walk.tile_rows * ((walk.tile_cols + 15) / 16 * 32) <= chip->caps.l1_bytes &&
+               walk.cols >> is_f32 <= UINT16_MAX,
+           "a tile must fit L1, and a row must have at most 65535 columns");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
     leo_status status =
         make_buffers(chip, (uint64_t[]){(uint64_t)walk.rows * walk.cols * 2}, 1, addr);
     if (status == LEO_OK) {
-        const void *args[] = {&addr[0], &walk.rows, &walk.cols, &walk.tile_rows, &walk.tile_cols};
-        status = launch(chip, PROGRAM_CUBE, "gm_to_l1_nd2nz", cores, args, 5, &result->record);
+        const void *args[] = {&addr[0],        &walk.rows,      &walk.cols,
+                              &walk.tile_rows, &walk.tile_cols, &is_f32};
+        status = launch(chip, PROGRAM_CUBE, "gm_to_l1_nd2nz", cores, args, 6, &result->record);
     }
     free_buffers(chip, addr, 1);
     return status;
@@ -361,6 +365,23 @@ static bool shape_fits(const struct matmul_shape *s, const struct leo_caps *caps
            l1 <= caps->l1_bytes && (uint64_t)s->base_m * s->base_k * 2 <= most_l0 &&
            (uint64_t)s->base_n * s->base_k * 2 <= most_l0 &&
            (uint64_t)s->base_m * s->base_n * 4 <= caps->l0c_bytes;
+}
+
+/* What the first generation has not: its sizes are whole blocks, and the unit flag and the second
+ * version of img2col came with the second. */
+static void expect_coupled(const struct accuracy_chip *chip, struct accuracy_params *params,
+                           const struct matmul_shape *s)
+{
+    if (chip->caps.vector_cores == 0) {
+        expect(params, !s->unit_flag, "a coupled chip (Ascend 910A) has no unit flag");
+        expect(params, !s->load3d,
+               "a coupled chip (Ascend 910A) loads L0 by load=2d: its img2col makes a fractal of a "
+               "map at a time");
+        expect(
+            params, s->n % 16 == 0 && s->k % 16 == 0,
+            "on a coupled chip (Ascend 910A) n and k must be multiples of 16: its DMA moves whole "
+            "blocks of 32 bytes");
+    }
 }
 
 static void read_matmul(struct accuracy_params *params, struct matmul_shape *s)
@@ -415,6 +436,7 @@ leo_status accuracy_run_matmul_tiled(struct accuracy_chip *chip, struct accuracy
     expect(params, fits && shape_fits(&s, &chip->caps),
            "base must be multiples of 16 that fit L1, L0A, L0B and L0C; split must be two numbers "
            "with the product cores");
+    expect_coupled(chip, params, &s);
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
@@ -439,6 +461,15 @@ leo_status accuracy_run_mmad_chain(struct accuracy_chip *chip, struct accuracy_p
     uint32_t k = (uint32_t)accuracy_params_number(params, "k", 16, 1, 4095);
     uint32_t count = (uint32_t)accuracy_params_number(params, "count", 1, 1, 4095);
     uint32_t unit_flag = (uint32_t)accuracy_params_number(params, "unit_flag", 0, 0, 1);
+    const uint64_t m1 = (m + 15) / 16, n1 = (n + 15) / 16, k1 = (k / count + 15) / 16;
+    expect(params, k >= count, "each of the count products needs a k of its own: k >= count");
+    expect(params,
+           m1 * k1 * 512 <= chip->caps.l0a_bytes && n1 * k1 * 512 <= chip->caps.l0b_bytes &&
+               m1 * n1 * 1024 <= chip->caps.l0c_bytes,
+           "m and n times k / count must fit L0A and L0B, m times n L0C: a larger count makes each "
+           "product smaller");
+    expect(params, !unit_flag || chip->caps.vector_cores,
+           "a coupled chip (Ascend 910A) has no unit flag");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }
