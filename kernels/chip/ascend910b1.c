@@ -14,6 +14,9 @@ const struct op_chip op_chip_ascend910b1 = {
     .matmul_read_rate = 64,
     .l2_bytes = 201326592,
     .l2_read_rate = 88, // 64 requests of 256 bytes under way for 185 cycles
+    .request_bytes = 256,
+    .line_rate = 44, // half of l2_read_rate: requests of 128 bytes
+    .line_total = 156,
     .conv_forward_m = 512,
     .conv_forward_stay = 262144, // half of L1
 };

@@ -16,12 +16,22 @@ struct op_chip {
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
     uint32_t l2_bytes;         /**< and bytes a cycle and core of what lies there */
     uint32_t l2_read_rate;
+    uint32_t request_bytes;     /**< that pieces are multiples of, or loads go line by line, */
+    uint32_t line_rate;         /**< so many bytes a cycle */
+    uint32_t line_total;        /**< bytes a cycle of a line of the L2 for all cores that read it:
+                                     requests in flight in gm_same_line_ns */
     uint32_t conv_forward_m;    /**< most positions of a tile of a forward convolution */
     uint32_t conv_forward_stay; /**< most bytes of its weights that stay in L1 */
 };
 
 extern const struct op_chip op_chip_ascend910a;
 extern const struct op_chip op_chip_ascend910b1;
+
+/** Cores that may read the same lines at a time. */
+static inline uint32_t op_chip_line_sharers(const struct op_chip *chip)
+{
+    return chip->line_total / chip->l2_read_rate;
+}
 
 /** The chip of that name, else the one of that architecture; NULL if there is none. */
 const struct op_chip *op_chip_find(const struct leo_caps *caps);

@@ -137,17 +137,29 @@ OP_INLINE void conv_multiply(uint32_t flags, uint32_t l0c, uint64_t l0, uint64_t
     mad((__cc__ float *)(uintptr_t)l0c, (__ca__ half *)l0, (__cb__ half *)l0, word);
 }
 
-/* Fractals of L0C to UB. */
+/* `fractals` of each of `count` columns of `all` in L0C to UB. */
 #define CONV_EMPTY(with_relu, without)                                                             \
     do {                                                                                           \
         if (t->flags & OP_CONV_CUBE_RELU) {                                                        \
-            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,               \
+            copy_matrix_cc_to_ubuf(to, from, 0, (uint16_t)count, (uint16_t)fractals,               \
                                    (uint16_t)(all - fractals), 0, with_relu);                      \
         } else {                                                                                   \
-            copy_matrix_cc_to_ubuf(ub, from, 0, (uint16_t)count, (uint16_t)fractals,               \
+            copy_matrix_cc_to_ubuf(to, from, 0, (uint16_t)count, (uint16_t)fractals,               \
                                    (uint16_t)(all - fractals), 0, without);                        \
         }                                                                                          \
     } while (0)
+
+OP_INLINE void conv_empty(const struct op_conv_cube_args *t, uint32_t unit, uint32_t ub,
+                          uint32_t l0c, uint32_t count, uint32_t fractals, uint32_t all)
+{
+    __ubuf__ void *to = (__ubuf__ void *)(uintptr_t)ub;
+    __cc__ float *from = (__cc__ float *)(uintptr_t)l0c;
+    if (unit == 4) {
+        CONV_EMPTY(CRMODE_NONE_RELU, CRMODE_NONE);
+    } else {
+        CONV_EMPTY(CRMODE_F32toF16_RELU, CRMODE_F32toF16_NONE);
+    }
+}
 
 OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint32_t unit,
                           uint32_t blocks, uint32_t rows, uint32_t l0c, uint32_t all_rows)
@@ -159,13 +171,8 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
     for (uint32_t block = 0; block < blocks; block += slab, p ^= 1) {
         const uint32_t count = op_min(slab, blocks - block);
         __ubuf__ void *ub = (__ubuf__ void *)(uintptr_t)(p * SLAB_BYTES);
-        __cc__ float *from = (__cc__ float *)(uintptr_t)(l0c + block * all * 1024);
         wait_flag(PIPE_MTE3, PIPE_V, p);
-        if (unit == 4) {
-            CONV_EMPTY(CRMODE_NONE_RELU, CRMODE_NONE);
-        } else {
-            CONV_EMPTY(CRMODE_F32toF16_RELU, CRMODE_F32toF16_NONE);
-        }
+        conv_empty(t, unit, p * SLAB_BYTES, l0c + block * all * 1024, count, fractals, all);
         set_flag(PIPE_V, PIPE_MTE3, p);
         wait_flag(PIPE_V, PIPE_MTE3, p);
         copy_ubuf_to_gm((__gm__ void *)(out + (uint64_t)(block * t->out_n1)), ub, 0,
@@ -175,24 +182,50 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
     }
 }
 
+/* `blocks` columns of a tile from `first` on: the rows of each image. */
+OP_INLINE void conv_store_flat(const struct op_conv_cube_args *t, const struct conv_flat_tile *tile,
+                               uint32_t first, uint32_t blocks, uint32_t l0c)
+{
+    const uint32_t unit = t->flags & OP_CONV_CUBE_OUT_F32 ? 4 : 2;
+    const uint32_t fractals = op_blocks(tile->rows), all = fractals * 16, units = unit / 2;
+    const uint32_t slab = op_min(SLAB_BYTES / (fractals * 256 * unit), blocks);
+    uint64_t out = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)(first * t->out_n1);
+    uint32_t p = l0c != 0;
+    for (uint32_t block = 0; block < blocks; block += slab, p ^= 1) {
+        const uint32_t count = op_min(slab, blocks - block);
+        uint32_t from = p * SLAB_BYTES, position = tile->position;
+        wait_flag(PIPE_MTE3, PIPE_V, p);
+        conv_empty(t, unit, from, l0c + block * fractals * 1024, count, fractals, fractals);
+        set_flag(PIPE_V, PIPE_MTE3, p);
+        wait_flag(PIPE_V, PIPE_MTE3, p);
+        uint64_t to = out;
+        for (uint32_t left = tile->rows; left > 0; position = 0, to += (uint64_t)t->out_image) {
+            const uint32_t rows = op_min(left, tile->positions - position);
+            copy_ubuf_to_gm((__gm__ void *)(to + position * 16 * unit),
+                            (__ubuf__ void *)(uintptr_t)from, 0, (uint16_t)count,
+                            (uint16_t)(rows * units), (uint16_t)((all - rows) * units),
+                            (uint16_t)((uint64_t)t->out_n1 / 32 - rows * units));
+            from += rows * 16 * unit;
+            left -= rows;
+        }
+        set_flag(PIPE_MTE3, PIPE_V, p);
+        out += (uint64_t)(slab * t->out_n1);
+    }
+}
+
 #include "conv_cube.inc"
+enum { CONV_PART_FLAGS = 2 };
+#include "conv_flat.inc"
 #include "conv_weight.inc"
 
-OP_INLINE void run(const struct op_conv_cube_args *args, bool weight)
+typedef void conv_run_fn(const struct op_conv_cube_args *t);
+
+OP_INLINE void run(const struct op_conv_cube_args *t, conv_run_fn *what)
 {
-    const struct op_conv_cube_args t = *args;
-    set_padding(0);
-    if (!weight && t.out_width * t.out_height % 16) {
-        op_clean_l0c();
-    }
     for (uint32_t i = 0; i < 2; i++) {
         set_flag(PIPE_MTE3, PIPE_V, i);
     }
-    if (weight) {
-        conv_weight_run(&t);
-    } else {
-        conv_run(&t);
-    }
+    what(t);
     for (uint32_t i = 0; i < 2; i++) {
         wait_flag(PIPE_MTE3, PIPE_V, i);
     }
@@ -200,10 +233,23 @@ OP_INLINE void run(const struct op_conv_cube_args *args, bool weight)
 
 __global__ __aicore__ void op_conv(struct op_conv_cube_args args)
 {
-    run(&args, false);
+    const struct op_conv_cube_args t = args;
+    set_padding(0);
+    run(&t, conv_run);
+}
+
+__global__ __aicore__ void op_conv_flat(struct op_conv_cube_args args)
+{
+    const struct op_conv_cube_args t = args;
+    if (t.images * t.width * t.height % 16) {
+        op_clean_l0c(); // the last fractal has rows that are not multiplied
+    }
+    run(&t, conv_flat_run);
 }
 
 __global__ __aicore__ void op_conv_weight(struct op_conv_cube_args args)
 {
-    run(&args, true);
+    const struct op_conv_cube_args t = args;
+    set_padding(0);
+    run(&t, conv_weight_run);
 }

@@ -71,7 +71,25 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
     }
 }
 
+/* `blocks` columns of a tile from `first` on: the rows of each image. */
+OP_INLINE void conv_store_flat(const struct op_conv_cube_args *t, const struct conv_flat_tile *tile,
+                               uint32_t first, uint32_t blocks, uint32_t l0c)
+{
+    const uint32_t unit = t->flags & OP_CONV_CUBE_OUT_F32 ? 4 : 2;
+    const uint32_t all_rows = op_up16(tile->rows);
+    uint64_t to = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)(first * t->out_n1);
+    uint32_t position = tile->position;
+    for (uint32_t left = tile->rows; left > 0; position = 0, to += (uint64_t)t->out_image) {
+        const uint32_t rows = op_min(left, tile->positions - position);
+        conv_store(t, to + position * 16 * unit, unit, blocks, rows, l0c, all_rows);
+        l0c += rows * 64;
+        left -= rows;
+    }
+}
+
 #include "conv_cube.inc"
+enum { CONV_PART_FLAGS = 6 };
+#include "conv_flat.inc"
 #include "conv_weight.inc"
 
 __global__ __cube__ void op_conv(struct op_conv_cube_args args)
@@ -79,6 +97,12 @@ __global__ __cube__ void op_conv(struct op_conv_cube_args args)
     const struct op_conv_cube_args t = args;
     set_padding(0);
     conv_run(&t);
+}
+
+__global__ __cube__ void op_conv_flat(struct op_conv_cube_args args)
+{
+    const struct op_conv_cube_args t = args;
+    conv_flat_run(&t);
 }
 
 __global__ __cube__ void op_conv_weight(struct op_conv_cube_args args)

@@ -9,10 +9,7 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONV_CUBE_OUT_BF16 = 4,
     OP_CONV_CUBE_RELU = 16, /**< negative results become 0 */
-    /** Windows are positions (1 x 1, stride 1, no padding), whole fractals of them: few rows load
-     * faster as fractals than by img2col. */
-    OP_CONV_CUBE_FRACTALS = 32,
-    OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
+    OP_CONV_CUBE_TURN = 8,  /**< fractals of weights have the reduced channels along their rows */
     /** op_conv_weight: windows are positions: those of several images are one map. */
     OP_CONV_CUBE_FLAT = 64,
 };
@@ -24,10 +21,11 @@ enum op_conv_cube_flag {
  * op_conv: out [image][N1][position][16] = windows of x times w. A tile is `tile_m` positions of an
  * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
  * `chunk` groups of channels.
- * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the gradient of the output
- * as a map, transposed, times the windows of x. A tile is `tile_m` output channels by `tile_n1`
- * units; a chunk is `chunk` rows of positions of an image, or `group` whole images. Each split sums
- * `per_split` chunks.
+ * op_conv_flat: the same where windows are positions. A tile is `tile_m` positions of all images
+ * one behind the other. op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the
+ * gradient of the output as a map, transposed, times the windows of x. A tile is `tile_m` output
+ * channels by `tile_n1` units; a chunk is `chunk` rows of positions of an image, or `group` whole
+ * images. Each split sums `per_split` chunks.
  *
  * Tiles are dealt to blocks in turn.
  */
@@ -49,14 +47,17 @@ struct op_conv_cube_args {
         tiles_n;     /**< all; of an image or a split; of output channels or units */
     uint32_t tile_m; /**< multiple of 16 */
     uint32_t group, tile_n1, chunk;
+    uint32_t part;            /**< op_conv_flat: blocks of tile_n1 that L0C holds the sums of */
     uint32_t k_step;          /**< units, or 16 positions: what one half of L0 holds */
     uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
     uint32_t l1_second;       /**< where the second operand starts in a half */
-    uint32_t resident; /**< op_conv: all weights of a block's tiles stay in front of l1_map */
+    uint32_t row_turn;        /**< op_conv_flat: rows of tiles from column to column that begin */
+    uint32_t resident; /**< op_conv, op_conv_flat: all weights of a block's tiles stay in front of
+                          l1_map */
     /** Bursts of an instruction, and of op_conv's map how many such pieces a chunk has. */
     uint32_t map_run, map_pieces, w_run;
-    /** op_conv's weights: pieces of a chunk; of a part of a tap if they are turned, else of a part;
-     * parts of a burst; blocks of 32 bytes of a part. */
+    /** op_conv_flat's weights have w_pieces. op_conv's: pieces of a chunk; of a part of a tap if
+     * they are turned, else of a part; parts of a burst; blocks of 32 bytes of a part. */
     uint32_t w_pieces, w_bursts, w_parts, w_part;
     uint32_t chunks, row_chunks, per_split; /**< op_conv_weight: all; of an image; of a split */
     uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */

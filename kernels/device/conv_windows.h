@@ -31,6 +31,13 @@ struct conv_filter {
     uint8_t stride_w, stride_h, width, height, dilation_w, dilation_h;
 };
 
+/** A tile of op_conv_flat: rows from a position of an image on. */
+struct conv_flat_tile {
+    uint32_t image, position, positions; /* the last: of an image */
+    uint32_t rows, first_block, blocks;
+    uint32_t map_turn; /* group of channels of a chunk to load first */
+};
+
 /** Windows and units of them that img2col makes a matrix of. */
 struct conv_span {
     struct conv_filter filter;

@@ -6,6 +6,7 @@
 
 enum {
     PIECES_A_CORE = 2,  // [A] of what several cores load: so that two seldom meet
+    MAP_PIECES = 4,     // [A] of a chunk's map: a load is as slow as the one before it was
     FRACTAL_UNITS = 16, // blocks of 32 bytes
 };
 
@@ -34,16 +35,6 @@ struct op_conv_cube_args op_conv_begin_args(const struct op_window *w)
     args.pad_r = (uint32_t)w->pad_r;
     args.pad_t = (uint32_t)w->pad_t;
     return args;
-}
-
-// Windows that are positions in whole fractals load as rows of fractals, an instruction each; by
-// img2col there is one for each unit.
-static bool fractals_pay(const struct op_window *w, const struct op_conv_tiling *tile,
-                         uint32_t k_step)
-{
-    return w->filter_w * w->filter_h == 1 && w->stride_w * w->stride_h == 1 && w->pad_l == 0 &&
-           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height &&
-           w->width % OP_FRACTAL == 0 && tile->m / OP_FRACTAL < k_step;
 }
 
 static int64_t unit_step(const struct op_window *w, const struct op_conv_weights *weight)
@@ -89,6 +80,45 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
     args->w_pieces = (uint32_t)rounds * args->w_parts * args->w_bursts;
 }
 
+// The same of op_conv_flat: no more than it takes that few enough cores meet, more of weights that
+// stay, which are loaded once. Turned weights are
+// loaded by blocks or by groups, what is fewer: a piece is some of the others of one.
+static void set_flat_pieces(const struct op_conv_room *room, const struct op_conv_tiling *tile,
+                            struct op_conv_cube_args *args)
+{
+    const int64_t share = op_chip_line_sharers(room->chip), chunk = tile->chunk,
+                  blocks = op_least(args->n1, tile->part),
+                  cores = op_least(args->tiles, room->cores),
+                  sharers = op_parts(cores, args->tiles_n),
+                  pieces = op_parts(tile->resident ? PIECES_A_CORE * sharers : sharers, share);
+    const bool turned = args->flags & OP_CONV_CUBE_TURN;
+    const int64_t outer = op_least(chunk, blocks), inner = op_most(chunk, blocks),
+                  part = turned ? 1 : op_parts(blocks, op_least(op_parts(pieces, chunk), blocks)),
+                  parts = turned ? outer : op_parts(blocks, part), bursts = turned ? inner : chunk;
+    args->map_run = (uint32_t)op_parts(
+        chunk, op_least(op_most(op_parts(args->tiles_n, share), MAP_PIECES / share), chunk));
+    args->map_pieces = (uint32_t)op_parts(chunk, args->map_run);
+    args->w_part = (uint32_t)part * FRACTAL_UNITS;
+    args->w_parts = (uint32_t)parts;
+    args->w_run = (uint32_t)op_parts(bursts, op_least(op_parts(pieces, parts), bursts));
+    args->w_bursts = (uint32_t)op_parts(bursts, args->w_run);
+    args->w_pieces = args->w_parts * args->w_bursts;
+}
+
+// More columns than cores may share a line go through the rows a part of them apart, if the L2
+// keeps the map.
+static void set_row_turn(const struct op_conv_room *room, const struct op_conv_tiling *tile,
+                         struct op_conv_cube_args *args)
+{
+    const int64_t share = op_chip_line_sharers(room->chip);
+    if (args->tiles_n > share &&
+        op_conv_map_stays(room, args->images, args->width * args->height, args->c1)) {
+        args->row_turn = args->tiles_m / args->tiles_n;
+        args->map_run = (uint32_t)op_parts(tile->chunk, op_least(MAP_PIECES / share, tile->chunk));
+        args->map_pieces = 1;
+    }
+}
+
 static void set_tiling(const struct op_conv_room *room, const struct op_window *w,
                        const struct op_conv_tiling *tile, struct op_conv_cube_args *args)
 {
@@ -106,8 +136,28 @@ static void set_tiling(const struct op_conv_room *room, const struct op_window *
     args->l1_second = (uint32_t)tile->map_bytes;
     args->resident = tile->resident != 0;
     args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
-    args->flags |= fractals_pay(w, tile, args->k_step) ? OP_CONV_CUBE_FRACTALS : 0u;
     set_pieces(room, tile, args);
+}
+
+static void set_flat_tiling(const struct op_conv_room *room, const struct op_conv_tiling *tile,
+                            struct op_conv_cube_args *args)
+{
+    const int64_t rows = (int64_t)args->images * args->width * args->height;
+    args->tile_m = (uint32_t)tile->m;
+    args->tile_n1 = (uint32_t)tile->n1;
+    args->chunk = (uint32_t)tile->chunk;
+    args->part = (uint32_t)tile->part;
+    args->k_step = (uint32_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
+    args->tiles_m = (uint32_t)op_parts(rows, tile->m);
+    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
+    args->tiles = args->tiles_m * args->tiles_n;
+    args->l1_map = (uint32_t)tile->resident;
+    args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;
+    args->l1_second = (uint32_t)tile->map_bytes;
+    args->resident = tile->resident != 0;
+    args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
+    set_flat_pieces(room, tile, args);
+    set_row_turn(room, tile, args);
 }
 
 leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room, enum op_type type,
@@ -118,8 +168,10 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     struct op_conv_cube_args args = op_conv_begin_args(w);
     const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
     const unsigned unit = op_type_bytes(out->type);
+    const bool flat = op_window_is_flat(w);
     struct op_conv_tiling tile;
-    if (!op_conv_choose_tiling(room, w, images, c1, n1, &tile)) {
+    if (!(flat ? op_conv_choose_flat_tiling(room, w, images, c1, n1, weight->turned, &tile)
+               : op_conv_choose_tiling(room, w, images, c1, n1, &tile))) {
         return LEO_ERR_UNSUPPORTED; // ruled out before
     }
     args.x = x->addr;
@@ -139,7 +191,11 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.n1 = (uint32_t)n1;
     args.flags =
         flags | op_conv_type_flags(type, out->type) | (weight->turned ? OP_CONV_CUBE_TURN : 0u);
-    set_tiling(room, w, &tile, &args);
-    return op_plan_launch(plan, "conv_cube", "op_conv", (uint32_t)op_least(args.tiles, room->cores),
-                          &args, sizeof(args), 3);
+    if (flat) {
+        set_flat_tiling(room, &tile, &args);
+    } else {
+        set_tiling(room, w, &tile, &args);
+    }
+    return op_plan_launch(plan, "conv_cube", flat ? "op_conv_flat" : "op_conv",
+                          (uint32_t)op_least(args.tiles, room->cores), &args, sizeof(args), 3);
 }

@@ -199,13 +199,6 @@ static int64_t drain_cycles(const struct problem *p, int64_t fractals)
     return p->coupled ? fractals * DRAIN_CYCLES : store_cycles(p, fractals);
 }
 
-// Whether windows are positions.
-static bool is_flat(const struct op_window *w)
-{
-    return w->filter_w * w->filter_h == 1 && w->stride_w * w->stride_h == 1 && w->pad_l == 0 &&
-           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height;
-}
-
 // Groups of x that the units of a tile reach.
 static int64_t groups_of(const struct problem *p, const struct op_conv_weight_tiling *tile)
 {
@@ -307,7 +300,7 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
             struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
                                                  .units = op_parts(units, columns),
-                                                 .flat = is_flat(w)};
+                                                 .flat = op_window_is_flat(w)};
             if (op_parts(n1, rows) * tile.units > sums) {
                 continue;
             }

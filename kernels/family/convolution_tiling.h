@@ -31,6 +31,7 @@ struct op_conv_room {
 /** A choice of tiles of op_conv. */
 struct op_conv_tiling {
     int64_t m, group, n1, chunk;
+    int64_t part;      /**< op_conv_flat: blocks of n1 that L0C holds the sums of */
     int64_t map_bytes; /**< of a chunk's maps */
     bool two_sums;     /**< L0C holds the sums of two tiles */
     int64_t
@@ -53,6 +54,15 @@ bool op_window_close(struct op_window *w);
 /** Tiles for c1 groups of channels of x and n1 of the output; false if nothing fits. */
 bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_window *w,
                            int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out);
+/** Whether windows are positions. */
+bool op_window_is_flat(const struct op_window *w);
+/** Tiles of op_conv_flat: `m` positions of all images; `group` is 1. `turned`: the weights. */
+bool op_conv_choose_flat_tiling(const struct op_conv_room *room, const struct op_window *w,
+                                int64_t images, int64_t c1, int64_t n1, bool turned,
+                                struct op_conv_tiling *out);
+/** Whether the L2 keeps a map while columns of tiles read it at different times. */
+bool op_conv_map_stays(const struct op_conv_room *room, int64_t images, int64_t positions,
+                       int64_t c1);
 /** Tiles of the weight's gradient, and into how many sums it is split: the shape alone says that.
  */
 bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct op_window *w,
