@@ -11,7 +11,10 @@
 
 enum {
     MOST_STEPS = 1 << 16, /* instructions of one turn that is followed */
-    TURN_PLACES = 1024    /* of the log */
+    TURN_PLACES = 1024,   /* of the log */
+    MOST_WORDS = 128,     /* that a turn stores to */
+    WORD = 8,
+    SP = 2
 };
 
 bool sim_core_poll(struct sim_scalar *scalar, uint64_t addr, unsigned bytes)
@@ -112,10 +115,9 @@ static bool has_changed(const struct sim_core *core)
     return false;
 }
 
-/** All that a turn of the loop could leave behind on the core. */
+/** All that a turn of the loop could leave behind on the core, but for memory. */
 struct before {
     uint64_t x[SIM_X_NOWHERE], f[32];
-    uint8_t stack[SIM_SPIN_STACK]; /**< variables that the loop writes */
     uint32_t fcsr;
     double cycle, anchor, logged;
     int64_t anchor_ticks;
@@ -125,17 +127,7 @@ struct before {
     struct sim_time_place_mark log;
 };
 
-/* Variables on the stack that the loop writes; NULL: there are none, or that is no stack. */
-static const uint8_t *variables(const struct sim_core *core, const struct sim_spin *spin)
-{
-    const uint64_t low = core->scalar.x[2] + (uint64_t)spin->stack_low;
-    const uint64_t bytes = (uint64_t)(spin->stack_high - spin->stack_low);
-    const bool inside = bytes && low >= core->stack_end && low < core->private_end &&
-                        bytes <= core->private_end - low;
-    return inside ? core->private_window + (low - LEO_MAP_PRIVATE) : NULL;
-}
-
-static struct before remember(const struct sim_core *core, const struct sim_spin *spin)
+static struct before remember(const struct sim_core *core)
 {
     const struct sim_scalar *scalar = &core->scalar;
     struct before before = {
@@ -149,24 +141,14 @@ static struct before remember(const struct sim_core *core, const struct sim_spin
     };
     memcpy(before.x, scalar->x, sizeof(before.x));
     memcpy(before.f, scalar->f, sizeof(before.f));
-    const uint8_t *stack = variables(core, spin);
-    if (stack) {
-        memcpy(before.stack, stack, (size_t)(spin->stack_high - spin->stack_low));
-    }
     memcpy(before.spent, core->spent, sizeof(before.spent));
     memcpy(before.flag_set, core->flag_set, sizeof(before.flag_set));
     return before;
 }
 
-static bool is_same(const struct sim_core *core, const struct sim_spin *spin,
-                    const struct before *before)
+static bool is_same(const struct sim_core *core, const struct before *before)
 {
     const struct sim_scalar *scalar = &core->scalar;
-    const size_t bytes = (size_t)(spin->stack_high - spin->stack_low);
-    const uint8_t *stack = variables(core, spin);
-    if (bytes && (!stack || memcmp(before->stack, stack, bytes) != 0)) {
-        return false;
-    }
     return !memcmp(before->x, scalar->x, sizeof(before->x)) &&
            !memcmp(before->f, scalar->f, sizeof(before->f)) && before->fcsr == scalar->fcsr &&
            !memcmp(before->flag_set, core->flag_set, sizeof(before->flag_set));
@@ -185,24 +167,136 @@ static void take_back(struct sim_core *core, const struct before *before)
     sim_time_log_rewind(&core->log, &before->log);
 }
 
-enum turn { TURN_BACK, TURN_LEFT, TURN_STOPPED };
+enum turn_end { TURN_BACK, TURN_LEFT, TURN_STOPPED };
+
+/** A word of the core's own memory that the turn stored to. */
+struct old_word {
+    uint64_t addr;
+    uint8_t value[WORD];
+};
+
+/** A turn that is followed. */
+struct turn {
+    const struct sim_spin *spins; /**< loops it may be one of */
+    size_t count;
+    const struct sim_spin *loop; /**< the one it is; NULL: not known yet */
+    int level;                   /**< calls open since the load; below 0: returns */
+    unsigned returns;            /**< from functions that were open at the load */
+    uint64_t back[SIM_SPIN_DEPTH];
+    uint64_t stack; /**< what is below is nobody's, once the turn is over */
+    unsigned words;
+    bool stores; /**< elsewhere, or to more words than there is room for */
+    struct old_word word[MOST_WORDS];
+};
+
+/* It may be a turn of this loop, as far as returns tell. */
+static bool is_possible(const struct turn *turn, const struct sim_spin *spin)
+{
+    return turn->returns <= spin->depth &&
+           memcmp(turn->back, spin->back, turn->returns * sizeof(turn->back[0])) == 0;
+}
+
+/* Whether the instruction, which is the next, belongs to the loop or to what it calls. */
+static bool is_inside(struct turn *turn, uint64_t pc)
+{
+    bool calls = false;
+    for (size_t i = 0; i < turn->count && !turn->loop; i++) {
+        const struct sim_spin *spin = &turn->spins[i];
+        const int level = turn->level + (int)spin->depth;
+        const bool possible = is_possible(turn, spin);
+        calls = calls || (possible && level > 0);
+        turn->loop = possible && level == 0 && pc >= spin->first && pc <= spin->last ? spin : NULL;
+    }
+    if (!turn->loop) {
+        return calls;
+    }
+    const int level = turn->level + (int)turn->loop->depth;
+    return level > 0 || (level == 0 && pc >= turn->loop->first && pc <= turn->loop->last);
+}
+
+/* Behind an instruction that calls or returns. False: it cannot be one of the loops. */
+static bool change_level(struct turn *turn, int by, uint64_t pc)
+{
+    turn->level += by;
+    if (turn->level >= -(int)turn->returns) {
+        return true;
+    }
+    if (turn->returns == SIM_SPIN_DEPTH) {
+        return false;
+    }
+    turn->back[turn->returns++] = pc;
+    return true;
+}
+
+static void keep_word(struct sim_core *core, struct turn *turn, uint64_t addr)
+{
+    unsigned i = 0;
+    while (i < turn->words && turn->word[i].addr != addr) {
+        i++;
+    }
+    if (i < turn->words) {
+        return;
+    }
+    const uint8_t *host = i < MOST_WORDS ? sim_core_gm(core, addr, WORD, true) : NULL;
+    if (!host) {
+        core->scalar.fault = (struct sim_fault){0}; // the store itself will tell
+        turn->stores = true;
+        return;
+    }
+    turn->word[i].addr = addr;
+    memcpy(turn->word[i].value, host, WORD);
+    turn->words++;
+}
+
+/* Before an instruction that stores. */
+static void keep_words(struct sim_core *core, struct turn *turn, const struct sim_scalar_next *next)
+{
+    const uint64_t end = next->store + next->bytes;
+    if (end < next->store || end > LEO_MAP_GM) {
+        turn->stores = true;
+        return;
+    }
+    for (uint64_t addr = next->store & ~(uint64_t)(WORD - 1); addr < end; addr += WORD) {
+        keep_word(core, turn, addr);
+    }
+}
+
+/* What it stored to holds what it held. */
+static bool is_stored_same(struct sim_core *core, const struct turn *turn)
+{
+    bool same = !turn->stores;
+    for (unsigned i = 0; i < turn->words && same; i++) {
+        const uint64_t addr = turn->word[i].addr;
+        const bool is_dead = addr >= core->stack_end && addr + WORD <= turn->stack;
+        same =
+            is_dead || memcmp(turn->word[i].value, sim_core_gm(core, addr, WORD, false), WORD) == 0;
+    }
+    return same;
+}
 
 /* Instruction by instruction until the load is met the next time round, or the loop is left. */
-static enum turn go_round(struct sim_core *core, const struct sim_spin *spin)
+static enum turn_end go_round(struct sim_core *core, struct turn *turn)
 {
     struct sim_scalar *scalar = &core->scalar;
     const double least = core->config->scalar_alu / 4;
+    const uint64_t at = scalar->pc;
     bool again = false;
+    (void)is_inside(turn, at);
     for (unsigned step = 0; step < MOST_STEPS; step++) {
+        const struct sim_scalar_next next = sim_scalar_next(scalar);
+        if (next.bytes) {
+            keep_words(core, turn, &next);
+        }
         if (sim_scalar_run(scalar, scalar->cycle + least) != SIM_SCALAR_TIME) {
             return TURN_STOPPED;
         }
-        again = again || scalar->pc == spin->first;
-        if (again && scalar->pc == spin->at) {
-            return TURN_BACK;
-        }
-        if (scalar->pc < spin->first || scalar->pc > spin->last) {
+        if (!change_level(turn, next.level, scalar->pc) || !is_inside(turn, scalar->pc)) {
             return TURN_LEFT;
+        }
+        again = again || (turn->loop && turn->level + (int)turn->loop->depth == 0 &&
+                          scalar->pc == turn->loop->first);
+        if (again && scalar->pc == at && turn->level == 0) {
+            return TURN_BACK;
         }
     }
     return TURN_LEFT;
@@ -220,34 +314,35 @@ static void log_pause(struct sim_core *core, enum sim_time_kind kind)
 bool sim_core_poll_try(struct sim_core *core)
 {
     struct sim_poll *poll = &core->poll;
-    const struct sim_spin *spin = sim_decoded_spin(core->scalar.text, core->scalar.pc);
-    if ((poll->waits && !has_changed(core)) || !spin || !sim_time_log_reserve(&core->log)) {
+    struct turn turn = {.stack = core->scalar.x[SP]};
+    turn.spins = sim_decoded_spins_at(core->scalar.text, core->scalar.pc, &turn.count);
+    if ((poll->waits && !has_changed(core)) || !turn.spins || !sim_time_log_reserve(&core->log)) {
         return false;
     }
-    const struct before before = remember(core, spin);
+    const struct before before = remember(core);
     *poll = (struct sim_poll){.passing = true, .pc = core->park_pc};
     core->park = SIM_PARK_NONE;
     core->log_end = core->log.written + TURN_PLACES;
     core->first_turn = core->turn; // no other core runs
-    const enum turn turn = go_round(core, spin);
+    const enum turn_end end = go_round(core, &turn);
     poll->passing = false;
-    if (turn == TURN_BACK && is_same(core, spin, &before) && !poll->many && poll->ranges &&
-        !has_changed(core)) {
+    if (end == TURN_BACK && is_same(core, &before) && is_stored_same(core, &turn) && !poll->many &&
+        poll->ranges && !has_changed(core)) {
         take_back(core, &before);
         poll->waits = true;
         core->park = SIM_PARK_POLL;
         return false;
     }
-    if (turn == TURN_STOPPED) {
+    if (end == TURN_STOPPED) {
         // At an instruction without effect so far, which is carried out in the next round.
         poll->once = core->scalar.fault.code != LEO_FAULT_NONE;
         core->scalar.fault = (struct sim_fault){0};
     }
-    if (turn == TURN_BACK) {
+    if (end == TURN_BACK) {
         core->park = SIM_PARK_POLL;
     }
     log_pause(core, core->clock == SIM_CLOCK_ASKED ? SIM_TIME_MARK
-                    : turn == TURN_BACK            ? SIM_TIME_PARK
+                    : end == TURN_BACK             ? SIM_TIME_PARK
                                                    : SIM_TIME_SCALAR);
     return true;
 }

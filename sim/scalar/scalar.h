@@ -109,19 +109,33 @@ enum sim_scalar_stop {
     SIM_SCALAR_BLOCKED
 };
 
-/** A loop that may wait for memory: link addresses of its load, of its first and last instruction.
- * An atomic access outside of such loops is one of its own. */
-enum { SIM_SPIN_STACK = 512 };
+enum { SIM_SPIN_DEPTH = 16 };
+
+/**
+ * A load of a loop that may wait for memory: link addresses of the load, and of the loop's first
+ * and last instruction; the calls between the loop and the load by where they return to, the last
+ * one first. A function that several loops call has several for one load. An atomic access outside
+ * of such loops is one of its own.
+ */
 struct sim_spin {
     uint64_t at, first, last;
-    int64_t stack_low, stack_high; /**< stretch with the variables it writes on the stack, from sp;
-                                      at most SIM_SPIN_STACK bytes */
+    unsigned depth;
+    uint64_t back[SIM_SPIN_DEPTH];
 };
 
-/** Of the load at an address; NULL: it is none. */
-const struct sim_spin *sim_decoded_spin(const struct sim_decoded *decoded, uint64_t at);
+/** Those of the load at an address, those with fewer calls first; NULL: it is none. */
+const struct sim_spin *sim_decoded_spins_at(const struct sim_decoded *decoded, uint64_t at,
+                                            size_t *count);
 /** Whether there is any such loop. */
 bool sim_decoded_spins(const struct sim_decoded *decoded);
+
+/** The instruction at scalar->pc, for who follows the turn of a loop. */
+struct sim_scalar_next {
+    uint64_t store; /**< where it stores */
+    unsigned bytes; /**< 0: it does not, or atomically */
+    int level;      /**< 1: it calls, -1: it returns */
+};
+struct sim_scalar_next sim_scalar_next(const struct sim_scalar *scalar);
 
 /** Decodes executable bytes once; read-only afterwards, shared by all cores and threads. */
 leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,

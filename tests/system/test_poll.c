@@ -15,7 +15,12 @@ extern const unsigned char poll_1001_elf[], poll_2201_elf[];
 extern const size_t poll_1001_elf_bytes, poll_2201_elf_bytes;
 extern const unsigned char poll_plain_1001_elf[], poll_plain_2201_elf[];
 extern const size_t poll_plain_1001_elf_bytes, poll_plain_2201_elf_bytes;
+extern const unsigned char poll_calls_1001_elf[], poll_calls_2201_elf[];
+extern const size_t poll_calls_1001_elf_bytes, poll_calls_2201_elf_bytes;
+extern const unsigned char poll_calls_plain_1001_elf[], poll_calls_plain_2201_elf[];
+extern const size_t poll_calls_plain_1001_elf_bytes, poll_calls_plain_2201_elf_bytes;
 static bool plain; // the kernels as compiled without optimisation
+static bool calls; // those of poll_calls.cpp
 
 struct rig {
     struct leo_rt *rt;
@@ -49,11 +54,15 @@ static void open_rig(struct rig *rig, unsigned soc, unsigned threads, const char
     const struct {
         const unsigned char *elf;
         size_t bytes;
-    } files[2][2] = {
-        {{poll_1001_elf, poll_1001_elf_bytes}, {poll_plain_1001_elf, poll_plain_1001_elf_bytes}},
-        {{poll_2201_elf, poll_2201_elf_bytes}, {poll_plain_2201_elf, poll_plain_2201_elf_bytes}}};
-    OK(leo_rt_module_load(rig->device, files[soc][plain].elf, files[soc][plain].bytes, "poll",
-                          &rig->module));
+    } files[2][2][2] = {
+        {{{poll_1001_elf, poll_1001_elf_bytes}, {poll_plain_1001_elf, poll_plain_1001_elf_bytes}},
+         {{poll_2201_elf, poll_2201_elf_bytes}, {poll_plain_2201_elf, poll_plain_2201_elf_bytes}}},
+        {{{poll_calls_1001_elf, poll_calls_1001_elf_bytes},
+          {poll_calls_plain_1001_elf, poll_calls_plain_1001_elf_bytes}},
+         {{poll_calls_2201_elf, poll_calls_2201_elf_bytes},
+          {poll_calls_plain_2201_elf, poll_calls_plain_2201_elf_bytes}}}};
+    OK(leo_rt_module_load(rig->device, files[calls][soc][plain].elf, files[calls][soc][plain].bytes,
+                          "poll", &rig->module));
     uint64_t *const buffers[] = {&rig->flags, &rig->part, &rig->out};
     for (int i = 0; i < 3; i++) {
         OK(leo_rt_memory_alloc(rig->device, BYTES, buffers[i]));
@@ -370,6 +379,73 @@ static void without_optimisation_it_is_the_same(void)
     plain = false;
 }
 
+static uint64_t time_call(const char *name, unsigned soc, unsigned threads, int32_t work,
+                          bool checked)
+{
+    struct rig rig;
+    uint32_t out[4 * 16];
+    open_rig(&rig, soc, threads, checked ? "all" : NULL);
+    OK(leo_rt_profile_start(rig.device, 16, 0));
+    const void *args[] = {&rig.flags, &rig.part, &rig.out, &work};
+    expect_good(&rig, name, 4, args, 4);
+    read_out(&rig, out, sizeof(out));
+    const bool counts = strcmp(name, "by_counter") == 0;
+    for (int i = 1; i < 4; i++) {
+        CU_ASSERT_EQUAL(out[i * 16], 42);
+        CU_ASSERT(out[i * 16 + 1] == 0 || counts);
+    }
+    const uint64_t ns = kernel_ns(&rig);
+    close_rig(&rig);
+    return ns;
+}
+
+/* It ends with the store: what it needs beyond block 0's work does not depend on how long that
+ * is. */
+static void expect_a_wait(const char *name, unsigned soc)
+{
+    const uint64_t none = time_call(name, soc, 1, 2000, false);
+    const uint64_t some = time_call(name, soc, 2, 4000, false);
+    const uint64_t more = time_call(name, soc, 3, 6000, false);
+    const bool steady = more - some >= some - none - 2 && more - some <= some - none + 2;
+    if (!steady || time_call(name, soc, 1, 4000, true) != some) {
+        printf("\n  %s on %s: %llu, %llu, %llu ns\n", name, socs[soc], (unsigned long long)none,
+               (unsigned long long)some, (unsigned long long)more);
+    }
+    CU_ASSERT(steady && some > none + 4000);
+    CU_ASSERT_EQUAL(time_call(name, soc, 1, 4000, true), some);
+}
+
+static void expect_a_deadlock(unsigned soc)
+{
+    struct rig rig;
+    open_rig(&rig, soc, 2, NULL);
+    const void *args[] = {&rig.flags};
+    CU_ASSERT_EQUAL(run(&rig, "by_nobody", 3, args, 1), LEO_ERR_FAULT);
+    CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_CORE_DEADLOCK);
+    expect_text("deadlock: 3 cores wait");
+    expect_text("polls at poll_calls.cpp:");
+    expect_text("argument 0 (flag)");
+    close_rig(&rig);
+}
+
+/* Calls of the loop belong to it. */
+static void loops_may_call(void)
+{
+    static const char *const names[] = {"by_function", "by_method", "by_copy", "by_result",
+                                        "by_counter"};
+    calls = true;
+    for (unsigned soc = 0; soc < 2; soc++) {
+        for (int level = 0; level < 2; level++) {
+            plain = level == 1;
+            for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                expect_a_wait(names[i], soc);
+            }
+            expect_a_deadlock(soc);
+        }
+    }
+    calls = plain = false;
+}
+
 static const struct leo_test tests[] = {
     {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
@@ -382,6 +458,7 @@ static const struct leo_test tests[] = {
     {"a_deadlock_is_told", a_deadlock_is_told},
     {"what_is_missing_is_told", what_is_missing_is_told},
     {"without_optimisation_it_is_the_same", without_optimisation_it_is_the_same},
+    {"loops_may_call", loops_may_call},
 };
 
 int main(int argc, char **argv)
