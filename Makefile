@@ -67,14 +67,14 @@ ulp: setup
 	@cmake --build build --parallel $(JOBS) --target ulp
 
 # Both compilers, every host arithmetic, 1 to 16 host threads: one digest.
-SAME_TARGETS = leo test_same_bits
+SAME_TARGETS = leo test_op_same_bits
 same: setup
 	cmake --preset release -B build-gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++
 	cmake --preset release -B build-clang -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19
 	cmake --build build-gcc --parallel $(JOBS) --target $(SAME_TARGETS)
 	cmake --build build-clang --parallel $(JOBS) --target $(SAME_TARGETS)
 	python3 -B tests/system/same.py build-gcc/tools/leo/leo build-clang/tools/leo/leo
-	@for b in build-gcc build-clang; do $$b/tests/unit/kernels/test_same_bits | grep -E 'digest|asserts' >$$b/digest; done
+	@for b in build-gcc build-clang; do $$b/tests/unit/kernels/test_op_same_bits | grep -E 'digest|asserts' >$$b/digest; done
 	@grep -h digest build-gcc/digest && cmp build-gcc/digest build-clang/digest && echo "make same: good"
 
 build: setup

@@ -56,7 +56,7 @@ static void log_poll(struct sim_core *core, unsigned id, const struct sim_store 
     struct sim_time_record record = {
         .kind = SIM_TIME_POLL,
         .busy = store->at,
-        .work = store->number,
+        .work = copy ? 0 : store->number,
         .dst = copy,
         .id = (uint8_t)id,
         .pc = (uint32_t)(core->scalar.pc - LEO_MAP_IMAGE),

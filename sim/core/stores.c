@@ -28,7 +28,7 @@ void sim_stores_destroy(struct sim_stores *stores)
 
 void sim_stores_clear(struct sim_stores *stores)
 {
-    for (unsigned i = 0; i <= stores->cores; i++) {
+    for (unsigned i = 0; i < stores->cores; i++) {
         stores->list[i].count = 0;
     }
 }

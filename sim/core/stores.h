@@ -13,8 +13,8 @@
 /** A write to global memory. */
 struct sim_store {
     struct sim_span span;
-    uint64_t number; /**< of the core's stores; of copies: unused */
-    double at;       /**< of copies: the cycle of their end */
+    uint64_t number; /**< of the core's stores; of copies: picoseconds of their end */
+    double at;       /**< of copies: the same as a cycle */
 };
 
 struct sim_store_list {
@@ -31,6 +31,7 @@ struct sim_stores {
 /** NULL: no memory. */
 struct sim_stores *sim_stores_create(unsigned cores);
 void sim_stores_destroy(struct sim_stores *stores);
+/** Those of the cores. */
 void sim_stores_clear(struct sim_stores *stores);
 /** Appends; when there is no memory or no room, the older half is forgotten. */
 void sim_stores_add(struct sim_store_list *list, const struct sim_store *store);

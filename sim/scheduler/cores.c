@@ -36,8 +36,8 @@ void sim_cores_wake(struct sim_scheduler *scheduler)
     // time at any hour.
     if (scheduler->running == 0) {
         sim_time_engine_reset(scheduler->cores->engine);
-        sim_polls_rest(scheduler);
         scheduler->epoch_ps = scheduler->now_ps;
+        sim_polls_rest(scheduler);
     }
 }
 

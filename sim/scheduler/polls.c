@@ -31,20 +31,35 @@ void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *
     }
 }
 
+/* Copies that are under way go on, in the cycles of the new epoch. */
 void sim_polls_rest(struct sim_scheduler *scheduler)
 {
+    struct sim_stores *stores = scheduler->stores;
+    struct sim_store_list *copies = &stores->list[stores->cores];
     set_noting(scheduler, NULL);
-    sim_stores_clear(scheduler->stores);
+    sim_stores_clear(stores);
+    for (size_t i = 0; i < copies->count; i++) {
+        copies->item[i].at = sim_cores_cycle(scheduler, copies->item[i].number);
+    }
 }
 
+static bool is_under_way(const struct sim_store *copy, void *context)
+{
+    const struct sim_scheduler *scheduler = context;
+    return copy->number > scheduler->now_ps;
+}
+
+/* Noted whether or not a core polls: one that will may begin before the copy has ended. */
 void sim_polls_copied(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
                       uint64_t end_ps)
 {
-    struct sim_stores *stores = scheduler->cores->core[0].stores;
-    if (stores && bytes && bytes <= UINT32_MAX) {
+    struct sim_store_list *copies = &scheduler->stores->list[scheduler->stores->cores];
+    sim_stores_trim(copies, is_under_way, scheduler);
+    if (bytes && bytes <= UINT32_MAX) {
         const struct sim_store store = {.span = sim_store_span(addr, bytes),
+                                        .number = end_ps,
                                         .at = sim_cores_cycle(scheduler, end_ps)};
-        sim_stores_add(&stores->list[stores->cores], &store);
+        sim_stores_add(copies, &store);
     }
 }
 

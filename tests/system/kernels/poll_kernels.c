@@ -193,6 +193,48 @@ __global__ CORE void seen_at(volatile __gm__ uint32_t *flag, __gm__ uint32_t *ou
     out[16] = (uint32_t)get_sys_cnt();
 }
 
+/* Each block raises its word when the next one has; block 0 watches two words, and is parked long
+ * before the second one is raised. */
+__global__ CORE void relay(volatile __gm__ uint32_t *flag, __gm__ uint32_t *out)
+{
+    const int block = get_block_idx();
+    if (block) {
+        if (block + 1 < (int)get_block_num()) {
+            leo_poll_wait((__gm__ uint32_t *)flag + (block + 1) * 16, 7);
+        }
+        leo_poll_set((__gm__ uint32_t *)flag + block * 16, 7);
+        return;
+    }
+    uint32_t one, other;
+    do {
+        dcci((__gm__ void *)flag, ENTIRE_DATA_CACHE);
+        one = flag[0];
+        other = flag[16];
+    } while ((one & other) != 7);
+    out[0] = one;
+}
+
+/* Block 0 raises a word, later it stores blocks in front of it and behind it with one copy; both
+ * tell when. */
+__global__ CORE void beside(__gm__ uint32_t *flag, __gm__ uint32_t *out, int work)
+{
+    if (get_block_idx() == 0) {
+        volatile int sink = 0;
+        leo_poll_set(flag + 8, 7);
+        for (int i = 0; i < work; i++) {
+            sink += i;
+        }
+        copy_ubuf_to_gm(flag, words, 0, 2, 1, 0, 1);
+        pipe_barrier(PIPE_ALL);
+        out[0] = (uint32_t)get_sys_cnt();
+        return;
+    }
+    while (*(volatile __gm__ uint32_t *)(flag + 8) != 7) {
+        dcci((__gm__ void *)(flag + 8), SINGLE_CACHE_LINE);
+    }
+    out[16] = (uint32_t)get_sys_cnt();
+}
+
 /* A lock around a plain sum. */
 __global__ CORE void locked(__gm__ uint32_t *lock, __gm__ uint32_t *sum)
 {
