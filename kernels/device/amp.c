@@ -7,10 +7,10 @@
 #include <math.h>
 
 enum {
-    TILE = 8192, /* elements at a time */
+    TILE = OP_UNSCALE_TILE,
     WIDE_BYTES = TILE * 4,
-    RAW = 0, /* as they are in memory, there and back */
-    WIDE = RAW + WIDE_BYTES,
+    RAW = 0, /* two places: as they are in memory, there and back */
+    WIDE = RAW + 2 * WIDE_BYTES,
     CHECKED = WIDE + WIDE_BYTES, /* times 0: 0, or NaN of what is not finite */
     PARTS = CHECKED + WIDE_BYTES,
     TOTAL = PARTS + 512, /* 0 or NaN */
@@ -21,30 +21,30 @@ OP_INLINE uint8_t repeats_of(uint32_t count)
     return (uint8_t)((count + 63) / 64);
 }
 
-OP_INLINE void widen(uint32_t type, uint32_t count)
+OP_INLINE void widen(uint32_t raw, uint32_t type, uint32_t count)
 {
 #if __NPU_ARCH__ == 2201
     if (type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(WIDE), (__ubuf__ bfloat16_t *)(uintptr_t)RAW, repeats_of(count), 1,
+        vconv_bf162f32(op_ub_f32(WIDE), (__ubuf__ bfloat16_t *)(uintptr_t)raw, repeats_of(count), 1,
                        1, 8, 4);
         return;
     }
 #endif
     (void)type;
-    vconv_f162f32(op_ub_f32(WIDE), op_ub_f16(RAW), repeats_of(count), 1, 1, 8, 4);
+    vconv_f162f32(op_ub_f32(WIDE), op_ub_f16(raw), repeats_of(count), 1, 1, 8, 4);
 }
 
-OP_INLINE void narrow(uint32_t type, uint32_t count)
+OP_INLINE void narrow(uint32_t raw, uint32_t type, uint32_t count)
 {
 #if __NPU_ARCH__ == 2201
     if (type == OP_TYPE_BF16) {
-        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)RAW, op_ub_f32(WIDE), repeats_of(count),
+        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)raw, op_ub_f32(WIDE), repeats_of(count),
                         1, 1, 4, 8);
         return;
     }
 #endif
     (void)type;
-    vconv_f322f16(op_ub_f16(RAW), op_ub_f32(WIDE), repeats_of(count), 1, 1, 4, 8);
+    vconv_f322f16(op_ub_f16(raw), op_ub_f32(WIDE), repeats_of(count), 1, 1, 4, 8);
 }
 
 /* TOTAL becomes NaN if one of the elements at `at` is not finite. */
@@ -60,57 +60,80 @@ OP_INLINE void check(uint32_t at, uint32_t count)
     set_vector_mask(0, count);
 }
 
-/* Flags, event 1: MTE3 -> MTE2 the tile stored, MTE2 -> V loaded, V -> MTE3 ready, V -> S checked.
- */
+/* Elements on their way through UB. */
+struct piece {
+    uint64_t at; /* address */
+    uint32_t count, raw, slot;
+};
+
+/* Flags, event = slot 0, 1: MTE3 -> MTE2 the tile stored, MTE2 -> V loaded, V -> MTE3 ready. */
+OP_INLINE void unscale(const struct piece *p, float scale, uint32_t type, uint32_t unit)
+{
+    wait_flag(PIPE_MTE3, PIPE_MTE2, p->slot);
+    op_load(p->raw, p->at, p->count * unit);
+    set_flag(PIPE_MTE2, PIPE_V, p->slot);
+    wait_flag(PIPE_MTE2, PIPE_V, p->slot);
+    const uint32_t wide = unit == 4 ? p->raw : WIDE;
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, p->count);
+    if (unit == 2) {
+        widen(p->raw, type, p->count);
+    }
+    pipe_barrier(PIPE_V);
+    check(wide, p->count);
+    if (scale != 1) {
+        vmuls(op_ub_f32(wide), op_ub_f32(wide), scale, repeats_of(p->count), 1, 1, 8, 8);
+        pipe_barrier(PIPE_V);
+        if (unit == 2) {
+            narrow(p->raw, type, p->count);
+        }
+    }
+    set_flag(PIPE_V, PIPE_MTE3, p->slot);
+    wait_flag(PIPE_V, PIPE_MTE3, p->slot);
+    if (scale != 1) {
+        op_store(p->at, p->raw, p->count * unit);
+    }
+    set_flag(PIPE_MTE3, PIPE_MTE2, p->slot);
+}
+
+/* Event 2: V -> S, all are checked. */
 __global__ __vector__ void amp_unscale(struct op_unscale_args args)
 {
-    const struct op_unscale_args t = args;
     (void)op_infinite_begin();
-    const struct op_span span = op_block_span(t.grad, t.grad_type, t.count, t.per_block);
-    const uint32_t unit = op_bytes_of(t.grad_type);
-    const float scale = op_get_f(t.scale, t.scale_type);
+    const uint32_t type = args.grad_type, unit = op_bytes_of(type),
+                   first = (uint32_t)get_block_idx() * args.per_block,
+                   end = op_min(first + args.per_block, args.tiles);
+    const float scale = op_get_f(args.scale, args.scale_type);
+    uint32_t member = args.start[get_block_idx()], slot = 0;
     set_mask_count();
     set_vector_mask(0, TILE / 64);
     vector_dup(op_ub_f32(TOTAL), 0.0f, TILE / 64 / 64, 1, 1, 8, 8);
+    set_flag(PIPE_MTE3, PIPE_MTE2, 0);
     set_flag(PIPE_MTE3, PIPE_MTE2, 1);
-    for (uint64_t at = span.begin; at < span.end; at += TILE) {
-        const uint32_t count = (uint32_t)op_min64(TILE, span.end - at);
-        wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
-        op_load(RAW, t.grad + at * unit, count * unit);
-        set_flag(PIPE_MTE2, PIPE_V, 1);
-        wait_flag(PIPE_MTE2, PIPE_V, 1);
-        set_vector_mask(0, count);
-        const uint32_t wide = unit == 4 ? RAW : WIDE;
-        if (unit == 2) {
-            widen(t.grad_type, count);
+    for (uint32_t tile = first; tile < end; member++) {
+        const uint32_t begin = args.member[member].first, count = args.member[member].count,
+                       stop = op_min(args.member[member + 1].first, end);
+        for (; tile < stop; tile++, slot ^= 1) {
+            const uint32_t from = (tile - begin) * TILE;
+            const struct piece piece = {.at = args.grad[member] + (uint64_t)from * unit,
+                                        .count = op_min(TILE, count - from),
+                                        .raw = RAW + slot * WIDE_BYTES,
+                                        .slot = slot};
+            unscale(&piece, scale, type, unit);
         }
-        pipe_barrier(PIPE_V);
-        check(wide, count);
-        if (scale != 1) {
-            vmuls(op_ub_f32(wide), op_ub_f32(wide), scale, repeats_of(count), 1, 1, 8, 8);
-            pipe_barrier(PIPE_V);
-            if (unit == 2) {
-                narrow(t.grad_type, count);
-            }
-        }
-        set_flag(PIPE_V, PIPE_MTE3, 1);
-        wait_flag(PIPE_V, PIPE_MTE3, 1);
-        if (scale != 1) {
-            op_store(t.grad + at * unit, RAW, count * unit);
-        }
-        set_flag(PIPE_MTE3, PIPE_MTE2, 1);
     }
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
     wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
     pipe_barrier(PIPE_V);
     set_vector_mask(0, TILE / 64);
     vcadd(op_ub_f32(PARTS), op_ub_f32(TOTAL), TILE / 64 / 64, 1, 1, 8, 0);
-    set_flag(PIPE_V, PIPE_S, 1);
-    wait_flag(PIPE_V, PIPE_S, 1);
+    set_flag(PIPE_V, PIPE_S, 2);
+    wait_flag(PIPE_V, PIPE_S, 2);
     const __ubuf__ volatile float *sums = (const __ubuf__ volatile float *)(uintptr_t)PARTS;
     const float sum = sums[0] + sums[1];
     // The whole line: amp_join loads lines as blocks.
     __gm__ volatile uint64_t *line =
-        (__gm__ volatile uint64_t *)(t.flags + (uint64_t)get_block_idx() * OP_LINE);
+        (__gm__ volatile uint64_t *)(args.flags + (uint64_t)get_block_idx() * OP_LINE);
     line[0] = sum != sum;
     for (uint32_t i = 1; i < OP_LINE / sizeof(*line); i++) {
         line[i] = 0;
@@ -122,12 +145,11 @@ __global__ __vector__ void amp_unscale(struct op_unscale_args args)
 __global__ __vector__ void amp_join(struct op_unscale_args args)
 {
     enum { LINES = 1024 }; // a load; read one by one, each would miss the scalar unit's cache
-    const struct op_unscale_args t = args;
     const __ubuf__ volatile uint64_t *found = (const __ubuf__ volatile uint64_t *)(uintptr_t)RAW;
     bool any = false;
-    for (uint32_t first = 0; first < t.lines && !any; first += LINES) {
-        const uint32_t count = (uint32_t)op_min64(LINES, t.lines - first);
-        op_load(RAW, t.flags + first * (uint64_t)OP_LINE, count * OP_LINE);
+    for (uint32_t first = 0; first < args.lines && !any; first += LINES) {
+        const uint32_t count = (uint32_t)op_min64(LINES, args.lines - first);
+        op_load(RAW, args.flags + first * (uint64_t)OP_LINE, count * OP_LINE);
         set_flag(PIPE_MTE2, PIPE_S, 1);
         wait_flag(PIPE_MTE2, PIPE_S, 1);
         for (uint32_t i = 0; i < count && !any; i++) {
@@ -137,7 +159,7 @@ __global__ __vector__ void amp_join(struct op_unscale_args args)
         wait_flag(PIPE_S, PIPE_MTE2, 1);
     }
     if (any) {
-        op_put_f(t.found, t.found_type, 1);
+        op_put_f(args.found, args.found_type, 1);
     }
     op_flush();
 }

@@ -6,13 +6,28 @@
 
 #include <stdint.h>
 
-/** grad *= scale[0]; flags has a 64-byte line for each block: 1 in its first 8 bytes if an element
- * was Inf or NaN, else 0. */
+enum {
+    OP_UNSCALE_MEMBERS = 256, /**< of a launch */
+    OP_UNSCALE_BLOCKS = 64,
+    OP_UNSCALE_TILE = 8192, /**< elements at a time */
+};
+
+struct op_unscale_member {
+    uint32_t first; /**< tile of the launch */
+    uint32_t count; /**< elements */
+};
+
+/** Each grad *= scale[0]; flags has a 64-byte line for each block: 1 in its first 8 bytes if an
+ * element was Inf or NaN, else 0. Block b works on tiles [b * per_block, (b + 1) * per_block) of
+ * all members. */
 struct op_unscale_args {
-    uint64_t grad, flags, scale, found;
-    uint64_t count, per_block;
-    uint32_t lines;
+    uint64_t flags, scale, found;
+    uint64_t grad[OP_UNSCALE_MEMBERS];
+    uint16_t start[OP_UNSCALE_BLOCKS]; /**< member of a block's first tile */
+    uint32_t tiles, per_block, lines;
     uint8_t grad_type, scale_type, found_type;
+    struct op_unscale_member member[OP_UNSCALE_MEMBERS + 1]; /**< a launch ends with the one after
+                                                                  its last */
 };
 
 struct op_amp_update_args {

@@ -103,7 +103,7 @@ struct op_tile_args {
     uint64_t out, in[OP_TILE_INS];
     uint64_t columns;
     uint32_t pieces, pieces_a_row, per_block;
-    uint16_t tile;
+    uint16_t tile, most; /**< most: what the slots have room for */
     uint16_t row; /**< elements of a row where several rows are in a tile, which is a multiple of
                      it; else 0 */
     uint8_t outer, ins, insns, numbers, slots, fills; /**< how much of the lists below is used */
@@ -122,4 +122,20 @@ struct op_tile_args {
     int64_t dim[OP_TILE_OUTER], out_stride[OP_TILE_OUTER],
         in_stride[OP_TILE_INS][OP_TILE_OUTER]; /**< bytes */
     struct op_tile_insn insn[OP_TILE_INSNS];   /**< a launch ends with the last one used */
+};
+
+/** Members of a table: tensors of one row each. */
+enum { OP_TABLE_MEMBERS = 256, OP_TABLE_ADDRESSES = 512, OP_TABLE_BLOCKS = 64 };
+
+struct op_table_member {
+    uint32_t first;   /**< piece of the table */
+    uint32_t columns; /**< elements */
+};
+
+/** The same list for many tensors in one launch: pieces of all members, one after the other. */
+struct op_tile_table_args {
+    uint64_t addr[OP_TABLE_ADDRESSES]; /**< out and inputs of each member, without gaps */
+    uint16_t start[OP_TABLE_BLOCKS];   /**< member of a block's first piece */
+    struct op_table_member member[OP_TABLE_MEMBERS + 1]; /**< one more, where the last one ends */
+    struct op_tile_args tile; /**< its addresses, columns and pieces_a_row are unused */
 };

@@ -5,7 +5,13 @@
 #include "../device/amp_args.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
+
+enum {
+    OP_UNSCALE_ADDRESSES = 3 + OP_UNSCALE_MEMBERS,
+    BLOCK = 32, // bytes the coupled core copies
+};
 
 static leo_status check_one(const struct op_call *call, const char *name)
 {
@@ -16,36 +22,95 @@ static leo_status check_one(const struct op_call *call, const char *name)
                               name, op_tensor_shape_text(tensor).text);
 }
 
-static leo_status unscale(const struct op_call *call, const struct op_tensor *grad, uint64_t flags,
-                          uint32_t *lines)
+/* Gradients of one launch. The coupled core's scalar unit writes what is no whole block: such an
+ * end keeps away from other cores' lines in a launch of its own. */
+struct unscale {
+    const struct op_call *call;
+    struct op_unscale_args args;
+    uint32_t members;
+};
+
+static bool takes(const struct unscale *u, const struct op_tensor *grad)
 {
-    const struct op_tensor *scale = op_call_tensor(call, "invScale");
-    struct op_tensor dense = *grad;
-    leo_status status = op_plan_dense(call->plan, grad, grad->type, &dense);
-    struct op_unscale_args args = {
-        .grad = dense.addr,
-        .flags = flags + *lines * UINT64_C(64),
-        .scale = scale->addr,
-        .count = (uint64_t)op_tensor_count(grad),
-        .grad_type = (uint8_t)grad->type,
-        .scale_type = (uint8_t)scale->type,
-    };
-    const struct op_share share =
-        op_share_make(args.count, 1, 64, op_plan_vector_cores(call->plan));
-    args.per_block = share.per_block;
-    if (status == LEO_OK) {
-        status =
-            op_plan_launch(call->plan, "amp", "amp_unscale", share.blocks, &args, sizeof(args), 3);
+    const uint64_t bytes = (uint64_t)op_tensor_count(grad) * op_type_bytes(grad->type);
+    const bool tail = op_plan_chip(u->call->plan) == OP_ON_910A && bytes % BLOCK != 0;
+    return u->members == 0 ||
+           (u->members < OP_UNSCALE_MEMBERS && !tail && u->args.grad_type == (uint8_t)grad->type);
+}
+
+static void add(struct unscale *u, const struct op_tensor *grad)
+{
+    struct op_unscale_args *args = &u->args;
+    const uint64_t count = (uint64_t)op_tensor_count(grad);
+    args->grad_type = (uint8_t)grad->type;
+    args->grad[u->members] = grad->addr;
+    args->member[u->members] = (struct op_unscale_member){args->tiles, (uint32_t)count};
+    args->tiles += (uint32_t)((count + OP_UNSCALE_TILE - 1) / OP_UNSCALE_TILE);
+    args->member[++u->members].first = args->tiles;
+}
+
+/* The gradients so far; their blocks' flags lie behind those of earlier launches. */
+static leo_status launch(struct unscale *u, uint64_t flags, uint32_t *lines)
+{
+    struct op_unscale_args *args = &u->args;
+    const struct op_tensor *scale = op_call_tensor(u->call, "invScale");
+    uint32_t cores = op_plan_vector_cores(u->call->plan), member = 0;
+    cores = cores < OP_UNSCALE_BLOCKS ? cores : OP_UNSCALE_BLOCKS;
+    if (u->members == 0) {
+        return LEO_OK;
+    }
+    const struct op_share share = op_share_make(args->tiles, 1, 1, cores);
+    args->per_block = (uint32_t)share.per_block;
+    args->flags = flags + *lines * UINT64_C(64);
+    args->scale = scale->addr;
+    args->scale_type = (uint8_t)scale->type;
+    for (uint32_t block = 0; block < share.blocks; block++) {
+        while (args->member[member + 1].first <= block * args->per_block) {
+            member++;
+        }
+        args->start[block] = (uint16_t)member;
     }
     *lines += share.blocks;
-    return status == LEO_OK && dense.addr != grad->addr ? op_plan_copy(call->plan, grad, &dense)
-                                                        : status;
+    const size_t bytes = offsetof(struct op_unscale_args, member) +
+                         (u->members + 1) * sizeof(struct op_unscale_member);
+    leo_status status = op_plan_launch(u->call->plan, "amp", "amp_unscale", share.blocks, args,
+                                       bytes, OP_UNSCALE_ADDRESSES);
+    u->members = 0;
+    args->tiles = 0;
+    return status;
+}
+
+// The gradient, dense, for the launch being made; a copy goes back at once.
+static leo_status take_gradient(struct unscale *u, const struct op_tensor *grad, uint64_t flags,
+                                uint32_t *lines)
+{
+    struct op_plan *plan = u->call->plan;
+    struct op_tensor dense;
+    if (op_tensor_count(grad) > UINT32_MAX) {
+        return op_call_fail(u->call, LEO_ERR_RANGE, "a gradient has %" PRId64 " elements",
+                            op_tensor_count(grad));
+    }
+    leo_status status = op_plan_dense(plan, grad, grad->type, &dense);
+    if (status == LEO_OK && (!takes(u, &dense) || dense.addr != grad->addr)) {
+        status = launch(u, flags, lines);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const bool alone = op_plan_chip(plan) == OP_ON_910A &&
+                       (uint64_t)op_tensor_count(&dense) * op_type_bytes(dense.type) % BLOCK != 0;
+    add(u, &dense);
+    if (alone || dense.addr != grad->addr) {
+        status = launch(u, flags, lines);
+    }
+    return status == LEO_OK && dense.addr != grad->addr ? op_plan_copy(plan, grad, &dense) : status;
 }
 
 static leo_status plan_unscale(const struct op_call *call)
 {
     const struct op_tensor_list *grads = op_call_value(call, "scaledGrads")->tensors;
     const struct op_tensor *found = op_call_tensor(call, "foundInf");
+    struct unscale u = {.call = call};
     uint64_t flags = 0;
     uint32_t lines = 0;
     leo_status status = check_one(call, "foundInf");
@@ -58,15 +123,19 @@ static leo_status plan_unscale(const struct op_call *call)
     }
     for (uint64_t i = 0; status == LEO_OK && i < grads->count; i++) {
         if (op_tensor_count(grads->items[i])) {
-            status = unscale(call, grads->items[i], flags, &lines);
+            status = take_gradient(&u, grads->items[i], flags, &lines);
         }
+    }
+    if (status == LEO_OK) {
+        status = launch(&u, flags, &lines);
     }
     if (status != LEO_OK || lines == 0) {
         return status;
     }
     const struct op_unscale_args args = {
         .flags = flags, .found = found->addr, .lines = lines, .found_type = (uint8_t)found->type};
-    return op_plan_launch(call->plan, "amp", "amp_join", 1, &args, sizeof(args), 4);
+    return op_plan_launch(call->plan, "amp", "amp_join", 1, &args,
+                          offsetof(struct op_unscale_args, member), OP_UNSCALE_ADDRESSES);
 }
 
 static leo_status plan_update(const struct op_call *call)

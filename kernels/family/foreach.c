@@ -6,6 +6,7 @@
  * @name the member's element of a tensor that has one for each.
  */
 #include "family.h"
+#include "tile_table.h"
 #include "words.h"
 
 #include <inttypes.h>
@@ -101,8 +102,45 @@ static leo_status check_lists(const struct op_call *call, uint64_t *count)
     return LEO_OK;
 }
 
+// The tensors that an argument stands for, and whether they are written.
+static bool tensors_of(const struct op_call *call, unsigned param, struct op_tensor_list *out)
+{
+    const struct op_value *value = &call->args[param];
+    *out = (struct op_tensor_list){NULL, 0};
+    if (value->kind == OP_KIND_TENSOR_LIST) {
+        *out = *value->tensors;
+    } else if (value->kind == OP_KIND_TENSOR && value->tensor) {
+        *out = (struct op_tensor_list){&value->tensor, 1};
+    }
+    return call->row->params[param].role != OP_ROLE_IN;
+}
+
+// Whether no member writes what another one reads or writes.
+static bool are_apart(const struct op_call *call)
+{
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        struct op_tensor_list outs, others;
+        if (!tensors_of(call, i, &outs)) {
+            continue;
+        }
+        for (unsigned k = 0; k < call->row->param_count; k++) {
+            (void)tensors_of(call, k, &others);
+            for (uint64_t a = 0; a < outs.count; a++) {
+                for (uint64_t b = 0; b < others.count; b++) {
+                    const bool same = a == b && call->args[k].kind == OP_KIND_TENSOR_LIST;
+                    if (!same && op_tensor_alias(outs.items[a], others.items[b]) != OP_ALIAS_NONE) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    return true;
+}
+
 leo_status op_plan_foreach(const struct op_call *call)
 {
+    const uint32_t first = op_plan_steps(call->plan);
     uint64_t count = 0;
     leo_status status = check_lists(call, &count);
     if (status == LEO_OK) {
@@ -121,5 +159,5 @@ leo_status op_plan_foreach(const struct op_call *call)
         }
         status = op_plan_call(call->plan, op, args, used);
     }
-    return status;
+    return status == LEO_OK && are_apart(call) ? op_tile_table_join(call->plan, first) : status;
 }

@@ -478,8 +478,6 @@ bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats)
 
 enum {
     SHORTEST_ROW = 64, /**< shorter rows are left to the scalar unit unless there is one only */
-    LEAST_BYTES =
-        4096, /**< of the output a core gets at least, as long as there is more than one piece */
 };
 
 // Whether every tensor lies in rows without gaps (or repeats one element), and types fit.
@@ -556,8 +554,8 @@ static bool share_pieces(struct op_tile_args *args, const struct op_pointwise_wo
     const uint32_t cores = op_plan_vector_cores(work->call->plan);
     args->columns = args->row ? count : (uint64_t)space->dim[space->rank - 1];
     // Smaller pieces rather than idle cores.
-    const struct op_share piece =
-        op_share_make(count, args->row ? args->row : 128, LEAST_BYTES / args->out_bytes, cores);
+    const struct op_share piece = op_share_make(count, args->row ? args->row : 128,
+                                                OP_TILE_LEAST_BYTES / args->out_bytes, cores);
     args->tile = piece.per_block < args->tile ? (uint16_t)piece.per_block : args->tile;
     const uint64_t a_row = (args->columns + args->tile - 1) / args->tile;
     const uint64_t pieces = count / args->columns * a_row;
@@ -616,6 +614,7 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         return LEO_OK;
     }
     op_list_lay_out(&list, op_plan_caps(work->call->plan)->ub_bytes);
+    args.most = args.tile;
     if (rows && !cut_into_rows(&args, space)) {
         return LEO_OK;
     }

@@ -13,7 +13,9 @@
 enum {
     OP_LIST_VALUES = 255,
     OP_LIST_EXPRS = 512, /**< values of an expression, whether they are used or not */
-    OP_LIST_NO_SLOT = 0xff
+    OP_LIST_NO_SLOT = 0xff,
+    OP_TILE_LEAST_BYTES = 4096, /**< of the output a core gets at least, as long as there is more
+                                     than one piece */
 };
 
 enum op_list_kind { OP_LIST_TILE, OP_LIST_NUMBER, OP_LIST_MASK };

@@ -154,6 +154,38 @@ leo_status op_plan_launch(struct op_plan *plan, const char *program, const char 
     return status == LEO_OK ? add_step(plan, &step, args, bytes) : status;
 }
 
+uint32_t op_plan_steps(const struct op_plan *plan)
+{
+    return plan->step_count;
+}
+
+const void *op_plan_launch_args(const struct op_plan *plan, uint32_t step, const char *program,
+                                const char *kernel, size_t *bytes)
+{
+    const struct op_step *s = &plan->steps[step];
+    struct leo_rt_kernel *wanted;
+    if (s->kind != OP_STEP_LAUNCH ||
+        op_engine_kernel(plan->engine, program, kernel, &wanted) != LEO_OK || s->kernel != wanted) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->addresses; i++) {
+        uint64_t word;
+        memcpy(&word, plan->args + s->args_at + i * 8, sizeof(word));
+        if (word && op_symbol_source(word) == OP_SOURCE_WORKSPACE) {
+            return NULL;
+        }
+    }
+    *bytes = s->args_bytes;
+    return plan->args + s->args_at;
+}
+
+void op_plan_drop_step(struct op_plan *plan, uint32_t step)
+{
+    plan->step_count--;
+    memmove(&plan->steps[step], &plan->steps[step + 1],
+            (plan->step_count - step) * sizeof(*plan->steps));
+}
+
 leo_status op_plan_fill(struct op_plan *plan, uint64_t addr, uint8_t value, uint64_t bytes)
 {
     const struct op_step step = {

@@ -53,6 +53,14 @@ LEO_MUST_CHECK leo_status op_plan_launch(struct op_plan *plan, const char *progr
 /** Another operator (name without aclnn) with `count` arguments in the order of its row. */
 LEO_MUST_CHECK leo_status op_plan_call(struct op_plan *plan, const char *op,
                                        const struct op_value *args, unsigned count);
+/** Steps so far. */
+uint32_t op_plan_steps(const struct op_plan *plan);
+/** The arguments of a step if it launches this kernel on the call's own tensors; NULL if it does
+ * something else, or on temporary memory. They stay where they are until the next step is added. */
+const void *op_plan_launch_args(const struct op_plan *plan, uint32_t step, const char *program,
+                                const char *kernel, size_t *bytes);
+/** Takes a step out: another one does its work. */
+void op_plan_drop_step(struct op_plan *plan, uint32_t step);
 /** dst = src with any strides and types (InplaceCopy). */
 LEO_MUST_CHECK leo_status op_plan_copy(struct op_plan *plan, const struct op_tensor *dst,
                                        const struct op_tensor *src);

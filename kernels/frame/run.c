@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ARGS_MAX = 4096 }; // most bytes of a launch's arguments; keeps them on the stack
+enum { ARGS_MAX = 12288 }; // most bytes of a launch's arguments; keeps them on the stack
 
 static void resolve(unsigned char *args, unsigned addresses, const struct op_run *run)
 {
