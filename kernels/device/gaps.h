@@ -5,9 +5,10 @@
 #include "copy.h"
 
 /*
- * Zeros to the gaps at the ends of rows of f32, `pitch` elements apart, a multiple of 16. Gaps are
- * computed with the rest and come from gaps of the inputs, which hold anything: what no f16 can
- * hold there would count as an overflow when all is converted. Leaves the mask in counts.
+ * Zeros to the gaps at the ends of rows of f32, `pitch` elements apart: rows of whole blocks, or of
+ * whole blocks of f16. Gaps are computed with the rest and come from gaps of the inputs, which hold
+ * anything: an infinity there, or what no f16 can hold when all is converted, would count as an
+ * overflow. Leaves the mask in counts.
  */
 OP_INLINE void op_clear_gaps(uint32_t base, uint32_t rows, uint32_t count, uint32_t pitch)
 {
@@ -17,8 +18,9 @@ OP_INLINE void op_clear_gaps(uint32_t base, uint32_t rows, uint32_t count, uint3
     }
     pipe_barrier(PIPE_V);
     set_mask_norm();
-    set_vector_mask(0, UINT64_C(0x10000) - (UINT64_C(1) << (16 - gap)));
-    uint32_t last = base + (pitch - 16) * 4;
+    const uint32_t end = gap < 8 ? 8 : 16; // elements of the row's end that hold the gap
+    set_vector_mask(0, (UINT64_C(1) << end) - (UINT64_C(1) << (end - gap)));
+    uint32_t last = base + (pitch - end) * 4;
     if (pitch / 8 <= UINT8_MAX) {
         vector_dup(op_ub_f32(last), 0.0f, (uint8_t)rows, 1, 1, (uint8_t)(pitch / 8), 8);
         rows = 0;

@@ -76,15 +76,16 @@ OP_INLINE void loaded(void)
     wait_flag(PIPE_MTE2, PIPE_V, 0);
 }
 
-/* A buffer as f32, and where that is. */
+/* A buffer as f32 with nothing in its gaps, and where that is. */
 OP_INLINE uint32_t widen(const struct tile *tile, uint32_t raw, uint32_t wide, bool half_type)
 {
-    if (!half_type) {
-        return raw;
+    if (half_type) {
+        const uint8_t repeats = take_all(tile);
+        vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
     }
-    const uint8_t repeats = take_all(tile);
-    vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
-    return wide;
+    const uint32_t x = half_type ? wide : raw;
+    op_clear_gaps(x, tile->rows, tile->count, tile->pitch);
+    return x;
 }
 
 /* The tile's f32 at `x` to rows of `out`, through the place of the input, which is free then. */
@@ -93,7 +94,6 @@ OP_INLINE void store(const struct tile *tile, uint64_t out, uint32_t x, bool hal
     const uint32_t unit = half_type ? 2 : 4;
     const uint64_t pitch = (uint64_t)tile->count * unit;
     if (half_type) {
-        op_clear_gaps(x, tile->rows, tile->count, tile->pitch);
         const uint8_t repeats = take_all(tile);
         vconv_f322f16(op_ub_f16(IN), op_ub_f32(x), repeats, 1, 1, 4, 8);
     }
@@ -133,7 +133,7 @@ OP_INLINE void fold_rows(const struct tile *tile, uint32_t at)
     set_mask_count();
 }
 
-/* Gaps between rows are computed with the rest: they must hold something. */
+/* Gaps between rows are converted with the rest: they must hold something. */
 OP_INLINE struct tile begin_tiles(uint64_t length, bool half_type)
 {
     const uint32_t granule = half_type ? 16 : 8;

@@ -8,7 +8,7 @@
 
 __extension__ typedef _Float16 half_float;
 
-enum { GUARD = RIG_GUARD, GUARD_BYTE = 0xa5 };
+enum { GUARD = RIG_GUARD, GUARD_BYTE = 0xff }; // NaN in every float type
 
 // One device and stream for the program: the interface under test has one process as well.
 static struct {
@@ -437,4 +437,20 @@ aclnnStatus rig_run(const struct op_test_row *row, const union op_test_arg *args
         must(aclrtFree(workspace), "aclrtFree");
     }
     return code;
+}
+
+void rig_run_finite(const struct op_test_row *row, const union op_test_arg *args)
+{
+    enum { STATUS = 64 };
+    uint32_t raised = 1;
+    void *status;
+    must(aclrtMalloc(&status, STATUS, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+    must(aclrtResetOverflowStatus(rig.stream), "aclrtResetOverflowStatus");
+    CU_ASSERT_EQUAL(rig_run(row, args, true), 0);
+    must(aclrtGetOverflowStatus(status, STATUS, rig.stream), "aclrtGetOverflowStatus");
+    must(aclrtSynchronizeStream(rig.stream), "aclrtSynchronizeStream");
+    must(aclrtMemcpy(&raised, sizeof(raised), status, sizeof(raised), ACL_MEMCPY_DEVICE_TO_HOST),
+         "aclrtMemcpy");
+    CU_ASSERT_EQUAL(raised, 0);
+    must(aclrtFree(status), "aclrtFree");
 }
