@@ -75,6 +75,7 @@ OP_INLINE void begin_numbers(const struct op_planes_args *t, const struct group 
         load_numbers(t, g, t->running[1], RUNNING_VARIANCE);
     }
     wait_loaded();
+    clear_missing(g);
     if (!t->weight) {
         fill(t, number_at(WEIGHT), 1);
     }

@@ -97,6 +97,22 @@ OP_INLINE void wait_loaded(void)
     wait_flag(PIPE_MTE2, PIPE_V, EVENT);
 }
 
+/* Zeros in lanes of channels that are not there: they are computed with the rest, and what lies
+ * behind the last channel's number in memory may be no number. */
+OP_INLINE void clear_missing(const struct group *g)
+{
+    const uint32_t present = g->channels % 8;
+    if (present == 0) {
+        return;
+    }
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(0, 0x100 - (UINT64_C(1) << present));
+    vector_dup(op_ub_f32(number_at(MEAN) + g->channels / 8 * BLOCK), 0.0f, LOADED, 1, 1,
+               NUMBER_BYTES / BLOCK, 8);
+    set_mask_count();
+}
+
 /* ---- records of chunks ---- */
 
 OP_INLINE uint32_t record_blocks(const struct op_planes_args *t)

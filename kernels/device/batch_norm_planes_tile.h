@@ -44,7 +44,8 @@ enum number {
     RUNNING_VARIANCE,
     SUM,
     PRODUCT,
-    WORK,
+    LOADED, /* those before come from memory */
+    WORK = LOADED,
     OTHER,
     RESULT, /* four */
 };
