@@ -375,7 +375,6 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.group = (uint32_t)tile->group;
     args.row_chunks = (uint32_t)op_parts(window->out_height, tile->chunk);
     args.chunks = (uint32_t)op_parts(map->dim[0], tile->group) * args.row_chunks;
-    args.w_run = 1;
     args.k_step = (uint32_t)(OP_L0_FRACTALS / op_most(tile->m / OP_FRACTAL, tile->units));
     args.l1_half = (uint32_t)low->room.l1 / 2;
     args.l1_second = (uint32_t)tile->map_bytes;

@@ -213,7 +213,8 @@ static bool chunk_fits(const struct problem *p, struct op_conv_weight_tiling *ti
         op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
     const int64_t gradient = tile->flat ? up16(tile->group * rows * w->out_width)
                                         : tile->group * up16(rows * w->out_width);
-    tile->map_bytes = tile->group * groups_of(p, tile) * lines * w->width * BLOCK_BYTES;
+    const int64_t map = tile->flat ? gradient : tile->group * lines * w->width;
+    tile->map_bytes = groups_of(p, tile) * map * BLOCK_BYTES;
     return tile->map_bytes + tile->m / OP_FRACTAL * gradient * BLOCK_BYTES <= p->room->l1 / 2 &&
            tile->group * lines <= SIZE_MOST && tile->group * lines * w->width <= LINES_MOST;
 }
