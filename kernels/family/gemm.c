@@ -76,7 +76,10 @@ leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm)
     if (status != LEO_OK || taken) {
         return status;
     }
-    status = op_gemm_plan_scalar(plan, gemm);
+    status = op_gemm_plan_vector(plan, gemm, &taken);
+    if (status == LEO_OK && !taken) {
+        status = op_gemm_plan_scalar(plan, gemm);
+    }
     const struct op_value relu[] = {op_value_tensor(&gemm->out)};
     return status == LEO_OK && gemm->relu ? op_plan_call(plan, "InplaceRelu", relu, 1) : status;
 }

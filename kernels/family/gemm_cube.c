@@ -4,103 +4,33 @@
  * columns without gaps between elements, any pitch; else they are copied. Sums are f32 in the order
  * of k, whatever the number of cores.
  */
-#include "gemm.h"
+#include "gemm_parts.h"
 
 #include "../device/args.h"
 #include "matmul_tiling.h"
 
 #include <string.h>
 
-/* An operand as the kernel takes it. */
-struct operand {
-    uint64_t addr;
-    uint32_t pitch;
-    bool transposed;
-    int64_t batch[OP_RANK_MAX]; /* elements */
-};
-
-struct product {
-    struct op_plan *plan;
-    enum op_type type; /* of both operands */
-    uint32_t unit;
-    unsigned batch_rank;
-    int64_t batch_dim[OP_RANK_MAX];
-    int64_t m, n, k;
-    struct operand a, b, out;
-};
-
-static bool fits_u32(int64_t value)
-{
-    return value >= 0 && value <= INT32_MAX;
-}
-
-// Whether elements of dimension `in` are neighbours and those of `over` a pitch apart that holds
-// them.
-static bool is_rows(const struct op_tensor *tensor, unsigned over, unsigned in, uint32_t *pitch)
-{
-    const int64_t step = tensor->dim[over] == 1 ? tensor->dim[in] : tensor->stride[over];
-    if ((tensor->dim[in] != 1 && tensor->stride[in] != 1) || step < tensor->dim[in] ||
-        !fits_u32(step)) {
-        return false;
-    }
-    *pitch = (uint32_t)step;
-    return true;
-}
-
-// A dense copy in the type of the product, with the last two dimensions exchanged if `turn`; what
-// is broadcast over the batch stays so.
-static leo_status copy_operand(const struct product *product, const struct op_tensor *tensor,
-                               bool turn, struct op_tensor *out)
-{
-    const unsigned rank = tensor->rank;
-    struct op_tensor from = *tensor;
-    if (turn) {
-        unsigned order[OP_RANK_MAX];
-        for (unsigned i = 0; i < rank; i++) {
-            order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-        }
-        from = op_tensor_permute(tensor, order);
-    }
-    for (unsigned i = 0; i < rank - 2; i++) {
-        from.dim[i] = from.stride[i] == 0 ? 1 : from.dim[i];
-    }
-    struct op_tensor dense;
-    leo_status status = op_plan_temp(product->plan, product->type, rank, from.dim, &dense);
-    if (status == LEO_OK) {
-        status = op_plan_copy(product->plan, &dense, &from);
-    }
-    for (unsigned i = 0; i < rank - 2; i++) {
-        dense.stride[i] = tensor->stride[i] == 0 ? 0 : dense.stride[i];
-    }
-    if (turn) {
-        const int64_t stride = dense.stride[rank - 2];
-        dense.stride[rank - 2] = dense.stride[rank - 1];
-        dense.stride[rank - 1] = stride;
-    }
-    memcpy(dense.dim, tensor->dim, sizeof(dense.dim));
-    *out = dense;
-    return status;
-}
-
 // Only 16-bit fractals can be turned on their way to the cube: f32 operands have k along their
 // rows.
-static leo_status take_operand(const struct product *product, const struct op_tensor *tensor,
-                               bool left, struct operand *out)
+static leo_status take_operand(const struct op_gemm_product *product,
+                               const struct op_tensor *tensor, bool left,
+                               struct op_gemm_operand *out)
 {
     const unsigned rows = tensor->rank - 2, columns = tensor->rank - 1;
     const unsigned k = left ? columns : rows, other = left ? rows : columns;
     struct op_tensor ready = *tensor;
     bool fits = tensor->type == product->type &&
-                (is_rows(tensor, other, k, &out->pitch) ||
-                 (product->unit == 2 && is_rows(tensor, k, other, &out->pitch)));
+                (op_gemm_is_rows(tensor, other, k, &out->pitch) ||
+                 (product->unit == 2 && op_gemm_is_rows(tensor, k, other, &out->pitch)));
     if (!fits) {
-        leo_status status = copy_operand(product, tensor, product->unit == 4 && !left, &ready);
+        leo_status status = op_gemm_copy(product, tensor, product->unit == 4 && !left, &ready);
         if (status != LEO_OK) {
             return status;
         }
     }
-    const bool along_k = is_rows(&ready, other, k, &out->pitch);
-    if (!along_k && !is_rows(&ready, k, other, &out->pitch)) {
+    const bool along_k = op_gemm_is_rows(&ready, other, k, &out->pitch);
+    if (!along_k && !op_gemm_is_rows(&ready, k, other, &out->pitch)) {
         return LEO_ERR_SHAPE; // a dense copy always fits
     }
     out->addr = ready.addr;
@@ -109,46 +39,7 @@ static leo_status take_operand(const struct product *product, const struct op_te
     return LEO_OK;
 }
 
-// Matrices of a batch that share the right operand are one matrix with more rows.
-static void fold_rows(struct product *p)
-{
-    while (p->batch_rank > 0) {
-        const unsigned last = p->batch_rank - 1;
-        const int64_t a = p->a.batch[last], out = p->out.batch[last];
-        const bool same = p->b.batch[last] == 0 && !p->a.transposed &&
-                          a == p->m * (int64_t)p->a.pitch && out == p->m * (int64_t)p->out.pitch &&
-                          fits_u32(p->m * p->batch_dim[last]);
-        if (p->batch_dim[last] != 1 && !same) {
-            return;
-        }
-        p->m *= p->batch_dim[last];
-        p->batch_rank--;
-    }
-}
-
-// Neighbouring dimensions of the batch that every operand passes through in one stride.
-static void merge_batch(struct product *p)
-{
-    struct operand *const all[] = {&p->a, &p->b, &p->out};
-    unsigned rank = 0;
-    for (unsigned i = 0; i < p->batch_rank; i++) {
-        bool joins = rank > 0;
-        for (unsigned t = 0; joins && t < 3; t++) {
-            joins = all[t]->batch[rank - 1] == all[t]->batch[i] * p->batch_dim[i];
-        }
-        if (joins) {
-            p->batch_dim[rank - 1] *= p->batch_dim[i];
-        } else {
-            p->batch_dim[rank++] = p->batch_dim[i];
-        }
-        for (unsigned t = 0; t < 3; t++) {
-            all[t]->batch[rank - 1] = all[t]->batch[i];
-        }
-    }
-    p->batch_rank = rank;
-}
-
-static leo_status launch(const struct product *p, const struct op_gemm *gemm, uint64_t bias,
+static leo_status launch(const struct op_gemm_product *p, const struct op_gemm *gemm, uint64_t bias,
                          enum op_type out_type, bool relu)
 {
     struct op_matmul_args args;
@@ -205,37 +96,6 @@ static leo_status take_bias(struct op_plan *plan, const struct op_gemm *gemm, ui
     return status;
 }
 
-// out = beta * self + alpha * product, by the pointwise operators.
-static leo_status finish(struct op_plan *plan, const struct op_gemm *gemm,
-                         const struct op_tensor *product)
-{
-    const struct op_scalar alpha = op_scalar_real(gemm->alpha), beta = op_scalar_real(gemm->beta);
-    if (!gemm->has_self || gemm->beta == 0) {
-        if (gemm->alpha == 1) {
-            return op_plan_copy(plan, &gemm->out, product);
-        }
-        const struct op_value args[] = {op_value_tensor(product), op_value_scalar(&alpha),
-                                        op_value_tensor(&gemm->out)};
-        return op_plan_call(plan, "Muls", args, 3);
-    }
-    struct op_tensor self = gemm->self;
-    if (gemm->beta != 1) {
-        leo_status status = op_plan_temp(plan, OP_TYPE_F32, self.rank, self.dim, &self);
-        if (status != LEO_OK) {
-            return status;
-        }
-        const struct op_value args[] = {op_value_tensor(&gemm->self), op_value_scalar(&beta),
-                                        op_value_tensor(&self)};
-        status = op_plan_call(plan, "Muls", args, 3);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    const struct op_value args[] = {op_value_tensor(&self), op_value_tensor(product),
-                                    op_value_scalar(&alpha), op_value_tensor(&gemm->out)};
-    return op_plan_call(plan, "Add", args, 4);
-}
-
 static bool is_half(enum op_type type)
 {
     return type == OP_TYPE_F16 || type == OP_TYPE_BF16;
@@ -261,15 +121,15 @@ bool op_gemm_type(const struct op_plan *plan, const struct op_gemm *gemm, enum o
 
 leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, bool *taken)
 {
-    struct product p = {.plan = plan};
+    struct op_gemm_product p = {.plan = plan};
     const unsigned rank = gemm->out.rank;
     struct op_tensor result = gemm->out;
     uint64_t bias = 0;
     p.m = gemm->out.dim[rank - 2];
     p.n = gemm->out.dim[rank - 1];
     p.k = gemm->a.dim[rank - 1];
-    *taken = op_gemm_type(plan, gemm, &p.type) && p.k > 0 && fits_u32(p.m) && fits_u32(p.n) &&
-             fits_u32(p.k);
+    *taken = op_gemm_type(plan, gemm, &p.type) && p.k > 0 && op_gemm_fits(p.m) &&
+             op_gemm_fits(p.n) && op_gemm_fits(p.k);
     if (!*taken) {
         return LEO_OK;
     }
@@ -281,7 +141,7 @@ leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, b
         status = take_operand(&p, &gemm->b, false, &p.b);
     }
     const bool plain = (!gemm->has_self && gemm->alpha == 1) || (gemm->has_self && is_bias(gemm));
-    const bool direct = plain && is_rows(&gemm->out, rank - 2, rank - 1, &p.out.pitch);
+    const bool direct = plain && op_gemm_is_rows(&gemm->out, rank - 2, rank - 1, &p.out.pitch);
     if (status == LEO_OK && !direct) {
         status =
             op_plan_temp(plan, plain ? gemm->out.type : OP_TYPE_F32, rank, gemm->out.dim, &result);
@@ -292,13 +152,13 @@ leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, b
     if (status != LEO_OK) {
         return status;
     }
-    if (!is_rows(&result, rank - 2, rank - 1, &p.out.pitch)) {
+    if (!op_gemm_is_rows(&result, rank - 2, rank - 1, &p.out.pitch)) {
         return LEO_ERR_SHAPE; // a dense temporary always fits
     }
     p.out.addr = result.addr;
     memcpy(p.out.batch, result.stride, p.batch_rank * sizeof(*p.out.batch));
-    fold_rows(&p);
-    merge_batch(&p);
+    op_gemm_fold_rows(&p);
+    op_gemm_merge_batch(&p);
     *taken = p.batch_rank <= OP_MATMUL_BATCH_DIMS;
     if (!*taken) {
         return LEO_OK;
@@ -307,5 +167,5 @@ leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm, b
     if (status != LEO_OK || direct) {
         return status;
     }
-    return plain ? op_plan_copy(plan, &gemm->out, &result) : finish(plan, gemm, &result);
+    return plain ? op_plan_copy(plan, &gemm->out, &result) : op_gemm_finish(plan, gemm, &result);
 }

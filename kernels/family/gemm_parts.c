@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gemm_parts.h"
+
+#include <string.h>
+
+bool op_gemm_fits(int64_t value)
+{
+    return value >= 0 && value <= INT32_MAX;
+}
+
+bool op_gemm_is_rows(const struct op_tensor *tensor, unsigned over, unsigned in, uint32_t *pitch)
+{
+    const int64_t step = tensor->dim[over] == 1 ? tensor->dim[in] : tensor->stride[over];
+    if ((tensor->dim[in] != 1 && tensor->stride[in] != 1) || step < tensor->dim[in] ||
+        !op_gemm_fits(step)) {
+        return false;
+    }
+    *pitch = (uint32_t)step;
+    return true;
+}
+
+leo_status op_gemm_copy(const struct op_gemm_product *product, const struct op_tensor *tensor,
+                        bool turn, struct op_tensor *out)
+{
+    const unsigned rank = tensor->rank;
+    struct op_tensor from = *tensor;
+    if (turn) {
+        unsigned order[OP_RANK_MAX];
+        for (unsigned i = 0; i < rank; i++) {
+            order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+        }
+        from = op_tensor_permute(tensor, order);
+    }
+    for (unsigned i = 0; i < rank - 2; i++) {
+        from.dim[i] = from.stride[i] == 0 ? 1 : from.dim[i];
+    }
+    struct op_tensor dense;
+    leo_status status = op_plan_temp(product->plan, product->type, rank, from.dim, &dense);
+    if (status == LEO_OK) {
+        status = op_plan_copy(product->plan, &dense, &from);
+    }
+    for (unsigned i = 0; i < rank - 2; i++) {
+        dense.stride[i] = tensor->stride[i] == 0 ? 0 : dense.stride[i];
+    }
+    if (turn) {
+        const int64_t stride = dense.stride[rank - 2];
+        dense.stride[rank - 2] = dense.stride[rank - 1];
+        dense.stride[rank - 1] = stride;
+    }
+    memcpy(dense.dim, tensor->dim, sizeof(dense.dim));
+    *out = dense;
+    return status;
+}
+
+void op_gemm_fold_rows(struct op_gemm_product *p)
+{
+    while (p->batch_rank > 0) {
+        const unsigned last = p->batch_rank - 1;
+        const int64_t a = p->a.batch[last], out = p->out.batch[last];
+        const bool same = p->b.batch[last] == 0 && !p->a.transposed &&
+                          a == p->m * (int64_t)p->a.pitch && out == p->m * (int64_t)p->out.pitch &&
+                          op_gemm_fits(p->m * p->batch_dim[last]);
+        if (p->batch_dim[last] != 1 && !same) {
+            return;
+        }
+        p->m *= p->batch_dim[last];
+        p->batch_rank--;
+    }
+}
+
+void op_gemm_merge_batch(struct op_gemm_product *p)
+{
+    struct op_gemm_operand *const all[] = {&p->a, &p->b, &p->out};
+    unsigned rank = 0;
+    for (unsigned i = 0; i < p->batch_rank; i++) {
+        bool joins = rank > 0;
+        for (unsigned t = 0; joins && t < 3; t++) {
+            joins = all[t]->batch[rank - 1] == all[t]->batch[i] * p->batch_dim[i];
+        }
+        if (joins) {
+            p->batch_dim[rank - 1] *= p->batch_dim[i];
+        } else {
+            p->batch_dim[rank++] = p->batch_dim[i];
+        }
+        for (unsigned t = 0; t < 3; t++) {
+            all[t]->batch[rank - 1] = all[t]->batch[i];
+        }
+    }
+    p->batch_rank = rank;
+}
+
+leo_status op_gemm_finish(struct op_plan *plan, const struct op_gemm *gemm,
+                          const struct op_tensor *product)
+{
+    const struct op_scalar alpha = op_scalar_real(gemm->alpha), beta = op_scalar_real(gemm->beta);
+    if (!gemm->has_self || gemm->beta == 0) {
+        if (gemm->alpha == 1) {
+            return op_plan_copy(plan, &gemm->out, product);
+        }
+        const struct op_value args[] = {op_value_tensor(product), op_value_scalar(&alpha),
+                                        op_value_tensor(&gemm->out)};
+        return op_plan_call(plan, "Muls", args, 3);
+    }
+    struct op_tensor self = gemm->self;
+    if (gemm->beta != 1) {
+        leo_status status = op_plan_temp(plan, OP_TYPE_F32, self.rank, self.dim, &self);
+        if (status != LEO_OK) {
+            return status;
+        }
+        const struct op_value args[] = {op_value_tensor(&gemm->self), op_value_scalar(&beta),
+                                        op_value_tensor(&self)};
+        status = op_plan_call(plan, "Muls", args, 3);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    const struct op_value args[] = {op_value_tensor(&self), op_value_tensor(product),
+                                    op_value_scalar(&alpha), op_value_tensor(&gemm->out)};
+    return op_plan_call(plan, "Add", args, 4);
+}
