@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies that change the layout: rows with other pitches, and transposed matrices.
+ * Copies that change the layout: rows with other pitches, transposed matrices, and every so many
+ * elements of a row.
  *
  * Flags, event = slot. MTE3 -> MTE2: both slots of a piece free; MTE2 -> V: loaded; V -> MTE3:
  * ready.
@@ -201,6 +202,117 @@ __global__ __vector__ void move_transpose(struct op_move_args args)
         // Rows that are no piece's stay as they were cleared.
         const uint32_t rows = t->padded ? op_up16(piece.rows) : piece.rows;
         op_store_rows(piece.out, out, piece.columns, rows * t->bytes, t->out_pitch, out_pitch);
+        set_flag(PIPE_MTE3, PIPE_MTE2, parity);
+    }
+    end_flags();
+}
+
+/* [rows][columns] to [columns][rows], elements of 2 or 4 bytes; multiples of 16. */
+OP_INLINE void transpose(uint32_t bytes, uint32_t to, uint32_t to_pitch, uint32_t from,
+                         uint32_t from_pitch, uint32_t rows, uint32_t columns)
+{
+    if (bytes == 2) {
+        transpose16(to, to_pitch, from, from_pitch, rows, columns);
+    } else {
+        transpose32(to, to_pitch, from, from_pitch, rows, columns);
+    }
+    pipe_barrier(PIPE_V);
+}
+
+/*
+ * A tile of groups is [LINES][groups of a line][step]. Transposed it is [groups of a line][step]
+ * [LINES], in which a plane is every `step`-th row; those rows transposed are the plane in order.
+ */
+enum {
+    LINES = 64,
+    LINE_GROUPS = OP_MOVE_STEP_TILE / LINES,
+    TURNED = HALFWAY + (__NPU_ARCH__ == 1001 ? 2 * OP_MOVE_SLOT : 0), /* behind transpose32's own */
+};
+
+/** A tile of a row: where it is in the groups and in a plane, and how many groups. */
+struct step_piece {
+    uint64_t groups, plane;
+    uint32_t count;
+};
+
+OP_INLINE struct step_piece find_step_piece(const struct op_move_step_args *t, uint64_t index)
+{
+    const uint64_t tiles = (t->count + OP_MOVE_STEP_TILE - 1) / OP_MOVE_STEP_TILE,
+                   row = index / tiles, first = (index - row * tiles) * OP_MOVE_STEP_TILE;
+    const struct step_piece piece = {t->groups + row * t->group_pitch + first * t->step * t->bytes,
+                                     row * t->plane_pitch + first * t->bytes,
+                                     (uint32_t)op_min64(OP_MOVE_STEP_TILE, t->count - first)};
+    return piece;
+}
+
+OP_INLINE void clear_step_inputs(const struct op_move_step_args *t)
+{
+    if (t->count % OP_MOVE_STEP_TILE) {
+        clear_inputs();
+    }
+}
+
+__global__ __vector__ void move_split(struct op_move_step_args args)
+{
+    const struct op_move_step_args copy = args, *t = &copy;
+    const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
+                   end = op_min64(begin + t->per_block, t->pieces);
+    const uint32_t turned_pitch = LINES * t->bytes, columns = LINE_GROUPS * t->step,
+                   plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
+    uint32_t parity = 0;
+    clear_step_inputs(t);
+    begin_flags();
+    for (uint64_t i = begin; i < end; i++, parity ^= 1) {
+        const struct step_piece piece = find_step_piece(t, i);
+        const uint32_t in = parity * OP_MOVE_SLOT, out = OUT_SLOTS + parity * OP_MOVE_SLOT;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
+        // The last group may end with the last element that is taken.
+        op_load(in, piece.groups, ((piece.count - 1) * t->step + t->first + t->planes) * t->bytes);
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        transpose(t->bytes, TURNED, turned_pitch, in, columns * t->bytes, LINES, columns);
+        for (uint32_t k = 0; k < t->planes; k++) {
+            transpose(t->bytes, out + k * plane_bytes, LINE_GROUPS * t->bytes,
+                      TURNED + (t->first + k) * turned_pitch, t->step * turned_pitch, LINE_GROUPS,
+                      LINES);
+        }
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        for (uint32_t k = 0; k < t->planes; k++) {
+            op_store(t->plane[k] + piece.plane, out + k * plane_bytes, piece.count * t->bytes);
+        }
+        set_flag(PIPE_MTE3, PIPE_MTE2, parity);
+    }
+    end_flags();
+}
+
+__global__ __vector__ void move_join(struct op_move_step_args args)
+{
+    const struct op_move_step_args copy = args, *t = &copy;
+    const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
+                   end = op_min64(begin + t->per_block, t->pieces);
+    const uint32_t turned_pitch = LINES * t->bytes, columns = LINE_GROUPS * t->step,
+                   plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
+    uint32_t parity = 0;
+    clear_step_inputs(t);
+    begin_flags();
+    for (uint64_t i = begin; i < end; i++, parity ^= 1) {
+        const struct step_piece piece = find_step_piece(t, i);
+        const uint32_t in = parity * OP_MOVE_SLOT, out = OUT_SLOTS + parity * OP_MOVE_SLOT;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
+        for (uint32_t k = 0; k < t->step; k++) {
+            op_load(in + k * plane_bytes, t->plane[k] + piece.plane, piece.count * t->bytes);
+        }
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        for (uint32_t k = 0; k < t->step; k++) {
+            transpose(t->bytes, TURNED + k * turned_pitch, t->step * turned_pitch,
+                      in + k * plane_bytes, LINE_GROUPS * t->bytes, LINES, LINE_GROUPS);
+        }
+        transpose(t->bytes, out, columns * t->bytes, TURNED, turned_pitch, columns, LINES);
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        op_store(piece.groups, out, piece.count * t->step * t->bytes);
         set_flag(PIPE_MTE3, PIPE_MTE2, parity);
     }
     end_flags();

@@ -7,6 +7,8 @@
 enum {
     OP_MOVE_OUTER = 7,
     OP_MOVE_SLOT = 32768, /**< bytes of a tile in UB */
+    OP_MOVE_STEP_MOST = 8,
+    OP_MOVE_STEP_TILE = 1024, /**< elements of a plane that are in UB at a time */
 };
 
 /**
@@ -23,4 +25,16 @@ struct op_move_args {
     uint32_t tile_rows, tile_columns, row_tiles, column_tiles;
     uint32_t outer, bytes; /**< bytes of an element */
     uint32_t padded; /**< transposed: there are fewer than 16 rows, and those up to 16 are zeros */
+};
+
+/**
+ * Rows of `count` groups of `step` elements side by side, and planes [rows][count] of one element
+ * of each group: move_split makes `planes` of them, from element `first` of a group on; move_join
+ * makes the groups of `step` planes. Pitches in bytes. Pieces are tiles of rows.
+ */
+struct op_move_step_args {
+    uint64_t groups, plane[OP_MOVE_STEP_MOST];
+    uint64_t pieces, per_block, rows, count;
+    uint64_t group_pitch, plane_pitch;
+    uint32_t step, first, planes, bytes;
 };

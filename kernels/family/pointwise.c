@@ -424,6 +424,9 @@ static leo_status plan_work(const struct op_pointwise_work *work)
     make_space(work, &space);
     if (op_tensor_count(&work->out) >= LEAST_TILE) {
         status = places ? LEO_OK : op_pointwise_plan_moves(work, &space, &done);
+        if (status == LEO_OK && !done && !places) {
+            status = op_pointwise_plan_wide(work, &done);
+        }
         if (status == LEO_OK && !done) {
             status = op_pointwise_plan_tiles(work, &space, class, &done);
         }

@@ -30,6 +30,8 @@ LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work
                                                   char class, bool *done);
 /** Whether types and expression are the vector unit's, whatever the layout. */
 bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats);
+/** Appends the steps of a call on 64-bit integers that the vector unit has; sets *done. */
+LEO_MUST_CHECK leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *done);
 /** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
  * of a mask is, or results are elements of inputs that are no wider. */
 bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);

@@ -2,6 +2,7 @@
 /* Copies without conversion that change the layout: rows with other pitches, and transposed
  * matrices, as DMA and vector transposition. */
 #include "../frame/whole.h"
+#include "move_steps.h"
 #include "pointwise.h"
 
 #include "../device/move_args.h"
@@ -116,13 +117,39 @@ leo_status op_pointwise_plan_padded(const struct op_call *call,
     return plan_transposition(&work, &space, &args, 1);
 }
 
+enum { LEAST_STEPS = 32 }; // [A] elements of a row: a tile costs as much as so many one by one
+
+// Every so many elements of rows.
+static bool takes_steps(const struct op_pointwise_space *space)
+{
+    const unsigned last = space->rank - 1;
+    return space->rank <= 2 && space->dim[last] >= LEAST_STEPS && space->stride[1][last] > 1 &&
+           space->stride[1][last] <= OP_MOVE_STEP_MOST &&
+           (space->rank == 1 ||
+            space->stride[1][0] >= space->stride[1][last] * space->dim[last] - 1);
+}
+
+static leo_status plan_steps(const struct op_pointwise_work *work,
+                             const struct op_pointwise_space *space)
+{
+    const unsigned last = space->rank - 1;
+    const struct op_move_steps steps = {.groups = work->tensors[0].addr,
+                                        .rows = space->rank == 2 ? space->dim[0] : 1,
+                                        .count = space->dim[last],
+                                        .group_pitch = space->rank == 2 ? space->stride[1][0] : 0,
+                                        .plane_pitch = space->rank == 2 ? space->stride[0][0] : 0,
+                                        .step = (uint32_t)space->stride[1][last],
+                                        .bytes = op_type_bytes(work->out.type)};
+    return op_move_plan_split(work->call->plan, &steps, &work->out.addr, 1);
+}
+
 leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
                                    const struct op_pointwise_space *space, bool *done)
 {
     struct op_move_args args;
     const unsigned last = space->rank - 1;
     *done = false;
-    if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 2 ||
+    if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 1 ||
         space->stride[0][last] != 1) {
         return LEO_OK;
     }
@@ -130,12 +157,16 @@ leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
     args.out = work->out.addr;
     args.in = work->tensors[0].addr;
     args.bytes = op_type_bytes(work->out.type);
-    if (space->stride[1][last] == 1) {
+    if (space->rank >= 2 && space->stride[1][last] == 1) {
         *done = true;
         return plan_rows(work, space, &args);
     }
     if (args.bytes != 2 && args.bytes != 4) {
         return LEO_OK;
+    }
+    if (takes_steps(space)) {
+        *done = true;
+        return plan_steps(work, space);
     }
     for (unsigned d = last; d-- > 0;) {
         if (space->stride[1][d] == 1) {

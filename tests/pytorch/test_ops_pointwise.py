@@ -98,5 +98,61 @@ class Pointwise(common.Case):
         self.same(lambda t: torch.maximum(t, t.flip(0)) if t.device.type == "cpu" else torch.maximum(t, t.cpu().flip(0).to(t.device)), x)
 
 
+class Wide(common.Case):
+    """64-bit integers and steps over elements, at sizes for the vector unit."""
+
+    def setUp(self):
+        common.seed()
+        edges = torch.tensor([0, 1, -1, 2**31, 2**31 - 1, -2**31, -2**31 - 1, 2**32, 2**32 - 1, -2**32, 2**63 - 1, -2**63, 2**62])
+        count = 17 * 1031
+        self.a = torch.randint(-2**63, 2**63 - 1, (count,))
+        self.a[::3] = edges[torch.randint(0, len(edges), (len(self.a[::3]),))]
+        self.a[1::3] = torch.randint(-9, 9, (len(self.a[1::3]),))
+        self.b = self.a.roll(1)
+        self.b[::7] = self.a[::7]
+
+    def test_two_words(self):
+        cases = {
+            "add": torch.add, "sub": torch.sub, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt,
+            "ge": torch.ge, "and": torch.bitwise_and, "or": torch.bitwise_or, "xor": torch.bitwise_xor,
+        }
+        a, b = self.a.view(17, 1031), self.b.view(17, 1031)
+        cases |= {"max": torch.maximum, "min": torch.minimum, "where": lambda x, y: torch.where(x > y, x, y)}
+        for name, function in cases.items():
+            self.check(name, function, a, b)
+            self.check(f"{name} row", function, a, b[:1])
+            self.check(f"{name} column turned", function, a.t(), b[0].view(-1, 1))
+            self.check(f"{name} narrow", function, a, b.int())
+            if name != "sub":  # PyTorch subtracts no truth values
+                self.check(f"{name} truth", function, a, b > 0)
+        for number in (0, -1, 2**31, -2**31 - 1, 2**40 + 7):
+            for name in ("add", "sub", "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"):
+                self.check(f"{name} {number}", lambda x, f=getattr(torch, name): f(x, number), a)
+            self.check(f"fill {number}", lambda x: torch.full_like(x, number), a)
+            self.check(f"alpha {number}", lambda x, y: torch.add(x, y, alpha=number), a, b)
+
+        def in_place(x, y):
+            x = x.clone()
+            x += y
+            x[:, ::2] -= 3
+            x.t().bitwise_and_(2**40 - 1)
+            return x
+        self.check("in place", in_place, a, b)
+
+    def test_casts(self):
+        for dtype in (torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool):
+            self.check(f"to {dtype}", lambda x: x.to(dtype), self.a)
+            self.check(f"from {dtype}", lambda x: x.to(dtype).long(), self.a)
+
+    def test_steps(self):
+        for dtype in (torch.float32, torch.float16, torch.int64, torch.bool):
+            line, rows = torch.arange(5000 * 9).to(dtype), torch.arange(64 * 999).to(dtype).view(64, 999)
+            for step in (2, 3, 5, 8, 9):
+                for first in (0, 1, step - 1):
+                    self.check(f"{dtype} {first}::{step}", lambda x: x[first:5000 * step:step].contiguous(), line)
+                self.check(f"rows {dtype} 1::{step}", lambda x: x[:, 1::step].contiguous(), rows)
+                self.check(f"rows {dtype} ::{step}, 2::{step}", lambda x: x[::step, 2::step].float() + 1, rows)
+
+
 if __name__ == "__main__":
     common.main()

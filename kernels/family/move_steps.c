@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "move_steps.h"
+
+#include "../device/move_args.h"
+
+#include <string.h>
+
+static leo_status launch(struct op_plan *plan, struct op_move_step_args *args, const char *kernel)
+{
+    args->pieces = args->rows * ((args->count + OP_MOVE_STEP_TILE - 1) / OP_MOVE_STEP_TILE);
+    const struct op_share share = op_share_make(args->pieces, 1, 1, op_plan_vector_cores(plan));
+    args->per_block = share.per_block;
+    return op_plan_launch(plan, "move", kernel, share.blocks, args, sizeof(*args),
+                          1 + OP_MOVE_STEP_MOST);
+}
+
+leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *steps,
+                              const uint64_t *planes, unsigned count)
+{
+    struct op_move_step_args args = {.groups = steps->groups,
+                                     .rows = (uint64_t)steps->rows,
+                                     .count = (uint64_t)steps->count,
+                                     .group_pitch = (uint64_t)steps->group_pitch * steps->bytes,
+                                     .plane_pitch = (uint64_t)steps->plane_pitch * steps->bytes,
+                                     .step = steps->step,
+                                     .first = steps->first,
+                                     .planes = count,
+                                     .bytes = steps->bytes};
+    memcpy(args.plane, planes, count * sizeof(*planes));
+    return launch(plan, &args, "move_split");
+}
+
+leo_status op_move_plan_words(struct op_plan *plan, const struct op_tensor *wide,
+                              struct op_tensor *low, struct op_tensor *high)
+{
+    leo_status status = op_plan_temp(plan, OP_TYPE_I32, wide->rank, wide->dim, low);
+    if (status == LEO_OK) {
+        status = op_plan_temp(plan, OP_TYPE_I32, wide->rank, wide->dim, high);
+    }
+    const uint64_t planes[] = {low->addr, high->addr};
+    const struct op_move_steps steps = {
+        .groups = wide->addr, .rows = 1, .count = op_tensor_count(wide), .step = 2, .bytes = 4};
+    return status == LEO_OK ? op_move_plan_split(plan, &steps, planes, 2) : status;
+}
+
+leo_status op_move_plan_low_words(struct op_plan *plan, const struct op_tensor *wide,
+                                  const struct op_tensor *low)
+{
+    const struct op_move_steps steps = {
+        .groups = wide->addr, .rows = 1, .count = op_tensor_count(wide), .step = 2, .bytes = 4};
+    return op_move_plan_split(plan, &steps, &low->addr, 1);
+}
+
+leo_status op_move_plan_join(struct op_plan *plan, const struct op_tensor *low,
+                             const struct op_tensor *high, const struct op_tensor *wide)
+{
+    struct op_move_step_args args = {.groups = wide->addr,
+                                     .plane = {low->addr, high->addr},
+                                     .rows = 1,
+                                     .count = (uint64_t)op_tensor_count(wide),
+                                     .step = 2,
+                                     .planes = 2,
+                                     .bytes = 4};
+    return launch(plan, &args, "move_join");
+}
