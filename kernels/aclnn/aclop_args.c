@@ -66,12 +66,13 @@ static bool take_storage(struct aclop_call *call, const aclTensorDesc *desc,
     }
     const uint64_t bytes = (uint64_t)op_tensor_count(&storage) * op_type_bytes(tensor->type);
     if (bytes > aclGetDataBufferSizeV2(buffer)) {
-        call->error =
-            leo_acl_fail(ACL_ERROR_OP_INPUT_NOT_MATCH, call->op->type,
-                         "a tensor %s in format %s is stored as %s, %llu bytes: the buffer has %zu",
-                         op_tensor_shape_text(tensor).text, op_format_name(tensor->format),
-                         op_tensor_shape_text(&storage).text, (unsigned long long)bytes,
-                         aclGetDataBufferSizeV2(buffer));
+        call->error = leo_acl_fail(
+            ACL_ERROR_OP_INPUT_NOT_MATCH, call->op->type,
+            "a tensor %s in format %s is stored as %s, %llu bytes: the buffer has %zu. "
+            "Under torch_npu: a view of another shape cannot be changed in place",
+            op_tensor_shape_text(tensor).text, op_format_name(tensor->format),
+            op_tensor_shape_text(&storage).text, (unsigned long long)bytes,
+            aclGetDataBufferSizeV2(buffer));
         return false;
     }
     return true;

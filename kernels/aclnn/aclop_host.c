@@ -5,7 +5,9 @@
 #include "../frame/layout.h"
 #include "objects.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 // A few numbers that lie in device memory: all work before must be done.
@@ -104,7 +106,7 @@ void aclop_host_scalar(struct aclop_call *call, unsigned at, unsigned number, ui
     const bool one = index < count && (index > 0 || count == 1);
     if (one && tensor.type == OP_TYPE_I32) {
         aclop_put_number(call, at, op_scalar_int(((const int32_t *)data)[index]));
-    } else if (one && tensor.type == OP_TYPE_I64) {
+    } else if (one && (tensor.type == OP_TYPE_I64 || tensor.type == OP_TYPE_U64)) {
         aclop_put_number(call, at, op_scalar_int(((const int64_t *)data)[index]));
     } else if (one && tensor.type == OP_TYPE_F32) {
         aclop_put_number(call, at, op_scalar_real((double)((const float *)data)[index]));
@@ -114,8 +116,12 @@ void aclop_host_scalar(struct aclop_call *call, unsigned at, unsigned number, ui
     } else if (one && tensor.type == OP_TYPE_BOOL) {
         aclop_put_number(call, at, op_scalar_int(((const uint8_t *)data)[index] != 0));
     } else {
-        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                   "an input must be one int32, int64, float32, float16 or bool in host memory");
+        char text[160];
+        snprintf(text, sizeof(text),
+                 "input %u has type %s and %" PRIu64
+                 " elements: it must be one int32, int64, float32, float16 or bool in host memory",
+                 number, op_type_name(tensor.type), count);
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, text);
     }
 }
 

@@ -287,6 +287,25 @@ static leo_status cast_shaped(const struct op_call *call, const struct op_tensor
     return status == LEO_OK ? plan_cast(call, &shaped, dst) : status;
 }
 
+// Whether two shapes differ by dimensions of 1 at most: torch_npu drops or adds them on the way to
+// or from a native format.
+static bool same_but_ones(const struct op_tensor *a, const struct op_tensor *b)
+{
+    unsigned i = 0, j = 0;
+    while (i < a->rank || j < b->rank) {
+        if (i < a->rank && a->dim[i] == 1) {
+            i++;
+        } else if (j < b->rank && b->dim[j] == 1) {
+            j++;
+        } else if (i < a->rank && j < b->rank && a->dim[i] == b->dim[j]) {
+            i++, j++;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
 leo_status op_plan_trans_data(const struct op_call *call)
 {
     const struct op_tensor *in = op_call_tensor(call, "srcTensor"),
@@ -299,14 +318,17 @@ leo_status op_plan_trans_data(const struct op_call *call)
                             "change the type",
                             op_type_name(src.type), op_type_name(dst.type));
     }
-    // torch_npu drops or adds dimensions of 1 on the way to or from a native format.
-    if (!op_tensor_same_shape(&src, &dst) && op_tensor_count(&src) == op_tensor_count(&dst)) {
+    if (op_tensor_same_shape(&src, &dst)) {
+        return op_tensor_count(&src) ? plan_cast(call, &src, &dst) : LEO_OK;
+    }
+    if (same_but_ones(&src, &dst)) {
         return cast_shaped(call, &src, &dst);
     }
-    if (!op_tensor_same_shape(&src, &dst)) {
-        return op_call_fail(call, LEO_ERR_SHAPE,
-                            "srcTensor has shape %s and dstTensor %s, they must be the same",
-                            op_tensor_shape_text(&src).text, op_tensor_shape_text(&dst).text);
-    }
-    return op_tensor_count(&src) ? plan_cast(call, &src, &dst) : LEO_OK;
+    return op_call_fail(call, LEO_ERR_SHAPE,
+                        "srcTensor has shape %s and dstTensor %s, they must be the same. A view of "
+                        "a tensor in the chip's own formats cannot be changed in place: torch_npu "
+                        "does not tell which part it is. Change "
+                        "torch_npu.npu_format_cast(tensor, 0), or set "
+                        "torch_npu.npu.config.allow_internal_format = False",
+                        op_tensor_shape_text(&src).text, op_tensor_shape_text(&dst).text);
 }

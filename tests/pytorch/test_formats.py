@@ -98,6 +98,37 @@ class Formats(common.Case):
         self.assertTrue(torch.equal(torch.nonzero(y > 0).cpu(), torch.nonzero(y.cpu() > 0)))
         self.assertTrue(torch.equal(y[y > 0.5].cpu(), y.cpu()[y.cpu() > 0.5]))
 
+    def test_random_numbers(self):
+        """Of tensors in these formats torch_npu asks by type name: the same numbers as in rows."""
+        for shape, number in (((2, 24, 6, 6), NC1HWC0), ((33, 40), 29), ((2, 24, 3, 6, 6), 32)):
+            for name, fill, mean in (("uniform", lambda t: t.uniform_(-1, 3), 1.0), ("normal", lambda t: t.normal_(0.5, 0.1), 0.5),
+                                     ("bernoulli", lambda t: t.bernoulli_(0.3), 0.3), ("integers", lambda t: t.random_(0, 5), 2.0),
+                                     ("by element", lambda t: torch.bernoulli(torch.full_like(t, 0.25)), 0.25),
+                                     ("like", torch.rand_like, 0.5), ("dropout", lambda t: F.dropout(t.fill_(1), 0.5, True, True), 1.0),
+                                     ("channels", lambda t: F.dropout2d(t.fill_(1), 0.5), 1.0)):
+                made = []
+                for turned in (False, True):
+                    x = torch.zeros(shape, dtype=torch.float16, device=common.DEVICE)
+                    common.seed(7)
+                    made.append(fill(torch_npu.npu_format_cast(x, number) if turned else x).cpu().float())
+                self.assertAlmostEqual(made[1].mean().item(), mean, delta=0.35 if name == "channels" else 0.1, msg=name)
+                self.assertGreater(made[1].std().item(), 0.05, name)
+                if name in ("uniform", "normal", "like"):
+                    self.expect_close(made[1], made[0], rtol=2e-3, atol=2e-3, what=f"{name} {shape}")
+        rows = torch_npu.npu_format_cast(torch.tensor([[0.0, 1, 0], [0, 0, 2]]).npu(), 29)
+        self.assertEqual(torch.multinomial(rows, 4, True).tolist(), [[1] * 4, [2] * 4])
+
+    def test_a_variational_encoder(self):
+        """Noise of the shape and format of a convolution's result."""
+        encode, decode = nn.Conv2d(3, 16, 3, 2, 1).npu(), nn.ConvTranspose2d(8, 3, 4, 2, 1).npu()
+        x = torch.randn(4, 3, 16, 16).npu()
+        with torch.autocast("npu", dtype=torch.float16):
+            mean, spread = encode(x).chunk(2, 1)
+            loss = F.mse_loss(decode(mean + torch.randn_like(spread) * (0.5 * spread).exp()).float(), x)
+        loss.backward()
+        self.assertTrue(1 < loss.item() < 3, loss)
+        self.assertTrue(torch.isfinite(encode.weight.grad.cpu()).all())
+
     def test_a_residual_network_learns(self):
         common.seed(3)
         model, x, labels = residual(), torch.randn(8, 3, 32, 32), torch.arange(8) % 5
