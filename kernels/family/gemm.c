@@ -72,7 +72,10 @@ leo_status op_gemm_plan(struct op_plan *plan, const struct op_gemm *gemm)
     if (op_tensor_count(&gemm->out) == 0) {
         return LEO_OK;
     }
-    leo_status status = op_gemm_plan_cube(plan, gemm, &taken);
+    leo_status status = op_gemm_plan_split(plan, gemm, &taken);
+    if (status == LEO_OK && !taken) {
+        status = op_gemm_plan_cube(plan, gemm, &taken);
+    }
     if (status != LEO_OK || taken) {
         return status;
     }

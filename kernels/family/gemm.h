@@ -25,6 +25,9 @@ LEO_MUST_CHECK leo_status op_gemm_plan_scalar(struct op_plan *plan, const struct
  */
 LEO_MUST_CHECK leo_status op_gemm_plan_cube(struct op_plan *plan, const struct op_gemm *gemm,
                                             bool *taken);
+/** On the cube in parts of k, if so few tiles have a long one; else as above. */
+LEO_MUST_CHECK leo_status op_gemm_plan_split(struct op_plan *plan, const struct op_gemm *gemm,
+                                             bool *taken);
 /** On the vector unit, where the cube multiplies no f32; else as above. */
 LEO_MUST_CHECK leo_status op_gemm_plan_vector(struct op_plan *plan, const struct op_gemm *gemm,
                                               bool *taken);

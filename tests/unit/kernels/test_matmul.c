@@ -11,6 +11,19 @@ struct shape {
     uint32_t m, n, k;
 };
 
+enum { LONG = 2048 }; /* k is cut into parts from here on */
+
+/* Multiples of 1/8: their products' sums are exact in any order. */
+static void make_coarse(uint16_t *halves, size_t halves_count, float *floats, size_t count)
+{
+    for (size_t i = 0; i < halves_count; i++) {
+        halves[i] = op_ref_to_half(rintf(op_ref_from_half(halves[i]) * 8) / 8);
+    }
+    for (size_t i = 0; i < count; i++) {
+        floats[i] = rintf(floats[i] * 8) / 8;
+    }
+}
+
 /* Runs one matmul on the device and compares it with the reference. */
 static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, bool with_bias,
                   bool half_out)
@@ -20,6 +33,10 @@ static void check(struct rig *rig, struct shape s, bool ta, bool tb, bool relu, 
              *b = rig_random_halves(&random, (size_t)s.k * s.n);
     float *bias = rig_random_floats(&random, s.n);
     const size_t count = (size_t)s.m * s.n;
+    if (s.k >= LONG) {
+        make_coarse(a, (size_t)s.m * s.k, bias, s.n);
+        make_coarse(b, (size_t)s.k * s.n, NULL, 0);
+    }
     float *expected = rig_alloc(count, sizeof(float));
     void *got = rig_alloc(count, sizeof(float));
 
@@ -123,6 +140,21 @@ static void matmul_equals_reference_over_large_shapes(void)
     }
 }
 
+static void matmul_of_a_long_k_is_cut(void)
+{
+    static const struct shape shapes[] = {
+        {1, 1, 4096}, {20, 24, 4096}, {16, 130, 2048}, {64, 10, 2352}, {100, 33, 6144}};
+    for (int soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        rig_init(&rig, rig_socs[soc], 0, NULL);
+        for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+            check(&rig, shapes[i], i & 1, i & 2, i & 1, i % 3 == 0, i % 2 == 0);
+            check(&rig, shapes[i], !(i & 1), i & 1, false, i % 3 == 1, i % 2 == 1);
+        }
+        rig_finish(&rig);
+    }
+}
+
 static void matmul_reference_agrees_with_openblas(void)
 {
     enum { M = 33, N = 29, K = 65 };
@@ -153,6 +185,7 @@ int main(int argc, char **argv)
         {"matmul_equals_reference_over_awkward_shapes",
          matmul_equals_reference_over_awkward_shapes},
         {"matmul_equals_reference_over_large_shapes", matmul_equals_reference_over_large_shapes},
+        {"matmul_of_a_long_k_is_cut", matmul_of_a_long_k_is_cut},
     };
     return leo_test_main("matmul", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
