@@ -222,13 +222,8 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
         return;
     }
     sim_host_pool_destroy(chip->cores.pool);
-    const bool polled = sim_tape_polls(chip->tape);
     if (!sim_tape_destroy(chip->tape) && chip->log) {
-        chip->log(chip->log_user, 0,
-                  polled
-                      ? "the tape is of no use: a kernel polled global memory, and how long that "
-                        "takes is not on it"
-                      : "the tape could not be written to its end");
+        chip->log(chip->log_user, 0, "the tape could not be written to its end");
     }
     sim_scheduler_finish(&chip->scheduler);
     sim_function_finish(&chip->function);

@@ -17,7 +17,8 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
     replay->present = leo_calloc(queues, sizeof(*replay->present));
     replay->after = leo_calloc(none + 1, sizeof(*replay->after));
     replay->cursor = leo_calloc(chip->cores.count, sizeof(*replay->cursor));
-    if (!replay->next || !replay->present || !replay->after || !replay->cursor) {
+    replay->begun = leo_calloc(replay->file.parts + 1, sizeof(*replay->begun));
+    if (!replay->next || !replay->present || !replay->after || !replay->cursor || !replay->begun) {
         return false;
     }
     for (uint32_t queue = 0; queue < queues; queue++) {
@@ -34,8 +35,14 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
 
 static leo_status run(struct leo_sim_chip *chip, struct sim_replay *replay)
 {
+    unsigned rests = 0; // rounds in which nothing happened
     do {
         sim_scheduler_advance(&chip->scheduler);
+        rests = sim_cores_busy(&chip->scheduler) && chip->scheduler.rests ? rests + 1 : 0;
+        if (rests > 1) { // nor did what became due in the meantime help
+            sim_replay_fail(replay, "a kernel polls what a block or copy writes that comes later "
+                                    "here: on this chip it would wait for ever");
+        }
     } while (!replay->error[0] && sim_scheduler_step(&chip->scheduler, false));
     // A task that waited for ever, in the recorded run too, is not on the list of those that ended.
     if (!replay->error[0] && replay->complete < replay->file.orders) {
@@ -107,5 +114,6 @@ leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
     leo_free(replay.present);
     leo_free(replay.after);
     leo_free(replay.cursor);
+    leo_free(replay.begun);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "../check/check.h"
 #include "../memory/hbm.h"
+#include "../tape/record.h"
 #include "core.h"
 #include "stores.h"
 
@@ -56,7 +57,7 @@ static void log_poll(struct sim_core *core, unsigned id, const struct sim_store 
     struct sim_time_record record = {
         .kind = SIM_TIME_POLL,
         .busy = store->at,
-        .work = copy ? 0 : store->number,
+        .work = copy ? store->task : store->number,
         .dst = copy,
         .id = (uint8_t)id,
         .pc = (uint32_t)(core->scalar.pc - LEO_MAP_IMAGE),
@@ -165,6 +166,9 @@ static void take_back(struct sim_core *core, const struct before *before)
     core->logged = before->logged;
     memcpy(core->spent, before->spent, sizeof(before->spent));
     sim_time_log_rewind(&core->log, &before->log);
+    if (core->track) {
+        sim_tape_rewind(core->track);
+    }
 }
 
 enum turn_end { TURN_BACK, TURN_LEFT, TURN_STOPPED };
@@ -320,6 +324,9 @@ bool sim_core_poll_try(struct sim_core *core)
         return false;
     }
     const struct before before = remember(core);
+    if (core->track) {
+        sim_tape_mark(core->track);
+    }
     *poll = (struct sim_poll){.passing = true, .pc = core->park_pc};
     core->park = SIM_PARK_NONE;
     core->log_end = core->log.written + TURN_PLACES;

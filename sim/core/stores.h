@@ -15,6 +15,7 @@ struct sim_store {
     struct sim_span span;
     uint64_t number; /**< of the core's stores; of copies: picoseconds of their end */
     double at;       /**< of copies: the same as a cycle */
+    uint64_t task;   /**< of copies: on the tape */
 };
 
 struct sim_store_list {

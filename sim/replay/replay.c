@@ -103,20 +103,31 @@ bool sim_replay_has(const struct sim_replay *replay, unsigned queue)
 
 /* ---- blocks ---- */
 
-void sim_replay_begin(struct sim_replay *replay, unsigned core, unsigned queue, uint32_t block,
-                      unsigned member)
+void sim_replay_begin(struct sim_replay *replay, const struct sim_core *core, unsigned queue,
+                      uint32_t block, unsigned member)
 {
-    struct sim_replay_cursor *cursor = &replay->cursor[core];
+    struct sim_replay_cursor *cursor = &replay->cursor[core->id];
     const struct sim_tape_part *part =
         sim_tape_part(&replay->file, replay->present[queue], block, member);
     memset(cursor, 0, sizeof(*cursor));
     if (part) {
         cursor->item = part->item;
         cursor->end = part->item + part->bytes;
+        cursor->first_store = core->stored;
+        cursor->was_first = part->first_store;
+        replay->begun[part - replay->file.part] =
+            (struct sim_replay_begun){core->stored, (uint16_t)core->id, true};
     } else {
         sim_replay_fail(replay,
                         "a block of a kernel is not on the tape: the task ended in a fault");
     }
+}
+
+void sim_replay_copied(struct sim_replay *replay, unsigned queue, uint64_t end_ps)
+{
+    struct sim_tape_entry *entry = &replay->file.entry[replay->present[queue]];
+    entry->is_copied = true;
+    entry->copied_ps = end_ps;
 }
 
 /* The next item as a copy of its kind; false: the tape ends inside it. */
@@ -166,6 +177,84 @@ static void play_plain(struct sim_core *core, const struct sim_tape_plain *item)
     sim_core_log(core, &record, NULL);
 }
 
+/* What an item that polls saw: the copy, or where the block began that stored it. False: it is not
+ * on the tape. */
+static bool find_polled(const struct sim_replay *replay, const struct sim_tape_store *item,
+                        const struct sim_tape_entry **copy, const struct sim_replay_begun **begun,
+                        uint64_t *was_first)
+{
+    *copy = NULL;
+    *begun = NULL;
+    if (item->dst) {
+        *copy = item->number < replay->file.entries ? &replay->file.entry[item->number] : NULL;
+        return *copy != NULL;
+    }
+    const struct sim_tape_part *part = sim_tape_owner(&replay->file, item->id, item->number);
+    if (part) {
+        *begun = &replay->begun[part - replay->file.part];
+        *was_first = part->first_store;
+    }
+    return part != NULL;
+}
+
+/* Whether the next item can be played: one that polls has to know who stores. */
+static bool may_play(const struct sim_replay *replay, const struct sim_replay_cursor *cursor)
+{
+    struct sim_replay_cursor at = {.item = cursor->item, .end = cursor->end};
+    struct sim_tape_store item;
+    const struct sim_tape_entry *copy;
+    const struct sim_replay_begun *begun;
+    uint64_t was_first;
+    if (at.item == at.end || *at.item != SIM_TIME_POLL || !take_item(&at, &item, sizeof(item)) ||
+        !find_polled(replay, &item, &copy, &begun, &was_first)) {
+        return true;
+    }
+    return copy ? copy->is_copied || copy->is_complete : begun->has;
+}
+
+bool sim_replay_may_go(const struct sim_replay *replay, unsigned core)
+{
+    return may_play(replay, &replay->cursor[core]);
+}
+
+static bool play_store(struct sim_core *core, const struct sim_replay_cursor *cursor,
+                       const struct sim_tape_store *item)
+{
+    if (item->pipe >= LEO_PIPE_COUNT || item->number < cursor->was_first) {
+        return false;
+    }
+    const uint64_t number = cursor->first_store + (item->number - cursor->was_first);
+    struct sim_time_record record = {
+        .kind = SIM_TIME_STORE, .pipe = item->pipe, .work = number, .pc = item->pc};
+    core->stored = number + 1;
+    core->scalar.cycle += item->scalar;
+    sim_core_log(core, &record, NULL);
+    return true;
+}
+
+static bool play_poll(const struct sim_replay *replay, struct sim_core *core,
+                      const struct sim_tape_store *item)
+{
+    const struct sim_tape_entry *copy;
+    const struct sim_replay_begun *begun;
+    uint64_t was_first;
+    if (!find_polled(replay, item, &copy, &begun, &was_first)) {
+        return false;
+    }
+    struct sim_time_record record = {.kind = SIM_TIME_POLL, .dst = item->dst, .pc = item->pc};
+    if (copy) {
+        const uint64_t since_ps =
+            copy->copied_ps > replay->epoch_ps ? copy->copied_ps - replay->epoch_ps : 0;
+        record.busy = (double)since_ps * core->config->clock_khz * 1e-9;
+    } else {
+        record.id = (uint8_t)begun->core;
+        record.work = begun->first_store + (item->number - was_first);
+    }
+    core->scalar.cycle += item->scalar;
+    sim_core_log(core, &record, NULL);
+    return true;
+}
+
 static bool is_legal(const struct sim_tape_plain *item)
 {
     return item->kind > SIM_TIME_OP_GM && item->kind <= SIM_TIME_END &&
@@ -184,7 +273,12 @@ static bool play(struct sim_replay *replay, struct sim_core *core, struct sim_re
     struct sim_tape_op op;
     struct sim_tape_plain plain;
     struct sim_tape_change change;
+    struct sim_tape_store store;
     switch (*cursor->item) {
+    case SIM_TIME_STORE:
+        return take_item(cursor, &store, sizeof(store)) && play_store(core, cursor, &store);
+    case SIM_TIME_POLL:
+        return take_item(cursor, &store, sizeof(store)) && play_poll(replay, core, &store);
     case SIM_TIME_OP:
         replay->result->instructions++;
         return take_item(cursor, &op, sizeof(op)) && play_op(core, &op);
@@ -210,12 +304,6 @@ static void tell_wrong(struct sim_replay *replay, const struct sim_core *core,
 {
     struct sim_tape_op op;
     struct sim_replay_cursor at = *before;
-    if (at.item != at.end && (*at.item == SIM_TIME_POLL || *at.item == SIM_TIME_PARK)) {
-        sim_replay_fail(
-            replay, "a kernel waits for other cores by reading global memory: how often depends on "
-                    "the chip, so it must be run");
-        return;
-    }
     if (at.item != at.end && *at.item == SIM_TIME_OP && take_item(&at, &op, sizeof(op)) &&
         op.insn < LEO_INSN_COUNT) {
         char text[200];
@@ -238,6 +326,12 @@ enum sim_scalar_stop sim_replay_run(struct sim_replay *replay, struct sim_core *
     bool over = false;
     while (!over && core->log.written < end) {
         if (!sim_time_log_reserve(&core->log)) {
+            return SIM_SCALAR_TIME;
+        }
+        if (!may_play(replay, cursor)) {
+            struct sim_time_record record = {.kind = SIM_TIME_PARK};
+            sim_core_log(core, &record, NULL);
+            core->park = SIM_PARK_POLL;
             return SIM_SCALAR_TIME;
         }
         const struct sim_replay_cursor before = {.item = cursor->item, .end = cursor->end};

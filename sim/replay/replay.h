@@ -15,7 +15,15 @@ struct leo_sim_replay_result;
 /** Where a core is in its part of a block. */
 struct sim_replay_cursor {
     const uint8_t *item, *end;
+    uint64_t first_store, was_first; /**< number of the block's first store, here and recorded */
     struct sim_tape_state state;
+};
+
+/** Where a part of a block began here. */
+struct sim_replay_begun {
+    uint64_t first_store;
+    uint16_t core;
+    bool has;
 };
 
 /** A task as the scheduler gets it. */
@@ -36,6 +44,8 @@ struct sim_replay {
     uint64_t *after;   /**< by task: the next one of its queue */
     uint64_t complete; /**< tasks at the front of the recorded order that are complete */
     struct sim_replay_cursor *cursor;
+    struct sim_replay_begun *begun; /**< by part */
+    uint64_t epoch_ps;              /**< when cycles began to be counted */
     const struct leo_sim_replay_opts *opts;
     struct leo_sim_replay_result *result;
     uint64_t first_ps, last_ps, recorded_first_ps, recorded_last_ps;
@@ -46,8 +56,12 @@ struct sim_replay {
 bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps,
                       struct sim_replayed *task_out);
 /** A core begins its part of a block. */
-void sim_replay_begin(struct sim_replay *replay, unsigned core, unsigned queue, uint32_t block,
-                      unsigned member);
+void sim_replay_begin(struct sim_replay *replay, const struct sim_core *core, unsigned queue,
+                      uint32_t block, unsigned member);
+/** The present task of a queue is a copy, which will be over then. */
+void sim_replay_copied(struct sim_replay *replay, unsigned queue, uint64_t end_ps);
+/** Whether what a parked core polls is there now, or on its way. */
+bool sim_replay_may_go(const struct sim_replay *replay, unsigned core);
 /** Prices what the core did next: fills up to `places` of its log. What stopped it is as of
  * sim_core_run. */
 enum sim_scalar_stop sim_replay_run(struct sim_replay *replay, struct sim_core *core,

@@ -207,8 +207,8 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
         reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
                        stream->start_ps, (double)body.width * body.height);
     if (!(body.flags & LEO_SQE_COPY_HOST_DST)) {
-        sim_polls_copied(scheduler, body.dst, span_of(body.width, body.height, body.dst_pitch),
-                         *end_ps);
+        sim_polls_copied(scheduler, queue, body.dst,
+                         span_of(body.width, body.height, body.dst_pitch), *end_ps);
     }
     return true;
 }

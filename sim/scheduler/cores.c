@@ -37,6 +37,9 @@ void sim_cores_wake(struct sim_scheduler *scheduler)
     if (scheduler->running == 0) {
         sim_time_engine_reset(scheduler->cores->engine);
         scheduler->epoch_ps = scheduler->now_ps;
+        if (scheduler->replay) {
+            scheduler->replay->epoch_ps = scheduler->epoch_ps;
+        }
         sim_polls_rest(scheduler);
     }
 }

@@ -277,7 +277,7 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     }
     if (scheduler->replay) {
         core->gm_base = scheduler->memory->hbm.base;
-        sim_replay_begin(scheduler->replay, id, queue, kernel->next_block,
+        sim_replay_begin(scheduler->replay, core, queue, kernel->next_block,
                          member_of(scheduler, kernel, id));
     }
     sim_checks_block(scheduler, id, kernel, stream->check);

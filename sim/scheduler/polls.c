@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that poll global memory (core/poll.h), between rounds. */
 #include "../core/stores.h"
+#include "../replay/replay.h"
+#include "../tape/record.h"
 #include "scheduler.h"
 
 leo_status sim_polls_create(struct sim_scheduler *scheduler)
@@ -50,15 +52,23 @@ static bool is_under_way(const struct sim_store *copy, void *context)
 }
 
 /* Noted whether or not a core polls: one that will may begin before the copy has ended. */
-void sim_polls_copied(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
-                      uint64_t end_ps)
+void sim_polls_copied(struct sim_scheduler *scheduler, unsigned queue, uint64_t addr,
+                      uint64_t bytes, uint64_t end_ps)
 {
     struct sim_store_list *copies = &scheduler->stores->list[scheduler->stores->cores];
-    sim_stores_trim(copies, is_under_way, scheduler);
+    if (scheduler->replay) {
+        sim_replay_copied(scheduler->replay, queue, end_ps);
+        return;
+    }
+    if (!scheduler->tape || !sim_cores_busy(scheduler)) {
+        sim_stores_trim(copies, is_under_way, scheduler);
+    }
     if (bytes && bytes <= UINT32_MAX) {
-        const struct sim_store store = {.span = sim_store_span(addr, bytes),
-                                        .number = end_ps,
-                                        .at = sim_cores_cycle(scheduler, end_ps)};
+        const struct sim_store store = {
+            .span = sim_store_span(addr, bytes),
+            .number = end_ps,
+            .at = sim_cores_cycle(scheduler, end_ps),
+            .task = scheduler->tape ? sim_tape_present(scheduler->tape, queue) : 0};
         sim_stores_add(copies, &store);
     }
 }
@@ -78,11 +88,31 @@ static bool is_needed(const struct sim_store *store, void *context)
                : !sim_time_engine_stored(trim->scheduler->cores->engine, trim->id, store->number);
 }
 
+/* Cores that play a tape go on when what they polled is known to come. */
+static bool settle_replay(struct sim_scheduler *scheduler)
+{
+    bool moved = false;
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        struct sim_core *core = &scheduler->cores->core[id];
+        if (scheduler->slot[id].state == SIM_CORE_RUNNING && core->park == SIM_PARK_POLL &&
+            sim_replay_may_go(scheduler->replay, id)) {
+            core->park = SIM_PARK_NONE;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
 bool sim_polls_settle(struct sim_scheduler *scheduler)
 {
+    if (scheduler->replay) {
+        return settle_replay(scheduler);
+    }
     struct sim_stores *stores = scheduler->cores->core[0].stores;
     bool moved = false;
-    for (unsigned id = 0; stores && id <= stores->cores; id++) {
+    // A tape has all that is polled: what was over long ago here may not be on another chip.
+    const bool trims = stores && !scheduler->tape;
+    for (unsigned id = 0; trims && id <= stores->cores; id++) {
         struct trim trim = {scheduler, id};
         sim_stores_trim(&stores->list[id], is_needed, &trim);
     }

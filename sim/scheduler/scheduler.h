@@ -193,8 +193,8 @@ void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *
 /** No core runs. */
 void sim_polls_rest(struct sim_scheduler *scheduler);
 /** A copy or fill has written device memory and ends then. */
-void sim_polls_copied(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
-                      uint64_t end_ps);
+void sim_polls_copied(struct sim_scheduler *scheduler, unsigned queue, uint64_t addr,
+                      uint64_t bytes, uint64_t end_ps);
 /** Carries out loads that poll; whether any core got on. */
 bool sim_polls_settle(struct sim_scheduler *scheduler);
 

@@ -12,13 +12,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIM_TAPE_MAGIC "LEOTAPE1"
+#define SIM_TAPE_MAGIC "LEOTAPE2"
 
 struct sim_tape_head {
     char magic[8];
     char soc[32];
     uint32_t arch;
-    uint32_t polls; /**< 1: a kernel polled global memory, of which there can be no tape */
+    uint32_t reserved0;
     uint64_t gm_base, gm_bytes; /**< of its device memory */
 };
 
@@ -44,7 +44,9 @@ struct sim_tape_task {
 };
 
 struct sim_tape_block {
-    uint32_t task, block, member, reserved0; /**< member: of its group, 0 the cube core */
+    uint32_t task, block, member; /**< member: of its group, 0 the cube core */
+    uint32_t core;                /**< that ran it */
+    uint64_t first_store;         /**< number of its first store among those of the core */
 };
 
 struct sim_tape_done {
@@ -70,6 +72,15 @@ struct sim_tape_plain {
     uint8_t kind, pipe, dst, id;
     uint32_t pc;
     double scalar;
+};
+
+/** SIM_TIME_STORE: the pipe's writes so far are store `number` of the core. SIM_TIME_POLL: what was
+ * read is what store `number` of core `id` wrote, or (dst 1) the copy that is task `number`. */
+struct sim_tape_store {
+    uint8_t kind, pipe, dst, id;
+    uint32_t pc;
+    double scalar;
+    uint64_t number;
 };
 
 /** Word `index` of what instructions take their values from besides registers. */

@@ -7,7 +7,6 @@
 #include "format.h"
 #include <leo/alloc.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 
 enum { FIRST_BYTES = 1 << 16 };
@@ -17,12 +16,14 @@ struct sim_tape_track {
     uint8_t *item;
     size_t bytes, capacity;
     struct sim_tape_state state; /**< as far as it is in the items */
+    uint64_t first_store;        /**< of the present block */
+    size_t marked_bytes;         /**< at the last mark */
+    struct sim_tape_state marked_state;
 };
 
 struct sim_tape {
     FILE *file;
     _Atomic bool failed;
-    _Atomic bool polls; /**< a kernel polled global memory, which is why */
     unsigned cores;
     uint32_t queues;
     _Atomic uint64_t complete; /**< tasks */
@@ -87,20 +88,6 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
     return LEO_OK;
 }
 
-bool sim_tape_polls(const struct sim_tape *tape)
-{
-    return tape && tape->polls;
-}
-
-// So that a reader can tell why the tape ends too early.
-static void mark_polls(struct sim_tape *tape)
-{
-    const uint32_t polls = 1;
-    if (fseek(tape->file, offsetof(struct sim_tape_head, polls), SEEK_SET) == 0) {
-        (void)fwrite(&polls, sizeof(polls), 1, tape->file); // the tape is refused without it, too
-    }
-}
-
 bool sim_tape_destroy(struct sim_tape *tape)
 {
     if (!tape) {
@@ -109,9 +96,6 @@ bool sim_tape_destroy(struct sim_tape *tape)
     bool good = tape->file && !tape->failed;
     if (tape->file) {
         write_chunk(tape, SIM_TAPE_END, NULL, 0, 0);
-        if (tape->polls) {
-            mark_polls(tape);
-        }
         good = fclose(tape->file) == 0 && good && !tape->failed;
     }
     for (unsigned id = 0; id < tape->cores; id++) {
@@ -157,6 +141,11 @@ void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
     write_names(tape);
     tape->present[queue] = tape->tasks++;
     write_chunk(tape, SIM_TAPE_TASK, &task, sizeof(task), 0);
+}
+
+uint32_t sim_tape_present(const struct sim_tape *tape, unsigned queue)
+{
+    return tape->present[queue];
 }
 
 void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
@@ -233,6 +222,7 @@ static void add_changes(struct sim_tape_track *track, const struct sim_core *cor
 void sim_tape_begin(struct sim_tape_track *track, const struct sim_core *core)
 {
     track->bytes = 0;
+    track->first_store = core->stored;
     memset(&track->state, 0, sizeof(track->state));
     add_changes(track, core);
 }
@@ -256,18 +246,31 @@ void sim_tape_op(struct sim_tape_track *track, const struct sim_core *core, cons
     }
 }
 
+static void add_store(struct sim_tape_track *track, const struct sim_time_record *record)
+{
+    struct sim_tape_store *item = add_item(track, sizeof(*item));
+    if (item) {
+        *item = (struct sim_tape_store){.kind = record->kind,
+                                        .pipe = record->pipe,
+                                        .dst = record->dst,
+                                        .id = record->id,
+                                        .pc = record->pc,
+                                        .scalar = record->scalar,
+                                        .number = record->work};
+    }
+}
+
 void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *record)
 {
-    if (record->kind > SIM_TIME_LINK) {
-        // Which store a poll sees depends on times: a replay could not tell.
-        track->tape->polls = track->tape->failed = true;
+    if (record->kind == SIM_TIME_STORE || record->kind == SIM_TIME_POLL) {
+        add_store(track, record);
         return;
     }
     struct sim_tape_plain *item = add_item(track, sizeof(*item));
     if (item) {
-        // Numbers of stores are for those that poll, and what these did is not played again.
-        const bool store = record->kind == SIM_TIME_STORE;
-        *item = (struct sim_tape_plain){.kind = store ? SIM_TIME_SCALAR : record->kind,
+        // Who plays it finds out by itself whether it has to wait for others.
+        const bool park = record->kind == SIM_TIME_PARK;
+        *item = (struct sim_tape_plain){.kind = park ? SIM_TIME_SCALAR : record->kind,
                                         .pipe = record->pipe,
                                         .dst = record->dst,
                                         .id = record->id,
@@ -276,12 +279,27 @@ void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *
     }
 }
 
+void sim_tape_mark(struct sim_tape_track *track)
+{
+    track->marked_bytes = track->bytes;
+    track->marked_state = track->state;
+}
+
+void sim_tape_rewind(struct sim_tape_track *track)
+{
+    track->bytes = track->marked_bytes;
+    track->state = track->marked_state;
+}
+
 void sim_tape_end(struct sim_tape *tape, unsigned core, unsigned queue, uint32_t block,
                   unsigned member)
 {
     struct sim_tape_track *track = &tape->track[core];
-    const struct sim_tape_block head = {
-        .task = tape->present[queue], .block = block, .member = member};
+    const struct sim_tape_block head = {.task = tape->present[queue],
+                                        .block = block,
+                                        .member = member,
+                                        .core = core,
+                                        .first_store = track->first_store};
     write_chunk(tape, SIM_TAPE_BLOCK, &head, sizeof(head), track->bytes);
     write_bytes(tape, track->item, track->bytes);
     track->bytes = 0;

@@ -20,8 +20,6 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
                            const struct sim_hbm *hbm, struct sim_tape **tape);
 /** Says in the file that nothing is missing. False: something is; the file is of no use. */
 bool sim_tape_destroy(struct sim_tape *tape);
-/** A kernel has polled global memory, of which there can be no tape. */
-bool sim_tape_polls(const struct sim_tape *tape);
 /** Track of a core: what its present block does. */
 struct sim_tape_track *sim_tape_track(struct sim_tape *tape, unsigned core);
 
@@ -30,6 +28,8 @@ void sim_tape_rung(struct sim_tape *tape, unsigned queue);
 /** An entry was fetched. */
 void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
                    const struct leo_sqe *entry);
+/** Number of the present task of a queue. */
+uint32_t sim_tape_present(const struct sim_tape *tape, unsigned queue);
 /** The present task of a queue is complete. */
 void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
                    uint64_t end_ps);
@@ -43,6 +43,9 @@ void sim_tape_begin(struct sim_tape_track *track, const struct sim_core *core);
 void sim_tape_op(struct sim_tape_track *track, const struct sim_core *core, const struct sim_op *op,
                  double scalar);
 void sim_tape_plain(struct sim_tape_track *track, const struct sim_time_record *record);
+/** What the core does from here on may turn out not to count: then it is taken back. */
+void sim_tape_mark(struct sim_tape_track *track);
+void sim_tape_rewind(struct sim_tape_track *track);
 /** The block has ended: into the file. */
 void sim_tape_end(struct sim_tape *tape, unsigned core, unsigned queue, uint32_t block,
                   unsigned member);

@@ -3,6 +3,7 @@
 
 #include <leo/alloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_TAGS = 1 << 20, MOST_MEMBERS = 256 };
 
@@ -63,6 +64,7 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
                 block->member >= MOST_MEMBERS) {
                 return false;
             }
+            file->owners++;
             break;
         }
         case SIM_TAPE_DONE: {
@@ -130,18 +132,52 @@ static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *fil
     return true;
 }
 
+/* By core and number; blocks without stores share the number of the next, which comes behind. */
+static int compare_owners(const void *left, const void *right)
+{
+    const struct sim_tape_owner *one = left, *other = right;
+    if (one->core != other->core) {
+        return one->core < other->core ? -1 : 1;
+    }
+    if (one->first_store != other->first_store) {
+        return one->first_store < other->first_store ? -1 : 1;
+    }
+    return one->part->item < other->part->item ? -1 : one->part->item > other->part->item;
+}
+
 static void take_parts(const void *data, size_t bytes, struct sim_tape_file *file)
 {
     struct walk walk = walk_over(data, bytes);
+    uint64_t owners = 0;
     while (next_chunk(&walk)) {
         if (walk.chunk.kind == SIM_TAPE_BLOCK) {
             const struct sim_tape_block *block = (const void *)walk.body;
             const struct sim_tape_entry *entry = &file->entry[block->task];
-            file->part[entry->first_part + (uint64_t)block->block * entry->members +
-                       block->member] = (struct sim_tape_part){walk.body + sizeof(*block),
-                                                               walk.chunk.bytes - sizeof(*block)};
+            struct sim_tape_part *part =
+                &file->part[entry->first_part + (uint64_t)block->block * entry->members +
+                            block->member];
+            *part = (struct sim_tape_part){walk.body + sizeof(*block),
+                                           walk.chunk.bytes - sizeof(*block), block->first_store};
+            file->owner[owners++] = (struct sim_tape_owner){block->core, block->first_store, part};
         }
     }
+    qsort(file->owner, owners, sizeof(*file->owner), compare_owners);
+}
+
+const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uint32_t core,
+                                           uint64_t number)
+{
+    uint64_t low = 0, high = file->owners; // the last one that is not behind the number
+    while (low < high) {
+        const uint64_t at = low + (high - low) / 2;
+        const struct sim_tape_owner *owner = &file->owner[at];
+        if (owner->core < core || (owner->core == core && owner->first_store <= number)) {
+            low = at + 1;
+        } else {
+            high = at;
+        }
+    }
+    return low > 0 && file->owner[low - 1].core == core ? file->owner[low - 1].part : NULL;
 }
 
 bool sim_tape_has_head(const void *data, size_t bytes)
@@ -159,12 +195,6 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
         snprintf(error, error_bytes, "not a tape");
         return LEO_ERR_INVALID_ARG;
     }
-    if (file->head->polls) {
-        snprintf(error, error_bytes,
-                 "a kernel polled global memory: which store it saw depends on times, so there is "
-                 "no tape of it");
-        return LEO_ERR_UNSUPPORTED;
-    }
     if (!count(data, bytes, queues, file)) {
         snprintf(error, error_bytes,
                  "the tape is damaged, or the program that wrote it did not end in order");
@@ -173,7 +203,8 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
     file->entry = leo_calloc(file->entries + 1, sizeof(*file->entry));
     file->order = leo_calloc(file->orders + 1, sizeof(*file->order));
     file->name = leo_calloc(file->names + 1, sizeof(*file->name));
-    if (file->entry && file->order && file->name && take_tasks(data, bytes, file)) {
+    file->owner = leo_calloc(file->owners + 1, sizeof(*file->owner));
+    if (file->entry && file->order && file->name && file->owner && take_tasks(data, bytes, file)) {
         file->part = leo_calloc(file->parts + 1, sizeof(*file->part));
     }
     if (!file->part) {
@@ -191,6 +222,7 @@ void sim_tape_file_finish(struct sim_tape_file *file)
     leo_free(file->order);
     leo_free((void *)file->name);
     leo_free(file->part);
+    leo_free(file->owner);
     memset(file, 0, sizeof(*file));
 }
 

@@ -14,12 +14,22 @@ struct sim_tape_entry {
     uint64_t first_part;              /**< place in `part` of its first block */
     uint32_t members;                 /**< cores of a block; 0 = no kernel */
     bool is_complete;                 /**< in the replay */
+    bool is_copied;                   /**< in the replay: a copy that ends at `copied_ps` */
+    uint64_t copied_ps;
 };
 
 /** What one core did of a block. */
 struct sim_tape_part {
     const uint8_t *item;
     size_t bytes;
+    uint64_t first_store; /**< as recorded */
+};
+
+/** Whose stores follow from a number on. */
+struct sim_tape_owner {
+    uint32_t core;
+    uint64_t first_store;
+    const struct sim_tape_part *part;
 };
 
 struct sim_tape_file {
@@ -30,6 +40,8 @@ struct sim_tape_file {
     uint64_t orders;
     struct sim_tape_part *part;
     uint64_t parts;
+    struct sim_tape_owner *owner; /**< by core, then by number */
+    uint64_t owners;
     const char **name; /**< by tag */
     uint32_t names;
 };
@@ -42,6 +54,9 @@ bool sim_tape_has_head(const void *data, size_t bytes);
 leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
                          struct sim_tape_file *file, char *error, size_t error_bytes);
 void sim_tape_file_finish(struct sim_tape_file *file);
+/** What wrote store `number` of a core; NULL: nothing on the tape. */
+const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uint32_t core,
+                                           uint64_t number);
 /** NULL: the tape has none. */
 const struct sim_tape_part *sim_tape_part(const struct sim_tape_file *file, uint64_t task,
                                           uint32_t block, uint32_t member);

@@ -2,14 +2,17 @@
 /* HW-CHIP-49: cores that poll global memory (decision 26), on both chips. */
 #include "harness.h"
 
+#include <leo/replay.h>
 #include <leo/runtime.h>
+#include <leo/soc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
 
-enum { BYTES = 64 * 1024 };
+enum { BYTES = 64 * 1024, MOST_TAPE = 16 << 20 };
 
 extern const unsigned char poll_1001_elf[], poll_2201_elf[];
 extern const size_t poll_1001_elf_bytes, poll_2201_elf_bytes;
@@ -70,12 +73,45 @@ static void open_rig(struct rig *rig, unsigned soc, unsigned threads, const char
     }
 }
 
+/* Every task of a tape has the time it had when it was recorded. */
+static void same_time(void *user, const struct leo_sim_replayed *task)
+{
+    (void)user;
+    CU_ASSERT_EQUAL(task->end_ps - task->start_ps, task->recorded_ps);
+}
+
+static void replay(const char *path)
+{
+    struct leo_sim_replay_opts opts = {.size = sizeof(opts), .each = same_time};
+    struct leo_sim_replay_result result;
+    char error[256] = "";
+    uint8_t *tape = malloc(MOST_TAPE);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_FATAL(tape && file);
+    opts.tape = tape;
+    opts.tape_bytes = fread(tape, 1, MOST_TAPE, file);
+    fclose(file);
+    OK(leo_sim_replay(&opts, &result, error, sizeof(error)));
+    opts.soc_text = leo_isa_soc_text(result.soc);
+    const leo_status status = leo_sim_replay(&opts, &result, error, sizeof(error));
+    if (status != LEO_OK) {
+        printf("\n    %s\n", error);
+    }
+    CU_ASSERT_EQUAL(status, LEO_OK);
+    CU_ASSERT(result.tasks > 0 && result.ps == result.recorded_ps);
+    free(tape);
+}
+
 static void close_rig(struct rig *rig)
 {
     leo_rt_module_unload(rig->module);
     leo_rt_stream_destroy(rig->stream);
     leo_rt_device_close(rig->device);
     leo_rt_destroy(rig->rt);
+    const char *tape = getenv("LEO_TAPE");
+    if (tape) {
+        replay(tape);
+    }
 }
 
 static leo_status run(struct rig *rig, const char *name, uint32_t blocks, const void *const *args,
@@ -517,6 +553,26 @@ static void loops_may_call(void)
     calls = plain = false;
 }
 
+/* What the others saw has the same time when it is priced from a tape. */
+static void tapes_take_the_same_time(void)
+{
+    char path[] = "/tmp/leo_poll_tape_XXXXXX";
+    const int file = mkstemp(path);
+    CU_ASSERT_FATAL(file >= 0 && setenv("LEO_TAPE", path, 1) == 0);
+    close(file);
+    blocks_meet_and_take_the_same_time();
+    a_poll_ends_with_the_store();
+    flags_in_ub_and_counters_work();
+    two_blocks_take_turns();
+    a_poll_sees_its_own_words();
+    any_of_its_words_ends_a_wait();
+    locks_keep_others_out();
+    the_host_may_raise_a_flag();
+    loops_may_call();
+    unsetenv("LEO_TAPE");
+    unlink(path);
+}
+
 static const struct leo_test tests[] = {
     {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
@@ -531,6 +587,7 @@ static const struct leo_test tests[] = {
     {"what_is_missing_is_told", what_is_missing_is_told},
     {"without_optimisation_it_is_the_same", without_optimisation_it_is_the_same},
     {"loops_may_call", loops_may_call},
+    {"tapes_take_the_same_time", tapes_take_the_same_time},
 };
 
 int main(int argc, char **argv)

@@ -118,11 +118,37 @@ class Replay(unittest.TestCase):
         self.assertEqual(told["us"], told["recorded_us"])
         self.assertEqual([t["us"] for t in told["task"]], [t["recorded_us"] for t in told["task"]])
 
-    def test_polling_is_refused(self):
-        self.compile("poll_kernels.c", "ascend910b1")
-        done = self.launch("ascend910b1", "meet", 4, "out:65536", "out:65536", "out:65536", "2")
-        told = done.stdout + done.stderr + run("replay", self.path("tape")).stderr
-        self.assertIn("a kernel polled global memory", told)
+    def test_cores_that_poll(self):
+        """Cores that meet by words of memory: the tape says whose store a poll saw, which has its time on each chip."""
+        out = "out:65536"
+        kernels = [("meet", 4, (out, out, out, "3")), ("meet_once", 7, (out, out, out)), ("raw", 3, (out, out, out, "700")),
+                   ("chain", 5, (out, out, "99")), ("counted", 6, (out, out, out, out)), ("turns", 2, (out, out, "5"))]
+        chips = ["[gm]\ngm_write_ns = 900\n", "clock_khz = 300000\n[sync]\nflag_set = 40\n", "[memory]\nl2_bytes = 65536\n"]
+        for soc in ("ascend910a", "ascend910b1"):
+            self.compile("poll_kernels.c", soc)
+            for kernel, blocks, args in kernels:
+                done = self.launch(soc, kernel, blocks, *args)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                tasks = self.replay()["task"]
+                self.assertEqual([t["us"] for t in tasks], [t["recorded_us"] for t in tasks], (soc, kernel))
+                for number, chip in enumerate(chips):
+                    file = self.path(f"chip{number}.ini")
+                    with open(file, "w", encoding="utf-8") as text:
+                        text.write(f"[soc]\nbase = {soc}\nname = other\n{chip}")
+                    self.assertEqual(self.launch(soc, kernel, blocks, *args).returncode, 0)
+                    there = self.replay("--soc", file)["task"]
+                    self.assertEqual(self.launch(file, kernel, blocks, *args).returncode, 0)
+                    truth = self.replay("--soc", file)["task"]
+                    self.assertEqual([t["us"] for t in there], [t["recorded_us"] for t in truth], (soc, kernel, chip))
+                    self.assertEqual([t["us"] for t in truth], [t["recorded_us"] for t in truth], (soc, kernel, chip))
+
+    def test_cores_that_poll_and_never_meet(self):
+        """Blocks that wait for one which has no core before they end: told, not waited for."""
+        self.compile("poll_kernels.c", "ascend910a")
+        self.assertEqual(self.launch("ascend910a", "meet", 8, *("out:65536",) * 3, "1").returncode, 0)
+        told = run("replay", self.path("tape"), "--set", "soc.cube_cores=4")
+        self.assertEqual(told.returncode, 1, told.stdout)
+        self.assertIn("wait for ever", told.stderr)
 
     def test_what_is_wrong_is_told(self):
         self.record("ascend910a", ROWS["ascend910a"][0])
