@@ -35,11 +35,9 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
 
 static leo_status run(struct leo_sim_chip *chip, struct sim_replay *replay)
 {
-    unsigned rests = 0; // rounds in which nothing happened
     do {
         sim_scheduler_advance(&chip->scheduler);
-        rests = sim_cores_busy(&chip->scheduler) && chip->scheduler.rests ? rests + 1 : 0;
-        if (rests > 1) { // nor did what became due in the meantime help
+        if (sim_cores_busy(&chip->scheduler) && chip->scheduler.rests) {
             sim_replay_fail(replay, "a kernel polls what a block or copy writes that comes later "
                                     "here: on this chip it would wait for ever");
         }

@@ -122,7 +122,7 @@ struct before {
     uint32_t fcsr;
     double cycle, anchor, logged;
     int64_t anchor_ticks;
-    uint64_t instructions;
+    uint64_t instructions, stored;
     double spent[LEO_PIPE_COUNT];
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     struct sim_time_place_mark log;
@@ -138,6 +138,7 @@ static struct before remember(const struct sim_core *core)
         .logged = core->logged,
         .anchor_ticks = scalar->anchor_ticks,
         .instructions = scalar->instructions,
+        .stored = core->stored,
         .log = sim_time_log_mark(&core->log),
     };
     memcpy(before.x, scalar->x, sizeof(before.x));
@@ -166,6 +167,12 @@ static void take_back(struct sim_core *core, const struct before *before)
     core->logged = before->logged;
     memcpy(core->spent, before->spent, sizeof(before->spent));
     sim_time_log_rewind(&core->log, &before->log);
+    // An atomic access that changed nothing: whoever looks next sees the store before.
+    struct sim_store_list *own = core->stores ? &core->stores->list[core->id] : NULL;
+    while (own && own->count && own->item[own->count - 1].number >= before->stored) {
+        own->count--;
+    }
+    core->stored = before->stored;
     if (core->track) {
         sim_tape_rewind(core->track);
     }
