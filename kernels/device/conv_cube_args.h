@@ -22,7 +22,9 @@ enum op_conv_cube_flag {
  * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
  * `chunk` groups of channels.
  * op_conv_flat: the same where windows are positions. A tile is `tile_m` positions of all images
- * one behind the other. op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the
+ * one behind the other.
+ *
+ * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the
  * gradient of the output as a map, transposed, times the windows of x. A tile is `tile_m` output
  * channels by `tile_n1` units; a chunk is `chunk` rows of positions of an image, or `group` whole
  * images. Each split sums `per_split` chunks.
@@ -59,7 +61,8 @@ struct op_conv_cube_args {
     /** op_conv_flat's weights have w_pieces. op_conv's: pieces of a chunk; of a part of a tap if
      * they are turned, else of a part; parts of a burst; blocks of 32 bytes of a part. */
     uint32_t w_pieces, w_bursts, w_parts, w_part;
-    uint32_t chunks, row_chunks, per_split; /**< op_conv_weight: all; of an image; of a split */
+    uint32_t chunks; /**< of op_conv: of a tile, which begins with any; of op_conv_weight: all */
+    uint32_t row_chunks, per_split; /**< op_conv_weight: of an image; of a split */
     uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */
     uint32_t flags;    /**< enum op_conv_cube_flag */
 };

@@ -57,7 +57,8 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
 {
     const int64_t taps = args->filter_w * args->filter_h,
                   cores = op_least(args->tiles, room->cores),
-                  sharers = op_parts(cores, args->tiles_n), least = PIECES_A_CORE * sharers;
+                  sharers = op_parts(cores, args->tiles_n),
+                  least = args->flags & OP_CONV_CUBE_TURN ? PIECES_A_CORE * sharers : sharers;
     const bool turned = args->flags & OP_CONV_CUBE_TURN;
     const int64_t blocks = op_least(args->n1, tile->n1),
                   rounds = turned && !args->w_unit ? taps : 1,
@@ -126,6 +127,7 @@ static void set_tiling(const struct op_conv_room *room, const struct op_window *
     args->group = (uint32_t)tile->group;
     args->tile_n1 = (uint32_t)tile->n1;
     args->chunk = (uint32_t)tile->chunk;
+    args->chunks = (uint32_t)op_parts(args->c1, tile->chunk);
     args->k_step =
         (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
     args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);

@@ -238,6 +238,17 @@ static int64_t fit_weight_chunk(const struct problem *p, struct op_conv_weight_t
     return rows ? op_parts(w->out_height, op_parts(w->out_height, rows)) : 0;
 }
 
+// Bytes a cycle of an operand of which a tile's chunk takes some groups of channels of `positions`
+// each: loads that begin anywhere ask for fewer bytes at a time.
+static int64_t rate_of(const struct problem *p, int64_t groups, int64_t all_groups,
+                       int64_t positions, bool whole, int64_t step)
+{
+    const int64_t request = p->room->chip->request_bytes / BLOCK_BYTES;
+    const bool from_start = groups >= all_groups || groups * positions % request == 0,
+               aligned = whole ? from_start : positions % request == 0 && step % request == 0;
+    return aligned ? p->rate : op_least(p->rate, p->room->chip->line_rate);
+}
+
 // Cycles of the busiest core with so many chunks a split.
 static int64_t estimate_weight(const struct problem *p, const struct op_conv_weight_tiling *tile,
                                int64_t chunks)
@@ -253,7 +264,12 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
                   fill = blocks * (p->coupled ? m1 + 2 * tile->units : 2 * m1 + 4 * tile->units),
                   loads = op_least(deep, m1) + (p->coupled ? op_least(deep, tile->units) : 1),
                   issue = steps * (loads * UNIT_CYCLES + STEP_CYCLES);
-    const int64_t memory = (tile->map_bytes + maps * blocks * m1 * FRACTAL_BYTES) / p->rate,
+    const bool whole = tile->chunk == p->w->out_height;
+    const int64_t map_rate = rate_of(p, groups_of(p, tile), p->c1, p->w->width * p->w->height,
+                                     whole, tile->chunk * p->w->stride_h * p->w->width),
+                  gradient_rate = rate_of(p, m1, p->n1, p->positions, whole, one);
+    const int64_t memory = tile->map_bytes / map_rate +
+                           maps * blocks * m1 * FRACTAL_BYTES / gradient_rate,
                   scalar = maps * issue + CHUNK_CYCLES + tile->group * (m1 + 2) * LOAD_CYCLES,
                   chunk = op_most(op_most(maps * op_most(multiply, fill), memory), scalar);
     const int64_t store = 2 * store_cycles(p, m1 * tile->units); // f32
