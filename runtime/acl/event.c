@@ -73,7 +73,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
     aclError error = acl_result(__func__, front_event_get(event, &found));
     if (!error && (is_extended(found) || !(found->flags & ACL_EVENT_SYNC))) {
         error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__,
-                         "the event was not made with ACL_EVENT_SYNC");
+                         "only an event of aclrtCreateEventWithFlag with ACL_EVENT_SYNC is reset");
     }
     return error ? error : acl_result(__func__, front_event_reset(found, stream));
 }

@@ -19,6 +19,9 @@ enum {
     WORK_US = 20000
 };
 
+extern const unsigned char acl_poll_kernels_elf[];
+extern const size_t acl_poll_kernels_elf_bytes;
+
 static aclrtBinHandle binary;
 
 /** One run of a program that a seed describes. */
@@ -451,10 +454,82 @@ static void several_streams_work_while_the_host_does_something_else(void)
     acl_end(binary);
 }
 
+/* ---- one stream: the chip itself goes on, whatever its kernels do ---- */
+
+enum { POLLED_BLOCKS = 4, WORDS = POLLED_BLOCKS * 16, LAUNCHES = 300, PART_US = 2000 };
+
+static void launch_two(aclrtFuncHandle kernel, uint32_t blocks, aclrtStream stream, uint64_t first,
+                       uint64_t second)
+{
+    aclrtArgsHandle args;
+    aclrtParamHandle param;
+    uint32_t turns = (uint32_t)second;
+    const bool polls = blocks == POLLED_BLOCKS;
+    OK(aclrtKernelArgsInit(kernel, &args));
+    OK(aclrtKernelArgsAppend(args, &first, sizeof(first), &param));
+    OK(aclrtKernelArgsAppend(args, polls ? (void *)&turns : (void *)&second,
+                             polls ? sizeof(turns) : sizeof(second), &param));
+    OK(aclrtKernelArgsFinalize(args));
+    OK(aclrtLaunchKernelWithConfig(kernel, blocks, stream, NULL, args, NULL));
+}
+
+// Kernels that poll, and kernels of both kinds of cores: part of them is done in the pause, and
+// no time shows how long it was.
+static uint64_t run_one_stream(const char *ahead, int32_t *words)
+{
+    aclrtBinHandle polling;
+    aclrtFuncHandle polls, pairs;
+    aclrtEvent end;
+    void *memory, *lines;
+    uint64_t us = 0, spent = 0;
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryLoadFromData(acl_poll_kernels_elf, acl_poll_kernels_elf_bytes, NULL, &polling));
+    OK(aclrtBinaryGetFunction(polling, "handed_on", &polls));
+    OK(aclrtBinaryGetFunction(binary, "paired", &pairs));
+    OK(aclrtCreateEventWithFlag(&end, ACL_EVENT_TIME_LINE));
+    OK(aclrtMalloc(&memory, WORDS * 4, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMalloc(&lines, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(memory, WORDS * 4, 0, WORDS * 4));
+    OK(aclrtMemset(lines, 4096, 0, 4096));
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch_two(polls, POLLED_BLOCKS, NULL, (uintptr_t)memory, 500);
+        launch_two(pairs, 2, NULL, (uintptr_t)lines, (uintptr_t)lines + 2048);
+    }
+    OK(aclrtRecordEvent(end, NULL));
+    const uint64_t begin = others_us();
+    for (unsigned slept = 0; *ahead == '1' && spent < PART_US && slept < PATIENCE_US;
+         slept += 1000) {
+        usleep(1000);
+        spent = others_us() - begin;
+    }
+    CU_ASSERT(*ahead == '0' || spent >= PART_US);
+    OK(aclrtSynchronizeDevice());
+    OK(aclrtEventGetTimestamp(end, &us));
+    OK(aclrtMemcpy(words, WORDS * 4, memory, WORDS * 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    OK(aclrtDestroyEvent(end));
+    OK(aclrtFree(memory));
+    OK(aclrtFree(lines));
+    acl_end(binary);
+    return us;
+}
+
+static void one_stream_goes_on_with_polls_and_both_kinds_of_cores(void)
+{
+    int32_t ahead[WORDS], waiting[WORDS];
+    const uint64_t us = run_one_stream("1", ahead);
+    CU_ASSERT_EQUAL(run_one_stream("0", waiting), us);
+    CU_ASSERT_EQUAL(memcmp(ahead, waiting, sizeof(ahead)), 0);
+    CU_ASSERT_EQUAL(ahead[0], LAUNCHES);
+    CU_ASSERT_EQUAL(ahead[WORDS - 16], LAUNCHES);
+}
+
 static const struct leo_test tests[] = {
     {"times_are_the_program_s_alone", times_are_the_program_s_alone},
     {"the_chip_works_while_the_host_does_something_else",
      the_chip_works_while_the_host_does_something_else},
+    {"one_stream_goes_on_with_polls_and_both_kinds_of_cores",
+     one_stream_goes_on_with_polls_and_both_kinds_of_cores},
     {"values_that_lead_leave_times_and_bits_alone", values_that_lead_leave_times_and_bits_alone},
     {"additions_wait_for_their_time", additions_wait_for_their_time},
     {"a_wait_is_for_the_record_it_was_made_for", a_wait_is_for_the_record_it_was_made_for},
