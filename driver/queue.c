@@ -163,6 +163,20 @@ leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_n
     return transport->ops->lead ? transport->ops->lead(transport, timeout_ns) : LEO_ERR_UNSUPPORTED;
 }
 
+bool leo_drv_text_polls(struct leo_drv_device *device, const void *text, size_t bytes)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    return transport->ops->text_polls && transport->ops->text_polls(transport, text, bytes);
+}
+
+void leo_drv_device_watch(struct leo_drv_device *device)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    if (transport->ops->watch) {
+        transport->ops->watch(transport);
+    }
+}
+
 void drv_admin_complete(void *user, uint32_t cmd_id, const struct leo_drv_completion *done)
 {
     struct leo_drv_device *device = user;

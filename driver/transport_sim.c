@@ -116,6 +116,17 @@ static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
 }
 
+static bool sim_text_polls(struct leo_transport *transport, const void *text, size_t bytes)
+{
+    (void)transport;
+    return leo_sim_text_polls(text, bytes);
+}
+
+static void sim_watch(struct leo_transport *transport)
+{
+    leo_sim_chip_watch(sim_of(transport)->chip);
+}
+
 static leo_status sim_lead(struct leo_transport *transport, uint64_t timeout_ns)
 {
     return leo_sim_chip_lead(sim_of(transport)->chip, timeout_ns);
@@ -134,6 +145,8 @@ static const struct leo_transport_ops sim_transport_ops = {
     .adopt = sim_adopt,
     .name_tag = sim_name_tag,
     .lead = sim_lead,
+    .text_polls = sim_text_polls,
+    .watch = sim_watch,
     .irq_wait = sim_irq_wait,
 };
 

@@ -49,6 +49,30 @@ void rt_ahead_stop(struct leo_rt_device *device)
     }
 }
 
+// Until nothing is under way that could go on.
+static void wait_for_all(struct leo_rt_device *device)
+{
+    leo_status status = LEO_OK;
+    device->waiters++;
+    while (rt_device_is_busy(device) && (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
+        status = rt_device_pump(device, RT_TURN_NS);
+    }
+    device->waiters--;
+    rt_device_see_time(device, device->newest_end_ns);
+}
+
+void rt_ahead_watch(struct leo_rt_device *device)
+{
+    if (device->is_watched) {
+        return;
+    }
+    device->is_watched = true;
+    device->may_lead = false;
+    // What was computed before has nobody's notes; the same wait whether anything was.
+    wait_for_all(device);
+    leo_drv_device_watch(device->drv);
+}
+
 void rt_ahead_claim(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;

@@ -435,6 +435,7 @@ leo_status leo_rt_value_wait(struct leo_rt_stream *stream, uint64_t addr, uint64
     rt_ahead_stop(stream->device); // time must not pass by itself
     leo_status status = check_value(stream, addr, "value wait");
     if (!status) {
+        rt_ahead_watch(stream->device);
         status = rt_stream_submit(stream, &entry, &(struct rt_task){.what = "value wait"});
     }
     pthread_mutex_unlock(&stream->device->lock);

@@ -8,11 +8,28 @@
 
 enum { MODULE_FILE_MAX = 256 << 20 };
 
+// Before any of its kernels can run.
+static void look_for_polls(struct leo_rt_module *module)
+{
+    struct leo_rt_device *device = module->device;
+    const struct leo_image_desc *desc = &module->image->desc;
+    pthread_mutex_lock(&device->lock);
+    if (!device->is_watched &&
+        leo_drv_text_polls(device->drv,
+                           (const char *)module->image->flat + sizeof(*desc) + desc->text_offset,
+                           desc->text_bytes)) {
+        rt_log(device->rt, 1, "%s: some of its code waits for memory in a loop", module->name);
+        rt_ahead_watch(device);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
 static leo_status load_image(struct leo_rt_module *module)
 {
     struct leo_rt_device *device = module->device;
     struct rt_image *image = module->image;
     uint64_t bytes = sizeof(image->desc) + image->desc.bytes;
+    look_for_polls(module);
     leo_status status = leo_drv_memory_alloc(device->drv, bytes, true, &module->image_addr);
     if (status) {
         return rt_fail(status, "%s: no device memory for its %llu bytes: %s", module->name,

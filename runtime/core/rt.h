@@ -124,6 +124,7 @@ struct leo_rt_device {
     uint64_t lane_seen;         /**< tasks of it that the program has waited for */
     unsigned streams_made;      /**< by the program, default streams apart */
     bool may_lead;              /**< values may be computed before their time */
+    bool is_watched;            /**< tasks look for what others store */
     uint64_t led_calls;         /**< `calls` when no more could be done */
     uint64_t asks;              /**< whether something is done: each moves the device a little */
     uint64_t stalled_calls;     /**< `calls` when it last could not go on */
@@ -295,6 +296,9 @@ void rt_ahead_seen(const struct leo_rt_stream *stream, uint64_t count);
 void rt_ahead_lose(const struct leo_rt_stream *stream);
 /** From now on the device moves only in waits. */
 void rt_ahead_stop(struct leo_rt_device *device);
+/** Tasks may look for what tasks of other streams store, in loops of kernels or waits for values:
+ * nothing is stored early any more, and each store is seen at its time. */
+void rt_ahead_watch(struct leo_rt_device *device);
 bool rt_ahead_has_work(const struct leo_rt_device *device);
 /** Moves the device until a thread of the program waits, or there is nothing to do. */
 void rt_ahead_work(struct leo_rt_device *device);

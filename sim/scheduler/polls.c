@@ -38,11 +38,33 @@ void sim_polls_rest(struct sim_scheduler *scheduler)
 {
     struct sim_stores *stores = scheduler->stores;
     struct sim_store_list *copies = &stores->list[stores->cores];
-    set_noting(scheduler, NULL);
+    set_noting(scheduler, scheduler->watched ? stores : NULL);
     sim_stores_clear(stores);
     for (size_t i = 0; i < copies->count; i++) {
         copies->item[i].at = sim_cores_cycle(scheduler, copies->item[i].number);
     }
+}
+
+void sim_polls_watch(struct sim_scheduler *scheduler)
+{
+    scheduler->watched = true;
+    set_noting(scheduler, scheduler->stores);
+}
+
+bool sim_polls_is_early(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes)
+{
+    const struct sim_stores *stores = scheduler->stores;
+    const struct sim_store *copy = sim_stores_find(&stores->list[stores->cores], addr, bytes);
+    if (copy && copy->number > scheduler->now_ps) {
+        return true;
+    }
+    for (unsigned id = 0; sim_cores_busy(scheduler) && id < stores->cores; id++) {
+        const struct sim_store *store = sim_stores_find(&stores->list[id], addr, bytes);
+        if (store && !sim_time_engine_stored(scheduler->cores->engine, id, store->number)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_under_way(const struct sim_store *copy, void *context)

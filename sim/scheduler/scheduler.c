@@ -266,6 +266,14 @@ static bool has_value(struct sim_scheduler *scheduler, unsigned queue)
     return false;
 }
 
+/* It is there because values run ahead of time. */
+static bool is_value_early(const struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct leo_sqe_value body;
+    memcpy(&body, scheduler->stream[queue].entry.body, sizeof(body));
+    return sim_polls_is_early(scheduler, body.addr, sizeof(uint64_t));
+}
+
 static void start_copy(struct sim_scheduler *scheduler, unsigned queue)
 {
     struct sim_stream *stream = &scheduler->stream[queue];
@@ -480,7 +488,7 @@ static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
             sim_stream_end(stream, scheduler->now_ps);
             break;
         case SIM_TASK_VALUE:
-            if (!has_value(scheduler, queue)) {
+            if (!has_value(scheduler, queue) || is_value_early(scheduler, queue)) {
                 return moved;
             }
             sim_stream_end(stream, scheduler->now_ps);

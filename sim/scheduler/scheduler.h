@@ -129,6 +129,7 @@ struct sim_scheduler {
     _Atomic unsigned wanted;    /**< threads that wait for the chip */
     struct sim_lead *lead;      /**< NULL = no values were computed before their time */
     struct sim_stores *stores;  /**< of cores that are polled; not in use while nobody polls */
+    bool watched;               /**< in use always */
     bool rests;                 /**< cores are running, but nothing happens */
     bool for_ever;              /**< the host waits without a limit, and submits nothing */
     /* The present round (cores.c). */
@@ -192,6 +193,11 @@ void sim_polls_destroy(struct sim_scheduler *scheduler);
 void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *text);
 /** No core runs. */
 void sim_polls_rest(struct sim_scheduler *scheduler);
+/** From now on all that is written is noted: somebody may look for it at any time. */
+void sim_polls_watch(struct sim_scheduler *scheduler);
+/** Whether the bytes hold what a kernel or a copy stores at a time that has not come: values run
+ * ahead of time. */
+bool sim_polls_is_early(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes);
 /** A copy or fill has written device memory and ends then. */
 void sim_polls_copied(struct sim_scheduler *scheduler, unsigned queue, uint64_t addr,
                       uint64_t bytes, uint64_t end_ps);

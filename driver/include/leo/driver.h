@@ -183,6 +183,11 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
  * LEO_ERR_UNSUPPORTED: it does not do such things. No time
  * shows it. */
 leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns);
+/** Whether code of the device waits for memory in loops. */
+bool leo_drv_text_polls(struct leo_drv_device *device, const void *text, size_t bytes);
+/** Tasks may wait for what others store: the device lets none see a store before its time from now
+ * on, and computes nothing early. */
+void leo_drv_device_watch(struct leo_drv_device *device);
 /** Waits until some queue of the device has completions, takes those of this queue. LEO_ERR_TIMEOUT
  * after `timeout_ns` of wall time; LEO_ERR_NOT_READY if the device is idle and none can come. */
 leo_status leo_drv_queue_wait(struct leo_drv_queue *queue, uint64_t timeout_ns);

@@ -48,6 +48,11 @@ struct leo_transport_ops {
     /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_lead has them.
      * May itself be NULL. */
     leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);
+    /** Whether code waits for memory in loops, as leo_sim_text_polls. May itself be NULL, and then
+     * so is the next. */
+    bool (*text_polls)(struct leo_transport *transport, const void *text, size_t bytes);
+    /** Nothing stored must be seen before its time from now on, as leo_sim_chip_watch. */
+    void (*watch)(struct leo_transport *transport);
     /**
      * Waits until an unmasked interrupt is pending or `timeout_ns` of wall time have passed
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.

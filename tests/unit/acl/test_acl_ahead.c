@@ -524,6 +524,92 @@ static void one_stream_goes_on_with_polls_and_both_kinds_of_cores(void)
     CU_ASSERT_EQUAL(ahead[WORDS - 16], LAUNCHES);
 }
 
+/* ---- tasks that look for what tasks of other streams store ---- */
+
+enum watcher { A_KERNEL, A_KERNEL_BEHIND_ANOTHER, A_VALUE, WATCHERS };
+
+/** When the store's kernel and what waits for it ended. */
+struct seen {
+    uint64_t stored, seen;
+};
+
+static void launch_word(aclrtFuncHandle kernel, aclrtStream stream, void *word, uint32_t turns,
+                        bool takes_turns)
+{
+    aclrtArgsHandle args;
+    aclrtParamHandle param;
+    OK(aclrtKernelArgsInit(kernel, &args));
+    OK(aclrtKernelArgsAppend(args, &word, sizeof(word), &param));
+    if (takes_turns) {
+        OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
+    }
+    OK(aclrtKernelArgsFinalize(args));
+    OK(aclrtLaunchKernelWithConfig(kernel, 1, stream, NULL, args, NULL));
+}
+
+static void submit_watcher(enum watcher watcher, aclrtBinHandle polling, struct run *run,
+                           aclrtStream stream, void *word)
+{
+    aclrtFuncHandle waits;
+    if (watcher == A_VALUE) {
+        OK(aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, stream));
+        return;
+    }
+    if (watcher == A_KERNEL_BEHIND_ANOTHER) {
+        launch(run, stream);
+    }
+    OK(aclrtBinaryGetFunction(polling, "wait_for", &waits));
+    launch_word(waits, stream, word, 0, false);
+}
+
+static struct seen run_watcher(enum watcher watcher, const char *ahead, unsigned pause_us)
+{
+    struct run run = {.random = 1};
+    aclrtBinHandle polling;
+    aclrtFuncHandle stores;
+    aclrtStream from, to;
+    aclrtEvent stored, seen;
+    struct seen times = {0};
+    void *word;
+    setenv("LEO_AHEAD", ahead, 1);
+    acl_begin("ascend910b1", &binary);
+    OK(aclrtBinaryLoadFromData(acl_poll_kernels_elf, acl_poll_kernels_elf_bytes, NULL, &polling));
+    OK(aclrtBinaryGetFunction(polling, "handed_on", &stores));
+    OK(aclrtBinaryGetFunction(binary, "count_up", &run.kernel));
+    OK(aclrtCreateStream(&from));
+    OK(aclrtCreateStream(&to));
+    OK(aclrtCreateEventWithFlag(&stored, ACL_EVENT_TIME_LINE));
+    OK(aclrtCreateEventWithFlag(&seen, ACL_EVENT_TIME_LINE));
+    OK(aclrtMalloc(&word, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(word, 4096, 0, 4096));
+    launch_word(stores, from, word, 20000, true);
+    OK(aclrtRecordEvent(stored, from));
+    usleep(pause_us); // in which the store's value may be computed
+    submit_watcher(watcher, polling, &run, to, word);
+    OK(aclrtRecordEvent(seen, to));
+    OK(aclrtSynchronizeDevice());
+    OK(aclrtEventGetTimestamp(stored, &times.stored));
+    OK(aclrtEventGetTimestamp(seen, &times.seen));
+    OK(aclrtDestroyEvent(stored));
+    OK(aclrtDestroyEvent(seen));
+    OK(aclrtFree(word));
+    acl_end(binary);
+    return times;
+}
+
+// However long the pause, and whatever runs ahead of time: no store is seen before it is there.
+static void stores_are_seen_at_their_time(void)
+{
+    for (enum watcher watcher = A_KERNEL; watcher < WATCHERS; watcher++) {
+        const struct seen waiting = run_watcher(watcher, "0", 0),
+                          ahead = run_watcher(watcher, "1", 0),
+                          paused = run_watcher(watcher, "1", 50000);
+        CU_ASSERT(waiting.stored > 50 && waiting.seen + 1 >= waiting.stored); // microseconds
+        CU_ASSERT(ahead.stored == waiting.stored && ahead.seen == waiting.seen);
+        CU_ASSERT(paused.stored == waiting.stored && paused.seen == waiting.seen);
+    }
+}
+
 static const struct leo_test tests[] = {
     {"times_are_the_program_s_alone", times_are_the_program_s_alone},
     {"the_chip_works_while_the_host_does_something_else",
@@ -531,6 +617,7 @@ static const struct leo_test tests[] = {
     {"one_stream_goes_on_with_polls_and_both_kinds_of_cores",
      one_stream_goes_on_with_polls_and_both_kinds_of_cores},
     {"values_that_lead_leave_times_and_bits_alone", values_that_lead_leave_times_and_bits_alone},
+    {"stores_are_seen_at_their_time", stores_are_seen_at_their_time},
     {"additions_wait_for_their_time", additions_wait_for_their_time},
     {"a_wait_is_for_the_record_it_was_made_for", a_wait_is_for_the_record_it_was_made_for},
     {"a_fault_before_its_time_is_told_in_time", a_fault_before_its_time_is_told_in_time},

@@ -23,3 +23,12 @@ __global__ __vector__ void handed_on(__gm__ int32_t *word, uint32_t turns)
     dcci(own, SINGLE_CACHE_LINE);
     dsb(DSB_DDR);
 }
+
+/* Returns when somebody has stored in the word. */
+__global__ __vector__ void wait_for(__gm__ int32_t *word)
+{
+    volatile __gm__ int32_t *from = word;
+    while (*from == 0) {
+        dcci(word, SINGLE_CACHE_LINE);
+    }
+}
