@@ -4,6 +4,7 @@
 
 import csv
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -83,6 +84,26 @@ class Msprof(Profiled):
         self.assertEqual((first["aicore_time(us)"], first["total_cycles"]), ("0.800", "1600"))
         self.assertEqual((first["mac_time(us)"], first["mac_ratio"]), ("0.400", "0.5000"))
         self.assertEqual((first["memory_bound"], first["cube_utilization(%)"]), ("0.5000", "40.00"))
+
+    def test_metrics(self):
+        """What the simulator counts of each set of metrics; the rest has a column and no number."""
+        device = self.folder / "device_0" / "data"
+        (device / "task.csv").write_text(f"{HEADER},l2_hits,vec_bank\n{TASKS[0]},1024,160\n{TASKS[1]},0,0\n")
+        for metrics, wanted in ((0, {"mac_ratio": "0.5000", "vec_ratio": "0.0000", "mac_fp16_ratio": "N/A"}),
+                                (2, {"l2_read_bw(GB/s)": "1.0240", "main_mem_read_bw(GB/s)": "4.0960",
+                                     "main_mem_write_bw(GB/s)": "1.0240", "l1_read_bw(GB/s)": "N/A"}),
+                                (3, {"l0c_write_bw(GB/s)": "N/A"}), (4, {"vec_bank_cflt_ratio": "0.1000"}),
+                                (5, {"ub_read_bw_vector(GB/s)": "N/A"}), (6, {"read_cache_hit_ratio": "0.2500"}),
+                                (8, {"read_main_memory_datas(KB)": "4.000", "write_main_memory_datas(KB)": "1.000"}),
+                                (255, {})):
+            info = json.loads((device / "device.json").read_text())
+            (device / "device.json").write_text(json.dumps({**info, "metrics": metrics}))
+            shutil.rmtree(self.folder / "mindstudio_profiler_output", ignore_errors=True)
+            first = self.table("op_summary")[0]
+            self.assertEqual({name: first[name] for name in wanted}, wanted)
+            if metrics != 255:
+                wanted = {"aicore_time(us)": "0.800", "total_cycles": "1600"}
+                self.assertEqual({name: first[name] for name in wanted}, wanted)
 
     def add_operator(self):
         host = self.folder / "host" / "data"

@@ -114,6 +114,7 @@ class Operator:
         self.duration, self.cycles, self.read, self.written, self.hits, self.hbm = (
             sum(getattr(task, what) for task in tasks) for what in ("duration", "cycles", "read", "written", "hits", "hbm"))
         self.busy = {pipe: sum(task.busy[pipe] for task in tasks) for pipe in PIPES}
+        self.stalls = {pipe: {why: sum(task.stalls[pipe][why] for task in tasks) for why in STALLS} for pipe in PIPES}
         self.blocks = self.longest.blocks
         self.sim_end = max(task.sim_end for task in tasks)
 

@@ -7,7 +7,8 @@ import statistics
 from raw import PIPES
 
 # aclprofCreateConfig's numbers.
-METRICS_NONE, METRICS_PIPE, METRICS_MEMORY = 255, 1, 2
+METRICS_ARITHMETIC, METRICS_PIPE, METRICS_MEMORY, METRICS_L0, METRICS_CONFLICTS, METRICS_UB, METRICS_L2 = range(7)
+METRICS_ACCESS, METRICS_NONE = 8, 255
 NOT_MODELLED = "N/A"
 
 
@@ -49,17 +50,51 @@ def pipe_values(task, device):
     return values + [NOT_MODELLED, f"{ratio['mte2'] / compute:.4f}" if compute else "0", f"{cube:.2f}"]
 
 
-def memory_columns():
-    return ["aicore_time(us)", "total_cycles", "main_mem_read_bw(GB/s)", "main_mem_write_bw(GB/s)"]
+def rate(amount):
+    """A column of GB/s: bytes over the task's time."""
+    return lambda task: f"{amount(task) / task.duration:.4f}" if task.duration else "0"
 
 
-def memory_values(task, device):
-    seconds = task.duration * 1e-9
-    rates = [f"{amount / seconds / 1e9:.4f}" if seconds else "0" for amount in (task.read, task.written)]
-    return [core_time(task, device), task.cycles, *rates]
+def share(part, whole):
+    return lambda task: f"{part(task) / whole(task):.4f}" if whole(task) else "0"
 
 
-METRICS = {METRICS_PIPE: (pipe_columns, pipe_values), METRICS_MEMORY: (memory_columns, memory_values)}
+def cycles(task):
+    return task.cycles
+
+
+# Other metrics: columns behind aicore_time and total_cycles. What the simulator does not count has no number.
+COUNTED = {
+    METRICS_ARITHMETIC: {
+        "mac_ratio": share(lambda task: task.busy["mac"], cycles), "vec_ratio": share(lambda task: task.busy["vec"], cycles),
+        "mac_fp16_ratio": None, "mac_int8_ratio": None, "vec_fp32_ratio": None, "vec_fp16_ratio": None, "vec_int32_ratio": None,
+        "vec_misc_ratio": None, "cube_fops": None, "vector_fops": None},
+    METRICS_MEMORY: {
+        "ub_read_bw(GB/s)": None, "ub_write_bw(GB/s)": None, "l1_read_bw(GB/s)": None, "l1_write_bw(GB/s)": None,
+        "l2_read_bw(GB/s)": rate(lambda task: task.hits), "main_mem_read_bw(GB/s)": rate(lambda task: task.read),
+        "main_mem_write_bw(GB/s)": rate(lambda task: task.written)},
+    METRICS_L0: {f"{place}_{way}_bw(GB/s)": None for place in ("l0a", "l0b", "l0c") for way in ("read", "write")},
+    METRICS_CONFLICTS: {
+        "vec_bankgroup_cflt_ratio": None, "vec_bank_cflt_ratio": share(lambda task: task.stalls["vec"]["bank"], cycles),
+        "vec_resc_cflt_ratio": None},
+    METRICS_UB: {f"ub_{way}_bw_{unit}(GB/s)": None for unit in ("vector", "scalar") for way in ("read", "write")},
+    METRICS_L2: {"read_cache_hit_ratio": share(lambda task: task.hits, lambda task: task.read)},
+    METRICS_ACCESS: {
+        "read_main_memory_datas(KB)": lambda task: f"{task.read / 1024:.3f}",
+        "write_main_memory_datas(KB)": lambda task: f"{task.written / 1024:.3f}"},
+}
+
+
+def metric_columns(metrics):
+    """Names of the columns of these metrics, and their values for a task of a device."""
+    if metrics == METRICS_PIPE:
+        return pipe_columns(), pipe_values
+    counted = COUNTED.get(metrics)
+    if counted is None:
+        return [], lambda *_: []
+    return (["aicore_time(us)", "total_cycles", *counted],
+            lambda task, device: [core_time(task, device), task.cycles,
+                                  *(value(task) if value else NOT_MODELLED for value in counted.values())])
 
 
 def shapes(tensors):
@@ -79,11 +114,11 @@ def waits_of(tasks):
 
 def op_summary(path, profile):
     metrics = {device.info.get("metrics", METRICS_NONE) for device in profile.devices}
-    columns, values = METRICS.get(min(metrics, default=METRICS_NONE), (lambda: [], lambda *_: []))
+    columns, values = metric_columns(min(metrics, default=METRICS_NONE))
     header = ["Device_id", "Model ID", "Task ID", "Stream ID", "Op Name", "OP Type", "OP State", "Task Type",
               "Task Start Time(us)", "Task Duration(us)", "Task Wait Time(us)", "Block Num", "Mix Block Num", "HF32 Eligible",
               "Input Shapes", "Input Data Types", "Input Formats", "Output Shapes", "Output Data Types", "Output Formats",
-              *columns()]
+              *columns]
     rows = []
     for device in profile.devices:
         waits = waits_of(device.tasks)
@@ -94,7 +129,7 @@ def op_summary(path, profile):
                          *shapes(task.inputs), *shapes(task.outputs), *values(task, device)])
         # No pipes, no shapes.
         rows += [[device.number, NOT_MODELLED, NOT_MODELLED, NOT_MODELLED, link.name, link.type, NOT_MODELLED, "COMMUNICATION",
-                  us(link.start), us(link.duration), us(0), 0, 0, *[NOT_MODELLED] * 7, *[NOT_MODELLED] * len(columns())]
+                  us(link.start), us(link.duration), us(0), 0, 0, *[NOT_MODELLED] * 7, *[NOT_MODELLED] * len(columns)]
                  for link in device.links]
     write(path, header, rows)
 
