@@ -51,6 +51,28 @@ static void dawdle(void)
     }
 }
 
+// Processor time of the threads other than this one.
+static uint64_t others_us(void)
+{
+    struct timespec all, own;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+    return (uint64_t)((all.tv_sec - own.tv_sec) * 1000000 + (all.tv_nsec - own.tv_nsec) / 1000);
+}
+
+// Until the other threads have computed what they can, as far as that shows.
+static void pause_for_values(void)
+{
+    enum { TURN_US = 20000, MOST_TURNS = 100 };
+    const uint64_t begin = others_us();
+    uint64_t before = begin, now = begin;
+    for (int turn = 0; turn < MOST_TURNS && (now == begin || now != before); turn++) {
+        before = now;
+        usleep(TURN_US);
+        now = others_us();
+    }
+}
+
 static void launch(struct run *run, aclrtStream stream)
 {
     aclrtArgsHandle args;
@@ -302,7 +324,9 @@ static void run_additions(const char *ahead, uint8_t *memory)
     OK(aclrtMalloc(&lines, MEMORY, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemset(lines, MEMORY, 0, MEMORY));
     launch_telling(&run, stream, lines, 2);
-    usleep(*ahead == '1' ? 100000 : 0);
+    if (*ahead == '1') {
+        pause_for_values();
+    }
     OK(aclrtSynchronizeStream(stream));
     OK(aclrtMemcpy(memory, MEMORY, lines, MEMORY, ACL_MEMCPY_DEVICE_TO_HOST));
     OK(aclrtFree(lines));
@@ -397,7 +421,9 @@ static void run_fault(const char *ahead, struct told *told)
     launch_lines(&run, stream, lines);
     launch_outside(stream, lines);
     launch_lines(&run, stream, lines);
-    usleep(*ahead == '1' ? 50000 : 0);
+    if (*ahead == '1') {
+        pause_for_values();
+    }
     OK(aclrtSynchronizeStream(other));
     told->code = aclrtSynchronizeStream(stream);
     const char *text = aclGetRecentErrMsg();
@@ -419,15 +445,6 @@ static void a_fault_before_its_time_is_told_in_time(void)
     CU_ASSERT_EQUAL(ahead.after, waiting.after);
     CU_ASSERT_STRING_EQUAL(ahead.text, waiting.text);
     CU_ASSERT_EQUAL(memcmp(ahead.memory, waiting.memory, MEMORY), 0);
-}
-
-// Processor time of the threads other than this one.
-static uint64_t others_us(void)
-{
-    struct timespec all, own;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
-    return (uint64_t)((all.tv_sec - own.tv_sec) * 1000000 + (all.tv_nsec - own.tv_nsec) / 1000);
 }
 
 static void several_streams_work_while_the_host_does_something_else(void)
@@ -562,7 +579,7 @@ static void submit_watcher(enum watcher watcher, aclrtBinHandle polling, struct 
     launch_word(waits, stream, word, 0, false);
 }
 
-static struct seen run_watcher(enum watcher watcher, const char *ahead, unsigned pause_us)
+static struct seen run_watcher(enum watcher watcher, const char *ahead, bool pauses)
 {
     struct run run = {.random = 1};
     aclrtBinHandle polling;
@@ -584,7 +601,9 @@ static struct seen run_watcher(enum watcher watcher, const char *ahead, unsigned
     OK(aclrtMemset(word, 4096, 0, 4096));
     launch_word(stores, from, word, 20000, true);
     OK(aclrtRecordEvent(stored, from));
-    usleep(pause_us); // in which the store's value may be computed
+    if (pauses) { // in which the store's value may be computed
+        pause_for_values();
+    }
     submit_watcher(watcher, polling, &run, to, word);
     OK(aclrtRecordEvent(seen, to));
     OK(aclrtSynchronizeDevice());
@@ -601,9 +620,9 @@ static struct seen run_watcher(enum watcher watcher, const char *ahead, unsigned
 static void stores_are_seen_at_their_time(void)
 {
     for (enum watcher watcher = A_KERNEL; watcher < WATCHERS; watcher++) {
-        const struct seen waiting = run_watcher(watcher, "0", 0),
-                          ahead = run_watcher(watcher, "1", 0),
-                          paused = run_watcher(watcher, "1", 50000);
+        const struct seen waiting = run_watcher(watcher, "0", false),
+                          ahead = run_watcher(watcher, "1", false),
+                          paused = run_watcher(watcher, "1", true);
         CU_ASSERT(waiting.stored > 50 && waiting.seen + 1 >= waiting.stored); // microseconds
         CU_ASSERT(ahead.stored == waiting.stored && ahead.seen == waiting.seen);
         CU_ASSERT(paused.stored == waiting.stored && paused.seen == waiting.seen);

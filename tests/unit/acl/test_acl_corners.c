@@ -54,6 +54,39 @@ static void event_recorded_again_hangs_nobody(void)
     acl_end(binary);
 }
 
+static uint64_t recorded_us(aclrtEvent event, aclrtStream stream)
+{
+    aclrtEventRecordedStatus status;
+    uint64_t us = 0;
+    OK(aclrtRecordEvent(event, stream));
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtQueryEventStatus(event, &status));
+    CU_ASSERT_EQUAL(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    OK(aclrtEventGetTimestamp(event, &us));
+    return us;
+}
+
+static void event_recorded_again_has_the_later_time(void)
+{
+    aclrtStream stream;
+    aclrtEvent event;
+    void *memory;
+    begin();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc(&memory, 1 << 24, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtCreateEvent(&event));
+    uint64_t last = recorded_us(event, stream);
+    for (int i = 0; i < 3; i++) {
+        OK(aclrtMemsetAsync(memory, 1 << 24, i, 1 << 24, stream)); // takes microseconds
+        const uint64_t us = recorded_us(event, stream);
+        CU_ASSERT(us > last);
+        last = us;
+    }
+    OK(aclrtDestroyEvent(event));
+    OK(aclrtFree(memory));
+    acl_end(binary);
+}
+
 // Not for a thread checker: that the program watches memory another thread writes is the point.
 __attribute__((no_sanitize("thread"))) static bool watch(const volatile int32_t *flag,
                                                          int32_t value)
@@ -490,6 +523,7 @@ static const struct leo_test tests[] = {
     {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
     {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
+    {"event_recorded_again_has_the_later_time", event_recorded_again_has_the_later_time},
     {"programs_may_watch_memory", programs_may_watch_memory},
     {"reset_makes_waits_ask_for_the_next_record", reset_makes_waits_ask_for_the_next_record},
     {"kinds_of_events_are_told_apart", kinds_of_events_are_told_apart},

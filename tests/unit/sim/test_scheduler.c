@@ -126,6 +126,24 @@ static void streams_share_the_cores(void)
     rig_close(&rig);
 }
 
+/* HW-CHIP-63: an older record that is reached later does not take the newer one back. */
+static void late_records_take_nothing_back(void)
+{
+    struct rig rig;
+    struct leo_cqe done;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 70, 5);
+    rig_ring(&rig, 1);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &done));
+    push_event(&rig, 2, LEO_SQE_OP_EVENT_RECORD, 70, 3);
+    rig_ring(&rig, 2);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 2, &done));
+    push_event(&rig, 3, LEO_SQE_OP_EVENT_WAIT, 70, 5);
+    rig_ring(&rig, 3);
+    CU_ASSERT_TRUE(rig_wait(&rig, 3, &done));
+    rig_close(&rig);
+}
+
 /* HW-CHIP-63: events order streams. */
 static void events_order_streams(void)
 {
@@ -631,6 +649,7 @@ static const struct leo_test tests[] = {
     {"entry_waits_for_host_time", entry_waits_for_host_time},
     {"streams_share_the_cores", streams_share_the_cores},
     {"events_order_streams", events_order_streams},
+    {"late_records_take_nothing_back", late_records_take_nothing_back},
     {"deadlock_is_idle", deadlock_is_idle},
     {"copies_take_the_link", copies_take_the_link},
     {"fault_stays_in_its_stream", fault_stays_in_its_stream},
