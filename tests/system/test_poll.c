@@ -568,7 +568,6 @@ static void tapes_take_the_same_time(void)
     any_of_its_words_ends_a_wait();
     locks_keep_others_out();
     the_host_may_raise_a_flag();
-    loops_may_call();
     unsetenv("LEO_TAPE");
     unlink(path);
 }
