@@ -435,6 +435,15 @@ leo_status net_step(struct net *net, uint32_t row, float rate, bool *skipped)
     const struct leo_op_tensor weight = view(net, WEIGHT, LEO_DTYPE_F32, 0, net->parameters);
     const struct leo_op_tensor velocity = view(net, VELOCITY, LEO_DTYPE_F32, 0, net->parameters);
     const struct leo_op_tensor grad = view(net, GRAD, LEO_DTYPE_F32, 0, net->parameters);
+    if (net->opts.weight_decay != 0) {
+        // Gradients are still scaled as the loss is.
+        const double alpha = (double)net->opts.weight_decay * (double)net->opts.loss_scale;
+        status = LEO_OP(net->context, "InplaceAdd", leo_op_arg_tensor(&grad),
+                        leo_op_arg_tensor(&weight), leo_op_arg_number(alpha));
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
     status =
         LEO_OP(net->context, "Momentum", leo_op_arg_tensor(&weight), leo_op_arg_tensor(&velocity),
                leo_op_arg_tensor(&grad), leo_op_arg_number(1.0 / (double)net->opts.loss_scale),

@@ -17,7 +17,7 @@ struct net_opts {
     const char *name; /**< one of net_names */
     uint32_t batch;   /**< rows of a training step */
     uint32_t rows;    /**< most rows of one upload */
-    float loss_scale, momentum;
+    float loss_scale, momentum, weight_decay;
 };
 
 /** "mlp, lenet". */
