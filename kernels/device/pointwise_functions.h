@@ -276,7 +276,8 @@ static inline float pw_floor_divide_f(float a, float b)
     if (b == 0) {
         return a / b;
     }
-    const float quotient = (a - pw_remainder_f(a, b)) / b, down = pw_floor_f(quotient);
+    const float rest = pw_fmod_f(a, b), below = rest != 0 && (b < 0) != (rest < 0),
+                quotient = (a - rest) / b - below, down = pw_floor_f(quotient);
     return quotient == 0 ? __builtin_copysignf(0, a / b) : quotient - down > 0.5f ? down + 1 : down;
 }
 static inline double pw_floor_divide_d(double a, double b)
@@ -284,7 +285,8 @@ static inline double pw_floor_divide_d(double a, double b)
     if (b == 0) {
         return a / b;
     }
-    const double quotient = (a - pw_remainder_d(a, b)) / b, down = pw_floor_d(quotient);
+    const double rest = pw_fmod_d(a, b), below = rest != 0 && (b < 0) != (rest < 0),
+                 quotient = (a - rest) / b - below, down = pw_floor_d(quotient);
     return quotient == 0 ? __builtin_copysign(0, a / b) : quotient - down > 0.5 ? down + 1 : down;
 }
 static inline int64_t pw_floor_divide_i(int64_t a, int64_t b)

@@ -113,7 +113,8 @@ EXPANDED = {
              "b == inf() && a < inf() ? x : signed(abs(r < 0 ? r + b : r), x), x, y)"),
     "remainder": ("x y", "r = fmod(x, y)", "negative = y < 0 ? 1 : 0", "r != 0 && negative != (r < 0) ? r + y : r"),
     "trunc_divide": ("x y", "trunc(x / y)"),
-    "floor_divide": ("x y", "quotient = (x - remainder(x, y)) / y", "down = floor(quotient)", "whole = x / y",
+    "floor_divide": ("x y", "r = fmod(x, y)", "negative = y < 0 ? 1 : 0", "below = r != 0 && negative != (r < 0) ? 1 : 0",
+                     "quotient = (x - r) / y - below", "down = floor(quotient)", "whole = x / y",
                      "y == 0 ? whole : quotient == 0 ? signed(0, whole) : quotient - down > 0.5 ? down + 1 : down"),
     # log2(x) = head + tail in two floats: m by atanh of (m - 1) / (m + 1), whose own rest is kept.
     "pow_part": ("x y", *PARTS, "f = m - 1", "d = m + 1", "d_rest = m - (d - 1)", "g = f / d",

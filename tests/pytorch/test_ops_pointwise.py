@@ -97,6 +97,16 @@ class Pointwise(common.Case):
         self.same(lambda t: t.clamp(-1, 1), x)
         self.same(lambda t: torch.maximum(t, t.flip(0)) if t.device.type == "cpu" else torch.maximum(t, t.cpu().flip(0).to(t.device)), x)
 
+    def test_quotients_of_edges(self):
+        inf, nan = float("inf"), float("nan")
+        edges = torch.tensor([1.0, -1.0, 0.0, -0.0, inf, -inf, nan, 3.0e38, -3.0e38, 0.5, -0.5, 7.0, -7.0])
+        for times in (1, 20):
+            a, b = (t.flatten().repeat(times) for t in torch.meshgrid(edges, edges, indexing="ij"))
+            for mode in ("floor", "trunc", None):
+                self.check(f"{mode}", lambda x, y: torch.div(x, y, rounding_mode=mode), a, b, tol=0)
+            for number in (inf, -inf, 0.0, -0.5, 3.0):
+                self.check(f"// {number}", lambda x: x // number, a, tol=0)
+
 
 class Wide(common.Case):
     """64-bit integers and steps over elements, at sizes for the vector unit."""
