@@ -137,6 +137,8 @@ def overloads(signatures):
     rows = {}
     for archs, name, params in signatures:
         split = next((i for i, (kind, _) in enumerate(params) if not kind.endswith("*")), len(params))
+        if split == 0:  # an address in BT or FB is a number
+            split = max((i + 1 for i, (kind, _) in enumerate(params) if kind.endswith("*")), default=0)
         if split < len(params) and params[split][1] == "scalar":
             split += 1
         heads = ", ".join(f"{kind.replace('__', '').replace('const ', '')}{param}" if kind.endswith("*")

@@ -69,6 +69,9 @@ static void push_language(struct cc_args *args, const char *source)
         cc_args_push(args, "-fno-exceptions");
         cc_args_push(args, "-fno-rtti");
         cc_args_push(args, "-fno-threadsafe-statics");
+        // The linker refuses what is left of them (leo.ld), and cannot tell which they are.
+        cc_args_push(args, "-Wglobal-constructors");
+        cc_args_push(args, "-Wno-error=global-constructors");
     } else {
         cc_args_push(args, "-std=gnu11");
     }
@@ -122,8 +125,9 @@ static leo_status compile(const struct job *job, size_t index)
     cc_args_push(&args, "-c");
     cc_args_push(&args, "%s", opts->sources[index]);
     cc_args_push(&args, "-o%s.%zu.o", job->temps, index);
+    struct cc_last_line last = {0};
     leo_status status =
-        cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_hint_print, NULL, &job->fail);
+        cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_hint_print, &last, &job->fail);
     cc_args_finish(&args);
     return status == LEO_OK ? check_memories(job, index) : status;
 }
@@ -149,8 +153,9 @@ static leo_status link_image(const struct job *job, const char *output, bool wit
         cc_args_push(&args, "--strip-debug");
     }
     cc_args_push(&args, "-o%s", output);
+    struct cc_last_line last = {0};
     leo_status status =
-        cc_process_run_lines(CC_TOOL_LLD, &args, opts->verbose, cc_hint_print, NULL, &job->fail);
+        cc_process_run_lines(CC_TOOL_LLD, &args, opts->verbose, cc_hint_print, &last, &job->fail);
     cc_args_finish(&args);
     return status;
 }

@@ -56,7 +56,11 @@ const char *cc_hint_of(const char *line)
 void cc_hint_print(void *user, const char *line)
 {
     const char *hint = cc_hint_of(line);
-    (void)user;
+    struct cc_last_line *last = user;
+    if (strcmp(last->text, line) == 0) {
+        return; // lld looks at the assertions of its script more than once
+    }
+    snprintf(last->text, sizeof(last->text), "%s", line);
     fputs(line, stderr);
     if (hint) {
         fprintf(stderr, ">>> %s\n", hint);

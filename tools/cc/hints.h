@@ -6,7 +6,12 @@
 
 /** A sentence for a line of the linker that names an undefined symbol, else NULL. */
 const char *cc_hint_of(const char *line);
-/** Prints a line of the linker, and a sentence below it where there is one. `user` is not used. */
+/** A line that was printed; zero at first. */
+struct cc_last_line {
+    char text[512];
+};
+/** Prints a line of the linker, and a sentence below it where there is one; a line that comes twice
+ * in a row once. `user` is a struct cc_last_line. */
 void cc_hint_print(void *user, const char *line);
 
 /** The lines of one message of the compiler: its error, excerpts of the source, notes. */
