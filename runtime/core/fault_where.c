@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of what an address belongs to: on-chip array, argument, function. */
 #include "fault.h"
+#include "symbol.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -41,11 +42,13 @@ void rt_fault_array(struct rt_text *text, const struct rt_fault *fault, enum leo
     if (offset >= 1u << 24) {
         return;
     }
-    const char *name =
+    const char *found =
         find_object(fault->kernel->module->image, window + offset - LEO_MAP_IMAGE, &symbol);
-    if (!name) {
+    char name[256];
+    if (!found) {
         return;
     }
+    rt_symbol_plain(found, name, sizeof(name));
     uint64_t at = window + offset - LEO_MAP_IMAGE - symbol.st_value;
     if (at < symbol.st_size) {
         rt_text_append(text, " (array %s + %llu of %llu bytes)", name, (ull)at,

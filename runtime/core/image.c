@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image.h"
+#include "symbol.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -275,7 +276,13 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_c
 }
 
 // Looks a symbol up in .symtab, or in .dynsym if the file is stripped.
-bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *found)
+static bool is_called(const char *symbol, const GElf_Sym *entry, const char *name, bool plain)
+{
+    return plain ? GELF_ST_TYPE(entry->st_info) == STT_OBJECT && rt_symbol_is(symbol, name)
+                 : strcmp(symbol, name) == 0;
+}
+
+static bool find_symbol(const struct rt_image *image, const char *name, bool plain, GElf_Sym *found)
 {
     for (int pass = 0; pass < 2; pass++) {
         Elf_Scn *section = NULL;
@@ -289,7 +296,7 @@ bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *fou
             GElf_Sym symbol;
             for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
                 const char *text = elf_strptr(image->elf, header.sh_link, symbol.st_name);
-                if (text && symbol.st_shndx != SHN_UNDEF && strcmp(text, name) == 0) {
+                if (text && symbol.st_shndx != SHN_UNDEF && is_called(text, &symbol, name, plain)) {
                     *found = symbol;
                     return true;
                 }
@@ -297,6 +304,11 @@ bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *fou
         }
     }
     return false;
+}
+
+bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *found)
+{
+    return find_symbol(image, name, false, found) || find_symbol(image, name, true, found);
 }
 
 bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value)

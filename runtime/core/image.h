@@ -41,7 +41,7 @@ LEO_MUST_CHECK leo_status rt_kernel_check_chip(const struct rt_image *image,
                                                const struct leo_caps *caps);
 void rt_kernel_finish(struct leo_rt_kernel *kernel);
 
-/** A symbol by its name. */
+/** A symbol by its name, or a variable by the name that a C++ source has for it. */
 bool rt_image_find(const struct rt_image *image, const char *name, GElf_Sym *found);
 /** Link address of a symbol. */
 bool rt_image_symbol(const struct rt_image *image, const char *name, uint64_t *value);

@@ -157,6 +157,34 @@ static void mistakes_are_told_with_names(void)
     scratch_finish(&scratch);
 }
 
+/* Arrays of C++ are static: their symbols are not their names. */
+static void arrays_of_cpp_have_their_names(void)
+{
+    char out[8192];
+    scratch_init(&scratch);
+    scratch_write(
+        &scratch, "a.cpp",
+        "#include <leo/device.h>\n"
+        "namespace net { __ubuf_array__ float inner[64]; }\n"
+        "__ubuf_array__ float outer[64];\n"
+        "extern \"C\" __global__ __vector__ void k(__gm__ float *x)\n"
+        "{ set_vector_mask(0, ~0ull);\n"
+        "  vector_dup(outer, 1.0f, 1, 1, 1, 8, 8); vector_dup(net::inner, 2.0f, 1, 1, 1, 8, 8);\n"
+        "  copy_ubuf_to_gm(x, outer, 0, 1, 8, 0, 0); }\n");
+    CU_ASSERT_EQUAL(scratch_run(&scratch, out, sizeof(out),
+                                "%s cc --soc ascend910b1 -Wno-unknown-attributes a.cpp -o a.elf",
+                                LEO_COMMAND),
+                    0);
+    expect("ascend910b1", "a.elf", "k", "--arg out:256", "(array outer + 0 of 256 bytes)");
+    CU_ASSERT_EQUAL(scratch_run(&scratch, out, sizeof(out),
+                                "%s run --soc ascend910b1 --check none a.elf --arg out:256 "
+                                "--dump ub:outer:f32 --dump ub:inner:f32",
+                                LEO_COMMAND),
+                    0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(out, "ub:inner:f32: 256 bytes"));
+    scratch_finish(&scratch);
+}
+
 /* The same in C and C++, where it fits and where it does not. */
 static void operands_that_do_not_fit_are_faults(void)
 {
@@ -215,6 +243,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"mistakes_are_told_with_names", mistakes_are_told_with_names},
         {"operands_that_do_not_fit_are_faults", operands_that_do_not_fit_are_faults},
+        {"arrays_of_cpp_have_their_names", arrays_of_cpp_have_their_names},
     };
     return leo_test_main("tools/fault_text", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
