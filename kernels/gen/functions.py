@@ -60,7 +60,7 @@ EXPANDED = {
     "ceil": ("x", "-floor(-x)"),
     "trunc": ("x", "signed(abs(floor(abs(x))), x)"),
     # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
-    "log1p": ("x", "1 + x == 1 ? x : x < 3.0e38 ? log(1 + x) * (x / (1 + x - 1)) : x"),
+    "log1p": ("x", "1 + x == 1 ? x : abs(x) < 100000000 ? log(1 + x) * (x / (1 + x - 1)) : log(x)"),
     "expm1": ("x", "exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
     "tanh": ("x", "abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
                   "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
