@@ -155,7 +155,7 @@ OP_INLINE void make_backward(const struct op_planes_args *t, const struct group 
     }
     multiply(t, scale, number_at(INVERSE), number_at(WEIGHT));
     if (t->training) {
-        scale_by(t, number_at(WORK), scale, -each);
+        scale_by(t, number_at(WORK), t->weighed ? number_at(INVERSE) : scale, -each);
         multiply(t, shift, number_at(WORK), number_at(SUM));
         multiply(t, slope, number_at(WORK), number_at(PRODUCT));
         multiply(t, slope, slope, number_at(INVERSE));

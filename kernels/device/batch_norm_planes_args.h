@@ -38,6 +38,7 @@ struct op_planes_args {
     float inverse_count, eps, momentum, unbiased; /**< unbiased: count / (count - 1) */
     uint8_t inverse;     /**< `second` is 1 / sqrt(variance + eps), else the variance */
     uint8_t inverse_out; /**< the same of second_out */
+    uint8_t weighed;     /**< backward: the sums are of gradients times weights */
     uint8_t training;    /**< backward; 0: statistics do not depend on x */
 };
 

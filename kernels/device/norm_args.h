@@ -70,4 +70,7 @@ struct op_batch_norm_gradient_args {
     uint8_t source;
     uint8_t training; /**< 0: statistics do not depend on the input */
     uint8_t no_mean;  /**< the mean is 0, not that of the input */
+    /* Of planes alone: */
+    uint8_t weighed_sums; /**< the sums given are of gradients times weights already */
+    uint64_t count;       /**< elements the sums are of; 0: images * length */
 };

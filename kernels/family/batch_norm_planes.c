@@ -31,12 +31,15 @@ static void cut(const struct op_plan *plan, const struct op_tensor *x, struct op
     const unsigned unit = op_type_bytes(x->type);
     const int64_t images = x->dim[0], channels = x->dim[1], length = length_of(x);
     const bool tails = op_plan_chip(plan) == OP_ON_910A && length * unit % BLOCK != 0;
-    const int64_t lines = tails ? (int64_t)op_row_granule((uint64_t)length, unit) : 1;
-    int64_t width = op_round_up(op_parts(channels, GROUPS), OP_PLANE_LANES);
-    width = width > OP_PLANE_WIDTH ? OP_PLANE_WIDTH : width;
-    width = width < lines ? lines : width;
-    const int64_t granule = BLOCK / unit, pitch = op_round_up(length, granule),
-                  most = OP_PLANE_TILE_BYTES / unit / width; // elements of a channel in a tile
+    const int64_t lines = tails ? (int64_t)op_row_granule((uint64_t)length, unit) : 1,
+                  step = lines > OP_PLANE_LANES ? lines : OP_PLANE_LANES, granule = BLOCK / unit,
+                  pitch = op_round_up(length, granule);
+    int64_t width = op_round_up(op_parts(channels, GROUPS), step);
+    width = width > OP_PLANE_WIDTH && step <= OP_PLANE_WIDTH ? OP_PLANE_WIDTH : width;
+    while (tails && width > step && pitch * width * unit > OP_PLANE_TILE_BYTES) {
+        width -= step; // such planes are not cut into pieces
+    }
+    const int64_t most = OP_PLANE_TILE_BYTES / unit / width; // elements of a channel in a tile
     args->images = (uint64_t)images;
     args->channels = (uint64_t)channels;
     args->length = (uint64_t)length;
@@ -247,5 +250,7 @@ leo_status op_planes_plan_backward(struct op_plan *plan, const struct op_planes 
     args.counter = numbers->counter;
     args.replicas = numbers->replicas;
     args.training = numbers->training;
+    args.weighed = numbers->weighed_sums;
+    args.inverse_count = numbers->count ? 1 / (float)numbers->count : args.inverse_count;
     return finish(plan, maps, "backward", "planes_gradients", &args);
 }

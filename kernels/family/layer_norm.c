@@ -2,6 +2,7 @@
 /* Normalisations whose rows are contiguous: LayerNorm and RmsNorm (a weight for each element of a
  * row), GroupNorm (a row is a group of planes, a weight is a plane's). */
 #include "dims.h"
+#include "group_norm.h"
 #include "norm.h"
 
 #include "../device/layer_norm_args.h"
@@ -288,8 +289,37 @@ static leo_status plan_passes(struct norm *norm)
                               tensor_of(norm, names->out));
 }
 
+// GroupNorm by planes; false: the input has rows of weights, or planes that the passes do not take.
+static bool is_group_norm(const struct norm *norm, struct op_group_norm *out)
+{
+    const struct names *names = norm->names;
+    *out = (struct op_group_norm){.call = norm->call};
+    if (!op_call_has(norm->call, "HxW")) {
+        return false;
+    }
+    out->images = op_call_int(norm->call, "N");
+    out->channels = op_call_int(norm->call, "C");
+    out->groups = op_call_int(norm->call, "group");
+    out->length = op_call_int(norm->call, "HxW");
+    out->x = &norm->in;
+    out->gradient = tensor_of(norm, names->gradient);
+    out->gamma = tensor_of(norm, names->weight);
+    out->beta = tensor_of(norm, names->bias);
+    out->out = tensor_of(norm, names->out);
+    out->mean = tensor_of(norm, names->mean);
+    out->inverse = tensor_of(norm, names->inverse);
+    out->gamma_gradient = tensor_of(norm, names->weight_gradient);
+    out->beta_gradient = tensor_of(norm, names->bias_gradient);
+    out->eps = names->eps ? op_call_real(norm->call, names->eps) : 0;
+    return op_group_norm_fits(out);
+}
+
 static leo_status plan_forward(struct norm *norm)
 {
+    struct op_group_norm planes;
+    if (is_group_norm(norm, &planes)) {
+        return op_group_norm_forward(&planes);
+    }
     return fits_tile(norm) ? plan_tiles(norm) : plan_passes(norm);
 }
 
@@ -492,6 +522,13 @@ static leo_status plan_backward(struct norm *norm)
     }
     if (status == LEO_OK) {
         status = take_wanted(norm, norm->names->bias_gradient, 2, &to_bias);
+    }
+    struct op_group_norm planes;
+    if (status == LEO_OK && is_group_norm(norm, &planes)) {
+        planes.out = to_input ? planes.out : NULL;
+        planes.gamma_gradient = to_weight ? planes.gamma_gradient : NULL;
+        planes.beta_gradient = to_bias ? planes.beta_gradient : NULL;
+        return op_group_norm_backward(&planes);
     }
     if (status == LEO_OK && fits_gradient_tile(norm, to_input)) {
         return plan_gradient_tiles(norm, to_input, to_weight, to_bias);

@@ -313,6 +313,49 @@ static void run_layer(int64_t rows, int64_t length, enum op_type type, enum rig_
     end(&v, t, TENSORS);
 }
 
+static void run_group(int64_t images, int64_t channels, int64_t length, int64_t groups,
+                      enum op_type type, enum rig_layout layout)
+{
+    const int64_t dim[] = {images, channels, length}, per_group[] = {images, groups},
+                  *one = &dim[1];
+    struct rig_tensor t[TENSORS] = {make(type, 3, dim, layout, 1),
+                                    make(type, 1, one, RIG_DENSE, 2),
+                                    make(type, 1, one, RIG_DENSE, 3),
+                                    make(type, 3, dim, layout, 4),
+                                    make(type, 3, dim, RIG_SLICED, 5),
+                                    make(OP_TYPE_F32, 2, per_group, RIG_DENSE, 6),
+                                    make(OP_TYPE_F32, 2, per_group, RIG_DENSE, 7),
+                                    make(type, 3, dim, RIG_DENSE, 8),
+                                    make(type, 1, one, RIG_DENSE, 9),
+                                    make(type, 1, one, RIG_DENSE, 10)};
+    const struct shape shape = {images * channels * length, channels / groups * length,
+                                images * groups, length, channels};
+    struct wanted v = compute(&shape, &t[IN], &t[WEIGHT], &t[BIAS], &t[GRADIENT], 1e-5);
+    aclBoolArray *wanted = aclCreateBoolArray(mask, 3);
+    const union op_test_arg forward[] = {{.tensor = t[IN].acl},     {.tensor = t[WEIGHT].acl},
+                                         {.tensor = t[BIAS].acl},   {.integer = images},
+                                         {.integer = channels},     {.integer = length},
+                                         {.integer = groups},       {.real = 1e-5},
+                                         {.tensor = t[OUT].acl},    {.tensor = t[MEAN].acl},
+                                         {.tensor = t[INVERSE].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("GroupNorm"), forward, true), 0);
+    expect(&t[OUT], v.y, "GroupNorm");
+    expect(&t[MEAN], v.mean, "GroupNorm's meanOut");
+    expect(&t[INVERSE], v.inverse, "GroupNorm's rstdOut");
+    const union op_test_arg backward[] = {
+        {.tensor = t[GRADIENT].acl}, {.tensor = t[IN].acl},     {.tensor = t[MEAN].acl},
+        {.tensor = t[INVERSE].acl},  {.tensor = t[WEIGHT].acl}, {.integer = images},
+        {.integer = channels},       {.integer = length},       {.integer = groups},
+        {.bools = wanted},           {.tensor = t[DX].acl},     {.tensor = t[DW].acl},
+        {.tensor = t[DB].acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("GroupNormBackward"), backward, true), 0);
+    expect(&t[DX], v.dx, "GroupNorm's gradInput");
+    expect(&t[DW], v.dw, "GroupNorm's gradGammaOut");
+    expect(&t[DB], v.db, "GroupNorm's gradBetaOut");
+    aclDestroyBoolArray(wanted);
+    end(&v, t, TENSORS);
+}
+
 /* Root mean square norm: y = x inverse w, dx = inverse (g w - x inverse^2 mean(g w x)). */
 static void compute_root(struct rig_tensor *t, double *dx, double *dw)
 {
@@ -372,6 +415,11 @@ static void norms_and_gradients_equal_double(void)
             run_batch(2, 70, 16, types[t], (enum rig_layout)layout);
             run_layer(70, 40, types[t], (enum rig_layout)layout);
         }
+        run_group(3, 24, 48, 4, types[t], RIG_DENSE);
+        run_group(2, 32, 196, 32, types[t], RIG_PERMUTED);
+        run_group(2, 6, 3000, 1, types[t], RIG_DENSE);
+        run_group(9, 256, 196, 32, types[t], RIG_DENSE);
+        run_group(2, 12, 7, 3, types[t], RIG_DENSE); // planes too short to be lanes
         run_batch(5, 3, 7, types[t], RIG_DENSE);
         run_batch(2, 2, 4000, types[t], RIG_DENSE);
         run_batch(1, 200, 784, types[t], RIG_DENSE);
