@@ -49,7 +49,7 @@ void sim_stores_add(struct sim_store_list *list, const struct sim_store *store)
             list->capacity = capacity;
         }
     }
-    if (list->count == list->capacity) {
+    if (list->count && list->count == list->capacity) {
         forget(list, (list->count + 1) / 2);
     }
     if (list->count < list->capacity) {

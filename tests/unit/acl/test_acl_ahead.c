@@ -63,7 +63,7 @@ static uint64_t others_us(void)
 // Until the other threads have computed what they can, as far as that shows.
 static void pause_for_values(void)
 {
-    enum { TURN_US = 20000, MOST_TURNS = 100 };
+    enum { TURN_US = 20000, MOST_TURNS = 25 };
     const uint64_t begin = others_us();
     uint64_t before = begin, now = begin;
     for (int turn = 0; turn < MOST_TURNS && (now == begin || now != before); turn++) {

@@ -168,6 +168,39 @@ static void state_of_devices_and_contexts(void)
     end();
 }
 
+// As many as the device says it has left, and not one more.
+static void as_many_streams_as_are_left(void)
+{
+    enum { MOST = 4096 };
+    static aclrtStream streams[MOST];
+    uint32_t left = 0, none = 1;
+    aclrtStream more;
+    begin();
+    OK(aclrtGetStreamAvailableNum(&left));
+    CU_ASSERT_FATAL(left > 8 && left <= MOST);
+    for (uint32_t i = 0; i < left; i++) {
+        OK(aclrtCreateStream(&streams[i]));
+    }
+    OK(aclrtGetStreamAvailableNum(&none));
+    CU_ASSERT_EQUAL(none, 0);
+    CU_ASSERT_NOT_EQUAL(aclrtCreateStream(&more), ACL_SUCCESS);
+    OK(aclrtDestroyStream(streams[left / 2]));
+    OK(aclrtCreateStream(&streams[left / 2]));
+    for (uint32_t i = 0; i < left; i++) {
+        OK(aclrtDestroyStream(streams[i]));
+    }
+    end();
+}
+
+static void the_device_has_no_aicpu(void)
+{
+    int64_t cores = -1;
+    begin();
+    OK(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_AICPU_CORE_NUM, &cores));
+    CU_ASSERT_EQUAL(cores, 0);
+    end();
+}
+
 static void streams_say_how_they_were_made(void)
 {
     aclrtStream stream;
@@ -374,6 +407,8 @@ int main(int argc, char **argv)
         {"functions_with_nothing_behind_them_say_so", functions_with_nothing_behind_them_say_so},
         {"ids_of_devices", ids_of_devices},
         {"state_of_devices_and_contexts", state_of_devices_and_contexts},
+        {"as_many_streams_as_are_left", as_many_streams_as_are_left},
+        {"the_device_has_no_aicpu", the_device_has_no_aicpu},
         {"streams_say_how_they_were_made", streams_say_how_they_were_made},
         {"events_in_every_form", events_in_every_form},
         {"memory_in_every_form", memory_in_every_form},
