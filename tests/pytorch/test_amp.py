@@ -86,8 +86,8 @@ class Amp(common.Case):
 
     @unittest.skipIf(common.HAS_BF16, "the first 910 only")
     def test_what_lies_between_rows_is_no_overflow(self):
-        """Rows that are no whole blocks, in memory that held the largest numbers: gaps are loaded and computed with the rest."""
-        norm = torch.nn.BatchNorm2d(64).half().npu()
+        """Rows that are no whole blocks, in memory that held the largest numbers or none: gaps are loaded and computed with the rest."""
+        norm, some = torch.nn.BatchNorm2d(64).half().npu(), torch.nn.BatchNorm2d(20).npu()
 
         def gradient(function, *shape):
             x = torch.randn(*shape).half().npu().requires_grad_()
@@ -97,13 +97,16 @@ class Amp(common.Case):
         for name, compute in (("softmax", lambda: gradient(lambda x: F.softmax(x, -1), 5, 7)),
                               ("logarithm", lambda: gradient(lambda x: F.log_softmax(x, -1), 3, 9000 + 3)),
                               ("layer norm", lambda: gradient(lambda x: F.layer_norm(x, (13,)), 9, 13)),
-                              ("batch norm", lambda: gradient(norm, 4, 64, 7, 7))):
-            large = [torch.full((size,), 65504.0).half().npu() for size in (64, 256, 512, 20000, 100000, 1 << 21) for _ in range(8)]
-            torch.maximum(large[-1], large[-1])
-            del large
-            torch_npu.npu.utils.clear_npu_overflow_flag()
-            compute()
-            self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag(), name)
+                              ("group norm", lambda: gradient(lambda x: F.group_norm(x, 3), 2, 6, 5, 7)),
+                              ("batch norm", lambda: gradient(norm, 4, 64, 7, 7)), ("of few channels", lambda: gradient(some, 3, 20, 5, 5))):
+            for before in (65504.0, float("nan")):
+                large = [torch.full((size,), before).half().npu() for size in (64, 256, 512, 20000, 100000, 1 << 20)
+                         for _ in range(8)]
+                torch.maximum(large[-1], large[-1])
+                del large
+                torch_npu.npu.utils.clear_npu_overflow_flag()
+                compute()
+                self.assertFalse(torch_npu.npu.utils.get_npu_overflow_flag(), f"{name} {before}")
 
     @unittest.skipUnless(common.HAS_BF16, "from the 910B on")
     def test_910b_has_infinities(self):
