@@ -36,6 +36,7 @@ struct conv_flat_tile {
     uint32_t image, position, positions; /* the last: of an image */
     uint32_t rows, first_block, blocks;
     uint32_t map_turn; /* group of channels of a chunk to load first */
+    uint32_t start;    /* chunk to begin with */
 };
 
 /** Windows and units of them that img2col makes a matrix of. */

@@ -82,16 +82,18 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
 }
 
 // The same of op_conv_flat: no more than it takes that few enough cores meet, more of weights that
-// stay, which are loaded once. Turned weights are
+// stay for several tiles. Turned weights are
 // loaded by blocks or by groups, what is fewer: a piece is some of the others of one.
 static void set_flat_pieces(const struct op_conv_room *room, const struct op_conv_tiling *tile,
                             struct op_conv_cube_args *args)
 {
+    const bool often = !tile->resident || args->tiles <= room->cores;
     const int64_t share = op_chip_line_sharers(room->chip), chunk = tile->chunk,
                   blocks = op_least(args->n1, tile->part),
                   cores = op_least(args->tiles, room->cores),
                   sharers = op_parts(cores, args->tiles_n),
-                  pieces = op_parts(tile->resident ? PIECES_A_CORE * sharers : sharers, share);
+                  pieces = often ? op_parts(sharers, args->chunks)
+                                 : op_parts(PIECES_A_CORE * sharers, share);
     const bool turned = args->flags & OP_CONV_CUBE_TURN;
     const int64_t outer = op_least(chunk, blocks), inner = op_most(chunk, blocks),
                   part = turned ? 1 : op_parts(blocks, op_least(op_parts(pieces, chunk), blocks)),
@@ -148,6 +150,7 @@ static void set_flat_tiling(const struct op_conv_room *room, const struct op_con
     args->tile_m = (uint32_t)tile->m;
     args->tile_n1 = (uint32_t)tile->n1;
     args->chunk = (uint32_t)tile->chunk;
+    args->chunks = (uint32_t)op_parts(args->c1, tile->chunk);
     args->part = (uint32_t)tile->part;
     args->k_step = (uint32_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
     args->tiles_m = (uint32_t)op_parts(rows, tile->m);

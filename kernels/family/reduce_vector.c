@@ -6,6 +6,8 @@
  */
 #include "reduce_vector.h"
 
+#include "../chip/chip.h"
+
 #include "../device/reduce_vector_args.h"
 
 #include <math.h>
@@ -60,9 +62,9 @@ static uint64_t parts(uint64_t count, uint64_t size)
     return (count + size - 1) / size;
 }
 
-static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_args *args)
+static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_args *args,
+                                 uint32_t cores)
 {
-    const uint32_t cores = op_plan_vector_cores(plan);
     const uint64_t units = args->outer * args->pieces;
     uint64_t chunk = parts(parts(args->inner, parts(cores, units)), LINE) * LINE;
     chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
@@ -72,6 +74,19 @@ static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_a
     args->per_block = share.per_block;
     return op_plan_launch(plan, "reduce_vector", "reduce_columns", share.blocks, args,
                           sizeof(*args), 2);
+}
+
+// Cores that share `bytes`: one after the other begins, so little work is done sooner by few.
+static uint32_t cores_for(struct op_plan *plan, uint64_t bytes)
+{
+    const struct op_chip *chip = op_chip_find(op_plan_caps(plan));
+    const uint64_t cycles = 2 * bytes / chip->l2_read_rate; // as many cores share the L2
+    const uint32_t most = op_plan_vector_cores(plan);
+    uint32_t cores = 1;
+    while (cores < most && (uint64_t)cores * cores * chip->block_spread < cycles) {
+        cores++;
+    }
+    return cores;
 }
 
 leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,
@@ -87,7 +102,8 @@ leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *row
     args.length = args.piece = (uint64_t)rows->dim[0];
     args.inner = args.in_pitch = args.out_pitch = (uint64_t)rows->dim[1];
     args.scale = 1;
-    return launch_columns(plan, &args);
+    return launch_columns(plan, &args,
+                          cores_for(plan, (args.length + 1) * args.inner * sizeof(float)));
 }
 
 // [outer, length, inner] -> f32 [outer, pieces, inner]; *made is where they are.
@@ -111,7 +127,7 @@ static leo_status plan_stage(struct work *work, struct op_reduce_vector_args *ar
         return op_plan_launch(work->plan, "reduce_vector", "reduce_rows", share.blocks, args,
                               sizeof(*args), 2);
     }
-    return launch_columns(work->plan, args);
+    return launch_columns(work->plan, args, cores);
 }
 
 // How long a piece is: all of it unless it is long and there is not enough else to do.
