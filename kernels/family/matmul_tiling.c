@@ -14,7 +14,11 @@ enum {
     PIECED_CHUNKS = 64, /* [A] chunks of a core: with more the cores drift apart by themselves, and
                            pieces cost what they save (43 of 2048^3 gain 6 %, 341 of 4096^3 lose
                            9 %) */
-    ROUNDS_MOST = 4, /* [A] tiles a core: with more, a last round that is not full costs little */
+    LINE = 128,         /* [P] bytes of a line of the L2 */
+    PART_OF_LINE = 32, /* [A] of equals, tiles of whole lines: what is moved is more, 96 on average,
+                          but with that tiles get so large that cores idle (896^3 on the 910A
+                          takes 41 % longer) */
+    ROUNDS_MOST = 4,   /* [A] tiles a core: with more, a last round that is not full costs little */
 };
 
 static uint32_t up16(uint32_t n)
@@ -32,6 +36,12 @@ static uint64_t parts(uint64_t count, uint64_t size)
     return (count + size - 1) / size;
 }
 
+/* What a row of a tile costs in bytes: memory moves whole lines. */
+static uint64_t row_bytes(uint64_t bytes, uint64_t pitch)
+{
+    return (bytes | pitch) % LINE ? bytes + PART_OF_LINE : bytes;
+}
+
 /* Cycles of the busiest core: the larger of multiplying and loading, tile after tile. */
 static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
                          const struct op_matmul_args *args, uint32_t unit, uint32_t tile_m,
@@ -43,7 +53,11 @@ static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
         parts(matrices * parts(args->m, tile_m) * parts(args->n, tile_n), cores);
     const uint64_t k = up16(args->k);
     const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
-    const uint64_t load = (tile_m + (uint64_t)tile_n) * k * unit / chip->matmul_read_rate;
+    const bool by_k_a = !(args->flags & OP_MATMUL_TRANSPOSE_A),
+               by_k_b = args->flags & OP_MATMUL_TRANSPOSE_B; // else its rows are the tile's
+    const uint64_t a = by_k_a ? tile_m * unit : row_bytes(tile_m * unit, args->a_pitch * unit),
+                   b = by_k_b ? tile_n * unit : row_bytes(tile_n * unit, args->b_pitch * unit);
+    const uint64_t load = (a + b) * k / chip->matmul_read_rate;
     return rounds * ((multiply > load ? multiply : load) +
                      tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
 }
