@@ -550,15 +550,17 @@ struct seen {
     uint64_t stored, seen;
 };
 
-static void launch_word(aclrtFuncHandle kernel, aclrtStream stream, void *word, uint32_t turns,
-                        bool takes_turns)
+// With numbers behind the word if there are any.
+static void launch_word(aclrtFuncHandle kernel, aclrtStream stream, void *word, uint32_t turns)
 {
     aclrtArgsHandle args;
     aclrtParamHandle param;
+    uint32_t tells = 0;
     OK(aclrtKernelArgsInit(kernel, &args));
     OK(aclrtKernelArgsAppend(args, &word, sizeof(word), &param));
-    if (takes_turns) {
+    if (turns) {
         OK(aclrtKernelArgsAppend(args, &turns, sizeof(turns), &param));
+        OK(aclrtKernelArgsAppend(args, &tells, sizeof(tells), &param));
     }
     OK(aclrtKernelArgsFinalize(args));
     OK(aclrtLaunchKernelWithConfig(kernel, 1, stream, NULL, args, NULL));
@@ -576,7 +578,7 @@ static void submit_watcher(enum watcher watcher, aclrtBinHandle polling, struct 
         launch(run, stream);
     }
     OK(aclrtBinaryGetFunction(polling, "wait_for", &waits));
-    launch_word(waits, stream, word, 0, false);
+    launch_word(waits, stream, word, 0);
 }
 
 static struct seen run_watcher(enum watcher watcher, const char *ahead, bool pauses)
@@ -591,7 +593,7 @@ static struct seen run_watcher(enum watcher watcher, const char *ahead, bool pau
     setenv("LEO_AHEAD", ahead, 1);
     acl_begin("ascend910b1", &binary);
     OK(aclrtBinaryLoadFromData(acl_poll_kernels_elf, acl_poll_kernels_elf_bytes, NULL, &polling));
-    OK(aclrtBinaryGetFunction(polling, "handed_on", &stores));
+    OK(aclrtBinaryGetFunction(binary, "step_lines", &stores));
     OK(aclrtBinaryGetFunction(binary, "count_up", &run.kernel));
     OK(aclrtCreateStream(&from));
     OK(aclrtCreateStream(&to));
@@ -599,7 +601,7 @@ static struct seen run_watcher(enum watcher watcher, const char *ahead, bool pau
     OK(aclrtCreateEventWithFlag(&seen, ACL_EVENT_TIME_LINE));
     OK(aclrtMalloc(&word, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemset(word, 4096, 0, 4096));
-    launch_word(stores, from, word, 20000, true);
+    launch_word(stores, from, word, 20000); // of a file that does not poll
     OK(aclrtRecordEvent(stored, from));
     if (pauses) { // in which the store's value may be computed
         pause_for_values();
