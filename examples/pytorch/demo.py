@@ -45,6 +45,8 @@ def main():
     model = torchvision.models.resnet18(num_classes=len(train.dataset.classes)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     model, optimizer = amp.initialize(model, optimizer, opt_level="O2", loss_scale=128.0, verbosity=0)
+    # Falls to nothing at the last step, so that the accuracy settles.
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs * len(train))
     print(f"ResNet-18 on a simulated {torch.npu.get_device_name(0)}: {len(train.dataset)} pictures of "
           f"{len(train.dataset.classes)} kinds, batch {options.batch}")
     began = time.monotonic()
@@ -59,6 +61,7 @@ def main():
             with amp.scale_loss(loss, optimizer) as scaled:
                 scaled.backward()
             optimizer.step()
+            schedule.step()
             end.record()
             torch.npu.synchronize()
             sys.stdout.write(f"\repoch {epoch}/{options.epochs}  step {step:2}/{len(train)}  loss {loss.item():6.3f}  "

@@ -186,6 +186,27 @@ class Apex(common.Case):
         for a, b in zip(*grads):
             self.expect_close(b, a, rtol=5e-2, atol=2e-3)
 
+    def test_learning_rate_schedulers(self):
+        images, labels = (x.to(DEVICE) for x in self.batches[0])
+        for before in (True, False):
+            model = copy.deepcopy(self.model).to(DEVICE)
+            optimizer = SGD(model.parameters())
+            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.1) if before else None
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                model, optimizer = amp.initialize(model, optimizer, opt_level="O2", loss_scale=128.0)
+                schedule = schedule or torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.1)
+                for _ in range(2):
+                    weights = next(model.parameters()).detach().clone()
+                    loss = nn.functional.cross_entropy(model(images), labels)
+                    optimizer.zero_grad()
+                    with amp.scale_loss(loss, optimizer) as scaled:
+                        scaled.backward()
+                    optimizer.step()
+                    schedule.step()
+            self.assertFalse(torch.equal(next(model.parameters()), weights))
+            self.assertAlmostEqual(optimizer.param_groups[0]["lr"], 0.0005)
+
     def test_wrong_use_is_told(self):
         model = nn.Linear(2, 2).to(DEVICE)
         with self.assertRaisesRegex(RuntimeError, "opt_level '02'"):

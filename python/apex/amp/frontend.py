@@ -3,6 +3,7 @@
 
 import contextlib
 import functools
+import types
 import warnings
 
 import torch
@@ -52,7 +53,7 @@ class _Optimizer:
         step, zero_grad = optimizer.step, optimizer.zero_grad
 
         @functools.wraps(step)
-        def patched_step(closure=None):
+        def patched_step(_, closure=None):
             if closure is not None:
                 raise RuntimeError("apex.amp: optimizer.step(closure) is not supported")
             if self.skip:
@@ -64,7 +65,7 @@ class _Optimizer:
             return result
 
         @functools.wraps(zero_grad)
-        def patched_zero_grad(set_to_none=None):
+        def patched_zero_grad(_, set_to_none=None):
             fused = getattr(optimizer, "is_fused_optimizer", False)
             if set_to_none is None:
                 set_to_none = not fused
@@ -75,7 +76,9 @@ class _Optimizer:
             if self.masters or fused:
                 zero_grad(set_to_none=set_to_none and not fused)
 
-        optimizer.step, optimizer.zero_grad = patched_step, patched_zero_grad
+        # Methods, not functions: learning rate schedulers look for the function below one.
+        optimizer.step = types.MethodType(patched_step, optimizer)
+        optimizer.zero_grad = types.MethodType(patched_zero_grad, optimizer)
 
     def begin(self):
         for part in [*self.gradients, *([self.masters] if self.masters else [])]:
