@@ -133,12 +133,23 @@ static void run_add(struct rig *rig)
 }
 
 /* A number a row: filled in again where the row before was read. */
+static void run_number_of_rows(struct rig *rig, uint32_t rows, uint32_t columns)
+{
+    struct rig_buffer x = rig_put(rig, LEO_DTYPE_F32, rows, columns, NULL),
+                      number = rig_put(rig, LEO_DTYPE_F32, rows, 1, NULL),
+                      y = rig_put(rig, LEO_DTYPE_F32, rows, columns, NULL);
+    CU_ASSERT_EQUAL(LEO_OP(rig->context, "Mul", t(&x), t(&number), t(&y)), LEO_OK);
+}
+
 static void run_number_a_row(struct rig *rig)
 {
-    struct rig_buffer x = rig_put(rig, LEO_DTYPE_F32, ROWS, COLUMNS, NULL),
-                      number = rig_put(rig, LEO_DTYPE_F32, ROWS, 1, NULL),
-                      y = rig_put(rig, LEO_DTYPE_F32, ROWS, COLUMNS, NULL);
-    CU_ASSERT_EQUAL(LEO_OP(rig->context, "Mul", t(&x), t(&number), t(&y)), LEO_OK);
+    run_number_of_rows(rig, ROWS, COLUMNS);
+}
+
+/* Rows longer than a tile. */
+static void run_number_a_long_row(struct rig *rig)
+{
+    run_number_of_rows(rig, 6, 20000);
 }
 
 /* A chain of instructions, each of which reads what the one before wrote. */
@@ -184,10 +195,11 @@ static void run_momentum(struct rig *rig)
 /** A kernel file, and uses of it that together need all of its synchronisation. */
 static const struct subject {
     const char *name;
-    void (*run[5])(struct rig *rig);
+    void (*run[6])(struct rig *rig);
 } subjects[] = {
     {"matmul", {run_matmul, run_plain_matmul, run_small_matmul}},
-    {"tile", {run_add, run_number_a_row, run_chain, run_threshold, run_compare}},
+    {"tile",
+     {run_add, run_number_a_row, run_number_a_long_row, run_chain, run_threshold, run_compare}},
     {"momentum", {run_momentum}},
 };
 
