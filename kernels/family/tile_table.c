@@ -10,10 +10,15 @@
 
 enum { BLOCK = 32 }; // bytes the coupled core copies
 
+/* Programs of one tensor, and of a list of them. */
+struct programs {
+    const char *single, *lists;
+};
+
 /* A table being made, and the steps that it replaces. */
 struct table {
     struct op_plan *plan;
-    const char *program;
+    const struct programs *programs;
     struct op_tile_table_args args;
     size_t bytes; /* of the launch */
     uint32_t members, step[OP_TABLE_MEMBERS];
@@ -63,7 +68,7 @@ static void add_member(struct table *table, uint32_t step, const struct op_tile_
 static void collect(struct table *table, uint32_t first, uint32_t end)
 {
     size_t bytes;
-    const struct op_tile_args *args = row_of(table->plan, first, table->program, &bytes);
+    const struct op_tile_args *args = row_of(table->plan, first, table->programs->single, &bytes);
     table->members = 0;
     table->count = 0;
     if (!args) {
@@ -76,7 +81,8 @@ static void collect(struct table *table, uint32_t first, uint32_t end)
     for (uint32_t step = first + 1; step < end && table->members < OP_TABLE_MEMBERS &&
                                     (table->members + 1) * (1u + args->ins) <= OP_TABLE_ADDRESSES;
          step++) {
-        const struct op_tile_args *other = row_of(table->plan, step, table->program, &bytes);
+        const struct op_tile_args *other =
+            row_of(table->plan, step, table->programs->single, &bytes);
         if (other && is_same_list(&table->args.tile, table->bytes, other, bytes)) {
             add_member(table, step, other);
         }
@@ -118,14 +124,15 @@ static leo_status launch(struct table *table)
     for (uint32_t i = table->members; i-- > 0;) {
         op_plan_drop_step(table->plan, table->step[i]);
     }
-    return op_plan_launch(table->plan, table->program, "tile_run_table", blocks, &table->args,
-                          offsetof(struct op_tile_table_args, tile) + table->bytes,
+    return op_plan_launch(table->plan, table->programs->lists, "tile_run_table", blocks,
+                          &table->args, offsetof(struct op_tile_table_args, tile) + table->bytes,
                           OP_TABLE_ADDRESSES);
 }
 
 leo_status op_tile_table_join(struct op_plan *plan, uint32_t from)
 {
-    static const char *const programs[] = {"tile", "tile_rescue"};
+    static const struct programs programs[] = {{"tile", "tile_table"},
+                                               {"tile_rescue", "tile_rescue_table"}};
     uint32_t end = op_plan_steps(plan);
     leo_status status = LEO_OK;
     if (end - from < 2) {
@@ -138,7 +145,7 @@ leo_status op_tile_table_join(struct op_plan *plan, uint32_t from)
     }
     table->plan = plan;
     for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        table->program = programs[i];
+        table->programs = &programs[i];
         for (uint32_t step = from; status == LEO_OK && step < end;) {
             collect(table, step, end);
             if (table->members < 2) {
