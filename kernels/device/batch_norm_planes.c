@@ -61,18 +61,18 @@ OP_INLINE void begin_numbers(const struct op_planes_args *t, const struct group 
     if (t->parts) {
         load_records(t, g, r, 0);
     }
-    load_numbers(t, g, t->mean, MEAN);
-    load_numbers(t, g, t->second, t->inverse ? INVERSE : VARIANCE);
-    load_numbers(t, g, t->weight, WEIGHT);
+    load_numbers(g, t->mean, MEAN);
+    load_numbers(g, t->second, t->inverse ? INVERSE : VARIANCE);
+    load_numbers(g, t->weight, WEIGHT);
     if (backward) {
-        load_numbers(t, g, t->sums[0], SUM);
-        load_numbers(t, g, t->sums[1], PRODUCT);
+        load_numbers(g, t->sums[0], SUM);
+        load_numbers(g, t->sums[1], PRODUCT);
     } else {
-        load_numbers(t, g, t->bias, BIAS);
+        load_numbers(g, t->bias, BIAS);
     }
     if (writes && !backward) { // the running statistics are of the block alone that writes them
-        load_numbers(t, g, t->running[0], RUNNING_MEAN);
-        load_numbers(t, g, t->running[1], RUNNING_VARIANCE);
+        load_numbers(g, t->running[0], RUNNING_MEAN);
+        load_numbers(g, t->running[1], RUNNING_VARIANCE);
     }
     wait_loaded();
     clear_missing(g);
@@ -179,7 +179,7 @@ OP_INLINE void make_backward(const struct op_planes_args *t, const struct group 
 OP_INLINE void make_center(const struct op_planes_args *t, const struct group *g)
 {
     wait_flag(PIPE_V, PIPE_MTE2, EVENT);
-    load_numbers(t, g, t->mean, MEAN);
+    load_numbers(g, t->mean, MEAN);
     wait_loaded();
     spread(t, CENTER, number_at(MEAN));
     set_flag(PIPE_V, PIPE_MTE2, EVENT);

@@ -76,8 +76,7 @@ OP_INLINE void spread(const struct op_planes_args *t, enum of_channel to, uint32
 }
 
 /* Numbers of the group's channels, or the same for all if there are none. */
-OP_INLINE void load_numbers(const struct op_planes_args *t, const struct group *g, uint64_t from,
-                            enum number to)
+OP_INLINE void load_numbers(const struct group *g, uint64_t from, enum number to)
 {
     if (from) {
         op_load(number_at(to), from + g->first * 4, g->channels * 4);

@@ -227,6 +227,7 @@ OP_INLINE uint32_t widen(uint32_t raw, uint32_t wide, uint8_t repeats, uint32_t 
 OP_INLINE void narrow(const struct op_planes_args *t, const struct tile *tile, uint32_t raw,
                       uint32_t wide, uint32_t type)
 {
+    (void)type; // the first generation has one type of 16 bits
     op_clear_gaps(wide, tile->images * t->width, tile->positions, tile->pitch);
     const uint8_t repeats = take_all(t, tile);
 #if __NPU_ARCH__ == 2201

@@ -123,7 +123,8 @@ class Faults(unittest.TestCase):
     @unittest.skipIf(os.environ["LEO_TEST_SOC"] != "ascend910a", "the first 910 only")
     def test_a_part_of_a_tensor_in_the_chips_own_format(self):
         self.expect_told("x = torch_npu.npu_format_cast(torch.randn(2, 24, 6, 6).half().npu(), 3)\nx[:, 1::2] = 1.5\nprint(x.cpu())",
-                         "cannot be changed in place", "npu_format_cast", "allow_internal_format = False")
+                         "cannot be changed in place", "npu_format_cast", "allow_internal_format = False",
+                         ASCEND_LAUNCH_BLOCKING="1")
 
     def test_what_follows_a_fault_is_told_too(self):
         script = ("import torch, torch_npu\n"

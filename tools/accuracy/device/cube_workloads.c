@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cube workloads behind published measurements, written as those examples describe them. How
- * matrices come to L1 and results leave L0C is each generation's own: cube_path_*.h. */
+ * matrices come to L1 and results leave L0C is each generation's own: cube_path_*.inc. */
 #include <leo/device.h>
 
 /* What matmul_tiled is asked to do; sizes in elements. The last tiles and slices may be smaller. */
@@ -39,9 +39,9 @@ static uint32_t fractals(uint32_t elems)
 }
 
 #if __NPU_ARCH__ == 2201
-#include "cube_path_2201.h"
+#include "cube_path_2201.inc"
 #else
-#include "cube_path_1001.h"
+#include "cube_path_1001.inc"
 #endif
 
 /* Products of few fractals must be done before they are added to. */
