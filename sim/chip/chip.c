@@ -313,17 +313,6 @@ leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns)
     return status;
 }
 
-bool leo_sim_text_polls(const void *text, size_t bytes)
-{
-    struct sim_decoded *decoded;
-    if (sim_decoded_create(text, bytes, LEO_MAP_IMAGE, &decoded) != LEO_OK) {
-        return true;
-    }
-    const bool polls = sim_decoded_spins(decoded);
-    sim_decoded_destroy(decoded);
-    return polls;
-}
-
 void leo_sim_chip_watch(struct leo_sim_chip *chip)
 {
     take_chip(chip);

@@ -13,6 +13,7 @@
 #include "spin.h"
 
 #include <leo/alloc.h>
+#include <leo/sim.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,6 +336,17 @@ const struct sim_spin *sim_decoded_spins_at(const struct sim_decoded *decoded, u
 bool sim_decoded_spins(const struct sim_decoded *decoded)
 {
     return decoded->spins != 0;
+}
+
+bool leo_sim_text_polls(const void *text, size_t bytes)
+{
+    struct sim_decoded *decoded;
+    if (sim_decoded_create(text, bytes, LEO_MAP_IMAGE, &decoded) != LEO_OK) {
+        return true;
+    }
+    const bool polls = sim_decoded_spins(decoded);
+    sim_decoded_destroy(decoded);
+    return polls;
 }
 
 struct sim_scalar_next sim_scalar_next(const struct sim_scalar *scalar)
