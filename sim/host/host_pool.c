@@ -177,6 +177,18 @@ static void wait_for_all(struct sim_host_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+void sim_host_pool_run_here(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
+                            unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        atomic_store_explicit(&pool->done[i], false, memory_order_relaxed);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        work(user, i, 0);
+        atomic_store_explicit(&pool->done[i], true, memory_order_relaxed);
+    }
+}
+
 void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
                        unsigned count)
 {
@@ -184,13 +196,7 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
         count = MAX_ITEMS;
     }
     if (count <= 1 || pool->workers == 0) {
-        for (unsigned i = 0; i < count; i++) {
-            atomic_store_explicit(&pool->done[i], false, memory_order_relaxed);
-        }
-        for (unsigned i = 0; i < count; i++) {
-            work(user, i, 0);
-            atomic_store_explicit(&pool->done[i], true, memory_order_relaxed);
-        }
+        sim_host_pool_run_here(pool, work, user, count);
         return;
     }
     pool->work = work;

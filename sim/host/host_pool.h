@@ -22,6 +22,9 @@ unsigned sim_host_pool_threads(const struct sim_host_pool *pool);
  * are done. */
 void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
                        unsigned count);
+/** The same in the order of i on the caller's thread: for work shorter than waking another one. */
+void sim_host_pool_run_here(struct sim_host_pool *pool, sim_host_work_fn work, void *user,
+                            unsigned count);
 /**
  * Called from inside work item `index`: returns when all items from `first` to below it are done.
  * Items are claimed in rising order, so the lowest unfinished one never waits. Gives effects that

@@ -179,6 +179,13 @@ static void tell_traces(struct sim_scheduler *scheduler)
     }
 }
 
+/* Nothing of this core is left for the engine: the two have nothing to do side by side. */
+static bool has_no_past(const struct sim_scheduler *scheduler, unsigned id)
+{
+    const struct sim_time_log *log = &scheduler->cores->core[id].log;
+    return log->published == log->read;
+}
+
 void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps)
 {
     unsigned count = 0;
@@ -188,7 +195,11 @@ void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps)
             scheduler->run_core[count++] = (uint16_t)id;
         }
     }
-    sim_host_pool_run(scheduler->cores->pool, run_item, scheduler, count + 1);
+    if (count == 1 && has_no_past(scheduler, scheduler->run_core[0])) {
+        sim_host_pool_run_here(scheduler->cores->pool, run_item, scheduler, count + 1);
+    } else {
+        sim_host_pool_run(scheduler->cores->pool, run_item, scheduler, count + 1);
+    }
     for (unsigned i = 0; i < count; i++) {
         after_run(scheduler, scheduler->run_core[i]);
     }
