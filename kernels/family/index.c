@@ -161,6 +161,11 @@ struct advanced {
     bool together;
 };
 
+static bool holds_places(const struct op_tensor *index)
+{
+    return index->type == OP_TYPE_I64 || index->type == OP_TYPE_I32;
+}
+
 /*
  * torch marks a dimension that is not indexed by an empty tensor of shape [0] and self's type. If
  * self has integers it looks like an empty list of places, which it is where the result is empty,
@@ -168,8 +173,8 @@ struct advanced {
  */
 static bool may_be_skipped(const struct op_tensor *index, const struct op_tensor *self)
 {
-    const bool places = index->type == OP_TYPE_I64 || index->type == OP_TYPE_I32;
-    return index->rank == 1 && index->dim[0] == 0 && (!places || index->type == self->type);
+    return index->rank == 1 && index->dim[0] == 0 &&
+           (!holds_places(index) || index->type == self->type);
 }
 
 static bool takes_nothing(const struct op_call *call, const struct op_tensor_list *list,
@@ -197,7 +202,7 @@ static leo_status join_indices(const struct op_call *call, const struct op_tenso
     const bool nothing = takes_nothing(call, list, self);
     for (unsigned d = 0; d < list->count; d++) {
         const struct op_tensor *index = list->items[d];
-        const bool places = index && (index->type == OP_TYPE_I64 || index->type == OP_TYPE_I32);
+        const bool places = index && holds_places(index);
         if (!index || (may_be_skipped(index, self) && !(places && nothing))) {
             continue;
         }

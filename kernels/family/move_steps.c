@@ -30,6 +30,13 @@ leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *
     return launch(plan, &args, "move_split");
 }
 
+// The words of a dense i64 tensor: pairs side by side.
+static struct op_move_steps pairs(const struct op_tensor *wide)
+{
+    return (struct op_move_steps){
+        .groups = wide->addr, .rows = 1, .count = op_tensor_count(wide), .step = 2, .bytes = 4};
+}
+
 leo_status op_move_plan_words(struct op_plan *plan, const struct op_tensor *wide,
                               struct op_tensor *low, struct op_tensor *high)
 {
@@ -38,16 +45,14 @@ leo_status op_move_plan_words(struct op_plan *plan, const struct op_tensor *wide
         status = op_plan_temp(plan, OP_TYPE_I32, wide->rank, wide->dim, high);
     }
     const uint64_t planes[] = {low->addr, high->addr};
-    const struct op_move_steps steps = {
-        .groups = wide->addr, .rows = 1, .count = op_tensor_count(wide), .step = 2, .bytes = 4};
+    const struct op_move_steps steps = pairs(wide);
     return status == LEO_OK ? op_move_plan_split(plan, &steps, planes, 2) : status;
 }
 
 leo_status op_move_plan_low_words(struct op_plan *plan, const struct op_tensor *wide,
                                   const struct op_tensor *low)
 {
-    const struct op_move_steps steps = {
-        .groups = wide->addr, .rows = 1, .count = op_tensor_count(wide), .step = 2, .bytes = 4};
+    const struct op_move_steps steps = pairs(wide);
     return op_move_plan_split(plan, &steps, &low->addr, 1);
 }
 

@@ -62,13 +62,18 @@ static void fill_word(struct wide *w, const struct op_tensor *word, uint32_t bit
     OP_CHAIN_CALL(&w->chain, "InplaceFillScalar", op_value_tensor(word), op_value_scalar(&number));
 }
 
-static struct words words_of_number(struct wide *w, int64_t number)
+static struct words words_of_number(struct wide *w, const struct op_tensor *shape, int64_t number)
 {
-    const struct op_tensor one = op_tensor_dense(0, OP_TYPE_I32, 0, NULL);
-    const struct words made = words_temp(w, &one);
+    const struct words made = words_temp(w, shape);
     fill_word(w, &made.low, (uint32_t)number);
     fill_word(w, &made.high, (uint32_t)((uint64_t)number >> 32));
     return made;
+}
+
+static struct words words_of_one(struct wide *w, int64_t number)
+{
+    const struct op_tensor one = op_tensor_dense(0, OP_TYPE_I32, 0, NULL);
+    return words_of_number(w, &one, number);
 }
 
 // high = the sign of low.
@@ -84,7 +89,7 @@ static struct words words_of(struct wide *w, const char *name)
     const unsigned var = find_var(work, name);
     struct words made = {0};
     if (!work->is_tensor[var]) {
-        return words_of_number(w, work->integer[var]);
+        return words_of_one(w, work->integer[var]);
     }
     const struct op_tensor once = without_repeats(&work->tensors[var]);
     if (once.type != OP_TYPE_I64) {
@@ -237,9 +242,7 @@ static void plan_min(struct wide *w)
 
 static void plan_fill(struct wide *w)
 {
-    const struct words made = words_temp(w, &w->out);
-    fill_word(w, &made.low, (uint32_t)w->work->integer[0]);
-    fill_word(w, &made.high, (uint32_t)((uint64_t)w->work->integer[0] >> 32));
+    const struct words made = words_of_number(w, &w->out, w->work->integer[0]);
     join(w, &made);
 }
 
@@ -251,7 +254,7 @@ static void plan_cast(struct wide *w)
         const struct words made = words_of(w, "self");
         join(w, &made);
     } else if (out->type == OP_TYPE_BOOL) {
-        const struct words a = words_of(w, "self"), zero = words_of_number(w, 0);
+        const struct words a = words_of(w, "self"), zero = words_of_one(w, 0);
         apply(w, "WideUnequal", &a, &zero, out);
     } else {
         const struct op_tensor in = op_chain_dense(&w->chain, OP_TYPE_I64, &w->work->tensors[0]);

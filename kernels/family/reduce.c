@@ -210,8 +210,8 @@ static leo_status plan_bytes(const struct op_call *call, const struct op_tensor 
     return status == LEO_OK && *done ? op_plan_copy(call->plan, out, &made) : status;
 }
 
-// All of a dense tensor: parts by as many cores, and what is left over , at least one,
-// then theirs.
+// All of a dense tensor: parts by as many cores, and what is left over (at least one element); then
+// the sum of those.
 static leo_status plan_parts(const struct op_call *call, enum op_reduce_mode mode,
                              const struct op_tensor *self, const struct op_tensor *out)
 {
