@@ -9,6 +9,7 @@
  * - x's gradient: the same over y's gradient, spread, with the kernel turned around
  * - w's gradient [yc, ck] = y's gradient [yc, (images, p)] @ columns^T [(images, p), ck]
  */
+#include "chain.h"
 #include "convolution.h"
 #include "gemm.h"
 
@@ -174,11 +175,7 @@ static struct op_tensor as_matrices(const struct op_tensor *tensor, int64_t grou
 
 static struct op_tensor transpose(const struct op_tensor *tensor)
 {
-    unsigned order[OP_RANK_MAX];
-    for (unsigned i = 0; i < tensor->rank; i++) {
-        order[i] = i + 2 < tensor->rank ? i : 2 * tensor->rank - 3 - i;
-    }
-    return op_tensor_permute(tensor, order);
+    return op_view_swap(tensor, tensor->rank - 2, tensor->rank - 1);
 }
 
 static leo_status multiply(const struct lowering *low, const struct op_tensor *a,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gemm_parts.h"
+#include "chain.h"
 
 #include <string.h>
 
@@ -23,14 +24,7 @@ leo_status op_gemm_copy(const struct op_gemm_product *product, const struct op_t
                         bool turn, struct op_tensor *out)
 {
     const unsigned rank = tensor->rank;
-    struct op_tensor from = *tensor;
-    if (turn) {
-        unsigned order[OP_RANK_MAX];
-        for (unsigned i = 0; i < rank; i++) {
-            order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-        }
-        from = op_tensor_permute(tensor, order);
-    }
+    struct op_tensor from = turn ? op_view_swap(tensor, rank - 2, rank - 1) : *tensor;
     for (unsigned i = 0; i < rank - 2; i++) {
         from.dim[i] = from.stride[i] == 0 ? 1 : from.dim[i];
     }
@@ -42,11 +36,7 @@ leo_status op_gemm_copy(const struct op_gemm_product *product, const struct op_t
     for (unsigned i = 0; i < rank - 2; i++) {
         dense.stride[i] = tensor->stride[i] == 0 ? 0 : dense.stride[i];
     }
-    if (turn) {
-        const int64_t stride = dense.stride[rank - 2];
-        dense.stride[rank - 2] = dense.stride[rank - 1];
-        dense.stride[rank - 1] = stride;
-    }
+    dense = turn ? op_view_swap(&dense, rank - 2, rank - 1) : dense;
     memcpy(dense.dim, tensor->dim, sizeof(dense.dim));
     *out = dense;
     return status;

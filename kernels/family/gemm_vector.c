@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of f32 on the vector unit (device/matmul_vector.c): lanes are columns of the result, or
  * its rows where those are more. */
+#include "chain.h"
 #include "gemm_parts.h"
 
 #include "../device/matmul_vector_args.h"
@@ -93,11 +94,7 @@ static leo_status take_operand(const struct op_gemm_product *p, const struct op_
 
 static struct op_tensor turned(const struct op_tensor *tensor)
 {
-    unsigned order[OP_RANK_MAX];
-    for (unsigned i = 0; i < tensor->rank; i++) {
-        order[i] = i + 2 < tensor->rank ? i : 2 * tensor->rank - 3 - i;
-    }
-    return op_tensor_permute(tensor, order);
+    return op_view_swap(tensor, tensor->rank - 2, tensor->rank - 1);
 }
 
 // A tensor for the product, rows of whole blocks.
