@@ -81,9 +81,9 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
     args->w_pieces = (uint32_t)rounds * args->w_parts * args->w_bursts;
 }
 
-// The same of op_conv_flat: no more than it takes that few enough cores meet, more of weights that
-// stay for several tiles. Turned weights are
-// loaded by blocks or by groups, what is fewer: a piece is some of the others of one.
+// The same of op_conv_flat, in as few pieces as keep the cores at one line few enough; weights that
+// stay for several tiles are loaded once, in more pieces. Turned weights are loaded by blocks or by
+// groups, whichever are fewer: a piece is some of a block's groups, or of a group's blocks.
 static void set_flat_pieces(const struct op_conv_room *room, const struct op_conv_tiling *tile,
                             struct op_conv_cube_args *args)
 {
@@ -122,24 +122,31 @@ static void set_row_turn(const struct op_conv_room *room, const struct op_conv_t
     }
 }
 
-static void set_tiling(const struct op_conv_room *room, const struct op_window *w,
-                       const struct op_conv_tiling *tile, struct op_conv_cube_args *args)
+// What both programs have: chunks of the depth, and where they and their sums stand.
+static void set_buffers(const struct op_conv_room *room, const struct op_conv_tiling *tile,
+                        struct op_conv_cube_args *args)
 {
     args->tile_m = (uint32_t)tile->m;
-    args->group = (uint32_t)tile->group;
     args->tile_n1 = (uint32_t)tile->n1;
+    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
     args->chunk = (uint32_t)tile->chunk;
     args->chunks = (uint32_t)op_parts(args->c1, tile->chunk);
-    args->k_step =
-        (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
-    args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
-    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
-    args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
     args->l1_map = (uint32_t)tile->resident;
     args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;
     args->l1_second = (uint32_t)tile->map_bytes;
     args->resident = tile->resident != 0;
     args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
+}
+
+static void set_tiling(const struct op_conv_room *room, const struct op_window *w,
+                       const struct op_conv_tiling *tile, struct op_conv_cube_args *args)
+{
+    set_buffers(room, tile, args);
+    args->group = (uint32_t)tile->group;
+    args->k_step =
+        (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
+    args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
+    args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
     set_pieces(room, tile, args);
 }
 
@@ -147,20 +154,11 @@ static void set_flat_tiling(const struct op_conv_room *room, const struct op_con
                             struct op_conv_cube_args *args)
 {
     const int64_t rows = (int64_t)args->images * args->width * args->height;
-    args->tile_m = (uint32_t)tile->m;
-    args->tile_n1 = (uint32_t)tile->n1;
-    args->chunk = (uint32_t)tile->chunk;
-    args->chunks = (uint32_t)op_parts(args->c1, tile->chunk);
+    set_buffers(room, tile, args);
     args->part = (uint32_t)tile->part;
     args->k_step = (uint32_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
     args->tiles_m = (uint32_t)op_parts(rows, tile->m);
-    args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
     args->tiles = args->tiles_m * args->tiles_n;
-    args->l1_map = (uint32_t)tile->resident;
-    args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;
-    args->l1_second = (uint32_t)tile->map_bytes;
-    args->resident = tile->resident != 0;
-    args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
     set_flat_pieces(room, tile, args);
     set_row_turn(room, tile, args);
 }
