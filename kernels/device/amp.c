@@ -3,6 +3,7 @@
 #include "amp_args.h"
 #include "copy.h"
 #include "element.h"
+#include "widen.h"
 
 #include <math.h>
 
@@ -19,32 +20,6 @@ enum {
 OP_INLINE uint8_t repeats_of(uint32_t count)
 {
     return (uint8_t)((count + 63) / 64);
-}
-
-OP_INLINE void widen(uint32_t raw, uint32_t type, uint32_t count)
-{
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(WIDE), (__ubuf__ bfloat16_t *)(uintptr_t)raw, repeats_of(count), 1,
-                       1, 8, 4);
-        return;
-    }
-#endif
-    (void)type;
-    vconv_f162f32(op_ub_f32(WIDE), op_ub_f16(raw), repeats_of(count), 1, 1, 8, 4);
-}
-
-OP_INLINE void narrow(uint32_t raw, uint32_t type, uint32_t count)
-{
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)raw, op_ub_f32(WIDE), repeats_of(count),
-                        1, 1, 4, 8);
-        return;
-    }
-#endif
-    (void)type;
-    vconv_f322f16(op_ub_f16(raw), op_ub_f32(WIDE), repeats_of(count), 1, 1, 4, 8);
 }
 
 /* TOTAL becomes NaN if one of the elements at `at` is not finite. */
@@ -77,7 +52,7 @@ OP_INLINE void unscale(const struct piece *p, float scale, uint32_t type, uint32
     pipe_barrier(PIPE_V);
     set_vector_mask(0, p->count);
     if (unit == 2) {
-        widen(p->raw, type, p->count);
+        op_widen(WIDE, p->raw, type, repeats_of(p->count));
     }
     pipe_barrier(PIPE_V);
     check(wide, p->count);
@@ -85,7 +60,7 @@ OP_INLINE void unscale(const struct piece *p, float scale, uint32_t type, uint32
         vmuls(op_ub_f32(wide), op_ub_f32(wide), scale, repeats_of(p->count), 1, 1, 8, 8);
         pipe_barrier(PIPE_V);
         if (unit == 2) {
-            narrow(p->raw, type, p->count);
+            op_narrow(p->raw, WIDE, type, repeats_of(p->count));
         }
     }
     set_flag(PIPE_V, PIPE_MTE3, p->slot);
@@ -104,15 +79,16 @@ __global__ __vector__ void amp_unscale(struct op_unscale_args args)
                    first = (uint32_t)get_block_idx() * args.per_block,
                    end = op_min(first + args.per_block, args.tiles);
     const float scale = op_get_f(args.scale, args.scale_type);
-    uint32_t member = args.start[get_block_idx()], slot = 0;
+    uint32_t member = args.members.start[get_block_idx()], slot = 0;
     set_mask_count();
     set_vector_mask(0, TILE / 64);
     vector_dup(op_ub_f32(TOTAL), 0.0f, TILE / 64 / 64, 1, 1, 8, 8);
     set_flag(PIPE_MTE3, PIPE_MTE2, 0);
     set_flag(PIPE_MTE3, PIPE_MTE2, 1);
     for (uint32_t tile = first; tile < end; member++) {
-        const uint32_t begin = args.member[member].first, count = args.member[member].count,
-                       stop = op_min(args.member[member + 1].first, end);
+        const uint32_t begin = args.members.member[member].first,
+                       count = args.members.member[member].count,
+                       stop = op_min(args.members.member[member + 1].first, end);
         for (; tile < stop; tile++, slot ^= 1) {
             const uint32_t from = (tile - begin) * TILE;
             const struct piece piece = {.at = args.grad[member] + (uint64_t)from * unit,

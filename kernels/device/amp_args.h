@@ -2,19 +2,13 @@
 /* Launch arguments of gradient scaling. */
 #pragma once
 
+#include "members.h"
 #include "types.h"
 
 #include <stdint.h>
 
 enum {
-    OP_UNSCALE_MEMBERS = 256, /**< of a launch */
-    OP_UNSCALE_BLOCKS = 64,
     OP_UNSCALE_TILE = 8192, /**< elements at a time */
-};
-
-struct op_unscale_member {
-    uint32_t first; /**< tile of the launch */
-    uint32_t count; /**< elements */
 };
 
 /** Each grad *= scale[0]; flags has a 64-byte line for each block: 1 in its first 8 bytes if an
@@ -22,12 +16,10 @@ struct op_unscale_member {
  * all members. */
 struct op_unscale_args {
     uint64_t flags, scale, found;
-    uint64_t grad[OP_UNSCALE_MEMBERS];
-    uint16_t start[OP_UNSCALE_BLOCKS]; /**< member of a block's first tile */
+    uint64_t grad[OP_MEMBERS];
     uint32_t tiles, per_block, lines;
     uint8_t grad_type, scale_type, found_type;
-    struct op_unscale_member member[OP_UNSCALE_MEMBERS + 1]; /**< a launch ends with the one after
-                                                                  its last */
+    struct op_members members; /**< a launch ends with the one after its last */
 };
 
 struct op_amp_update_args {

@@ -11,7 +11,7 @@
 #include "copy.h"
 #include "element.h"
 #include "gaps.h"
-#include "types.h"
+#include "widen.h"
 
 enum {
     SLOTS = 3,
@@ -214,30 +214,15 @@ OP_INLINE uint32_t widen(uint32_t raw, uint32_t wide, uint8_t repeats, uint32_t 
     if (type == OP_TYPE_F32) {
         return raw;
     }
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(wide), (__ubuf__ bfloat16_t *)(uintptr_t)raw, repeats, 1, 1, 8, 4);
-        return wide;
-    }
-#endif
-    vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
+    op_widen(wide, raw, type, repeats);
     return wide;
 }
 
 OP_INLINE void narrow(const struct op_planes_args *t, const struct tile *tile, uint32_t raw,
                       uint32_t wide, uint32_t type)
 {
-    (void)type; // the first generation has one type of 16 bits
     op_clear_gaps(wide, tile->images * t->width, tile->positions, tile->pitch);
-    const uint8_t repeats = take_all(t, tile);
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)raw, op_ub_f32(wide), repeats, 1, 1, 4,
-                        8);
-        return;
-    }
-#endif
-    vconv_f322f16(op_ub_f16(raw), op_ub_f32(wide), repeats, 1, 1, 4, 8);
+    op_narrow(raw, wide, type, take_all(t, tile));
 }
 
 /* ---- a tile's elements with what belongs to their channels ---- */

@@ -13,6 +13,7 @@
 #include "element.h"
 #include "overflow.h"
 #include "random_args.h"
+#include "widen.h"
 
 enum {
     LANES = 2048, /* counters of a tile */
@@ -449,18 +450,11 @@ static uint32_t narrow(uint32_t type, uint32_t at, uint32_t count)
 /* `type` at `at` becomes f32 at `to`, or stays; where it is then. */
 static uint32_t widen(uint32_t type, uint32_t to, uint32_t at, uint32_t count)
 {
-    const uint8_t repeats = (uint8_t)((count + 63) / 64);
-    if (type == OP_TYPE_F16) {
-        vconv_f162f32(op_ub_f32(to), op_ub_f16(at), repeats, 1, 1, 8, 4);
-        return to;
+    if (type != OP_TYPE_F16 && type != OP_TYPE_BF16) {
+        return at;
     }
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(to), (__ubuf__ bfloat16_t *)(uintptr_t)at, repeats, 1, 1, 8, 4);
-        return to;
-    }
-#endif
-    return at;
+    op_widen(to, at, type, (uint8_t)((count + 63) / 64));
+    return to;
 }
 
 /* Bytes of memory to INPUT, and V waits for them. */

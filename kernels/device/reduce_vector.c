@@ -10,6 +10,7 @@
 #include "copy.h"
 #include "element.h"
 #include "reduce_vector_args.h"
+#include "widen.h"
 
 #include <math.h>
 
@@ -55,19 +56,12 @@ OP_INLINE void join(uint32_t mode, uint32_t d, uint32_t a, uint32_t b, uint32_t 
 /* `count` elements of a slot as f32; where they are. */
 OP_INLINE uint32_t widen(uint32_t ub, uint32_t type, uint32_t count)
 {
-    const uint8_t repeats = repeats_of(count);
     if (type == OP_TYPE_F32) {
         return ub;
     }
     pipe_barrier(PIPE_V);
     set_vector_mask(0, count);
-#if __NPU_ARCH__ == 2201
-    if (type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(WIDE), (__ubuf__ bfloat16_t *)(uintptr_t)ub, repeats, 1, 1, 8, 4);
-        return WIDE;
-    }
-#endif
-    vconv_f162f32(op_ub_f32(WIDE), op_ub_f16(ub), repeats, 1, 1, 8, 4);
+    op_widen(WIDE, ub, type, repeats_of(count));
     return WIDE;
 }
 

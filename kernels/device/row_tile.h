@@ -15,6 +15,7 @@
 #include "element.h"
 #include "gaps.h"
 #include "row_tile_args.h"
+#include "widen.h"
 
 /* Buffers begin where banks of the unified buffer do: what is converted or summed stands in another
  * bank (HW-VEC-42). */
@@ -105,14 +106,7 @@ OP_INLINE uint32_t widen(const struct work *w, const struct tile *tile, uint32_t
     if (!w->narrow) {
         return raw;
     }
-    const uint8_t repeats = all_of(tile);
-#if __NPU_ARCH__ == 2201
-    if (w->type == OP_TYPE_BF16) {
-        vconv_bf162f32(op_ub_f32(wide), (__ubuf__ bfloat16_t *)(uintptr_t)raw, repeats, 1, 1, 8, 4);
-        return wide;
-    }
-#endif
-    vconv_f162f32(op_ub_f32(wide), op_ub_f16(raw), repeats, 1, 1, 8, 4);
+    op_widen(wide, raw, w->type, all_of(tile));
     return wide;
 }
 
@@ -155,18 +149,8 @@ OP_INLINE void narrow(const struct work *w, const struct tile *tile)
         op_clear_gaps(w->made, tile->rows, tile->count, tile->pitch);
     }
     const uint8_t repeats = all_of(tile);
-    const uint32_t to = w->out[tile->slot];
     leo_set_saturate(w->saturate);
-#if __NPU_ARCH__ == 2201
-    if (w->type == OP_TYPE_BF16) {
-        vconv_f322bf16r((__ubuf__ bfloat16_t *)(uintptr_t)to, op_ub_f32(w->made), repeats, 1, 1, 4,
-                        8);
-    } else {
-        vconv_f322f16(op_ub_f16(to), op_ub_f32(w->made), repeats, 1, 1, 4, 8);
-    }
-#else
-    vconv_f322f16(op_ub_f16(to), op_ub_f32(w->made), repeats, 1, 1, 4, 8);
-#endif
+    op_narrow(w->out[tile->slot], w->made, w->type, repeats);
     leo_set_saturate(false);
 }
 

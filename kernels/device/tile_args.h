@@ -2,6 +2,8 @@
 /* Launch arguments of pointwise operators on the vector unit. */
 #pragma once
 
+#include "members.h"
+
 #include <stdint.h>
 
 enum {
@@ -124,18 +126,11 @@ struct op_tile_args {
     struct op_tile_insn insn[OP_TILE_INSNS];   /**< a launch ends with the last one used */
 };
 
-/** Members of a table: tensors of one row each. */
-enum { OP_TABLE_MEMBERS = 256, OP_TABLE_ADDRESSES = 512, OP_TABLE_BLOCKS = 64 };
+enum { OP_TABLE_ADDRESSES = 512 };
 
-struct op_table_member {
-    uint32_t first;   /**< piece of the table */
-    uint32_t columns; /**< elements */
-};
-
-/** The same list for many tensors in one launch: pieces of all members, one after the other. */
+/** The same list for many tensors of one row each in one launch. */
 struct op_tile_table_args {
     uint64_t addr[OP_TABLE_ADDRESSES]; /**< out and inputs of each member, without gaps */
-    uint16_t start[OP_TABLE_BLOCKS];   /**< member of a block's first piece */
-    struct op_table_member member[OP_TABLE_MEMBERS + 1]; /**< one more, where the last one ends */
+    struct op_members members;
     struct op_tile_args tile; /**< its addresses, columns and pieces_a_row are unused */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gradient scaling of mixed precision training. */
 #include "family.h"
+#include "members.h"
 
 #include "../device/amp_args.h"
 
@@ -8,10 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {
-    OP_UNSCALE_ADDRESSES = 3 + OP_UNSCALE_MEMBERS,
-    BLOCK = 32, // bytes the coupled core copies
-};
+enum { OP_UNSCALE_ADDRESSES = 3 + OP_MEMBERS };
 
 static leo_status check_one(const struct op_call *call, const char *name)
 {
@@ -22,31 +20,31 @@ static leo_status check_one(const struct op_call *call, const char *name)
                               name, op_tensor_shape_text(tensor).text);
 }
 
-/* Gradients of one launch. The coupled core's scalar unit writes what is no whole block: such an
- * end keeps away from other cores' lines in a launch of its own. */
+/* Gradients of one launch. */
 struct unscale {
     const struct op_call *call;
     struct op_unscale_args args;
     uint32_t members;
 };
 
+// Whether its own launch is what a gradient needs.
+static bool is_alone(const struct unscale *u, const struct op_tensor *grad)
+{
+    return op_plan_has_tail(u->call->plan,
+                            (uint64_t)op_tensor_count(grad) * op_type_bytes(grad->type));
+}
+
 static bool takes(const struct unscale *u, const struct op_tensor *grad)
 {
-    const uint64_t bytes = (uint64_t)op_tensor_count(grad) * op_type_bytes(grad->type);
-    const bool tail = op_plan_chip(u->call->plan) == OP_ON_910A && bytes % BLOCK != 0;
-    return u->members == 0 ||
-           (u->members < OP_UNSCALE_MEMBERS && !tail && u->args.grad_type == (uint8_t)grad->type);
+    return u->members == 0 || (u->members < OP_MEMBERS && !is_alone(u, grad) &&
+                               u->args.grad_type == (uint8_t)grad->type);
 }
 
 static void add(struct unscale *u, const struct op_tensor *grad)
 {
-    struct op_unscale_args *args = &u->args;
-    const uint64_t count = (uint64_t)op_tensor_count(grad);
-    args->grad_type = (uint8_t)grad->type;
-    args->grad[u->members] = grad->addr;
-    args->member[u->members] = (struct op_unscale_member){args->tiles, (uint32_t)count};
-    args->tiles += (uint32_t)((count + OP_UNSCALE_TILE - 1) / OP_UNSCALE_TILE);
-    args->member[++u->members].first = args->tiles;
+    u->args.grad_type = (uint8_t)grad->type;
+    u->args.grad[u->members] = grad->addr;
+    u->args.members.member[u->members++].count = (uint32_t)op_tensor_count(grad);
 }
 
 /* The gradients so far; their blocks' flags lie behind those of earlier launches. */
@@ -54,29 +52,21 @@ static leo_status launch(struct unscale *u, uint64_t flags, uint32_t *lines)
 {
     struct op_unscale_args *args = &u->args;
     const struct op_tensor *scale = op_call_tensor(u->call, "invScale");
-    uint32_t cores = op_plan_vector_cores(u->call->plan), member = 0;
-    cores = cores < OP_UNSCALE_BLOCKS ? cores : OP_UNSCALE_BLOCKS;
     if (u->members == 0) {
         return LEO_OK;
     }
-    const struct op_share share = op_share_make(args->tiles, 1, 1, cores);
+    const struct op_share share = op_members_cut(&args->members, u->members, OP_UNSCALE_TILE,
+                                                 op_plan_vector_cores(u->call->plan));
+    args->tiles = args->members.member[u->members].first;
     args->per_block = (uint32_t)share.per_block;
     args->flags = flags + *lines * UINT64_C(64);
     args->scale = scale->addr;
     args->scale_type = (uint8_t)scale->type;
-    for (uint32_t block = 0; block < share.blocks; block++) {
-        while (args->member[member + 1].first <= block * args->per_block) {
-            member++;
-        }
-        args->start[block] = (uint16_t)member;
-    }
     *lines += share.blocks;
-    const size_t bytes = offsetof(struct op_unscale_args, member) +
-                         (u->members + 1) * sizeof(struct op_unscale_member);
+    const size_t bytes = offsetof(struct op_unscale_args, members.member[u->members + 1]);
     leo_status status = op_plan_launch(u->call->plan, "amp", "amp_unscale", share.blocks, args,
                                        bytes, OP_UNSCALE_ADDRESSES);
     u->members = 0;
-    args->tiles = 0;
     return status;
 }
 
@@ -97,10 +87,8 @@ static leo_status take_gradient(struct unscale *u, const struct op_tensor *grad,
     if (status != LEO_OK) {
         return status;
     }
-    const bool alone = op_plan_chip(plan) == OP_ON_910A &&
-                       (uint64_t)op_tensor_count(&dense) * op_type_bytes(dense.type) % BLOCK != 0;
     add(u, &dense);
-    if (alone || dense.addr != grad->addr) {
+    if (is_alone(u, &dense) || dense.addr != grad->addr) {
         status = launch(u, flags, lines);
     }
     return status == LEO_OK && dense.addr != grad->addr ? op_plan_copy(plan, grad, &dense) : status;
@@ -135,7 +123,7 @@ static leo_status plan_unscale(const struct op_call *call)
     const struct op_unscale_args args = {
         .flags = flags, .found = found->addr, .lines = lines, .found_type = (uint8_t)found->type};
     return op_plan_launch(call->plan, "amp", "amp_join", 1, &args,
-                          offsetof(struct op_unscale_args, member), OP_UNSCALE_ADDRESSES);
+                          offsetof(struct op_unscale_args, members), OP_UNSCALE_ADDRESSES);
 }
 
 static leo_status plan_update(const struct op_call *call)

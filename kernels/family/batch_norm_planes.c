@@ -12,7 +12,6 @@ enum {
     CHUNKS = 96, // of a tensor, about: a multiple of the cores of every chip (32, 40: nearly, 48)
     CHUNK_BYTES = 1024, // of a plane at least: a chunk's record has 64
     GROUPS = 64,        // about, for groups are joined one after the other
-    BLOCK = 32,         // bytes the coupled core copies
     OUTS = 6,
 };
 
@@ -30,9 +29,9 @@ static void cut(const struct op_plan *plan, const struct op_tensor *x, struct op
 {
     const unsigned unit = op_type_bytes(x->type);
     const int64_t images = x->dim[0], channels = x->dim[1], length = length_of(x);
-    const bool tails = op_plan_chip(plan) == OP_ON_910A && length * unit % BLOCK != 0;
+    const bool tails = op_plan_has_tail(plan, (uint64_t)length * unit);
     const int64_t lines = tails ? (int64_t)op_row_granule((uint64_t)length, unit) : 1,
-                  step = lines > OP_PLANE_LANES ? lines : OP_PLANE_LANES, granule = BLOCK / unit,
+                  step = lines > OP_PLANE_LANES ? lines : OP_PLANE_LANES, granule = 32 / unit,
                   pitch = op_round_up(length, granule);
     int64_t width = op_round_up(op_parts(channels, GROUPS), step);
     width = width > OP_PLANE_WIDTH && step <= OP_PLANE_WIDTH ? OP_PLANE_WIDTH : width;
@@ -72,9 +71,8 @@ static bool is_cut_well(const struct op_plan *plan, const struct op_tensor *x)
     memset(&args, 0, sizeof(args));
     cut(plan, x, &args);
     const uint64_t bytes = args.length * op_type_bytes(x->type);
-    const bool tails = op_plan_chip(plan) == OP_ON_910A && bytes % BLOCK != 0;
-    return args.width <= OP_PLANE_WIDTH &&
-           (!tails || (args.pieces == 1 && args.channels * bytes % 64 == 0));
+    return args.width <= OP_PLANE_WIDTH && (!op_plan_has_tail(plan, bytes) ||
+                                            (args.pieces == 1 && args.channels * bytes % 64 == 0));
 }
 
 bool op_planes_fit(const struct op_plan *plan, const struct op_planes *maps)
@@ -113,8 +111,7 @@ static leo_status plan_sums(struct op_plan *plan, const struct op_planes *maps, 
     return status == LEO_OK ? launch_maps(plan, maps, pass, chunks, args) : status;
 }
 
-/* Numbers that are written. The coupled core's tails must not share lines with other cores' blocks:
- * such are made elsewhere and copied. */
+/* Numbers that are written. Those of groups whose ends are tails are made elsewhere and copied. */
 struct staged {
     uint64_t *at[OUTS], to[OUTS];
     unsigned count;
@@ -123,7 +120,7 @@ struct staged {
 static leo_status stage(struct op_plan *plan, const struct op_planes_args *args, uint64_t *at,
                         struct staged *staged)
 {
-    if (*at == 0 || op_plan_chip(plan) != OP_ON_910A || args->channels % OP_PLANE_LANES == 0) {
+    if (*at == 0 || !op_plan_has_tail(plan, args->channels * sizeof(float))) {
         return LEO_OK;
     }
     staged->at[staged->count] = at;

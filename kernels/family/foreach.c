@@ -10,6 +10,7 @@
 #include "words.h"
 
 #include <inttypes.h>
+#include <leo/alloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,40 +103,92 @@ static leo_status check_lists(const struct op_call *call, uint64_t *count)
     return LEO_OK;
 }
 
-// The tensors that an argument stands for, and whether they are written.
-static bool tensors_of(const struct op_call *call, unsigned param, struct op_tensor_list *out)
+/* Memory that a member reads or writes. */
+struct range {
+    uint64_t begin, end, member;
+    bool written;
+};
+
+static const uint64_t every_member = UINT64_MAX;
+
+/* How far ranges reach that begin before a place. */
+struct reach {
+    uint64_t end, member;
+    uint64_t end_of_others; /* members beside the one that reaches furthest */
+};
+
+static void extend(struct reach *reach, const struct range *range)
 {
-    const struct op_value *value = &call->args[param];
-    *out = (struct op_tensor_list){NULL, 0};
-    if (value->kind == OP_KIND_TENSOR_LIST) {
-        *out = *value->tensors;
-    } else if (value->kind == OP_KIND_TENSOR && value->tensor) {
-        *out = (struct op_tensor_list){&value->tensor, 1};
+    if (range->member == reach->member) {
+        reach->end = range->end > reach->end ? range->end : reach->end;
+    } else if (range->end > reach->end) {
+        *reach = (struct reach){range->end, range->member, reach->end};
+    } else if (range->end > reach->end_of_others) {
+        reach->end_of_others = range->end;
     }
-    return call->row->params[param].role != OP_ROLE_IN;
+}
+
+static bool reaches(const struct reach *reach, const struct range *range)
+{
+    const bool own = range->member == reach->member;
+    return (own ? reach->end_of_others : reach->end) > range->begin;
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct range *)a)->begin, y = ((const struct range *)b)->begin;
+    return x < y ? -1 : x > y;
+}
+
+static void add_range(struct range *ranges, uint64_t *count, const struct op_tensor *tensor,
+                      uint64_t member, bool written)
+{
+    const uint64_t bytes = tensor ? op_tensor_extent(tensor) : 0;
+    if (bytes) {
+        ranges[(*count)++] = (struct range){tensor->addr, tensor->addr + bytes, member, written};
+    }
+}
+
+static uint64_t collect_ranges(const struct op_call *call, struct range *ranges)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_value *value = &call->args[i];
+        const bool written = call->row->params[i].role != OP_ROLE_IN;
+        if (value->kind == OP_KIND_TENSOR) {
+            add_range(ranges, &count, value->tensor, every_member, written);
+        }
+        for (uint64_t k = 0; value->kind == OP_KIND_TENSOR_LIST && k < value->tensors->count; k++) {
+            add_range(ranges, &count, value->tensors->items[k], k, written);
+        }
+    }
+    return count;
 }
 
 // Whether no member writes what another one reads or writes.
-static bool are_apart(const struct op_call *call)
+static leo_status find_apart(const struct op_call *call, uint64_t members, bool *apart)
 {
-    for (unsigned i = 0; i < call->row->param_count; i++) {
-        struct op_tensor_list outs, others;
-        if (!tensors_of(call, i, &outs)) {
-            continue;
-        }
-        for (unsigned k = 0; k < call->row->param_count; k++) {
-            (void)tensors_of(call, k, &others);
-            for (uint64_t a = 0; a < outs.count; a++) {
-                for (uint64_t b = 0; b < others.count; b++) {
-                    const bool same = a == b && call->args[k].kind == OP_KIND_TENSOR_LIST;
-                    if (!same && op_tensor_alias(outs.items[a], others.items[b]) != OP_ALIAS_NONE) {
-                        return false;
-                    }
-                }
-            }
+    struct range *ranges =
+        leo_calloc((size_t)call->row->param_count * (members + 1), sizeof(*ranges));
+    if (!ranges) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY,
+                           "out of host memory for the ranges of %" PRIu64 " members", members);
+    }
+    const uint64_t count = collect_ranges(call, ranges);
+    struct reach all = {.member = every_member}, written = all;
+    *apart = true;
+    qsort(ranges, count, sizeof(*ranges), compare_begins);
+    for (uint64_t i = 0; i < count && *apart; i++) {
+        const struct range *range = &ranges[i];
+        *apart = !reaches(range->written ? &all : &written, range) &&
+                 !(range->written && range->member == every_member);
+        extend(&all, range);
+        if (range->written) {
+            extend(&written, range);
         }
     }
-    return true;
+    leo_free(ranges);
+    return LEO_OK;
 }
 
 leo_status op_plan_foreach(const struct op_call *call)
@@ -159,5 +212,9 @@ leo_status op_plan_foreach(const struct op_call *call)
         }
         status = op_plan_call(call->plan, op, args, used);
     }
-    return status == LEO_OK && are_apart(call) ? op_tile_table_join(call->plan, first) : status;
+    bool apart = false;
+    if (status == LEO_OK) {
+        status = find_apart(call, count, &apart);
+    }
+    return status == LEO_OK && apart ? op_tile_table_join(call->plan, first) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tile_table.h"
+#include "members.h"
 #include "tile_list.h"
 
 #include "../frame/whole.h"
@@ -7,8 +8,6 @@
 #include <leo/alloc.h>
 #include <stddef.h>
 #include <string.h>
-
-enum { BLOCK = 32 }; // bytes the coupled core copies
 
 /* Programs of one tensor, and of a list of them. */
 struct programs {
@@ -21,12 +20,11 @@ struct table {
     const struct programs *programs;
     struct op_tile_table_args args;
     size_t bytes; /* of the launch */
-    uint32_t members, step[OP_TABLE_MEMBERS];
+    uint32_t members, step[OP_MEMBERS];
     uint64_t count; /* elements of all members */
 };
 
-// Arguments of a launch of one row of tensors, or NULL. The coupled core's scalar unit writes what
-// is no whole block: such ends keep away from other cores' lines in a launch of their own.
+// Arguments of a launch of one row of tensors, or NULL. What has a tail keeps its own launch.
 static const struct op_tile_args *row_of(const struct op_plan *plan, uint32_t step,
                                          const char *program, size_t *bytes)
 {
@@ -35,8 +33,7 @@ static const struct op_tile_args *row_of(const struct op_plan *plan, uint32_t st
         args->columns > UINT32_MAX) {
         return NULL;
     }
-    const bool tail = args->columns * args->out_bytes % BLOCK != 0;
-    return tail && op_plan_chip(plan) == OP_ON_910A ? NULL : args;
+    return op_plan_has_tail(plan, args->columns * args->out_bytes) ? NULL : args;
 }
 
 // Whether two launches differ in their tensors alone.
@@ -59,7 +56,7 @@ static void add_member(struct table *table, uint32_t step, const struct op_tile_
     uint64_t *addr = &table->args.addr[table->members * (1u + args->ins)];
     addr[0] = args->out;
     memcpy(addr + 1, args->in, args->ins * sizeof(*addr));
-    table->args.member[table->members].columns = (uint32_t)args->columns;
+    table->args.members.member[table->members].count = (uint32_t)args->columns;
     table->step[table->members++] = step;
     table->count += args->columns;
 }
@@ -78,7 +75,7 @@ static void collect(struct table *table, uint32_t first, uint32_t end)
     memcpy(&table->args.tile, args, bytes);
     table->bytes = bytes;
     add_member(table, first, args);
-    for (uint32_t step = first + 1; step < end && table->members < OP_TABLE_MEMBERS &&
+    for (uint32_t step = first + 1; step < end && table->members < OP_MEMBERS &&
                                     (table->members + 1) * (1u + args->ins) <= OP_TABLE_ADDRESSES;
          step++) {
         const struct op_tile_args *other =
@@ -89,36 +86,24 @@ static void collect(struct table *table, uint32_t first, uint32_t end)
     }
 }
 
-static void cut(struct table *table, uint32_t *blocks)
+static uint32_t cut(struct table *table)
 {
     struct op_tile_args *tile = &table->args.tile;
-    uint32_t cores = op_plan_vector_cores(table->plan), pieces = 0, member = 0;
-    cores = cores < OP_TABLE_BLOCKS ? cores : OP_TABLE_BLOCKS;
+    const uint32_t cores = op_plan_vector_cores(table->plan);
     const struct op_share piece =
         op_share_make(table->count, 128, OP_TILE_LEAST_BYTES / tile->out_bytes, cores);
     tile->tile = piece.per_block < tile->most ? (uint16_t)piece.per_block : tile->most;
-    for (uint32_t i = 0; i < table->members; i++) {
-        table->args.member[i].first = pieces;
-        pieces += (uint32_t)op_parts(table->args.member[i].columns, tile->tile);
-    }
-    table->args.member[table->members].first = pieces;
-    const struct op_share share = op_share_make(pieces, 1, 1, cores);
-    tile->pieces = pieces;
+    const struct op_share share =
+        op_members_cut(&table->args.members, table->members, tile->tile, cores);
+    tile->pieces = table->args.members.member[table->members].first;
     tile->per_block = (uint32_t)share.per_block;
-    for (uint32_t block = 0; block < share.blocks; block++) {
-        while (table->args.member[member + 1].first <= block * share.per_block) {
-            member++;
-        }
-        table->args.start[block] = (uint16_t)member;
-    }
-    *blocks = share.blocks;
+    return share.blocks;
 }
 
 static leo_status launch(struct table *table)
 {
     struct op_tile_args *tile = &table->args.tile;
-    uint32_t blocks;
-    cut(table, &blocks);
+    const uint32_t blocks = cut(table);
     tile->out = 0;
     memset(tile->in, 0, sizeof(tile->in));
     for (uint32_t i = table->members; i-- > 0;) {

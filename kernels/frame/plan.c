@@ -276,6 +276,12 @@ uint32_t op_plan_cube_cores(const struct op_plan *plan)
     return op_engine_caps(plan->engine)->cube_cores;
 }
 
+bool op_plan_has_tail(const struct op_plan *plan, uint64_t bytes)
+{
+    enum { BLOCK = 32 };
+    return op_plan_chip(plan) == OP_ON_910A && bytes % BLOCK != 0;
+}
+
 struct op_share op_share_make(uint64_t count, uint64_t granule, uint64_t least, uint32_t cores)
 {
     struct op_share share;

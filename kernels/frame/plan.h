@@ -102,6 +102,13 @@ const struct leo_caps *op_plan_caps(const struct op_plan *plan);
 unsigned op_plan_chip(const struct op_plan *plan); /**< OP_ON_910A, OP_ON_910B */
 uint32_t op_plan_vector_cores(const struct op_plan *plan);
 uint32_t op_plan_cube_cores(const struct op_plan *plan);
+/**
+ * Whether so many bytes end within a block that the chip does not copy. The coupled core copies
+ * blocks of 32 bytes; its scalar unit writes the rest, through a cache whose lines go to memory
+ * whole: what other cores store in such a line meanwhile is lost. So no other core may write beside
+ * such an end in the same launch.
+ */
+bool op_plan_has_tail(const struct op_plan *plan, uint64_t bytes);
 
 /** How `count` things are shared out: every block but the last has `per_block`, a multiple of
  * `granule`. */
