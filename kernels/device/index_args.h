@@ -14,7 +14,7 @@ enum op_index_mode {
     OP_INDEX_MUL, /**< element *= value */
 };
 
-enum { OP_INDEX_MAX = 4 }; /**< index tensors at a time; more are joined in turn */
+enum { OP_INDEX_MAX = OP_RANK_MAX }; /**< index tensors: one a dimension */
 
 /**
  * For each position p of the index space dim[0..rank): the element of the table at

@@ -251,8 +251,8 @@ static leo_status plan_space(const struct op_call *call, const struct op_tensor 
     return LEO_OK;
 }
 
-static leo_status fill_advanced(const struct op_call *call, const struct op_tensor *self,
-                                const struct advanced *adv, struct op_index_args *args)
+static void fill_advanced(const struct op_tensor *self, const struct advanced *adv,
+                          struct op_index_args *args)
 {
     unsigned plain = 0;
     set_table(args, self);
@@ -264,14 +264,9 @@ static leo_status fill_advanced(const struct op_call *call, const struct op_tens
             plain++;
             continue;
         }
-        if (args->indices == OP_INDEX_MAX) {
-            return op_call_fail(call, LEO_ERR_UNSUPPORTED, "more than %d index tensors",
-                                OP_INDEX_MAX);
-        }
         (void)op_tensor_broadcast(adv->index[d], adv->joined_rank, adv->joined, &index);
         add_index(args, &index, adv->at, self, d);
     }
-    return LEO_OK;
 }
 
 // A table of which whole rows are taken: its first dimension against all others, which lie without
@@ -332,8 +327,8 @@ static leo_status plan_index(const struct op_call *call)
         return status;
     }
     begin(&args, adv.rank, adv.dim, OP_INDEX_GET);
-    status = fill_advanced(call, self, &adv, &args);
-    return status == LEO_OK ? get_into(call, &args, out) : status;
+    fill_advanced(self, &adv, &args);
+    return get_into(call, &args, out);
 }
 
 static leo_status plan_index_put(const struct op_call *call)
@@ -357,8 +352,8 @@ static leo_status plan_index_put(const struct op_call *call)
     }
     begin(&args, adv.rank, adv.dim, op_call_int(call, "accumulate") ? OP_INDEX_ADD : OP_INDEX_PUT);
     set_value(&args, &seen);
-    status = fill_advanced(call, self, &adv, &args);
-    return status == LEO_OK ? launch(call, &args) : status;
+    fill_advanced(self, &adv, &args);
+    return launch(call, &args);
 }
 
 /* ---- along one dimension ---- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum op_reduce_mode mode_of(const struct op_call *call)
+static enum op_reduce_mode mode_of(const struct op_call *call, const struct op_tensor *self)
 {
     static const struct {
         const char *word;
@@ -24,7 +24,9 @@ static enum op_reduce_mode mode_of(const struct op_call *call)
     const char *word = op_row_attr(call->row, "reduce");
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(word, modes[i].word) == 0) {
-            return modes[i].mode;
+            const enum op_reduce_mode mode = modes[i].mode;
+            const bool integers = !op_type_is_float(self->type) && !op_type_is_complex(self->type);
+            return mode == OP_REDUCE_NANSUM && integers ? OP_REDUCE_SUM : mode;
         }
     }
     return OP_REDUCE_SUM;
@@ -295,7 +297,7 @@ leo_status op_plan_reduce(const struct op_call *call)
             shape[rank++] = reduced[i] ? 1 : self->dim[i];
         }
     }
-    args.mode = (uint8_t)mode_of(call);
+    args.mode = (uint8_t)mode_of(call, self);
     status = op_call_check_shape(call, out_name, rank, shape);
     if (status == LEO_OK && second) {
         status = op_call_check_shape(call, second, rank, shape);

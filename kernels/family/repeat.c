@@ -56,6 +56,18 @@ static leo_status check_out(const struct op_call *call, const struct op_tensor *
     return op_call_check_shape(call, "out", self->rank, shape);
 }
 
+// A tensor of the highest rank, which has no room for one more dimension, as [before, dim, behind].
+static struct op_tensor around_dim(const struct op_tensor *dense, unsigned dim)
+{
+    int64_t shape[3] = {1, dense->dim[dim], 1};
+    for (unsigned i = 0; i < dense->rank; i++) {
+        if (i != dim) {
+            shape[i < dim ? 0 : 2] *= dense->dim[i];
+        }
+    }
+    return op_view_shape(dense, 3, shape);
+}
+
 static leo_status plan_times(const struct op_call *call)
 {
     struct op_chain chain = op_chain_begin(call);
@@ -67,19 +79,29 @@ static leo_status plan_times(const struct op_call *call)
         status = op_call_fail(call, LEO_ERR_INVALID_ARG, "repeats is %" PRId64, repeats);
     }
     if (status == LEO_OK) {
-        status = check_rank(call, &self);
-    }
-    if (status == LEO_OK) {
         status = check_out(call, &self, dim, self.dim[dim] * repeats);
     }
     const struct op_tensor *out = op_call_tensor(call, "out");
     if (status != LEO_OK || op_tensor_count(out) == 0) {
         return status;
     }
+    struct op_tensor made = *out, result = *out;
+    if (self.rank == OP_RANK_MAX) {
+        if (!op_tensor_is_dense(out)) {
+            made = op_chain_temp_like(&chain, out->type, out);
+        }
+        self = op_chain_dense(&chain, self.type, &self);
+        self = around_dim(&self, dim);
+        result = around_dim(&made, dim);
+        dim = 1;
+    }
     struct op_tensor from = op_view_insert(&self, dim + 1);
     from.dim[dim + 1] = repeats;
-    const struct op_tensor to = split_dim(out, dim, self.dim[dim], repeats);
+    const struct op_tensor to = split_dim(&result, dim, self.dim[dim], repeats);
     op_chain_copy(&chain, &to, &from);
+    if (made.addr != out->addr) {
+        op_chain_copy(&chain, out, &made);
+    }
     return chain.status;
 }
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BY_FILE = {"attention": "ops_attention", "amp": "amp", "bag": "ops_index", "compose": "operators", "convolution": "ops_cnn",
            "ctc": "ops_train", "detect": "ops_cnn", "foreach": "ops_train", "index": "ops_index", "join": "ops_index",
            "linalg": "ops_linalg", "loss": "operators", "matmul": "ops_matmul", "momentum": "ops_train", "nll_loss": "operators",
-           "norm": "ops_norm", "optimizer": "ops_train", "order": "ops_order", "pooling": "ops_cnn", "quant": "qat",
+           "multilabel": "ops_order", "norm": "ops_norm", "optimizer": "ops_train", "order": "ops_order", "pooling": "ops_cnn", "quant": "qat",
            "random": "operators", "recurrent": "ops_rnn", "reduce": "ops_reduce", "resample": "ops_resize", "sampler": "ops_resize",
            "select": "ops_order", "softmax": "operators", "sort": "ops_order", "take": "ops_index"}
 

@@ -88,7 +88,22 @@ class Order(common.Case):
         self.check("repeats alone", torch.repeat_interleave, times)
         self.check("gradient", self.gradient(lambda a: a.repeat_interleave(3, 1)), self.x)
         self.check("gradient of a list", self.gradient(lambda a, n: a.repeat_interleave(n, 0)), self.x, times)
+        deep = torch.randn(2, 1, 2, 1, 3, 2, 1, 5)
+        self.check("of 8 dimensions", lambda a: a.repeat_interleave(2, 4), deep)
+        self.check("of 8 dimensions, strided", lambda a: a.transpose(0, 4).repeat_interleave(3, -1), deep)
+        self.check("mask of 8 dimensions", lambda a: a[a > 0], deep)
         self.check("channel_shuffle", lambda a: F.channel_shuffle(a.view(1, 3, 21, 5), 3), self.x)
+
+    def test_multilabel_margin_loss(self):
+        for classes in (3, 13, 40):
+            labels = torch.full((9, classes), -1)
+            for row in range(9):
+                count = row * classes // 8
+                labels[row, :count] = torch.randperm(classes)[:count]
+            for reduction in ("none", "mean", "sum"):
+                self.check(f"{classes} {reduction}", lambda a, t: F.multilabel_margin_loss(a, t, reduction=reduction),
+                           torch.randn(9, classes), labels)
+            self.check(f"{classes} one sample", F.multilabel_margin_loss, torch.randn(classes), labels[3])
 
     def test_kl_div(self):
         target = torch.rand(6, 5)
