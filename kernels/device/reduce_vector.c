@@ -4,8 +4,8 @@
  * alone: rows of a group in pairs, groups one after the other; along a row lane i of 64 takes
  * elements i, i + 64, ... in order, lanes are joined by the vector unit's tree.
  *
- * Flags: V -> MTE2 and MTE2 -> V 0,1: a slot of inputs free, filled; MTE3 -> V and V -> MTE3 2: the
- * results stored, ready.
+ * Flags: V -> MTE2 and MTE2 -> V 0,1: a slot of inputs free, filled; MTE3 -> V and V -> MTE3 2,3:
+ * the results of a slot stored, ready. reduce_rows has one slot of results.
  */
 #include "copy.h"
 #include "element.h"
@@ -15,9 +15,10 @@
 #include <math.h>
 
 enum {
-    SLOT = 32768,       /* bytes of one group, as f32 */
-    WIDE = 2 * SLOT,    /* the group as f32 if it is narrower */
-    SUM = WIDE + SLOT,  /* results: OP_REDUCE_CHUNK f32 */
+    SLOT = 32768,      /* bytes of one group, as f32 */
+    WIDE = 2 * SLOT,   /* the group as f32 if it is narrower */
+    SUM = WIDE + SLOT, /* results: OP_REDUCE_CHUNK f32 a slot */
+    SUM_SLOT = OP_REDUCE_CHUNK * 4,
     ROW_LANES = 131072, /* LANES f32 a row; in another bank than what is joined to them */
     ROWS = 64,          /* at a time */
     TILE = SLOT / 4,    /* elements of a row at a time */
@@ -68,8 +69,8 @@ OP_INLINE uint32_t widen(uint32_t ub, uint32_t type, uint32_t count)
 OP_INLINE void begin(void)
 {
     set_mask_count();
-    set_flag(PIPE_MTE3, PIPE_V, EVENT_SUM);
     for (uint32_t slot = 0; slot < 2; slot++) {
+        set_flag(PIPE_MTE3, PIPE_V, EVENT_SUM + slot);
         set_flag(PIPE_V, PIPE_MTE2, slot);
     }
 }
@@ -78,22 +79,25 @@ OP_INLINE void end(void)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         wait_flag(PIPE_V, PIPE_MTE2, slot);
+        wait_flag(PIPE_MTE3, PIPE_V, EVENT_SUM + slot);
     }
-    wait_flag(PIPE_MTE3, PIPE_V, EVENT_SUM);
     op_flush(); // tails of results
 }
 
-OP_INLINE void scale_and_store(const struct op_reduce_vector_args *t, uint64_t to, uint32_t count)
+/* The results of a slot. */
+OP_INLINE void scale_and_store(const struct op_reduce_vector_args *t, uint64_t to, uint32_t slot,
+                               uint32_t count)
 {
+    const uint32_t sum = SUM + slot * SUM_SLOT, event = EVENT_SUM + slot;
     if (t->scale != 1.0f) {
         pipe_barrier(PIPE_V);
         set_vector_mask(0, count);
-        vmuls(op_ub_f32(SUM), op_ub_f32(SUM), t->scale, repeats_of(count), 1, 1, 8, 8);
+        vmuls(op_ub_f32(sum), op_ub_f32(sum), t->scale, repeats_of(count), 1, 1, 8, 8);
     }
-    set_flag(PIPE_V, PIPE_MTE3, EVENT_SUM);
-    wait_flag(PIPE_V, PIPE_MTE3, EVENT_SUM);
-    op_store(to, SUM, count * 4);
-    set_flag(PIPE_MTE3, PIPE_V, EVENT_SUM);
+    set_flag(PIPE_V, PIPE_MTE3, event);
+    wait_flag(PIPE_V, PIPE_MTE3, event);
+    op_store(to, sum, count * 4);
+    set_flag(PIPE_MTE3, PIPE_V, event);
 }
 
 /* The rows of a group into its first one: the second half onto the first, again and again. */
@@ -107,17 +111,19 @@ OP_INLINE void fold_rows(uint32_t mode, uint32_t at, uint32_t rows, uint32_t row
     }
 }
 
-/* One unit of reduce_columns: rows [first, first + rows) of `from`, `columns` wide, into SUM. */
+/* One unit of reduce_columns: `rows` rows at `from`, `columns` wide, into slot `out` of results.
+ * `in`: slot of inputs to begin with, and afterwards the next one. */
 OP_INLINE void reduce_chunk(const struct op_reduce_vector_args *t, uint64_t from, uint64_t rows,
-                            uint32_t columns)
+                            uint32_t columns, uint32_t out, uint32_t *in)
 {
+    const uint32_t sum = SUM + out * SUM_SLOT;
     const uint32_t unit = t->in_type == OP_TYPE_F32 ? 4 : 2;
     const uint32_t row_bytes = op_units(columns * unit) * 32, wide_bytes = row_bytes / unit * 4;
     const uint32_t group = op_min(SLOT / wide_bytes, 255);
-    wait_flag(PIPE_MTE3, PIPE_V, EVENT_SUM);
+    wait_flag(PIPE_MTE3, PIPE_V, EVENT_SUM + out);
     set_vector_mask(0, columns);
-    vector_dup(op_ub_f32(SUM), neutral(t->mode), repeats_of(columns), 1, 1, 8, 8);
-    uint32_t slot = 0;
+    vector_dup(op_ub_f32(sum), neutral(t->mode), repeats_of(columns), 1, 1, 8, 8);
+    uint32_t slot = *in;
     for (uint64_t row = 0; row < rows; row += group, slot ^= 1) {
         const uint32_t now = (uint32_t)op_min64(group, rows - row);
         const uint32_t ub = slot * SLOT;
@@ -129,9 +135,10 @@ OP_INLINE void reduce_chunk(const struct op_reduce_vector_args *t, uint64_t from
         const uint32_t at = widen(ub, t->in_type, now * (row_bytes / unit));
         fold_rows(t->mode, at, now, wide_bytes);
         set_vector_mask(0, columns);
-        join(t->mode, SUM, SUM, at, columns);
+        join(t->mode, sum, sum, at, columns);
         set_flag(PIPE_V, PIPE_MTE2, slot);
     }
+    *in = slot;
 }
 
 __global__ __vector__ void reduce_columns(struct op_reduce_vector_args args)
@@ -142,14 +149,15 @@ __global__ __vector__ void reduce_columns(struct op_reduce_vector_args args)
     const uint64_t chunks = (t.inner + t.chunk - 1) / t.chunk, units = t.outer * t.pieces * chunks;
     const uint64_t first = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t last = op_min64(first + t.per_block, units);
+    uint32_t in = 0, out = 0;
     begin();
-    for (uint64_t u = first; u < last; u++) {
+    for (uint64_t u = first; u < last; u++, out ^= 1) {
         const uint64_t row = u / chunks, column = (u - row * chunks) * t.chunk;
         const uint64_t outer = row / t.pieces, skip = (row - outer * t.pieces) * t.piece;
         const uint32_t columns = (uint32_t)op_min64(t.chunk, t.inner - column);
         reduce_chunk(&t, t.in + ((outer * t.length + skip) * t.in_pitch + column) * unit,
-                     op_min64(t.piece, t.length - skip), columns);
-        scale_and_store(&t, t.out + (row * t.out_pitch + column) * 4, columns);
+                     op_min64(t.piece, t.length - skip), columns, out, &in);
+        scale_and_store(&t, t.out + (row * t.out_pitch + column) * 4, out, columns);
     }
     end();
 }
@@ -333,7 +341,7 @@ __global__ __vector__ void reduce_rows(struct op_reduce_vector_args args)
         } else {
             reduce_outputs(&t, i, now, &slot);
         }
-        scale_and_store(&t, t.out + i * 4, now);
+        scale_and_store(&t, t.out + i * 4, 0, now);
     }
     end();
 }
