@@ -167,7 +167,7 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
     const uint32_t fractals = op_blocks(rows), all = all_rows / 16;
     const uint32_t slab = op_min(SLAB_BYTES / (fractals * 256 * unit), blocks);
     const uint32_t units = rows * unit / 2; // blocks of 32 bytes of a column
-    uint32_t p = 0;
+    uint32_t p = l0c / SLAB_BYTES & 1; // of two halves of L0C, or two parts of one, another slot
     for (uint32_t block = 0; block < blocks; block += slab, p ^= 1) {
         const uint32_t count = op_min(slab, blocks - block);
         __ubuf__ void *ub = (__ubuf__ void *)(uintptr_t)(p * SLAB_BYTES);

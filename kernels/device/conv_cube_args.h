@@ -14,6 +14,8 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_FLAT = 64,
 };
 
+enum { OP_CONV_WEIGHT_PARTS = 4 };
+
 /**
  * Maps lie as [image][C1][position][16 channels] of 16 bits, weights as [C1][tap][output
  * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes.
@@ -27,7 +29,8 @@ enum op_conv_cube_flag {
  * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the
  * gradient of the output as a map, transposed, times the windows of x. A tile is `tile_m` output
  * channels by `tile_n1` units; a chunk is `chunk` rows of positions of an image, or `group` whole
- * images. Each split sums `per_split` chunks.
+ * images. Each split sums `per_split` chunks. The last chunk's sums leave in parts of `part` units,
+ * at most OP_CONV_WEIGHT_PARTS of a tile.
  *
  * Tiles are dealt to blocks in turn.
  */

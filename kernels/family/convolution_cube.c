@@ -379,6 +379,7 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.l1_half = (uint32_t)low->room.l1 / 2;
     args.l1_second = (uint32_t)tile->map_bytes;
     args.per_split = (uint32_t)tile->per_split;
+    args.part = (uint32_t)tile->part;
     args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
     args.flags = op_conv_type_flags(low->type, sums->type) | (tile->flat ? OP_CONV_CUBE_FLAT : 0u);
     return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "convolution_tiling.h"
 
+#include "../device/conv_cube_args.h"
 #include "../frame/whole.h"
 
 enum {
@@ -8,7 +9,9 @@ enum {
     CHUNK_UNITS = 36,       /* [A] taps of groups loaded at a time: four groups of a 3 x 3 kernel */
     CHUNK_POSITIONS = 1024, /* [A] of the weight's gradient */
     SPLITS_MOST = 64,       /* [A] sums of the weight's gradient */
-    SPLIT_CYCLES = 4000,    /* [A] a second kernel that adds them */
+    SPLIT_CYCLES_1001 = 2100, /* by a trace: a second kernel that adds them, beside what it moves */
+    SPLIT_CYCLES_2201 = 4000,
+    PART_BYTES = 65536,     /* of sums that leave at a time: a slab of UB, 910A */
     WEIGHT_UNITS_MOST = 16, /* [A] units of a tile of the weight's gradient */
     GROUP_MOST = 16,        /* [A] images of a chunk of the weight's gradient */
     START_CYCLES = 2000,    /* of a kernel until its first load, by a trace */
@@ -274,14 +277,22 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
                   chunk = op_most(op_most(maps * op_most(multiply, fill), memory), scalar);
     const int64_t store = 2 * store_cycles(p, m1 * tile->units); // f32
     // Sums of splits are read and added afterwards, by all cores.
-    const int64_t add = splits > 1
-                            ? SPLIT_CYCLES + splits * p->c1 * p->taps * p->n1 * OP_FRACTAL *
-                                                 OP_FRACTAL * SUM_BYTES / p->room->cores / p->rate
-                            : 0;
-    const int64_t rounds = op_parts(tiles * splits, p->room->cores),
-                  work = tile->per_split * chunk +
-                         (tile->two_sums ? 0 : drain_cycles(p, 2 * m1 * tile->units));
-    return START_CYCLES + memory + rounds * (op_most(work, store) + TILE_CYCLES) + store + add;
+    const int64_t result = p->c1 * p->taps * p->n1 * OP_FRACTAL * OP_FRACTAL * SUM_BYTES,
+                  add = splits > 1 ? (p->coupled ? SPLIT_CYCLES_1001 : SPLIT_CYCLES_2201) +
+                                         (splits + 1) * result / p->room->cores / p->rate
+                                   : 0;
+    const int64_t rounds = op_parts(tiles * splits, p->room->cores), one_part = m1 * tile->part,
+                  wait = tile->two_sums || rounds == 1 ? 0 : drain_cycles(p, 2 * one_part),
+                  work = tile->per_split * chunk + wait;
+    return START_CYCLES + memory + rounds * (op_most(work, store) + TILE_CYCLES) +
+           2 * store_cycles(p, one_part) + add;
+}
+
+// Parts in which a tile's sums leave.
+static int64_t part_count(const struct op_conv_weight_tiling *tile)
+{
+    const int64_t bytes = tile->m * tile->units * OP_FRACTAL * SUM_BYTES;
+    return op_least(op_parts(bytes, PART_BYTES), OP_CONV_WEIGHT_PARTS);
 }
 
 static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling tile,
@@ -292,6 +303,7 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
         return;
     }
     (void)chunk_fits(p, &tile, tile.chunk); // for its bytes
+    tile.part = op_parts(tile.units, part_count(&tile));
     const int64_t chunks = op_parts(p->images, tile.group) * op_parts(p->w->out_height, tile.chunk);
     for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
         tile.per_split = op_parts(chunks, splits);

@@ -45,6 +45,7 @@ struct op_conv_weight_tiling {
     bool flat;            /**< windows are positions: a chunk's images are one map */
     int64_t map_bytes;
     int64_t splits, per_split;
+    int64_t part; /**< units of the last chunk whose sums leave at a time */
     bool two_sums;
 };
 
