@@ -61,6 +61,7 @@ bool accuracy_params_end(struct accuracy_params *params);
 struct accuracy_chip {
     char soc[64];
     unsigned warm; /**< runs before the one that is measured */
+    bool others;   /**< then others fill the L2 with what they write */
     struct leo_rt *rt;
     struct leo_rt_device *device;
     struct leo_rt_stream *stream;
@@ -69,6 +70,8 @@ struct accuracy_chip {
 };
 leo_status accuracy_chip_open(struct accuracy_chip *chip, const char *soc);
 void accuracy_chip_close(struct accuracy_chip *chip);
+/** Behind the warm runs: what the row says of the L2 before the measured one; waits. */
+leo_status accuracy_chip_settle(struct accuracy_chip *chip);
 
 enum { ACCURACY_SHARES = 40 };
 

@@ -26,6 +26,23 @@ leo_status accuracy_chip_open(struct accuracy_chip *chip, const char *soc)
     return status;
 }
 
+leo_status accuracy_chip_settle(struct accuracy_chip *chip)
+{
+    uint64_t addr = 0;
+    leo_status status = LEO_OK;
+    if (chip->others && chip->caps.l2_bytes) {
+        status = leo_rt_memory_alloc(chip->device, chip->caps.l2_bytes, &addr);
+        if (status == LEO_OK) {
+            status = leo_rt_memset_async(chip->stream, addr, 0, chip->caps.l2_bytes);
+        }
+    }
+    if (status == LEO_OK) {
+        status = leo_rt_stream_synchronize(chip->stream, -1);
+    }
+    leo_status freed = addr ? leo_rt_memory_free(chip->device, addr) : LEO_OK;
+    return leo_status_first(status, freed);
+}
+
 void accuracy_chip_close(struct accuracy_chip *chip)
 {
     leo_op_context_destroy(chip->ops);

@@ -52,6 +52,12 @@ leo_status accuracy_begin(struct accuracy_chip *chip, accuracy_run_fn run,
         status = run(chip, all, options);
     }
     if (status == LEO_OK) {
+        status = accuracy_chip_settle(chip);
+    }
+    if (status == LEO_OK && all->before) {
+        status = all->before(chip, all);
+    }
+    if (status == LEO_OK && all->before) {
         status = leo_rt_stream_synchronize(chip->stream, -1);
     }
     return status == LEO_OK ? leo_rt_profile_start(chip->device, 64, 0) : status;

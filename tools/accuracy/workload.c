@@ -51,6 +51,10 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
     // A published time is one of many runs, or of a kernel among others: the L2 is full of
     // what was used before. warm=0: of what copying the inputs left there.
     chip->warm = (unsigned)accuracy_params_number(params, "warm", 1, 0, 100);
+    if (accuracy_params_has(params, "before")) {
+        static const char *const words[] = {"others", NULL};
+        chip->others = accuracy_params_word(params, "before", words) != NULL;
+    }
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (strcmp(workloads[i].name, workload) == 0) {
             if (workloads[i].is_split && chip->caps.vector_cores == 0) {

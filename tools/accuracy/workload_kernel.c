@@ -99,7 +99,7 @@ static leo_status launch(struct accuracy_chip *chip, enum program program, const
         status = leo_rt_launch(kernel, blocks, chip->stream, args, count, kernel_name);
     }
     if (status == LEO_OK) {
-        status = leo_rt_stream_synchronize(chip->stream, -1);
+        status = accuracy_chip_settle(chip);
     }
     if (status == LEO_OK) {
         status = leo_rt_profile_start(chip->device, 16, 0);

@@ -362,7 +362,7 @@ static leo_status run(struct resnet *r, struct accuracy_params *params,
         status = step(r);
     }
     if (status == LEO_OK) {
-        status = leo_rt_stream_synchronize(chip->stream, -1);
+        status = accuracy_chip_settle(chip);
     }
     if (status == LEO_OK) {
         status = leo_rt_profile_start(chip->device, TASKS, 0);

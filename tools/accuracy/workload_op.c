@@ -122,16 +122,21 @@ static bool is_native(struct accuracy_params *params, bool otherwise)
     return word && strcmp(word, "native") == 0;
 }
 
+// Training keeps weights as f32 and casts them for each use.
+static leo_status write_weights(struct accuracy_chip *chip, const struct accuracy_tensors *all)
+{
+    return LEO_OP(chip->ops, "Cast", tensor(all, 3), leo_op_arg_dtype(all->tensor[1].dtype),
+                  tensor(all, 1));
+}
+
 static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params *params, bool relu,
                              struct accuracy_result *result)
 {
     struct accuracy_tensors all = {0};
     const enum leo_dtype dtype = read_dtype(params);
     const uint32_t m = size_of(params, "m"), k = size_of(params, "k"), n = size_of(params, "n");
-    if (relu) {
-        // As much of them as fits lies in L2 after a warm run.
-        (void)accuracy_params_word(params, "weights", residency);
-    }
+    const bool written = accuracy_params_has(params, "weights") &&
+                         accuracy_params_word(params, "weights", residency);
     const int format = is_native(params, relu) ? FRACTAL_NZ : 0;
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
@@ -143,6 +148,10 @@ static leo_status run_matmul(struct accuracy_chip *chip, struct accuracy_params 
     }
     if (status == LEO_OK) {
         status = accuracy_add_stored(chip, &all, dtype, 2, out, format);
+    }
+    if (status == LEO_OK && written) {
+        all.before = write_weights;
+        status = accuracy_add_stored(chip, &all, LEO_DTYPE_F32, 2, b, format);
     }
     result->operations = 2.0 * m * n * k;
     return accuracy_measure(chip, run_product, &all, relu ? "relu" : "", status, &result->record);
