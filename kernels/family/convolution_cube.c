@@ -29,7 +29,12 @@ struct lowering {
     struct op_conv_room room;
 };
 
-enum { GRADIENT_M = 512 }; /* [A] positions of a tile of x's gradient */
+enum {
+    GRADIENT_M = 512,        /* [A] positions of a tile of x's gradient */
+    JOIN_PIECES = 4,         /* [A] of a core: loads go on while others leave */
+    JOIN_LOAD_CYCLES = 27,   /* by a trace: the load of a line, */
+    JOIN_PIECE_CYCLES = 200, /* and a piece */
+};
 
 static struct op_window forward_window(const struct op_convolution *s)
 {
@@ -253,6 +258,52 @@ static int64_t joined_lines(const struct op_convolution *s, const struct op_tens
     return s->stride[1] <= OP_CONV_JOIN_STRIDE && s->stride[2] <= OP_CONV_JOIN_STRIDE ? lines : 0;
 }
 
+// Bytes that a store of lines with gaps moves for one: pieces that begin anywhere cost whole lines
+// of 128 bytes, longer ones whole windows of 512 (HW-DMA-31).
+static int64_t gap_bytes(int64_t line)
+{
+    const int64_t unit = line < 512 ? 128 : 512;
+    return line % unit ? op_round_up(line, unit) + unit / 2 : line;
+}
+
+// Whether phases of even sizes are joined sooner by all of their lines at a time, which are stored
+// with gaps, than line by line.
+static bool joins_even(const struct op_conv_room *room, uint32_t cores,
+                       const struct op_conv_join_args *args)
+{
+    const int64_t line = (int64_t)args->width * args->bytes, rows = args->stride_h;
+    int64_t loads = 0;
+    for (uint32_t rh = 0; rh < args->stride_h; rh++) {
+        for (uint32_t rw = 0; rw < args->stride_w; rw++) {
+            loads += args->phase[rh][rw] != 0;
+        }
+    }
+    if (args->height % args->stride_h || args->width % args->stride_w) {
+        return false;
+    }
+    const int64_t read = loads * line / args->stride_w,
+                  rate = (int64_t)room->chip->l2_read_rate * room->cores / cores,
+                  plane = args->height / rows,
+                  by_line = op_most(plane * loads * JOIN_LOAD_CYCLES + JOIN_PIECE_CYCLES,
+                                    plane * (read + rows * line) / rate);
+    return plane * (read + rows * gap_bytes(line)) / rate < by_line;
+}
+
+// Sets the lines of a piece; how many pieces there are.
+static uint64_t join_pieces(const struct lowering *low, int64_t fit, uint32_t cores,
+                            struct op_conv_join_args *args)
+{
+    const int64_t height = args->height, stride = args->stride_h;
+    args->even = joins_even(&low->room, cores, args);
+    if (!args->even) {
+        args->lines = (uint32_t)op_least(fit, op_round_up(height, stride));
+        return args->planes * (uint64_t)op_parts(height, args->lines);
+    }
+    const int64_t all = (int64_t)args->planes * (height / stride);
+    args->lines = (uint32_t)op_least(fit / stride, op_parts(all, JOIN_PIECES * (int64_t)cores));
+    return (uint64_t)op_parts(all, args->lines);
+}
+
 static leo_status join(const struct lowering *low,
                        struct part part[OP_CONV_JOIN_STRIDE][OP_CONV_JOIN_STRIDE], int64_t lines,
                        const struct op_tensor *out)
@@ -271,11 +322,9 @@ static leo_status join(const struct lowering *low,
     args.width = (uint32_t)out->dim[3];
     args.stride_h = (uint32_t)s->stride[1];
     args.stride_w = (uint32_t)s->stride[2];
-    args.lines = (uint32_t)op_least(lines, op_round_up(out->dim[2], s->stride[1]));
     args.bytes = OP_FRACTAL * op_type_bytes(out->type);
-    const struct op_share share =
-        op_share_make(args.planes * (uint64_t)op_parts(args.height, args.lines), 1, 1,
-                      op_plan_vector_cores(low->plan));
+    const uint32_t cores = op_plan_vector_cores(low->plan);
+    const struct op_share share = op_share_make(join_pieces(low, lines, cores, &args), 1, 1, cores);
     args.per_block = share.per_block;
     return op_plan_launch(low->plan, "conv_join", "conv_join", share.blocks, &args, sizeof(args),
                           5);
