@@ -163,10 +163,11 @@ leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_n
     return transport->ops->lead ? transport->ops->lead(transport, timeout_ns) : LEO_ERR_UNSUPPORTED;
 }
 
-bool leo_drv_text_polls(struct leo_drv_device *device, const void *text, size_t bytes)
+bool leo_drv_image_polls(struct leo_drv_device *device, const struct leo_image_desc *desc,
+                         const void *image)
 {
     struct leo_transport *transport = device->mmio.transport;
-    return transport->ops->text_polls && transport->ops->text_polls(transport, text, bytes);
+    return transport->ops->image_polls && transport->ops->image_polls(transport, desc, image);
 }
 
 void leo_drv_device_watch(struct leo_drv_device *device)

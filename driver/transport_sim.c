@@ -116,10 +116,11 @@ static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
 }
 
-static bool sim_text_polls(struct leo_transport *transport, const void *text, size_t bytes)
+static bool sim_image_polls(struct leo_transport *transport, const struct leo_image_desc *desc,
+                            const void *image)
 {
     (void)transport;
-    return leo_sim_text_polls(text, bytes);
+    return leo_sim_image_polls(desc, image);
 }
 
 static void sim_watch(struct leo_transport *transport)
@@ -145,7 +146,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .adopt = sim_adopt,
     .name_tag = sim_name_tag,
     .lead = sim_lead,
-    .text_polls = sim_text_polls,
+    .image_polls = sim_image_polls,
     .watch = sim_watch,
     .irq_wait = sim_irq_wait,
 };

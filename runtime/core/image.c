@@ -275,13 +275,13 @@ static leo_status check_on_chip(const struct rt_image *image, const struct leo_c
     return LEO_OK;
 }
 
-// Looks a symbol up in .symtab, or in .dynsym if the file is stripped.
 static bool is_called(const char *symbol, const GElf_Sym *entry, const char *name, bool plain)
 {
     return plain ? GELF_ST_TYPE(entry->st_info) == STT_OBJECT && rt_symbol_is(symbol, name)
                  : strcmp(symbol, name) == 0;
 }
 
+// Looks a symbol up in .symtab, or in .dynsym if the file is stripped.
 static bool find_symbol(const struct rt_image *image, const char *name, bool plain, GElf_Sym *found)
 {
     for (int pass = 0; pass < 2; pass++) {

@@ -15,9 +15,7 @@ static void look_for_polls(struct leo_rt_module *module)
     const struct leo_image_desc *desc = &module->image->desc;
     pthread_mutex_lock(&device->lock);
     if (!device->is_watched &&
-        leo_drv_text_polls(device->drv,
-                           (const char *)module->image->flat + sizeof(*desc) + desc->text_offset,
-                           desc->text_bytes)) {
+        leo_drv_image_polls(device->drv, desc, module->image->flat + sizeof(*desc))) {
         rt_log(device->rt, 1, "%s: some of its code waits for memory in a loop", module->name);
         rt_ahead_watch(device);
     }

@@ -208,11 +208,6 @@ leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
     }
     d->ops[count].code = SIM_CODE_END;
     sim_scalar_link(d);
-    leo_status status = sim_scalar_find_spins(d);
-    if (status != LEO_OK) {
-        sim_decoded_destroy(d);
-        return status;
-    }
     *decoded = d;
     return LEO_OK;
 }

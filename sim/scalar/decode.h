@@ -125,10 +125,6 @@ struct sim_scalar_op sim_scalar_decode(uint32_t word);
  * looked at. */
 void sim_scalar_link(struct sim_decoded *decoded);
 
-/** Finds loops that do nothing but look at memory until it changes, and makes their loads
- * SIM_CODE_POLL. After sim_scalar_link. */
-leo_status sim_scalar_find_spins(struct sim_decoded *decoded);
-
 /** Executes a floating-point instruction; false = its rounding
  * mode is not valid (nothing changed). */
 bool sim_scalar_float(struct sim_scalar *scalar, const struct sim_scalar_op *op);

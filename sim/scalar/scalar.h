@@ -140,6 +140,13 @@ struct sim_scalar_next sim_scalar_next(const struct sim_scalar *scalar);
 /** Decodes executable bytes once; read-only afterwards, shared by all cores and threads. */
 leo_status sim_decoded_create(const void *text, size_t bytes, uint64_t base,
                               struct sim_decoded **decoded);
+struct leo_image_desc;
+/** The text of an image, with its loops that wait for memory. */
+leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const void *image,
+                                    struct sim_decoded **decoded);
+/** Finds loops that do nothing but look at memory until it changes, and makes their loads
+ * SIM_CODE_POLL. Once, before the text runs. `image`: the program with its tables of addresses. */
+leo_status sim_decoded_find_spins(struct sim_decoded *decoded, const void *image, size_t bytes);
 void sim_decoded_destroy(struct sim_decoded *decoded);
 
 /** What becomes of its members. */

@@ -13,17 +13,19 @@
 #include "spin.h"
 
 #include <leo/alloc.h>
+#include <leo/layout.h>
 #include <leo/sim.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOP = 512, MOST_FUNCTION = 16384 };
+enum { MOST_LOOP = 512, MOST_FUNCTION = 16384, MOST_TRIES = 2048 };
 
 /** What the search works with, and what it found. */
 struct search {
     struct sim_decoded *decoded;
     struct spin_path *path;
     struct spin_flow *flow;
+    struct spin_targets targets;
     size_t capacity;
 };
 
@@ -220,11 +222,12 @@ static struct sim_spin spin_of(const struct search *search, unsigned node)
     return spin;
 }
 
-static leo_status look_at_loop(struct search *search, size_t first, size_t last)
+/* With the functions that path->pick says. */
+static leo_status look_at_turn(struct search *search, size_t first, size_t last)
 {
     const struct sim_decoded *decoded = search->decoded;
     const struct spin_path *path = search->path;
-    if (!sim_spin_walk(decoded, first, last, search->path) ||
+    if (!sim_spin_walk(decoded, &search->targets, first, last, search->path) ||
         !sim_spin_flow(decoded, search->path, find_frame(decoded, first), search->flow) ||
         !waits(path, search->flow)) {
         return LEO_OK;
@@ -242,6 +245,31 @@ static leo_status look_at_loop(struct search *search, size_t first, size_t last)
             status = take_peeled(search, at, first);
         }
     }
+    return status;
+}
+
+/* The next functions that the pointers met may lead to. A walk that failed met no more of them than
+ * it got to. */
+static bool pick_next(struct spin_path *path, size_t targets)
+{
+    unsigned i = path->choices;
+    while (i > 0 && ++path->pick[i - 1] == targets) {
+        path->pick[--i] = 0;
+    }
+    return i > 0;
+}
+
+/* Each function that a pointer may lead to is tried: which one it is, is known when it runs, and
+ * what the loop does then is looked at again there. */
+static leo_status look_at_loop(struct search *search, size_t first, size_t last)
+{
+    leo_status status;
+    unsigned tries = 0;
+    memset(search->path->pick, 0, sizeof(search->path->pick));
+    do {
+        status = look_at_turn(search, first, last);
+    } while (status == LEO_OK && pick_next(search->path, search->targets.count) &&
+             ++tries < MOST_TRIES);
     return status;
 }
 
@@ -303,16 +331,22 @@ static int by_place(const void *left, const void *right)
     return left_of[i] < right_of[i] ? -1 : left_of[i] > right_of[i];
 }
 
-leo_status sim_scalar_find_spins(struct sim_decoded *decoded)
+leo_status sim_decoded_find_spins(struct sim_decoded *decoded, const void *image, size_t bytes)
 {
     struct search search = {.decoded = decoded,
                             .path = leo_alloc(sizeof(struct spin_path)),
                             .flow = leo_alloc(sizeof(struct spin_flow))};
-    leo_status status = search.path && search.flow ? find_loops(&search) : LEO_ERR_NO_MEMORY;
+    leo_status status = search.path && search.flow
+                            ? sim_spin_find_targets(decoded, image, bytes, &search.targets)
+                            : LEO_ERR_NO_MEMORY;
+    if (status == LEO_OK) {
+        status = find_loops(&search);
+    }
     if (status == LEO_OK && decoded->spins) {
         status = take_atomics(&search);
         qsort(decoded->spin, decoded->spins, sizeof(decoded->spin[0]), by_place);
     }
+    leo_free(search.targets.at);
     leo_free(search.path);
     leo_free(search.flow);
     return status;
@@ -338,10 +372,26 @@ bool sim_decoded_spins(const struct sim_decoded *decoded)
     return decoded->spins != 0;
 }
 
-bool leo_sim_text_polls(const void *text, size_t bytes)
+leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const void *image,
+                                    struct sim_decoded **decoded)
+{
+    leo_status status =
+        sim_decoded_create((const uint8_t *)image + desc->text_offset, desc->text_bytes,
+                           LEO_MAP_IMAGE + desc->text_offset, decoded);
+    if (status == LEO_OK) {
+        status = sim_decoded_find_spins(*decoded, image, desc->bytes);
+    }
+    if (status != LEO_OK) {
+        sim_decoded_destroy(*decoded);
+        *decoded = NULL;
+    }
+    return status;
+}
+
+bool leo_sim_image_polls(const struct leo_image_desc *desc, const void *image)
 {
     struct sim_decoded *decoded;
-    if (sim_decoded_create(text, bytes, LEO_MAP_IMAGE, &decoded) != LEO_OK) {
+    if (sim_decoded_create_image(desc, image, &decoded) != LEO_OK) {
         return true;
     }
     const bool polls = sim_decoded_spins(decoded);

@@ -2,13 +2,21 @@
 /*
  * The search for loops that wait for memory (spin.c): what an instruction uses and gives
  * (spin_effect.c), the instructions of one turn with those of the functions it calls (spin_path.c),
- * and what depends on what (spin_flow.c).
+ * which functions a pointer may lead to (spin_target.c), and what depends on what (spin_flow.c).
  */
 #pragma once
 
 #include "decode.h"
 
-enum { SPIN_NODES = 1024, SPIN_SLOTS = 64, SPIN_CALLS = 64, SPIN_RA = 1, SPIN_SP = 2, SPIN_FP = 8 };
+enum {
+    SPIN_NODES = 1024,
+    SPIN_SLOTS = 64,
+    SPIN_CALLS = 64,
+    SPIN_CHOICES = 8,
+    SPIN_RA = 1,
+    SPIN_SP = 2,
+    SPIN_FP = 8
+};
 
 /* What holds a value, as bits: x0 to x31, f0 to f31, then places in memory. x0 is never among
  * them. */
@@ -58,17 +66,32 @@ struct spin_call {
     uint8_t depth; /**< calls between the loop and it */
 };
 
+/** Places in the text whose addresses the program takes: what a jump through a pointer may lead to.
+ */
+struct spin_targets {
+    uint32_t *at; /**< rising */
+    size_t count;
+};
+
+/** `image`: the bytes of the program with its tables of addresses; may be NULL. */
+leo_status sim_spin_find_targets(const struct sim_decoded *decoded, const void *image, size_t bytes,
+                                 struct spin_targets *targets);
+
 struct spin_path {
     size_t first, last; /**< of the loop itself, in the text */
+    /** Calls through pointers that were met, and which of the targets each is taken to lead to. */
+    unsigned choices;
+    uint32_t pick[SPIN_CHOICES];
     unsigned nodes, calls;
     struct spin_call call[SPIN_CALLS];
     struct spin_node node[SPIN_NODES];
     struct spin_effect effect[SPIN_NODES];
 };
 
-/** False: that is no loop, or something in it is forbidden. */
-bool sim_spin_walk(const struct sim_decoded *decoded, size_t first, size_t last,
-                   struct spin_path *path);
+/** Calls through pointers lead where path->pick says. False: that is no loop, or something in it
+ * is forbidden. */
+bool sim_spin_walk(const struct sim_decoded *decoded, const struct spin_targets *targets,
+                   size_t first, size_t last, struct spin_path *path);
 
 /** `base` plus `offset`, what is known of a register or a place in memory. */
 struct spin_value {

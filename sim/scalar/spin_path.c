@@ -9,6 +9,7 @@ enum { STEP = sizeof(struct sim_scalar_op), JALR = 0x67, BRANCH = 0x63 };
 
 struct walk {
     const struct sim_decoded *decoded;
+    const struct spin_targets *targets;
     struct spin_path *path;
     unsigned current; /**< call that is walked */
     unsigned base;    /**< its first node */
@@ -47,6 +48,18 @@ static bool find_target(const struct sim_decoded *decoded, size_t at, int64_t *t
     return true;
 }
 
+/* Where a jump through a pointer is taken to lead. In the loop itself it is the table of a switch,
+ * which is not followed: the loops of most operators would be looked at again and again. */
+static bool choose_target(struct walk *walk, bool calls, int64_t *target)
+{
+    struct spin_path *path = walk->path;
+    if (path->choices == SPIN_CHOICES || !walk->targets->count || (!calls && !walk->current)) {
+        return false;
+    }
+    *target = walk->targets->at[path->pick[path->choices++]];
+    return true;
+}
+
 static void add_call(struct walk *walk, unsigned node, int64_t target)
 {
     struct spin_path *path = walk->path;
@@ -71,7 +84,7 @@ static void follow_register(struct walk *walk, unsigned node)
     if (!calls && op->rs1 == SPIN_RA) {
         walk->path->node[node].next[0] =
             walk->current ? walk->path->call[walk->current].back : (int16_t)SPIN_OUT;
-    } else if (!find_target(walk->decoded, at, &target)) {
+    } else if (!find_target(walk->decoded, at, &target) && !choose_target(walk, calls, &target)) {
         walk->failed = true;
     } else if (calls) {
         add_call(walk, node, target);
@@ -116,14 +129,14 @@ static bool has_turn(const struct spin_path *path)
     return false; // a jump back that is no loop
 }
 
-bool sim_spin_walk(const struct sim_decoded *decoded, size_t first, size_t last,
-                   struct spin_path *path)
+bool sim_spin_walk(const struct sim_decoded *decoded, const struct spin_targets *targets,
+                   size_t first, size_t last, struct spin_path *path)
 {
-    struct walk walk = {.decoded = decoded, .path = path};
+    struct walk walk = {.decoded = decoded, .targets = targets, .path = path};
     bool looks = false;
     path->first = first;
     path->last = last;
-    path->nodes = 0;
+    path->nodes = path->choices = 0;
     path->calls = 1;
     path->call[0] = (struct spin_call){.entry = first};
     for (; walk.current < path->calls && !walk.failed; walk.current++) {

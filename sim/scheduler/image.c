@@ -141,8 +141,7 @@ static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, u
         return NULL;
     }
     *image = (struct sim_image){.addr = addr, .space = space, .desc = desc};
-    if (sim_decoded_create(host + sizeof(desc) + desc.text_offset, desc.text_bytes,
-                           LEO_MAP_IMAGE + desc.text_offset, &image->decoded) != LEO_OK) {
+    if (sim_decoded_create_image(&desc, host + sizeof(desc), &image->decoded) != LEO_OK) {
         leo_free(image);
         return NULL;
     }

@@ -522,12 +522,12 @@ static void expect_a_wait(const char *name, unsigned soc)
     CU_ASSERT_EQUAL(time_call(name, soc, 1, 4000, true), some);
 }
 
-static void expect_a_deadlock(unsigned soc)
+static void expect_a_deadlock(const char *name, unsigned soc)
 {
     struct rig rig;
     open_rig(&rig, soc, 2, NULL);
     const void *args[] = {&rig.flags};
-    CU_ASSERT_EQUAL(run(&rig, "by_nobody", 3, args, 1), LEO_ERR_FAULT);
+    CU_ASSERT_EQUAL(run(&rig, name, 3, args, 1), LEO_ERR_FAULT);
     CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_CORE_DEADLOCK);
     expect_text("deadlock: 3 cores wait");
     expect_text("polls at poll_calls.cpp:");
@@ -538,8 +538,8 @@ static void expect_a_deadlock(unsigned soc)
 /* Calls of the loop belong to it. */
 static void loops_may_call(void)
 {
-    static const char *const names[] = {"by_function", "by_method", "by_copy", "by_result",
-                                        "by_counter"};
+    static const char *const names[] = {"by_function", "by_method",  "by_copy",   "by_result",
+                                        "by_counter",  "by_virtual", "by_pointer"};
     calls = true;
     for (unsigned soc = 0; soc < 2; soc++) {
         for (int level = 0; level < 2; level++) {
@@ -547,7 +547,8 @@ static void loops_may_call(void)
             for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 expect_a_wait(names[i], soc);
             }
-            expect_a_deadlock(soc);
+            expect_a_deadlock("by_nobody", soc);
+            expect_a_deadlock("by_no_door", soc);
         }
     }
     calls = plain = false;

@@ -16,7 +16,6 @@ static const struct {
     {"__cxa_atexit", "destructors of static objects do not run on a core"},
     {"__dso_handle", "destructors of static objects do not run on a core"},
     {"__cxa_guard", "static objects of a function cannot be constructed on a core"},
-    {"__cxa_pure_virtual", "a core has no run-time support for abstract classes"},
     {"__cxa_", "a core has no exceptions"},
     {"_Unwind_", "a core has no exceptions"},
     {"__addtf3", "long double (128 bits) is not there: use double"},

@@ -183,8 +183,9 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
  * LEO_ERR_UNSUPPORTED: it does not do such things. No time
  * shows it. */
 leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns);
-/** Whether code of the device waits for memory in loops. */
-bool leo_drv_text_polls(struct leo_drv_device *device, const void *text, size_t bytes);
+/** Whether the code of an image, whose bytes these are, waits for memory in loops. */
+bool leo_drv_image_polls(struct leo_drv_device *device, const struct leo_image_desc *desc,
+                         const void *image);
 /** Tasks may wait for what others store: the device lets none see a store before its time from now
  * on, and computes nothing early. */
 void leo_drv_device_watch(struct leo_drv_device *device);

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+struct leo_image_desc;
 struct leo_transport;
 
 /**
@@ -48,9 +49,10 @@ struct leo_transport_ops {
     /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_lead has them.
      * May itself be NULL. */
     leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);
-    /** Whether code waits for memory in loops, as leo_sim_text_polls. May itself be NULL, and then
-     * so is the next. */
-    bool (*text_polls)(struct leo_transport *transport, const void *text, size_t bytes);
+    /** Whether code of an image waits for memory in loops, as leo_sim_image_polls. May itself be
+     * NULL, and then so is the next. */
+    bool (*image_polls)(struct leo_transport *transport, const struct leo_image_desc *desc,
+                        const void *image);
     /** Nothing stored must be seen before its time from now on, as leo_sim_chip_watch. */
     void (*watch)(struct leo_transport *transport);
     /**

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+struct leo_image_desc;
 struct leo_sim_chip;
 
 /** Options of a chip. Set `size` to sizeof(struct leo_sim_opts);
@@ -110,10 +111,11 @@ leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);
  */
 leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns);
 /**
- * Whether a text has loops that wait for memory (docs/decisions/0026-polling.md). Of what cannot be
- * told, for want of host memory, the answer is yes.
+ * Whether the text of a kernel image has loops that wait for memory
+ * (docs/decisions/0026-polling.md). Of what cannot be told, for want of host memory, the answer is
+ * yes.
  */
-bool leo_sim_text_polls(const void *text, size_t bytes);
+bool leo_sim_image_polls(const struct leo_image_desc *desc, const void *image);
 /** From now on somebody may wait for what kernels and copies store: their stores are noted, so that
  * none is seen before its time, and leo_sim_chip_lead computes nothing. Thread-safe. */
 void leo_sim_chip_watch(struct leo_sim_chip *chip);

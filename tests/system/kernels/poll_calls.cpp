@@ -174,9 +174,109 @@ extern "C" __global__ CORE void by_counter(word *flag, __gm__ uint32_t *value, _
     tell(out, value, good ? first.turns : 0);
 }
 
+/* Virtual methods, one that calls another; the objects come through memory, so that the compiler
+ * does not know which they are. */
+struct Door {
+    word *flag;
+    uint32_t goal;
+
+    virtual bool is_open() const = 0;
+};
+struct Slow : Door {
+    virtual uint32_t look() const
+    {
+        dcci((__gm__ void *)flag, SINGLE_CACHE_LINE);
+        return *flag;
+    }
+    bool is_open() const override
+    {
+        return look() == goal;
+    }
+};
+struct Quick : Slow {
+    uint32_t look() const override
+    {
+        dcci((__gm__ void *)flag, SINGLE_CACHE_LINE);
+        return flag[16];
+    }
+};
+struct Never : Door {
+    bool is_open() const override
+    {
+        return goal == 0;
+    }
+};
+
+extern "C" __global__ CORE void by_virtual(word *flag, __gm__ uint32_t *value, __gm__ uint32_t *out,
+                                           int work)
+{
+    if (is_first(flag, value, work)) {
+        return;
+    }
+    Slow slow;
+    Quick quick;
+    Never never;
+    slow.flag = quick.flag = never.flag = flag;
+    slow.goal = 7;
+    quick.goal = never.goal = 8;
+    Door *volatile doors[] = {&slow, &quick, &never};
+    const Door *first = doors[0], *second = doors[1];
+    while (!first->is_open()) {
+    }
+    while (!second->is_open()) {
+    }
+    tell(out, value, 0);
+}
+
+/* Pointers to functions: in a table, and one that is called last by what the loop calls. */
+using look = uint32_t (*)(word *);
+static uint32_t peek_near(word *flag)
+{
+    dcci((__gm__ void *)flag, SINGLE_CACHE_LINE);
+    return *flag;
+}
+static uint32_t peek_far(word *flag)
+{
+    dcci((__gm__ void *)(flag + 16), SINGLE_CACHE_LINE);
+    return flag[16];
+}
+static look const looks[] = {peek_near, peek_far};
+
+NOINLINE static uint32_t pass(look to, word *flag)
+{
+    return to(flag);
+}
+
+extern "C" __global__ CORE void by_pointer(word *flag, __gm__ uint32_t *value, __gm__ uint32_t *out,
+                                           int work)
+{
+    if (is_first(flag, value, work)) {
+        return;
+    }
+    volatile unsigned second = 1;
+    look const first = looks[second - 1];
+    while (first(flag) != 7) {
+    }
+    look const last = looks[second];
+    while (pass(last, flag) != 8) {
+    }
+    tell(out, value, 0);
+}
+
 /* Nobody raises the word. */
 extern "C" __global__ CORE void by_nobody(word *flag)
 {
     const Gate gate = {flag, 7};
     gate.wait();
+}
+
+extern "C" __global__ CORE void by_no_door(word *flag)
+{
+    Quick quick;
+    quick.flag = flag;
+    quick.goal = 7;
+    Door *volatile door = &quick;
+    const Door *seen = door;
+    while (!seen->is_open()) {
+    }
 }
