@@ -24,7 +24,7 @@ help:
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
-	@echo "make layouts every operator on every layout, shape and type, against dense tensors: 200,000 cases, some minutes"
+	@echo "make layouts every operator on every layout, shape and type, against dense tensors: 400,000 cases, some minutes"
 	@echo "make soak    kill ranks of collectives at random times: nothing may hang or stay behind"
 	@echo "make docs    write the generated pages of docs/hw and isa/golden anew"
 	@echo "make format  format the C sources"

@@ -242,7 +242,15 @@ static void plan_min(struct wide *w)
 
 static void plan_fill(struct wide *w)
 {
-    const struct words made = words_of_number(w, &w->out, w->work->integer[0]);
+    struct words made;
+    if (w->work->is_tensor[0]) {
+        const struct words one = words_of(w, "value");
+        made = words_temp(w, &w->out);
+        op_chain_copy(&w->chain, &made.low, &one.low);
+        op_chain_copy(&w->chain, &made.high, &one.high);
+    } else {
+        made = words_of_number(w, &w->out, w->work->integer[0]);
+    }
     join(w, &made);
 }
 

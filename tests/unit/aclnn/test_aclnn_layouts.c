@@ -4,8 +4,9 @@
  * on permuted, sliced (with an offset) and repeated (stride 0) tensors gives what the same call on
  * dense ones gives, over shapes that hurt, in every type, and writes nothing beside its results.
  * Integers and truth values have the same bits; floats may differ by the few units in the last
- * place that lie between the vector unit's functions and the scalar unit's. What a dense call
- * computes, the tests of the families say (docs/api/aclnn.md).
+ * place that lie between the vector unit's functions and the scalar unit's. Cases with NaN,
+ * infinities, -0 and denormals among the floats are taken in turn with those without. What a dense
+ * call computes, the tests of the families say (docs/api/aclnn.md).
  *
  * Shapes are the same for all tensors of a call; calls that phase 1 refuses, or whose dense form
  * faults (an index out of range), are no case. A run takes a part of them (LEO_TEST_ALL: all;
@@ -51,9 +52,11 @@ struct pair {
     bool is_tensor[RIG_PARAMS];
 };
 
-/* Floats from 1/4 to 2; integers 0 and 1, or 0 alone where 1 is no index. */
-static void fill(struct rig_tensor *tensor, uint64_t seed)
+/* Floats from 1/4 to 2, or special ones between them; integers 0 and 1, or 0 alone where 1 is no
+ * index. */
+static void fill(struct rig_tensor *tensor, uint64_t seed, bool special)
 {
+    static const double specials[] = {NAN, INFINITY, -INFINITY, -0.0, 0x1p-149, -0x1p-24};
     const int64_t count = rig_tensor_count(tensor);
     uint64_t most = 2;
     for (unsigned d = 0; d < tensor->rank; d++) {
@@ -62,7 +65,9 @@ static void fill(struct rig_tensor *tensor, uint64_t seed)
     for (int64_t i = 0; i < count; i++) {
         const uint64_t random = rig_random(&seed);
         if (tensor->type <= OP_TYPE_F64) {
-            rig_put_d(rig_tensor_at(tensor, i), tensor->type, (double)(1 + random % 8) / 4);
+            const double value = special && random % 9 == 0 ? specials[random / 9 % 6]
+                                                            : (double)(1 + random % 8) / 4;
+            rig_put_d(rig_tensor_at(tensor, i), tensor->type, value);
         } else if (tensor->type < OP_TYPE_C64) {
             rig_put_i(rig_tensor_at(tensor, i), tensor->type, (int64_t)(random % most));
         }
@@ -78,7 +83,8 @@ static void copy_elements(struct rig_tensor *to, const struct rig_tensor *from)
 }
 
 static void make_tensors(struct pair *pair, const struct op_test_param *param, unsigned at,
-                         enum op_type type, const struct shape *shape, enum rig_layout layout)
+                         enum op_type type, const struct shape *shape, enum rig_layout layout,
+                         bool special)
 {
     const bool written = param->role != 'I';
     const enum op_type own = param->types[rig_chip()] >> type & 1 ? type : rig_first_type(param);
@@ -87,7 +93,7 @@ static void make_tensors(struct pair *pair, const struct op_test_param *param, u
         pair->tensors[k][at] =
             rig_tensor_make(own, shape->rank, shape->dim, k ? RIG_DENSE : lies, at + 1);
     }
-    fill(&pair->tensors[0][at], at + 1);
+    fill(&pair->tensors[0][at], at + 1, special);
     copy_elements(&pair->tensors[1][at], &pair->tensors[0][at]);
     pair->is_tensor[at] = true;
     for (unsigned k = 0; k < 2; k++) {
@@ -101,13 +107,13 @@ static void make_tensors(struct pair *pair, const struct op_test_param *param, u
 }
 
 static void make_pair(struct pair *pair, const struct op_test_row *row, enum op_type type,
-                      const struct shape *shape, enum rig_layout layout)
+                      const struct shape *shape, enum rig_layout layout, bool special)
 {
     static const struct rig_wish none = {.param = RIG_PARAMS};
     memset(pair, 0, sizeof(*pair));
     for (unsigned i = 0; i < row->param_count; i++) {
         if (row->params[i].code[0] == 'T') {
-            make_tensors(pair, &row->params[i], i, type, shape, layout);
+            make_tensors(pair, &row->params[i], i, type, shape, layout, special);
         } else {
             pair->args[0][i] = pair->args[1][i] = rig_arg_make(&row->params[i], i, &none);
         }
@@ -185,10 +191,10 @@ static void compare(struct pair *pair, const struct op_test_row *row, unsigned a
 
 /* Returns whether it was a case. */
 static bool run_case(const struct op_test_row *row, enum op_type type, const struct shape *shape,
-                     enum rig_layout layout)
+                     enum rig_layout layout, bool special)
 {
     static struct pair pair; // large
-    make_pair(&pair, row, type, shape, layout);
+    make_pair(&pair, row, type, shape, layout, special);
     bool planned = is_planned(row, pair.args[1]) && is_planned(row, pair.args[0]);
     if (planned) {
         const aclnnStatus dense = rig_run(row, pair.args[1], false),
@@ -234,8 +240,13 @@ static void results_are_those_of_dense_tensors(void)
                     if ((all || taken || only) &&
                         (s != LARGE || (first && layout == RIG_PERMUTED)) &&
                         (!only || strcmp(only, row->name) == 0)) {
-                        here +=
-                            run_case(row, (enum op_type)type, &shapes[s], (enum rig_layout)layout);
+                        const bool special = type <= OP_TYPE_F64 && (all || only || here % 2);
+                        here += run_case(row, (enum op_type)type, &shapes[s],
+                                         (enum rig_layout)layout, special);
+                        if (all || only) {
+                            here += run_case(row, (enum op_type)type, &shapes[s],
+                                             (enum rig_layout)layout, false);
+                        }
                     }
                 }
             }
@@ -265,7 +276,7 @@ static bool run_overlap(const struct op_test_row *row, enum op_type type, const 
 {
     static struct pair pair; // large
     const int in = first_tensor(row, 'I'), out = first_tensor(row, 'O');
-    make_pair(&pair, row, type, shape, RIG_DENSE);
+    make_pair(&pair, row, type, shape, RIG_DENSE, false);
     const struct rig_tensor *from = &pair.tensors[0][in], *to = &pair.tensors[0][out];
     const int64_t count = rig_tensor_count(from), storage[] = {count + ahead};
     struct rig_tensor both = rig_tensor_make(type, 1, storage, RIG_DENSE, 9);

@@ -21,6 +21,7 @@ static const struct shape shapes[] = {
     {1, {1009}}, {2, {67, 1031}},
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+enum { SPECIALS = RIG_MIXED + 1 }; // dense, with special values in place of random ones
 
 static const struct op_pointwise_ref *find_ref(const char *name)
 {
@@ -199,7 +200,8 @@ static void prepare(struct call *call, const struct op_test_row *row, enum op_ty
         if (strcmp(param->code, "T") == 0) {
             const bool one = strstr(row->name, "FillTensor") && strcmp(param->name, "value") == 0;
             const bool written = param->role != 'I';
-            enum rig_layout here = written && layout == RIG_EXPANDED ? RIG_DENSE : layout;
+            enum rig_layout here =
+                (int)layout == SPECIALS || (written && layout == RIG_EXPANDED) ? RIG_DENSE : layout;
             if (layout == RIG_MIXED) { // the output dense, inputs permuted
                 here = written ? RIG_DENSE : RIG_PERMUTED;
             }
@@ -243,11 +245,53 @@ static void finish(struct call *call)
     }
 }
 
+/* Numbers at which arithmetic has its corners; what a type cannot hold it rounds or saturates. */
+enum { FLOAT_SPECIALS = 24, INT_SPECIALS = 12 };
+
+static void put_special(void *at, enum op_type type, unsigned number)
+{
+    static const double floats[FLOAT_SPECIALS] = {
+        NAN,      -0x1p-126, INFINITY, -INFINITY, 0,     -0.0,   0x1p-149, -0x1p-149,
+        0x1p-126, 0x1p-24,   -0x1p-24, 0x1p-14,   65504, -65504, 3.4e38,   -3.4e38,
+        1,        -1,        0.5,      2.5,       -3,    88.75,  -104,     3};
+    const unsigned bits = 8 * rig_type_bytes(type);
+    const int64_t least = INT64_MIN >> (64 - bits);
+    const int64_t integers[INT_SPECIALS] = {least, ~least, least + 1, ~least - 1, 0,  1,
+                                            -1,    2,      7,         -8,         63, 100};
+    if (is_float(type)) {
+        rig_put_d(at, type, floats[number % FLOAT_SPECIALS]);
+    } else {
+        rig_put_i(at, type, integers[number % INT_SPECIALS]);
+    }
+}
+
+/* Every pair of special values in the first two tensors, and others beside them in further ones. */
+static void fill_specials(struct call *call)
+{
+    unsigned step = 1, tensors = 0;
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        struct rig_tensor *tensor = &call->tensors[i];
+        if (!call->is_tensor[i] || call->row->params[i].role == 'O') {
+            continue;
+        }
+        const unsigned kinds = is_float(tensor->type) ? FLOAT_SPECIALS : INT_SPECIALS;
+        for (int64_t k = 0; k < rig_tensor_count(tensor); k++) {
+            const unsigned number = (unsigned)k / step + (tensors > 1 ? 5 * (unsigned)k : 0);
+            put_special(rig_tensor_at(tensor, k), tensor->type, number);
+        }
+        rig_tensor_put(tensor);
+        step *= tensors++ ? 1 : kinds;
+    }
+}
+
 static void run_types(const struct op_test_row *row, enum op_type type, const enum op_type *own,
                       const struct shape *shape, enum rig_layout layout)
 {
     struct call call;
     prepare(&call, row, type, own, shape, layout);
+    if ((int)layout == SPECIALS) {
+        fill_specials(&call);
+    }
     struct rig_tensor *out = &call.tensors[call.out];
     const int64_t count = rig_tensor_count(out);
     const unsigned unit = rig_type_bytes(out->type);
@@ -309,6 +353,24 @@ static void run_row(const struct op_test_row *row)
         for (unsigned layout = 0; layout < RIG_LAYOUTS && type == 0; layout++) {
             run_case(row, (enum op_type)type, &shapes[6], (enum rig_layout)layout);
             run_case(row, (enum op_type)type, &shapes[9], (enum rig_layout)layout);
+        }
+    }
+}
+
+/* Lengths that hold every pair, on the scalar unit and in lanes. */
+static void special_values_meet(void)
+{
+    static const struct shape pairs[] = {{1, {FLOAT_SPECIALS * FLOAT_SPECIALS}}, {2, {17, 1031}}};
+    for (unsigned i = 0; i < op_test_row_count; i++) {
+        const struct op_test_row *row = &op_test_rows[i];
+        const uint32_t types = strcmp(row->family, "pointwise") == 0 ? types_of(row) : 0;
+        for (unsigned type = 0; type < OP_TYPES; type++) {
+            if (types >> type & 1) {
+                run_case(row, (enum op_type)type, &pairs[0], (enum rig_layout)SPECIALS);
+            }
+        }
+        if (types >> OP_TYPE_I64 & 1) { // pairs of words
+            run_case(row, OP_TYPE_I64, &pairs[1], (enum rig_layout)SPECIALS);
         }
     }
 }
@@ -430,6 +492,7 @@ int main(int argc, char **argv)
         {"pointwise_broadcasts_of_rows_and_columns", broadcasts_of_rows_and_columns},
         {"pointwise_copies_between_layouts", copies_between_layouts},
         {"pointwise_integers_of_several_types", integers_of_several_types},
+        {"pointwise_special_values_meet", special_values_meet},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
     rig_open();

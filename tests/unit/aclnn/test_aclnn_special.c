@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Special values (NaN, infinities, -0, the smallest and largest numbers) through every row of the
+ * families that reduce, scan, order and normalise lines, against plain C in double: made from the
+ * rows, so that a new row of these families without a reference here fails. Pointwise rows have
+ * theirs in test_aclnn_pointwise; that layouts do not matter for such values either,
+ * test_aclnn_layouts says of all rows.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH = 37, ROWS = 24, MOST = 3 }; // Topk and Kthvalue take MOST
+
+/* A line and what an operator makes of it: values, and the places they come from. */
+struct line {
+    const double *x;
+    int count;
+    double value[LENGTH], second[LENGTH];
+    int place[LENGTH];
+};
+
+static bool is_float(enum op_type type)
+{
+    return type <= OP_TYPE_F64;
+}
+
+/* ---- references ---- */
+
+/* NaN is the largest, as in PyTorch; equal ones keep their order. */
+static int compare_numbers(double a, double b)
+{
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) - isnan(b);
+    }
+    return (a > b) - (a < b);
+}
+
+static void order(struct line *l, bool descending)
+{
+    for (int i = 0; i < l->count; i++) {
+        int at = i;
+        for (; at > 0; at--) {
+            const int sign = compare_numbers(l->x[i], l->value[at - 1]);
+            if (descending ? sign <= 0 : sign >= 0) {
+                break;
+            }
+            l->value[at] = l->value[at - 1];
+            l->place[at] = l->place[at - 1];
+        }
+        l->value[at] = l->x[i];
+        l->place[at] = i;
+    }
+}
+
+static void sort(struct line *l)
+{
+    order(l, false);
+}
+
+static void top(struct line *l)
+{
+    order(l, true);
+}
+
+static void kth(struct line *l)
+{
+    order(l, false);
+    l->value[0] = l->value[MOST - 1];
+    l->place[0] = l->place[MOST - 1];
+}
+
+/* The middle of those that are numbers; NaN first if it wins. */
+static void middle(struct line *l, bool skip)
+{
+    int numbers = 0;
+    order(l, false);
+    for (int i = 0; i < l->count; i++) {
+        numbers += !isnan(l->value[i]);
+    }
+    const int at = numbers == l->count ? (l->count - 1) / 2
+                   : !skip             ? numbers
+                   : numbers           ? (numbers - 1) / 2
+                                       : 0;
+    l->value[0] = l->value[at];
+    l->place[0] = l->place[at];
+}
+
+static void median(struct line *l)
+{
+    middle(l, false);
+}
+
+static void nan_median(struct line *l)
+{
+    middle(l, true);
+}
+
+static bool wins(double now, double best, bool largest)
+{
+    return !isnan(best) && (isnan(now) || (largest ? now > best : now < best));
+}
+
+static void scan_extreme(struct line *l, bool largest)
+{
+    int best = 0;
+    for (int i = 0; i < l->count; i++) {
+        // The last of equal ones.
+        best = wins(l->x[i], l->x[best], largest) || l->x[i] == l->x[best] ||
+                       (isnan(l->x[i]) && isnan(l->x[best]))
+                   ? i
+                   : best;
+        l->value[i] = l->x[best];
+        l->place[i] = best;
+    }
+}
+
+static void cummax(struct line *l)
+{
+    scan_extreme(l, true);
+}
+
+static void cummin(struct line *l)
+{
+    scan_extreme(l, false);
+}
+
+static void extreme(struct line *l, bool largest)
+{
+    int best = 0;
+    for (int i = 1; i < l->count; i++) {
+        best = wins(l->x[i], l->x[best], largest) ? i : best;
+    }
+    l->value[0] = l->x[best];
+    l->place[0] = best;
+}
+
+static void largest(struct line *l)
+{
+    extreme(l, true);
+}
+
+static void smallest(struct line *l)
+{
+    extreme(l, false);
+}
+
+static void cumsum(struct line *l)
+{
+    double sum = 0;
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = sum += l->x[i];
+    }
+    l->second[0] = sum / l->count;
+}
+
+static void cumprod(struct line *l)
+{
+    double product = 1;
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = product *= l->x[i];
+    }
+}
+
+static void sum(struct line *l)
+{
+    cumsum(l);
+    l->value[0] = l->value[l->count - 1];
+}
+
+static void mean(struct line *l)
+{
+    cumsum(l);
+    l->value[0] = l->second[0];
+}
+
+static void prod(struct line *l)
+{
+    cumprod(l);
+    l->value[0] = l->value[l->count - 1];
+}
+
+static void nansum(struct line *l)
+{
+    double total = 0;
+    for (int i = 0; i < l->count; i++) {
+        total += isnan(l->x[i]) ? 0 : l->x[i];
+    }
+    l->value[0] = total;
+}
+
+static void truth(struct line *l)
+{
+    bool all = true, any = false;
+    for (int i = 0; i < l->count; i++) {
+        all = all && l->x[i] != 0;
+        any = any || l->x[i] != 0;
+    }
+    l->value[0] = all;
+    l->second[0] = any;
+}
+
+static void any(struct line *l)
+{
+    truth(l);
+    l->value[0] = l->second[0];
+}
+
+static void norm(struct line *l)
+{
+    double squares = 0;
+    for (int i = 0; i < l->count; i++) {
+        squares += l->x[i] * l->x[i];
+    }
+    l->value[0] = sqrt(squares);
+}
+
+static void var(struct line *l)
+{
+    cumsum(l);
+    const double middle_of = l->second[0];
+    double squares = 0;
+    for (int i = 0; i < l->count; i++) {
+        squares += (l->x[i] - middle_of) * (l->x[i] - middle_of);
+    }
+    l->value[0] = squares / (l->count - 1);
+    l->second[0] = middle_of;
+}
+
+static void deviation(struct line *l)
+{
+    var(l);
+    l->value[0] = sqrt(l->value[0]);
+}
+
+static double log_sum_exp(const struct line *l)
+{
+    double most = -INFINITY, total = 0;
+    for (int i = 0; i < l->count; i++) {
+        most = isnan(l->x[i]) || l->x[i] > most ? l->x[i] : most;
+    }
+    const double shift = isfinite(most) ? most : 0;
+    for (int i = 0; i < l->count; i++) {
+        total += exp(l->x[i] - shift);
+    }
+    return log(total) + shift;
+}
+
+static void logsumexp(struct line *l)
+{
+    l->value[0] = log_sum_exp(l);
+}
+
+/* x - max - log(sum(e^(x - max))), so that an infinite maximum is none. */
+static void log_softmax(struct line *l)
+{
+    double most = -INFINITY, total = 0;
+    for (int i = 0; i < l->count; i++) {
+        most = isnan(l->x[i]) || l->x[i] > most ? l->x[i] : most;
+    }
+    for (int i = 0; i < l->count; i++) {
+        total += exp(l->x[i] - most);
+    }
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = l->x[i] - most - log(total);
+    }
+}
+
+static void softmax(struct line *l)
+{
+    log_softmax(l);
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = exp(l->value[i]);
+    }
+}
+
+/* Of gradOutput and output, which are the same here: y (g - sum(g y)). */
+static void softmax_gradient(struct line *l)
+{
+    double total = 0;
+    for (int i = 0; i < l->count; i++) {
+        total += l->x[i] * l->x[i];
+    }
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = l->x[i] * (l->x[i] - total);
+    }
+}
+
+/* g - e^y sum(g). */
+static void log_softmax_gradient(struct line *l)
+{
+    cumsum(l);
+    const double total = l->value[l->count - 1];
+    for (int i = 0; i < l->count; i++) {
+        l->value[i] = l->x[i] - exp(l->x[i]) * total;
+    }
+}
+
+/* SUMS: where finite numbers overflow depends on the order of sums, so the largest are left out. */
+enum { EXACT = 0, SUMS = 1, FLOATS = 2, WHOLE = 4 /* all elements are one line */ };
+
+static const struct reference {
+    const char *row;
+    void (*make)(struct line *line);
+    int made; /**< elements a line gives; 0: as many as it has */
+    unsigned how;
+} references[] = {
+    {"All", truth, 1, EXACT},
+    {"Amax", largest, 1, EXACT},
+    {"Amin", smallest, 1, EXACT},
+    {"Any", any, 1, EXACT},
+    {"ArgMax", largest, 1, EXACT},
+    {"ArgMin", smallest, 1, EXACT},
+    {"Cummax", cummax, 0, EXACT},
+    {"Cummin", cummin, 0, EXACT},
+    {"Cumprod", cumprod, 0, SUMS | FLOATS},
+    {"Cumsum", cumsum, 0, SUMS | FLOATS},
+    {"Kthvalue", kth, 1, EXACT},
+    {"LinalgVectorNorm", norm, 1, SUMS | FLOATS},
+    {"LogSoftmax", log_softmax, 0, SUMS | FLOATS},
+    {"LogSoftmaxBackward", log_softmax_gradient, 0, SUMS | FLOATS},
+    {"LogSumExp", logsumexp, 1, SUMS | FLOATS},
+    {"Max", largest, 1, WHOLE},
+    {"MaxDim", largest, 1, EXACT},
+    {"Mean", mean, 1, SUMS | FLOATS},
+    {"Median", median, 1, WHOLE},
+    {"MedianDim", median, 1, EXACT},
+    {"Min", smallest, 1, WHOLE},
+    {"MinDim", smallest, 1, EXACT},
+    {"NanMedian", nan_median, 1, WHOLE},
+    {"NanMedianDim", nan_median, 1, EXACT},
+    {"Norm", norm, 1, SUMS | FLOATS},
+    {"Prod", prod, 1, SUMS | FLOATS | WHOLE},
+    {"ProdDim", prod, 1, SUMS | FLOATS},
+    {"ReduceNansum", nansum, 1, SUMS},
+    {"ReduceSum", sum, 1, SUMS},
+    {"Softmax", softmax, 0, SUMS | FLOATS},
+    {"SoftmaxBackward", softmax_gradient, 0, SUMS | FLOATS},
+    {"Sort", sort, 0, EXACT},
+    {"Std", deviation, 1, SUMS | FLOATS},
+    {"StdMeanCorrection", deviation, 1, SUMS | FLOATS},
+    {"Topk", top, MOST, EXACT},
+    {"TopkV2", top, MOST, EXACT},
+    {"Var", var, 1, SUMS | FLOATS},
+    {"VarCorrection", var, 1, SUMS | FLOATS},
+    {"VarMean", var, 1, SUMS | FLOATS},
+};
+enum { REFERENCES = sizeof(references) / sizeof(references[0]) };
+
+static const struct reference *find_reference(const char *row)
+{
+    for (unsigned i = 0; i < REFERENCES; i++) {
+        if (strcmp(references[i].row, row) == 0) {
+            return &references[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+static double special(enum op_type type, unsigned number, bool sums)
+{
+    static const double large[] = {[OP_TYPE_F32] = 0x1.fffffep127,
+                                   [OP_TYPE_F16] = 65504,
+                                   [OP_TYPE_BF16] = 0x1.fep127,
+                                   [OP_TYPE_F64] = 1e300};
+    static const double tiny[] = {[OP_TYPE_F32] = 0x1p-149,
+                                  [OP_TYPE_F16] = 0x1p-24,
+                                  [OP_TYPE_BF16] = 0x1p-133,
+                                  [OP_TYPE_F64] = 0x1p-1074};
+    if (!is_float(type)) {
+        const unsigned bits = type == OP_TYPE_BOOL ? 1 : 8 * rig_type_bytes(type);
+        const bool positive = type == OP_TYPE_U8 || type == OP_TYPE_U16 || type == OP_TYPE_BOOL;
+        const double most = ldexp(1, (int)bits - !positive) - 1;
+        const double values[] = {most, positive ? 0 : -most - 1, 0, 1};
+        return values[number % 4];
+    }
+    const double values[] = {NAN,        INFINITY,    -INFINITY,   -0.0,
+                             tiny[type], -tiny[type], large[type], -large[type]};
+    return values[number % (sums ? 6 : 8)];
+}
+
+/* Line r has none, one or many special values. */
+static void fill(struct rig_tensor *tensor, bool sums)
+{
+    uint64_t state = 5;
+    for (int64_t i = 0; i < rig_tensor_count(tensor); i++) {
+        const int64_t row = i / LENGTH, column = i % LENGTH;
+        const uint64_t random = rig_random(&state);
+        double value = ((double)(random % 64) - 32) / 8;
+        if (row == 1) {
+            value = special(tensor->type, 1, sums); // all infinite
+        } else if (row < 12 ? column == (row * 5) % LENGTH && row > 1 : random % 5 == 0) {
+            value = special(tensor->type, (unsigned)(row < 12 ? (uint64_t)row : random >> 8), sums);
+        }
+        rig_put_d(rig_tensor_at(tensor, i), tensor->type,
+                  is_float(tensor->type) ? value : trunc(value));
+    }
+    rig_tensor_put(tensor);
+}
+
+/* One call: the lines, the values made of them, and what comes with those. */
+struct call {
+    const struct op_test_row *row;
+    const struct reference *reference;
+    union op_test_arg args[16];
+    struct rig_tensor in, outs[2];
+    bool is_place[2];
+    unsigned outputs;
+};
+
+static enum op_type type_of_output(const struct call *call, const struct op_test_param *param)
+{
+    const uint32_t types = param->types[rig_chip()];
+    const enum op_type own = call->in.type;
+    if (call->is_place[call->outputs]) {
+        return OP_TYPE_I64;
+    }
+    if (call->reference->how & SUMS && !is_float(own)) {
+        return OP_TYPE_I64;
+    }
+    const bool truths = strcmp(call->row->name, "All") == 0 || strcmp(call->row->name, "Any") == 0;
+    return truths || !(types >> own & 1) ? OP_TYPE_BOOL : own;
+}
+
+static union op_test_arg plain_arg(const struct call *call, const struct op_test_param *param)
+{
+    static const int64_t second[] = {1};
+    double real = 2;
+    int64_t one = 1;
+    union op_test_arg arg = {.integer = 0};
+    if (strcmp(param->code, "IA") == 0) {
+        arg.ints = aclCreateIntArray(second, 1);
+    } else if (strcmp(param->code, "S") == 0) {
+        arg.scalar = strcmp(param->name, "dim") == 0 ? aclCreateScalar(&one, ACL_INT64)
+                                                     : aclCreateScalar(&real, ACL_DOUBLE);
+    } else if (strcmp(param->code, "dtype") == 0) {
+        arg.type = rig_acl_type(is_float(call->in.type) ? call->in.type : OP_TYPE_I64);
+    } else if (strcmp(param->name, "k") == 0) {
+        arg.integer = MOST;
+    } else {
+        static const char *const ones[] = {"dim",    "correction", "unbiased",
+                                           "stable", "largest",    "sorted"};
+        for (unsigned i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
+            arg.integer = arg.integer || strcmp(param->name, ones[i]) == 0;
+        }
+    }
+    return arg;
+}
+
+static void prepare(struct call *call, const struct op_test_row *row,
+                    const struct reference *reference, struct rig_tensor in)
+{
+    *call = (struct call){.row = row, .reference = reference, .in = in};
+    const int64_t made = reference->made ? reference->made : LENGTH;
+    const int64_t dim[] = {ROWS, made};
+    const bool whole = reference->how & WHOLE;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const struct op_test_param *param = &row->params[i];
+        if (strcmp(param->code, "T") != 0) {
+            call->args[i] = plain_arg(call, param);
+        } else if (param->role == 'I') {
+            call->args[i].tensor = in.acl;
+        } else {
+            const bool lines = reference->made != 1 || strcmp(row->name, "Topk") == 0;
+            call->is_place[call->outputs] =
+                strstr(param->name, "ndices") || strncmp(row->name, "Arg", 3) == 0;
+            call->outs[call->outputs] = rig_tensor_make(type_of_output(call, param),
+                                                        whole   ? 0
+                                                        : lines ? 2
+                                                                : 1,
+                                                        dim, RIG_DENSE, 1);
+            call->args[i].tensor = call->outs[call->outputs++].acl;
+        }
+    }
+}
+
+static void finish(struct call *call)
+{
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const char *code = call->row->params[i].code;
+        if (strcmp(code, "S") == 0) {
+            CU_ASSERT_EQUAL(aclDestroyScalar(call->args[i].scalar), 0);
+        } else if (strcmp(code, "IA") == 0) {
+            CU_ASSERT_EQUAL(aclDestroyIntArray(call->args[i].ints), 0);
+        }
+    }
+    for (unsigned i = 0; i < call->outputs; i++) {
+        rig_tensor_free(&call->outs[i]);
+    }
+}
+
+/* What a result stored in the type is: halves of the first generation have no infinity and no NaN.
+ */
+static double stored(double value, enum op_type type)
+{
+    unsigned char bytes[8];
+    rig_put_d(bytes, type, value);
+    value = rig_get_d(bytes, type);
+    if (rig_chip() == 0 && type == OP_TYPE_F16 && !isfinite(value)) {
+        value = isnan(value) ? 0 : copysign(65504, value);
+    }
+    return value;
+}
+
+static bool same(double got, double want, enum op_type type, bool exact)
+{
+    static const double step[] = {
+        [OP_TYPE_F32] = 2e-5, [OP_TYPE_F16] = 2e-3, [OP_TYPE_BF16] = 2e-2, [OP_TYPE_F64] = 1e-12};
+    got = stored(got, type);
+    want = stored(want, type);
+    if (got == want || (isnan(got) && isnan(want))) {
+        return true;
+    }
+    return !exact && is_float(type) && fabs(got - want) <= step[type] * (fabs(want) + 8);
+}
+
+static bool compare(struct call *call, const double *x, int64_t row)
+{
+    const struct reference *reference = call->reference;
+    struct line line = {.x = x, .count = LENGTH};
+    reference->make(&line);
+    const int made = reference->made ? reference->made : LENGTH;
+    for (int k = 0; k < made; k++) {
+        for (unsigned o = 0; o < call->outputs; o++) {
+            struct rig_tensor *out = &call->outs[o];
+            const bool place = call->is_place[o];
+            const int64_t at = reference->how & WHOLE ? 0 : row * made + k;
+            const double got = rig_get_d(rig_tensor_at(out, at), out->type);
+            const double want = place ? line.place[k] : o ? line.second[k] : line.value[k];
+            // Which of equal elements was taken need not be the same.
+            const bool as_good = place && got >= 0 && got < LENGTH &&
+                                 compare_numbers(x[(int)got], x[line.place[k]]) == 0 &&
+                                 strcmp(call->row->name, "Sort") != 0;
+            if (!as_good && !same(got, want, out->type, !(reference->how & SUMS))) {
+                fprintf(stderr, "%s, %s, line %lld, %s[%d] is %g, it must be %g\n", call->row->name,
+                        rig_type_name(call->in.type), (long long)row,
+                        o ? "second result" : "result", k, got, want);
+                CU_FAIL("differs");
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void run(const struct op_test_row *row, const struct reference *reference, enum op_type type)
+{
+    static const int64_t dim[] = {ROWS, LENGTH};
+    const bool whole = reference->how & WHOLE;
+    struct rig_tensor lines = rig_tensor_make(type, 2, dim, RIG_DENSE, 1);
+    fill(&lines, reference->how & SUMS);
+    for (int64_t r = 0; r < (whole ? ROWS : 1); r++) {
+        struct rig_tensor in = lines;
+        struct call call;
+        if (whole) {
+            in = rig_tensor_make(type, 1, &dim[1], RIG_DENSE, 1);
+            memcpy(in.host, rig_tensor_at(&lines, r * LENGTH), in.storage_bytes);
+            rig_tensor_put(&in);
+        }
+        prepare(&call, row, reference, in);
+        CU_ASSERT_EQUAL(rig_run(row, call.args, true), 0);
+        for (unsigned o = 0; o < call.outputs; o++) {
+            rig_tensor_take(&call.outs[o]);
+        }
+        bool good = true;
+        for (int64_t k = whole ? r : 0; good && k < (whole ? r + 1 : ROWS); k++) {
+            double x[LENGTH];
+            for (int i = 0; i < LENGTH; i++) {
+                x[i] = rig_get_d(rig_tensor_at(&lines, k * LENGTH + i), type);
+            }
+            good = compare(&call, x, k);
+        }
+        finish(&call);
+        if (whole) {
+            rig_tensor_free(&in);
+        }
+    }
+    rig_tensor_free(&lines);
+}
+
+static uint32_t types_of(const struct op_test_row *row, const struct reference *reference)
+{
+    uint32_t types = row->params[0].types[rig_chip()] & ~(1u << OP_TYPE_C64 | 1u << OP_TYPE_C128);
+    for (unsigned type = OP_TYPE_I8; type < OP_TYPES; type++) {
+        // Sums of 64 bits wrap, which double does not.
+        const bool without =
+            reference->how & FLOATS || (reference->how & SUMS && type == OP_TYPE_I64);
+        types &= without ? ~(1u << type) : ~0u;
+    }
+    return types;
+}
+
+static void lines_have_their_references(void)
+{
+    static const char *const families[] = {"reduce", "sort", "rank", "softmax"};
+    unsigned cases = 0;
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        bool ours = false;
+        for (unsigned i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+            ours = ours || strcmp(row->family, families[i]) == 0;
+        }
+        if (!ours) {
+            continue;
+        }
+        const struct reference *reference = find_reference(row->name);
+        if (!reference) {
+            fprintf(stderr, "%s has no reference in this test\n", row->name);
+            CU_FAIL("no reference");
+            continue;
+        }
+        for (unsigned type = 0; type < OP_TYPES; type++) {
+            if (types_of(row, reference) >> type & 1) {
+                run(row, reference, (enum op_type)type);
+                cases++;
+            }
+        }
+    }
+    CU_ASSERT_TRUE(cases > REFERENCES);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"special_lines_have_their_references", lines_have_their_references},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_special", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
