@@ -15,13 +15,14 @@ function(leo_optimise)
     endforeach()
 endfunction()
 
-# leo_test(NAME SOURCES... LIBS ... [TIMEOUT seconds] [LABELS ...]): one CUnit program, one ctest entry, its own process.
+# leo_test(NAME SOURCES... LIBS ... [TIMEOUT seconds] [LABELS ...] [ARGS names]): one CUnit program, one ctest entry, its own
+# process. ARGS: the tests of the program that the entry runs; all if none is named.
 function(leo_test name)
-    cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBS;LABELS;INCLUDES" ${ARGN})
+    cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBS;LABELS;INCLUDES;ARGS" ${ARGN})
     add_executable(${name} ${T_SOURCES})
     target_link_libraries(${name} PRIVATE leo_flags leo_harness ${T_LIBS})
     target_include_directories(${name} PRIVATE ${T_INCLUDES})
-    add_test(NAME ${name} COMMAND ${name})
+    add_test(NAME ${name} COMMAND ${name} ${T_ARGS})
     if(NOT T_TIMEOUT)
         # Against hanging alone: a loaded machine under sanitizers takes many times as long as an idle one.
         set(T_TIMEOUT 900)

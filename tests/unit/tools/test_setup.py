@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 SETUP = Path(__file__).resolve().parents[3] / "tools" / "setup.sh"
-COMMANDS = ("gcc", "g++", "make", "cmake", "python3", "pkg-config", "clang-19", "ld.lld-19", "llvm-objdump-19",
+COMMANDS = ("gcc", "g++", "make", "cmake", "ninja", "python3", "pkg-config", "clang-19", "ld.lld-19", "llvm-objdump-19",
             "clang-format-19", "qemu-riscv64")
 APT = """#!/bin/sh
 echo "$@" >>"$APT_LOG"
