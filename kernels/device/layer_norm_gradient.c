@@ -11,7 +11,7 @@
 enum {
     TILE_ROWS = OP_ROW_TILE_ROWS / 2, /* two sums a row */
     STATISTICS = 512,                 /* rows whose mean and deviation wait in UB */
-    MEANS = HALF_NUMBERS + OP_ROW_TILE_ROWS * 4,
+    MEANS = ROWS_END,
     INVERSES = MEANS + STATISTICS * 4,
     PRODUCT_NUMBERS = INVERSES + STATISTICS * 4,
     PRODUCT_LANES = LANES + TILE_ROWS * LANE_BYTES,
@@ -273,5 +273,5 @@ __global__ __vector__ void layer_norm_gradient(struct op_layer_norm_gradient_arg
         tile = next;
     }
     store_parts(&g);
-    end_work();
+    end_work(&g.work);
 }

@@ -6,8 +6,9 @@
  * A row's sum: lane i of 64 takes elements i, i + 64, ... in order, lanes are added by the vector
  * unit's tree.
  *
- * Flags, event = slot 0, 1. MTE2 -> V: loaded; V -> MTE2: inputs free; V -> MTE3: result ready;
- * MTE3 -> V: stored. V -> S 2 and S -> V 2: numbers of rows, and that they are read.
+ * Flags. MTE2 -> V, event = slot: loaded; V -> MTE2: inputs free. V -> MTE3, event = parity: result
+ * ready; MTE3 -> V: stored. V -> S and S -> V: numbers of rows, and that they are read; 2: first
+ * numbers of a tile, 3: second ones.
  */
 #pragma once
 
@@ -22,10 +23,19 @@
 enum {
     LANE_BYTES = 256, /* a row */
     ROW_BYTES = 256,  /* of a repeat: a second operand begins at an odd one */
+#if __NPU_ARCH__ == 1001
+    LANES = OP_ROW_TILE_LEAST * 24 + 3 * ROW_BYTES + 65536, /* its UB is so much larger */
+#else
     LANES = OP_ROW_TILE_LEAST * 24 + 3 * ROW_BYTES,
-    NUMBERS = LANES + OP_ROW_TILE_ROWS * LANE_BYTES, /* f32 a row */
-    HALF_NUMBERS = NUMBERS + OP_ROW_TILE_ROWS * 4,   /* f16 a row */
+#endif
+    NUMBERS = LANES + OP_ROW_TILE_ROWS * LANE_BYTES,      /* f32 a row */
+    SECOND_NUMBERS = NUMBERS + OP_ROW_TILE_ROWS * 4,      /* f32 a row */
+    HALF_NUMBERS = SECOND_NUMBERS + OP_ROW_TILE_ROWS * 4, /* f16 a row */
+    ROWS_END = HALF_NUMBERS + OP_ROW_TILE_ROWS * 4,
     EVENT_LANES = 2,
+    EVENT_SECOND = 3,
+    SLOTS = 3,
+    REPEATS_MOST = 254, /* of an instruction */
 };
 
 /** What the program works with: types, and where buffers of UB lie. */
@@ -35,8 +45,9 @@ struct work {
     uint32_t type, unit; /* of stored elements, and their bytes */
     uint32_t most;       /* elements of a tile */
     bool narrow, saturate;
-    uint32_t a[2], b[2], out[2];   /* as stored */
-    uint32_t wide_a, wide_b, made; /* f32, of narrow types */
+    uint32_t slots;                  /* tiles being loaded or computed */
+    uint32_t a[SLOTS], b[2], out[2]; /* as stored */
+    uint32_t wide_a, wide_b, made;   /* f32, of narrow types */
 };
 
 /** Rows in UB, or a piece of one. */
@@ -44,7 +55,8 @@ struct tile {
     uint64_t row;
     uint64_t first;              /* element of the row */
     uint32_t rows, count, pitch; /* pitch: elements, a multiple of 32 bytes */
-    uint32_t slot;
+    uint32_t slot;               /* its inputs */
+    uint32_t parity;             /* its result */
 };
 
 OP_INLINE uint8_t repeats_of(uint32_t count)
@@ -60,8 +72,11 @@ OP_INLINE uint32_t at_row(const struct tile *tile, uint32_t base, uint32_t row)
 /* The work on tiles of `most` elements; `two`: of two inputs. */
 OP_INLINE struct work lay_out(uint32_t type, uint64_t length, uint32_t most, bool two)
 {
-    struct work w = {
-        .length = length, .type = type, .unit = type == OP_TYPE_F32 ? 4 : 2, .most = most};
+    struct work w = {.length = length,
+                     .type = type,
+                     .unit = type == OP_TYPE_F32 ? 4 : 2,
+                     .most = most,
+                     .slots = 2};
     w.narrow = w.unit == 2;
     const uint32_t bytes = w.most * w.unit, wide = w.most * 4;
     uint32_t at = 0;
@@ -74,6 +89,35 @@ OP_INLINE struct work lay_out(uint32_t type, uint64_t length, uint32_t most, boo
     w.wide_a = at;
     w.made = at + wide;
     w.wide_b = at + 2 * wide + ROW_BYTES;
+    return w;
+}
+
+/*
+ * The work of programs that begin a tile's rows while the scalar unit reads the numbers of those
+ * before. Inputs of f32 are worked on where they were loaded: there are three, if rows leave room.
+ * What the program needs beside lies at wide_b: a buffer of `extra` bytes an element, and `other`
+ * bytes.
+ */
+OP_INLINE struct work lay_out_ahead(uint32_t type, uint64_t length, uint32_t extra, uint32_t other)
+{
+    enum { GRANULE = 128 }; // elements: buffers begin at even rows
+    struct work w = {.length = length, .type = type, .unit = type == OP_TYPE_F32 ? 4 : 2};
+    const uint32_t room = LANES - other;
+    w.narrow = w.unit == 2;
+    w.slots = w.narrow || length > room / (20 + extra) ? 2 : 3;
+    const uint32_t each = (w.narrow ? 16 : (w.slots + 2) * 4) + extra;
+    w.most = op_min(room / each / GRANULE, REPEATS_MOST * 64 / GRANULE) * GRANULE;
+    const uint32_t bytes = w.most * w.unit, wide = w.narrow ? w.most * 4 : 0;
+    uint32_t at = 0;
+    for (uint32_t slot = 0; slot < w.slots; slot++, at += bytes) {
+        w.a[slot] = at;
+    }
+    for (uint32_t parity = 0; parity < 2; parity++, at += bytes) {
+        w.out[parity] = at;
+    }
+    w.wide_a = at;
+    w.made = at + wide;
+    w.wide_b = w.made + wide;
     return w;
 }
 
@@ -92,12 +136,17 @@ OP_INLINE void load(const struct work *w, const struct tile *tile)
 }
 
 /* All elements of a tile, gaps included. */
-OP_INLINE uint8_t all_of(const struct tile *tile)
+OP_INLINE uint8_t take_all(const struct tile *tile)
 {
     const uint32_t count = tile->rows * tile->pitch;
-    pipe_barrier(PIPE_V);
     set_vector_mask(0, count);
     return repeats_of(count);
+}
+
+OP_INLINE uint8_t all_of(const struct tile *tile)
+{
+    pipe_barrier(PIPE_V);
+    return take_all(tile);
 }
 
 /* A loaded buffer as f32. */
@@ -126,112 +175,150 @@ OP_INLINE void free_inputs(const struct tile *tile)
 /* Where a tile's result is made, in f32. */
 OP_INLINE uint32_t made_at(const struct work *w, const struct tile *tile)
 {
-    return w->narrow ? w->made : w->out[tile->slot];
+    return w->narrow ? w->made : w->out[tile->parity];
 }
 
 /* Before the buffer a result is stored from is written. */
 OP_INLINE void begin_result(const struct tile *tile)
 {
-    wait_flag(PIPE_MTE3, PIPE_V, tile->slot);
+    wait_flag(PIPE_MTE3, PIPE_V, tile->parity);
 }
 
 /* Nothing is to be stored after all. */
 OP_INLINE void drop_result(const struct tile *tile)
 {
-    set_flag(PIPE_V, PIPE_MTE3, tile->slot);
-    wait_flag(PIPE_V, PIPE_MTE3, tile->slot);
-    set_flag(PIPE_MTE3, PIPE_V, tile->slot);
+    set_flag(PIPE_V, PIPE_MTE3, tile->parity);
+    wait_flag(PIPE_V, PIPE_MTE3, tile->parity);
+    set_flag(PIPE_MTE3, PIPE_V, tile->parity);
 }
 
-OP_INLINE void narrow(const struct work *w, const struct tile *tile)
+/* The f32 at `from` to what is stored. No barrier before. */
+OP_INLINE void narrow(const struct work *w, const struct tile *tile, uint32_t from)
 {
-    if (w->saturate) {
-        op_clear_gaps(w->made, tile->rows, tile->count, tile->pitch);
+    if (w->saturate && tile->pitch != tile->count) {
+        op_clear_gaps(from, tile->rows, tile->count, tile->pitch);
+        pipe_barrier(PIPE_V);
     }
-    const uint8_t repeats = all_of(tile);
+    const uint8_t repeats = take_all(tile);
     leo_set_saturate(w->saturate);
-    op_narrow(w->out[tile->slot], w->made, w->type, repeats);
+    op_narrow(w->out[tile->parity], from, w->type, repeats);
     leo_set_saturate(false);
+}
+
+OP_INLINE void store_result(const struct work *w, const struct tile *tile)
+{
+    const uint32_t parity = tile->parity;
+    set_flag(PIPE_V, PIPE_MTE3, parity);
+    wait_flag(PIPE_V, PIPE_MTE3, parity);
+    op_store_rows(w->to + (tile->row * w->length + tile->first) * w->unit, w->out[parity],
+                  tile->rows, tile->count * w->unit, w->length * w->unit, tile->pitch * w->unit);
+    set_flag(PIPE_MTE3, PIPE_V, parity);
 }
 
 OP_INLINE void store(const struct work *w, const struct tile *tile)
 {
-    const uint32_t slot = tile->slot;
     if (w->narrow) {
-        narrow(w, tile);
+        pipe_barrier(PIPE_V);
+        narrow(w, tile, w->made);
     }
-    set_flag(PIPE_V, PIPE_MTE3, slot);
-    wait_flag(PIPE_V, PIPE_MTE3, slot);
-    op_store_rows(w->to + (tile->row * w->length + tile->first) * w->unit, w->out[slot], tile->rows,
-                  tile->count * w->unit, w->length * w->unit, tile->pitch * w->unit);
-    set_flag(PIPE_MTE3, PIPE_V, slot);
+    store_result(w, tile);
 }
+
+/* ---- steps on rows, without a barrier ---- */
+
+OP_INLINE void set_lanes(uint32_t rows, float to)
+{
+    set_vector_mask(0, rows * 64);
+    vector_dup(op_ub_f32(LANES), to, (uint8_t)rows, 1, 1, 8, 8);
+}
+
+/* Adds the rows' elements to their lanes. */
+OP_INLINE void sum_rows(const struct tile *tile, uint32_t from)
+{
+    const uint8_t repeats = repeats_of(tile->count);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        __ubuf__ float *lanes = op_ub_f32(LANES + r * LANE_BYTES);
+        vadd(lanes, lanes, op_ub_f32(at_row(tile, from, r)), repeats, 1, 1, 1, 0, 0, 8);
+    }
+}
+
+/* Lanes to one number a row. */
+OP_INLINE void join_lanes(uint32_t rows, uint32_t numbers)
+{
+    set_mask_norm();
+    set_vector_mask(0, ~0ull);
+    vcadd(op_ub_f32(numbers), op_ub_f32(LANES), (uint8_t)rows, 1, 1, 8, 0);
+    set_mask_count();
+}
+
+/* to = from + the row's number. */
+OP_INLINE void shift_rows(const struct tile *tile, uint32_t to, uint32_t from, const float *numbers)
+{
+    const uint8_t repeats = repeats_of(tile->count);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        vadds(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r], repeats,
+              1, 1, 8, 8);
+    }
+}
+
+OP_INLINE void scale_rows(const struct tile *tile, uint32_t to, uint32_t from, const float *numbers)
+{
+    const uint8_t repeats = repeats_of(tile->count);
+    set_vector_mask(0, tile->count);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        vmuls(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r], repeats,
+              1, 1, 8, 8);
+    }
+}
+
+/* ---- the same, each behind a barrier ---- */
 
 OP_INLINE void begin_sums(uint32_t rows)
 {
     pipe_barrier(PIPE_V);
-    set_vector_mask(0, rows * 64);
-    vector_dup(op_ub_f32(LANES), 0.0f, (uint8_t)rows, 1, 1, 8, 8);
+    set_lanes(rows, 0);
 }
 
-/* Adds the rows' elements to their lanes. */
 OP_INLINE void add_lanes(const struct tile *tile, uint32_t from)
 {
     pipe_barrier(PIPE_V);
-    set_vector_mask(0, tile->count);
-    for (uint32_t r = 0; r < tile->rows; r++) {
-        __ubuf__ float *lanes = op_ub_f32(LANES + r * LANE_BYTES);
-        vadd(lanes, lanes, op_ub_f32(at_row(tile, from, r)), repeats_of(tile->count), 1, 1, 1, 0, 0,
-             8);
-    }
+    sum_rows(tile, from);
 }
 
-/* Their sums, one number a row. */
 OP_INLINE void end_sums(uint32_t rows)
 {
     pipe_barrier(PIPE_V);
-    set_mask_norm();
-    set_vector_mask(0, ~0ull);
-    vcadd(op_ub_f32(NUMBERS), op_ub_f32(LANES), (uint8_t)rows, 1, 1, 8, 0);
-    set_mask_count();
+    join_lanes(rows, NUMBERS);
     set_vector_mask(0, rows);
     pipe_barrier(PIPE_V);
 }
 
-/* Numbers of the rows for the scalar unit. */
-OP_INLINE void read_numbers(uint32_t rows, float *out)
+/* `factor` times numbers of the rows that were given by set_flag(PIPE_V, PIPE_S, event). */
+OP_INLINE void take_numbers(uint32_t rows, uint32_t numbers, uint32_t event, float factor,
+                            float *out)
 {
-    set_mask_count();
-    set_flag(PIPE_V, PIPE_S, EVENT_LANES);
-    wait_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    wait_flag(PIPE_V, PIPE_S, event);
     for (uint32_t r = 0; r < rows; r++) {
-        out[r] = *(const __ubuf__ volatile float *)(uintptr_t)(NUMBERS + r * 4);
+        out[r] = *(const __ubuf__ volatile float *)(uintptr_t)(numbers + r * 4) * factor;
     }
-    set_flag(PIPE_S, PIPE_V, EVENT_LANES);
-    wait_flag(PIPE_S, PIPE_V, EVENT_LANES);
+    set_flag(PIPE_S, PIPE_V, event);
+    wait_flag(PIPE_S, PIPE_V, event);
 }
 
-/* to = from + the row's number. */
 OP_INLINE void add_numbers(const struct tile *tile, uint32_t to, uint32_t from,
                            const float *numbers)
 {
     pipe_barrier(PIPE_V);
-    set_vector_mask(0, tile->count);
-    for (uint32_t r = 0; r < tile->rows; r++) {
-        vadds(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r],
-              repeats_of(tile->count), 1, 1, 8, 8);
-    }
+    shift_rows(tile, to, from, numbers);
 }
 
 OP_INLINE void multiply_numbers(const struct tile *tile, uint32_t to, uint32_t from,
                                 const float *numbers)
 {
     pipe_barrier(PIPE_V);
-    set_vector_mask(0, tile->count);
-    for (uint32_t r = 0; r < tile->rows; r++) {
-        vmuls(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), numbers[r],
-              repeats_of(tile->count), 1, 1, 8, 8);
-    }
+    scale_rows(tile, to, from, numbers);
 }
 
 OP_INLINE void multiply(const struct tile *tile, uint32_t to, uint32_t a, uint32_t b)
@@ -244,6 +331,9 @@ OP_INLINE void multiply(const struct tile *tile, uint32_t to, uint32_t a, uint32
 OP_INLINE void clear(const struct work *w)
 {
     const uint32_t most = w->most, end = w->narrow ? w->made + w->most * 4 : w->wide_a;
+    if (w->length * w->unit % 32 == 0) {
+        return;
+    }
     for (uint32_t at = 0; at < end; at += most * 4) {
         const uint32_t count = op_min(most, (end - at) / 4);
         set_vector_mask(0, count);
@@ -274,7 +364,8 @@ OP_INLINE struct tile next_tile(const struct work *w, const struct tile *tile, u
 {
     struct tile next = *tile;
     next.row += tile->rows;
-    next.slot ^= 1;
+    next.slot = tile->slot + 1 < w->slots ? tile->slot + 1 : 0;
+    next.parity ^= 1;
     next.rows = (uint32_t)op_min64(tile->rows, end - next.row);
     if (next.rows > 0) {
         load(w, &next);
@@ -286,17 +377,66 @@ OP_INLINE void begin_work(const struct work *w)
 {
     set_mask_count();
     clear(w);
-    for (uint32_t slot = 0; slot < 2; slot++) {
+    for (uint32_t slot = 0; slot < w->slots; slot++) {
         set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
+    }
+    for (uint32_t parity = 0; parity < 2; parity++) {
+        set_flag(PIPE_MTE3, PIPE_V, parity);
     }
 }
 
-OP_INLINE void end_work(void)
+OP_INLINE void end_work(const struct work *w)
 {
-    for (uint32_t slot = 0; slot < 2; slot++) {
+    for (uint32_t slot = 0; slot < w->slots; slot++) {
         wait_flag(PIPE_V, PIPE_MTE2, slot);
-        wait_flag(PIPE_MTE3, PIPE_V, slot);
+    }
+    for (uint32_t parity = 0; parity < 2; parity++) {
+        wait_flag(PIPE_MTE3, PIPE_V, parity);
     }
     op_flush();
+}
+
+/* ---- a tile begun while the one before is at work ---- */
+
+/* Whether the tile after the next one finds a place before the present one is done. */
+OP_INLINE bool loads_early(const struct work *w)
+{
+    return w->narrow || w->slots > 2;
+}
+
+/* Where a tile's f32 are worked on. */
+OP_INLINE uint32_t wide_at(const struct work *w, const struct tile *tile)
+{
+    if (!w->narrow) {
+        return w->a[tile->slot];
+    }
+    return tile->parity ? w->made : w->wide_a;
+}
+
+/* A loaded tile as f32. No barrier. */
+OP_INLINE void take_rows(const struct work *w, const struct tile *tile)
+{
+    wait_flag(PIPE_MTE2, PIPE_V, tile->slot);
+    if (w->narrow) {
+        op_widen(wide_at(w, tile), w->a[tile->slot], w->type, take_all(tile));
+    }
+}
+
+/* The input of a narrow type, which is read no more. */
+OP_INLINE void free_narrow(const struct work *w, const struct tile *tile)
+{
+    if (w->narrow) {
+        free_inputs(tile);
+    }
+}
+
+/* Stores a tile made where it was worked on, or in the place of the result. */
+OP_INLINE void give_rows(const struct work *w, const struct tile *tile)
+{
+    if (w->narrow) {
+        narrow(w, tile, wide_at(w, tile));
+    } else {
+        free_inputs(tile);
+    }
+    store_result(w, tile);
 }

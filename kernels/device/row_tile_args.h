@@ -3,7 +3,6 @@
 #pragma once
 
 enum {
-    OP_ROW_TILE_MOST = 8192,  /**< elements of a tile with one input, */
-    OP_ROW_TILE_LEAST = 7168, /**< and with two, or what takes as much */
+    OP_ROW_TILE_LEAST = 7168, /**< elements of a tile at least */
     OP_ROW_TILE_ROWS = 64,    /**< rows of a tile */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Softmax and its relatives along dense rows on the vector unit, in f32 whatever the type. Short
- * rows go several at a time, long ones in pieces, which are read again for each pass. Flags and
- * sums as in row_tile.h.
+ * rows go several at a time, long ones in pieces, which are read again for each pass. While the
+ * scalar unit reads a tile's numbers, the vector unit is at work on the tile before or after it.
+ * Flags and sums as in row_tile.h.
  */
 #include "row_tile.h"
 #include "softmax_args.h"
@@ -20,9 +21,8 @@ OP_INLINE bool has_half_lanes(const struct softmax *s)
     return s->work.type == OP_TYPE_F16;
 }
 
-OP_INLINE void begin_maxima(const struct softmax *s, uint32_t rows)
+OP_INLINE void reset_maxima(const struct softmax *s, uint32_t rows)
 {
-    pipe_barrier(PIPE_V);
     if (has_half_lanes(s)) {
         set_vector_mask(0, rows * 128);
         vector_dup(op_ub_f16(LANES), (half)-INFINITY, (uint8_t)rows, 1, 1, 8, 8);
@@ -35,8 +35,8 @@ OP_INLINE void begin_maxima(const struct softmax *s, uint32_t rows)
 /* Keeps the larger ones of the rows' elements and their lanes. `a`: the elements as f32. */
 OP_INLINE void keep_lanes(const struct softmax *s, const struct tile *tile, uint32_t a)
 {
-    const uint8_t half_repeats = (uint8_t)((tile->count + 127) / 128);
-    pipe_barrier(PIPE_V);
+    const uint8_t repeats = repeats_of(tile->count),
+                  half_repeats = (uint8_t)((tile->count + 127) / 128);
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
         const uint32_t lanes = LANES + r * LANE_BYTES;
@@ -45,37 +45,42 @@ OP_INLINE void keep_lanes(const struct softmax *s, const struct tile *tile, uint
                  op_ub_f16(s->work.a[tile->slot] + r * tile->pitch * 2), half_repeats, 1, 1, 1, 0,
                  0, 8);
         } else {
-            vmax(op_ub_f32(lanes), op_ub_f32(lanes), op_ub_f32(at_row(tile, a, r)),
-                 repeats_of(tile->count), 1, 1, 1, 0, 0, 8);
+            vmax(op_ub_f32(lanes), op_ub_f32(lanes), op_ub_f32(at_row(tile, a, r)), repeats, 1, 1,
+                 1, 0, 0, 8);
         }
     }
 }
 
-OP_INLINE void read_half_maxima(uint32_t rows, float *out)
+/* Lanes to what the scalar unit reads as maxima of the rows. */
+OP_INLINE void give_half_maxima(uint32_t rows)
 {
-    pipe_barrier(PIPE_V);
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     vcmax(op_ub_f16(HALF_NUMBERS), op_ub_f16(LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
-    pipe_barrier(PIPE_V);
     set_mask_count();
-    set_vector_mask(0, rows);
-    vconv_f162f32(op_ub_f32(NUMBERS), op_ub_f16(HALF_NUMBERS), 1, 1, 1, 8, 4);
-    read_numbers(rows, out);
+}
+
+OP_INLINE float half_maximum(uint32_t row)
+{
+    return (float)*(const __ubuf__ volatile half *)(uintptr_t)(HALF_NUMBERS + row * 2);
 }
 
 #if __NPU_ARCH__ == 2201
-OP_INLINE void read_maxima(uint32_t rows, float *out)
+OP_INLINE void give_wide_maxima(uint32_t rows)
 {
-    pipe_barrier(PIPE_V);
     set_mask_norm();
     set_vector_mask(0, ~0ull);
     vcmax(op_ub_f32(NUMBERS), op_ub_f32(LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
-    read_numbers(rows, out);
+    set_mask_count();
+}
+
+OP_INLINE float wide_maximum(uint32_t row)
+{
+    return *(const __ubuf__ volatile float *)(uintptr_t)(NUMBERS + row * 4);
 }
 #else
-/* 64 lanes to 8, of all rows. */
-OP_INLINE void fold_maxima(uint32_t rows)
+/* The coupled core has no maximum of f32 lanes: 64 lanes to 8, of all rows, */
+OP_INLINE void give_wide_maxima(uint32_t rows)
 {
     __ubuf__ float *lanes = op_ub_f32(LANES);
     set_mask_norm();
@@ -87,8 +92,8 @@ OP_INLINE void fold_maxima(uint32_t rows)
     set_mask_count();
 }
 
-/* The coupled core has no maximum of f32 lanes: the scalar unit joins eight, two a load. */
-OP_INLINE float join_maxima(uint32_t row)
+/* which the scalar unit joins, two a load. */
+OP_INLINE float wide_maximum(uint32_t row)
 {
     float most = -INFINITY;
     for (uint32_t i = 0; i < 4; i++) {
@@ -103,48 +108,56 @@ OP_INLINE float join_maxima(uint32_t row)
     }
     return most;
 }
+#endif
 
-OP_INLINE void read_maxima(uint32_t rows, float *out)
+/* Behind a barrier; lanes are free once the scalar unit has taken the maxima. */
+OP_INLINE void give_maxima(const struct softmax *s, uint32_t rows)
 {
-    fold_maxima(rows);
+    if (has_half_lanes(s)) {
+        give_half_maxima(rows);
+    } else {
+        give_wide_maxima(rows);
+    }
     set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+}
+
+/* What is added to a row: minus its maximum. */
+OP_INLINE void take_maxima(const struct softmax *s, uint32_t rows, float *out)
+{
     wait_flag(PIPE_V, PIPE_S, EVENT_LANES);
     for (uint32_t r = 0; r < rows; r++) {
-        out[r] = join_maxima(r);
+        out[r] = -(has_half_lanes(s) ? half_maximum(r) : wide_maximum(r));
     }
     set_flag(PIPE_S, PIPE_V, EVENT_LANES);
     wait_flag(PIPE_S, PIPE_V, EVENT_LANES);
 }
-#endif
 
-/* What is added to a row: minus its maximum. */
-OP_INLINE void read_largest(const struct softmax *s, uint32_t rows, float *out)
+/* Sums, or what `mode` needs of them, for the scalar unit. */
+OP_INLINE void give_sums(uint32_t rows, uint32_t mode)
 {
-    if (has_half_lanes(s)) {
-        read_half_maxima(rows, out);
-    } else {
-        read_maxima(rows, out);
-    }
-    for (uint32_t r = 0; r < rows; r++) {
-        out[r] = -out[r];
-    }
-}
-
-/* Sums, or what `mode` needs of them. */
-OP_INLINE void read_sums(uint32_t rows, uint32_t mode, float *out)
-{
-    __ubuf__ float *sums = op_ub_f32(NUMBERS);
-    end_sums(rows);
+    __ubuf__ float *sums = op_ub_f32(SECOND_NUMBERS);
+    pipe_barrier(PIPE_V);
+    join_lanes(rows, SECOND_NUMBERS);
+    set_vector_mask(0, rows);
+    pipe_barrier(PIPE_V);
     if (mode == OP_SOFTMAX) {
         vrec(sums, sums, 1, 1, 1, 8, 8);
     } else if (mode == OP_SOFTMAX_LOG) {
         vln(sums, sums, 1, 1, 1, 8, 8);
     }
-    if (mode == OP_SOFTMAX_LOG || mode == OP_SOFTMAX_BACKWARD) { // is to be subtracted
-        pipe_barrier(PIPE_V);
-        vmuls(sums, sums, -1.0f, 1, 1, 1, 8, 8);
-    }
-    read_numbers(rows, out);
+    set_flag(PIPE_V, PIPE_S, EVENT_SECOND);
+}
+
+OP_INLINE void take_sums(uint32_t rows, uint32_t mode, float *out)
+{
+    const bool minus = mode == OP_SOFTMAX_LOG || mode == OP_SOFTMAX_BACKWARD;
+    take_numbers(rows, SECOND_NUMBERS, EVENT_SECOND, minus ? -1 : 1, out);
+}
+
+OP_INLINE void read_sums(uint32_t rows, uint32_t mode, float *out)
+{
+    give_sums(rows, mode);
+    take_sums(rows, mode, out);
 }
 
 OP_INLINE void exponentials(const struct tile *tile, uint32_t to, uint32_t from)
@@ -195,34 +208,101 @@ OP_INLINE void take_terms(const struct softmax *s, const struct tile *tile, uint
     }
 }
 
-/* Whole rows, which stay in UB from the first pass to the last one. */
-OP_INLINE void run_whole(const struct softmax *s, const struct tile *tile)
+/* Whole rows of two inputs, which stay in UB from the first pass to the last one. */
+OP_INLINE void run_backward(const struct softmax *s, const struct tile *tile)
 {
-    float most[OP_ROW_TILE_ROWS], sums[OP_ROW_TILE_ROWS];
+    float sums[OP_ROW_TILE_ROWS];
     uint32_t a, b;
     const uint32_t made = made_at(&s->work, tile);
     take_inputs(&s->work, tile, &a, &b);
     begin_result(tile);
-    if (s->work.in_b) {
-        begin_sums(tile->rows);
-        take_terms(s, tile, a, b, made);
-    } else {
-        begin_maxima(s, tile->rows);
-        keep_lanes(s, tile, a);
-        read_largest(s, tile->rows, most);
-        add_numbers(tile, a, a, most);
-        exponentials(tile, made, a);
-        begin_sums(tile->rows);
-        add_lanes(tile, made);
-    }
+    begin_sums(tile->rows);
+    take_terms(s, tile, a, b, made);
     read_sums(tile->rows, s->mode, sums);
-    if (s->work.in_b) {
-        finish_backward(s, tile, a, b, made, sums);
-    } else {
-        finish_forward(s, tile, a, made, sums);
-    }
+    finish_backward(s, tile, a, b, made, sums);
     free_inputs(tile);
     store(&s->work, tile);
+}
+
+/* Where a tile's exponentials are made: those of the logarithm are for their sum alone. */
+OP_INLINE uint32_t exponentials_at(const struct softmax *s, const struct tile *tile)
+{
+    if (s->mode == OP_SOFTMAX) {
+        return wide_at(&s->work, tile);
+    }
+    return s->work.narrow ? s->work.wide_b : s->work.out[tile->parity];
+}
+
+/* From elements less their maximum to the sums of their exponentials. */
+OP_INLINE void give_exponentials(const struct softmax *s, const struct tile *tile)
+{
+    const uint32_t x = wide_at(&s->work, tile), to = exponentials_at(s, tile);
+    exponentials(tile, to, x);
+    add_lanes(tile, to);
+    give_sums(tile->rows, s->mode);
+}
+
+/* The end of a tile beside the beginning of the next one; rows of either may be none. */
+OP_INLINE void finish_rows(const struct softmax *s, const struct tile *tile,
+                           const struct tile *next, const float *sums)
+{
+    const uint32_t x = wide_at(&s->work, tile),
+                   made = s->work.narrow ? x : s->work.out[tile->parity];
+    pipe_barrier(PIPE_V);
+    if (s->mode == OP_SOFTMAX) {
+        scale_rows(tile, made, x, sums);
+    } else {
+        shift_rows(tile, made, x, sums);
+    }
+    keep_lanes(s, next, wide_at(&s->work, next));
+    pipe_barrier(PIPE_V);
+    if (next->rows > 0) {
+        free_narrow(&s->work, next);
+        give_maxima(s, next->rows);
+    }
+    if (tile->rows > 0) {
+        give_rows(&s->work, tile);
+    }
+}
+
+OP_INLINE void begin_rows(const struct softmax *s, const struct tile *tile)
+{
+    reset_maxima(s, tile->rows);
+    take_rows(&s->work, tile);
+}
+
+OP_INLINE void run_forward(const struct softmax *s, struct tile tile, uint64_t end)
+{
+    float most[OP_ROW_TILE_ROWS], sums[OP_ROW_TILE_ROWS];
+    const struct tile none = {.rows = 0};
+    load(&s->work, &tile);
+    struct tile next = next_tile(&s->work, &tile, end);
+    pipe_barrier(PIPE_V);
+    begin_rows(s, &tile);
+    finish_rows(s, &none, &tile, NULL);
+    while (tile.rows > 0) {
+        const uint32_t x = wide_at(&s->work, &tile);
+        take_maxima(s, tile.rows, most);
+        pipe_barrier(PIPE_V);
+        shift_rows(&tile, x, x, most);
+        set_lanes(tile.rows, 0);
+        begin_result(&tile);
+        give_exponentials(s, &tile);
+        if (next.rows > 0) {
+            begin_rows(s, &next);
+        }
+        struct tile ahead = {.rows = 0};
+        if (loads_early(&s->work)) {
+            ahead = next_tile(&s->work, &next, end);
+        }
+        take_sums(tile.rows, s->mode, sums);
+        finish_rows(s, &tile, &next, sums);
+        if (!loads_early(&s->work)) {
+            ahead = next_tile(&s->work, &next, end);
+        }
+        tile = next;
+        next = ahead;
+    }
 }
 
 enum pass { PASS_MOST, PASS_SUM, PASS_RESULT };
@@ -233,6 +313,7 @@ OP_INLINE void run_pass(const struct softmax *s, struct tile *tile, enum pass pa
 {
     const uint32_t step = s->work.most;
     for (tile->first = 0; tile->first < s->work.length; tile->first += step, tile->slot ^= 1) {
+        tile->parity = tile->slot;
         uint32_t a, b;
         const uint32_t made = made_at(&s->work, tile);
         set_count(&s->work, tile, op_min64(step, s->work.length - tile->first));
@@ -240,6 +321,7 @@ OP_INLINE void run_pass(const struct softmax *s, struct tile *tile, enum pass pa
         take_inputs(&s->work, tile, &a, &b);
         begin_result(tile);
         if (pass == PASS_MOST) {
+            pipe_barrier(PIPE_V);
             keep_lanes(s, tile, a);
         } else if (!s->work.in_b) {
             add_numbers(tile, a, a, most);
@@ -268,9 +350,12 @@ OP_INLINE void run_long(const struct softmax *s, struct tile *tile)
 {
     float most[1] = {0}, sums[1] = {0};
     if (!s->work.in_b) {
-        begin_maxima(s, 1);
+        pipe_barrier(PIPE_V);
+        reset_maxima(s, 1);
         run_pass(s, tile, PASS_MOST, most, sums);
-        read_largest(s, 1, most);
+        pipe_barrier(PIPE_V);
+        give_maxima(s, 1);
+        take_maxima(s, 1, most);
     }
     begin_sums(1);
     run_pass(s, tile, PASS_SUM, most, sums);
@@ -287,10 +372,14 @@ OP_INLINE void run(const struct softmax *s, uint64_t begin, uint64_t end)
         }
         return;
     }
+    if (!s->work.in_b) {
+        run_forward(s, tile, end);
+        return;
+    }
     load(&s->work, &tile);
     while (tile.rows > 0) {
         const struct tile next = next_tile(&s->work, &tile, end);
-        run_whole(s, &tile);
+        run_backward(s, &tile);
         tile = next;
     }
 }
@@ -299,8 +388,10 @@ __global__ __vector__ void softmax_vector(struct op_softmax_vector_args args)
 {
     const struct op_softmax_vector_args t = args;
     const bool backward = t.mode == OP_SOFTMAX_BACKWARD || t.mode == OP_SOFTMAX_LOG_BACKWARD;
-    const uint32_t most = backward ? OP_ROW_TILE_LEAST : OP_ROW_TILE_MOST;
-    struct softmax s = {.work = lay_out(t.type, t.length, most, backward), .mode = t.mode};
+    const uint32_t extra = t.mode == OP_SOFTMAX_LOG && t.type != OP_TYPE_F32 ? 4 : 0;
+    struct softmax s = {.work = backward ? lay_out(t.type, t.length, OP_ROW_TILE_LEAST, true)
+                                         : lay_out_ahead(t.type, t.length, extra, 0),
+                        .mode = t.mode};
     s.work.in_a = t.a;
     s.work.in_b = backward ? t.b : 0;
     s.work.to = t.out;
@@ -308,5 +399,5 @@ __global__ __vector__ void softmax_vector(struct op_softmax_vector_args args)
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
     begin_work(&s.work);
     run(&s, begin, op_min64(begin + t.per_block, t.rows));
-    end_work();
+    end_work(&s.work);
 }

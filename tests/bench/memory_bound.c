@@ -3,7 +3,7 @@
  * Operators that the chip's memory bounds, on both simulated chips: simulated time beside the time
  * that HBM alone needs for what they read and write (isa/soc, hbm_read_gb_per_s). Tensors of 64 MB
  * go round a pool larger than the L2, so that nothing is there twice. Aim: 0.85 for pointwise
- * operators and conversions.
+ * operators and conversions. Arguments: a part of the lines' names, and a chip.
  */
 #include "chip.h"
 
@@ -209,6 +209,9 @@ int main(int argc, char **argv)
 {
     static const char *const socs[] = {"ascend910a", "ascend910b1"};
     for (unsigned i = 0; i < 2; i++) {
+        if (argc > 2 && strcmp(argv[2], socs[i]) != 0) {
+            continue;
+        }
         struct bench b = bench_open(socs[i]);
         printf("%s, HBM %.0f GB/s\n", socs[i], b.gb_per_s);
         for (unsigned k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {

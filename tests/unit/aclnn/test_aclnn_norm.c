@@ -430,7 +430,7 @@ static void norms_and_gradients_equal_double(void)
         run_root(70, 40, types[t]);
         run_root(9, 333, types[t]);
         run_root(130, 1024, types[t]);
-        run_layer(2, 7168, types[t], RIG_DENSE); // the longest that stays in UB
+        run_layer(33, 7168, types[t], RIG_DENSE); // the longest that stays in UB
         run_layer(2, 7184, types[t], RIG_DENSE);
     }
     run_batch(7, 64, 49, OP_TYPE_F16, RIG_DENSE);   // groups of 32, whose rows are whole lines
