@@ -6,6 +6,7 @@
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
+#include "lazy.h"
 #include "state.h"
 #include "stores.h"
 #include <string.h>
@@ -195,7 +196,9 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
     if (!sim_time_log_reserve(&core->log)) {
         return SIM_SCALAR_TIME; // tried again in the next run
     }
+    sim_lazy_begin(core);
     enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
+    sim_lazy_end(core);
     struct sim_fault *fault = &core->scalar.fault;
     if (stop == SIM_SCALAR_BLOCKED) {
         stop = SIM_SCALAR_TIME;

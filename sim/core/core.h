@@ -15,9 +15,11 @@
 #include <leo/map.h>
 
 #define SIM_PRIVATE_IMAGE_BYTES UINT64_C(0x01000000) /* most writable bytes of an image */
-#define SIM_SCRATCH_BYTES       UINT64_C(0x00100000)
+/** A host thread's: what instructions use, then struct sim_lazy. */
+#define SIM_SCRATCH_BYTES (SIM_CUBE_SCRATCH_BYTES + UINT64_C(0x00010000))
 
 struct sim_simd;
+struct sim_lazy;
 struct sim_stores;
 struct sim_space;
 struct sim_extent;
@@ -94,6 +96,7 @@ struct sim_core {
     struct sim_space *space;   /**< mappings of the owner; read-only while cores run */
     struct sim_footprint foot; /**< of the instruction being executed */
     struct sim_ahead ahead;    /**< what it will read */
+    struct sim_lazy *lazy;     /**< what it has put off; NULL = nothing is put off */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
     /* What it does that takes time. Its own clock counts the scalar unit's cycles alone; when they

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control registers (isa/csr.csv). Instructions take their values when they are issued. */
 #include "core.h"
+#include "lazy.h"
 
 #include <leo/csr.h>
 #include <stddef.h>
@@ -77,11 +78,20 @@ static int find_plain(unsigned csr)
     return -1;
 }
 
+/* Products put off may set the register. */
+static void meet_products(struct sim_core *core, int at)
+{
+    if (at == AT(overflow)) {
+        sim_lazy_products(core);
+    }
+}
+
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
 {
-    const struct sim_core *core = scalar->owner;
+    struct sim_core *core = scalar->owner;
     int at = find_plain(csr);
     if (at >= 0) {
+        meet_products(core, at);
         memcpy(value, (const uint8_t *)&core->csr + at, sizeof(*value));
         return true;
     }
@@ -153,6 +163,7 @@ bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value)
     struct sim_core *core = scalar->owner;
     int at = find_plain(csr);
     if (at >= 0 && csr < READ_ONLY) {
+        meet_products(core, at);
         memcpy((uint8_t *)&core->csr + at, &value, sizeof(value));
         return true;
     }

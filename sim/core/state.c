@@ -41,6 +41,7 @@ static const struct sim_section list[] = {
     SECTION(GIVEN, space),
     SECTION(GIVEN, foot),
     SECTION(HOST, ahead), // nothing but the host's time depends on it
+    SECTION(GIVEN, lazy), // NULL unless the core is running
     SECTION(WIRED, scratch),
     // The log of a block that has ended is empty.
     SECTION(WIRED, log),

@@ -2,29 +2,8 @@
 /* Meaning of mmad. docs/hw/cube.md. */
 #include "mad.h"
 
-#include "core/saturate.h"
-#include "simd/simd.h"
-#include "simd/simd_cube.h"
+#include "core/lazy.h"
 #include <string.h>
-
-/* Whole fractals: rows past m keep what they held, so they must not count (HW-NUM-15). */
-static void saturate(struct sim_core *core, const struct sim_mmad *mmad)
-{
-    const bool half = mmad->type == LEO_MAD_F16F16;
-    const uint32_t infinity = sim_infinity_of(half ? LEO_DTYPE_F16 : LEO_DTYPE_F32);
-    const size_t row_bytes = half ? 32 : 64, m1 = (mmad->m + 15) / 16;
-    for (uint32_t j = 0; j < mmad->n; j += 16) {
-        const uint32_t columns = mmad->n - j < 16 ? mmad->n - j : 16;
-        uint8_t *rows = (uint8_t *)mmad->c + j / 16 * m1 * 16 * row_bytes;
-        if (columns == 16) {
-            sim_core_saturate(core, infinity, rows, (size_t)mmad->m * 16, NULL);
-            continue;
-        }
-        for (uint32_t i = 0; i < mmad->m; i++) {
-            sim_core_saturate(core, infinity, rows + i * row_bytes, columns, NULL);
-        }
-    }
-}
 
 void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
 {
@@ -32,7 +11,7 @@ void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
     const struct leo_cfg_ctrl ctrl = leo_cfg_ctrl_unpack(core->ctrl);
     const struct sim_footprint *foot = op->foot;
     const bool bias = foot->count > SIM_OPERAND_EXTRA;
-    const struct sim_mmad mmad = {
+    struct sim_mmad mmad = {
         .c = foot->span[SIM_OPERAND_A].host,
         .a = foot->span[SIM_OPERAND_B].host,
         .b = b,
@@ -45,14 +24,8 @@ void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
         .k = cfg.k,
         .n = cfg.n,
         .k1 = mad_fractals_of_k(&cfg),
-        .scratch = core->scratch,
-        .ahead = core->ahead.next,
-        .ahead_count = SIM_AHEAD_NEXT,
     };
-    const bool finite = core->simd->cube->mmad(&mmad);
-    if (ctrl.saturate && !finite && !mad_is_integer(cfg.type)) {
-        saturate(core, &mmad);
-    }
+    sim_lazy_multiply(core, foot, &mmad);
 }
 
 /* HW-CUBE-23: whole numbers 0 to 3, two bits each, the first in the lowest bits, to f16. */
@@ -71,6 +44,7 @@ static void multiply_u2(struct sim_core *core, const struct sim_op *op)
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
     const struct sim_footprint *foot = op->foot;
     const uint32_t k1 = mad_fractals_of_k(&cfg), m1 = (cfg.m + 15) / 16;
+    sim_lazy_meet(core, foot);
     const uint32_t right = mad_right_bytes(cfg.type), n1 = (cfg.n + COLUMNS - 1) / COLUMNS;
     for (uint32_t j = 0; j < n1; j++) {
         // A fractal of k, its columns of B one after the other: ZN has them in rows of n1.

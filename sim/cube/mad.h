@@ -59,12 +59,6 @@ static inline uint64_t mad_sparse_fractals(const struct leo_cfg_mad *cfg)
 /** The product of a footprint's L0A with `b`, fractals as in L0B, into its L0C. */
 void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b);
 
-static inline bool mad_is_integer(enum leo_mad type)
-{
-    return type == LEO_MAD_S8S32 || type == LEO_MAD_U8U32 || type == LEO_MAD_U8S32 ||
-           type == LEO_MAD_S4S32;
-}
-
 /** A is a plain vector of k elements. */
 static inline bool mad_is_vector(const struct leo_cfg_mad *cfg)
 {

@@ -2,6 +2,7 @@
 /* Fractals to L1, L0A and L0B: copied, transposed, or filled with a value. */
 #include "mte.h"
 
+#include "core/lazy.h"
 #include "simd/simd.h"
 #include "simd/simd_cube.h"
 
@@ -29,9 +30,13 @@ bool sim_mte_load2d(struct sim_core *core, const struct sim_op *op)
     if (!from->host) {
         return load_gm(core, to, from);
     }
-    (leo_cfg_load2d_unpack(op->d).transpose ? cube->transpose_b16 : cube->copy_fractals)(
-        to->host, (ptrdiff_t)to->level[0].step, from->host, (ptrdiff_t)from->level[0].step,
-        from->level[0].count);
+    const bool transpose = leo_cfg_load2d_unpack(op->d).transpose;
+    if (sim_lazy_load(core, op->foot, transpose)) {
+        return true;
+    }
+    (transpose ? cube->transpose_b16
+               : cube->copy_fractals)(to->host, (ptrdiff_t)to->level[0].step, from->host,
+                                      (ptrdiff_t)from->level[0].step, from->level[0].count);
     return true;
 }
 

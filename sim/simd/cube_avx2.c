@@ -91,6 +91,13 @@ static void widen(float *dst, const uint16_t *src, size_t count)
     }
 }
 
+static void widen_rows(float *dst, size_t row_floats, const uint16_t *src)
+{
+    for (size_t row = 0; row < 16; row++) {
+        widen(dst + row * row_floats, src + row * 16, 16);
+    }
+}
+
 static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
 {
     for (unsigned part = 0; part < 2; part++) {
@@ -153,22 +160,26 @@ static inline __attribute__((always_inline)) bool block_body(const unsigned rows
     odd[0] = odd[1] = _mm256_setzero_ps();
 #pragma GCC unroll 6
     for (unsigned r = 0; r < rows; r++) {
-        _mm256_storeu_ps(c + r * 16, acc[r][0]);
-        _mm256_storeu_ps(c + r * 16 + 8, acc[r][1]);
         odd[0] = _mm256_fmadd_ps(acc[r][0], _mm256_setzero_ps(), odd[0]);
         odd[1] = _mm256_fmadd_ps(acc[r][1], _mm256_setzero_ps(), odd[1]);
     }
     odd[0] = _mm256_add_ps(odd[0], odd[1]);
-    if (_mm256_movemask_ps(_mm256_cmp_ps(odd[0], odd[0], _CMP_UNORD_Q)) == 0) {
-        return true;
+    const bool finite = _mm256_movemask_ps(_mm256_cmp_ps(odd[0], odd[0], _CMP_UNORD_Q)) == 0;
+    if (!finite && block->hold) {
+        return false;
     }
+#pragma GCC unroll 6
     for (unsigned r = 0; r < rows; r++) {
+        _mm256_storeu_ps(c + r * 16, acc[r][0]);
+        _mm256_storeu_ps(c + r * 16 + 8, acc[r][1]);
+    }
+    for (unsigned r = 0; r < rows && !finite; r++) {
         for (unsigned half = 0; half < 2; half++) {
             float *at = c + r * 16 + half * 8;
             _mm256_storeu_ps(at, canonical(_mm256_loadu_ps(at)));
         }
     }
-    return false;
+    return finite;
 }
 
 static inline __attribute__((always_inline)) __m256i pair_sums(__m256i sum, __m256i a, __m256i b)
@@ -257,6 +268,7 @@ static const struct sim_cube_kernel kernel = {
     .block_f32 = run_f32,
     .block_s16 = run_pairs,
     .widen_f16 = widen,
+    .widen_rows_f16 = widen_rows,
     .transpose = transpose_one,
     .widen_transposed_f16 = widen_transposed,
 };
@@ -349,6 +361,7 @@ static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t r
 
 const struct sim_simd_cube sim_simd_cube_avx2 = {
     .mmad = mmad,
+    .has_views = true,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
     .copy_pieces = copy_pieces,

@@ -136,12 +136,25 @@ static void transpose_one(uint8_t *dst, const uint8_t *src)
     transpose_b16(dst, 0, src, 0, 1);
 }
 
+static inline __m256i load_row(const uint16_t *src)
+{
+    __m256i row;
+    memcpy(&row, src, sizeof(row));
+    return row;
+}
+
 static void widen(float *dst, const uint16_t *src, size_t count)
 {
     for (size_t i = 0; i < count; i += 16) {
-        __m256i half;
-        memcpy(&half, src + i, sizeof(half));
-        _mm512_store_ps(dst + i, _mm512_cvtph_ps(half));
+        _mm512_store_ps(dst + i, _mm512_cvtph_ps(load_row(src + i)));
+    }
+}
+
+static void widen_rows(float *dst, size_t row_floats, const uint16_t *src)
+{
+#pragma GCC unroll 16
+    for (size_t row = 0; row < 16; row++) {
+        _mm512_store_ps(dst + row * row_floats, _mm512_cvtph_ps(load_row(src + row * 16)));
     }
 }
 
@@ -217,21 +230,28 @@ block_body(const unsigned rows, const unsigned width, const struct sim_cube_bloc
     for (unsigned r = 0; r < rows; r++) {
 #pragma GCC unroll 2
         for (unsigned w = 0; w < width; w++) {
-            _mm512_storeu_ps(c + r * 16 + w * c_column, acc[r][w]);
             odd[r % 4] = _mm512_fmadd_ps(acc[r][w], _mm512_setzero_ps(), odd[r % 4]);
         }
     }
     odd[0] = _mm512_add_ps(_mm512_add_ps(odd[0], odd[1]), _mm512_add_ps(odd[2], odd[3]));
-    if (_mm512_cmp_ps_mask(odd[0], odd[0], _CMP_UNORD_Q) == 0) {
-        return true;
+    const bool finite = _mm512_cmp_ps_mask(odd[0], odd[0], _CMP_UNORD_Q) == 0;
+    if (!finite && block->hold) {
+        return false;
     }
+#pragma GCC unroll 8
     for (unsigned r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (unsigned w = 0; w < width; w++) {
+            _mm512_storeu_ps(c + r * 16 + w * c_column, acc[r][w]);
+        }
+    }
+    for (unsigned r = 0; r < rows && !finite; r++) {
         for (unsigned w = 0; w < width; w++) {
             float *at = c + r * 16 + w * c_column;
             _mm512_storeu_ps(at, canonical(_mm512_loadu_ps(at)));
         }
     }
-    return false;
+    return finite;
 }
 
 /* As block_body; a word is a pair of s16, whose products are added at once. */
@@ -351,6 +371,7 @@ static const struct sim_cube_kernel kernel = {
     .block_f32 = run_f32,
     .block_s16 = run_pairs,
     .widen_f16 = widen,
+    .widen_rows_f16 = widen_rows,
     .transpose = transpose_one,
     .widen_transposed_f16 = widen_transposed,
 };
@@ -376,6 +397,7 @@ static void convert(uint8_t *dst, size_t dst_pitch, const float *src, uint32_t r
 
 const struct sim_simd_cube sim_simd_cube_avx512 = {
     .mmad = mmad,
+    .has_views = true,
     .transpose_b16 = transpose_b16,
     .copy_fractals = copy_fractals,
     .copy_pieces = copy_pieces,

@@ -12,27 +12,46 @@
 #define MOST_WIDTH  2u
 #define LINE_BYTES  64u /* of the host's caches */
 
-enum { AHEAD_DEPTH = 64, AHEAD_STEPS_A_LINE = 8 };
+enum { AHEAD_DEPTH = 256, AHEAD_STEPS_A_LINE = 8 };
 
 static const uint32_t zeros[32];
 
 struct walk {
     const struct sim_cube_kernel *kernel;
-    const struct sim_mmad *mmad;
+    const struct sim_mmad *mmad; /**< the first of its chain */
     bool (*block)(unsigned rows, unsigned width, const struct sim_cube_block *block);
     uint32_t m1, n1;
-    uint32_t tiles, depth; /**< of k: tiles of 16 words; words */
+    uint32_t tiles, depth; /**< of k, of the whole chain: tiles of 16 words; words */
     bool half;             /**< results are f16 */
     uint32_t *panel, *bias, *a;
 };
 
+static uint32_t tiles_of(const struct sim_mmad *mmad)
+{
+    const uint32_t tile_k = sim_cube_tile_k(sim_cube_types_of(mmad->type).is_integer);
+    return (mmad->k + tile_k - 1) / tile_k;
+}
+
+/* Of the products of a chain, one behind the other along k. */
 static void pack_panel(const struct walk *walk, uint32_t column, unsigned width)
 {
-    for (uint32_t p = 0; p < walk->tiles; p++) {
-        for (unsigned w = 0; w < width; w++) {
-            sim_cube_pack_b(walk->kernel, walk->mmad, p, column + w,
-                            walk->panel + (size_t)p * 256 * width + w * 16, width * 16);
+    uint32_t *to = walk->panel;
+    for (const struct sim_mmad *mmad = walk->mmad; mmad; mmad = mmad->next) {
+        const uint32_t tiles = tiles_of(mmad);
+        for (uint32_t p = 0; p < tiles; p++, to += (size_t)256 * width) {
+            for (unsigned w = 0; w < width; w++) {
+                sim_cube_pack_b(walk->kernel, mmad, p, column + w, to + w * 16, width * 16);
+            }
         }
+    }
+}
+
+static void pack_rows(const struct walk *walk, uint32_t top, uint32_t rows)
+{
+    uint32_t *to = walk->a;
+    for (const struct sim_mmad *mmad = walk->mmad; mmad; mmad = mmad->next) {
+        sim_cube_pack_a(walk->kernel, mmad, top, rows, to, (size_t)walk->tiles * 1024);
+        to += (size_t)tiles_of(mmad) * 256;
     }
 }
 
@@ -47,6 +66,9 @@ static bool store_partial(const struct walk *walk, struct sim_cube_block *block,
     block->c = tile;
     block->c_column = 256;
     const bool finite = walk->block(rows, width, block);
+    if (!finite && block->hold) {
+        return false;
+    }
     for (unsigned w = 0; w < width; w++) {
         for (unsigned row = 0; row < rows; row++) {
             memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16,
@@ -82,6 +104,39 @@ static void run_half(const struct walk *walk, struct sim_cube_block *block, uint
     }
 }
 
+static bool store_block(const struct walk *walk, const struct sim_cube_block *block,
+                        uint32_t column, unsigned rows, unsigned width)
+{
+    struct sim_cube_block to = *block;
+    return walk->mmad->n % 16 != 0 && column + width == walk->n1
+               ? store_partial(walk, &to, rows, width)
+               : walk->block(rows, width, &to);
+}
+
+/* A block of a chain that is not finite at its end: what the products add is clamped one by one. */
+static void run_apart(const struct walk *walk, const struct sim_cube_block *chain, uint32_t column,
+                      unsigned rows, unsigned width)
+{
+    struct sim_cube_block block = *chain;
+    block.hold = false;
+    for (const struct sim_mmad *mmad = walk->mmad; mmad; mmad = mmad->next) {
+        block.depth = mmad->k;
+        (void)store_block(walk, &block, column, rows, width);
+        for (unsigned w = 0; w < width; w++) {
+            const uint32_t left = mmad->n - (column + w) * 16, columns = left < 16 ? left : 16;
+            for (unsigned row = 0; row < rows; row++) {
+                mmad->clamp(mmad->user, (uint32_t *)block.c + w * block.c_column + row * 16,
+                            columns);
+            }
+        }
+        block.init = block.c;
+        block.init_row = 16;
+        block.init_column = block.c_column;
+        block.a = (const uint32_t *)block.a + (size_t)tiles_of(mmad) * 256;
+        block.b = (const uint32_t *)block.b + (size_t)tiles_of(mmad) * 256 * width;
+    }
+}
+
 static bool run_block(const struct walk *walk, uint32_t column, unsigned width, size_t at,
                       const uint32_t *a, unsigned rows)
 {
@@ -93,6 +148,7 @@ static bool run_block(const struct walk *walk, uint32_t column, unsigned width, 
         .init = zeros,
         .c = (uint32_t *)mmad->c + at,
         .c_column = (size_t)walk->m1 * 256,
+        .hold = mmad->next && mmad->clamp,
     };
     if (walk->half) {
         run_half(walk, &block, column, rows, width, (uint8_t *)mmad->c + at * 2);
@@ -106,9 +162,12 @@ static bool run_block(const struct walk *walk, uint32_t column, unsigned width, 
         block.init_row = 16;
         block.init_column = block.c_column;
     }
-    return mmad->n % 16 != 0 && column + width == walk->n1
-               ? store_partial(walk, &block, rows, width)
-               : walk->block(rows, width, &block);
+    const bool finite = store_block(walk, &block, column, rows, width);
+    if (!finite && block.hold) {
+        run_apart(walk, &block, column, rows, width);
+        return true;
+    }
+    return finite;
 }
 
 /* Asks for the next lines: a block of 64 steps along k takes as long as 8 of them need to come. */
@@ -155,17 +214,18 @@ static bool run_panel(const struct walk *walk, uint32_t column, unsigned width, 
 bool sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad)
 {
     const bool is_integer = sim_cube_types_of(mmad->type).is_integer;
-    const uint32_t tile_k = sim_cube_tile_k(is_integer);
     struct walk walk = {
         .kernel = kernel,
         .mmad = mmad,
         .block = is_integer ? kernel->block_s16 : kernel->block_f32,
         .m1 = (mmad->m + 15) / 16,
         .n1 = (mmad->n + 15) / 16,
-        .tiles = (mmad->k + tile_k - 1) / tile_k,
-        .depth = is_integer ? (mmad->k + 1) / 2 : mmad->k,
         .half = mmad->type == LEO_MAD_F16F16,
     };
+    for (const struct sim_mmad *part = mmad; part; part = part->next) {
+        walk.tiles += tiles_of(part);
+        walk.depth += is_integer ? (part->k + 1) / 2 : part->k;
+    }
     walk.panel = mmad->scratch;
     walk.bias = walk.panel + PANEL_WORDS;
     walk.a = walk.bias + BIAS_WORDS;
@@ -177,7 +237,7 @@ bool sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct si
     uint32_t most = A_WORDS / (walk.tiles * 256); // rows of tiles that fit; at least 1
     for (uint32_t top = 0; top < walk.m1; top += most) {
         uint32_t end = walk.m1 - top < most ? walk.m1 : top + most;
-        sim_cube_pack_a(kernel, mmad, top, end - top, walk.a);
+        pack_rows(&walk, top, end - top);
         for (uint32_t column = 0; column < walk.n1;) {
             unsigned width =
                 walk.n1 - column < kernel->max_width ? walk.n1 - column : kernel->max_width;

@@ -19,6 +19,7 @@ struct sim_cube_block {
                                      the same for all */
     void *c;                      /**< rows 16 words apart */
     size_t c_column;              /**< words between fractal columns of c */
+    bool hold;                    /**< c stays as it is unless all results are finite */
 };
 
 struct sim_cube_kernel {
@@ -31,6 +32,8 @@ struct sim_cube_kernel {
     void (*widen_f16)(float *dst, const uint16_t *src, size_t count);
     /** One transposed fractal of 16 x 16 b16: dst row p (32 bytes each) = column p of src. */
     void (*transpose)(uint8_t *dst, const uint8_t *src);
+    /** One f16 fractal to f32, its rows row_words apart. */
+    void (*widen_rows_f16)(float *dst, size_t row_words, const uint16_t *src);
     /** One transposed f16 fractal to f32: dst row p (row_words apart) = column p of src. */
     void (*widen_transposed_f16)(float *dst, size_t row_words, const uint16_t *src);
 };

@@ -10,6 +10,16 @@ static const uint8_t *fractal_at(const void *base, size_t index)
     return (const uint8_t *)base + index * FRACTAL_BYTES;
 }
 
+/** A fractal of f16 where it lies; `turned`: it is to be transposed first. */
+static const uint16_t *half_at(const void *base, size_t index, const struct sim_mmad *mmad,
+                               const uint32_t *view, bool *turned)
+{
+    const uint32_t from = view ? view[index] : 0;
+    *turned = from & SIM_VIEW_TURNED;
+    return (const void *)(from & SIM_VIEW ? mmad->l1 + (from & ~(uint32_t)SIM_VIEW_BITS)
+                                          : fractal_at(base, index));
+}
+
 static uint32_t columns_of(uint32_t k, uint32_t k0)
 {
     return (k + k0 - 1) / k0;
@@ -59,11 +69,29 @@ static const uint8_t *byte_fractal(const void *base, size_t row, uint32_t stride
     return buffer[tile % 2];
 }
 
+static void pack_a_views(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad,
+                         size_t first, uint32_t tiles, float *dst)
+{
+    for (uint32_t i = 0; i < tiles; i++) {
+        bool turned;
+        const uint16_t *from = half_at(mmad->a, first + i, mmad, mmad->a_view, &turned);
+        if (turned) {
+            kernel->widen_transposed_f16(dst + (size_t)i * 256, 16, from);
+        } else {
+            kernel->widen_f16(dst + (size_t)i * 256, from, 256);
+        }
+    }
+}
+
 static void pack_a_real(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad,
                         enum sim_cube_in in, uint32_t row, float *dst)
 {
     const uint32_t tiles = columns_of(mmad->k, 16);
     const size_t first = (size_t)row * mmad->k1;
+    if (in == SIM_CUBE_IN_F16 && mmad->a_view) {
+        pack_a_views(kernel, mmad, first, tiles, dst);
+        return;
+    }
     if (in == SIM_CUBE_IN_F16) {
         kernel->widen_f16(dst, (const void *)fractal_at(mmad->a, first), (size_t)tiles * 256);
         return;
@@ -135,14 +163,13 @@ static void pack_vector(const struct sim_cube_kernel *kernel, const struct sim_m
 }
 
 void sim_cube_pack_a(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad,
-                     uint32_t top, uint32_t rows, void *dst)
+                     uint32_t top, uint32_t rows, void *dst, size_t row_bytes)
 {
     const struct sim_cube_types types = sim_cube_types_of(mmad->type);
     if (mmad->vector) {
         pack_vector(kernel, mmad, types, dst);
         return;
     }
-    const size_t row_bytes = (size_t)columns_of(mmad->k, sim_cube_tile_k(types.is_integer)) * 1024;
     for (uint32_t row = 0; row < rows; row++) {
         void *to = (uint8_t *)dst + row * row_bytes;
         if (types.is_integer) {
@@ -179,10 +206,13 @@ void sim_cube_pack_b(const struct sim_cube_kernel *kernel, const struct sim_mmad
     const enum sim_cube_in in = sim_cube_types_of(mmad->type).b;
     const uint32_t n1 = (mmad->n + 15) / 16;
     _Alignas(64) uint8_t buffer[2][FRACTAL_BYTES];
+    bool turned;
+    const uint16_t *from;
     switch (in) {
     case SIM_CUBE_IN_F16:
-        kernel->widen_transposed_f16((void *)dst, row_words,
-                                     (const void *)fractal_at(mmad->b, (size_t)tile * n1 + column));
+        from = half_at(mmad->b, (size_t)tile * n1 + column, mmad, mmad->b_view, &turned);
+        (turned ? kernel->widen_rows_f16 : kernel->widen_transposed_f16)((void *)dst, row_words,
+                                                                         from);
         break;
     case SIM_CUBE_IN_BF16:
         kernel->transpose(buffer[0], fractal_at(mmad->b, (size_t)tile * n1 + column));

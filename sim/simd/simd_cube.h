@@ -17,6 +17,10 @@ struct sim_lines {
     uint32_t piece, byte;
 };
 
+/* A fractal of an operand of f16 that was not brought to L0 but is read where it lies in L1
+ * (decision 37): its first byte there, a multiple of 32, and these bits. 0 = it is in L0. */
+enum { SIM_VIEW = 1, SIM_VIEW_TURNED = 2, SIM_VIEW_BITS = SIM_VIEW | SIM_VIEW_TURNED };
+
 /** One mmad on validated host memory (HW-CUBE-01..). */
 struct sim_mmad {
     void *c;          /**< L0C, NZ fractals of 16 x 16 results */
@@ -32,6 +36,16 @@ struct sim_mmad {
     void *scratch;           /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
     struct sim_lines *ahead; /**< asked for between the multiply-adds; NULL = none */
     unsigned ahead_count;
+    const uint8_t *l1;               /**< what views count from */
+    const uint32_t *a_view, *b_view; /**< of the fractals of a and b, in their order; NULL = all of
+                                        them are in L0 */
+    /** What is added to the same C behind it: f16, of equal m and n; each k but the last one's is a
+     * multiple of 16. NULL = nothing. */
+    const struct sim_mmad *next;
+    /** With `next`: clamps results that are not finite behind each product, not only the last one;
+     * NULL = they stay. */
+    void (*clamp)(void *user, void *results, size_t count);
+    void *user;
 };
 
 #define SIM_CUBE_SCRATCH_BYTES (1u << 20)
@@ -46,6 +60,7 @@ enum sim_cube_out { SIM_CUBE_OUT_F32, SIM_CUBE_OUT_F16, SIM_CUBE_OUT_BF16 };
 struct sim_simd_cube {
     /** Whether all float results it wrote are known to be finite. False says nothing. */
     bool (*mmad)(const struct sim_mmad *mmad);
+    bool has_views; /**< it takes views, next and clamp */
     /** Transposes `count` fractals of 16 x 16 b16; sources and destinations lie a byte step apart,
      * never overlap. */
     void (*transpose_b16)(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_step,

@@ -54,7 +54,8 @@ struct fake *fake_create(const char *path)
             fake_fill(fake, fake->core.local[space].data, local_bytes[space]);
         }
     }
-    fake->core.scratch = aligned_alloc(64, 1 << 20);
+    fake->core.scratch = aligned_alloc(64, SIM_SCRATCH_BYTES);
+    memset(fake->core.scratch, 0, SIM_SCRATCH_BYTES);
     const size_t l0b = local_bytes[LEO_MEM_SPACE_L0B];
     fake->core.sparse = aligned_alloc(64, l0b / 4 + 2 * l0b);
     fake->gm = mmap(NULL, GM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
