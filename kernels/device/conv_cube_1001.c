@@ -175,9 +175,9 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
         conv_empty(t, unit, p * SLAB_BYTES, l0c + block * all * 1024, count, fractals, all);
         set_flag(PIPE_V, PIPE_MTE3, p);
         wait_flag(PIPE_V, PIPE_MTE3, p);
-        copy_ubuf_to_gm((__gm__ void *)(out + (uint64_t)(block * t->out_n1)), ub, 0,
-                        (uint16_t)count, (uint16_t)units, (uint16_t)(fractals * 8 * unit - units),
-                        (uint16_t)((uint64_t)t->out_n1 / 32 - units));
+        copy_ubuf_to_gm((__gm__ void *)(out + (uint64_t)block * t->out_n1), ub, 0, (uint16_t)count,
+                        (uint16_t)units, (uint16_t)(fractals * 8 * unit - units),
+                        (uint16_t)(t->out_n1 / 32 - units));
         set_flag(PIPE_MTE3, PIPE_V, p);
     }
 }
@@ -189,7 +189,7 @@ OP_INLINE void conv_store_flat(const struct op_conv_cube_args *t, const struct c
     const uint32_t unit = t->flags & OP_CONV_CUBE_OUT_F32 ? 4 : 2;
     const uint32_t fractals = op_blocks(tile->rows), all = fractals * 16, units = unit / 2;
     const uint32_t slab = op_min(SLAB_BYTES / (fractals * 256 * unit), blocks);
-    uint64_t out = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)(first * t->out_n1);
+    uint64_t out = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)first * t->out_n1;
     uint32_t p = l0c != 0;
     for (uint32_t block = 0; block < blocks; block += slab, p ^= 1) {
         const uint32_t count = op_min(slab, blocks - block);
@@ -204,12 +204,12 @@ OP_INLINE void conv_store_flat(const struct op_conv_cube_args *t, const struct c
             copy_ubuf_to_gm((__gm__ void *)(to + position * 16 * unit),
                             (__ubuf__ void *)(uintptr_t)from, 0, (uint16_t)count,
                             (uint16_t)(rows * units), (uint16_t)((all - rows) * units),
-                            (uint16_t)((uint64_t)t->out_n1 / 32 - rows * units));
+                            (uint16_t)(t->out_n1 / 32 - rows * units));
             from += rows * 16 * unit;
             left -= rows;
         }
         set_flag(PIPE_MTE3, PIPE_V, p);
-        out += (uint64_t)(slab * t->out_n1);
+        out += (uint64_t)slab * t->out_n1;
     }
 }
 

@@ -57,7 +57,7 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
                           uint32_t blocks, uint32_t rows, uint32_t l0c, uint32_t all_rows)
 {
     __cc__ float *from = (__cc__ float *)(uintptr_t)l0c;
-    const uint32_t step = (uint32_t)((uint64_t)t->out_n1 / 32);
+    const uint32_t step = t->out_n1 / 32;
     const uint8_t relu = t->flags & OP_CONV_CUBE_RELU ? 1 : 0;
     if (unit == 4) {
         copy_matrix_cc_to_gm((__gm__ float *)out, from, 0, (uint16_t)(blocks * 16), (uint16_t)rows,
@@ -77,7 +77,7 @@ OP_INLINE void conv_store_flat(const struct op_conv_cube_args *t, const struct c
 {
     const uint32_t unit = t->flags & OP_CONV_CUBE_OUT_F32 ? 4 : 2;
     const uint32_t all_rows = op_up16(tile->rows);
-    uint64_t to = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)(first * t->out_n1);
+    uint64_t to = t->out + (uint64_t)(tile->image * t->out_image) + (uint64_t)first * t->out_n1;
     uint32_t position = tile->position;
     for (uint32_t left = tile->rows; left > 0; position = 0, to += (uint64_t)t->out_image) {
         const uint32_t rows = op_min(left, tile->positions - position);

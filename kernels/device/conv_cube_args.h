@@ -32,40 +32,46 @@ enum { OP_CONV_WEIGHT_PARTS = 4 };
  * images. Each split sums `per_split` chunks. The last chunk's sums leave in parts of `part` units,
  * at most OP_CONV_WEIGHT_PARTS of a tile.
  *
- * Tiles are dealt to blocks in turn.
+ * Tiles are dealt to blocks in turn. Fields are as narrow as they may be: a block reads the
+ * structure before its first load, a line of 64 bytes after the other, each as long as memory takes
+ * to answer.
  */
 struct op_conv_cube_args {
     uint64_t x, w, out;
-    int64_t x_image, x_c1;   /**< map x */
-    int64_t w_image, w_c1;   /**< weights from group to group, or the gradient's map */
-    int64_t w_row, w_column; /**< weights from tap to tap; may be negative */
+    int64_t x_image;   /**< map x */
+    int64_t w_image;   /**< the gradient's map */
+    int64_t out_image; /**< result; of op_conv_weight from split to split */
+    uint32_t x_c1;
+    uint32_t w_c1;           /**< weights from group to group, or the gradient's map */
+    int32_t w_row, w_column; /**< weights from tap to tap; may be negative */
     /** Weights from unit to unit; turned from tap to tap, the last one first, and on to the next
      * block, or 0 if that is not so. */
-    int64_t w_unit;
-    int64_t w_block;           /**< weights from block to block of channels of the result */
-    int64_t out_image, out_n1; /**< result; the first is the split's for op_conv_weight */
-    uint32_t images, c1, n1;   /**< groups of 16 channels of x and of the output */
-    uint32_t width, height, out_width, out_height;
-    uint32_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
-    uint32_t pad_l, pad_r, pad_t;
+    uint32_t w_unit;
+    uint32_t w_block; /**< weights from block to block of channels of the result */
+    uint32_t out_n1;
+    uint32_t images, height;
     uint32_t tiles, tiles_m,
         tiles_n;     /**< all; of an image or a split; of output channels or units */
-    uint32_t tile_m; /**< multiple of 16 */
-    uint32_t group, tile_n1, chunk;
-    uint32_t part;            /**< op_conv_flat: blocks of tile_n1 that L0C holds the sums of */
-    uint32_t k_step;          /**< units, or 16 positions: what one half of L0 holds */
-    uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
-    uint32_t l1_second;       /**< where the second operand starts in a half */
-    uint32_t row_turn;        /**< op_conv_flat: rows of tiles from column to column that begin */
-    uint32_t resident; /**< op_conv, op_conv_flat: all weights of a block's tiles stay in front of
-                          l1_map */
-    /** Bursts of an instruction, and of op_conv's map how many such pieces a chunk has. */
-    uint32_t map_run, map_pieces, w_run;
-    /** op_conv_flat's weights have w_pieces. op_conv's: pieces of a chunk; of a part of a tap if
-     * they are turned, else of a part; parts of a burst; blocks of 32 bytes of a part. */
-    uint32_t w_pieces, w_bursts, w_parts, w_part;
     uint32_t chunks; /**< of op_conv: of a tile, which begins with any; of op_conv_weight: all */
     uint32_t row_chunks, per_split; /**< op_conv_weight: of an image; of a split */
+    uint32_t row_turn;        /**< op_conv_flat: rows of tiles from column to column that begin */
+    uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
+    uint32_t l1_second;       /**< where the second operand starts in a half */
     uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */
-    uint32_t flags;    /**< enum op_conv_cube_flag */
+    uint16_t width, out_width, out_height;
+    uint16_t c1, n1; /**< groups of 16 channels of x and of the output */
+    uint16_t tile_m; /**< multiple of 16 */
+    uint16_t group, tile_n1, chunk;
+    uint16_t part;   /**< op_conv_flat: blocks of tile_n1 that L0C holds the sums of */
+    uint16_t k_step; /**< units, or 16 positions: what one half of L0 holds */
+    /** Bursts of an instruction, and of op_conv's map how many such pieces a chunk has. */
+    uint16_t map_run, map_pieces, w_run;
+    /** op_conv_flat's weights have w_pieces. op_conv's: pieces of a chunk; of a part of a tap if
+     * they are turned, else of a part; parts of a burst; blocks of 32 bytes of a part. */
+    uint16_t w_pieces, w_bursts, w_parts, w_part;
+    uint8_t filter_w, filter_h, stride_w, stride_h, dilation_w, dilation_h;
+    uint8_t pad_l, pad_r, pad_t;
+    uint8_t resident; /**< op_conv, op_conv_flat: all weights of a block's tiles stay in front of
+                         l1_map */
+    uint8_t flags;    /**< enum op_conv_cube_flag */
 };

@@ -407,30 +407,31 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.w = gradient->addr;
     args.out = sums->addr;
     args.x_image = map->stride[0] * 2;
-    args.x_c1 = map->stride[1] * 2;
+    args.x_c1 = (uint32_t)map->stride[1] * 2;
     args.w_image = gradient->stride[0] * 2;
-    args.w_c1 = gradient->stride[1] * 2;
+    args.w_c1 = (uint32_t)gradient->stride[1] * 2;
     args.out_image = sums->stride[0] * 4;
-    args.out_n1 = n1 * OP_FRACTAL * OP_FRACTAL * 4;
+    args.out_n1 = (uint32_t)n1 * OP_FRACTAL * OP_FRACTAL * 4;
     args.images = (uint32_t)map->dim[0];
-    args.c1 = (uint32_t)c1;
-    args.n1 = (uint32_t)n1;
-    args.tile_m = (uint32_t)tile->m;
-    args.tile_n1 = (uint32_t)tile->units;
+    args.c1 = (uint16_t)c1;
+    args.n1 = (uint16_t)n1;
+    args.tile_m = (uint16_t)tile->m;
+    args.tile_n1 = (uint16_t)tile->units;
     args.tiles_m = (uint32_t)op_parts(n1 * OP_FRACTAL, tile->m);
     args.tiles_n = (uint32_t)op_parts(c1 * taps, tile->units);
     args.tiles = args.tiles_m * args.tiles_n * (uint32_t)tile->splits;
-    args.chunk = (uint32_t)tile->chunk;
-    args.group = (uint32_t)tile->group;
+    args.chunk = (uint16_t)tile->chunk;
+    args.group = (uint16_t)tile->group;
     args.row_chunks = (uint32_t)op_parts(window->out_height, tile->chunk);
     args.chunks = (uint32_t)op_parts(map->dim[0], tile->group) * args.row_chunks;
-    args.k_step = (uint32_t)(OP_L0_FRACTALS / op_most(tile->m / OP_FRACTAL, tile->units));
+    args.k_step = (uint16_t)(OP_L0_FRACTALS / op_most(tile->m / OP_FRACTAL, tile->units));
     args.l1_half = (uint32_t)low->room.l1 / 2;
     args.l1_second = (uint32_t)tile->map_bytes;
     args.per_split = (uint32_t)tile->per_split;
-    args.part = (uint32_t)tile->part;
+    args.part = (uint16_t)tile->part;
     args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
-    args.flags = op_conv_type_flags(low->type, sums->type) | (tile->flat ? OP_CONV_CUBE_FLAT : 0u);
+    args.flags = (uint8_t)(op_conv_type_flags(low->type, sums->type) |
+                           (tile->flat ? OP_CONV_CUBE_FLAT : 0u));
     return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
                           (uint32_t)op_least(args.tiles, low->room.cores), &args, sizeof(args), 3);
 }

@@ -21,19 +21,19 @@ struct op_conv_cube_args op_conv_begin_args(const struct op_window *w)
 {
     struct op_conv_cube_args args;
     memset(&args, 0, sizeof(args));
-    args.width = (uint32_t)w->width;
+    args.width = (uint16_t)w->width;
     args.height = (uint32_t)w->height;
-    args.out_width = (uint32_t)w->out_width;
-    args.out_height = (uint32_t)w->out_height;
-    args.filter_w = (uint32_t)w->filter_w;
-    args.filter_h = (uint32_t)w->filter_h;
-    args.stride_w = (uint32_t)w->stride_w;
-    args.stride_h = (uint32_t)w->stride_h;
-    args.dilation_w = (uint32_t)w->dilation_w;
-    args.dilation_h = (uint32_t)w->dilation_h;
-    args.pad_l = (uint32_t)w->pad_l;
-    args.pad_r = (uint32_t)w->pad_r;
-    args.pad_t = (uint32_t)w->pad_t;
+    args.out_width = (uint16_t)w->out_width;
+    args.out_height = (uint16_t)w->out_height;
+    args.filter_w = (uint8_t)w->filter_w;
+    args.filter_h = (uint8_t)w->filter_h;
+    args.stride_w = (uint8_t)w->stride_w;
+    args.stride_h = (uint8_t)w->stride_h;
+    args.dilation_w = (uint8_t)w->dilation_w;
+    args.dilation_h = (uint8_t)w->dilation_h;
+    args.pad_l = (uint8_t)w->pad_l;
+    args.pad_r = (uint8_t)w->pad_r;
+    args.pad_t = (uint8_t)w->pad_t;
     return args;
 }
 
@@ -70,15 +70,15 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
     }
     const int64_t part = op_parts(fractals, parts);
     args->map_run =
-        (uint32_t)(args->tiles_n > 1
+        (uint16_t)(args->tiles_n > 1
                        ? op_parts(tile->chunk, op_least(PIECES_A_CORE * args->tiles_n, tile->chunk))
                        : tile->chunk);
-    args->map_pieces = (uint32_t)op_parts(tile->chunk, args->map_run);
-    args->w_part = (uint32_t)part * FRACTAL_UNITS;
-    args->w_parts = (uint32_t)op_parts(fractals, part);
-    args->w_run = (uint32_t)op_most(rounds * bursts * args->w_parts / least, 1);
-    args->w_bursts = (uint32_t)op_parts(bursts, args->w_run);
-    args->w_pieces = (uint32_t)rounds * args->w_parts * args->w_bursts;
+    args->map_pieces = (uint16_t)op_parts(tile->chunk, args->map_run);
+    args->w_part = (uint16_t)(part * FRACTAL_UNITS);
+    args->w_parts = (uint16_t)op_parts(fractals, part);
+    args->w_run = (uint16_t)op_most(rounds * bursts * args->w_parts / least, 1);
+    args->w_bursts = (uint16_t)op_parts(bursts, args->w_run);
+    args->w_pieces = (uint16_t)(rounds * args->w_parts * args->w_bursts);
 }
 
 // The same of op_conv_flat, in as few pieces as keep the cores at one line few enough; weights that
@@ -98,14 +98,14 @@ static void set_flat_pieces(const struct op_conv_room *room, const struct op_con
     const int64_t outer = op_least(chunk, blocks), inner = op_most(chunk, blocks),
                   part = turned ? 1 : op_parts(blocks, op_least(op_parts(pieces, chunk), blocks)),
                   parts = turned ? outer : op_parts(blocks, part), bursts = turned ? inner : chunk;
-    args->map_run = (uint32_t)op_parts(
+    args->map_run = (uint16_t)op_parts(
         chunk, op_least(op_most(op_parts(args->tiles_n, share), MAP_PIECES / share), chunk));
-    args->map_pieces = (uint32_t)op_parts(chunk, args->map_run);
-    args->w_part = (uint32_t)part * FRACTAL_UNITS;
-    args->w_parts = (uint32_t)parts;
-    args->w_run = (uint32_t)op_parts(bursts, op_least(op_parts(pieces, parts), bursts));
-    args->w_bursts = (uint32_t)op_parts(bursts, args->w_run);
-    args->w_pieces = args->w_parts * args->w_bursts;
+    args->map_pieces = (uint16_t)op_parts(chunk, args->map_run);
+    args->w_part = (uint16_t)(part * FRACTAL_UNITS);
+    args->w_parts = (uint16_t)parts;
+    args->w_run = (uint16_t)op_parts(bursts, op_least(op_parts(pieces, parts), bursts));
+    args->w_bursts = (uint16_t)op_parts(bursts, args->w_run);
+    args->w_pieces = (uint16_t)(args->w_parts * args->w_bursts);
 }
 
 // More columns than cores may share a line go through the rows a part of them apart, if the L2
@@ -117,7 +117,7 @@ static void set_row_turn(const struct op_conv_room *room, const struct op_conv_t
     if (args->tiles_n > share &&
         op_conv_map_stays(room, args->images, args->width * args->height, args->c1)) {
         args->row_turn = args->tiles_m / args->tiles_n;
-        args->map_run = (uint32_t)op_parts(tile->chunk, op_least(MAP_PIECES / share, tile->chunk));
+        args->map_run = (uint16_t)op_parts(tile->chunk, op_least(MAP_PIECES / share, tile->chunk));
         args->map_pieces = 1;
     }
 }
@@ -126,10 +126,10 @@ static void set_row_turn(const struct op_conv_room *room, const struct op_conv_t
 static void set_buffers(const struct op_conv_room *room, const struct op_conv_tiling *tile,
                         struct op_conv_cube_args *args)
 {
-    args->tile_m = (uint32_t)tile->m;
-    args->tile_n1 = (uint32_t)tile->n1;
+    args->tile_m = (uint16_t)tile->m;
+    args->tile_n1 = (uint16_t)tile->n1;
     args->tiles_n = (uint32_t)op_parts(args->n1, tile->n1);
-    args->chunk = (uint32_t)tile->chunk;
+    args->chunk = (uint16_t)tile->chunk;
     args->chunks = (uint32_t)op_parts(args->c1, tile->chunk);
     args->l1_map = (uint32_t)tile->resident;
     args->l1_half = (uint32_t)(room->l1 - tile->resident) / 2;
@@ -142,9 +142,9 @@ static void set_tiling(const struct op_conv_room *room, const struct op_window *
                        const struct op_conv_tiling *tile, struct op_conv_cube_args *args)
 {
     set_buffers(room, tile, args);
-    args->group = (uint32_t)tile->group;
+    args->group = (uint16_t)tile->group;
     args->k_step =
-        (uint32_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
+        (uint16_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
     args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
     args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
     set_pieces(room, tile, args);
@@ -155,8 +155,8 @@ static void set_flat_tiling(const struct op_conv_room *room, const struct op_con
 {
     const int64_t rows = (int64_t)args->images * args->width * args->height;
     set_buffers(room, tile, args);
-    args->part = (uint32_t)tile->part;
-    args->k_step = (uint32_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
+    args->part = (uint16_t)tile->part;
+    args->k_step = (uint16_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
     args->tiles_m = (uint32_t)op_parts(rows, tile->m);
     args->tiles = args->tiles_m * args->tiles_n;
     set_flat_pieces(room, tile, args);
@@ -181,19 +181,19 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.w = weight->addr;
     args.out = out->addr;
     args.x_image = x->stride[0] * 2;
-    args.x_c1 = x->stride[1] * 2;
-    args.w_c1 = weight->group;
-    args.w_row = weight->row;
-    args.w_column = weight->column;
-    args.w_unit = unit_step(w, weight);
-    args.w_block = weight->block;
+    args.x_c1 = (uint32_t)x->stride[1] * 2;
+    args.w_c1 = (uint32_t)weight->group;
+    args.w_row = (int32_t)weight->row;
+    args.w_column = (int32_t)weight->column;
+    args.w_unit = (uint32_t)unit_step(w, weight);
+    args.w_block = (uint32_t)weight->block;
     args.out_image = out->stride[0] * unit;
-    args.out_n1 = out->stride[1] * unit;
+    args.out_n1 = (uint32_t)out->stride[1] * unit;
     args.images = (uint32_t)images;
-    args.c1 = (uint32_t)c1;
-    args.n1 = (uint32_t)n1;
-    args.flags =
-        flags | op_conv_type_flags(type, out->type) | (weight->turned ? OP_CONV_CUBE_TURN : 0u);
+    args.c1 = (uint16_t)c1;
+    args.n1 = (uint16_t)n1;
+    args.flags = (uint8_t)(flags | op_conv_type_flags(type, out->type) |
+                           (weight->turned ? OP_CONV_CUBE_TURN : 0u));
     if (flat) {
         set_flat_tiling(room, &tile, &args);
     } else {

@@ -35,6 +35,7 @@ enum {
     SIZE_MOST = 32767,
     POSITIONS_MOST = 32767, /* of the output: gaps between its groups of channels in f32 */
     LINES_MOST = 65535,     /* positions of x in L1 */
+    PLANE_MOST = 1 << 26,   /* positions of x: bytes between groups fit in 32 bits */
     GAP_MOST = 65535,       /* blocks between the groups of channels of x */
 };
 
@@ -63,7 +64,8 @@ bool op_window_close(struct op_window *w)
            w->pad_t <= PAD_MOST && last_h + span_h - w->height <= PAD_MOST &&
            w->stride_w <= STRIDE_MOST && w->stride_h <= STRIDE_MOST && w->filter_w <= PAD_MOST &&
            w->filter_h <= PAD_MOST && w->dilation_w <= PAD_MOST && w->dilation_h <= PAD_MOST &&
-           w->width * span_h <= LINES_MOST && w->out_width * w->out_height <= POSITIONS_MOST;
+           w->width * span_h <= LINES_MOST && w->width * w->height <= PLANE_MOST &&
+           w->out_width * w->out_height <= POSITIONS_MOST;
 }
 
 // Most lines of x that `positions` consecutive windows reach.
