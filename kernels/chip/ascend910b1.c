@@ -17,7 +17,6 @@ const struct op_chip op_chip_ascend910b1 = {
     .request_bytes = 256,
     .line_rate = 44, // half of l2_read_rate: requests of 128 bytes
     .line_total = 156,
-    .block_spread_ns = 42, // of its SoC file
     .conv_forward_m = 512,
     .conv_forward_stay = 262144, // half of L1
 };

@@ -20,7 +20,6 @@ struct op_chip {
     uint32_t line_rate;         /**< so many bytes a cycle */
     uint32_t line_total;        /**< bytes a cycle of a line of the L2 for all cores that read it:
                                      requests in flight in gm_same_line_ns */
-    uint32_t block_spread_ns;   /**< from the start of a block to that of the next one */
     uint32_t conv_forward_m;    /**< most positions of a tile of a forward convolution */
     uint32_t conv_forward_stay; /**< most bytes of its weights that stay in L1 */
 };

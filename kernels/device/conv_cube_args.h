@@ -14,7 +14,7 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_FLAT = 64,
 };
 
-enum { OP_CONV_WEIGHT_PARTS = 4 };
+enum { OP_CONV_WEIGHT_PARTS = 4 }; // flags of the coupled core
 
 /**
  * Maps lie as [image][C1][position][16 channels] of 16 bits, weights as [C1][tap][output
@@ -30,7 +30,7 @@ enum { OP_CONV_WEIGHT_PARTS = 4 };
  * gradient of the output as a map, transposed, times the windows of x. A tile is `tile_m` output
  * channels by `tile_n1` units; a chunk is `chunk` rows of positions of an image, or `group` whole
  * images. Each split sums `per_split` chunks. The last chunk's sums leave in parts of `part` units,
- * at most OP_CONV_WEIGHT_PARTS of a tile.
+ * at most OP_CONV_WEIGHT_PARTS of all that L0C holds.
  *
  * Tiles are dealt to blocks in turn. Fields are as narrow as they may be: a block reads the
  * structure before its first load, a line of 64 bytes after the other, each as long as memory takes

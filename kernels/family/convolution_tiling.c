@@ -294,7 +294,7 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
 static int64_t part_count(const struct op_conv_weight_tiling *tile)
 {
     const int64_t bytes = tile->m * tile->units * OP_FRACTAL * SUM_BYTES;
-    return op_least(op_parts(bytes, PART_BYTES), OP_CONV_WEIGHT_PARTS);
+    return op_least(op_parts(bytes, PART_BYTES), OP_CONV_WEIGHT_PARTS / (tile->two_sums ? 2 : 1));
 }
 
 static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling tile,
@@ -305,12 +305,12 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
         return;
     }
     (void)chunk_fits(p, &tile, tile.chunk); // for its bytes
+    tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
     tile.part = op_parts(tile.units, part_count(&tile));
     const int64_t chunks = op_parts(p->images, tile.group) * op_parts(p->w->out_height, tile.chunk);
     for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
         tile.per_split = op_parts(chunks, splits);
         tile.splits = op_parts(chunks, tile.per_split);
-        tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
         const int64_t cycles = estimate_weight(p, &tile, chunks);
         if (cycles < *best) {
             *best = cycles;

@@ -79,10 +79,9 @@ static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_a
 // Cores that share `bytes`: one after the other begins, so little work is done sooner by few.
 static uint32_t cores_for(struct op_plan *plan, uint64_t bytes)
 {
-    const struct leo_caps *caps = op_plan_caps(plan);
-    const struct op_chip *chip = op_chip_find(caps);
+    const struct op_chip *chip = op_chip_find(op_plan_caps(plan));
     const uint64_t cycles = 2 * bytes / chip->l2_read_rate, // as many cores share the L2
-        spread = (uint64_t)chip->block_spread_ns * caps->clock_khz / 1000000;
+        spread = op_plan_block_spread(plan);
     const uint32_t most = op_plan_vector_cores(plan);
     uint32_t cores = 1;
     while (cores < most && (uint64_t)cores * cores * spread < cycles) {

@@ -22,6 +22,7 @@ struct found_kernel {
 struct op_engine {
     struct leo_rt_device *device;
     struct leo_caps caps;
+    uint32_t block_spread;
     unsigned chip;
     pthread_mutex_t lock; /**< protects all below */
     struct leo_rt_module **modules;
@@ -50,18 +51,34 @@ static void destroy_engine(void *object)
     leo_free(engine);
 }
 
+// Cycles from the start of a block to that of the next one, by the SoC file.
+static leo_status find_spread(struct leo_rt_device *device, const struct leo_caps *caps,
+                              uint32_t *cycles)
+{
+    double ns;
+    leo_status status = leo_rt_soc_number(device, "scheduler", "block_spread_ns", &ns);
+    *cycles = (uint32_t)(ns * caps->clock_khz / 1e6);
+    return status;
+}
+
 static leo_status make_engine(struct leo_rt_device *device, void **out)
 {
     struct op_engine *engine = leo_calloc(1, sizeof(*engine));
     struct leo_rt_module **modules = leo_calloc(op_program_total, sizeof(*modules));
+    leo_status status = LEO_OK;
     if (!engine || !modules) {
+        status = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for the operators of a device");
+    } else {
+        leo_rt_device_get_caps(device, &engine->caps);
+        status = find_spread(device, &engine->caps, &engine->block_spread);
+    }
+    if (status != LEO_OK) {
         leo_free(engine);
         leo_free(modules);
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for the operators of a device");
+        return status;
     }
     engine->device = device;
     engine->modules = modules;
-    leo_rt_device_get_caps(device, &engine->caps);
     engine->chip = engine->caps.arch == 1001 ? OP_ON_910A : OP_ON_910B;
     pthread_mutex_init(&engine->lock, NULL);
     *out = engine;
@@ -79,6 +96,11 @@ leo_status op_engine_get(struct leo_rt_device *device, struct op_engine **engine
 const struct leo_caps *op_engine_caps(const struct op_engine *engine)
 {
     return &engine->caps;
+}
+
+uint32_t op_engine_block_spread(const struct op_engine *engine)
+{
+    return engine->block_spread;
 }
 
 struct leo_rt_device *op_engine_device(const struct op_engine *engine)

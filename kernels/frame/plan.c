@@ -271,6 +271,11 @@ uint32_t op_plan_vector_cores(const struct op_plan *plan)
     return caps->vector_cores ? caps->vector_cores : caps->cube_cores;
 }
 
+uint32_t op_plan_block_spread(const struct op_plan *plan)
+{
+    return op_engine_block_spread(plan->engine);
+}
+
 uint32_t op_plan_cube_cores(const struct op_plan *plan)
 {
     return op_engine_caps(plan->engine)->cube_cores;

@@ -102,6 +102,8 @@ const struct leo_caps *op_plan_caps(const struct op_plan *plan);
 unsigned op_plan_chip(const struct op_plan *plan); /**< OP_ON_910A, OP_ON_910B */
 uint32_t op_plan_vector_cores(const struct op_plan *plan);
 uint32_t op_plan_cube_cores(const struct op_plan *plan);
+/** Cycles from the start of a block of a launch to that of the next one. */
+uint32_t op_plan_block_spread(const struct op_plan *plan);
 /**
  * Whether so many bytes end within a block that the chip does not copy. The coupled core copies
  * blocks of 32 bytes; its scalar unit writes the rest, through a cache whose lines go to memory

@@ -258,6 +258,7 @@ static void convolutions_are_those_of_rows(void)
         {1, 1, 32, 300, {30, 30}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // several tiles, both ways
         {5, 1, 256, 272, {7, 7}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},  // sums leave in parts
         {1, 1, 64, 256, {12, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // of windows, too
+        {1, 1, 1024, 128, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // of several tiles a core
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         run_convolution(&cases[i], OP_TYPE_F16, i % 2 == 1);
