@@ -11,6 +11,7 @@ typedef unsigned long long ull; // for printf
 /** One side of a finding. */
 struct side {
     uint64_t pc;
+    uint32_t caller;
     enum leo_pipe unit;
 };
 
@@ -39,6 +40,7 @@ static void append_side(struct rt_text *text, const struct rt_fault *fault, stru
         const char *slash = strrchr(file, '/');
         rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
         rt_fault_inlines(text, image, side.pc);
+        rt_fault_caller(text, image, side.pc, side.caller);
     } else if (side.pc) {
         rt_text_append(text, " at address 0x%llx", (ull)side.pc);
     }
@@ -77,8 +79,8 @@ static void append_missing(struct rt_text *text, const struct leo_check_record *
 static void append_pair(struct rt_text *text, const struct rt_fault *fault,
                         const struct leo_check_record *check)
 {
-    const struct side now = {check->pc, (enum leo_pipe)check->unit};
-    const struct side then = {check->other_pc, (enum leo_pipe)check->other_unit};
+    const struct side now = {check->pc, check->caller, (enum leo_pipe)check->unit};
+    const struct side then = {check->other_pc, 0, (enum leo_pipe)check->other_unit};
     const bool reads =
         check->kind == LEO_CHECK_KIND_READ_AFTER_WRITE || check->kind == LEO_CHECK_KIND_NOT_CLEANED;
     const bool was_read = check->kind == LEO_CHECK_KIND_WRITE_AFTER_READ;
@@ -93,7 +95,7 @@ static void append_pair(struct rt_text *text, const struct rt_fault *fault,
 static void append_flag(struct rt_text *text, const struct rt_fault *fault,
                         const struct leo_check_record *check)
 {
-    const struct side at = {check->pc, LEO_PIPE_S};
+    const struct side at = {check->pc, check->caller, LEO_PIPE_S};
     append_side(text, fault, at);
     rt_text_append(text, ": flag (%s, %s, %llu)", rt_fault_pipe(check->unit),
                    rt_fault_pipe(check->other_unit), (ull)check->addr);
@@ -103,7 +105,7 @@ static void append_flag(struct rt_text *text, const struct rt_fault *fault,
 static void append_origin(struct rt_text *text, const struct rt_fault *fault,
                           const struct leo_check_record *check)
 {
-    const struct side then = {check->other_pc, (enum leo_pipe)check->other_unit};
+    const struct side then = {check->other_pc, 0, (enum leo_pipe)check->other_unit};
     if (!check->other_pc) {
         rt_text_append(text, ", which nothing wrote");
         return;
@@ -141,7 +143,7 @@ static void append_race(struct rt_text *text, const struct rt_fault *fault,
 static void append_finding(struct rt_text *text, const struct rt_fault *fault,
                            const struct leo_check_record *check)
 {
-    const struct side now = {check->pc, (enum leo_pipe)check->unit};
+    const struct side now = {check->pc, check->caller, (enum leo_pipe)check->unit};
     rt_text_append(text, "\n  %s: block %u (core %u): ",
                    check->code < LEO_FAULT_COUNT ? leo_fault_name((enum leo_fault)check->code)
                                                  : "?",

@@ -8,7 +8,8 @@
 
 typedef unsigned long long ull; // for printf
 
-static void append_line(struct rt_text *text, const struct rt_fault *fault, uint32_t pc)
+static void append_line(struct rt_text *text, const struct rt_fault *fault, uint32_t pc,
+                        uint32_t caller)
 {
     struct rt_image *image = fault->kernel->module->image;
     char file[256];
@@ -17,6 +18,7 @@ static void append_line(struct rt_text *text, const struct rt_fault *fault, uint
         const char *slash = strrchr(file, '/');
         rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
         rt_fault_inlines(text, image, pc);
+        rt_fault_caller(text, image, pc, caller);
     } else {
         rt_text_append(text, " at address 0x%x", pc);
     }
@@ -65,7 +67,7 @@ static void append_missing(struct rt_text *text, const struct rt_fault *fault,
     switch (wait->kind) {
     case LEO_CHECK_KIND_WAITS:
         rt_text_append(text, ", waiting itself%s", others ? " (the first)" : "");
-        append_line(text, fault, wait->other_pc);
+        append_line(text, fault, wait->other_pc, 0);
         break;
     case LEO_CHECK_KIND_RETURNED:
         rt_text_append(text, "%s before its end", others ? " (the first)" : "");
@@ -91,7 +93,7 @@ static void append_poll(struct rt_text *text, const struct rt_fault *fault,
     place.record = &at;
     rt_text_append(text, "\n  block %u (%s core %u): polls", wait->block,
                    kind_name(fault, wait->core), wait->core);
-    append_line(text, fault, (uint32_t)wait->pc);
+    append_line(text, fault, wait->pc, wait->caller);
     rt_text_append(text, ": %llu bytes at global address 0x%llx", (ull)wait->bytes,
                    (ull)wait->addr);
     rt_fault_argument(text, &place);
@@ -117,7 +119,7 @@ void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
         }
         rt_text_append(text, "\n  block %u (%s core %u): wait_flag_dev", wait->block,
                        kind_name(fault, wait->core), wait->core);
-        append_line(text, fault, (uint32_t)wait->pc);
+        append_line(text, fault, wait->pc, wait->caller);
         rt_text_append(text, ": flag %u %s; ", wait->event, from_whom(fault, wait));
         append_missing(text, fault, wait);
     }

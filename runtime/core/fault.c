@@ -121,20 +121,6 @@ static void append_address(struct rt_text *text, const struct rt_fault *fault)
     }
 }
 
-// Who called the function, if it was not put into its caller.
-static void append_caller(struct rt_text *text, struct rt_image *image,
-                          const struct leo_fault_record *record)
-{
-    char file[256];
-    int line;
-    const uint64_t call = record->caller - sizeof(record->insn);
-    if (record->caller && rt_image_line(image, call, file, sizeof(file), &line)) {
-        rt_text_append(text, " in %s, called at %s:%d", rt_fault_function(image, record->pc), file,
-                       line);
-        rt_fault_inlines(text, image, call);
-    }
-}
-
 static void append_place(struct rt_text *text, const struct rt_fault *fault)
 {
     char file[256];
@@ -144,7 +130,7 @@ static void append_place(struct rt_text *text, const struct rt_fault *fault)
     if (rt_image_line(image, record->pc, file, sizeof(file), &line)) {
         rt_text_append(text, " at %s:%d", file, line);
         rt_fault_inlines(text, image, record->pc);
-        append_caller(text, image, record);
+        rt_fault_caller(text, image, record->pc, record->caller);
     } else {
         rt_text_append(text, " at address 0x%llx of %s", (ull)record->pc,
                        fault->kernel->module->name);

@@ -34,6 +34,9 @@ void rt_fault_limit(struct rt_text *text, const struct rt_fault *fault, enum leo
 const char *rt_fault_function(struct rt_image *image, uint64_t pc);
 /** ", inlined from axpy.c:30": where the function at `pc` was put in. */
 void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc);
+/** " in peek, called at axpy.c:30": who called the function at `pc` that returns to `back` (0: not
+ * known), if it was not put into its caller. */
+void rt_fault_caller(struct rt_text *text, struct rt_image *image, uint64_t pc, uint32_t back);
 
 /* fault_insn.c */
 /** The instruction, why this core does not execute it, and what its configuration words hold. */

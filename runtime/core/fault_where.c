@@ -144,3 +144,16 @@ void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc)
     }
     free(scopes);
 }
+
+void rt_fault_caller(struct rt_text *text, struct rt_image *image, uint64_t pc, uint32_t back)
+{
+    char file[256];
+    int line;
+    const uint64_t call = back - sizeof(uint32_t);
+    if (back && rt_image_line(image, call, file, sizeof(file), &line)) {
+        const char *slash = strrchr(file, '/');
+        rt_text_append(text, " in %s, called at %s:%d", rt_fault_function(image, pc),
+                       slash ? slash + 1 : file, line);
+        rt_fault_inlines(text, image, call);
+    }
+}

@@ -33,6 +33,7 @@ struct sim_finding {
     uint8_t event;
     uint16_t core;
     uint32_t pc, other_pc; /**< link addresses; other_pc 0 = not known */
+    uint32_t caller;       /**< where the function at pc returns to; 0 = not known */
     uint32_t block, other_block;
     uint64_t addr, bytes;
 };

@@ -2,8 +2,10 @@
 /*
  * Who called the function that faulted. Calls say where functions begin; the return address is in
  * ra, or, once the function has made a call itself, where it was saved: the first word of the stack
- * that stands behind a call of this function.
+ * that stands behind a call of this function. Of calls through pointers, and of functions jumped to
+ * from the end of others, only ra tells, and only in a function that calls nobody.
  */
+#include "../check/check.h"
 #include "../scalar/decode.h"
 #include "core.h"
 
@@ -12,6 +14,7 @@
 enum { WORD = 4, RA = 1, SP = 2 };
 /* jal ra, jalr ra and auipc: opcode and destination. */
 enum { JAL_RA = 0x0ef, JALR_RA = 0x0e7, AUIPC = 0x17, OPCODE = 0x7f, OPCODE_RD = 0xfff };
+enum { RETURN = 0x00008067 };
 
 /** Executable words, by link address. */
 struct text {
@@ -71,6 +74,25 @@ static bool is_behind_call(const struct text *text, uint64_t value, uint64_t beg
            find_target(text, back, &target) && target == begin;
 }
 
+static bool is_call(uint32_t word)
+{
+    return (word & OPCODE_RD) == JAL_RA || (word & OPCODE_RD) == JALR_RA;
+}
+
+/* Whether nothing from the function's beginning to its return behind `pc` changes ra: it calls
+ * nobody, and ra itself leads elsewhere. */
+static bool keeps_ra(const struct text *text, uint64_t begin, uint64_t pc, uint64_t ra)
+{
+    uint64_t at = begin;
+    while (at < text->end && !is_call(word_at(text, at)) &&
+           (at < pc || word_at(text, at) != RETURN)) {
+        at += WORD;
+    }
+    const uint64_t back = ra - LEO_MAP_IMAGE;
+    return at < text->end && at >= pc && !is_call(word_at(text, at)) && ra >= LEO_MAP_IMAGE &&
+           back % WORD == 0 && is_call(word_at(text, back - WORD)) && (back < begin || back > at);
+}
+
 uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc)
 {
     const struct sim_decoded *decoded = core->scalar.text;
@@ -80,7 +102,8 @@ uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc)
     const uint64_t first = decoded->base - LEO_MAP_IMAGE;
     const struct text text = {decoded->words, first, first + decoded->bytes};
     const uint64_t begin = find_begin(&text, core->entry, pc);
-    if (is_behind_call(&text, core->scalar.x[RA], begin)) {
+    if (is_behind_call(&text, core->scalar.x[RA], begin) ||
+        keeps_ra(&text, begin, pc, core->scalar.x[RA])) {
         return (uint32_t)(core->scalar.x[RA] - LEO_MAP_IMAGE);
     }
     uint64_t at = (core->scalar.x[SP] + sizeof(uint64_t) - 1) & ~(uint64_t)(sizeof(uint64_t) - 1);
@@ -92,4 +115,12 @@ uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc)
         }
     }
     return 0;
+}
+
+void sim_core_name_callers(const struct sim_core *core, unsigned first)
+{
+    struct sim_findings *findings = &core->check->findings;
+    for (unsigned i = first; i < findings->count; i++) {
+        findings->list[i].caller = sim_core_caller(core, findings->list[i].pc);
+    }
 }

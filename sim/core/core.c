@@ -44,8 +44,10 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
         return; // what polls is ordered by what it reads
     }
     uint64_t at = !global && addr >= LEO_MAP_WINDOWS ? addr - LEO_MAP_WINDOWS : addr;
+    const unsigned found = core->check->findings.count;
     sim_check_scalar(core->check, global ? LEO_MEM_SPACE_GM : LEO_MEM_SPACE_UB, at, bytes, touch,
                      scalar->pc - LEO_MAP_IMAGE);
+    sim_core_name_callers(core, found);
 }
 
 static const struct sim_scalar_env core_env = {

@@ -214,6 +214,8 @@ bool sim_core_csr_write(struct sim_scalar *scalar, unsigned csr, uint64_t value)
 /** caller.c: link address that the function at link address `pc` returns to; 0 = it is the kernel,
  * or none was found. */
 uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc);
+/** Of what the checker found at this instruction: its findings from number `first` on. */
+void sim_core_name_callers(const struct sim_core *core, unsigned first);
 
 /* execute.c: the effect of one instruction without its time. */
 /** Whether this core has the instruction. */

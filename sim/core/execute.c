@@ -151,7 +151,9 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
         sim_core_poll_read(core, src->low, src->extent);
     }
     if (core->check) {
+        const unsigned found = core->check->findings.count;
         sim_check_unit(core->check, core, op);
+        sim_core_name_callers(core, found);
     }
     if (core->lazy && !looks_after(op->insn)) {
         sim_lazy_meet(core, op->foot);

@@ -343,6 +343,7 @@ bool sim_core_poll_try(struct sim_core *core)
     if (end == TURN_BACK && is_same(core, &before) && is_stored_same(core, &turn) && !poll->many &&
         poll->ranges && !has_changed(core)) {
         take_back(core, &before);
+        poll->caller = turn.loop->depth ? (uint32_t)(turn.loop->back[0] - LEO_MAP_IMAGE) : 0;
         poll->waits = true;
         core->park = SIM_PARK_POLL;
         return false;

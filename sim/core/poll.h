@@ -25,11 +25,12 @@ struct sim_poll_range {
 };
 
 struct sim_poll {
-    bool passing; /**< loads are carried out */
-    bool once;    /**< the next load is, wherever it comes */
-    bool waits;   /**< parked until `range` changes */
-    bool many;    /**< the turn read more than `range` holds */
-    uint64_t pc;  /**< link address of the first load of the turn */
+    bool passing;    /**< loads are carried out */
+    bool once;       /**< the next load is, wherever it comes */
+    bool waits;      /**< parked until `range` changes */
+    bool many;       /**< the turn read more than `range` holds */
+    uint64_t pc;     /**< link address of the first load of the turn */
+    uint32_t caller; /**< where its function returns to, if the loop calls it; else 0 */
     unsigned ranges;
     struct sim_poll_range range[SIM_POLL_RANGES];
 };

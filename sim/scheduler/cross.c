@@ -265,7 +265,8 @@ static void keep(struct sim_findings *findings, const struct sim_finding *findin
 /* What the loop reads first, and how much else. */
 static void tell_poll(struct sim_scheduler *scheduler, struct sim_findings *findings, unsigned id)
 {
-    const struct sim_poll *poll = &scheduler->cores->core[id].poll;
+    const struct sim_core *core = &scheduler->cores->core[id];
+    const struct sim_poll *poll = &core->poll;
     const struct sim_finding finding = {
         .code = LEO_FAULT_CORE_DEADLOCK,
         .kind = LEO_CHECK_KIND_POLLS,
@@ -273,6 +274,7 @@ static void tell_poll(struct sim_scheduler *scheduler, struct sim_findings *find
         .space = LEO_MEM_SPACE_GM,
         .core = (uint16_t)id,
         .pc = (uint32_t)poll->pc,
+        .caller = poll->caller ? poll->caller : sim_core_caller(core, poll->pc),
         .block = scheduler->slot[id].block,
         .other_block = poll->ranges - 1,
         .addr = poll->range[0].addr,
@@ -300,6 +302,7 @@ static void tell(struct sim_scheduler *scheduler, struct sim_findings *findings,
         .event = core->park_flag,
         .core = (uint16_t)id,
         .pc = (uint32_t)core->park_pc,
+        .caller = sim_core_caller(core, core->park_pc),
         .other_pc = waits ? (uint32_t)scheduler->cores->core[sets.core].park_pc : 0,
         .block = scheduler->slot[id].block,
         .other_block = sets.block,

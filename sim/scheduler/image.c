@@ -120,7 +120,8 @@ static bool make_room(struct sim_image_cache *cache)
     return true;
 }
 
-static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, uint64_t addr)
+static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, uint64_t addr,
+                              enum leo_fault *fault)
 {
     struct sim_image_cache *cache = &scheduler->images;
     struct leo_image_desc desc;
@@ -133,10 +134,11 @@ static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, u
         is_sound(&desc, scheduler->config->arch)
             ? sim_space_find(&scheduler->memory->space[space], addr, sizeof(desc) + desc.bytes)
             : NULL;
-    if (!extent || !make_room(cache)) {
+    if (!extent) {
         return NULL;
     }
-    struct sim_image *image = leo_calloc(1, sizeof(*image));
+    *fault = LEO_FAULT_NO_MEMORY;
+    struct sim_image *image = make_room(cache) ? leo_calloc(1, sizeof(*image)) : NULL;
     if (!image) {
         return NULL;
     }
@@ -160,6 +162,7 @@ struct sim_image *sim_image_take(struct sim_scheduler *scheduler, uint16_t space
 {
     struct sim_image_cache *cache = &scheduler->images;
     struct sim_image *image = cache->last;
+    *fault = LEO_FAULT_BAD_IMAGE;
     if (!image || image->addr != addr || image->space != space) {
         image = NULL;
         for (size_t i = 0; i < cache->count && !image; i++) {
@@ -168,11 +171,11 @@ struct sim_image *sim_image_take(struct sim_scheduler *scheduler, uint16_t space
             }
         }
         if (!image) {
-            image = load(scheduler, space, addr);
+            image = load(scheduler, space, addr, fault);
         }
     }
-    *fault = image ? LEO_FAULT_NONE : LEO_FAULT_BAD_IMAGE;
     if (image) {
+        *fault = LEO_FAULT_NONE;
         cache->last = image;
         image->users++;
         image->used_at = ++cache->uses;

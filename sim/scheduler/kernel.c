@@ -61,7 +61,7 @@ static bool fetch_args(struct sim_scheduler *scheduler, struct sim_stream *strea
     if (body->args_bytes > stream->args_capacity) {
         uint8_t *args = leo_realloc(stream->args, body->args_bytes);
         if (!args) {
-            return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, body->args_addr, body->args_bytes);
+            return sim_stream_fault(stream, LEO_FAULT_NO_MEMORY, body->args_addr, body->args_bytes);
         }
         stream->args = args;
         stream->args_capacity = body->args_bytes;

@@ -222,7 +222,8 @@ static void start_event(struct sim_scheduler *scheduler, unsigned queue)
     memcpy(&body, stream->entry.body, sizeof(body));
     uint64_t *value = event_slot(scheduler, queue, &body);
     if (!value) {
-        sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
+        const bool exists = body.event < LEO_MOST_EVENTS;
+        sim_stream_fault(stream, exists ? LEO_FAULT_NO_MEMORY : LEO_FAULT_BAD_ENTRY, 0, 0);
         sim_stream_end(stream, stream->start_ps);
     } else if (stream->entry.opcode == LEO_SQE_OP_EVENT_RECORD) {
         // An older record may be reached later than a newer one in another stream.

@@ -522,7 +522,7 @@ static void expect_a_wait(const char *name, unsigned soc)
     CU_ASSERT_EQUAL(time_call(name, soc, 1, 4000, true), some);
 }
 
-static void expect_a_deadlock(const char *name, unsigned soc)
+static void expect_a_deadlock(const char *name, const char *called, unsigned soc)
 {
     struct rig rig;
     open_rig(&rig, soc, 2, NULL);
@@ -531,6 +531,7 @@ static void expect_a_deadlock(const char *name, unsigned soc)
     CU_ASSERT_EQUAL(leo_rt_stream_last_fault(rig.stream), LEO_FAULT_CORE_DEADLOCK);
     expect_text("deadlock: 3 cores wait");
     expect_text("polls at poll_calls.cpp:");
+    expect_text(called);
     expect_text("argument 0 (flag)");
     close_rig(&rig);
 }
@@ -547,8 +548,8 @@ static void loops_may_call(void)
             for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 expect_a_wait(names[i], soc);
             }
-            expect_a_deadlock("by_nobody", soc);
-            expect_a_deadlock("by_no_door", soc);
+            expect_a_deadlock("by_nobody", " in peek, called at poll_calls.cpp:", soc);
+            expect_a_deadlock("by_no_door", " in look, called at poll_calls.cpp:", soc);
         }
     }
     calls = plain = false;
