@@ -395,6 +395,16 @@ static leo_status plan_gather(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
+    const struct op_index_lines lines = {.table = self,
+                                         .index = index,
+                                         .value = op_call_tensor(call, "out"),
+                                         .dim = dim,
+                                         .mode = OP_INDEX_GET};
+    bool taken;
+    status = op_index_plan_lines(call->plan, &lines, &taken);
+    if (status != LEO_OK || taken) {
+        return status;
+    }
     begin(&args, index->rank, index->dim, OP_INDEX_GET);
     set_other_dims(&args, self, dim);
     add_index(&args, index, 0, self, dim);
@@ -412,6 +422,16 @@ static leo_status check_source(const struct op_call *call, const struct op_tenso
     return fits ? LEO_OK
                 : op_call_fail(call, LEO_ERR_SHAPE, "index of shape %s does not fit in src of %s",
                                op_tensor_shape_text(index).text, op_tensor_shape_text(src).text);
+}
+
+// The elements of src that index has places for.
+static struct op_tensor first_of(const struct op_tensor *src, const struct op_tensor *index)
+{
+    struct op_tensor first = *src;
+    for (unsigned i = 0; i < src->rank && i < index->rank; i++) {
+        first.dim[i] = index->dim[i];
+    }
+    return first;
 }
 
 // out = self, then the values go where index says.
@@ -454,13 +474,24 @@ static leo_status plan_scatter(const struct op_call *call)
         }
         (void)op_tensor_broadcast(&made, index->rank, index->dim, &number);
     }
-    if (status == LEO_OK && op_tensor_alias(self, out) != OP_ALIAS_SAME) {
+    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL};
+    bool taken = false;
+    if (status == LEO_OK) {
+        const struct op_tensor values = first_of(src, index);
+        const struct op_index_lines lines = {.table = self,
+                                             .index = index,
+                                             .value = &values,
+                                             .out = out,
+                                             .dim = dim,
+                                             .mode = modes[reduce]};
+        status = op_index_plan_lines(call->plan, &lines, &taken);
+    }
+    if (status == LEO_OK && !taken && op_tensor_alias(self, out) != OP_ALIAS_SAME) {
         status = op_plan_copy(call->plan, out, self);
     }
-    if (status != LEO_OK) {
+    if (status != LEO_OK || taken) {
         return status;
     }
-    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL};
     begin(&args, index->rank, index->dim, modes[reduce]);
     set_other_dims(&args, out, dim);
     set_value(&args, src);

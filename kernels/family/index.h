@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole rows of a table by one list of indices; `taken` is false, and nothing planned, if they are
- * no whole blocks of memory. */
+/* Ways of indexing that move whole lines. `taken` is false, and nothing planned, where they do not
+ * fit. */
 #pragma once
 
 #include "family.h"
@@ -16,3 +16,14 @@ LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index, int64_t skip,
                                                  const struct op_tensor *sums, bool *taken);
+
+/** Elements along `dim`: index has the table's rank, and its shape but for `dim`. */
+struct op_index_lines {
+    const struct op_tensor *table, *index;
+    const struct op_tensor *value; /**< has index's shape: written by GET, else read */
+    const struct op_tensor *out;   /**< what the table becomes; may be the table itself */
+    unsigned dim;
+    uint8_t mode; /**< enum op_index_mode */
+};
+LEO_MUST_CHECK leo_status op_index_plan_lines(struct op_plan *plan,
+                                              const struct op_index_lines *lines, bool *taken);

@@ -14,6 +14,23 @@ class Index(common.Case):
         self.whole = torch.randint(-50, 50, (7, 9, 5))
         self.list = torch.tensor([3, 0, -1])
 
+    def test_lines(self):
+        """Gather and scatter with lines of the table in UB: rows and columns, chunks of indices, odd lengths, all widths."""
+        shapes = (((40, 33), 70, 1), ((40, 33), 90, 0), ((3, 50, 64), 20, 1), ((2, 9000), 9000, 1), ((17, 304), 30, 0), ((3000,), 900, 0))
+        for shape, count, dim in shapes:
+            places = list(shape)
+            places[dim] = count
+            index = torch.randint(0, shape[dim], places)
+            for dtype in (torch.float32, torch.float16, torch.int64, torch.int8):
+                x, y = ((torch.randn(s) * 8).to(dtype) for s in (shape, places))
+                # Sums of halves in PyTorch's order differ from those in the order of the list.
+                z = y if dtype != torch.float16 else y.sign()
+                w = x if dtype != torch.float16 else x.sign()
+                self.check(f"gather {shape} {dim} {dtype}", lambda a, i: a.gather(dim, i), x, index)
+                self.check(f"scatter_add {shape} {dim} {dtype}", lambda a, i, b: a.scatter_add(dim, i, b), w, index, z)
+                self.check(f"scatter {shape} {dim} {dtype}", lambda a, i: a.scatter(dim, i, 3), x, index)
+                self.check(f"in place {shape} {dim} {dtype}", lambda a, i: a.clone().scatter_(dim, i, 2), x, index)
+
     def test_join(self):
         for name, function in {
             "cat": lambda a: torch.cat([a, 2 * a, a], 1), "cat turned": lambda a: torch.cat([a.transpose(0, 2)] * 2, 0),
