@@ -530,7 +530,8 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
                                     .l0c = caps->l0c_bytes,
                                     .m_most = GRADIENT_M,
                                     .stay = caps->l1_bytes / 2,
-                                    .cores = op_plan_cube_cores(call->plan)}};
+                                    .cores = op_plan_cube_cores(call->plan),
+                                    .spread = op_plan_block_spread(call->plan)}};
     // The published rows behind these limits are of larger kernels; 1 x 1 is a product of matrices.
     if (goal == OP_CONVOLUTION_OUT && shape->kernel[1] * shape->kernel[2] > 1) {
         low.room.m_most = low.room.chip->conv_forward_m;

@@ -75,6 +75,15 @@ static int64_t lines_of(const struct op_window *w, int64_t positions)
     return op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
 }
 
+int64_t op_conv_late(const struct op_conv_room *room, int64_t tiles, int64_t cycles)
+{
+    const int64_t extra = tiles % room->cores, blocks = op_least(tiles, room->cores),
+                  last = (blocks - 1) * room->spread;
+    // The first `extra` blocks have a tile more than those that begin later.
+    return blocks == tiles || extra == 0 ? last
+                                         : op_most((extra - 1) * room->spread, last - cycles);
+}
+
 /* A convolution whose tiles are chosen. */
 struct problem {
     const struct op_conv_room *room;
@@ -143,8 +152,9 @@ static int64_t estimate(const struct problem *p, const struct op_conv_tiling *ti
                   memory = (maps + weights) / p->room->chip->matmul_read_rate;
     const int64_t store = m1 * tile->n1 * FRACTAL_BYTES / STORE_RATE * rounds,
                   work = op_most(op_most(cube, memory), issue);
-    return (tile->two_sums ? op_most(work, store) : work + store) +
-           rounds * TILE_CYCLES / (tile->two_sums ? 2 : 1);
+    const int64_t all = (tile->two_sums ? op_most(work, store) : work + store) +
+                        rounds * TILE_CYCLES / (tile->two_sums ? 2 : 1);
+    return all + op_conv_late(p->room, tiles_of(p, tile), all / rounds);
 }
 
 // The better of the tile as it is and with smaller groups, with weights that stay and that come
@@ -286,11 +296,15 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
     const int64_t rounds = op_parts(tiles * splits, p->room->cores), one_part = m1 * tile->part,
                   wait = tile->two_sums || rounds == 1 ? 0 : drain_cycles(p, 2 * one_part),
                   work = tile->per_split * chunk + wait;
-    return START_CYCLES + memory + rounds * (op_most(work, store) + TILE_CYCLES) +
+    // Each part but one goes through the last chunk again.
+    const int64_t again = (op_parts(tile->units, tile->part) - 1) * maps *
+                          op_most(issue, op_most(fill, multiply) - multiply),
+                  round = op_most(work + again, store) + TILE_CYCLES;
+    return START_CYCLES + memory + rounds * round + op_conv_late(p->room, tiles * splits, round) +
            2 * store_cycles(p, one_part) + add;
 }
 
-// Parts in which a tile's sums leave.
+// Most parts in which a tile's sums leave.
 static int64_t part_count(const struct op_conv_weight_tiling *tile)
 {
     const int64_t bytes = tile->m * tile->units * OP_FRACTAL * SUM_BYTES;
@@ -306,15 +320,18 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
     }
     (void)chunk_fits(p, &tile, tile.chunk); // for its bytes
     tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
-    tile.part = op_parts(tile.units, part_count(&tile));
+    const int64_t most_parts = part_count(&tile);
     const int64_t chunks = op_parts(p->images, tile.group) * op_parts(p->w->out_height, tile.chunk);
     for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
         tile.per_split = op_parts(chunks, splits);
         tile.splits = op_parts(chunks, tile.per_split);
-        const int64_t cycles = estimate_weight(p, &tile, chunks);
-        if (cycles < *best) {
-            *best = cycles;
-            *out = tile;
+        for (int64_t parts = 1; parts <= most_parts; parts++) {
+            tile.part = op_parts(tile.units, parts);
+            const int64_t cycles = estimate_weight(p, &tile, chunks);
+            if (cycles < *best) {
+                *best = cycles;
+                *out = tile;
+            }
         }
     }
 }

@@ -24,8 +24,9 @@ struct op_conv_room {
     const struct op_chip *chip;
     int64_t l1, l0c; /**< bytes */
     uint32_t cores;
-    int64_t m_most; /**< positions of a tile of op_conv */
-    int64_t stay;   /**< most bytes of weights of op_conv that stay in L1 */
+    uint32_t spread; /**< cycles from the start of a block to that of the next one */
+    int64_t m_most;  /**< positions of a tile of op_conv */
+    int64_t stay;    /**< most bytes of weights of op_conv that stay in L1 */
 };
 
 /** A choice of tiles of op_conv. */
@@ -49,6 +50,9 @@ struct op_conv_weight_tiling {
     bool two_sums;
 };
 
+/** Cycles by which the start of later blocks delays the end, if tiles of `cycles` each are dealt to
+ * blocks in turn. */
+int64_t op_conv_late(const struct op_conv_room *room, int64_t tiles, int64_t cycles);
 /** Padding behind, as far as the last window needs it; false if the program would see another
  * number of windows or one of padding alone, or if a field of an instruction would not hold it. */
 bool op_window_close(struct op_window *w);

@@ -66,6 +66,7 @@ leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm,
                                       .l1 = caps->l1_bytes,
                                       .l0c = caps->l0c_bytes,
                                       .cores = op_plan_cube_cores(plan),
+                                      .spread = op_plan_block_spread(plan),
                                       .m_most = 512,
                                       .stay = caps->l1_bytes / 2};
     struct op_tensor a, out;
