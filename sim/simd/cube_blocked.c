@@ -57,21 +57,21 @@ static void pack_rows(const struct walk *walk, uint32_t top, uint32_t rows)
 
 /* Columns >= n keep their value: the block goes to a tile beside and the real elements are copied
  * over. */
-static bool store_partial(const struct walk *walk, struct sim_cube_block *block, unsigned rows,
-                          unsigned width)
+static bool store_partial(const struct walk *walk, const struct sim_cube_block *block,
+                          unsigned rows, unsigned width)
 {
     _Alignas(64) uint32_t tile[MOST_WIDTH * 256];
-    uint32_t *c = block->c;
-    size_t c_column = block->c_column, last = walk->mmad->n % 16;
-    block->c = tile;
-    block->c_column = 256;
-    const bool finite = walk->block(rows, width, block);
+    const size_t last = walk->mmad->n % 16;
+    struct sim_cube_block beside = *block;
+    beside.c = tile;
+    beside.c_column = 256;
+    const bool finite = walk->block(rows, width, &beside);
     if (!finite && block->hold) {
         return false;
     }
     for (unsigned w = 0; w < width; w++) {
         for (unsigned row = 0; row < rows; row++) {
-            memcpy(c + w * c_column + row * 16, tile + w * 256 + row * 16,
+            memcpy((uint32_t *)block->c + w * block->c_column + row * 16, tile + w * 256 + row * 16,
                    (w + 1 == width ? last : 16) * 4);
         }
     }
@@ -107,10 +107,9 @@ static void run_half(const struct walk *walk, struct sim_cube_block *block, uint
 static bool store_block(const struct walk *walk, const struct sim_cube_block *block,
                         uint32_t column, unsigned rows, unsigned width)
 {
-    struct sim_cube_block to = *block;
     return walk->mmad->n % 16 != 0 && column + width == walk->n1
-               ? store_partial(walk, &to, rows, width)
-               : walk->block(rows, width, &to);
+               ? store_partial(walk, block, rows, width)
+               : walk->block(rows, width, block);
 }
 
 /* A block of a chain that is not finite at its end: what the products add is clamped one by one. */
