@@ -17,7 +17,7 @@ const struct op_chip op_chip_ascend910a = {
     .l2_read_rate = 60, // l2_gb_per_s over 32 cores
     .request_bytes = 128,
     .line_rate = 60,
-    .line_total = 288,
+    .line_total = 425,
     // [F] A25 to A27. The vendor's forward operator is slower than its gradients: A26 takes 82 us,
     // A28 63 and A29 51, with as many multiplications. With these limits ours is so, too.
     .conv_forward_m = 160,

@@ -16,7 +16,7 @@ const struct op_chip op_chip_ascend910b1 = {
     .l2_read_rate = 88, // 64 requests of 256 bytes under way for 185 cycles
     .request_bytes = 256,
     .line_rate = 44, // half of l2_read_rate: requests of 128 bytes
-    .line_total = 156,
+    .line_total = 230,
     .conv_forward_m = 512,
     .conv_forward_stay = 262144, // half of L1
 };

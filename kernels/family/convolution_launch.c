@@ -117,7 +117,8 @@ static void set_row_turn(const struct op_conv_room *room, const struct op_conv_t
     if (args->tiles_n > share &&
         op_conv_map_stays(room, args->images, args->width * args->height, args->c1)) {
         args->row_turn = args->tiles_m / args->tiles_n;
-        args->map_run = (uint16_t)op_parts(tile->chunk, op_least(MAP_PIECES / share, tile->chunk));
+        args->map_run =
+            (uint16_t)op_parts(tile->chunk, op_least(op_parts(MAP_PIECES, share), tile->chunk));
         args->map_pieces = 1;
     }
 }

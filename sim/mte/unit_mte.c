@@ -11,15 +11,16 @@
 #define LINE_BYTES   128u /* least piece global memory moves: [P] line the L2 reads */
 #define WINDOW_BYTES 512u /* largest piece of one DMA request: [P] longest burst of the DMA */
 
-/* What one piece costs the memory: short ones whole lines, long ones whole windows. */
-static uint64_t piece_bytes(uint64_t addr, uint64_t bytes)
+/* What one piece costs the memory: short ones whole lines, long ones whole windows if bursts are
+ * more than a line. */
+static uint64_t piece_bytes(uint64_t addr, uint64_t bytes, bool aligned)
 {
-    uint64_t unit = bytes < WINDOW_BYTES ? LINE_BYTES : WINDOW_BYTES;
+    uint64_t unit = bytes < WINDOW_BYTES || !aligned ? LINE_BYTES : WINDOW_BYTES;
     return (addr % unit + bytes + unit - 1) / unit * unit;
 }
 
 /* What the memory moves for a span: level 0 are alike, level 1 (or 0) are its pieces. */
-static uint64_t memory_bytes(const struct sim_span *span)
+static uint64_t memory_bytes(const struct sim_span *span, bool aligned)
 {
     // Matrices of one instruction are alike: the first one's lines count for each.
     bool matrices = span->level[1].count != 1 || span->level[1].step != 0;
@@ -30,14 +31,14 @@ static uint64_t memory_bytes(const struct sim_span *span)
         return 0;
     }
     if (step == span->bytes) {
-        return again * piece_bytes(span->addr, count * span->bytes);
+        return again * piece_bytes(span->addr, count * span->bytes, aligned);
     }
     if (step % WINDOW_BYTES == 0) {
-        return again * count * piece_bytes(span->addr, span->bytes);
+        return again * count * piece_bytes(span->addr, span->bytes, aligned);
     }
     uint64_t sum = 0;
     for (uint64_t i = 0; i < count; i++) {
-        sum += piece_bytes(span->addr + i * step, span->bytes);
+        sum += piece_bytes(span->addr + i * step, span->bytes, aligned);
     }
     return again * sum;
 }
@@ -48,7 +49,6 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op,
                     const struct sim_span *span, struct sim_cost *cost)
 {
     bool write = span->touch & SIM_TOUCH_WRITE;
-    uint64_t bytes = memory_bytes(span);
     const struct sim_insn_time *time = &core->config->insn[op->insn];
     uint64_t width = (uint64_t)time->rate16;
     bool in_one = span->level[0].step == span->bytes && span->level[1].count == 1;
@@ -62,7 +62,7 @@ static void cost_gm(const struct sim_core *core, const struct sim_op *op,
     const uint32_t most = core->config->gm_request_bytes;
     bool aligned = (span->addr | (in_one ? 0 : (uint64_t)span->level[0].step)) % most == 0;
     cost->gm_request = (uint32_t)(!aligned ? LINE_BYTES : lines < most ? lines : most);
-    *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = bytes;
+    *(write ? &cost->gm_write_bytes : &cost->gm_read_bytes) = memory_bytes(span, aligned);
 }
 
 /** Most bytes per cycle of img2col to L0A and to L0B when 16 output pixels lie in one row and are

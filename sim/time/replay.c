@@ -8,7 +8,7 @@
 void sim_time_leave_line(struct sim_time_pipe *pipe)
 {
     if (pipe->line) {
-        pipe->sharers = pipe->line->begun;
+        pipe->sharers = pipe->line->most;
         pipe->line->active--;
         pipe->line = NULL;
     }
@@ -586,12 +586,9 @@ static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *
         *line = (struct sim_time_line){.line = number};
     }
     line->active++;
-    line->begun++;
+    line->most = line->active > line->most ? line->active : line->most;
     pipe->line = line;
-    unsigned sharers = line->begun > pipe->sharers ? line->begun : pipe->sharers;
-    if (sharers > engine->config.cores) { // some came again
-        sharers = engine->config.cores;
-    }
+    unsigned sharers = line->most > pipe->sharers ? line->most : pipe->sharers;
     // In steps of a quarter: transfers with the same limit progress alike (share.h).
     unsigned step = sharers < 8 ? 1 : (1u << (31 - (unsigned)__builtin_clz(sharers))) / 4;
     return (sharers + step - 1) / step * step;

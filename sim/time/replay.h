@@ -44,7 +44,7 @@ struct sim_time_pipe {
 /** Transfers that began to read at the same line and are under way at one time. */
 struct sim_time_line {
     uint64_t line;
-    unsigned active, begun;
+    unsigned active, most; /**< now; at one time since the first of them began */
 };
 
 enum { SIM_TIME_LINES = 4096 };
