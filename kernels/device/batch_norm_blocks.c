@@ -10,6 +10,7 @@
  */
 #include "batch_norm_blocks_args.h"
 #include "copy.h"
+#include "overflow.h"
 
 enum {
     SLOTS = 3,
@@ -450,6 +451,9 @@ OP_INLINE void run(const struct op_batch_norm_blocks_args *t, enum pass pass, bo
                    end = share_begin(t, (uint64_t)get_block_idx() + 1);
     uint64_t group = UINT64_MAX;
     uint32_t slot = 0, place = 0;
+    if (!half_type) {
+        (void)op_infinite_begin(); // f32 keeps what is not finite
+    }
     begin_flags(summing);
     for (uint64_t item = begin; item < end; item++, place ^= 1) {
         const struct chunk c = chunk_of(t, item);
@@ -498,6 +502,7 @@ OP_INLINE void add_parts(const struct op_batch_norm_blocks_args *t, uint64_t gro
 __global__ __vector__ void blocks_join(struct op_batch_norm_blocks_args args)
 {
     const struct op_batch_norm_blocks_args t = args;
+    (void)op_infinite_begin();
     set_mask_count();
     set_flag(PIPE_V, PIPE_MTE2, 0);
     set_flag(PIPE_V, PIPE_MTE2, 3);

@@ -187,25 +187,38 @@ OP_INLINE void make_center(const struct op_planes_args *t, const struct group *g
 
 /* ---- passes over tiles ---- */
 
+/* What an element adds to the result of its channel's gradient; where statistics do not depend on
+ * it, nothing, be it finite or not. */
+OP_INLINE void move_tile(const struct op_planes_args *t, const struct tile *tile, bool backward,
+                         uint32_t x, uint32_t type)
+{
+    if (backward && !t->training) {
+        const uint8_t repeats = take_all(t, tile);
+        vector_dup(op_ub_f32(x), 0.0f, repeats, 1, 1, 8, 8);
+        return;
+    }
+    if (type == OP_TYPE_F32) {
+        combine(t, tile, SUBTRACT, CENTER, x, 0);
+    }
+    combine(t, tile, MOVE, backward ? SLOPE : SCALE, x, 0);
+}
+
 OP_INLINE void apply_tile(const struct op_planes_args *t, const struct tile *tile, enum pass pass,
-                          uint32_t type)
+                          uint32_t type, bool saturate)
 {
     const bool backward = pass == PASS_BACKWARD;
     wait_flag(PIPE_MTE2, PIPE_V, tile->slot);
     const uint8_t repeats = take_all(t, tile);
     uint32_t x = widen(raw_x(tile), WIDE_X, repeats, type), to = raw_x(tile);
     const uint32_t g = backward ? widen(raw_gradient(tile), WIDE_G, repeats, type) : 0;
-    if (type == OP_TYPE_F32) {
-        combine(t, tile, SUBTRACT, CENTER, x, 0);
-    }
-    combine(t, tile, MOVE, backward ? SLOPE : SCALE, x, 0);
+    move_tile(t, tile, backward, x, type);
     if (backward) {
         combine(t, tile, ADD_SCALED, SCALE, g, x);
         x = g;
         to = raw_gradient(tile);
     }
     if (type != OP_TYPE_F32) {
-        narrow(t, tile, to, x, type);
+        narrow(t, tile, to, x, type, saturate);
     }
     set_flag(PIPE_V, PIPE_MTE3, tile->slot);
     wait_flag(PIPE_V, PIPE_MTE3, tile->slot);
@@ -428,6 +441,7 @@ OP_INLINE void run(const struct op_planes_args *t, enum pass pass, uint32_t type
 {
     const uint64_t from = first_tile(t, pass, get_block_idx(), type),
                    to = first_tile(t, pass, get_block_idx() + 1, type);
+    const bool saturate = op_infinite_begin();
     uint64_t group = UINT64_MAX;
     struct tile next;
     begin(pass);
@@ -448,7 +462,7 @@ OP_INLINE void run(const struct op_planes_args *t, enum pass pass, uint32_t type
         if (sums_only(pass)) {
             add_tile(t, &tile, pass, type);
         } else {
-            apply_tile(t, &tile, pass, type);
+            apply_tile(t, &tile, pass, type, saturate);
         }
     }
     end(pass);
@@ -458,6 +472,7 @@ OP_INLINE void run(const struct op_planes_args *t, enum pass pass, uint32_t type
 OP_INLINE void run_numbers(const struct op_planes_args *t, enum pass pass)
 {
     const uint64_t to = share(t->groups, get_block_idx() + 1);
+    (void)op_infinite_begin();
     begin(pass);
     for (uint64_t i = share(t->groups, get_block_idx()); i < to; i++) {
         const struct group g = group_of(t, i);

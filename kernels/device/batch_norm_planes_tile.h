@@ -219,10 +219,13 @@ OP_INLINE uint32_t widen(uint32_t raw, uint32_t wide, uint8_t repeats, uint32_t 
 }
 
 OP_INLINE void narrow(const struct op_planes_args *t, const struct tile *tile, uint32_t raw,
-                      uint32_t wide, uint32_t type)
+                      uint32_t wide, uint32_t type, bool saturate)
 {
     op_clear_gaps(wide, tile->images * t->width, tile->positions, tile->pitch);
-    op_narrow(raw, wide, type, take_all(t, tile));
+    const uint8_t repeats = take_all(t, tile);
+    leo_set_saturate(saturate);
+    op_narrow(raw, wide, type, repeats);
+    leo_set_saturate(false);
 }
 
 /* ---- a tile's elements with what belongs to their channels ---- */

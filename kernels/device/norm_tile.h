@@ -11,6 +11,7 @@
 
 #include "gaps.h"
 #include "norm_args.h"
+#include "overflow.h"
 
 enum {
     TILE = 8192, /* elements of a buffer, gaps between rows included */
@@ -137,6 +138,9 @@ OP_INLINE void fold_rows(const struct tile *tile, uint32_t at)
 OP_INLINE struct tile begin_tiles(uint64_t length, bool half_type)
 {
     const uint32_t granule = half_type ? 16 : 8;
+    if (!half_type) {
+        (void)op_infinite_begin(); // f32 keeps what is not finite
+    }
     set_mask_count();
     set_vector_mask(0, TILE);
     for (uint32_t at = 0; at < LANES; at += BYTES) {

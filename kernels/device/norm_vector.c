@@ -127,8 +127,11 @@ OP_INLINE float sum(uint32_t at, uint32_t count)
     return *(const __ubuf__ volatile float *)(uintptr_t)PARTS;
 }
 
-OP_INLINE void begin(void)
+OP_INLINE void begin(bool half_type)
 {
+    if (!half_type) {
+        (void)op_infinite_begin(); // f32 keeps what is not finite
+    }
     set_mask_count();
     for (uint32_t slot = 0; slot < 2; slot++) {
         set_flag(PIPE_V, PIPE_MTE2, slot);
@@ -161,7 +164,7 @@ OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
 {
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
     struct piece p = {.slot = 0};
-    begin();
+    begin(half_type);
     for (p.row = span.begin; p.row < span.end; p.row++) {
         struct moments m = {0, 0, 0};
         for (p.first = 0; p.first < t->length; p.first += TILE, p.slot ^= 1) {
@@ -185,7 +188,7 @@ OP_INLINE void sums_of(const struct op_norm_rows_args *t, bool half_type)
 {
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
     struct piece p = {.slot = 0};
-    begin();
+    begin(half_type);
     load_weights(t);
     for (p.row = span.begin; p.row < span.end; p.row++) {
         const uint64_t mean_at = t->entry + p.row / t->entry_rows % t->entries * 4;
@@ -252,7 +255,7 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
     const struct op_span span = op_block_span(t->out, half_type ? OP_TYPE_F16 : OP_TYPE_F32,
                                               t->rows * t->length, t->per_block);
     struct piece p = {.slot = 0};
-    begin();
+    begin(half_type);
     load_weights(t);
     for (uint64_t i = span.begin; i < span.end; i += p.count, p.slot ^= 1) {
         const uint32_t out = OUT + p.slot * BYTES;

@@ -107,6 +107,7 @@ static struct axis axis_of(const struct op_sampler_args *t, double coordinate, i
     x = place(t, x, size, &slope);
     if (!(x > -1e9 && x < 1e9)) { // NaN and what no element is near
         axis.index[0] = -1;
+        axis.weight[0] = t->mode == OP_SAMPLER_NEAREST ? 0 : x - x; // NaN of what is not finite
         return axis;
     }
     if (t->mode == OP_SAMPLER_NEAREST) {
@@ -167,11 +168,9 @@ __global__ __vector__ void sampler(struct op_sampler_args args)
             for (uint32_t y = 0; y < axes[1].count; y++) {
                 for (uint32_t x = 0; x < axes[2].count; x++) {
                     const int64_t at = offset_of(&t, axes, z, y, x);
-                    if (at >= 0) {
-                        sum +=
-                            axes[0].weight[z] * axes[1].weight[y] * axes[2].weight[x] *
-                            op_get_d(t.input + (uint64_t)(plane * plane_size + at) * unit, t.type);
-                    }
+                    const double weight = axes[0].weight[z] * axes[1].weight[y] * axes[2].weight[x];
+                    const uint64_t from = t.input + (uint64_t)(plane * plane_size + at) * unit;
+                    sum += weight * (at >= 0 ? op_get_d(from, t.type) : 0);
                 }
             }
         }
