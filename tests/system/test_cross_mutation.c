@@ -36,9 +36,10 @@ static const struct subject {
     bool mutant; /**< of the other file */
     bool waits;  /**< all pipes have done their work before it sets a flag of other cores */
 } subjects[] = {
-    {"sum_all", 4, 2, 0, false, false},    {"fused", 2, 4, 0, false, false},
-    {"handed", 1, 3, 5, false, false},     {"layernorm", 1, 2, 0, true, false},
-    {"convolution", 1, 3, 0, true, false}, {"told", 2, 2, 0, true, true},
+    {"sum_all", 4, 2, 0, false, false}, {"fused", 2, 4, 0, false, false},
+    {"handed", 1, 3, 5, false, false},  {"layernorm", 1, 2, 0, true, false},
+    {"softmax", 1, 2, 0, true, false},  {"convolution", 1, 3, 0, true, false},
+    {"told", 2, 2, 0, true, true},
 };
 
 static const uint8_t *file_of(const struct subject *subject, size_t *bytes)

@@ -45,6 +45,47 @@ __global__ __vector__ void layernorm(__gm__ const float *x, __gm__ float *y)
     }
 }
 
+__ubuf_array__ float halves[2][ROWS * COLUMNS];
+__ubuf_array__ float most[2][ROWS * 8];
+
+/* y = softmax of rows of 64, two tiles at a time: the next one is loaded while this one is worked
+ * at. */
+__global__ __vector__ void softmax(__gm__ const float *x, __gm__ float *y)
+{
+    set_vector_mask(0, ~UINT64_C(0));
+    set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+    set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID1);
+    for (int t = 0; t < 2 * TILES; t++) {
+        __ubuf__ float *half_tile = halves[t & 1], *number = most[t & 1];
+        event_t event = t & 1 ? EVENT_ID1 : EVENT_ID0;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, event);
+        copy_gm_to_ubuf(half_tile, x + t * ROWS * COLUMNS, 0, 1, ROWS * COLUMNS / 8, 0, 0);
+        set_flag(PIPE_MTE2, PIPE_V, event);
+        wait_flag(PIPE_MTE2, PIPE_V, event);
+        vcmax(number, half_tile, ROWS, 1, 1, 8, ONLY_VALUE);
+        set_flag(PIPE_V, PIPE_S, event);
+        wait_flag(PIPE_V, PIPE_S, event);
+        for (int i = 0; i < ROWS; i++) {
+            vadds(half_tile + i * COLUMNS, half_tile + i * COLUMNS, -number[i], 1, 1, 1, 8, 8);
+        }
+        pipe_barrier(PIPE_V);
+        vexp(half_tile, half_tile, ROWS, 1, 1, 8, 8);
+        pipe_barrier(PIPE_V);
+        vcadd(number, half_tile, ROWS, 1, 1, 8);
+        set_flag(PIPE_V, PIPE_S, event);
+        wait_flag(PIPE_V, PIPE_S, event);
+        for (int i = 0; i < ROWS; i++) {
+            vmuls(half_tile + i * COLUMNS, half_tile + i * COLUMNS, 1 / number[i], 1, 1, 1, 8, 8);
+        }
+        set_flag(PIPE_V, PIPE_MTE3, event);
+        wait_flag(PIPE_V, PIPE_MTE3, event);
+        copy_ubuf_to_gm(y + t * ROWS * COLUMNS, half_tile, 0, 1, ROWS * COLUMNS / 8, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_MTE2, event);
+    }
+    wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+    wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID1);
+}
+
 enum { SIDE = 8, FILTER = 3, CHANNELS = 16, PIXELS = 48, TAPS = FILTER * FILTER };
 
 __cbuf_array__ half l1_map[SIDE * SIDE * CHANNELS];
