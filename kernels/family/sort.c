@@ -2,7 +2,7 @@
 /* Along one dimension in order: sort, top k, running sums, products and extrema. A row says which
  * ("order"). Kernels write rows one after the other; views put them where they belong. */
 #include "dims.h"
-#include "family.h"
+#include "scan.h"
 
 #include "../device/sort_args.h"
 
@@ -289,6 +289,13 @@ static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
         status = op_call_check_shape(call, out_name, self->rank, self->dim);
     }
     if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    bool done = false;
+    if (!extreme) {
+        status = op_scan_plan(call, mode == OP_SCAN_PROD, self, dim, out, &done);
+    }
+    if (status != LEO_OK || done) {
         return status;
     }
     status = make_rows(call, self, dim, out->type, &totals);

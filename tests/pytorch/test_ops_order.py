@@ -78,6 +78,18 @@ class Order(common.Case):
         self.check("masked_scatter broadcast", lambda a, m: a.masked_scatter(m[0], a * 2), self.x, mask)
         self.check("masked_scatter gradient", self.gradient(lambda a, m: a.masked_scatter(m, a * 2)), self.x, mask)
 
+    def test_running_totals_in_lanes(self):
+        """Lines as columns, beside each other, in parts, of odd lengths and other types."""
+        for shape, dim in (((64, 1030), 1), ((600, 72), 0), ((2, 700, 64), 1), ((3, 700, 5), 1), ((20000,), 0), ((2, 3000), -1)):
+            for dtype in (torch.float32, torch.float16, torch.bool, torch.int8):
+                x = (torch.rand(shape) * (0.01 if dtype == torch.float16 else 1.5)).to(dtype)
+                # A rounding of the half, or the bound of sums in f32.
+                self.check(f"cumsum {shape} {dim} {dtype}", lambda a: a.cumsum(dim), x, tol=1e-3 if dtype == torch.float16 else 1e-4)
+            self.check(f"cumprod {shape} {dim}", lambda a: a.cumprod(dim), 1 + (torch.rand(shape) - 0.5) * 1e-3, tol=1e-4)
+        infinite = torch.ones(4, 2000)
+        infinite[1, 700], infinite[2, 5], infinite[2, 900], infinite[3, 1999] = torch.inf, torch.inf, -torch.inf, torch.nan
+        self.check("cumsum of infinities", lambda a: a.cumsum(1), infinite)
+
     def test_repeat(self):
         times = torch.tensor([0, 3, 1, 2, 0, 1, 4])
         for dim in range(3):
