@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum {
-    OP_NORM_GRADIENT_MOST = 4096, /**< elements of a row, and of a tile */
+    OP_NORM_GRADIENT_MOST = 4096, /**< elements of a row */
 };
 
 /**

@@ -418,27 +418,31 @@ static bool fits_gradient_tile(const struct norm *norm, bool to_input)
            norm->rows.weight_span == 1 && norm->rows.weights == norm->rows.length;
 }
 
-// The sums of all blocks, one after the other: `which` is 0 (weights) or 1 (biases).
-static leo_status join_parts(const struct norm *norm, const char *name, uint64_t parts,
-                             uint32_t blocks, uint32_t pitch, unsigned which)
+// The sums of all blocks, one after the other: of weights, and `pitch` behind them of biases.
+static leo_status join_parts(const struct norm *norm, uint64_t parts, uint32_t blocks,
+                             uint32_t pitch, struct op_tensor *sums)
 {
-    const int64_t dim[] = {blocks, norm->rows.length}, item = 0;
-    const struct op_tensor *out = tensor_of(norm, name);
-    struct op_tensor all =
-        op_tensor_dense(parts + (uint64_t)which * pitch * 4, OP_TYPE_F32, 2, dim);
-    all.stride[0] = 2 * (int64_t)pitch;
-    uint64_t addr;
-    leo_status status = op_norm_place(norm->plan, out, &addr);
+    const int64_t dim[] = {blocks, 2 * (int64_t)pitch}, item = 0;
+    const struct op_tensor all = op_tensor_dense(parts, OP_TYPE_F32, 2, dim);
+    leo_status status = op_plan_temp(norm->plan, OP_TYPE_F32, 1, dim + 1, sums);
     if (status != LEO_OK) {
         return status;
     }
-    const struct op_tensor sums = op_tensor_dense(addr, OP_TYPE_F32, 1, dim + 1);
     const struct op_ints over = {&item, 1};
     const struct op_value args[] = {op_value_tensor(&all), op_value_ints(&over),
                                     op_value_int(false), op_value_type(OP_TYPE_F32),
-                                    op_value_tensor(&sums)};
-    status = op_plan_call(norm->plan, "ReduceSum", args, 5);
-    return status == LEO_OK ? op_norm_give(norm->plan, addr, out) : status;
+                                    op_value_tensor(sums)};
+    return op_plan_call(norm->plan, "ReduceSum", args, 5);
+}
+
+// The sums from element `from` on.
+static leo_status give_sums(const struct norm *norm, const char *name, const struct op_tensor *sums,
+                            uint32_t from)
+{
+    const struct op_tensor *out = tensor_of(norm, name);
+    const struct op_tensor made =
+        op_tensor_dense(sums->addr + from * sizeof(float), OP_TYPE_F32, out->rank, out->dim);
+    return op_plan_copy(norm->plan, out, &made);
 }
 
 static leo_status take_gradient_args(const struct norm *norm,
@@ -503,12 +507,15 @@ static leo_status plan_gradient_tiles(const struct norm *norm, bool to_input, bo
     if (status == LEO_OK && to_input && made.addr != tensor_of(norm, names->out)->addr) {
         status = op_plan_copy(norm->plan, tensor_of(norm, names->out), &made);
     }
-    if (status == LEO_OK && to_weight) {
-        status = join_parts(norm, names->weight_gradient, args.parts, share.blocks, args.pitch, 0);
+    struct op_tensor sums;
+    if (status == LEO_OK && (to_weight || to_bias)) {
+        status = join_parts(norm, args.parts, share.blocks, args.pitch, &sums);
     }
-    return status == LEO_OK && to_bias
-               ? join_parts(norm, names->bias_gradient, args.parts, share.blocks, args.pitch, 1)
-               : status;
+    if (status == LEO_OK && to_weight) {
+        status = give_sums(norm, names->weight_gradient, &sums, 0);
+    }
+    return status == LEO_OK && to_bias ? give_sums(norm, names->bias_gradient, &sums, args.pitch)
+                                       : status;
 }
 
 static leo_status plan_backward(struct norm *norm)
