@@ -12,6 +12,8 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_TURN = 8,  /**< fractals of weights have the reduced channels along their rows */
     /** op_conv_weight: windows are positions: those of several images are one map. */
     OP_CONV_CUBE_FLAT = 64,
+    /** op_conv_flat: weights that are turned stand in L1 as they lie, [block][group]. */
+    OP_CONV_CUBE_LIES = 128,
 };
 
 enum { OP_CONV_WEIGHT_PARTS = 4 }; // flags of the coupled core

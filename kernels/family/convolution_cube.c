@@ -299,8 +299,8 @@ static uint64_t join_pieces(const struct lowering *low, int64_t fit, uint32_t co
         args->lines = (uint32_t)op_least(fit, op_round_up(height, stride));
         return args->planes * (uint64_t)op_parts(height, args->lines);
     }
-    const int64_t all = (int64_t)args->planes * (height / stride);
-    args->lines = (uint32_t)op_least(fit / stride, op_parts(all, JOIN_PIECES * (int64_t)cores));
+    const int64_t all = (int64_t)args->planes * (height / stride), share = op_parts(all, cores);
+    args->lines = (uint32_t)op_parts(share, op_most(op_parts(share, fit / stride), JOIN_PIECES));
     return (uint64_t)op_parts(all, args->lines);
 }
 

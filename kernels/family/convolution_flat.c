@@ -99,21 +99,26 @@ static int64_t price(const struct flat *f, const struct op_conv_tiling *tile)
     const int64_t k_step = OP_L0_FRACTALS / op_most(m1, part),
                   steps = chunks * op_parts(tile->chunk, k_step); // of a part
     const int64_t map = m1 * FRACTAL_BYTES, weights = part * FRACTAL_BYTES,
-                  loads = pieces_of(f, tile->m) + (tile->resident ? 0
-                                                   : f->turned    ? op_least(part, tile->chunk)
-                                                                  : 1);
+                  weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
+                  right = tile->lies ? op_least(k_step, tile->chunk) : 1;
     const int64_t multiply = m1 * part * c1 + steps * STEP_GAP,
                   fill = c1 * (f->coupled ? m1 + 2 * part : 2 * m1 + 4 * part),
-                  issue = PART_CYCLES + steps * (STEP_CYCLES + op_least(k_step, m1) * ISSUE_CYCLES),
-                  feed = TILE_CYCLES + chunks * (CHUNK_CYCLES + loads * BURST_CYCLES);
+                  issue = PART_CYCLES +
+                          steps * (STEP_CYCLES + (op_least(k_step, m1) + right - 1) * ISSUE_CYCLES),
+                  feed =
+                      TILE_CYCLES + chunks * (CHUNK_CYCLES + pieces_of(f, tile->m) * BURST_CYCLES),
+                  feed_weights = chunks * weight_loads * BURST_CYCLES;
     const int64_t store = store_cycles(f, tile),
                   drain = f->coupled ? m1 * part * DRAIN_CYCLES : store;
-    const int64_t busy = op_most(op_most(multiply, fill), issue + feed / parts),
-                  round = parts * op_most(busy + (tile->two_sums ? 0 : drain), store),
+    const int64_t work = op_most(multiply, fill),
+                  with_weights = op_most(work, issue + (feed + feed_weights) / parts),
+                  busy = tile->resident ? op_most(work, issue + feed / parts) : with_weights,
+                  once = parts * (with_weights - busy), // a core's first tile
+        round = parts * op_most(busy + (tile->two_sums ? 0 : drain), store),
                   first = tile->chunk * (map + weights) / chip->l2_read_rate,
-                  last = op_most(multiply, fill) / chunks + store;
-    return START_CYCLES + LOAD_CYCLES + first + op_most(rounds * round, memory_cycles(f, tile)) +
-           last;
+                  last = work / chunks + store;
+    return START_CYCLES + LOAD_CYCLES + first +
+           op_most(once + rounds * round, memory_cycles(f, tile)) + last;
 }
 
 static void look_at(const struct flat *f, const struct op_conv_tiling *tile, int64_t *best,
@@ -138,8 +143,11 @@ static void look_at_chunks(const struct flat *f, struct op_conv_tiling tile, int
     for (int64_t most = op_least(parts ? f->c1 : CHUNK_MOST, fit); most > 0; most /= 2) {
         tile.chunk = op_parts(f->c1, op_parts(f->c1, most));
         tile.map_bytes = tile.chunk * column;
-        if (tile.chunk != last && (!parts || tile.chunk == f->c1)) {
-            look_at(f, &tile, best, out);
+        for (int lies = f->turned && !parts; lies >= 0; lies--) {
+            tile.lies = lies;
+            if (tile.chunk != last && (!parts || tile.chunk == f->c1)) {
+                look_at(f, &tile, best, out);
+            }
         }
         last = tile.chunk;
     }

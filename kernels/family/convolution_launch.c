@@ -94,10 +94,15 @@ static void set_flat_pieces(const struct op_conv_room *room, const struct op_con
                   sharers = op_parts(cores, args->tiles_n),
                   pieces = often ? op_parts(sharers, args->chunks)
                                  : op_parts(PIECES_A_CORE * sharers, share);
-    const bool turned = args->flags & OP_CONV_CUBE_TURN;
+    const bool turned = args->flags & OP_CONV_CUBE_TURN && !tile->lies;
+    // Bursts of a chunk, and fractals of one.
+    const int64_t all_bursts = tile->lies ? blocks : chunk, fractals = tile->lies ? chunk : blocks;
     const int64_t outer = op_least(chunk, blocks), inner = op_most(chunk, blocks),
-                  part = turned ? 1 : op_parts(blocks, op_least(op_parts(pieces, chunk), blocks)),
-                  parts = turned ? outer : op_parts(blocks, part), bursts = turned ? inner : chunk;
+                  part = turned
+                             ? 1
+                             : op_parts(fractals, op_least(op_parts(pieces, all_bursts), fractals)),
+                  parts = turned ? outer : op_parts(fractals, part),
+                  bursts = turned ? inner : all_bursts;
     args->map_run = (uint16_t)op_parts(
         chunk, op_least(op_most(op_parts(args->tiles_n, share), MAP_PIECES / share), chunk));
     args->map_pieces = (uint16_t)op_parts(chunk, args->map_run);
@@ -196,6 +201,7 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.flags = (uint8_t)(flags | op_conv_type_flags(type, out->type) |
                            (weight->turned ? OP_CONV_CUBE_TURN : 0u));
     if (flat) {
+        args.flags |= tile.lies ? OP_CONV_CUBE_LIES : 0;
         set_flat_tiling(room, &tile, &args);
     } else {
         set_tiling(room, w, &tile, &args);

@@ -35,6 +35,7 @@ struct op_conv_tiling {
     int64_t part;      /**< op_conv_flat: blocks of n1 that L0C holds the sums of */
     int64_t map_bytes; /**< of a chunk's maps */
     bool two_sums;     /**< L0C holds the sums of two tiles */
+    bool lies;         /**< op_conv_flat: turned weights stand in L1 as they lie */
     int64_t
         resident; /**< bytes of L1 for all weights of a core's tiles; 0: they come with chunks */
 };
