@@ -7,7 +7,6 @@
 #include <leo/alloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 // Task records of a profile: 64 MiB, touched as they are used. Longer profiles are cut and say so.
@@ -152,21 +151,10 @@ static aclError start_device(const char *func, uint32_t number)
     return ACL_SUCCESS;
 }
 
-// PROF_<number>_<time>_<letters>: other tools find the folder by this form.
 static void name_folder(void)
 {
-    char when[32], letters[9];
-    time_t now = time(NULL);
-    struct tm parts;
-    localtime_r(&now, &parts);
-    strftime(when, sizeof(when), "%Y%m%d%H%M%S", &parts);
-    unsigned process = (unsigned)getpid();
-    for (size_t i = 0; i + 1 < sizeof(letters); i++) {
-        letters[i] = (char)('A' + (process >> (i * 4) & 15));
-    }
-    letters[sizeof(letters) - 1] = '\0';
-    snprintf(the_profile.folder, sizeof(the_profile.folder), "%.*s/PROF_%06u_%s000_%s",
-             PROF_PATH_BYTES - 64, the_profile.path, ++the_profile.number, when, letters);
+    prof_name_folder(the_profile.folder, sizeof(the_profile.folder), the_profile.path,
+                     ++the_profile.number);
 }
 
 aclError aclprofStart(const aclprofConfig *profilerConfig)

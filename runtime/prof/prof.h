@@ -28,6 +28,8 @@ LEO_MUST_CHECK bool prof_write_start(const char *folder, char *error, size_t err
 LEO_MUST_CHECK bool prof_write_result(const char *folder, const struct prof_device *devices,
                                       uint32_t count, const struct aclprofConfig *config,
                                       char *error, size_t error_bytes);
+/** PROF_<number>_<time>_<letters> in a folder: other tools find it by this form. */
+void prof_name_folder(char *folder, size_t bytes, const char *path, unsigned number);
 /** mkdir -p. */
 LEO_MUST_CHECK bool prof_make_folder(const char *path, char *error, size_t error_bytes);
 /** A call, mark or range of the program that began then and ends now. */

@@ -25,6 +25,22 @@ static bool fail(const struct writer *writer, const char *what, const char *path
     return false;
 }
 
+void prof_name_folder(char *folder, size_t bytes, const char *path, unsigned number)
+{
+    char when[32], letters[9];
+    time_t now = time(NULL);
+    struct tm parts;
+    localtime_r(&now, &parts);
+    strftime(when, sizeof(when), "%Y%m%d%H%M%S", &parts);
+    unsigned process = (unsigned)getpid();
+    for (size_t i = 0; i + 1 < sizeof(letters); i++) {
+        letters[i] = (char)('A' + (process >> (i * 4) & 15));
+    }
+    letters[sizeof(letters) - 1] = '\0';
+    snprintf(folder, bytes, "%.*s/PROF_%06u_%s000_%s", (int)bytes - 64, path, number, when,
+             letters);
+}
+
 bool prof_make_folder(const char *path, char *error, size_t error_bytes)
 {
     char part[PROF_PATH_BYTES];

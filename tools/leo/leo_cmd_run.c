@@ -5,6 +5,7 @@
 #include "golden.h"
 #include "run_args.h"
 #include "run_dump.h"
+#include "run_profile.h"
 #include "run_report.h"
 #include <errno.h>
 #include <leo/layout.h>
@@ -22,7 +23,7 @@
 
 /* What the command line asks for. */
 struct request {
-    const char *path, *kernel, *soc, *trace, *check;
+    const char *path, *kernel, *soc, *trace, *check, *profile;
     uint32_t blocks, repeat, traces;
     bool cores; /* the table by core */
     struct run_arg args[RUN_ARGS_MAX];
@@ -68,6 +69,8 @@ static const char help[] =
     "  --check LIST     what to check the kernel for: none, all, or some of\n"
     "                   hazard,init,race,bounds,poison (default: LEO_CHECK, else all)\n"
     "  --cores          a table of what the units of each core did\n"
+    "  --profile DIR    write a profile below DIR, which leo report makes a page of (default:\n"
+    "                   LEO_PROFILE, else none)\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
     "  --bare           run a static RV64 Linux program on one scalar unit (calls: write, exit); "
@@ -102,7 +105,7 @@ static int parse_option(struct request *request, const char *option, const char 
 {
     static const char *const known[] = {"--kernel", "--soc",    "--trace",  "--trace-records",
                                         "--blocks", "--repeat", "--golden", "--arg",
-                                        "--dump",   "--check"};
+                                        "--dump",   "--check",  "--profile"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -119,6 +122,8 @@ static int parse_option(struct request *request, const char *option, const char 
         request->soc = value;
     } else if (strcmp(option, "--trace") == 0) {
         request->trace = value;
+    } else if (strcmp(option, "--profile") == 0) {
+        request->profile = value;
     } else if (strcmp(option, "--check") == 0) {
         request->check = value;
     } else if (strcmp(option, "--blocks") == 0) {
@@ -278,6 +283,7 @@ static leo_status launch_all(struct request *request, struct session *session,
 static int launch(struct request *request, struct session *session)
 {
     const void *values[RUN_ARGS_MAX];
+    char folder[RUN_PROFILE_BYTES];
     struct run_report report = {
         .device = session->device,
         .kernel = leo_rt_kernel_name(session->kernel),
@@ -286,6 +292,9 @@ static int launch(struct request *request, struct session *session)
         .traces = request->trace || request->cores ? request->traces : 0,
         .cores = request->cores,
     };
+    if (request->profile && !run_profile_begin(request->profile, folder)) {
+        return 1;
+    }
     if (run_args_upload(request->args, request->arg_count, session->device) != LEO_OK ||
         leo_rt_profile_start(session->device, report.tasks, report.traces) != LEO_OK) {
         return failed("preparing the launch");
@@ -306,6 +315,9 @@ static int launch(struct request *request, struct session *session)
     }
     if (request->trace && leo_rt_profile_write(session->device, request->trace) != LEO_OK) {
         return failed(NULL);
+    }
+    if (request->profile && !run_profile_end(folder, session->device)) {
+        return 1;
     }
     if (status == LEO_OK &&
         run_args_download(request->args, request->arg_count, session->device) != LEO_OK) {
@@ -445,6 +457,8 @@ static int run(struct request *request, struct session *session)
 int leo_cmd_run(int argc, char **argv)
 {
     struct request request = {.blocks = 1, .repeat = 1, .traces = TRACES};
+    const char *profile = getenv("LEO_PROFILE");
+    request.profile = profile && *profile ? profile : NULL;
     struct session session = {0};
     if (argc > 1 && strcmp(argv[1], "--bare") == 0) {
         return leo_cmd_run_bare(argc - 1, argv + 1);

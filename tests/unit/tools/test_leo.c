@@ -217,6 +217,23 @@ static void run_repeats_with_the_same_buffers(void)
     scratch_finish(&scratch);
 }
 
+/* The folder of leo report. */
+static void run_writes_a_profile(void)
+{
+    char out[4096];
+    make_files();
+    CU_ASSERT_EQUAL(leo(out, sizeof(out), SHIFT "--arg 0 --arg bytes:shape --profile prof"), 0);
+    CU_ASSERT_EQUAL(
+        scratch_run(&scratch, out, sizeof(out), "cat prof/PROF_*/device_0/data/task.csv"), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(out, "shift"));
+    CU_ASSERT_EQUAL(scratch_run(&scratch, out, sizeof(out), "LEO_PROFILE=other %s %s", LEO_COMMAND,
+                                SHIFT "--arg 0 --arg bytes:shape && ls other"),
+                    0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(out, "PROF_000001_"));
+    expect(SHIFT "--arg 0 --arg bytes:shape --profile x/below", 1, "--profile: ");
+    scratch_finish(&scratch);
+}
+
 static void run_dumps_buffers_of_each_core(void)
 {
     char out[4096];
@@ -509,6 +526,7 @@ int main(int argc, char **argv)
         {"run_takes_two_tolerances", run_takes_two_tolerances},
         {"run_tells_what_the_checker_finds", run_tells_what_the_checker_finds},
         {"run_repeats_with_the_same_buffers", run_repeats_with_the_same_buffers},
+        {"run_writes_a_profile", run_writes_a_profile},
         {"run_dumps_buffers_of_each_core", run_dumps_buffers_of_each_core},
         {"arrays_see_what_bare_offsets_hold", arrays_see_what_bare_offsets_hold},
         {"run_tells_what_was_never_written", run_tells_what_was_never_written},
