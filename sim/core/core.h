@@ -7,8 +7,8 @@
 #include "../footprint.h"
 #include "../op.h"
 #include "../scalar/scalar.h"
+#include "../simd/simd_cube.h"
 #include "../time/log.h"
-#include "ahead.h"
 #include "caches.h"
 #include "poll.h"
 #include <leo/isa_enums.h>
@@ -95,7 +95,6 @@ struct sim_core {
                         bytes; then room for what mmad_sp multiplies, twice its bytes */
     struct sim_space *space;   /**< mappings of the owner; read-only while cores run */
     struct sim_footprint foot; /**< of the instruction being executed */
-    struct sim_ahead ahead;    /**< what it will read */
     struct sim_lazy *lazy;     /**< what it has put off; NULL = nothing is put off */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */

@@ -192,8 +192,6 @@ static void clamp_results(const struct sim_mmad *mmad)
 static void multiply(struct sim_core *core, struct sim_mmad *mmad)
 {
     mmad->scratch = core->scratch;
-    mmad->ahead = core->ahead.next;
-    mmad->ahead_count = SIM_AHEAD_NEXT;
     const bool finite = core->simd->cube->mmad(mmad);
     if (!finite && mmad->clamp) {
         clamp_results(mmad);

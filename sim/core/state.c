@@ -40,7 +40,6 @@ static const struct sim_section list[] = {
     SECTION(WIRED, sparse),
     SECTION(GIVEN, space),
     SECTION(GIVEN, foot),
-    SECTION(HOST, ahead), // nothing but the host's time depends on it
     SECTION(GIVEN, lazy), // NULL unless the core is running
     SECTION(WIRED, scratch),
     // The log of a block that has ended is empty.

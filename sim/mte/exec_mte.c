@@ -74,7 +74,6 @@ static bool copy_in(struct sim_core *core, const struct sim_op *op, uint8_t *dst
     struct mte_gm gm;
     mte_gm_open(&gm, core, &op->foot->span[SIM_OPERAND_B]);
     if (gm.base) {
-        sim_ahead_note(&core->ahead, gm.base, burst->src_step, burst->length, burst->count);
         copy_apart(core, dst, gm.base, burst);
         return true;
     }

@@ -25,7 +25,6 @@ bool sim_mte_nd2nz(struct sim_core *core, const struct sim_op *op)
             if (!src) {
                 return false;
             }
-            sim_ahead_note(&core->ahead, src, (uint64_t)row->step, from->bytes, step);
             core->simd->cube->nd2nz(to->host + i * (uint64_t)to->level[0].step +
                                         at * (uint64_t)to->level[2].step,
                                     (uint64_t)to->level[1].step, (uint64_t)to->level[2].step, src,

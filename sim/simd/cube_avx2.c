@@ -310,23 +310,42 @@ static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, pt
 
 /* Row by row: the source streams, and the half lines a row
  * leaves open are closed by the next one. */
-static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
-                  size_t src_pitch, uint32_t rows, uint32_t row_bytes)
+/* Columns lie powers of two apart, so a row of all of them would meet in one set of the host's
+ * first-level cache before the next row fills the other half of each line. */
+enum { ND2NZ_COLUMNS = 8 };
+
+static void nd2nz_columns(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch,
+                          const uint8_t *src, size_t src_pitch, uint32_t rows, uint32_t columns)
 {
-    uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
+    const bool far = src_pitch >= SIM_CUBE_FAR_STEP;
     for (uint32_t row = 0; row < rows; row++) {
         const uint8_t *from = src + row * src_pitch;
         uint8_t *to = dst + row * dst_row_pitch;
-#pragma GCC unroll 4
         for (uint32_t column = 0; column < columns; column++) {
+            if (far && column % 2 == 0) {
+                _mm_prefetch((const char *)from + SIM_CUBE_PIECES_AHEAD * src_pitch, _MM_HINT_T1);
+            }
             store256(to, load256(from));
             from += 32;
             to += dst_column_pitch;
         }
-        if (tail) {
-            memcpy(to, from, tail);
-            memset(to + tail, 0, 32 - tail);
-        }
+    }
+}
+
+static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, const uint8_t *src,
+                  size_t src_pitch, uint32_t rows, uint32_t row_bytes)
+{
+    const uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
+    for (uint32_t first = 0; first < columns; first += ND2NZ_COLUMNS) {
+        const uint32_t left = columns - first;
+        nd2nz_columns(dst + first * dst_column_pitch, dst_column_pitch, dst_row_pitch,
+                      src + first * 32, src_pitch, rows,
+                      left < ND2NZ_COLUMNS ? left : ND2NZ_COLUMNS);
+    }
+    for (uint32_t row = 0; row < rows && tail; row++) {
+        uint8_t *to = dst + columns * dst_column_pitch + row * dst_row_pitch;
+        memcpy(to, src + row * src_pitch + (size_t)columns * 32, tail);
+        memset(to + tail, 0, 32 - tail);
     }
 }
 

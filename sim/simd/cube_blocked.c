@@ -10,9 +10,6 @@
 #define BIAS_WORDS  4096u
 #define A_WORDS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_WORDS - BIAS_WORDS)
 #define MOST_WIDTH  2u
-#define LINE_BYTES  64u /* of the host's caches */
-
-enum { AHEAD_DEPTH = 256, AHEAD_STEPS_A_LINE = 8 };
 
 static const uint32_t zeros[32];
 
@@ -169,26 +166,6 @@ static bool run_block(const struct walk *walk, uint32_t column, unsigned width, 
     return finite;
 }
 
-/* Asks for the next lines: a block of 64 steps along k takes as long as 8 of them need to come. */
-static void ask_ahead(const struct walk *walk)
-{
-    const struct sim_mmad *mmad = walk->mmad;
-    uint32_t left = walk->depth < AHEAD_DEPTH ? walk->depth / AHEAD_STEPS_A_LINE
-                                              : AHEAD_DEPTH / AHEAD_STEPS_A_LINE;
-    for (unsigned i = 0; i < mmad->ahead_count && left > 0; i++) {
-        struct sim_lines *lines = &mmad->ahead[i];
-        for (; lines->piece < lines->pieces && left > 0; left--) {
-            __builtin_prefetch((const void *)(lines->at + lines->piece * lines->step + lines->byte),
-                               0, 2);
-            lines->byte += LINE_BYTES;
-            if (lines->byte >= lines->bytes) {
-                lines->byte = 0;
-                lines->piece++;
-            }
-        }
-    }
-}
-
 /* All blocks of one panel for the fractal rows [top, end), whose A is converted. */
 static bool run_panel(const struct walk *walk, uint32_t column, unsigned width, uint32_t top,
                       uint32_t end)
@@ -201,7 +178,6 @@ static bool run_panel(const struct walk *walk, uint32_t column, unsigned width, 
         uint32_t blocks = (height + walk->kernel->max_rows - 1) / walk->kernel->max_rows;
         for (uint32_t row = 0, rows; row < height; row += rows, blocks--) {
             rows = (height - row + blocks - 1) / blocks;
-            ask_ahead(walk);
             finite &=
                 run_block(walk, column, width, ((size_t)column * walk->m1 + i) * 256 + row * 16,
                           walk->a + (size_t)(i - top) * walk->tiles * 256 + row * 16, rows);

@@ -8,15 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Memory to be brought near: pieces a byte step apart, and the next one to ask for. An address,
- * not a pointer: nothing need be there. */
-struct sim_lines {
-    uintptr_t at;
-    uint64_t step;
-    uint32_t bytes, pieces;
-    uint32_t piece, byte;
-};
-
 /* A fractal of an operand of f16 that was not brought to L0 but is read where it lies in L1
  * (decision 37): its first byte there, a multiple of 32, and these bits. 0 = it is in L0. */
 enum { SIM_VIEW = 1, SIM_VIEW_TURNED = 2, SIM_VIEW_BITS = SIM_VIEW | SIM_VIEW_TURNED };
@@ -31,11 +22,9 @@ struct sim_mmad {
     bool vector;      /**< m is 1 and A lies as a vector */
     bool to_zero;     /**< hf32: ties of the operands' rounding go to zero instead of to even */
     enum leo_mad type;
-    uint32_t m, k, n;        /**< 1..4095 each */
-    uint32_t k1;             /**< fractals of A from one row of fractals to the next */
-    void *scratch;           /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
-    struct sim_lines *ahead; /**< asked for between the multiply-adds; NULL = none */
-    unsigned ahead_count;
+    uint32_t m, k, n;                /**< 1..4095 each */
+    uint32_t k1;                     /**< fractals of A from one row of fractals to the next */
+    void *scratch;                   /**< SIM_CUBE_SCRATCH_BYTES, 64-byte aligned */
     const uint8_t *l1;               /**< what views count from */
     const uint32_t *a_view, *b_view; /**< of the fractals of a and b, in their order; NULL = all of
                                         them are in L0 */

@@ -189,8 +189,7 @@ static void floor_views(uint32_t *a_view, uint32_t *b_view, uint32_t step)
     }
 }
 
-static void floor_multiply(const struct floor *f, const uint8_t *l1, bool first,
-                           struct sim_lines ahead[2])
+static void floor_multiply(const struct floor *f, const uint8_t *l1, bool first)
 {
     uint32_t a_view[STEPS][ROWS * DEEP], b_view[STEPS][COLUMNS * DEEP];
     struct sim_mmad chain[STEPS];
@@ -203,8 +202,6 @@ static void floor_multiply(const struct floor *f, const uint8_t *l1, bool first,
                                      .k = STEP,
                                      .k1 = DEEP,
                                      .scratch = f->at->scratch,
-                                     .ahead = ahead,
-                                     .ahead_count = 2,
                                      .l1 = l1,
                                      .a_view = a_view[i],
                                      .b_view = b_view[i],
@@ -215,15 +212,9 @@ static void floor_multiply(const struct floor *f, const uint8_t *l1, bool first,
 
 static void floor_chunk(const struct floor *f, const uint8_t *a, const uint8_t *b, bool first)
 {
-    struct sim_lines ahead[2] = {
-        {.at = (uintptr_t)(a + CHUNK * 2), .step = SIDE * 2, .bytes = CHUNK * 2, .pieces = TILE_M},
-        {.at = (uintptr_t)(b + (size_t)CHUNK * SIDE * 2),
-         .step = SIDE * 2,
-         .bytes = TILE_N * 2,
-         .pieces = CHUNK}};
     floor_load(f, f->at->l1, a, TILE_M, CHUNK, 128);
     floor_load(f, f->at->l1 + TILE_M * CHUNK * 2, b, CHUNK, TILE_N, 64);
-    floor_multiply(f, f->at->l1, first, ahead);
+    floor_multiply(f, f->at->l1, first);
 }
 
 /* As many bytes of the matrices, one chunk behind the other. */
@@ -231,9 +222,7 @@ static void floor_in_place(const struct floor *f, uint32_t chunk, bool first)
 {
     const uint32_t bytes = (TILE_M + TILE_N) * CHUNK * 2;
     const uint8_t *l1 = f->a + (size_t)(chunk % (2 * SIDE * SIDE * 2 / bytes)) * bytes;
-    struct sim_lines ahead[2] = {
-        {.at = (uintptr_t)(l1 + bytes), .step = 512, .bytes = 512, .pieces = bytes / 512}};
-    floor_multiply(f, l1, first, ahead);
+    floor_multiply(f, l1, first);
 }
 
 static double measure_floor(const struct floor *f)
