@@ -105,9 +105,9 @@ OP_INLINE void store_even(const struct op_conv_join_args *t, uint64_t first, uin
 
 OP_INLINE void join_even(const struct op_conv_join_args *t)
 {
-    const uint64_t all = t->planes * (t->height / t->stride_h),
-                   begin = (uint64_t)get_block_idx() * t->per_block * t->lines,
-                   end = op_min64(begin + t->per_block * t->lines, all);
+    const uint64_t all = t->planes * (t->height / t->stride_h), block = (uint64_t)get_block_idx(),
+                   begin = block * t->per_block - block * (block - 1) / 2 * t->less,
+                   end = op_min64(begin + t->per_block - block * t->less, all);
     uint32_t slot = 0;
     for (uint64_t first = begin; first < end; first += t->lines, slot ^= 1) {
         const uint32_t lines = (uint32_t)op_min64(t->lines, end - first);

@@ -12,14 +12,18 @@ enum {
 /**
  * out [plane][height][width] of blocks of `bytes` from its phases: position (h, w) is position (h /
  * stride_h, w / stride_w) of phase [h % stride_h][w % stride_w], which is dense; phases that are 0
- * give zeros. A piece is `lines` lines of a plane, a multiple of stride_h; if `even`, `lines` lines
- * of the phases, one plane behind the other, for which height and width are multiples of the
- * strides. Block b works on pieces [b * per_block, (b + 1) * per_block).
+ * give zeros. A piece is `lines` lines of a plane, a multiple of stride_h; block b works on pieces
+ * [b
+ * * per_block, (b + 1) * per_block).
+ *
+ * `even`: height and width are multiples of the strides. Then lines of the phases count, those of
+ * one plane behind the other's: block b works on per_block - b * less of them, as later blocks
+ * begin later, in pieces of `lines`.
  */
 struct op_conv_join_args {
     uint64_t out, phase[OP_CONV_JOIN_STRIDE][OP_CONV_JOIN_STRIDE];
     uint64_t planes, per_block;
     uint32_t height, width, stride_h, stride_w;
     uint32_t lines, bytes; /**< bytes: a multiple of 32 */
-    uint32_t even;
+    uint32_t even, less;
 };

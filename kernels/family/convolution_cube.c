@@ -266,42 +266,64 @@ static int64_t gap_bytes(int64_t line)
     return line % unit ? op_round_up(line, unit) + unit / 2 : line;
 }
 
-// Whether phases of even sizes are joined sooner by all of their lines at a time, which are stored
-// with gaps, than line by line.
-static bool joins_even(const struct op_conv_room *room, uint32_t cores,
-                       const struct op_conv_join_args *args)
+// Cycles in which a core joins a line of the phases with those beside it, all lines of a piece at a
+// time, which are stored with gaps.
+static int64_t even_cycles(const struct op_conv_join_args *args, int64_t loads, int64_t rate)
 {
-    const int64_t line = (int64_t)args->width * args->bytes, rows = args->stride_h;
+    const int64_t line = (int64_t)args->width * args->bytes;
+    return (loads * line / args->stride_w + args->stride_h * gap_bytes(line)) / rate;
+}
+
+// The same line by line.
+static int64_t plane_cycles(const struct op_conv_join_args *args, int64_t loads, int64_t rate)
+{
+    const int64_t line = (int64_t)args->width * args->bytes, lines = args->height / args->stride_h,
+                  move = loads * line / args->stride_w + args->stride_h * line;
+    return op_most(loads * JOIN_LOAD_CYCLES + JOIN_PIECE_CYCLES / lines, move / rate);
+}
+
+// Shares of pieces of planes.
+static uint32_t share_planes(struct op_conv_join_args *args, int64_t fit, uint32_t cores)
+{
+    const int64_t height = args->height;
+    args->lines = (uint32_t)op_least(fit, op_round_up(height, args->stride_h));
+    const struct op_share share =
+        op_share_make(args->planes * (uint64_t)op_parts(height, args->lines), 1, 1, cores);
+    args->per_block = share.per_block;
+    return share.blocks;
+}
+
+// Shares of lines, smaller ones of later blocks.
+static uint32_t share_lines(struct op_conv_join_args *args, int64_t fit, uint32_t cores,
+                            int64_t less)
+{
+    const int64_t lines = (int64_t)args->planes * (args->height / args->stride_h),
+                  blocks = op_least(cores, lines), fewer = op_least(less, lines / blocks / blocks),
+                  share = op_parts(lines + fewer * (blocks * (blocks - 1) / 2), blocks);
+    args->even = 1;
+    args->less = (uint32_t)fewer;
+    args->per_block = (uint64_t)share;
+    args->lines = (uint32_t)op_parts(
+        share, op_most(op_parts(share, fit / args->stride_h), op_least(JOIN_PIECES, share)));
+    return (uint32_t)blocks;
+}
+
+// Shares out the work: how many blocks there are.
+static uint32_t share_join(const struct lowering *low, int64_t fit, struct op_conv_join_args *args)
+{
+    const uint32_t cores = op_plan_vector_cores(low->plan);
+    const int64_t rate = (int64_t)low->room.chip->l2_read_rate * low->room.cores / cores;
     int64_t loads = 0;
     for (uint32_t rh = 0; rh < args->stride_h; rh++) {
         for (uint32_t rw = 0; rw < args->stride_w; rw++) {
             loads += args->phase[rh][rw] != 0;
         }
     }
-    if (args->height % args->stride_h || args->width % args->stride_w) {
-        return false;
-    }
-    const int64_t read = loads * line / args->stride_w,
-                  rate = (int64_t)room->chip->l2_read_rate * room->cores / cores,
-                  plane = args->height / rows,
-                  by_line = op_most(plane * loads * JOIN_LOAD_CYCLES + JOIN_PIECE_CYCLES,
-                                    plane * (read + rows * line) / rate);
-    return plane * (read + rows * gap_bytes(line)) / rate < by_line;
-}
-
-// Sets the lines of a piece; how many pieces there are.
-static uint64_t join_pieces(const struct lowering *low, int64_t fit, uint32_t cores,
-                            struct op_conv_join_args *args)
-{
-    const int64_t height = args->height, stride = args->stride_h;
-    args->even = joins_even(&low->room, cores, args);
-    if (!args->even) {
-        args->lines = (uint32_t)op_least(fit, op_round_up(height, stride));
-        return args->planes * (uint64_t)op_parts(height, args->lines);
-    }
-    const int64_t all = (int64_t)args->planes * (height / stride), share = op_parts(all, cores);
-    args->lines = (uint32_t)op_parts(share, op_most(op_parts(share, fit / stride), JOIN_PIECES));
-    return (uint64_t)op_parts(all, args->lines);
+    const int64_t cycles = even_cycles(args, loads, rate);
+    const bool even = args->height % args->stride_h == 0 && args->width % args->stride_w == 0;
+    return even && cycles < plane_cycles(args, loads, rate)
+               ? share_lines(args, fit, cores, low->room.spread / op_most(cycles, 1))
+               : share_planes(args, fit, cores);
 }
 
 static leo_status join(const struct lowering *low,
@@ -323,11 +345,8 @@ static leo_status join(const struct lowering *low,
     args.stride_h = (uint32_t)s->stride[1];
     args.stride_w = (uint32_t)s->stride[2];
     args.bytes = OP_FRACTAL * op_type_bytes(out->type);
-    const uint32_t cores = op_plan_vector_cores(low->plan);
-    const struct op_share share = op_share_make(join_pieces(low, lines, cores, &args), 1, 1, cores);
-    args.per_block = share.per_block;
-    return op_plan_launch(low->plan, "conv_join", "conv_join", share.blocks, &args, sizeof(args),
-                          5);
+    const uint32_t blocks = share_join(low, lines, &args);
+    return op_plan_launch(low->plan, "conv_join", "conv_join", blocks, &args, sizeof(args), 5);
 }
 
 // All phases, which then become one map: by conv_join, or a copy each.
