@@ -155,10 +155,7 @@ static leo_status place_table(const struct norm *norm, uint64_t *table)
                               table);
 }
 
-enum {
-    ROWS_A_BLOCK = 16, // f32 of a line
-    LEAST_LENGTH = 16, // [A] of a row: below, the vector unit waits longer than it computes
-};
+enum { ROWS_A_BLOCK = 16 }; // f32 of a line
 
 // Whether rows can stay in UB from their sums to their result: of one type all over, with a weight
 // for each element, if any.
@@ -169,8 +166,8 @@ static bool fits_tile(const struct norm *norm)
                        (type == OP_TYPE_BF16 && op_plan_chip(norm->plan) == OP_ON_910B);
     const bool weighted =
         tensor_of(norm, norm->names->weight) || tensor_of(norm, norm->names->bias);
-    return loads && tensor_of(norm, norm->names->out)->type == type &&
-           norm->rows.length >= LEAST_LENGTH && norm->rows.length <= OP_ROW_TILE_LEAST &&
+    return loads && tensor_of(norm, norm->names->out)->type == type && norm->rows.length > 0 &&
+           norm->rows.length <= OP_ROW_TILE_LEAST &&
            (!weighted || (norm->rows.weight_span == 1 && norm->rows.weights == norm->rows.length));
 }
 
@@ -413,9 +410,9 @@ static bool fits_gradient_tile(const struct norm *norm, bool to_input)
     const bool loads = type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
                        (type == OP_TYPE_BF16 && op_plan_chip(norm->plan) == OP_ON_910B);
     return loads && tensor_of(norm, names->gradient)->type == type &&
-           (!to_input || tensor_of(norm, names->out)->type == type) &&
-           norm->rows.length >= LEAST_LENGTH && norm->rows.length <= OP_NORM_GRADIENT_MOST &&
-           norm->rows.weight_span == 1 && norm->rows.weights == norm->rows.length;
+           (!to_input || tensor_of(norm, names->out)->type == type) && norm->rows.length > 0 &&
+           norm->rows.length <= OP_NORM_GRADIENT_MOST && norm->rows.weight_span == 1 &&
+           norm->rows.weights == norm->rows.length;
 }
 
 // The sums of all blocks, one after the other: of weights, and `pitch` behind them of biases.

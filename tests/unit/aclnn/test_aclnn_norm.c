@@ -424,6 +424,9 @@ static void norms_and_gradients_equal_double(void)
         run_batch(2, 2, 4000, types[t], RIG_DENSE);
         run_batch(1, 200, 784, types[t], RIG_DENSE);
         run_layer(9, 333, types[t], RIG_DENSE);
+        run_layer(700, 7, types[t], RIG_DENSE); // rows of less than a block
+        run_layer(33, 1, types[t], RIG_DENSE);
+        run_root(130, 3, types[t]);
         run_layer(3, 2600, types[t], RIG_DENSE);
         run_layer(70, 4096, types[t], RIG_DENSE); // the longest whose gradients are one pass
         run_layer(2, 4112, types[t], RIG_DENSE);
