@@ -53,9 +53,9 @@ def print_runs(old, new, limit):
     none = {"count": 0, "us": 0.0}
     pairs = [(key, left.get(key, none), right.get(key, none)) for key in {**left, **right}]
     pairs.sort(key=lambda pair: (-abs(pair[2]["us"] - pair[1]["us"]), pair[0]))
-    print(f"\n{'operator':32} {'core':8} {'count A':>8} {'B':>8} {'us A':>14} {'B':>14} {'difference':>14}")
+    print(f"\n{'operator':32} {'core':14} {'count A':>8} {'B':>8} {'us A':>14} {'B':>14} {'difference':>14}")
     for (kind, core), a, b in pairs[:limit]:
-        print(f"{kind[:32]:32} {core[:8]:8} {a['count']:8} {b['count']:8} {a['us']:14.3f} {b['us']:14.3f} "
+        print(f"{kind[:32]:32} {core[:14]:14} {a['count']:8} {b['count']:8} {a['us']:14.3f} {b['us']:14.3f} "
               f"{b['us'] - a['us']:+14.3f}  {change(a['us'], b['us'])}")
     if len(pairs) > limit:
         print(f"and {len(pairs) - limit} more with smaller differences (--limit)")
