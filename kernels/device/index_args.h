@@ -42,7 +42,8 @@ enum { OP_INDEX_SLOT = 32768 }; /**< bytes of UB for rows of values, two of them
  * Rows of `blocks` blocks of 32 bytes: row index[i] of the table, `pitch` bytes from row to row,
  * and dense row i of the values. index_get_rows: `rows` rows at a time; block b works on list
  * entries [b * per_block, ..). index_add_rows: pieces are columns of blocks in `parts` parts of
- * `rows` rows of the table.
+ * `rows` rows of the table. index_put_rows: `rows` rows of values at a time; block b writes
+ * blocks [b * per_block, ..) of every row.
  */
 struct op_index_rows_args {
     uint64_t table, value, index;

@@ -2,9 +2,8 @@
 /*
  * Rows of a table by one list of indices, as blocks of 32 bytes.
  *
- * Flags, event = slot. V -> MTE2: slot free (index_add_rows); MTE3 -> MTE2: the same
- * (index_get_rows); MTE2 -> V and MTE2 -> MTE3: loaded; V -> MTE3 0 and MTE3 -> V 0: sums ready,
- * stored.
+ * Flags, event = slot. V -> MTE2: slot free (index_add_rows); MTE3 -> MTE2: the same (others); MTE2
+ * -> V and MTE2 -> MTE3: loaded; V -> MTE3 0 and MTE3 -> V 0: sums ready, stored.
  */
 #include "copy.h"
 #include "element.h"
@@ -106,5 +105,39 @@ __global__ __vector__ void index_add_rows(struct op_index_rows_args args)
     }
     wait_flag(PIPE_V, PIPE_MTE2, 0);
     wait_flag(PIPE_V, PIPE_MTE2, 1);
+    op_flush();
+}
+
+/*
+ * table[index[i]] = value[i], in the order of the list: the last one stays. A block takes
+ * `per_block` blocks of 32 bytes of all rows, so that no other one writes its elements.
+ */
+__global__ __vector__ void index_put_rows(struct op_index_rows_args args)
+{
+    const struct op_index_rows_args copy = args, *t = &copy;
+    const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
+    const uint32_t blocks = (uint32_t)op_min64(t->per_block, t->blocks - first);
+    uint32_t slot = 0;
+    set_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    set_flag(PIPE_MTE3, PIPE_MTE2, 1);
+    for (uint64_t i = 0; i < t->count; slot ^= 1) {
+        const uint32_t rows = (uint32_t)op_min64(t->rows, t->count - i), ub = slot * OP_INDEX_SLOT;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
+        op_load_rows(ub, t->value + (i * t->blocks + first) * BLOCK, rows, blocks * BLOCK,
+                     (uint64_t)t->blocks * BLOCK, blocks * BLOCK);
+        set_flag(PIPE_MTE2, PIPE_MTE3, slot);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
+        for (uint32_t r = 0; r < rows; r++) {
+            pipe_barrier(PIPE_MTE3); // stores of the same row stay in their order
+            copy_ubuf_to_gm(
+                (__gm__ void *)(t->table + (uint64_t)row_at(t, i + r) * t->pitch + first * BLOCK),
+                (__ubuf__ void *)(uintptr_t)(ub + r * blocks * BLOCK), 0, 1, (uint16_t)blocks, 0,
+                0);
+        }
+        set_flag(PIPE_MTE3, PIPE_MTE2, slot);
+        i += rows;
+    }
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
     op_flush();
 }

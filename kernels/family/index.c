@@ -9,7 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEAST_SHARED = 256 }; // elements; fewer are not worth another core
+enum {
+    LEAST_SHARED = 256, // elements; fewer are not worth another core
+    LEAST_SHARE = 8,    // [A] of a table's rows, one in so many is changed if rows are moved whole
+};
 
 // Everything but the table's and the indices' part.
 static void begin(struct op_index_args *args, unsigned rank, const int64_t *dim, uint8_t mode)
@@ -295,6 +298,40 @@ static leo_status take_rows(const struct op_call *call, const struct op_tensor *
     return *taken ? op_index_plan_get_rows(call->plan, &rows, index, out, taken) : LEO_OK;
 }
 
+/*
+ * Whole rows of `table`, which values (dense rows of them, in the order of the list) replace, or
+ * are added to times `alpha`. What is added is summed up in f32 in a table of its own, so the list
+ * has to be worth a pass over that.
+ */
+static leo_status change_rows(const struct op_call *call, const struct op_tensor *table,
+                              const struct op_tensor *index, const struct op_tensor *values,
+                              bool add, double alpha, bool *taken)
+{
+    const struct op_scalar factor = op_scalar_real(alpha);
+    struct op_tensor rows, sums;
+    *taken = view_rows(table, &rows) && op_tensor_count(index) * LEAST_SHARE >= table->dim[0];
+    if (!*taken) {
+        return LEO_OK;
+    }
+    if (!add) {
+        return op_index_plan_put_rows(call->plan, values, index, &rows, taken);
+    }
+    *taken = table->type <= OP_TYPE_BF16 && values->type == table->type;
+    if (!*taken) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 2, rows.dim, &sums);
+    if (status == LEO_OK) {
+        status = op_index_plan_add_rows(call->plan, values, index, -1, &sums, taken);
+    }
+    if (status != LEO_OK || !*taken) {
+        return status;
+    }
+    const struct op_value args[] = {op_value_tensor(&rows), op_value_tensor(&sums),
+                                    op_value_scalar(&factor)};
+    return op_plan_call(call->plan, "InplaceAdd", args, 3);
+}
+
 static bool only_first(const struct advanced *adv)
 {
     bool only = adv->index[0] != NULL;
@@ -350,7 +387,15 @@ static leo_status plan_index_put(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
-    begin(&args, adv.rank, adv.dim, op_call_int(call, "accumulate") ? OP_INDEX_ADD : OP_INDEX_PUT);
+    const bool add = op_call_int(call, "accumulate") != 0;
+    bool taken = false;
+    if (only_first(&adv)) {
+        status = change_rows(call, self, adv.index[0], &seen, add, 1, &taken);
+    }
+    if (status != LEO_OK || taken) {
+        return status;
+    }
+    begin(&args, adv.rank, adv.dim, add ? OP_INDEX_ADD : OP_INDEX_PUT);
     set_value(&args, &seen);
     fill_advanced(self, &adv, &args);
     return launch(call, &args);
@@ -576,8 +621,16 @@ static leo_status plan_index_add(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
+    const double alpha = add ? op_call_scalar(call, "alpha")->real : 1;
+    bool taken = false;
+    if (dim == 0) {
+        status = change_rows(call, out, index, op_call_tensor(call, "source"), add, alpha, &taken);
+    }
+    if (status != LEO_OK || taken) {
+        return status;
+    }
     begin(&args, self->rank, shape, add ? OP_INDEX_ADD : OP_INDEX_PUT);
-    args.scale = add ? op_call_scalar(call, "alpha")->real : 1;
+    args.scale = alpha;
     set_other_dims(&args, out, dim);
     set_value(&args, op_call_tensor(call, "source"));
     add_index(&args, index, dim, out, dim);
@@ -679,6 +732,11 @@ static leo_status plan_flip(const struct op_call *call)
         turned[at] = true;
     }
     if (status != LEO_OK || op_tensor_count(self) == 0) {
+        return status;
+    }
+    bool taken;
+    status = op_index_plan_flip(call, self, turned, op_call_tensor(call, "out"), &taken);
+    if (status != LEO_OK || taken) {
         return status;
     }
     begin(&args, self->rank, self->dim, OP_INDEX_GET);

@@ -16,6 +16,11 @@ LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index, int64_t skip,
                                                  const struct op_tensor *sums, bool *taken);
+/** table[index[i]] = values[i] in the order of the list; table has two dimensions. */
+LEO_MUST_CHECK leo_status op_index_plan_put_rows(struct op_plan *plan,
+                                                 const struct op_tensor *values,
+                                                 const struct op_tensor *index,
+                                                 const struct op_tensor *table, bool *taken);
 
 /** Elements along `dim`: index has the table's rank, and its shape but for `dim`. */
 struct op_index_lines {
@@ -27,3 +32,8 @@ struct op_index_lines {
 };
 LEO_MUST_CHECK leo_status op_index_plan_lines(struct op_plan *plan,
                                               const struct op_index_lines *lines, bool *taken);
+
+/** out = self backwards along the dimensions that are turned. */
+LEO_MUST_CHECK leo_status op_index_plan_flip(const struct op_call *call,
+                                             const struct op_tensor *self, const bool *turned,
+                                             const struct op_tensor *out, bool *taken);

@@ -94,3 +94,32 @@ leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *
     return op_plan_launch(plan, "index_rows", "index_add_rows", share.blocks, &args, sizeof(args),
                           3);
 }
+
+leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *values,
+                                  const struct op_tensor *index, const struct op_tensor *table,
+                                  bool *taken)
+{
+    const unsigned unit = op_type_bytes(table->type);
+    const uint32_t blocks = blocks_of(table->dim[1], unit);
+    struct op_tensor dense, list;
+    *taken = blocks > 0 && values->type == table->type && table->stride[1] == 1 && is_list(index);
+    if (!*taken) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_dense(plan, values, values->type, &dense);
+    if (status == LEO_OK) {
+        status = op_plan_dense(plan, index, index->type, &list);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_index_rows_args args = begin_args(&list, table->dim[0], blocks);
+    args.table = table->addr;
+    args.pitch = (uint64_t)table->stride[0] * unit;
+    args.value = dense.addr;
+    const struct op_share share = op_share_make(blocks, 1, 1, op_plan_vector_cores(plan));
+    args.per_block = share.per_block;
+    args.rows = (uint32_t)(OP_INDEX_SLOT / (share.per_block * BLOCK_BYTES));
+    return op_plan_launch(plan, "index_rows", "index_put_rows", share.blocks, &args, sizeof(args),
+                          3);
+}

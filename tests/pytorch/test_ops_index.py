@@ -100,6 +100,24 @@ class Index(common.Case):
         self.check("nothing in two dimensions", lambda a, i: a[i[:0], i[:1]], self.whole, self.list)
         self.check("gradient", self.gradient(lambda a, i: a[i] * 2), self.x, self.list)
 
+    def test_whole_rows(self):
+        """Rows put and added by one list, with repetitions; flips by rows; odd rows take the other way."""
+        for shape, count in (((40, 64), 30), ((9, 3, 64), 33), ((70, 33), 40)):
+            many, once = torch.randint(-shape[0], shape[0], (count,)), torch.randperm(shape[0])[:count]
+            for dtype in (torch.float32, torch.float16, torch.int64, torch.int8):
+                x, rows = ((torch.randn(n, *shape[1:]) * 9).to(dtype) for n in (shape[0], count))
+                self.check(f"put {shape} {dtype}", lambda a, i, v: a.clone().index_put_((i,), v[:len(i)]), x, once, rows)
+                one = torch.zeros(count, dtype=torch.long).to(common.DEVICE)  # all the same row: the last value stays
+                got = x.to(common.DEVICE).index_put_((one,), rows.to(common.DEVICE)).cpu()
+                self.assertTrue(torch.equal(got, torch.cat([rows[-1:], x[1:]])))
+                self.check(f"copy {shape} {dtype}", lambda a, i, v: a.index_copy(0, i, v[:len(i)]), x, once, rows)
+                self.check(f"flip {shape} {dtype}", lambda a: (a.flip(0), a.flip(-1), a.flip(0, 1)), x)
+                if dtype != torch.float16:  # PyTorch rounds each sum to a half, we the last one
+                    self.check(f"accumulate {shape} {dtype}", lambda a, i, v: a.clone().index_put_((i,), v, accumulate=True),
+                               x, many, rows, tol=1e-4)
+                    self.check(f"index_add {shape} {dtype}", lambda a, i, v: a.index_add(0, i, v, alpha=2),
+                               x, many % shape[0], rows, tol=1e-4)
+
     def test_index_put(self):
         def put(a, i):
             a = a.clone()
