@@ -25,6 +25,8 @@ GOOD = [
     (BOTH, "mmad_chain", "dtype=f16 m=128 n=128 k=1024 count=4", 1),
     (SPLIT, "gm_to_l1_nd2nz", "dtype=f32 rows=256 cols=200 tile_rows=64 tile_cols=40 cores=3", 1),
     (BOTH, "ub_nd2nz", "dtype=f32 rows=256 cols=256 tile_rows=64 tile_cols=64 c0_stride=65 cores=3", 1),
+    (BOTH, "ub_nd2nz", "dtype=f16 rows=256 cols=480 tile_rows=60 tile_cols=80 c0_stride=61 cores=3", 1),
+    (BOTH, "ub_nd2nz", "dtype=f32 rows=100 cols=72 tile_rows=50 tile_cols=24 cores=2", 1),
     (BOTH, "op_softmax", "dtype=f32 rows=64 cols=1000 dim=1", 1),
     (BOTH, "op_layer_norm", "input=f16:64x1024 normalizedShape=1024 eps=1e-5 out=f16:64x1024", 1),
     (BOTH, "op_lt_tensor", "dtype=f32 rows=10 cols=1000", 1),

@@ -280,13 +280,12 @@ leo_status accuracy_run_ub_nd2nz(struct accuracy_chip *chip, struct accuracy_par
     uint32_t c0_stride =
         (uint32_t)accuracy_params_number(params, "c0_stride", walk.tile_rows, 1, 255);
     uint32_t cores = (uint32_t)accuracy_params_number(params, "cores", 1, 1, vector_cores(chip));
-    expect(
-        params,
-        walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 128 == 0 &&
-            walk.cols % walk.tile_cols == 0 &&
-            ((uint64_t)walk.tile_rows + c0_stride) * walk.tile_cols * 4 <= chip->caps.ub_bytes,
-        "tile_rows must be at most 255 and c0_stride, tile_cols a multiple of 128 (f32: 64) that "
-        "divides cols, and two tiles each way must fit UB");
+    expect(params,
+           walk.tile_rows <= 255 && c0_stride >= walk.tile_rows && walk.tile_cols % 16 == 0 &&
+               walk.cols % walk.tile_cols == 0 &&
+               ((uint64_t)walk.tile_rows + c0_stride) * walk.tile_cols * 4 <= chip->caps.ub_bytes,
+           "tile_rows must be at most 255 and c0_stride, tile_cols a multiple of 16 (f32: 8) that "
+           "divides cols, and two tiles each way must fit UB");
     if (!accuracy_params_end(params)) {
         return LEO_ERR_INVALID_ARG;
     }

@@ -223,6 +223,13 @@ __global__ __vector__ void gm_to_ub_shared(__gm__ const half *x, struct tile_wal
     load_tiles(x, &walk, 0, first);
 }
 
+/* The first of a repeat's 128 lanes, fewer than all. */
+static void mask_first(uint32_t lanes)
+{
+    set_vector_mask(lanes > 64 ? ~0ull >> (128 - lanes) : 0,
+                    lanes < 64 ? (1ull << lanes) - 1 : ~0ull);
+}
+
 /* To NZ fractals in UB, 16 columns of a tile side by side `c0_stride` rows apart, and back to
  * memory as [cols / 16][rows][16]. Two buffers; rows of the last tiles may be fewer. */
 __global__ __vector__ void ub_nd2nz(__gm__ const half *x, __gm__ half *z, struct tile_walk walk,
@@ -254,8 +261,14 @@ __global__ __vector__ void ub_nd2nz(__gm__ const half *x, __gm__ half *z, struct
         wait_flag(PIPE_MTE2, PIPE_V, b);
         wait_flag(PIPE_MTE3, PIPE_V, b);
         for (uint32_t part = 0; part < parts; part += 8) {
+            if (parts - part < 8) {
+                mask_first((parts - part) * 16);
+            }
             vcopy(out + (uint64_t)part * c0_stride * 16, in + part * 16, (uint8_t)high,
                   (uint16_t)c0_stride, 1, 1, (uint16_t)parts);
+        }
+        if (parts % 8) {
+            set_vector_mask(~0ull, ~0ull);
         }
         set_flag(PIPE_V, PIPE_MTE2, b);
         set_flag(PIPE_V, PIPE_MTE3, b);
