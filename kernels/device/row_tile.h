@@ -31,7 +31,9 @@ enum {
     NUMBERS = LANES + OP_ROW_TILE_ROWS * LANE_BYTES,      /* f32 a row */
     SECOND_NUMBERS = NUMBERS + OP_ROW_TILE_ROWS * 4,      /* f32 a row */
     HALF_NUMBERS = SECOND_NUMBERS + OP_ROW_TILE_ROWS * 4, /* f16 a row */
-    ROWS_END = HALF_NUMBERS + OP_ROW_TILE_ROWS * 4,
+    BLOCKS = HALF_NUMBERS + OP_ROW_TILE_ROWS * 4, /* of 32 bytes: a row's number as eight f32 */
+    BLOCK_BYTES = 32,
+    ROWS_END = BLOCKS + OP_ROW_TILE_ROWS * BLOCK_BYTES,
     EVENT_LANES = 2,
     EVENT_SECOND = 3,
     SLOTS = 3,
@@ -57,6 +59,7 @@ struct tile {
     uint32_t rows, count, pitch; /* pitch: elements, a multiple of 32 bytes */
     uint32_t slot;               /* its inputs */
     uint32_t parity;             /* its result */
+    bool by_columns;             /* steps on many short rows take 64 columns of all rows */
 };
 
 OP_INLINE uint8_t repeats_of(uint32_t count)
@@ -224,7 +227,64 @@ OP_INLINE void store(const struct work *w, const struct tile *tile)
     store_result(w, tile);
 }
 
-/* ---- steps on rows, without a barrier ---- */
+/* ---- many short rows: 64 columns of all rows an instruction ---- */
+
+/* The lanes of columns from `first` on. */
+OP_INLINE void take_columns(const struct tile *tile, uint32_t first)
+{
+    set_vector_mask(0, ~0ull >> (64 - op_min(64, tile->count - first)));
+}
+
+/* Numbers in UB to BLOCKS; all before is behind a barrier. */
+OP_INLINE void spread_numbers(uint32_t rows, uint32_t numbers)
+{
+#if __NPU_ARCH__ == 2201
+    vbrcb((__ubuf__ uint32_t *)(uintptr_t)BLOCKS, (__ubuf__ uint32_t *)(uintptr_t)numbers, 1, 8,
+          (uint8_t)((rows + 7) / 8));
+#else
+    (void)rows;
+    (void)numbers;
+#endif
+}
+
+/* A row's number, which the scalar unit has. */
+OP_INLINE void spread_number(uint32_t row, float number)
+{
+    vector_dup(op_ub_f32(BLOCKS + row * BLOCK_BYTES), number, 1, 1, 1, 8, 8);
+}
+
+OP_INLINE void sum_columns(const struct tile *tile, uint32_t from)
+{
+    set_mask_norm();
+    for (uint32_t first = 0; first < tile->count; first += 64) {
+        if (first > 0) {
+            pipe_barrier(PIPE_V);
+        }
+        take_columns(tile, first);
+        vadd(op_ub_f32(LANES), op_ub_f32(LANES), op_ub_f32(from + first * 4), (uint8_t)tile->rows,
+             1, 1, 1, 8, 8, (uint8_t)(tile->pitch / 8));
+    }
+    set_mask_count();
+}
+
+/* to = from + the row's number, or times it. */
+OP_INLINE void combine_columns(const struct tile *tile, uint32_t to, uint32_t from, bool times)
+{
+    const uint8_t pitch = (uint8_t)(tile->pitch / 8), rows = (uint8_t)tile->rows;
+    set_mask_norm();
+    for (uint32_t first = 0; first < tile->count; first += 64) {
+        __ubuf__ float *d = op_ub_f32(to + first * 4), *a = op_ub_f32(from + first * 4);
+        take_columns(tile, first);
+        if (times) {
+            vmul(d, a, op_ub_f32(BLOCKS), rows, 1, 1, 0, pitch, pitch, 1);
+        } else {
+            vadd(d, a, op_ub_f32(BLOCKS), rows, 1, 1, 0, pitch, pitch, 1);
+        }
+    }
+    set_mask_count();
+}
+
+/* ---- steps on rows, without a barrier; without numbers those of BLOCKS ---- */
 
 OP_INLINE void set_lanes(uint32_t rows, float to)
 {
@@ -235,6 +295,10 @@ OP_INLINE void set_lanes(uint32_t rows, float to)
 /* Adds the rows' elements to their lanes. */
 OP_INLINE void sum_rows(const struct tile *tile, uint32_t from)
 {
+    if (tile->by_columns) {
+        sum_columns(tile, from);
+        return;
+    }
     const uint8_t repeats = repeats_of(tile->count);
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
@@ -255,6 +319,10 @@ OP_INLINE void join_lanes(uint32_t rows, uint32_t numbers)
 /* to = from + the row's number. */
 OP_INLINE void shift_rows(const struct tile *tile, uint32_t to, uint32_t from, const float *numbers)
 {
+    if (!numbers) {
+        combine_columns(tile, to, from, false);
+        return;
+    }
     const uint8_t repeats = repeats_of(tile->count);
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
@@ -265,6 +333,10 @@ OP_INLINE void shift_rows(const struct tile *tile, uint32_t to, uint32_t from, c
 
 OP_INLINE void scale_rows(const struct tile *tile, uint32_t to, uint32_t from, const float *numbers)
 {
+    if (!numbers) {
+        combine_columns(tile, to, from, true);
+        return;
+    }
     const uint8_t repeats = repeats_of(tile->count);
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
@@ -348,14 +420,21 @@ OP_INLINE void set_count(const struct work *w, struct tile *tile, uint64_t count
     tile->pitch = (tile->count + granule - 1) / granule * granule;
 }
 
+/* The number of rows; steps are by what takes fewer instructions. */
+OP_INLINE void set_rows(struct tile *tile, uint64_t rows)
+{
+    tile->rows = (uint32_t)rows;
+    tile->by_columns = tile->rows > 2 * ((tile->count + 63) / 64);
+}
+
 /* The first rows of [begin, end), whole or their first piece. */
 OP_INLINE struct tile first_tile(const struct work *w, uint64_t begin, uint64_t end)
 {
     struct tile tile = {.row = begin};
     set_count(w, &tile, op_min64(w->length, w->most));
-    tile.rows = begin < end ? (uint32_t)op_min64(op_min(w->most / tile.pitch, OP_ROW_TILE_ROWS),
-                                                 end - begin)
-                            : 0;
+    set_rows(&tile, begin < end
+                        ? op_min64(op_min(w->most / tile.pitch, OP_ROW_TILE_ROWS), end - begin)
+                        : 0);
     return tile;
 }
 
@@ -366,7 +445,7 @@ OP_INLINE struct tile next_tile(const struct work *w, const struct tile *tile, u
     next.row += tile->rows;
     next.slot = tile->slot + 1 < w->slots ? tile->slot + 1 : 0;
     next.parity ^= 1;
-    next.rows = (uint32_t)op_min64(tile->rows, end - next.row);
+    set_rows(&next, op_min64(tile->rows, end - next.row));
     if (next.rows > 0) {
         load(w, &next);
     }

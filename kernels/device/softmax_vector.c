@@ -9,6 +9,7 @@
 #include "softmax_args.h"
 
 #include <math.h>
+#include <stddef.h>
 
 struct softmax {
     struct work work;
@@ -32,11 +33,39 @@ OP_INLINE void reset_maxima(const struct softmax *s, uint32_t rows)
     }
 }
 
+OP_INLINE void keep_columns(const struct softmax *s, const struct tile *tile, uint32_t a)
+{
+    const uint32_t lanes = has_half_lanes(s) ? 128 : 64;
+    const uint8_t rows = (uint8_t)tile->rows;
+    set_mask_norm();
+    for (uint32_t first = 0; first < tile->count; first += lanes) {
+        if (first > 0) {
+            pipe_barrier(PIPE_V);
+        }
+        take_columns(tile, first);
+        if (has_half_lanes(s)) {
+            const uint32_t left = tile->count - first;
+            set_vector_mask(left > 64 ? ~0ull >> (128 - op_min(128, left)) : 0,
+                            ~0ull >> (64 - op_min(64, left)));
+            vmax(op_ub_f16(LANES), op_ub_f16(LANES), op_ub_f16(s->work.a[tile->slot] + first * 2),
+                 rows, 1, 1, 1, 8, 8, (uint8_t)(tile->pitch / 16));
+        } else {
+            vmax(op_ub_f32(LANES), op_ub_f32(LANES), op_ub_f32(a + first * 4), rows, 1, 1, 1, 8, 8,
+                 (uint8_t)(tile->pitch / 8));
+        }
+    }
+    set_mask_count();
+}
+
 /* Keeps the larger ones of the rows' elements and their lanes. `a`: the elements as f32. */
 OP_INLINE void keep_lanes(const struct softmax *s, const struct tile *tile, uint32_t a)
 {
     const uint8_t repeats = repeats_of(tile->count),
                   half_repeats = (uint8_t)((tile->count + 127) / 128);
+    if (tile->by_columns) {
+        keep_columns(s, tile, a);
+        return;
+    }
     set_vector_mask(0, tile->count);
     for (uint32_t r = 0; r < tile->rows; r++) {
         const uint32_t lanes = LANES + r * LANE_BYTES;
@@ -110,54 +139,111 @@ OP_INLINE float wide_maximum(uint32_t row)
 }
 #endif
 
-/* Behind a barrier; lanes are free once the scalar unit has taken the maxima. */
-OP_INLINE void give_maxima(const struct softmax *s, uint32_t rows)
+/* Whether a tile's numbers stay with the vector unit. */
+OP_INLINE bool stay(const struct tile *tile)
 {
-    if (has_half_lanes(s)) {
-        give_half_maxima(rows);
-    } else {
-        give_wide_maxima(rows);
-    }
-    set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    return __NPU_ARCH__ == 2201 && tile->by_columns;
 }
 
-/* What is added to a row: minus its maximum. */
-OP_INLINE void take_maxima(const struct softmax *s, uint32_t rows, float *out)
+/* Behind a barrier; lanes are free once the scalar unit has taken the maxima. */
+OP_INLINE void give_maxima(const struct softmax *s, const struct tile *tile)
 {
+    if (has_half_lanes(s)) {
+        give_half_maxima(tile->rows);
+    } else {
+        give_wide_maxima(tile->rows);
+    }
+    if (!stay(tile)) {
+        set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    }
+}
+
+/* Numbers of the rows times `factor` to BLOCKS. */
+OP_INLINE void spread_times(uint32_t rows, uint32_t numbers, float factor)
+{
+    pipe_barrier(PIPE_V);
+    if (factor != 1) {
+        set_vector_mask(0, rows);
+        vmuls(op_ub_f32(numbers), op_ub_f32(numbers), factor, 1, 1, 1, 8, 8);
+        pipe_barrier(PIPE_V);
+    }
+    spread_numbers(rows, numbers);
+}
+
+OP_INLINE float maximum(const struct softmax *s, uint32_t row)
+{
+    return has_half_lanes(s) ? half_maximum(row) : wide_maximum(row);
+}
+
+/* What is added to a row, minus its maximum: to `out`, or to BLOCKS. */
+OP_INLINE void take_maxima(const struct softmax *s, const struct tile *tile, float *out)
+{
+    if (stay(tile)) {
+        pipe_barrier(PIPE_V);
+        if (has_half_lanes(s)) {
+            set_vector_mask(0, tile->rows);
+            vconv_f162f32(op_ub_f32(NUMBERS), op_ub_f16(HALF_NUMBERS), 1, 1, 1, 8, 4);
+        }
+        spread_times(tile->rows, NUMBERS, -1);
+        return;
+    }
     wait_flag(PIPE_V, PIPE_S, EVENT_LANES);
-    for (uint32_t r = 0; r < rows; r++) {
-        out[r] = -(has_half_lanes(s) ? half_maximum(r) : wide_maximum(r));
+    if (tile->by_columns) {
+        pipe_barrier(PIPE_V);
+        set_vector_mask(0, BLOCK_BYTES / 4);
+        for (uint32_t r = 0; r < tile->rows; r++) {
+            spread_number(r, -maximum(s, r));
+        }
+    } else {
+        for (uint32_t r = 0; r < tile->rows; r++) {
+            out[r] = -maximum(s, r);
+        }
     }
     set_flag(PIPE_S, PIPE_V, EVENT_LANES);
     wait_flag(PIPE_S, PIPE_V, EVENT_LANES);
 }
 
 /* Sums, or what `mode` needs of them, for the scalar unit. */
-OP_INLINE void give_sums(uint32_t rows, uint32_t mode)
+OP_INLINE void give_sums(const struct tile *tile, uint32_t mode)
 {
     __ubuf__ float *sums = op_ub_f32(SECOND_NUMBERS);
     pipe_barrier(PIPE_V);
-    join_lanes(rows, SECOND_NUMBERS);
-    set_vector_mask(0, rows);
+    join_lanes(tile->rows, SECOND_NUMBERS);
+    set_vector_mask(0, tile->rows);
     pipe_barrier(PIPE_V);
     if (mode == OP_SOFTMAX) {
         vrec(sums, sums, 1, 1, 1, 8, 8);
     } else if (mode == OP_SOFTMAX_LOG) {
         vln(sums, sums, 1, 1, 1, 8, 8);
     }
-    set_flag(PIPE_V, PIPE_S, EVENT_SECOND);
+    if (!stay(tile)) {
+        set_flag(PIPE_V, PIPE_S, EVENT_SECOND);
+    }
 }
 
-OP_INLINE void take_sums(uint32_t rows, uint32_t mode, float *out)
+/* To `out`, or to BLOCKS. */
+OP_INLINE void take_sums(const struct tile *tile, uint32_t mode, float *out)
 {
     const bool minus = mode == OP_SOFTMAX_LOG || mode == OP_SOFTMAX_BACKWARD;
-    take_numbers(rows, SECOND_NUMBERS, EVENT_SECOND, minus ? -1 : 1, out);
+    const float factor = minus ? -1 : 1;
+    if (stay(tile)) {
+        spread_times(tile->rows, SECOND_NUMBERS, factor);
+        return;
+    }
+    take_numbers(tile->rows, SECOND_NUMBERS, EVENT_SECOND, factor, out);
+    if (tile->by_columns) {
+        pipe_barrier(PIPE_V);
+        set_vector_mask(0, BLOCK_BYTES / 4);
+        for (uint32_t r = 0; r < tile->rows; r++) {
+            spread_number(r, out[r]);
+        }
+    }
 }
 
-OP_INLINE void read_sums(uint32_t rows, uint32_t mode, float *out)
+/* What steps on rows take: numbers, or those of BLOCKS. */
+OP_INLINE const float *numbers_of(const struct tile *tile, const float *numbers)
 {
-    give_sums(rows, mode);
-    take_sums(rows, mode, out);
+    return tile->by_columns ? NULL : numbers;
 }
 
 OP_INLINE void exponentials(const struct tile *tile, uint32_t to, uint32_t from)
@@ -218,8 +304,9 @@ OP_INLINE void run_backward(const struct softmax *s, const struct tile *tile)
     begin_result(tile);
     begin_sums(tile->rows);
     take_terms(s, tile, a, b, made);
-    read_sums(tile->rows, s->mode, sums);
-    finish_backward(s, tile, a, b, made, sums);
+    give_sums(tile, s->mode);
+    take_sums(tile, s->mode, sums);
+    finish_backward(s, tile, a, b, made, numbers_of(tile, sums));
     free_inputs(tile);
     store(&s->work, tile);
 }
@@ -239,10 +326,20 @@ OP_INLINE void give_exponentials(const struct softmax *s, const struct tile *til
     const uint32_t x = wide_at(&s->work, tile), to = exponentials_at(s, tile);
     exponentials(tile, to, x);
     add_lanes(tile, to);
-    give_sums(tile->rows, s->mode);
+    give_sums(tile, s->mode);
 }
 
-/* The end of a tile beside the beginning of the next one; rows of either may be none. */
+/* A tile to the maxima of its lanes. */
+OP_INLINE void begin_rows(const struct softmax *s, const struct tile *tile)
+{
+    reset_maxima(s, tile->rows);
+    take_rows(&s->work, tile);
+    pipe_barrier(PIPE_V);
+    keep_lanes(s, tile, wide_at(&s->work, tile));
+    free_narrow(&s->work, tile);
+}
+
+/* The end of a tile, beside it what is left to do of the next one's maxima. */
 OP_INLINE void finish_rows(const struct softmax *s, const struct tile *tile,
                            const struct tile *next, const float *sums)
 {
@@ -254,37 +351,27 @@ OP_INLINE void finish_rows(const struct softmax *s, const struct tile *tile,
     } else {
         shift_rows(tile, made, x, sums);
     }
-    keep_lanes(s, next, wide_at(&s->work, next));
-    pipe_barrier(PIPE_V);
     if (next->rows > 0) {
-        free_narrow(&s->work, next);
-        give_maxima(s, next->rows);
+        give_maxima(s, next);
     }
-    if (tile->rows > 0) {
-        give_rows(&s->work, tile);
-    }
-}
-
-OP_INLINE void begin_rows(const struct softmax *s, const struct tile *tile)
-{
-    reset_maxima(s, tile->rows);
-    take_rows(&s->work, tile);
+    pipe_barrier(PIPE_V);
+    give_rows(&s->work, tile);
 }
 
 OP_INLINE void run_forward(const struct softmax *s, struct tile tile, uint64_t end)
 {
     float most[OP_ROW_TILE_ROWS], sums[OP_ROW_TILE_ROWS];
-    const struct tile none = {.rows = 0};
     load(&s->work, &tile);
     struct tile next = next_tile(&s->work, &tile, end);
     pipe_barrier(PIPE_V);
     begin_rows(s, &tile);
-    finish_rows(s, &none, &tile, NULL);
+    pipe_barrier(PIPE_V);
+    give_maxima(s, &tile);
     while (tile.rows > 0) {
         const uint32_t x = wide_at(&s->work, &tile);
-        take_maxima(s, tile.rows, most);
+        take_maxima(s, &tile, most);
         pipe_barrier(PIPE_V);
-        shift_rows(&tile, x, x, most);
+        shift_rows(&tile, x, x, numbers_of(&tile, most));
         set_lanes(tile.rows, 0);
         begin_result(&tile);
         give_exponentials(s, &tile);
@@ -295,8 +382,8 @@ OP_INLINE void run_forward(const struct softmax *s, struct tile tile, uint64_t e
         if (loads_early(&s->work)) {
             ahead = next_tile(&s->work, &next, end);
         }
-        take_sums(tile.rows, s->mode, sums);
-        finish_rows(s, &tile, &next, sums);
+        take_sums(&tile, s->mode, sums);
+        finish_rows(s, &tile, &next, numbers_of(&tile, sums));
         if (!loads_early(&s->work)) {
             ahead = next_tile(&s->work, &next, end);
         }
@@ -354,12 +441,13 @@ OP_INLINE void run_long(const struct softmax *s, struct tile *tile)
         reset_maxima(s, 1);
         run_pass(s, tile, PASS_MOST, most, sums);
         pipe_barrier(PIPE_V);
-        give_maxima(s, 1);
-        take_maxima(s, 1, most);
+        give_maxima(s, tile);
+        take_maxima(s, tile, most);
     }
     begin_sums(1);
     run_pass(s, tile, PASS_SUM, most, sums);
-    read_sums(1, s->mode, sums);
+    give_sums(tile, s->mode);
+    take_sums(tile, s->mode, sums);
     run_pass(s, tile, PASS_RESULT, most, sums);
 }
 
@@ -398,6 +486,8 @@ __global__ __vector__ void softmax_vector(struct op_softmax_vector_args args)
     s.work.saturate = op_infinite_begin();
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
     begin_work(&s.work);
+    set_vector_mask(0, 2 * OP_ROW_TILE_ROWS); // numbers are spread by eight rows
+    vector_dup(op_ub_f32(NUMBERS), 0.0f, 2 * OP_ROW_TILE_ROWS / 64, 1, 1, 8, 8);
     run(&s, begin, op_min64(begin + t.per_block, t.rows));
     end_work(&s.work);
 }
