@@ -49,7 +49,7 @@ leo_status accuracy_workload_run(struct accuracy_chip *chip, const char *workloa
 {
     memset(result, 0, sizeof(*result));
     // A published time is one of many runs, or of a kernel among others: the L2 is full of
-    // what was used before. warm=0: of what copying the inputs left there.
+    // what was used before. warm=0: it is empty.
     chip->warm = (unsigned)accuracy_params_number(params, "warm", 1, 0, 100);
     if (accuracy_params_has(params, "before")) {
         static const char *const words[] = {"others", NULL};
