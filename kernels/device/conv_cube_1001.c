@@ -170,14 +170,19 @@ OP_INLINE void conv_store(const struct op_conv_cube_args *t, uint64_t out, uint3
     uint32_t p = l0c / SLAB_BYTES & 1; // of two halves of L0C, or two parts of one, another slot
     for (uint32_t block = 0; block < blocks; block += slab, p ^= 1) {
         const uint32_t count = op_min(slab, blocks - block);
-        __ubuf__ void *ub = (__ubuf__ void *)(uintptr_t)(p * SLAB_BYTES);
         wait_flag(PIPE_MTE3, PIPE_V, p);
         conv_empty(t, unit, p * SLAB_BYTES, l0c + block * all * 1024, count, fractals, all);
         set_flag(PIPE_V, PIPE_MTE3, p);
         wait_flag(PIPE_V, PIPE_MTE3, p);
-        copy_ubuf_to_gm((__gm__ void *)(out + (uint64_t)block * t->out_n1), ub, 0, (uint16_t)count,
-                        (uint16_t)units, (uint16_t)(fractals * 8 * unit - units),
-                        (uint16_t)(t->out_n1 / 32 - units));
+        // Blocks may lie further apart than a gap can be.
+        const uint32_t gap = t->out_n1 / 32 - units, at_once = gap > UINT16_MAX ? 1 : count;
+        for (uint32_t i = 0; i < count; i += at_once) {
+            copy_ubuf_to_gm(
+                (__gm__ void *)(out + (uint64_t)(block + i) * t->out_n1),
+                (__ubuf__ void *)(uintptr_t)(p * SLAB_BYTES + i * fractals * 256 * unit), 0,
+                (uint16_t)at_once, (uint16_t)units, (uint16_t)(fractals * 8 * unit - units),
+                (uint16_t)gap);
+        }
         set_flag(PIPE_MTE3, PIPE_V, p);
     }
 }

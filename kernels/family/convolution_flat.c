@@ -5,6 +5,7 @@
 
 enum {
     BLOCK_BYTES = 32,
+    POSITIONS_MOST = 32767, /* of an image: gaps between its groups of channels in f32 */
     FRACTAL_BYTES = 512,
     SUM_BYTES = 1024,    /* a fractal of sums */
     M_MOST = 512,        /* [A] positions of a tile */
@@ -38,7 +39,8 @@ struct flat {
 bool op_window_is_flat(const struct op_window *w)
 {
     return w->filter_w * w->filter_h == 1 && w->stride_w * w->stride_h == 1 && w->pad_l == 0 &&
-           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height;
+           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height &&
+           w->width * w->height <= POSITIONS_MOST;
 }
 
 // Images that a tile touches, as they are loaded and stored.

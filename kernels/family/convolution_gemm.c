@@ -16,7 +16,8 @@
 #include <string.h>
 
 enum {
-    LEAST_CHANNELS = 4, // [A] of the result in a group: below, columns cost more than they save
+    LEAST_CHANNELS = 4, // [A] of the result in each of several groups: below, columns cost more
+                        // than they save
     COLUMNS_BYTES_MAX = 1 << 28, // [A] of the columns made at a time
 };
 
@@ -423,7 +424,8 @@ static bool is_worth_it(const struct lowering *low, enum op_convolution_goal goa
     const struct op_tensor any = {.rank = 5, .dim = {low->shape->images}};
     return op_gemm_type(low->plan, &gemm, &type) && op_tensor_is_dense(out) &&
            op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
-           (goal == OP_CONVOLUTION_INPUT ? low->x_group : low->y_group) >= LEAST_CHANNELS &&
+           (low->shape->groups == 1 ||
+            (goal == OP_CONVOLUTION_INPUT ? low->x_group : low->y_group) >= LEAST_CHANNELS) &&
            (goal != OP_CONVOLUTION_INPUT || mirror(low->shape, &mirrored)) &&
            view_columns(low, &any, "ngcp", &view);
 }

@@ -33,10 +33,10 @@ enum {
     PAD_MOST = 255,     /* what fields of instructions hold */
     STRIDE_MOST = 63,
     SIZE_MOST = 32767,
-    POSITIONS_MOST = 32767, /* of the output: gaps between its groups of channels in f32 */
-    LINES_MOST = 65535,     /* positions of x in L1 */
-    PLANE_MOST = 1 << 26,   /* positions of x: bytes between groups fit in 32 bits */
-    GAP_MOST = 65535,       /* blocks between the groups of channels of x */
+    POSITIONS_MOST = 1 << 20, /* of the output */
+    LINES_MOST = 65535,       /* positions of x in L1 */
+    PLANE_MOST = 1 << 26,     /* positions of x: bytes between groups fit in 32 bits */
+    GAP_MOST = 65535,         /* blocks between the groups of channels of x */
 };
 
 static int64_t up16(int64_t n)
@@ -65,6 +65,7 @@ bool op_window_close(struct op_window *w)
            w->stride_w <= STRIDE_MOST && w->stride_h <= STRIDE_MOST && w->filter_w <= PAD_MOST &&
            w->filter_h <= PAD_MOST && w->dilation_w <= PAD_MOST && w->dilation_h <= PAD_MOST &&
            w->width * span_h <= LINES_MOST && w->width * w->height <= PLANE_MOST &&
+           w->out_width <= SIZE_MOST && w->out_height <= SIZE_MOST &&
            w->out_width * w->out_height <= POSITIONS_MOST;
 }
 
@@ -343,6 +344,9 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
     const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
+    if (p.positions > GAP_MOST) {
+        return false;
+    }
     for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
         for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {

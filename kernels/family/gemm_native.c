@@ -82,8 +82,8 @@ leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm,
                                .stride_h = 1,
                                .dilation_w = 1,
                                .dilation_h = 1};
-    *taken = fits(plan, gemm, &type) && op_window_close(&window) && gemm->b.dim[0] <= UINT16_MAX &&
-             gemm->b.dim[1] <= UINT16_MAX;
+    *taken = fits(plan, gemm, &type) && op_window_close(&window) && op_window_is_flat(&window) &&
+             gemm->b.dim[0] <= UINT16_MAX && gemm->b.dim[1] <= UINT16_MAX;
     if (!*taken) {
         return LEO_OK;
     }
