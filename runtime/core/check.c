@@ -97,6 +97,14 @@ static void append_flag(struct rt_text *text, const struct rt_fault *fault,
 {
     const struct side at = {check->pc, check->caller, LEO_PIPE_S};
     append_side(text, fault, at);
+    if (check->kind == LEO_CHECK_KIND_RAISED) {
+        rt_text_append(text,
+                       ": flag %u %s was raised %llu time%s more than it was waited for with "
+                       "leo_cross_wait (wait_flag_dev)",
+                       check->event, rt_fault_raiser(fault, check), (ull)check->bytes,
+                       check->bytes == 1 ? "" : "s");
+        return;
+    }
     rt_text_append(text, ": flag (%s, %s, %llu)", rt_fault_pipe(check->unit),
                    rt_fault_pipe(check->other_unit), (ull)check->addr);
 }

@@ -29,8 +29,7 @@ static const char *kind_name(const struct rt_fault *fault, uint64_t core)
     return leo_core_kind_name(rt_core_kind(fault->kernel, &fault->device->caps, (unsigned)core));
 }
 
-/* Whose sets the flag needs. */
-static const char *from_whom(const struct rt_fault *fault, const struct leo_check_record *wait)
+const char *rt_fault_raiser(const struct rt_fault *fault, const struct leo_check_record *wait)
 {
     bool vector = strcmp(kind_name(fault, wait->core), "vector") == 0;
     switch (wait->other_unit) {
@@ -120,7 +119,7 @@ void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
         rt_text_append(text, "\n  block %u (%s core %u): wait_flag_dev", wait->block,
                        kind_name(fault, wait->core), wait->core);
         append_line(text, fault, wait->pc, wait->caller);
-        rt_text_append(text, ": flag %u %s; ", wait->event, from_whom(fault, wait));
+        rt_text_append(text, ": flag %u %s; ", wait->event, rt_fault_raiser(fault, wait));
         append_missing(text, fault, wait);
     }
     if (all > done->checks) {

@@ -43,6 +43,8 @@ void rt_fault_caller(struct rt_text *text, struct rt_image *image, uint64_t pc, 
 void rt_fault_instruction(struct rt_text *text, const struct rt_fault *fault);
 
 /* deadlock.c */
+/** "of its cube core": whose sets the flag of a record needs. */
+const char *rt_fault_raiser(const struct rt_fault *fault, const struct leo_check_record *wait);
 /** Cores that wait for each other, a line each. */
 void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
                       const struct leo_drv_completion *done);

@@ -96,9 +96,11 @@ static void join(const struct sim_check_cross *cross, struct sim_remote *to,
     }
 }
 
-void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned mode, unsigned flag)
+void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned mode, unsigned flag,
+                         uint64_t pc)
 {
     struct sim_check_cross *cross = &check->cross;
+    cross->pc[mode][flag] = (uint32_t)pc;
     struct sim_picture *picture = add_picture(cross, &cross->set[mode][flag]);
     const struct sim_order *order = &check->order;
     check->syncs++;

@@ -44,6 +44,7 @@ struct sim_check_cross {
     unsigned cores;
     struct sim_remote *now; /**< counted; NULL = nothing yet */
     struct sim_pictures set[LEO_CROSS_COUNT][SIM_CHECK_CROSS_FLAGS];
+    uint32_t pc[LEO_CROSS_COUNT][SIM_CHECK_CROSS_FLAGS]; /**< link address of the last set */
     struct sim_pictures raised[LEO_CROSS_COUNT][SIM_CHECK_CROSS_FLAGS];
     struct sim_remote **old; /**< that notes still refer to */
     size_t olds, old_capacity;
@@ -58,7 +59,8 @@ void sim_check_cross_learn(struct sim_check *check, const struct sim_picture *pi
                            unsigned from);
 
 /** The core's pipe has been told to set a flag. */
-void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned mode, unsigned flag);
+void sim_check_cross_set(struct sim_check *check, enum leo_pipe pipe, unsigned mode, unsigned flag,
+                         uint64_t pc);
 /** It has waited for one. */
 void sim_check_cross_wait(struct sim_check *check, unsigned mode, unsigned flag);
 

@@ -35,7 +35,8 @@ bool sim_core_cross_set(struct sim_core *core, const struct sim_op *op)
     }
     core->cross.set[cfg.mode][cfg.flag]++;
     if (core->check) {
-        sim_check_cross_set(core->check, (enum leo_pipe)op->imm, cfg.mode, cfg.flag);
+        sim_check_cross_set(core->check, (enum leo_pipe)op->imm, cfg.mode, cfg.flag,
+                            op->pc - LEO_MAP_IMAGE);
     }
     log_cross(core, op, SIM_TIME_POST, op->imm, cfg.mode, cfg.flag);
     return true;

@@ -33,17 +33,6 @@ static void add(struct sets *sets, uint32_t set, unsigned core, uint32_t block,
     }
 }
 
-void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core)
-{
-    bool side = core->kind == LEO_CORE_KIND_VECTOR;
-    for (unsigned flag = 0; flag < SIM_CROSS_FLAGS; flag++) {
-        uint32_t set = core->cross.set[LEO_CROSS_ALL][flag];
-        uint32_t *least = &kernel->ended_set[side][flag];
-        *least = kernel->ended[side] == 0 || set < *least ? set : *least;
-    }
-    kernel->ended[side]++;
-}
-
 static enum leo_check_kind state_of(const struct sim_scheduler *scheduler, unsigned id)
 {
     const struct sim_slot *slot = &scheduler->slot[id];
@@ -73,7 +62,7 @@ static void look_at_team(const struct sim_scheduler *scheduler, const struct sim
         }
     }
     if (kernel->ended[side]) {
-        add(sets, kernel->ended_set[side][flag], LEO_NO_CORE, LEO_NO_BLOCK, LEO_CHECK_KIND_RETURNED,
+        add(sets, kernel->all[side][flag].set, LEO_NO_CORE, LEO_NO_BLOCK, LEO_CHECK_KIND_RETURNED,
             1);
     }
     if (kernel->next_block < kernel->body.block_num) {

@@ -459,7 +459,7 @@ static void close_block(struct sim_scheduler *scheduler, unsigned id)
         sim_tape_end(scheduler->tape, id, slot->queue, slot->block,
                      member_of(scheduler, kernel, id));
     }
-    sim_cross_keep(kernel, &scheduler->cores->core[id]);
+    sim_cross_keep(scheduler, kernel, id);
     uint64_t end_ps = sim_cores_ps(scheduler, stats->end);
     kernel->last_end_ps = end_ps > kernel->last_end_ps ? end_ps : kernel->last_end_ps;
     sim_time_log_finish(&scheduler->cores->core[id].log);
@@ -509,6 +509,9 @@ static void free_core(struct sim_scheduler *scheduler, unsigned id)
             return;
         }
     }
+    if (kernel->group_vectors) {
+        sim_cross_end_group(scheduler, scheduler->slot[id].queue, member, count);
+    }
     for (unsigned i = 0; i < count; i++) {
         scheduler->slot[member[i]].state = SIM_CORE_FREE;
     }
@@ -527,6 +530,7 @@ void sim_kernel_block_end(struct sim_scheduler *scheduler, unsigned id)
     sim_image_release(kernel->image);
     kernel->image = NULL;
     give_team(scheduler, kernel);
+    sim_cross_end(scheduler, (unsigned)(stream - scheduler->stream));
     sim_checks_finish(stream);
     sim_stream_end(stream, kernel->last_end_ps + sim_ps_from_ns(scheduler->config->complete_ns));
 }

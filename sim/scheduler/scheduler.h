@@ -32,6 +32,13 @@ enum sim_task_state {
     SIM_TASK_DONE    /**< completes at end_ps, when the ring has room */
 };
 
+/** Of the cores of one side of a launch that have ended: a flag in mode ALL. */
+struct sim_cross_ended {
+    uint32_t set, taken; /**< fewest sets, and fewest waits, by one of them */
+    uint32_t block, pc;  /**< of the one with the fewest waits, and its set */
+    uint16_t core;
+};
+
 /** A kernel on its way through the cores. */
 struct sim_kernel {
     struct leo_sqe_kernel body;
@@ -44,7 +51,7 @@ struct sim_kernel {
     uint32_t group_vectors; /**< vector cores that run a block together with a cube core */
     unsigned team;          /**< for the event engine; SIM_NO_TEAM before the first block */
     uint32_t ended[2];      /**< blocks' cores that have ended, by side (vector) */
-    uint32_t ended_set[2][SIM_CROSS_FLAGS]; /**< fewest sets of a flag in mode ALL by one of them */
+    struct sim_cross_ended all[2][SIM_CROSS_FLAGS];
     uint64_t last_end_ps;
     double core_cycles, busy[LEO_PIPE_COUNT], stalled[LEO_PIPE_COUNT][SIM_TIME_STALLS];
     uint64_t gm_read, gm_write, l2_hits, hbm_read, hbm_write;
@@ -207,8 +214,13 @@ bool sim_polls_settle(struct sim_scheduler *scheduler);
 /** cross.c: cores that wait for flags of others go on if they were raised; those that wait for ever
  * end. `idle`: nothing else on the chip will ever happen. */
 void sim_cross_settle(struct sim_scheduler *scheduler, bool idle);
-/** The core's block has ended: its sets stay. */
-void sim_cross_keep(struct sim_kernel *kernel, const struct sim_core *core);
+/** cross_left.c: the block of core `id` has ended: its sets stay. */
+void sim_cross_keep(const struct sim_scheduler *scheduler, struct sim_kernel *kernel, unsigned id);
+/** For the checker: all cores of a group have ended, or of a launch. Flags that were raised for
+ * them and not waited for are findings. */
+void sim_cross_end_group(struct sim_scheduler *scheduler, unsigned queue, const unsigned *member,
+                         unsigned count);
+void sim_cross_end(struct sim_scheduler *scheduler, unsigned queue);
 
 /** Drops the kernel of a queue with the cores that run it. */
 void sim_kernel_abandon(struct sim_scheduler *scheduler, unsigned queue);

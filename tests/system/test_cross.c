@@ -243,6 +243,29 @@ static void waiting_for_ever_is_told(void)
     close_rig(&rig);
 }
 
+/* What nobody waits for would still be there for the next launch. */
+static void flags_left_are_told(void)
+{
+    static const struct {
+        int32_t mode;
+        const char *text;
+    } cases[] = {{1, "flag 7 of its cube core was raised 1 time more than it was waited for"},
+                 {0, "flag 8 of all vector cores was raised 1 time more than"}};
+    CU_ASSERT_FATAL(setenv("LEO_CHECK", "hazard", 1) == 0);
+    for (int i = 0; i < 2; i++) {
+        struct rig rig;
+        open_rig(&rig, 2);
+        const void *args[] = {&rig.out, &cases[i].mode};
+        CU_ASSERT_EQUAL(run(&rig, "left", 2, args, 2), LEO_ERR_FAULT);
+        expect_text("flag_left: block 0");
+        expect_text("at cross_kernels.c:");
+        expect_text(cases[i].text);
+        check_alive(&rig);
+        close_rig(&rig);
+    }
+    unsetenv("LEO_CHECK");
+}
+
 /* HW-CHIP-47, HW-CHIP-48 */
 static void another_fault_comes_first(void)
 {
@@ -307,6 +330,7 @@ static const struct leo_test tests[] = {
     {"turns_take_the_same_time_on_any_threads", turns_take_the_same_time_on_any_threads},
     {"a_group_may_have_one_vector_core", a_group_may_have_one_vector_core},
     {"waiting_for_ever_is_told", waiting_for_ever_is_told},
+    {"flags_left_are_told", flags_left_are_told},
     {"another_fault_comes_first", another_fault_comes_first},
     {"a_counter_holds_fifteen", a_counter_holds_fifteen},
     {"groups_share_the_chip", groups_share_the_chip},

@@ -122,7 +122,9 @@ __global__ __mix__(1, 1) void handed(__gm__ half *a, __gm__ float *slots, __gm__
         } else {
             leo_cross_wait(0);
             copy_gm_to_ubuf(rows, slot, 0, 1, TILE * 4 / 32, 0, 0);
-            leo_cross_set(LEO_CROSS_GROUP, PIPE_MTE2, 1);
+            if (t + 2 < tiles) {
+                leo_cross_set(LEO_CROSS_GROUP, PIPE_MTE2, 1);
+            }
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
             set_vector_mask(0, ~UINT64_C(0));
@@ -174,7 +176,7 @@ __global__ __mix__(1, 2) void late(__gm__ int64_t *out)
     if (leo_is_cube()) {
         leo_cross_wait(3);
         leo_cross_set(LEO_CROSS_GROUP, PIPE_FIX, 4);
-    } else if (get_subblockid() == 0) {
+    } else if (!leo_is_cube() && get_subblockid() == 0) {
         leo_cross_set(LEO_CROSS_GROUP, PIPE_MTE3, 3);
         leo_cross_wait(4);
     }
@@ -222,4 +224,17 @@ __global__ __vector__ void spin(__gm__ int64_t *out, int32_t times)
     for (volatile int i = 0; i < times; i++) {
     }
     out[get_block_idx() * 8] = times;
+}
+
+/* Raises flags that nobody waits for: `mode` 0 of all vector cores, else of the group. */
+__global__ __mix__(1, 2) void left(__gm__ int64_t *out, int32_t mode)
+{
+    if (leo_is_cube() && mode != 0) {
+        leo_cross_set(LEO_CROSS_GROUP, PIPE_FIX, 7);
+        out[get_block_idx() * 8] = 1;
+    } else if (!leo_is_cube() && mode == 0) {
+        leo_cross_set(LEO_CROSS_ALL, PIPE_MTE3, 8);
+    } else if (!leo_is_cube() && get_subblockid() == 0) {
+        leo_cross_wait(7);
+    }
 }
