@@ -8,7 +8,8 @@ file(GLOB LEO_DEVICE_COMPILER CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/cc/*.c
 set(LEO_DEVICE_FROM "" CACHE PATH "Build folder whose kernels this build takes; empty: it compiles them itself")
 
 # leo_device_program(<name> <source> <soc> <out var> [flag...] [DEPENDS file...]): compiles a kernel during the build and
-# embeds it. The files are generated ones that it includes. The out variable is what to add to a target of the same folder; it defines
+# embeds it. The files are generated ones that it includes. The out variable is what to add to a target of the same folder: a
+# C file, and the kernel it depends on. The C file defines
 #   extern const unsigned char <name>_elf[];   extern const size_t <name>_elf_bytes;
 function(leo_device_program name source soc out)
     cmake_parse_arguments(P "" "" "DEPENDS" ${ARGN})
