@@ -18,16 +18,6 @@ struct gru {
     struct gru_saved saved;
 };
 
-static int64_t step_of(const struct gru *l, int64_t k)
-{
-    return l->reverse ? l->rnn->steps - 1 - k : k;
-}
-
-static struct op_tensor gate(const struct op_tensor *gates, unsigned number, int64_t hidden)
-{
-    return op_view_slice(gates, gates->rank - 1, (int64_t)number * hidden, hidden);
-}
-
 static void forward_step(struct op_chain *chain, const struct gru *l, int64_t t,
                          const struct op_tensor *gx, const struct op_tensor *gh,
                          const struct op_tensor *before)
@@ -38,11 +28,11 @@ static void forward_step(struct op_chain *chain, const struct gru *l, int64_t t,
                            h = op_view_select(&s->h, 0, t);
     const struct op_tensor *const sums[] = {&r, &z};
     for (unsigned k = 0; k < 2; k++) {
-        const struct op_tensor a = gate(gx, k, l->rnn->hidden), b = gate(gh, k, l->rnn->hidden);
+        const struct op_tensor a = rnn_gate(l->rnn, gx, k), b = rnn_gate(l->rnn, gh, k);
         OP_CHAIN_CALL(chain, "RnnSumSigmoid", op_value_tensor(&a), op_value_tensor(&b),
                       op_value_tensor(sums[k]));
     }
-    const struct op_tensor a = gate(gx, 2, l->rnn->hidden), b = gate(gh, 2, l->rnn->hidden);
+    const struct op_tensor a = rnn_gate(l->rnn, gx, 2), b = rnn_gate(l->rnn, gh, 2);
     op_chain_copy(chain, &hn, &b);
     OP_CHAIN_CALL(chain, "RnnNew", op_value_tensor(&a), op_value_tensor(&r), op_value_tensor(&b),
                   op_value_tensor(&n));
@@ -60,7 +50,7 @@ static void forward(struct op_chain *chain, const struct gru *l)
     const struct op_scalar one = op_scalar_int(1);
     struct op_tensor h = l->h0;
     for (int64_t k = 0; k < l->rnn->steps; k++) {
-        const int64_t t = step_of(l, k);
+        const int64_t t = rnn_step(l->rnn, l->reverse, k);
         const struct op_tensor gx = op_view_select(&input, 0, t);
         op_chain_matmul(chain, &h, &wh, &gh);
         if (l->w.bh.addr) {
@@ -80,11 +70,10 @@ static void backward_step(struct op_chain *chain, const struct gru *l, int64_t t
     const struct gru_saved *s = &l->saved;
     const struct op_tensor r = op_view_select(&s->r, 0, t), z = op_view_select(&s->z, 0, t),
                            n = op_view_select(&s->n, 0, t), hn = op_view_select(&s->hn, 0, t);
-    const int64_t hidden = l->rnn->hidden;
-    const struct op_tensor dr = gate(dgx, 0, hidden), dz = gate(dgx, 1, hidden),
-                           dn = gate(dgx, 2, hidden), dhn = gate(dgh, 2, hidden),
-                           both = op_view_slice(dgx, 1, 0, 2 * hidden),
-                           both_h = op_view_slice(dgh, 1, 0, 2 * hidden);
+    const struct op_tensor dr = rnn_gate(l->rnn, dgx, 0), dz = rnn_gate(l->rnn, dgx, 1),
+                           dn = rnn_gate(l->rnn, dgx, 2), dhn = rnn_gate(l->rnn, dgh, 2),
+                           both = op_view_slice(dgx, 1, 0, 2 * l->rnn->hidden),
+                           both_h = op_view_slice(dgh, 1, 0, 2 * l->rnn->hidden);
     OP_CHAIN_CALL(chain, "RnnUpdateGrad", op_value_tensor(d), op_value_tensor(before),
                   op_value_tensor(&n), op_value_tensor(&z), op_value_tensor(&dz));
     OP_CHAIN_CALL(chain, "RnnNewGrad", op_value_tensor(d), op_value_tensor(&z), op_value_tensor(&n),
@@ -116,7 +105,7 @@ static void backward(struct op_chain *chain, const struct gru *l, const struct o
                            more = op_chain_temp_like(chain, OP_TYPE_F32, dh);
     const struct op_scalar one = op_scalar_int(1);
     for (int64_t k = rnn->steps; k-- > 0;) {
-        const int64_t t = step_of(l, k);
+        const int64_t t = rnn_step(l->rnn, l->reverse, k);
         const struct op_tensor gx = op_view_select(&dgx, 0, t), gh = op_view_select(&dgh, 0, t),
                                here = op_view_select(dy, 0, t), old = op_view_select(&before, 0, t),
                                z = op_view_select(&l->saved.z, 0, t);
@@ -141,14 +130,8 @@ static struct gru direction(struct op_chain *chain, const struct rnn *rnn,
 {
     struct gru l = {.rnn = rnn, .reverse = index % rnn->directions == 1, .x = *x};
     struct op_tensor *const all[] = {&l.saved.r, &l.saved.z, &l.saved.n, &l.saved.hn, &l.saved.h};
-    const int64_t shape[] = {rnn->batch, rnn->hidden};
     l.w = rnn_weights_of(rnn, rnn->params, index);
-    if (hx) {
-        l.h0 = op_view_select(hx, 0, index);
-    } else {
-        l.h0 = op_chain_temp(chain, rnn->type, 2, shape);
-        op_chain_fill(chain, &l.h0, 0);
-    }
+    l.h0 = rnn_first_state(chain, rnn, hx, index);
     for (unsigned k = 0; k < 5; k++) {
         *all[k] = rnn_saved(chain, rnn, op_call_value(chain->call, names[k])->tensors, index);
     }
@@ -186,7 +169,8 @@ static leo_status plan_forward(const struct op_call *call)
             const struct gru l = direction(&chain, &rnn, hx, index, &x, forward_names);
             forward(&chain, &l);
             rnn_join(&chain, &rnn, &l.saved.h, d, &out);
-            const struct op_tensor from = op_view_select(&l.saved.h, 0, step_of(&l, rnn.steps - 1)),
+            const struct op_tensor from = op_view_select(&l.saved.h, 0,
+                                                         rnn_step(&rnn, l.reverse, rnn.steps - 1)),
                                    to = op_view_select(hy, 0, index);
             op_chain_copy(&chain, &to, &from);
         }
@@ -208,26 +192,11 @@ static leo_status plan_backward(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor first = rnn_begin(&chain, &rnn),
-                           given = rnn_in_steps(&rnn, op_call_tensor(call, "dy"));
-    const int64_t wide[] = {rnn.steps, rnn.batch, rnn.directions * rnn.hidden};
-    struct op_tensor dy = given;
-    if (rnn.valid.rank) {
-        dy = op_chain_temp(&chain, rnn.type, 3, wide);
-        OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(&given), op_value_tensor(&rnn.valid),
-                      op_value_tensor(&dy));
-    }
+    const struct op_tensor first = rnn_begin(&chain, &rnn);
+    struct op_tensor dy = rnn_output_gradient(&chain, &rnn, op_call_tensor(call, "dy"));
     for (unsigned layer = rnn.layers; layer-- > 0;) {
-        struct op_tensor x = first;
-        if (layer) {
-            x = op_chain_temp(&chain, rnn.type, 3, wide);
-            for (unsigned d = 0; d < rnn.directions; d++) {
-                const struct op_tensor h =
-                    rnn_saved(&chain, &rnn, op_call_value(call, "h")->tensors,
-                              (layer - 1) * rnn.directions + d);
-                rnn_join(&chain, &rnn, &h, d, &x);
-            }
-        }
+        const struct op_tensor x =
+            rnn_layer_input(&chain, &rnn, layer, &first, op_call_value(call, "h")->tensors);
         const struct op_tensor dx = op_chain_temp_like(&chain, OP_TYPE_F32, &x);
         for (unsigned d = 0; d < rnn.directions; d++) {
             const unsigned index = layer * rnn.directions + d;

@@ -20,16 +20,6 @@ struct lstm {
     struct lstm_saved saved;
 };
 
-static int64_t step_of(const struct lstm *l, int64_t k)
-{
-    return l->reverse ? l->rnn->steps - 1 - k : k;
-}
-
-static struct op_tensor gate(const struct op_tensor *gates, unsigned number, int64_t hidden)
-{
-    return op_view_slice(gates, gates->rank - 1, (int64_t)number * hidden, hidden);
-}
-
 static void forward_step(struct op_chain *chain, const struct lstm *l, int64_t t,
                          const struct op_tensor *gates, const struct op_tensor *h_before,
                          const struct op_tensor *c_before)
@@ -42,7 +32,7 @@ static void forward_step(struct op_chain *chain, const struct lstm *l, int64_t t
                            tanhc = op_view_select(&s->tanhc, 0, t);
     const struct op_tensor *const outs[GATES] = {&i, &f, &g, &o};
     for (unsigned k = 0; k < GATES; k++) {
-        const struct op_tensor part = gate(gates, k, l->rnn->hidden);
+        const struct op_tensor part = rnn_gate(l->rnn, gates, k);
         OP_CHAIN_CALL(chain, functions[k], op_value_tensor(&part), op_value_tensor(outs[k]));
     }
     OP_CHAIN_CALL(chain, "RnnMulAdd", op_value_tensor(&f), op_value_tensor(c_before),
@@ -62,7 +52,7 @@ static void forward(struct op_chain *chain, const struct lstm *l)
     const struct op_scalar one = op_scalar_int(1);
     struct op_tensor h = l->h0, c = l->c0;
     for (int64_t k = 0; k < l->rnn->steps; k++) {
-        const int64_t t = step_of(l, k);
+        const int64_t t = rnn_step(l->rnn, l->reverse, k);
         const struct op_tensor given = op_view_select(&input, 0, t);
         op_chain_matmul(chain, &h, &wh, &gates);
         OP_CHAIN_CALL(chain, "Add", op_value_tensor(&gates), op_value_tensor(&given),
@@ -91,9 +81,8 @@ static void backward_step(struct op_chain *chain, const struct lstm *l, int64_t 
     const struct op_tensor i = op_view_select(&s->i, 0, t), f = op_view_select(&s->f, 0, t),
                            g = op_view_select(&s->g, 0, t), o = op_view_select(&s->o, 0, t),
                            tanhc = op_view_select(&s->tanhc, 0, t);
-    const int64_t hidden = l->rnn->hidden;
-    const struct op_tensor di = gate(dgates, 0, hidden), df = gate(dgates, 1, hidden),
-                           dg = gate(dgates, 2, hidden), d_o = gate(dgates, 3, hidden);
+    const struct op_tensor di = rnn_gate(l->rnn, dgates, 0), df = rnn_gate(l->rnn, dgates, 1),
+                           dg = rnn_gate(l->rnn, dgates, 2), d_o = rnn_gate(l->rnn, dgates, 3);
     OP_CHAIN_CALL(chain, "RnnTanhGradAdd", op_value_tensor(&b->dc_here),
                   op_value_tensor(&b->dh_here), op_value_tensor(&o), op_value_tensor(&tanhc),
                   op_value_tensor(&b->dc_here));
@@ -131,7 +120,7 @@ static void backward(struct op_chain *chain, const struct lstm *l, const struct 
     b->dh_here = op_chain_temp_like(chain, OP_TYPE_F32, &b->dh);
     b->dc_here = op_chain_temp_like(chain, OP_TYPE_F32, &b->dc);
     for (int64_t k = rnn->steps; k-- > 0;) {
-        const int64_t t = step_of(l, k);
+        const int64_t t = rnn_step(l->rnn, l->reverse, k);
         const struct op_tensor gates = op_view_select(&dgates, 0, t),
                                c = op_view_select(&c_before, 0, t);
         op_chain_copy(chain, &b->dh_here, &b->dh);
@@ -205,17 +194,9 @@ static struct lstm direction(struct op_chain *chain, const struct rnn *rnn,
                              const struct op_tensor *x, const char *const *names)
 {
     struct lstm l = {.rnn = rnn, .reverse = index % rnn->directions == 1, .x = *x};
-    const int64_t shape[] = {rnn->batch, rnn->hidden};
     l.w = rnn_weights_of(rnn, rnn->params, index);
-    struct op_tensor *const first[] = {&l.h0, &l.c0};
-    for (unsigned k = 0; k < 2; k++) {
-        if (state[k].addr) {
-            *first[k] = op_view_select(&state[k], 0, index);
-        } else {
-            *first[k] = op_chain_temp(chain, rnn->type, 2, shape);
-            op_chain_fill(chain, first[k], 0);
-        }
-    }
+    l.h0 = rnn_first_state(chain, rnn, state[0].addr ? &state[0] : NULL, index);
+    l.c0 = rnn_first_state(chain, rnn, state[1].addr ? &state[1] : NULL, index);
     l.saved = saved_of(chain, rnn, names, index);
     return l;
 }
@@ -242,7 +223,7 @@ static leo_status plan_forward(const struct op_call *call)
             const struct lstm l = direction(&chain, &rnn, state, index, &x, forward_names);
             forward(&chain, &l);
             rnn_join(&chain, &rnn, &l.saved.h, d, &out);
-            const int64_t last = step_of(&l, rnn.steps - 1);
+            const int64_t last = rnn_step(&rnn, l.reverse, rnn.steps - 1);
             for (unsigned k = 0; k < 2; k++) {
                 const struct op_tensor from = op_view_select(k ? &l.saved.c : &l.saved.h, 0, last),
                                        to = op_view_select(ends[k], 0, index);
@@ -263,29 +244,15 @@ static leo_status plan_backward(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor first = rnn_begin(&chain, &rnn), *dy_given = op_call_tensor(call, "dy");
+    const struct op_tensor first = rnn_begin(&chain, &rnn);
     const struct op_tensor *const dstate[] = {op_call_tensor(call, "dh"),
                                               op_call_tensor(call, "dc")};
     const struct op_tensor *const dprev[] = {op_call_tensor(call, "dhPrevOut"),
                                              op_call_tensor(call, "dcPrevOut")};
-    const int64_t wide[] = {rnn.steps, rnn.batch, rnn.directions * rnn.hidden};
-    struct op_tensor dy = dy_given ? rnn_in_steps(&rnn, dy_given) : (struct op_tensor){0};
-    if (rnn.valid.rank && dy_given) { // outputs of rows that are not there are constant
-        dy = op_chain_temp(&chain, rnn.type, 3, wide);
-        OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(dy_given), op_value_tensor(&rnn.valid),
-                      op_value_tensor(&dy));
-    }
+    struct op_tensor dy = rnn_output_gradient(&chain, &rnn, op_call_tensor(call, "dy"));
     for (unsigned layer = rnn.layers; layer-- > 0;) {
-        struct op_tensor x = first;
-        if (layer) {
-            x = op_chain_temp(&chain, rnn.type, 3, wide);
-            for (unsigned d = 0; d < rnn.directions; d++) {
-                const struct op_tensor h =
-                    rnn_saved(&chain, &rnn, op_call_value(call, "h")->tensors,
-                              (layer - 1) * rnn.directions + d);
-                rnn_join(&chain, &rnn, &h, d, &x);
-            }
-        }
+        const struct op_tensor x =
+            rnn_layer_input(&chain, &rnn, layer, &first, op_call_value(call, "h")->tensors);
         const struct op_tensor dx = op_chain_temp_like(&chain, OP_TYPE_F32, &x);
         for (unsigned d = 0; d < rnn.directions; d++) {
             const unsigned index = layer * rnn.directions + d;
@@ -382,15 +349,9 @@ static void dynamic_states(struct op_chain *chain, struct lstm *l)
 {
     static const char *const names[] = {"h0", "c0"};
     struct op_tensor *const first[] = {&l->h0, &l->c0};
-    const int64_t shape[] = {l->rnn->batch, l->rnn->hidden};
     for (unsigned k = 0; k < 2; k++) {
         const struct op_tensor *given = op_call_tensor(chain->call, names[k]);
-        if (given) {
-            *first[k] = two_dims(given);
-        } else {
-            *first[k] = op_chain_temp(chain, l->rnn->type, 2, shape);
-            op_chain_fill(chain, first[k], 0);
-        }
+        *first[k] = given ? two_dims(given) : rnn_first_state(chain, l->rnn, NULL, 0);
     }
     l->x = op_chain_dense(chain, l->rnn->type, &l->x);
 }

@@ -300,3 +300,58 @@ void rnn_join(struct op_chain *chain, const struct rnn *rnn, const struct op_ten
         op_chain_copy(chain, &part, h);
     }
 }
+
+int64_t rnn_step(const struct rnn *rnn, bool reverse, int64_t k)
+{
+    return reverse ? rnn->steps - 1 - k : k;
+}
+
+struct op_tensor rnn_gate(const struct rnn *rnn, const struct op_tensor *gates, unsigned number)
+{
+    return op_view_slice(gates, gates->rank - 1, (int64_t)number * rnn->hidden, rnn->hidden);
+}
+
+struct op_tensor rnn_first_state(struct op_chain *chain, const struct rnn *rnn,
+                                 const struct op_tensor *given, unsigned index)
+{
+    if (given) {
+        return op_view_select(given, 0, index);
+    }
+    const int64_t shape[] = {rnn->batch, rnn->hidden};
+    const struct op_tensor zeros = op_chain_temp(chain, rnn->type, 2, shape);
+    op_chain_fill(chain, &zeros, 0);
+    return zeros;
+}
+
+struct op_tensor rnn_layer_input(struct op_chain *chain, const struct rnn *rnn, unsigned layer,
+                                 const struct op_tensor *first, const struct op_tensor_list *h)
+{
+    if (layer == 0) {
+        return *first;
+    }
+    const int64_t wide[] = {rnn->steps, rnn->batch, rnn->directions * rnn->hidden};
+    const struct op_tensor x = op_chain_temp(chain, rnn->type, 3, wide);
+    for (unsigned d = 0; d < rnn->directions; d++) {
+        const struct op_tensor states = rnn_saved(chain, rnn, h, (layer - 1) * rnn->directions + d);
+        rnn_join(chain, rnn, &states, d, &x);
+    }
+    return x;
+}
+
+struct op_tensor rnn_output_gradient(struct op_chain *chain, const struct rnn *rnn,
+                                     const struct op_tensor *dy)
+{
+    if (!dy) {
+        return (struct op_tensor){0};
+    }
+    const struct op_tensor given = rnn_in_steps(rnn, dy);
+    if (!rnn->valid.rank) {
+        return given;
+    }
+    // Outputs of rows that are not there are constant.
+    const int64_t wide[] = {rnn->steps, rnn->batch, rnn->directions * rnn->hidden};
+    const struct op_tensor masked = op_chain_temp(chain, rnn->type, 3, wide);
+    OP_CHAIN_CALL(chain, "Mul", op_value_tensor(&given), op_value_tensor(&rnn->valid),
+                  op_value_tensor(&masked));
+    return masked;
+}

@@ -67,3 +67,18 @@ struct op_tensor rnn_in_steps(const struct rnn *rnn, const struct op_tensor *ten
 /** f32 copy of a gradient of the state, of zeros if NULL: [batch, hidden]. */
 struct op_tensor rnn_state_gradient(struct op_chain *chain, const struct rnn *rnn,
                                     const struct op_tensor *given, unsigned index);
+/** Which step is the k-th one of a direction. */
+int64_t rnn_step(const struct rnn *rnn, bool reverse, int64_t k);
+/** Gate `number` of gates that lie side by side. */
+struct op_tensor rnn_gate(const struct rnn *rnn, const struct op_tensor *gates, unsigned number);
+/** [batch, hidden]: the state layer and direction `index` begin with; zeros if none is given. */
+struct op_tensor rnn_first_state(struct op_chain *chain, const struct rnn *rnn,
+                                 const struct op_tensor *given, unsigned index);
+/** Backward: the input of a layer, which for the first one is `first`, for others the states `h` of
+ * the one before. */
+struct op_tensor rnn_layer_input(struct op_chain *chain, const struct rnn *rnn, unsigned layer,
+                                 const struct op_tensor *first, const struct op_tensor_list *h);
+/** The gradient of the output in steps, zeros where a packed sequence has no row; NULL gives a
+ * tensor without memory. */
+struct op_tensor rnn_output_gradient(struct op_chain *chain, const struct rnn *rnn,
+                                     const struct op_tensor *dy);
