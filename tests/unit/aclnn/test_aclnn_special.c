@@ -6,6 +6,7 @@
  * theirs in test_aclnn_pointwise; that layouts do not matter for such values either,
  * test_aclnn_layouts says of all rows.
  */
+#include "line_ref.h"
 #include "rig.h"
 
 #include <math.h>
@@ -13,354 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH = 37, ROWS = 24, MOST = 3 }; // Topk and Kthvalue take MOST
-
-/* A line and what an operator makes of it: values, and the places they come from. */
-struct line {
-    const double *x;
-    int count;
-    double value[LENGTH], second[LENGTH];
-    int place[LENGTH];
-};
+enum { LENGTH = LINE_LENGTH, ROWS = 24 };
 
 static bool is_float(enum op_type type)
 {
     return type <= OP_TYPE_F64;
 }
-
-/* ---- references ---- */
-
-/* NaN is the largest, as in PyTorch; equal ones keep their order. */
-static int compare_numbers(double a, double b)
-{
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) - isnan(b);
-    }
-    return (a > b) - (a < b);
-}
-
-static void order(struct line *l, bool descending)
-{
-    for (int i = 0; i < l->count; i++) {
-        int at = i;
-        for (; at > 0; at--) {
-            const int sign = compare_numbers(l->x[i], l->value[at - 1]);
-            if (descending ? sign <= 0 : sign >= 0) {
-                break;
-            }
-            l->value[at] = l->value[at - 1];
-            l->place[at] = l->place[at - 1];
-        }
-        l->value[at] = l->x[i];
-        l->place[at] = i;
-    }
-}
-
-static void sort(struct line *l)
-{
-    order(l, false);
-}
-
-static void top(struct line *l)
-{
-    order(l, true);
-}
-
-static void kth(struct line *l)
-{
-    order(l, false);
-    l->value[0] = l->value[MOST - 1];
-    l->place[0] = l->place[MOST - 1];
-}
-
-/* The middle of those that are numbers; NaN first if it wins. */
-static void middle(struct line *l, bool skip)
-{
-    int numbers = 0;
-    order(l, false);
-    for (int i = 0; i < l->count; i++) {
-        numbers += !isnan(l->value[i]);
-    }
-    const int at = numbers == l->count ? (l->count - 1) / 2
-                   : !skip             ? numbers
-                   : numbers           ? (numbers - 1) / 2
-                                       : 0;
-    l->value[0] = l->value[at];
-    l->place[0] = l->place[at];
-}
-
-static void median(struct line *l)
-{
-    middle(l, false);
-}
-
-static void nan_median(struct line *l)
-{
-    middle(l, true);
-}
-
-static bool wins(double now, double best, bool largest)
-{
-    return !isnan(best) && (isnan(now) || (largest ? now > best : now < best));
-}
-
-static void scan_extreme(struct line *l, bool largest)
-{
-    int best = 0;
-    for (int i = 0; i < l->count; i++) {
-        // The last of equal ones.
-        best = wins(l->x[i], l->x[best], largest) || l->x[i] == l->x[best] ||
-                       (isnan(l->x[i]) && isnan(l->x[best]))
-                   ? i
-                   : best;
-        l->value[i] = l->x[best];
-        l->place[i] = best;
-    }
-}
-
-static void cummax(struct line *l)
-{
-    scan_extreme(l, true);
-}
-
-static void cummin(struct line *l)
-{
-    scan_extreme(l, false);
-}
-
-static void extreme(struct line *l, bool largest)
-{
-    int best = 0;
-    for (int i = 1; i < l->count; i++) {
-        best = wins(l->x[i], l->x[best], largest) ? i : best;
-    }
-    l->value[0] = l->x[best];
-    l->place[0] = best;
-}
-
-static void largest(struct line *l)
-{
-    extreme(l, true);
-}
-
-static void smallest(struct line *l)
-{
-    extreme(l, false);
-}
-
-static void cumsum(struct line *l)
-{
-    double sum = 0;
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = sum += l->x[i];
-    }
-    l->second[0] = sum / l->count;
-}
-
-static void cumprod(struct line *l)
-{
-    double product = 1;
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = product *= l->x[i];
-    }
-}
-
-static void sum(struct line *l)
-{
-    cumsum(l);
-    l->value[0] = l->value[l->count - 1];
-}
-
-static void mean(struct line *l)
-{
-    cumsum(l);
-    l->value[0] = l->second[0];
-}
-
-static void prod(struct line *l)
-{
-    cumprod(l);
-    l->value[0] = l->value[l->count - 1];
-}
-
-static void nansum(struct line *l)
-{
-    double total = 0;
-    for (int i = 0; i < l->count; i++) {
-        total += isnan(l->x[i]) ? 0 : l->x[i];
-    }
-    l->value[0] = total;
-}
-
-static void truth(struct line *l)
-{
-    bool all = true, any = false;
-    for (int i = 0; i < l->count; i++) {
-        all = all && l->x[i] != 0;
-        any = any || l->x[i] != 0;
-    }
-    l->value[0] = all;
-    l->second[0] = any;
-}
-
-static void any(struct line *l)
-{
-    truth(l);
-    l->value[0] = l->second[0];
-}
-
-static void norm(struct line *l)
-{
-    double squares = 0;
-    for (int i = 0; i < l->count; i++) {
-        squares += l->x[i] * l->x[i];
-    }
-    l->value[0] = sqrt(squares);
-}
-
-static void var(struct line *l)
-{
-    cumsum(l);
-    const double middle_of = l->second[0];
-    double squares = 0;
-    for (int i = 0; i < l->count; i++) {
-        squares += (l->x[i] - middle_of) * (l->x[i] - middle_of);
-    }
-    l->value[0] = squares / (l->count - 1);
-    l->second[0] = middle_of;
-}
-
-static void deviation(struct line *l)
-{
-    var(l);
-    l->value[0] = sqrt(l->value[0]);
-}
-
-static double log_sum_exp(const struct line *l)
-{
-    double most = -INFINITY, total = 0;
-    for (int i = 0; i < l->count; i++) {
-        most = isnan(l->x[i]) || l->x[i] > most ? l->x[i] : most;
-    }
-    const double shift = isfinite(most) ? most : 0;
-    for (int i = 0; i < l->count; i++) {
-        total += exp(l->x[i] - shift);
-    }
-    return log(total) + shift;
-}
-
-static void logsumexp(struct line *l)
-{
-    l->value[0] = log_sum_exp(l);
-}
-
-/* x - max - log(sum(e^(x - max))), so that an infinite maximum is none. */
-static void log_softmax(struct line *l)
-{
-    double most = -INFINITY, total = 0;
-    for (int i = 0; i < l->count; i++) {
-        most = isnan(l->x[i]) || l->x[i] > most ? l->x[i] : most;
-    }
-    for (int i = 0; i < l->count; i++) {
-        total += exp(l->x[i] - most);
-    }
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = l->x[i] - most - log(total);
-    }
-}
-
-static void softmax(struct line *l)
-{
-    log_softmax(l);
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = exp(l->value[i]);
-    }
-}
-
-/* Of gradOutput and output, which are the same here: y (g - sum(g y)). */
-static void softmax_gradient(struct line *l)
-{
-    double total = 0;
-    for (int i = 0; i < l->count; i++) {
-        total += l->x[i] * l->x[i];
-    }
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = l->x[i] * (l->x[i] - total);
-    }
-}
-
-/* g - e^y sum(g). */
-static void log_softmax_gradient(struct line *l)
-{
-    cumsum(l);
-    const double total = l->value[l->count - 1];
-    for (int i = 0; i < l->count; i++) {
-        l->value[i] = l->x[i] - exp(l->x[i]) * total;
-    }
-}
-
-/* SUMS: where finite numbers overflow depends on the order of sums, so the largest are left out. */
-enum { EXACT = 0, SUMS = 1, FLOATS = 2, WHOLE = 4 /* all elements are one line */ };
-
-static const struct reference {
-    const char *row;
-    void (*make)(struct line *line);
-    int made; /**< elements a line gives; 0: as many as it has */
-    unsigned how;
-} references[] = {
-    {"All", truth, 1, EXACT},
-    {"Amax", largest, 1, EXACT},
-    {"Amin", smallest, 1, EXACT},
-    {"Any", any, 1, EXACT},
-    {"ArgMax", largest, 1, EXACT},
-    {"ArgMin", smallest, 1, EXACT},
-    {"Cummax", cummax, 0, EXACT},
-    {"Cummin", cummin, 0, EXACT},
-    {"Cumprod", cumprod, 0, SUMS | FLOATS},
-    {"Cumsum", cumsum, 0, SUMS | FLOATS},
-    {"Kthvalue", kth, 1, EXACT},
-    {"LinalgVectorNorm", norm, 1, SUMS | FLOATS},
-    {"LogSoftmax", log_softmax, 0, SUMS | FLOATS},
-    {"LogSoftmaxBackward", log_softmax_gradient, 0, SUMS | FLOATS},
-    {"LogSumExp", logsumexp, 1, SUMS | FLOATS},
-    {"Max", largest, 1, WHOLE},
-    {"MaxDim", largest, 1, EXACT},
-    {"Mean", mean, 1, SUMS | FLOATS},
-    {"Median", median, 1, WHOLE},
-    {"MedianDim", median, 1, EXACT},
-    {"Min", smallest, 1, WHOLE},
-    {"MinDim", smallest, 1, EXACT},
-    {"NanMedian", nan_median, 1, WHOLE},
-    {"NanMedianDim", nan_median, 1, EXACT},
-    {"Norm", norm, 1, SUMS | FLOATS},
-    {"Prod", prod, 1, SUMS | FLOATS | WHOLE},
-    {"ProdDim", prod, 1, SUMS | FLOATS},
-    {"ReduceNansum", nansum, 1, SUMS},
-    {"ReduceSum", sum, 1, SUMS},
-    {"Softmax", softmax, 0, SUMS | FLOATS},
-    {"SoftmaxBackward", softmax_gradient, 0, SUMS | FLOATS},
-    {"Sort", sort, 0, EXACT},
-    {"Std", deviation, 1, SUMS | FLOATS},
-    {"StdMeanCorrection", deviation, 1, SUMS | FLOATS},
-    {"Topk", top, MOST, EXACT},
-    {"TopkV2", top, MOST, EXACT},
-    {"Var", var, 1, SUMS | FLOATS},
-    {"VarCorrection", var, 1, SUMS | FLOATS},
-    {"VarMean", var, 1, SUMS | FLOATS},
-};
-enum { REFERENCES = sizeof(references) / sizeof(references[0]) };
-
-static const struct reference *find_reference(const char *row)
-{
-    for (unsigned i = 0; i < REFERENCES; i++) {
-        if (strcmp(references[i].row, row) == 0) {
-            return &references[i];
-        }
-    }
-    return NULL;
-}
-
-/* ---- calls ---- */
 
 static double special(enum op_type type, unsigned number, bool sums)
 {
@@ -406,7 +65,7 @@ static void fill(struct rig_tensor *tensor, bool sums)
 /* One call: the lines, the values made of them, and what comes with those. */
 struct call {
     const struct op_test_row *row;
-    const struct reference *reference;
+    const struct line_reference *reference;
     union op_test_arg args[16];
     struct rig_tensor in, outs[2];
     bool is_place[2];
@@ -420,7 +79,7 @@ static enum op_type type_of_output(const struct call *call, const struct op_test
     if (call->is_place[call->outputs]) {
         return OP_TYPE_I64;
     }
-    if (call->reference->how & SUMS && !is_float(own)) {
+    if (call->reference->how & LINE_SUMS && !is_float(own)) {
         return OP_TYPE_I64;
     }
     const bool truths = strcmp(call->row->name, "All") == 0 || strcmp(call->row->name, "Any") == 0;
@@ -441,7 +100,7 @@ static union op_test_arg plain_arg(const struct call *call, const struct op_test
     } else if (strcmp(param->code, "dtype") == 0) {
         arg.type = rig_acl_type(is_float(call->in.type) ? call->in.type : OP_TYPE_I64);
     } else if (strcmp(param->name, "k") == 0) {
-        arg.integer = MOST;
+        arg.integer = LINE_MOST;
     } else {
         static const char *const ones[] = {"dim",    "correction", "unbiased",
                                            "stable", "largest",    "sorted"};
@@ -453,12 +112,12 @@ static union op_test_arg plain_arg(const struct call *call, const struct op_test
 }
 
 static void prepare(struct call *call, const struct op_test_row *row,
-                    const struct reference *reference, struct rig_tensor in)
+                    const struct line_reference *reference, struct rig_tensor in)
 {
     *call = (struct call){.row = row, .reference = reference, .in = in};
     const int64_t made = reference->made ? reference->made : LENGTH;
     const int64_t dim[] = {ROWS, made};
-    const bool whole = reference->how & WHOLE;
+    const bool whole = reference->how & LINE_WHOLE;
     for (unsigned i = 0; i < row->param_count; i++) {
         const struct op_test_param *param = &row->params[i];
         if (strcmp(param->code, "T") != 0) {
@@ -521,7 +180,7 @@ static bool same(double got, double want, enum op_type type, bool exact)
 
 static bool compare(struct call *call, const double *x, int64_t row)
 {
-    const struct reference *reference = call->reference;
+    const struct line_reference *reference = call->reference;
     struct line line = {.x = x, .count = LENGTH};
     reference->make(&line);
     const int made = reference->made ? reference->made : LENGTH;
@@ -529,14 +188,14 @@ static bool compare(struct call *call, const double *x, int64_t row)
         for (unsigned o = 0; o < call->outputs; o++) {
             struct rig_tensor *out = &call->outs[o];
             const bool place = call->is_place[o];
-            const int64_t at = reference->how & WHOLE ? 0 : row * made + k;
+            const int64_t at = reference->how & LINE_WHOLE ? 0 : row * made + k;
             const double got = rig_get_d(rig_tensor_at(out, at), out->type);
             const double want = place ? line.place[k] : o ? line.second[k] : line.value[k];
             // Which of equal elements was taken need not be the same.
             const bool as_good = place && got >= 0 && got < LENGTH &&
-                                 compare_numbers(x[(int)got], x[line.place[k]]) == 0 &&
+                                 line_compare(x[(int)got], x[line.place[k]]) == 0 &&
                                  strcmp(call->row->name, "Sort") != 0;
-            if (!as_good && !same(got, want, out->type, !(reference->how & SUMS))) {
+            if (!as_good && !same(got, want, out->type, !(reference->how & LINE_SUMS))) {
                 fprintf(stderr, "%s, %s, line %lld, %s[%d] is %g, it must be %g\n", call->row->name,
                         rig_type_name(call->in.type), (long long)row,
                         o ? "second result" : "result", k, got, want);
@@ -548,12 +207,13 @@ static bool compare(struct call *call, const double *x, int64_t row)
     return true;
 }
 
-static void run(const struct op_test_row *row, const struct reference *reference, enum op_type type)
+static void run(const struct op_test_row *row, const struct line_reference *reference,
+                enum op_type type)
 {
     static const int64_t dim[] = {ROWS, LENGTH};
-    const bool whole = reference->how & WHOLE;
+    const bool whole = reference->how & LINE_WHOLE;
     struct rig_tensor lines = rig_tensor_make(type, 2, dim, RIG_DENSE, 1);
-    fill(&lines, reference->how & SUMS);
+    fill(&lines, reference->how & LINE_SUMS);
     for (int64_t r = 0; r < (whole ? ROWS : 1); r++) {
         struct rig_tensor in = lines;
         struct call call;
@@ -583,13 +243,13 @@ static void run(const struct op_test_row *row, const struct reference *reference
     rig_tensor_free(&lines);
 }
 
-static uint32_t types_of(const struct op_test_row *row, const struct reference *reference)
+static uint32_t types_of(const struct op_test_row *row, const struct line_reference *reference)
 {
     uint32_t types = row->params[0].types[rig_chip()] & ~(1u << OP_TYPE_C64 | 1u << OP_TYPE_C128);
     for (unsigned type = OP_TYPE_I8; type < OP_TYPES; type++) {
         // Sums of 64 bits wrap, which double does not.
         const bool without =
-            reference->how & FLOATS || (reference->how & SUMS && type == OP_TYPE_I64);
+            reference->how & LINE_FLOATS || (reference->how & LINE_SUMS && type == OP_TYPE_I64);
         types &= without ? ~(1u << type) : ~0u;
     }
     return types;
@@ -608,7 +268,7 @@ static void lines_have_their_references(void)
         if (!ours) {
             continue;
         }
-        const struct reference *reference = find_reference(row->name);
+        const struct line_reference *reference = line_reference_find(row->name);
         if (!reference) {
             fprintf(stderr, "%s has no reference in this test\n", row->name);
             CU_FAIL("no reference");
@@ -621,7 +281,7 @@ static void lines_have_their_references(void)
             }
         }
     }
-    CU_ASSERT_TRUE(cases > REFERENCES);
+    CU_ASSERT_TRUE(cases > 100);
 }
 
 int main(int argc, char **argv)
