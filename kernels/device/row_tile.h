@@ -95,21 +95,33 @@ OP_INLINE struct work lay_out(uint32_t type, uint64_t length, uint32_t most, boo
     return w;
 }
 
+/* Elements of a tile that fit into `room` bytes: buffers of whole pairs of rows, so that all begin
+ * at even ones. */
+OP_INLINE uint32_t fitting(const struct work *w, uint32_t room, uint32_t extra)
+{
+    enum { GRANULE = 128 };
+    const uint32_t each = (w->slots + 2) * w->unit + (w->narrow ? 8 : 0) + extra;
+    return op_min(room / each / GRANULE, REPEATS_MOST * 64 / GRANULE) * GRANULE;
+}
+
 /*
  * The work of programs that begin a tile's rows while the scalar unit reads the numbers of those
- * before. Inputs of f32 are worked on where they were loaded: there are three, if rows leave room.
+ * before. Inputs of f32 are worked on where they were loaded.
  * What the program needs beside lies at wide_b: a buffer of `extra` bytes an element, and `other`
  * bytes.
  */
 OP_INLINE struct work lay_out_ahead(uint32_t type, uint64_t length, uint32_t extra, uint32_t other)
 {
-    enum { GRANULE = 128 }; // elements: buffers begin at even rows
     struct work w = {.length = length, .type = type, .unit = type == OP_TYPE_F32 ? 4 : 2};
     const uint32_t room = LANES - other;
     w.narrow = w.unit == 2;
-    w.slots = w.narrow || length > room / (20 + extra) ? 2 : 3;
-    const uint32_t each = (w.narrow ? 16 : (w.slots + 2) * 4) + extra;
-    w.most = op_min(room / each / GRANULE, REPEATS_MOST * 64 / GRANULE) * GRANULE;
+    // Memory bounds f32, and the split chip's f16: two loads are on their way if rows leave room.
+    w.slots = w.narrow && __NPU_ARCH__ == 1001 ? 2 : 3;
+    w.most = fitting(&w, room, extra);
+    if (w.most < length) {
+        w.slots = 2;
+        w.most = fitting(&w, room, extra);
+    }
     const uint32_t bytes = w.most * w.unit, wide = w.narrow ? w.most * 4 : 0;
     uint32_t at = 0;
     for (uint32_t slot = 0; slot < w.slots; slot++, at += bytes) {
