@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOP = 512, MOST_FUNCTION = 16384, MOST_TRIES = 2048 };
+enum { MOST_LOOP = 512, MOST_FUNCTION = 16384, MOST_TRIES = 2048, MOST_TRIES_IN_TEXT = 8192 };
 
 /** What the search works with, and what it found. */
 struct search {
@@ -26,6 +26,7 @@ struct search {
     struct spin_path *path;
     struct spin_flow *flow;
     struct spin_targets targets;
+    unsigned tries; /**< of functions behind pointers */
     size_t capacity;
 };
 
@@ -269,7 +270,7 @@ static leo_status look_at_loop(struct search *search, size_t first, size_t last)
     do {
         status = look_at_turn(search, first, last);
     } while (status == LEO_OK && pick_next(search->path, search->targets.count) &&
-             ++tries < MOST_TRIES);
+             ++tries < MOST_TRIES && ++search->tries < MOST_TRIES_IN_TEXT);
     return status;
 }
 

@@ -70,6 +70,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t words = (bytes < 4096 ? bytes : 4096) / 4;
     fuzz_check(memory && sim_decoded_create(data, words * 4, TEXT_BASE, &text) == LEO_OK,
                "out of memory");
+    // What a table of functions would hold: places of the text.
+    uint64_t table[4] = {0};
+    for (size_t i = 0; i < 4 && words; i++) {
+        table[i] = TEXT_BASE + data[i] % words * 4;
+    }
+    fuzz_check(sim_decoded_find_spins(text, table, sizeof(table)) == LEO_OK, "out of memory");
     sim_scalar_reset(&scalar);
     scalar.owner = memory;
     scalar.env = &env;

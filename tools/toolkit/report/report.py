@@ -83,11 +83,22 @@ def what_if_classes(tasks):
     return bound
 
 
+def profiles_in(place):
+    """Folders PROF_* in a folder, and one below. Others may be removed meanwhile: the folder may be /tmp."""
+    found = []
+    for folder in [place, *place.iterdir()]:
+        try:
+            found += folder.glob("PROF_*")
+        except OSError:
+            continue
+    return found
+
+
 def relatives(profile):
     """The profiles of all ranks of the run: those beside this one whose collectives were in one of its groups."""
     groups = {row["group"] for row in profile.links}
     found = [profile]
-    for folder in {*profile.folder.parent.glob("PROF_*"), *profile.folder.parent.parent.glob("*/PROF_*")} if groups else ():
+    for folder in {*profile.folder.parent.glob("PROF_*"), *profiles_in(profile.folder.parent.parent)} if groups else ():
         if folder.resolve() != profile.folder.resolve() and (folder / "host" / "data" / "link.csv").exists():
             try:
                 other = Profile(folder)
@@ -168,7 +179,7 @@ def find(place):
     place = Path(place)
     if (place / "host").is_dir():
         return place
-    found = sorted([*place.glob("PROF_*"), *place.glob("*/PROF_*")], key=lambda path: path.stat().st_mtime)
+    found = sorted(profiles_in(place) if place.is_dir() else [], key=lambda path: path.stat().st_mtime)
     if not found:
         raise Error(f"{place}: no profile here: run with leo exec --profile {place}, or use torch_npu.profiler")
     return found[-1]
