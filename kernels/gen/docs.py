@@ -59,7 +59,7 @@ def table(tables):
              "(strides, offsets, overlaps against dense tensors, NaN, infinities and -0 among them) too; pointwise rows see every pair of special",
              "values, and reductions, scans, sorting and softmax have references for them (test_aclnn_special). How exact they are:",
              "[bounds](aclnn_bounds.md). Times: one call, all tensors of the shape named and full of zeros, simulated on both chips",
-             "(us) and on the host (us, both phases and the wait; two cores, others at work): `op_times` in tests/bench, kept in",
+             "(us) and on the host (us, both phases and the wait, the least of several runs; two cores, others at work): `op_times` in tests/bench, kept in",
              "[aclnn_times.csv](aclnn_times.csv). No times: the operator does not take tensors of one shape.",
              "", "| operator | what | types | header | test | shape | 910A | 910B1 | host |", "|---|---|---|---|---|---|---|---|---|"]
     sources, measured = c_tests(), times()
