@@ -218,8 +218,9 @@ void sim_lazy_products(struct sim_core *core)
 static bool continues(const struct sim_lazy *lazy, const struct sim_mmad *mmad)
 {
     const struct sim_mmad *first = &lazy->part[0];
-    return mmad->c == first->c && mmad->m == first->m && mmad->n == first->n && !mmad->zero &&
-           !mmad->bias && mmad->clamp == first->clamp && lazy->part[lazy->parts - 1].k % 16 == 0;
+    return mmad->type == first->type && mmad->c == first->c && mmad->m == first->m &&
+           mmad->n == first->n && !mmad->zero && !mmad->bias && mmad->clamp == first->clamp &&
+           lazy->part[lazy->parts - 1].k % 16 == 0;
 }
 
 /* Notes where an operand's fractals lie; false: some are in L0. */
@@ -313,7 +314,8 @@ void sim_lazy_multiply(struct sim_core *core, const struct sim_footprint *foot,
         mmad->clamp = mmad->type == LEO_MAD_F16F16 ? clamp_f16 : clamp_f32;
         mmad->user = core;
     }
-    if (core->lazy && mmad->type == LEO_MAD_F16F32 && !mmad->vector) {
+    const bool wide = mmad->type == LEO_MAD_F16F32 || mmad->type == LEO_MAD_BF16F32;
+    if (core->lazy && wide && !mmad->vector) {
         mmad->l1 = core->local[LEO_MEM_SPACE_L1].data;
         mmad->a_view = views_of(core, &foot->span[SIM_OPERAND_B], 0);
         mmad->b_view = views_of(core, &foot->span[SIM_OPERAND_C], 1);

@@ -82,23 +82,27 @@ static void transpose_one(uint8_t *dst, const uint8_t *src)
     transpose_b16(dst, 0, src, 0, 1);
 }
 
-static void widen(float *dst, const uint16_t *src, size_t count)
+/* brain: bf16, else f16. A constant where these are inlined. */
+static inline __attribute__((always_inline)) __m256 to_f32(__m128i half, const bool brain)
 {
-    for (size_t i = 0; i < count; i += 8) {
-        __m128i half;
-        memcpy(&half, src + i, sizeof(half));
-        _mm256_store_ps(dst + i, _mm256_cvtph_ps(half));
+    return brain ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16))
+                 : _mm256_cvtph_ps(half);
+}
+
+static inline __attribute__((always_inline)) void
+widen_rows(float *dst, size_t row_floats, const uint16_t *src, size_t rows, const bool brain)
+{
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t part = 0; part < 16; part += 8) {
+            __m128i half;
+            memcpy(&half, src + row * 16 + part, sizeof(half));
+            _mm256_store_ps(dst + row * row_floats + part, to_f32(half, brain));
+        }
     }
 }
 
-static void widen_rows(float *dst, size_t row_floats, const uint16_t *src)
-{
-    for (size_t row = 0; row < 16; row++) {
-        widen(dst + row * row_floats, src + row * 16, 16);
-    }
-}
-
-static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
+static inline __attribute__((always_inline)) void
+widen_turned(float *dst, size_t row_floats, const uint16_t *src, const bool brain)
 {
     for (unsigned part = 0; part < 2; part++) {
         __m256i out[8];
@@ -106,11 +110,41 @@ static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
 #pragma GCC unroll 8
         for (size_t j = 0; j < 8; j++) {
             _mm256_store_ps(dst + j * row_floats + part * 8,
-                            _mm256_cvtph_ps(_mm256_castsi256_si128(out[j])));
+                            to_f32(_mm256_castsi256_si128(out[j]), brain));
             _mm256_store_ps(dst + (j + 8) * row_floats + part * 8,
-                            _mm256_cvtph_ps(_mm256_extracti128_si256(out[j], 1)));
+                            to_f32(_mm256_extracti128_si256(out[j], 1), brain));
         }
     }
+}
+
+static void run_f16(float *dst, const uint16_t *src, size_t count)
+{
+    widen_rows(dst, 16, src, count / 16, false);
+}
+
+static void rows_f16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_rows(dst, row_floats, src, 16, false);
+}
+
+static void turned_f16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_turned(dst, row_floats, src, false);
+}
+
+static void run_bf16(float *dst, const uint16_t *src, size_t count)
+{
+    widen_rows(dst, 16, src, count / 16, true);
+}
+
+static void rows_bf16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_rows(dst, row_floats, src, 16, true);
+}
+
+static void turned_bf16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_turned(dst, row_floats, src, true);
 }
 
 static inline __attribute__((always_inline)) __m256 canonical(__m256 value)
@@ -267,10 +301,8 @@ static const struct sim_cube_kernel kernel = {
     .max_width = 1,
     .block_f32 = run_f32,
     .block_s16 = run_pairs,
-    .widen_f16 = widen,
-    .widen_rows_f16 = widen_rows,
+    .widen = {{run_f16, rows_f16, turned_f16}, {run_bf16, rows_bf16, turned_bf16}},
     .transpose = transpose_one,
-    .widen_transposed_f16 = widen_transposed,
 };
 
 static bool mmad(const struct sim_mmad *mmad)

@@ -143,31 +143,62 @@ static inline __m256i load_row(const uint16_t *src)
     return row;
 }
 
-static void widen(float *dst, const uint16_t *src, size_t count)
+/* brain: bf16, else f16. A constant where these are inlined. */
+static inline __attribute__((always_inline)) __m512 to_f32(__m256i half, const bool brain)
 {
-    for (size_t i = 0; i < count; i += 16) {
-        _mm512_store_ps(dst + i, _mm512_cvtph_ps(load_row(src + i)));
+    return brain ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))
+                 : _mm512_cvtph_ps(half);
+}
+
+static inline __attribute__((always_inline)) void
+widen_rows(float *dst, size_t row_floats, const uint16_t *src, size_t rows, const bool brain)
+{
+    for (size_t row = 0; row < rows; row++) {
+        _mm512_store_ps(dst + row * row_floats, to_f32(load_row(src + row * 16), brain));
     }
 }
 
-static void widen_rows(float *dst, size_t row_floats, const uint16_t *src)
-{
-#pragma GCC unroll 16
-    for (size_t row = 0; row < 16; row++) {
-        _mm512_store_ps(dst + row * row_floats, _mm512_cvtph_ps(load_row(src + row * 16)));
-    }
-}
-
-static void widen_transposed(float *dst, size_t row_floats, const uint16_t *src)
+static inline __attribute__((always_inline)) void
+widen_turned(float *dst, size_t row_floats, const uint16_t *src, const bool brain)
 {
     __m512i out[8];
     transpose_fractal(out, (const uint8_t *)src);
 #pragma GCC unroll 8
     for (size_t e = 0; e < 8; e++) {
-        _mm512_store_ps(dst + 2 * e * row_floats, _mm512_cvtph_ps(_mm512_castsi512_si256(out[e])));
+        _mm512_store_ps(dst + 2 * e * row_floats, to_f32(_mm512_castsi512_si256(out[e]), brain));
         _mm512_store_ps(dst + (2 * e + 1) * row_floats,
-                        _mm512_cvtph_ps(_mm512_extracti64x4_epi64(out[e], 1)));
+                        to_f32(_mm512_extracti64x4_epi64(out[e], 1), brain));
     }
+}
+
+static void run_f16(float *dst, const uint16_t *src, size_t count)
+{
+    widen_rows(dst, 16, src, count / 16, false);
+}
+
+static void rows_f16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_rows(dst, row_floats, src, 16, false);
+}
+
+static void turned_f16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_turned(dst, row_floats, src, false);
+}
+
+static void run_bf16(float *dst, const uint16_t *src, size_t count)
+{
+    widen_rows(dst, 16, src, count / 16, true);
+}
+
+static void rows_bf16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_rows(dst, row_floats, src, 16, true);
+}
+
+static void turned_bf16(float *dst, size_t row_floats, const uint16_t *src)
+{
+    widen_turned(dst, row_floats, src, true);
 }
 
 static inline __attribute__((always_inline)) __m512 canonical(__m512 value)
@@ -370,10 +401,8 @@ static const struct sim_cube_kernel kernel = {
     .max_width = MAX_WIDTH,
     .block_f32 = run_f32,
     .block_s16 = run_pairs,
-    .widen_f16 = widen,
-    .widen_rows_f16 = widen_rows,
+    .widen = {{run_f16, rows_f16, turned_f16}, {run_bf16, rows_bf16, turned_bf16}},
     .transpose = transpose_one,
-    .widen_transposed_f16 = widen_transposed,
 };
 
 static bool mmad(const struct sim_mmad *mmad)

@@ -85,7 +85,7 @@ static void run_half(const struct walk *walk, struct sim_cube_block *block, uint
         _Alignas(64) uint16_t old[256] = {0};
         for (unsigned w = 0; w < width; w++) {
             memcpy(old, c + w * c_column * 2, rows * 32);
-            walk->kernel->widen_f16(in + w * 256, old, 256);
+            walk->kernel->widen[SIM_CUBE_IN_F16].run(in + w * 256, old, 256);
         }
         block->init = in;
         block->init_row = 16;

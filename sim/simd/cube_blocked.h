@@ -22,20 +22,25 @@ struct sim_cube_block {
     bool hold;                    /**< c stays as it is unless all results are finite */
 };
 
+/** From a format of 16 bits to f32. */
+struct sim_cube_widen {
+    /** `count` elements, a multiple of 256. */
+    void (*run)(float *dst, const uint16_t *src, size_t count);
+    /** One fractal, its rows row_words apart. */
+    void (*rows)(float *dst, size_t row_words, const uint16_t *src);
+    /** One fractal, transposed: dst row p (row_words apart) = column p of src. */
+    void (*turned)(float *dst, size_t row_words, const uint16_t *src);
+};
+
 struct sim_cube_kernel {
     unsigned max_rows, max_width;
     /** Returns whether all results are finite. */
     bool (*block_f32)(unsigned rows, unsigned width, const struct sim_cube_block *block);
     /** Sums of products of s16 pairs, which wrap around; true. */
     bool (*block_s16)(unsigned rows, unsigned width, const struct sim_cube_block *block);
-    /** count f16 -> f32; count is a multiple of 256. */
-    void (*widen_f16)(float *dst, const uint16_t *src, size_t count);
     /** One transposed fractal of 16 x 16 b16: dst row p (32 bytes each) = column p of src. */
     void (*transpose)(uint8_t *dst, const uint8_t *src);
-    /** One f16 fractal to f32, its rows row_words apart. */
-    void (*widen_rows_f16)(float *dst, size_t row_words, const uint16_t *src);
-    /** One transposed f16 fractal to f32: dst row p (row_words apart) = column p of src. */
-    void (*widen_transposed_f16)(float *dst, size_t row_words, const uint16_t *src);
+    struct sim_cube_widen widen[2]; /**< by SIM_CUBE_IN_F16, SIM_CUBE_IN_BF16 */
 };
 
 bool sim_cube_blocked_mmad(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad);

@@ -10,7 +10,7 @@ static const uint8_t *fractal_at(const void *base, size_t index)
     return (const uint8_t *)base + index * FRACTAL_BYTES;
 }
 
-/** A fractal of f16 where it lies; `turned`: it is to be transposed first. */
+/** A fractal of 16-bit elements where it lies; `turned`: it is to be transposed first. */
 static const uint16_t *half_at(const void *base, size_t index, const struct sim_mmad *mmad,
                                const uint32_t *view, bool *turned)
 {
@@ -69,16 +69,16 @@ static const uint8_t *byte_fractal(const void *base, size_t row, uint32_t stride
     return buffer[tile % 2];
 }
 
-static void pack_a_views(const struct sim_cube_kernel *kernel, const struct sim_mmad *mmad,
+static void pack_a_views(const struct sim_cube_widen *widen, const struct sim_mmad *mmad,
                          size_t first, uint32_t tiles, float *dst)
 {
     for (uint32_t i = 0; i < tiles; i++) {
         bool turned;
         const uint16_t *from = half_at(mmad->a, first + i, mmad, mmad->a_view, &turned);
         if (turned) {
-            kernel->widen_transposed_f16(dst + (size_t)i * 256, 16, from);
+            widen->turned(dst + (size_t)i * 256, 16, from);
         } else {
-            kernel->widen_f16(dst + (size_t)i * 256, from, 256);
+            widen->run(dst + (size_t)i * 256, from, 256);
         }
     }
 }
@@ -88,19 +88,12 @@ static void pack_a_real(const struct sim_cube_kernel *kernel, const struct sim_m
 {
     const uint32_t tiles = columns_of(mmad->k, 16);
     const size_t first = (size_t)row * mmad->k1;
-    if (in == SIM_CUBE_IN_F16 && mmad->a_view) {
-        pack_a_views(kernel, mmad, first, tiles, dst);
-        return;
-    }
-    if (in == SIM_CUBE_IN_F16) {
-        kernel->widen_f16(dst, (const void *)fractal_at(mmad->a, first), (size_t)tiles * 256);
-        return;
-    }
-    if (in == SIM_CUBE_IN_BF16) {
-        const uint16_t *from = (const void *)fractal_at(mmad->a, first);
-        uint32_t *to = (void *)dst;
-        for (size_t i = 0; i < (size_t)tiles * 256; i++) {
-            to[i] = (uint32_t)from[i] << 16;
+    if (in == SIM_CUBE_IN_F16 || in == SIM_CUBE_IN_BF16) {
+        const struct sim_cube_widen *widen = &kernel->widen[in];
+        if (mmad->a_view) {
+            pack_a_views(widen, mmad, first, tiles, dst);
+        } else {
+            widen->run(dst, (const void *)fractal_at(mmad->a, first), (size_t)tiles * 256);
         }
         return;
     }
@@ -210,19 +203,9 @@ void sim_cube_pack_b(const struct sim_cube_kernel *kernel, const struct sim_mmad
     const uint16_t *from;
     switch (in) {
     case SIM_CUBE_IN_F16:
-        from = half_at(mmad->b, (size_t)tile * n1 + column, mmad, mmad->b_view, &turned);
-        (turned ? kernel->widen_rows_f16 : kernel->widen_transposed_f16)((void *)dst, row_words,
-                                                                         from);
-        break;
     case SIM_CUBE_IN_BF16:
-        kernel->transpose(buffer[0], fractal_at(mmad->b, (size_t)tile * n1 + column));
-        for (unsigned p = 0; p < 16; p++) {
-            for (unsigned j = 0; j < 16; j++) {
-                uint16_t bits;
-                memcpy(&bits, buffer[0] + p * 32 + j * 2, 2);
-                dst[p * row_words + j] = (uint32_t)bits << 16;
-            }
-        }
+        from = half_at(mmad->b, (size_t)tile * n1 + column, mmad, mmad->b_view, &turned);
+        (turned ? kernel->widen[in].rows : kernel->widen[in].turned)((void *)dst, row_words, from);
         break;
     case SIM_CUBE_IN_F32:
         for (uint32_t half = 0; half < 2 && tile * 16 + half * 8 < mmad->k; half++) {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A fractal of an operand of f16 that was not brought to L0 but is read where it lies in L1
+/* A fractal of an operand of f16 or bf16 that was not brought to L0 but is read where it lies in L1
  * (decision 37): its first byte there, a multiple of 32, and these bits. 0 = it is in L0. */
 enum { SIM_VIEW = 1, SIM_VIEW_TURNED = 2, SIM_VIEW_BITS = SIM_VIEW | SIM_VIEW_TURNED };
 
@@ -28,8 +28,8 @@ struct sim_mmad {
     const uint8_t *l1;               /**< what views count from */
     const uint32_t *a_view, *b_view; /**< of the fractals of a and b, in their order; NULL = all of
                                         them are in L0 */
-    /** What is added to the same C behind it: f16, of equal m and n; each k but the last one's is a
-     * multiple of 16. NULL = nothing. */
+    /** What is added to the same C behind it: f16 or bf16 as it is, of equal m and n, in f32; each
+     * k but the last one's is a multiple of 16. NULL = nothing. */
     const struct sim_mmad *next;
     /** With `next`: clamps results that are not finite behind each product, not only the last one;
      * NULL = they stay. */

@@ -94,12 +94,14 @@ struct buffers {
 
 /* Peak and mmad take turns, so that other load on the host meets both. */
 static double measure_mmad(const struct sim_simd_cube *cube, const struct buffers *at,
-                           struct peak *peak, uint32_t m, uint32_t n, uint32_t k)
+                           struct peak *peak, enum leo_mad type, const uint32_t tile[3])
 {
+    const uint32_t m = tile[0], n = tile[1], k = tile[2];
     struct sim_mmad mmad = {.c = at->l0c,
                             .a = at->l0a,
                             .b = at->l0b,
                             .zero = true,
+                            .type = type,
                             .m = m,
                             .n = n,
                             .k = k,
@@ -252,14 +254,17 @@ static void report(const char *name, const struct sim_simd_cube *cube, const str
         {128, 256, 64}, {256, 256, 64}, {128, 128, 256}, {64, 64, 64}, {100, 200, 50}};
     double speed[5], rates[3] = {0};
     for (int i = 0; i < 5; i++) {
-        speed[i] = measure_mmad(cube, at, peak, tiles[i][0], tiles[i][1], tiles[i][2]);
+        speed[i] = measure_mmad(cube, at, peak, LEO_MAD_F16F32, tiles[i]);
     }
+    const double brain = measure_mmad(cube, at, peak, LEO_MAD_BF16F32, tiles[0]);
     measure_moves(cube, at, rates);
     printf("%-8s fp32 FMA peak %.1f G/s a thread\n", name, peak->rate);
     for (int i = 0; i < 5; i++) {
         printf("%-8s mmad %ux%ux%u %.1f G/s, %.2f of peak\n", name, tiles[i][0], tiles[i][1],
                tiles[i][2], speed[i], speed[i] / peak->rate);
     }
+    printf("%-8s mmad of bf16 %ux%ux%u %.2f of peak\n", name, tiles[0][0], tiles[0][1], tiles[0][2],
+           brain / peak->rate);
     struct floor floor = {cube, at, at->gm + (1 << 20), at->gm + (9 << 20), at->gm, false};
     const double alone = measure_floor(&floor);
     floor.in_place = true;

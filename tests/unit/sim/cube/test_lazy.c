@@ -111,7 +111,8 @@ static void tile(struct pair *pair)
     const uint32_t m = 1 + below(pair, 70), n = 1 + below(pair, 70), steps = 1 + below(pair, 6);
     const uint32_t m1 = (m + 15) / 16, n1 = (n + 15) / 16;
     const uint64_t c = below(pair, PLACES) * 0x8000;
-    const bool ragged = below(pair, 5) == 0, bias = below(pair, 4) == 0;
+    const bool ragged = below(pair, 5) == 0, brain = below(pair, 3) == 0,
+               bias = below(pair, 4) == 0;
     for (uint32_t i = 0; i < steps; i++) {
         const uint32_t k1 = 1 + below(pair, 4),
                        k = ragged || i + 1 == steps ? k1 * 16 - below(pair, 16) : k1 * 16;
@@ -122,7 +123,7 @@ static void tile(struct pair *pair)
                                         .c_bias = i == 0 && bias,
                                         .c_init = i == 0 && !bias && below(pair, 3) != 0,
                                         .gemv_off = 1,
-                                        .type = LEO_MAD_F16F32};
+                                        .type = brain ? LEO_MAD_BF16F32 : LEO_MAD_F16F32};
         step(pair, i % 2 * 0x8000, below(pair, (0x20000 - used) / 32) * 32, m1, k1, n1, &cfg,
              cfg.c_bias ? c | (uint64_t)below(pair, 4) << 38 : c);
     }
