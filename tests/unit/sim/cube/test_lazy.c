@@ -7,7 +7,7 @@
 #include "core/lazy.h"
 #include <leo/csr.h>
 
-enum { SEQUENCES = 24, STEPS = 120, PLACES = 4 };
+enum { SEQUENCES = 8, STEPS = 120, PLACES = 4 };
 
 /* A core that puts off and one that does not; all else is equal. */
 struct pair {
