@@ -538,9 +538,9 @@ static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
 // Few channels of large maps, which are padded to 16: where neighbours follow each other, copies of
 // windows take less time than conversions of maps (3 channels of 224 x 224, 910A: 50 us for 88).
 static bool copies_pay(const struct op_convolution *s, enum op_convolution_goal goal,
-                       const struct op_tensor *out)
+                       const struct op_tensor *x)
 {
-    return goal == OP_CONVOLUTION_OUT && !op_format_is_native(out->format) &&
+    return goal == OP_CONVOLUTION_OUT && !op_format_is_native(x->format) &&
            s->x_channels < COPIED_CHANNELS && s->stride[1] * s->stride[2] == 1 &&
            s->y_size[1] * s->y_size[2] > COPIED_POSITIONS;
 }
@@ -569,7 +569,7 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
         low.room.stay = low.room.chip->conv_forward_stay;
     }
     *taken = op_gemm_type(call->plan, &types, &low.type) && op_type_bytes(low.type) == 2 &&
-             !copies_pay(shape, goal, out) && shape->groups == 1 && shape->kernel[0] == 1 &&
+             !copies_pay(shape, goal, a) && shape->groups == 1 && shape->kernel[0] == 1 &&
              shape->x_size[0] == 1 && shape->y_size[0] == 1 && shape->pad[0] == 0 &&
              op_tensor_count(a) > 0 && op_tensor_count(b) > 0 && weights_fit(shape) &&
              tiles_fit(&low, goal);
