@@ -97,3 +97,34 @@ leo_status op_index_plan_flip(const struct op_call *call, const struct op_tensor
     }
     return chain.status;
 }
+
+leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *self, unsigned dim,
+                                const struct op_tensor *index, const struct op_tensor *out,
+                                bool *taken)
+{
+    bool first[OP_RANK_MAX] = {false};
+    int64_t count, places;
+    first[dim] = true;
+    const struct op_tensor from = turned_first(self, first, &count),
+                           to = turned_first(out, first, &places);
+    const int64_t rest = count ? op_tensor_count(self) / count : 0,
+                  bytes = rest * op_type_bytes(self->type);
+    struct op_tensor table, made;
+    *taken = bytes > 0 && bytes % 32 == 0 && bytes <= OP_INDEX_SLOT && places > 0 &&
+             self->type == out->type && op_tensor_count(self) >= LEAST;
+    if (!*taken) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_dense(plan, &from, self->type, &table);
+    if (status == LEO_OK) {
+        status = op_plan_temp(plan, out->type, to.rank, to.dim, &made);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const int64_t rows[] = {count, rest}, results[] = {places, rest};
+    const struct op_tensor lines = op_view_shape(&table, 2, rows),
+                           taken_lines = op_view_shape(&made, 2, results);
+    status = op_index_plan_get_rows(plan, &lines, index, &taken_lines, taken);
+    return status == LEO_OK ? op_plan_copy(plan, &to, &made) : status;
+}

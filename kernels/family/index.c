@@ -580,16 +580,16 @@ static leo_status plan_index_select(const struct op_call *call)
         return status;
     }
     bool taken = false;
-    if (dim == 0) {
-        status = take_rows(call, self, index, op_call_tensor(call, "out"), &taken);
-    }
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    status = dim == 0 ? take_rows(call, self, index, out, &taken)
+                      : op_index_plan_select(call->plan, self, dim, index, out, &taken);
     if (status != LEO_OK || taken) {
         return status;
     }
     begin(&args, self->rank, shape, OP_INDEX_GET);
     set_other_dims(&args, self, dim);
     add_index(&args, index, dim, self, dim);
-    return get_into(call, &args, op_call_tensor(call, "out"));
+    return get_into(call, &args, out);
 }
 
 // out (self, or a copy of it): source is put at, or added to, the indices along dim.

@@ -37,3 +37,7 @@ LEO_MUST_CHECK leo_status op_index_plan_lines(struct op_plan *plan,
 LEO_MUST_CHECK leo_status op_index_plan_flip(const struct op_call *call,
                                              const struct op_tensor *self, const bool *turned,
                                              const struct op_tensor *out, bool *taken);
+/** out = the slices of self along `dim` that index, a list, names. */
+LEO_MUST_CHECK leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *self,
+                                               unsigned dim, const struct op_tensor *index,
+                                               const struct op_tensor *out, bool *taken);

@@ -112,6 +112,7 @@ class Index(common.Case):
                 self.assertTrue(torch.equal(got, torch.cat([rows[-1:], x[1:]])))
                 self.check(f"copy {shape} {dtype}", lambda a, i, v: a.index_copy(0, i, v[:len(i)]), x, once, rows)
                 self.check(f"flip {shape} {dtype}", lambda a: (a.flip(0), a.flip(-1), a.flip(0, 1)), x)
+                self.check(f"select {shape} {dtype}", lambda a, i: a.index_select(-1, i), x.repeat(1, *[8] * (len(shape) - 1)), once)
                 if dtype != torch.float16:  # PyTorch rounds each sum to a half, we the last one
                     self.check(f"accumulate {shape} {dtype}", lambda a, i, v: a.clone().index_put_((i,), v, accumulate=True),
                                x, many, rows, tol=1e-4)
