@@ -10,7 +10,7 @@ static const struct {
     const char *hint;
 } hints[] = {
     {"operator new", "a core has no heap: use an array, or memory that the host passes"},
-    {"operator delete", "a core has no heap"},
+    {"operator delete", "a core has no heap; a virtual destructor asks for it too: leave it out"},
     {"malloc", "a core has no heap: use an array, or memory that the host passes"},
     {"free", "a core has no heap"},
     {"__cxa_atexit", "destructors of static objects do not run on a core"},
