@@ -340,9 +340,8 @@ static void copy_pieces(uint8_t *dst, ptrdiff_t dst_step, const uint8_t *src, pt
     }
 }
 
-/* Row by row: the source streams, and the half lines a row
- * leaves open are closed by the next one. */
-/* Columns lie powers of two apart, so a row of all of them would meet in one set of the host's
+/* Row by row: the source streams, and the half lines a row leaves open are closed by the next one.
+ * Columns lie powers of two apart, so a row of all of them would meet in one set of the host's
  * first-level cache before the next row fills the other half of each line. */
 enum { ND2NZ_COLUMNS = 8 };
 
@@ -368,6 +367,14 @@ static void nd2nz(uint8_t *dst, size_t dst_column_pitch, size_t dst_row_pitch, c
                   size_t src_pitch, uint32_t rows, uint32_t row_bytes)
 {
     const uint32_t columns = row_bytes / 32, tail = row_bytes % 32;
+    // Where columns lie over each other, what the last row writes stays.
+    if (rows > 1 && (dst_row_pitch < 32 || dst_column_pitch < rows * dst_row_pitch)) {
+        for (uint32_t row = 0; row < rows; row++) {
+            nd2nz(dst + row * dst_row_pitch, dst_column_pitch, dst_row_pitch, src + row * src_pitch,
+                  src_pitch, 1, row_bytes);
+        }
+        return;
+    }
     for (uint32_t first = 0; first < columns; first += ND2NZ_COLUMNS) {
         const uint32_t left = columns - first;
         nd2nz_columns(dst + first * dst_column_pitch, dst_column_pitch, dst_row_pitch,
