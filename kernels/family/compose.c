@@ -365,3 +365,96 @@ leo_status op_plan_coalesce_sparse(const struct op_call *call)
                   op_value_tensor(new_values));
     return chain.status;
 }
+
+// A factor of the call; 1 if it is left out. Of truth values it is one too.
+static struct op_scalar factor(const struct op_call *call, const char *name, enum op_type type)
+{
+    const struct op_scalar *given = op_call_scalar(call, name);
+    const struct op_scalar one = op_scalar_int(1);
+    if (!given) {
+        return one;
+    }
+    return type == OP_TYPE_BOOL ? op_scalar_int(given->real != 0) : *given;
+}
+
+static leo_status fail_product(const struct op_call *call, const char *a, const char *b)
+{
+    return op_call_fail(call, LEO_ERR_SHAPE,
+                        "%s has shape %s and %s has shape %s: they do not multiply", a,
+                        op_tensor_shape_text(op_call_tensor(call, a)).text, b,
+                        op_tensor_shape_text(op_call_tensor(call, b)).text);
+}
+
+// What is added to a product of `rows` x `columns`, and the result.
+static leo_status check_sum(const struct op_call *call, bool in_place, int64_t rows,
+                            int64_t columns)
+{
+    const char *name = in_place ? "selfRef" : "self";
+    const struct op_tensor *self = op_call_tensor(call, name);
+    const int64_t dim[] = {rows, columns};
+    struct op_tensor wide;
+    if (!op_tensor_broadcast(self, 2, dim, &wide)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "%s of shape %s does not broadcast to %s", name,
+                            op_tensor_shape_text(self).text, op_shape_text(2, dim).text);
+    }
+    return op_call_check_shape(call, in_place ? name : "out", 2, dim);
+}
+
+leo_status op_plan_addr(const struct op_call *call)
+{
+    const bool in_place = op_call_has(call, "selfRef");
+    const struct op_tensor *self = op_call_tensor(call, in_place ? "selfRef" : "self"),
+                           *out = in_place ? self : op_call_tensor(call, "out"),
+                           *vec1 = op_call_tensor(call, "vec1"),
+                           *vec2 = op_call_tensor(call, "vec2");
+    if (vec1->rank != 1 || vec2->rank != 1) {
+        return fail_product(call, "vec1", "vec2");
+    }
+    leo_status status = check_sum(call, in_place, vec1->dim[0], vec2->dim[0]);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor column = op_view_insert(vec1, 1);
+    const struct op_scalar alpha = factor(call, "alphaOptional", out->type),
+                           beta = factor(call, "betaOptional", out->type);
+    struct op_chain chain = op_chain_begin(call);
+    if (beta.real == 0) { // then NaN in self does not count
+        OP_CHAIN_CALL(&chain, "OuterProduct", op_value_tensor(&column), op_value_tensor(vec2),
+                      op_value_scalar(&alpha), op_value_tensor(out));
+    } else {
+        OP_CHAIN_CALL(&chain, "AddOuterProduct", op_value_tensor(self), op_value_tensor(&column),
+                      op_value_tensor(vec2), op_value_scalar(&beta), op_value_scalar(&alpha),
+                      op_value_tensor(out));
+    }
+    return chain.status;
+}
+
+leo_status op_plan_addbmm(const struct op_call *call)
+{
+    const bool in_place = op_call_has(call, "selfRef");
+    const struct op_tensor *self = op_call_tensor(call, in_place ? "selfRef" : "self"),
+                           *out = in_place ? self : op_call_tensor(call, "out"),
+                           *a = op_call_tensor(call, "batch1"), *b = op_call_tensor(call, "batch2");
+    if (a->rank != 3 || b->rank != 3 || a->dim[0] != b->dim[0] || a->dim[2] != b->dim[1]) {
+        return fail_product(call, "batch1", "batch2");
+    }
+    leo_status status = check_sum(call, in_place, a->dim[1], b->dim[2]);
+    if (status != LEO_OK) {
+        return status;
+    }
+    // The sum over the batch is part of the sum over k: one product of [n, batch k] and
+    // [batch k, m].
+    const int64_t k = a->dim[0] * a->dim[2];
+    const int64_t left_dim[] = {a->dim[1], k}, right_dim[] = {k, b->dim[2]};
+    const struct op_tensor rows_first = op_view_swap(a, 0, 1);
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor left = op_chain_dense(&chain, a->type, &rows_first),
+                           right = op_chain_dense(&chain, b->type, b);
+    const struct op_tensor left_rows = op_view_shape(&left, 2, left_dim),
+                           right_rows = op_view_shape(&right, 2, right_dim);
+    OP_CHAIN_CALL(&chain, "Addmm", op_value_tensor(self), op_value_tensor(&left_rows),
+                  op_value_tensor(&right_rows), op_value_scalar(op_call_scalar(call, "beta")),
+                  op_value_scalar(op_call_scalar(call, "alpha")), op_value_tensor(out),
+                  op_value_int(op_call_int(call, "cubeMathType")));
+    return chain.status;
+}

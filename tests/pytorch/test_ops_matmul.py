@@ -61,5 +61,26 @@ class Matmul(common.Case):
         self.expect_same(torch.matmul, [v, m], "vector times matrices")
         self.expect_same(torch.matmul, [m.transpose(1, 2).contiguous(), v], "matrices times vector")
 
+    def test_sums_of_products(self):
+        for dtype in TYPES:
+            a, b, c, v, w = operands([(3, 17, 20), (3, 20, 9), (17, 9), (17,), (9,)], dtype)
+            for beta, alpha in [(1, 1), (0.5, -2), (0, 1.5)]:
+                self.expect_same(lambda c, a, b, beta=beta, alpha=alpha: torch.addbmm(c, a, b, beta=beta, alpha=alpha), [c, a, b], f"addbmm {dtype} {beta}")
+                self.expect_same(lambda c, v, w, beta=beta, alpha=alpha: torch.addr(c, v, w, beta=beta, alpha=alpha), [c, v, w], f"addr {dtype} {beta}")
+            c[::2] = float("nan")  # beta 0 leaves self out, NaN and all
+            no_self = [lambda c, a, b: torch.addbmm(c, a, b, beta=0), lambda c, a, b: torch.addbmm(c, a[:0], b[:0], beta=0)]
+            for function, operand in [(no_self[0], [a, b]), (no_self[1], [a, b]), (lambda c, v, w: torch.addr(c, v, w, beta=0), [v, w])]:
+                got = function(*(tensor.to(common.DEVICE) for tensor in [c, *operand]))
+                want = function(*(tensor.float() for tensor in [c, *operand]))
+                self.expect_close(got.float(), want, rtol=BOUND[dtype], atol=BOUND[dtype] * max(1.0, float(want.abs().max())), what=f"NaN {dtype}")
+
+    def test_addr_of_integers(self):
+        for dtype in [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.bool]:
+            generator = torch.Generator().manual_seed(3)
+            c, v, w = (torch.randint(0, 99, shape, generator=generator).to(dtype) for shape in [(5, 7), (5,), (7,)])
+            for beta, alpha in [(1, 1), (3, 5), (0, 2)]:
+                got = torch.addr(*(tensor.to(common.DEVICE) for tensor in [c, v, w]), beta=beta, alpha=alpha)
+                self.assertTrue(torch.equal(got.cpu(), torch.addr(c, v, w, beta=beta, alpha=alpha)), f"{dtype} {beta} {alpha}")
+
 
 common.main()

@@ -61,6 +61,52 @@ static void glu_gates_one_half_by_the_other(void)
     rig_tensor_free(&dx);
 }
 
+// Without factors both are 1; with beta 0 the NaN of self does not count.
+static void addr_leaves_self_out_for_beta_0(void)
+{
+    const int64_t dim[] = {3, 5}, rows[] = {3}, columns[] = {5}, other[] = {4};
+    struct rig_tensor self = rig_tensor_make(OP_TYPE_F32, 2, dim, RIG_PERMUTED, 1),
+                      v = rig_tensor_make(OP_TYPE_F32, 1, rows, RIG_DENSE, 2),
+                      w = rig_tensor_make(OP_TYPE_F32, 1, columns, RIG_DENSE, 3),
+                      bad = rig_tensor_make(OP_TYPE_F32, 1, other, RIG_DENSE, 4),
+                      out = rig_tensor_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 5);
+    double zero_value = 0, two_value = 2;
+    aclScalar *zero = aclCreateScalar(&zero_value, ACL_DOUBLE),
+              *two = aclCreateScalar(&two_value, ACL_DOUBLE);
+    small_numbers(&v);
+    small_numbers(&w);
+    for (int nan = 0; nan < 2; nan++) {
+        small_numbers(&self);
+        if (nan) {
+            rig_put_f(rig_tensor_at(&self, 7), OP_TYPE_F32, NAN);
+            rig_tensor_put(&self);
+        }
+        const union op_test_arg args[] = {{.tensor = self.acl},
+                                          {.tensor = v.acl},
+                                          {.tensor = w.acl},
+                                          {.scalar = nan ? zero : NULL},
+                                          {.scalar = nan ? two : NULL},
+                                          {.tensor = out.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Addr"), args, true), 0);
+        rig_tensor_take(&out);
+        for (int64_t i = 0; i < 15; i++) {
+            const float product = at(&v, i / 5) * at(&w, i % 5);
+            expect_near(at(&out, i), nan ? 2 * product : at(&self, i) + product);
+        }
+    }
+    const union op_test_arg wrong[] = {{.tensor = self.acl}, {.tensor = bad.acl},
+                                       {.tensor = w.acl},    {.scalar = zero},
+                                       {.scalar = two},      {.tensor = out.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Addr"), wrong, false), 161002);
+    aclDestroyScalar(zero);
+    aclDestroyScalar(two);
+    rig_tensor_free(&self);
+    rig_tensor_free(&v);
+    rig_tensor_free(&w);
+    rig_tensor_free(&bad);
+    rig_tensor_free(&out);
+}
+
 static void prelu_backward_sums_over_what_the_weight_repeats(void)
 {
     const int64_t dim[] = {4, 3, 5}, channels[] = {3};
@@ -326,6 +372,7 @@ int main(int argc, char **argv)
         {"compose_glu_gates_one_half_by_the_other", glu_gates_one_half_by_the_other},
         {"compose_prelu_backward_sums_over_what_the_weight_repeats",
          prelu_backward_sums_over_what_the_weight_repeats},
+        {"compose_addr_leaves_self_out_for_beta_0", addr_leaves_self_out_for_beta_0},
         {"compose_one_hot_marks_columns", one_hot_marks_columns},
         {"compose_complex_numbers_have_parts", complex_numbers_have_parts},
         {"compose_equal_compares_whole_tensors", equal_compares_whole_tensors},
