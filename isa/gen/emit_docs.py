@@ -169,7 +169,8 @@ Written by hand in `isa/device/include/leo`:
 | `set_vector_mask(high, low)`, `set_mask_count()`, `set_mask_norm()` | CSRs vmask1, vmask0, ctrl bit 0 |
 | `set_cmpmask(ub)`, `set_selmask_addr(ub)` | where vsel takes its bits from |
 | `set_atomic_none()`, `set_atomic_add()`, `_max()`, `_min()`; `set_atomic_f32()`, `_f16 _bf16 _s8 _s16 _s32` | operation and type of writes to global memory (CSR ctrl); 910A: add f32 |
-| `set_fmatrix`, `set_fmatrix_b`, `set_padding`, `set_l1_3d_size`, `set_l3d_rpt`, `set_nd_para`, `set_quant_pre`, `set_fpc`, `set_deqscale`, `set_lrelu_alpha`, `set_mov_pad_val` (value) | the CSR of that name |
+| `set_fmatrix`, `set_fmatrix_b`, `set_padding`, `set_l1_3d_size`, `set_l3d_rpt`, `set_nd_para`, `set_quant_pre`, `set_fpc`, `set_mov_pad_val` (value) | the CSR of that name |
+| `set_deqscale(scale)`, `set_lrelu_alpha(slope)` | the same by type: a half, or a word or address as uint64_t (`0x1ul`: `ull` fits neither); a float or a half, not its bits |
 | `get_acc_val()`, `get_max_min_cnt()`, `get_rsvd_cnt()`, `get_vms4_sr()`, `get_fpc()` | the CSR of that name |
 | `get_cmpmask(ub)`, `set_va_reg_sb(VAn, addresses)`, `vld_va_reg(VAn, ub, L128 or H128)` | instructions of those names |
 | `leo_set_hf32(on)`, `leo_set_hf32_to_zero(on)` | mad of f32 rounds its operands to hf32; ties go to zero |
@@ -178,6 +179,7 @@ Written by hand in `isa/device/include/leo`:
 | `VALUE_INDEX INDEX_VALUE ONLY_VALUE ONLY_INDEX`, `inc dec` | order of vcmax, vcmin; mode of load_cbuf_*: the source address goes up or down |
 | `NoQuant F322F16 F322BF16 ..`, `CRMODE_NONE CRMODE_F32toF16_NONE ..` | quant of copy_matrix_cc_to_gm, mode of copy_matrix_cc_to_ubuf |
 | `mad(.., k_dir, c_src, c_init)` | k_align, c_bias, c_init of configuration mad; `init` of the short form is c_init |
+| `ffts_cross_core_sync(pipe, word)`, `wait_flag_dev(flag)` | flags between cores; word is configuration cross. `leo_cross_set(mode, pipe, flag)`, `leo_cross_wait(flag)` and what is made of them: [../cross_core.md](../cross_core.md) |
 | `dcci(..)`, `dsb(..)`, `dc_preload(..)`, `preload(..)` | keep the order; everybody sees scalar stores at once |
 | `hset_flag(src, dst, event, memory, from_v)`, `hwait_flag(..)` | set_flag, wait_flag under their other names |
 | `leo_set_saturate(on)`, `get_overflow_status()`, `leo_clear_overflow()` | saturating results and their sticky status |
