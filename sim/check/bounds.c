@@ -6,6 +6,12 @@
 
 enum { BLOCK_BYTES = 32 };
 
+/* Units write and read whole blocks; arrays begin on blocks. */
+static uint64_t whole_blocks(uint64_t bytes)
+{
+    return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+}
+
 static const struct leo_image_array *find_array(const struct sim_check *check, uint64_t addr)
 {
     for (size_t i = 0; i < check->arrays; i++) {
@@ -24,9 +30,8 @@ static void look_at_span(struct sim_check *check, const struct sim_op *op,
     if (!array) {
         return;
     }
-    // Units write and read whole blocks; arrays begin on blocks.
-    const uint64_t bytes = (array->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-    if (span->low >= array->addr && span->low - array->addr + span->extent <= bytes) {
+    if (span->low >= array->addr &&
+        span->low - array->addr + span->extent <= whole_blocks(array->bytes)) {
         return;
     }
     const struct sim_finding finding = {
@@ -54,4 +59,41 @@ void sim_check_arrays(struct sim_check *check, const struct sim_op *op)
             look_at_span(check, op, span);
         }
     }
+}
+
+/* Whether an access is for sure outside of the array that was meant. What stands between the end of
+ * an array and the end of its last block belongs to nobody: whichever array was meant, that is
+ * outside of it. */
+static bool leaves_array(const struct sim_check *check, uint64_t addr, uint64_t bytes)
+{
+    const struct leo_image_array *begins = find_array(check, addr);
+    if (begins) {
+        return addr + bytes > begins->addr + begins->bytes;
+    }
+    for (size_t i = 0; i < check->arrays; i++) {
+        const struct leo_image_array *array = &check->array[i];
+        if (addr >= array->addr && addr - array->addr < whole_blocks(array->bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sim_check_arrays_scalar(struct sim_check *check, uint64_t addr, uint64_t bytes, uint64_t pc)
+{
+    if (!leaves_array(check, addr, bytes)) {
+        return;
+    }
+    const struct sim_finding finding = {
+        .code = LEO_FAULT_ARRAY_BOUNDS,
+        .unit = LEO_PIPE_S,
+        .space = LEO_MEM_SPACE_UB,
+        .core = check->core,
+        .pc = (uint32_t)pc,
+        .block = check->block,
+        .other_block = check->block,
+        .addr = addr,
+        .bytes = bytes,
+    };
+    sim_findings_add(&check->findings, &finding);
 }

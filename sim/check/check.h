@@ -100,6 +100,8 @@ void sim_check_finish(struct sim_check *check);
 void sim_check_begin(struct sim_check *check, uint32_t block, uint64_t gm_base);
 /** Operands of an instruction that begin in an on-chip array and leave it. */
 void sim_check_arrays(struct sim_check *check, const struct sim_op *op);
+/** A load or store of the scalar unit at a core's address that no array can hold whole. */
+void sim_check_arrays_scalar(struct sim_check *check, uint64_t addr, uint64_t bytes, uint64_t pc);
 /** The block has ended without a fault: flags left set. */
 void sim_check_end(struct sim_check *check);
 /** An instruction that is about to take effect; its footprint is mapped. */

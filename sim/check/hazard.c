@@ -481,6 +481,9 @@ void sim_check_scalar(struct sim_check *check, enum leo_mem_space space, uint64_
         note_global(check, &span, LEO_PIPE_S, number, (uint32_t)pc);
         return;
     }
+    if (check->which & SIM_CHECK_BOUNDS) {
+        sim_check_arrays_scalar(check, LEO_MAP_WINDOWS + addr, bytes, pc);
+    }
     struct access access = {
         .check = check,
         .unit = LEO_PIPE_S,

@@ -128,12 +128,41 @@ static void assertion_reaches_the_error_text(void)
     world_close(&w);
 }
 
+static void expect_overrun(uint32_t count, const char *told)
+{
+    struct world w;
+    world_open(&w);
+    OK(launch(&w, "overrun", count));
+    CU_ASSERT_EQUAL(leo_rt_stream_synchronize(w.stream, -1), LEO_ERR_FAULT);
+    free(world_text(&w));
+    CU_ASSERT_EQUAL(leo_rt_stream_last_fault(w.stream), LEO_FAULT_KERNEL_TRAP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), told));
+    CU_ASSERT_PTR_NOT_NULL(strstr(leo_rt_last_error(), "called at print_kernel.c:"));
+    world_close(&w);
+}
+
+/* Arrays lie back to back: only the compiler knows which one was meant. */
+static void index_out_of_its_array_is_told(void)
+{
+    struct world w;
+    world_open(&w);
+    OK(launch(&w, "overrun", 7));
+    OK(leo_rt_stream_synchronize(w.stream, -1));
+    char *text = world_text(&w);
+    CU_ASSERT_STRING_EQUAL(text, "0\n0\n0\n");
+    free(text);
+    world_close(&w);
+    expect_overrun(8, "index 8 is outside of 'int32_t[8]'");
+    expect_overrun(UINT32_MAX, "index -1 is outside of 'int32_t[8]'");
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"rings_are_used_again_and_again", rings_are_used_again_and_again},
         {"event_and_unload_write_what_is_left", event_and_unload_write_what_is_left},
         {"assertion_reaches_the_error_text", assertion_reaches_the_error_text},
+        {"index_out_of_its_array_is_told", index_out_of_its_array_is_told},
     };
     return leo_test_main("print", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -16,6 +16,7 @@ static const struct {
     {"__cxa_atexit", "destructors of static objects do not run on a core"},
     {"__dso_handle", "destructors of static objects do not run on a core"},
     {"__cxa_guard", "static objects of a function cannot be constructed on a core"},
+    {"__ubsan_", "of the sanitizers a core has -fsanitize=array-bounds"},
     {"__cxa_", "a core has no exceptions"},
     {"_Unwind_", "a core has no exceptions"},
     {"__addtf3", "long double (128 bits) is not there: use double"},

@@ -377,6 +377,38 @@ static void arrays_end_with_their_last_block(void)
     CU_ASSERT_FALSE(leaves_array(4095, 4095, 1000));
 }
 
+// Whether the scalar unit is found outside of two arrays: 70 bytes at 4096, then 64.
+static bool scalar_leaves_arrays(uint64_t offset, uint64_t bytes)
+{
+    const struct leo_image_array arrays[] = {
+        {.addr = LEO_MAP_WINDOWS + 4096, .bytes = 70},
+        {.addr = LEO_MAP_WINDOWS + 4192, .bytes = 64},
+    };
+    struct sim_check check;
+    sim_check_init(&check, SIM_CHECK_BOUNDS, 2201, 0, 1);
+    check.array = arrays;
+    check.arrays = 2;
+    sim_check_scalar(&check, LEO_MEM_SPACE_UB, offset, bytes, SIM_TOUCH_WRITE, 64);
+    const bool found = check.findings.count != 0;
+    CU_ASSERT_TRUE(!found || (check.findings.list[0].code == LEO_FAULT_ARRAY_BOUNDS &&
+                              check.findings.list[0].unit == LEO_PIPE_S));
+    sim_check_finish(&check);
+    return found;
+}
+
+static void scalars_do_not_touch_what_is_left_of_a_block(void)
+{
+    CU_ASSERT_FALSE(scalar_leaves_arrays(4096, 8));
+    CU_ASSERT_FALSE(scalar_leaves_arrays(4096 + 68, 2));
+    CU_ASSERT_TRUE(scalar_leaves_arrays(4096 + 68, 4)); // half of it is outside
+    CU_ASSERT_TRUE(scalar_leaves_arrays(4096 + 70, 1));
+    CU_ASSERT_TRUE(scalar_leaves_arrays(4192 - 1, 1));
+    CU_ASSERT_FALSE(scalar_leaves_arrays(4192, 8)); // the second may have been meant
+    CU_ASSERT_TRUE(scalar_leaves_arrays(4192 + 60, 8));
+    CU_ASSERT_FALSE(scalar_leaves_arrays(4192 + 64, 8)); // a bare offset
+    CU_ASSERT_FALSE(scalar_leaves_arrays(4096 - 8, 8));
+}
+
 /* [P] four events between two pipes in the first generation, eight in the second. */
 static enum leo_fault set_event(uint32_t arch, unsigned event)
 {
@@ -407,6 +439,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"a_pair_of_places_is_told_once", a_pair_of_places_is_told_once},
         {"arrays_end_with_their_last_block", arrays_end_with_their_last_block},
+        {"scalars_do_not_touch_what_is_left_of_a_block",
+         scalars_do_not_touch_what_is_left_of_a_block},
         {"generations_have_as_many_events_as_published",
          generations_have_as_many_events_as_published},
         {"random_programs_are_judged_alike", random_programs_are_judged_alike},

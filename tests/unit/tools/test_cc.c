@@ -265,6 +265,8 @@ static void what_a_core_lacks_is_refused(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(cc_hint_of("error: undefined symbol: __cxa_throw"), "exceptions"));
     CU_ASSERT_PTR_NOT_NULL(
+        strstr(cc_hint_of("error: undefined symbol: __ubsan_handle_add_overflow"), "array-bounds"));
+    CU_ASSERT_PTR_NOT_NULL(
         strstr(cc_hint_of("ld.lld: error: relocation R_RISCV_TPREL_HI20 against v cannot be used"),
                "thread_local"));
     CU_ASSERT_PTR_NOT_NULL(

@@ -132,6 +132,7 @@ static void run_tells_what_the_checker_finds(void)
          "a flag or event number the chip does not have (the hardware cuts it off): 5, and "
          "there are 0 to 3"},
         {"no_lane", "a vector instruction without an active lane"},
+        {"walk", "at 0x20001014 (0 bytes past the end of array w), which leave the array"},
         {"count --blocks 8", "race: block 1 (core 1): the scalar unit (PIPE_S) at c.c:17"},
     };
     make_files();
@@ -156,7 +157,9 @@ static void run_tells_what_the_checker_finds(void)
         "KERNEL(event) { uint64_t e = get_block_num() + 4; set_flag(PIPE_MTE2, PIPE_V, e); "
         "wait_flag(PIPE_MTE2, PIPE_V, e); }\n"
         "KERNEL(no_lane) { LOAD(64); PASS(PIPE_MTE2, PIPE_V); set_vector_mask(0, 0); ADD; }\n"
-        "KERNEL(count) { out[0] = out[0] + 1; }\n");
+        "KERNEL(count) { out[0] = out[0] + 1; }\n"
+        "__ubuf_array__ int32_t w[5];\n"
+        "KERNEL(walk) { for (int i = 0; i <= 4 + (int)get_block_num(); i++) { w[i] = in[i]; } }\n");
     char out[4096], line[256];
     CU_ASSERT_EQUAL_FATAL(leo(out, sizeof(out), "cc --soc ascend910a c.c -o c.elf"), 0);
     CU_ASSERT_EQUAL_FATAL(scratch_run(&scratch, out, sizeof(out), "head -c 4096 /dev/zero > zero"),
