@@ -24,6 +24,7 @@ struct wide {
     struct op_chain chain;
     const struct op_pointwise_work *work;
     struct op_tensor out; /**< dense: the call's or a temporary */
+    bool repeats;         /**< operands have the whole shape, as they all repeat a dimension */
 };
 
 // The variable that is the parameter `name`, or its twin written in place (selfRef).
@@ -91,7 +92,8 @@ static struct words words_of(struct wide *w, const char *name)
     if (!work->is_tensor[var]) {
         return words_of_one(w, work->integer[var]);
     }
-    const struct op_tensor once = without_repeats(&work->tensors[var]);
+    const struct op_tensor *given = &work->tensors[var],
+                           once = w->repeats ? *given : without_repeats(given);
     if (once.type != OP_TYPE_I64) {
         made = words_temp(w, &once);
         op_chain_copy(&w->chain, &made.low, &once);
@@ -158,25 +160,54 @@ static void plan_at_most(struct wide *w)
 
 // The lower words as they are; the upper ones with what the lower ones carry, which the sum tells
 // and the difference's operands.
-static void plan_sum(struct wide *w, const char *low, const char *high, bool carries)
+static struct words sum_of(struct wide *w, const struct words *a, const struct words *b)
 {
-    const struct words a = words_of(w, "self"), b = words_of(w, "other"),
-                       sum = words_temp(w, &w->out);
+    const struct words sum = words_temp(w, &w->out);
     const struct op_scalar one = op_scalar_int(1);
-    OP_CHAIN_CALL(&w->chain, low, op_value_tensor(&a.low), op_value_tensor(&b.low),
+    OP_CHAIN_CALL(&w->chain, "Add", op_value_tensor(&a->low), op_value_tensor(&b->low),
                   op_value_scalar(&one), op_value_tensor(&sum.low));
-    apply(w, high, &a, &(struct words){carries ? sum.low : b.low, b.high}, &sum.high);
-    join(w, &sum);
+    apply(w, "WideSumHigh", a, &(struct words){sum.low, b->high}, &sum.high);
+    return sum;
+}
+
+static struct words difference_of(struct wide *w, const struct words *a, const struct words *b)
+{
+    const struct words difference = words_temp(w, &w->out);
+    const struct op_scalar one = op_scalar_int(1);
+    OP_CHAIN_CALL(&w->chain, "Sub", op_value_tensor(&a->low), op_value_tensor(&b->low),
+                  op_value_scalar(&one), op_value_tensor(&difference.low));
+    apply(w, "WideDifferenceHigh", a, b, &difference.high);
+    return difference;
 }
 
 static void plan_add(struct wide *w)
 {
-    plan_sum(w, "Add", "WideSumHigh", true);
+    const struct words a = words_of(w, "self"), b = words_of(w, "other"), sum = sum_of(w, &a, &b);
+    join(w, &sum);
+}
+
+static void plan_difference(struct wide *w, const char *from, const char *what)
+{
+    const struct words a = words_of(w, from), b = words_of(w, what),
+                       difference = difference_of(w, &a, &b);
+    join(w, &difference);
 }
 
 static void plan_sub(struct wide *w)
 {
-    plan_sum(w, "Sub", "WideDifferenceHigh", false);
+    plan_difference(w, "self", "other");
+}
+
+static void plan_rsub(struct wide *w)
+{
+    plan_difference(w, "other", "self");
+}
+
+static void plan_neg(struct wide *w)
+{
+    const struct words zero = words_of_one(w, 0), a = words_of(w, "self"),
+                       minus = difference_of(w, &zero, &a);
+    join(w, &minus);
 }
 
 static void each_word(struct wide *w, const char *row)
@@ -214,6 +245,15 @@ static void choose(struct wide *w, const struct op_tensor *condition, const stru
     OP_CHAIN_CALL(&w->chain, "SWhere", op_value_tensor(condition), op_value_tensor(&a->high),
                   op_value_tensor(&b->high), op_value_tensor(&made.high));
     join(w, &made);
+}
+
+static void plan_abs(struct wide *w)
+{
+    const struct words zero = words_of_one(w, 0), a = words_of(w, "self"),
+                       minus = difference_of(w, &zero, &a);
+    const struct op_tensor less = op_chain_temp_like(&w->chain, OP_TYPE_BOOL, &w->out);
+    apply(w, "WideLess", &a, &zero, &less);
+    choose(w, &less, &minus, &a);
 }
 
 static void plan_where(struct wide *w)
@@ -294,6 +334,10 @@ static const struct way {
     {"Adds", plan_add, 3, false},
     {"Sub", plan_sub, 3, false},
     {"Subs", plan_sub, 3, false},
+    {"Rsub", plan_rsub, 3, false},
+    {"Rsubs", plan_rsub, 3, false},
+    {"Neg", plan_neg, 1, false},
+    {"Abs", plan_abs, 1, false},
     {"BitwiseAndTensor", plan_and, 2, false},
     {"BitwiseAndScalar", plan_and, 2, false},
     {"BitwiseOrTensor", plan_or, 2, false},
@@ -314,6 +358,22 @@ static const struct way *find_way(const struct op_pointwise_work *work)
         }
     }
     return NULL;
+}
+
+// Whether there is a dimension that every operand repeats: what rows make of such operands would
+// lack it.
+static bool all_repeat(const struct op_pointwise_work *work)
+{
+    for (unsigned d = 0; d < work->out.rank; d++) {
+        bool repeated = work->out.dim[d] > 1;
+        for (unsigned i = 0; i < work->op->var_count; i++) {
+            repeated = repeated && (!work->is_tensor[i] || work->tensors[i].stride[d] == 0);
+        }
+        if (repeated) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_small_integer(enum op_type type)
@@ -364,6 +424,7 @@ leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *do
         return LEO_OK;
     }
     struct wide w = {.chain = op_chain_begin(work->call), .work = work, .out = work->out};
+    w.repeats = all_repeat(work) && (cast || way->plan != plan_fill);
     if (!op_tensor_is_dense(&work->out)) {
         w.out = op_chain_temp_like(&w.chain, work->out.type, &work->out);
     }

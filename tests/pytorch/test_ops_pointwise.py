@@ -138,6 +138,7 @@ class Wide(common.Case):
         for number in (0, -1, 2**31, -2**31 - 1, 2**40 + 7):
             for name in ("add", "sub", "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"):
                 self.check(f"{name} {number}", lambda x, f=getattr(torch, name): f(x, number), a)
+            self.check(f"rsub {number}", lambda x: torch.rsub(x, number), a)
             self.check(f"fill {number}", lambda x: torch.full_like(x, number), a)
             self.check(f"alpha {number}", lambda x, y: torch.add(x, y, alpha=number), a, b)
 
@@ -148,6 +149,25 @@ class Wide(common.Case):
             x.t().bitwise_and_(2**40 - 1)
             return x
         self.check("in place", in_place, a, b)
+
+    def test_one_operand_of_two_words(self):
+        ends = [0, 1, -1, 2**31 - 1, 2**31, -2**31, -2**31 - 1, 2**32 - 1, 2**32, -2**32, 2**63 - 1, -2**63, -2**63 + 1]
+        a = self.a.clone().view(17, 1031)
+        a[0, :len(ends)] = torch.tensor(ends)
+        for name, function in {"neg": torch.neg, "abs": torch.abs}.items():
+            self.check(name, function, a)
+            self.check(f"{name} turned", function, a.t())
+            self.check(f"{name} in place", lambda x, f=getattr(torch.Tensor, f"{name}_"): f(x.clone()), a)
+
+    def test_all_operands_repeat(self):
+        cases = {"neg": torch.neg, "abs": torch.abs, "sub": lambda x: x - 2**40, "add": lambda x: x + x, "eq": lambda x: x == 7,
+                 "max": lambda x: torch.maximum(x, x), "and": lambda x: x & 5, "where": lambda x: torch.where(x > 3, x, 0 * x),
+                 "bool": lambda x: x.bool(), "int": lambda x: x.int()}
+        a = self.a.view(17, 1031)
+        for name, function in cases.items():
+            for part in (a[:1], a[:, :1], a[:1, :1]):
+                self.check(f"{name} of {tuple(part.shape)}", lambda x, f=function: f(x.expand(17, 1031)), part)
+        self.check("long", lambda x: x.expand(17, 1031).long(), a[:1].int())
 
     def test_casts(self):
         for dtype in (torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool):
