@@ -12,7 +12,8 @@
 
 #include <math.h>
 
-/* None of these reaches a simulated time or value. */
+/* None of these reaches a simulated time, nor a value, but for the order of atomic sums of floats
+ * from several cores (HW-CHIP-51). */
 enum {
     STRETCH_PLACES = 2048,            /* log of one stretch: under 100 KB */
     MOST_PLACES = 2 * STRETCH_PLACES, /* what the engine may lie behind */
