@@ -21,7 +21,7 @@ help:
 	@echo "make accuracy-networks   the same of whole training steps, ResNet-50 with batch 32 (many minutes, 8 GB)"
 	@echo "make ulp     distances of exp, ln, roots and reciprocals from the truth, 10^8 samples (many minutes)"
 	@echo "make same    the same bits and cycles from builds of gcc and of clang (builds twice)"
-	@echo "make threads run the tests with 1, 2 and 16 host threads; simulated times must be the same (many minutes)"
+	@echo "make threads run the tests but the long ones with 1, 2 and 16 host threads; simulated times must be the same (many minutes)"
 	@echo "make tsan    run the tests under the thread sanitizer"
 	@echo "make mutate  put known faults into the source, one by one: the tests must notice"
 	@echo "make fuzz    fuzz the parsers and queues, FUZZ_SECONDS=10 each"
@@ -108,7 +108,7 @@ test-pytorch: build
 bench: build
 	cd build && ctest --label-regex '^bench$$' --verbose --no-tests=error
 
-# Every test with each number of host threads, and the times of rows that use many cores. Bits: tests/system/same.py.
+# The tests without the label release with each number of host threads, and the times of rows that use many cores. Bits: tests/system/same.py.
 THREADS ?= 1 2 16
 THREADS_ROWS = A07,A10,A17,A24,A25,A28,A31,A35,A40,P39,Q10,Q24,Q39
 threads: build

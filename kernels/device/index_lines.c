@@ -134,30 +134,27 @@ OP_INLINE void walk_type(const struct walk *w, const struct op_index_lines_args 
     }
 }
 
-static void get_elements(const struct walk *w, const struct op_index_lines_args *t)
+OP_INLINE void walk_units(const struct walk *w, const struct op_index_lines_args *t, uint32_t mode)
 {
     if (t->unit == 8) {
-        walk_unit(w, t, 8, OP_INDEX_GET);
+        walk_unit(w, t, 8, mode);
     } else if (t->unit == 4) {
-        walk_unit(w, t, 4, OP_INDEX_GET);
+        walk_unit(w, t, 4, mode);
     } else if (t->unit == 2) {
-        walk_unit(w, t, 2, OP_INDEX_GET);
+        walk_unit(w, t, 2, mode);
     } else {
-        walk_unit(w, t, 1, OP_INDEX_GET);
+        walk_unit(w, t, 1, mode);
     }
+}
+
+static void get_elements(const struct walk *w, const struct op_index_lines_args *t)
+{
+    walk_units(w, t, OP_INDEX_GET);
 }
 
 static void put_elements(const struct walk *w, const struct op_index_lines_args *t)
 {
-    if (t->unit == 8) {
-        walk_unit(w, t, 8, OP_INDEX_PUT);
-    } else if (t->unit == 4) {
-        walk_unit(w, t, 4, OP_INDEX_PUT);
-    } else if (t->unit == 2) {
-        walk_unit(w, t, 2, OP_INDEX_PUT);
-    } else {
-        walk_unit(w, t, 1, OP_INDEX_PUT);
-    }
+    walk_units(w, t, OP_INDEX_PUT);
 }
 
 static void join_elements(const struct walk *w, const struct op_index_lines_args *t)

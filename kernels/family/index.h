@@ -5,6 +5,11 @@
 
 #include "family.h"
 
+/** A row of so many bytes in blocks; 0: it is none, not whole ones, or too long to be moved at
+ * once.
+ */
+uint32_t op_index_row_blocks(int64_t bytes);
+
 /** out[i] = table[index[i]]; table has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_get_rows(struct op_plan *plan,
                                                  const struct op_tensor *table,

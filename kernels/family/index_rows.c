@@ -16,10 +16,8 @@ static bool is_list(const struct op_tensor *index)
     return (index->type == OP_TYPE_I32 || index->type == OP_TYPE_I64) && op_tensor_count(index) > 0;
 }
 
-// Rows of `columns` elements of `unit` bytes in blocks; 0: they are not whole ones, or too long.
-static uint32_t blocks_of(int64_t columns, unsigned unit)
+uint32_t op_index_row_blocks(int64_t bytes)
 {
-    const int64_t bytes = columns * unit;
     return bytes % BLOCK_BYTES == 0 && bytes <= OP_INDEX_SLOT ? (uint32_t)(bytes / BLOCK_BYTES) : 0;
 }
 
@@ -42,7 +40,7 @@ leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *
                                   bool *taken)
 {
     const unsigned unit = op_type_bytes(table->type);
-    const uint32_t blocks = blocks_of(table->dim[1], unit);
+    const uint32_t blocks = op_index_row_blocks(table->dim[1] * unit);
     *taken = blocks > 0 && table->type == out->type && table->stride[1] == 1 && is_list(index) &&
              op_tensor_is_dense(out);
     if (!*taken) {
@@ -68,7 +66,7 @@ leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *
                                   const struct op_tensor *index, int64_t skip,
                                   const struct op_tensor *sums, bool *taken)
 {
-    const uint32_t blocks = blocks_of(sums->dim[1], 4);
+    const uint32_t blocks = op_index_row_blocks(sums->dim[1] * 4);
     struct op_tensor dense, list;
     *taken = blocks > 0 && is_list(index) && sums->dim[0] > 0;
     if (!*taken) {
@@ -100,7 +98,7 @@ leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *
                                   bool *taken)
 {
     const unsigned unit = op_type_bytes(table->type);
-    const uint32_t blocks = blocks_of(table->dim[1], unit);
+    const uint32_t blocks = op_index_row_blocks(table->dim[1] * unit);
     struct op_tensor dense, list;
     *taken = blocks > 0 && values->type == table->type && table->stride[1] == 1 && is_list(index);
     if (!*taken) {

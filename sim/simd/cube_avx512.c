@@ -171,35 +171,7 @@ widen_turned(float *dst, size_t row_floats, const uint16_t *src, const bool brai
     }
 }
 
-static void run_f16(float *dst, const uint16_t *src, size_t count)
-{
-    widen_rows(dst, 16, src, count / 16, false);
-}
-
-static void rows_f16(float *dst, size_t row_floats, const uint16_t *src)
-{
-    widen_rows(dst, row_floats, src, 16, false);
-}
-
-static void turned_f16(float *dst, size_t row_floats, const uint16_t *src)
-{
-    widen_turned(dst, row_floats, src, false);
-}
-
-static void run_bf16(float *dst, const uint16_t *src, size_t count)
-{
-    widen_rows(dst, 16, src, count / 16, true);
-}
-
-static void rows_bf16(float *dst, size_t row_floats, const uint16_t *src)
-{
-    widen_rows(dst, row_floats, src, 16, true);
-}
-
-static void turned_bf16(float *dst, size_t row_floats, const uint16_t *src)
-{
-    widen_turned(dst, row_floats, src, true);
-}
+#include "cube_widen.inc"
 
 static inline __attribute__((always_inline)) __m512 canonical(__m512 value)
 {

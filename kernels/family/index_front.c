@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flip by whole rows: the dimensions that turn stand first, as one that turns as a whole, and rows
- * of the others are taken from its far end. */
+/* Whole rows of what lies behind some dimensions, which are moved to the front for it: flip takes
+ * them from the far end, a selection as its list says. */
 #include "chain.h"
 #include "index.h"
 
@@ -40,9 +40,7 @@ static int64_t pieces_of(int64_t bytes)
     while (pieces < 64 && (bytes / pieces > OP_INDEX_SLOT || bytes % pieces)) {
         pieces++;
     }
-    return bytes % pieces == 0 && bytes / pieces <= OP_INDEX_SLOT && bytes / pieces % 32 == 0
-               ? pieces
-               : 0;
+    return bytes % pieces == 0 && op_index_row_blocks(bytes / pieces) > 0 ? pieces : 0;
 }
 
 // Piece j of row i comes from piece j of row count - 1 - i.
@@ -110,8 +108,8 @@ leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *se
     const int64_t rest = count ? op_tensor_count(self) / count : 0,
                   bytes = rest * op_type_bytes(self->type);
     struct op_tensor table, made;
-    *taken = bytes > 0 && bytes % 32 == 0 && bytes <= OP_INDEX_SLOT && places > 0 &&
-             self->type == out->type && op_tensor_count(self) >= LEAST;
+    *taken = op_index_row_blocks(bytes) > 0 && places > 0 && self->type == out->type &&
+             op_tensor_count(self) >= LEAST;
     if (!*taken) {
         return LEO_OK;
     }
