@@ -8,21 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct front_process the_process = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .device_lock = PTHREAD_MUTEX_INITIALIZER,
-    .handles = FRONT_TABLE_INITIALIZER,
-    .reports = FRONT_REPORTS_INITIALIZER,
-    .map_lock = PTHREAD_MUTEX_INITIALIZER,
-    .mapped = FRONT_RANGES_INITIALIZER,
-    .pool_blocks = FRONT_RANGES_INITIALIZER,
-    .ipc_lock = PTHREAD_MUTEX_INITIALIZER,
-    .worker_lock = PTHREAD_MUTEX_INITIALIZER,
-    .host_memory = FRONT_RANGES_INITIALIZER,
-    .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER},
-    .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
-    .default_device = FRONT_DEFAULT_NONE,
-};
+// A process that never called us. @stubs: what was registered before main, if anything was.
+#define NEW_PROCESS(stub_tree, device)                                                             \
+    .lock = PTHREAD_MUTEX_INITIALIZER, .device_lock = PTHREAD_MUTEX_INITIALIZER,                   \
+    .handles = FRONT_TABLE_INITIALIZER, .reports = FRONT_REPORTS_INITIALIZER,                      \
+    .map_lock = PTHREAD_MUTEX_INITIALIZER, .mapped = FRONT_RANGES_INITIALIZER,                     \
+    .pool_blocks = FRONT_RANGES_INITIALIZER, .ipc_lock = PTHREAD_MUTEX_INITIALIZER,                \
+    .worker_lock = PTHREAD_MUTEX_INITIALIZER, .host_memory = FRONT_RANGES_INITIALIZER,             \
+    .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER, .tree = stub_tree},                               \
+    .dump = {.lock = PTHREAD_MUTEX_INITIALIZER}, .default_device = device
+
+static struct front_process the_process = {NEW_PROCESS(NULL, FRONT_DEFAULT_NONE)};
 
 /* A forked child starts as a process that never called us: the parent's chips run in threads it
  * does not have, and its locks may be held by them. What the parent had is left as it is,
@@ -32,19 +28,7 @@ static void start_anew(void)
     // Registered before main, and never again.
     void *stubs = the_process.stubs.tree;
     the_process = (struct front_process){
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .device_lock = PTHREAD_MUTEX_INITIALIZER,
-        .handles = FRONT_TABLE_INITIALIZER,
-        .reports = FRONT_REPORTS_INITIALIZER,
-        .map_lock = PTHREAD_MUTEX_INITIALIZER,
-        .mapped = FRONT_RANGES_INITIALIZER,
-        .pool_blocks = FRONT_RANGES_INITIALIZER,
-        .ipc_lock = PTHREAD_MUTEX_INITIALIZER,
-        .worker_lock = PTHREAD_MUTEX_INITIALIZER,
-        .host_memory = FRONT_RANGES_INITIALIZER,
-        .stubs = {.lock = PTHREAD_MUTEX_INITIALIZER, .tree = stubs},
-        .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
-        .default_device = front_face.default_device,
+        NEW_PROCESS(stubs, front_face.default_device),
         .child = true,
     };
     front_context_forget();
