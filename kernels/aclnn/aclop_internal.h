@@ -4,6 +4,7 @@
 
 #include "aclop_args.h"
 
+/* What a call has (aclop_tensor.c). */
 aclError aclop_fail(struct aclop_call *call, aclError code, const char *text);
 /** NULL if it is not given. */
 const struct leo_acl_attr *aclop_attr(const struct aclop_call *call, const char *name);
@@ -14,7 +15,7 @@ int64_t *aclop_numbers(struct aclop_call *call, unsigned at, uint64_t count);
 /** A number as what the row takes in this place. */
 void aclop_put_number(struct aclop_call *call, unsigned at, struct op_scalar scalar);
 
-/* Argument `at` from inputs in host memory. */
+/* Argument `at` from inputs in host memory (aclop_host.c). */
 void aclop_host_numbers(struct aclop_call *call, unsigned at, unsigned number);
 /** Pairs in the reverse order; at most `most` numbers unless 0. */
 void aclop_host_pairs(struct aclop_call *call, unsigned at, unsigned number, uint64_t most);

@@ -2,7 +2,7 @@
 /* Executors: a plan, the addresses of one call, and what may still be done with it. */
 #pragma once
 
-#include "../frame/engine.h"
+#include "../frame/run.h"
 #include "objects.h"
 
 enum { EXECUTOR_TENSORS = 12 }; // more are allocated

@@ -61,7 +61,7 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
-        status = op_engine_plan(engine, row, args, &plan);
+        status = op_plan_get(engine, row, args, &plan);
     }
     if (status == LEO_OK) {
         *executor = opapi_executor_make(plan, device, args);

@@ -5,7 +5,7 @@
 #include "describe.h"
 #include "dump.h"
 
-#include "../frame/engine.h"
+#include "../frame/run.h"
 
 /** A call's tensors, flattened. */
 struct flat {
@@ -72,7 +72,7 @@ aclError opapi_run_row(const char *name, const struct op_row *row, const struct 
     }
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
-        status = op_engine_plan(engine, row, args, &plan);
+        status = op_plan_get(engine, row, args, &plan);
     }
     void *dump = NULL;
     if (status == LEO_OK) {

@@ -66,7 +66,7 @@ static leo_status plan_max_pool(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
     if (is_native_volume(call)) {
-        return op_layout_run_as_rows(call);
+        return op_call_run_as_rows(call);
     }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor places = make_places(&chain, y);
@@ -82,7 +82,7 @@ static leo_status plan_max_pool_gradient(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads");
     if (is_native_volume(call)) {
-        return op_layout_run_as_rows(call);
+        return op_call_run_as_rows(call);
     }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor places = make_places(&chain, grads),
@@ -120,7 +120,7 @@ static leo_status plan_blocks(const struct op_call *call, enum op_blocks_what wh
     leo_status status = op_blocks_plan(call, what, done);
     if (status == LEO_OK && !*done && op_layout_any_native(call->row, call->args)) {
         *done = true;
-        status = op_layout_run_as_rows(call);
+        status = op_call_run_as_rows(call);
     }
     return status;
 }

@@ -64,7 +64,7 @@ leo_status op_plan_fused_matmul(const struct op_call *call)
     if (op_layout_any_native(call->row, call->args)) {
         bool taken = false;
         status = bias || add || mul ? LEO_OK : op_gemm_plan_native(call->plan, &gemm, &taken);
-        return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
+        return status == LEO_OK && !taken ? op_call_run_as_rows(call) : status;
     }
     if (bias) {
         (void)op_tensor_broadcast(bias, 2, gemm.out.dim, &gemm.self); // its shape was checked

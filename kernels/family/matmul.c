@@ -131,7 +131,7 @@ static leo_status plan_native(const struct op_call *call, const struct op_tensor
                          out->dim[0] == a->dim[0] && out->dim[1] == b->dim[1] &&
                          op_tensor_count(out) > 0;
     leo_status status = product ? op_gemm_plan_native(call->plan, &gemm, &taken) : LEO_OK;
-    return status == LEO_OK && !taken ? op_layout_run_as_rows(call) : status;
+    return status == LEO_OK && !taken ? op_call_run_as_rows(call) : status;
 }
 
 leo_status op_plan_matmul(const struct op_call *call)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the pointwise family: a call being planned, and its way over the vector unit. */
+/* Inside of the pointwise family: a call being planned (pointwise_work.c), and its ways over the
+ * vector unit (pointwise_moves.c, _wide.c, _tiles.c). */
 #pragma once
 
 #include "family.h"
@@ -23,6 +24,28 @@ struct op_pointwise_space {
     int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
 };
 
+/** The tensors of work->call, whose out and inputs are told; checks that shapes broadcast. */
+LEO_MUST_CHECK leo_status op_pointwise_take_tensors(struct op_pointwise_work *work);
+/** Operators that only move bits take complex numbers of 8 bytes as integers; others refuse. */
+LEO_MUST_CHECK leo_status op_pointwise_take_complex(struct op_pointwise_work *work);
+/** The common type, and the variables that are no tensors. */
+void op_pointwise_take_numbers(struct op_pointwise_work *work);
+/** In what the call computes: 'f' float, 'i' integers, 'd' double. */
+char op_pointwise_class(const struct op_pointwise_work *work);
+void op_pointwise_make_space(const struct op_pointwise_work *work,
+                             struct op_pointwise_space *space);
+/** Whether later elements of the output have higher addresses, which sharing by lines needs. */
+bool op_pointwise_is_ascending(const struct op_pointwise_space *space);
+/** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
+ * of a mask is, or results are elements of inputs that are no wider. */
+bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);
+/** Whether a variable is where its element lies. */
+bool op_pointwise_is_place(const struct op_pointwise_work *work, unsigned var);
+/** Whether one of the expression is: then dimensions must stay as they are. */
+bool op_pointwise_asks_places(const struct op_pointwise_work *work);
+/** Whether the output is the one input, converted if need be. */
+bool op_pointwise_is_copy(const struct op_pointwise_work *work);
+
 /** Appends the vector unit's launch if it can do this call; sets *done. `class`: f computes in
  * float, i in integers, of others it can be copies. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
@@ -32,14 +55,6 @@ LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work
 bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats);
 /** Appends the steps of a call on 64-bit integers that the vector unit has; sets *done. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *done);
-/** Whether an infinite result is no overflow: a number of the call is infinite, as the fill value
- * of a mask is, or results are elements of inputs that are no wider. */
-bool op_pointwise_keeps_infinities(const struct op_pointwise_work *work);
-/** Whether a variable is where its element lies; and whether one of the expression is. */
-bool op_pointwise_is_place(const struct op_pointwise_work *work, unsigned var);
-bool op_pointwise_asks_places(const struct op_pointwise_work *work);
-/** Whether the output is the one input, converted if need be. */
-bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 /** Appends the launch of a copy without conversion between layouts, if it can; sets *done. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,

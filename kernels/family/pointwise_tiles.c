@@ -457,12 +457,6 @@ static bool is_integer(enum op_type type, unsigned chip)
            type == OP_TYPE_BOOL || (type == OP_TYPE_I16 && chip == OP_ON_910B);
 }
 
-bool op_pointwise_is_copy(const struct op_pointwise_work *work)
-{
-    return work->op->tile && work->op->tile->count == 0 && work->op->var_count == 1 &&
-           work->is_tensor[0];
-}
-
 bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats)
 {
     const unsigned chip = op_plan_chip(work->call->plan);

@@ -352,7 +352,7 @@ static leo_status plan_max(const struct op_pool *pool)
         return status;
     }
     if (native) {
-        return op_layout_run_as_rows(pool->call);
+        return op_call_run_as_rows(pool->call);
     }
     if (pool->backward) {
         return plan_values(pool, OP_POOLING_MAX_GRADIENT, &pool->large, &pool->small, &index);
@@ -401,7 +401,7 @@ leo_status op_plan_pooling(const struct op_call *call)
         return status;
     }
     if (native) {
-        return op_layout_run_as_rows(call);
+        return op_call_run_as_rows(call);
     }
     return pool.backward
                ? plan_values(&pool, OP_POOLING_AVERAGE_GRADIENT, &pool.large, &pool.small, NULL)

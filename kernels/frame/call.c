@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators by name, for C programs (leo/op.h). */
-#include "engine.h"
+#include "run.h"
 
 #include <leo/alloc.h>
 #include <leo/op.h>
@@ -369,7 +369,7 @@ leo_status leo_op_run(struct leo_op_context *context, const char *name,
             return status;
         }
     }
-    leo_status status = op_engine_plan(context->engine, call.row, call.values, &plan);
+    leo_status status = op_plan_get(context->engine, call.row, call.values, &plan);
     if (status != LEO_OK) {
         return status;
     }

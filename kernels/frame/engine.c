@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine.h"
 
-#include "key.h"
-#include "plan_internal.h"
+#include "cache.h"
 #include "program.h"
 
 #include <leo/alloc.h>
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_SETS = 1024, CACHE_WAYS = 4, KERNEL_BUCKETS = 256 };
+enum { KERNEL_BUCKETS = 256 };
 
 /** A kernel found before. */
 struct found_kernel {
@@ -24,20 +23,16 @@ struct op_engine {
     struct leo_caps caps;
     uint32_t block_spread;
     unsigned chip;
+    struct op_cache *cache;
     pthread_mutex_t lock; /**< protects all below */
     struct leo_rt_module **modules;
     struct found_kernel *kernels[KERNEL_BUCKETS];
-    struct op_plan *plans[CACHE_SETS][CACHE_WAYS]; /**< the most recently used one first */
 };
 
 static void destroy_engine(void *object)
 {
     struct op_engine *engine = object;
-    for (unsigned set = 0; set < CACHE_SETS; set++) {
-        for (unsigned way = 0; way < CACHE_WAYS; way++) {
-            op_plan_put(engine->plans[set][way]);
-        }
-    }
+    op_cache_destroy(engine->cache);
     for (unsigned i = 0; i < KERNEL_BUCKETS; i++) {
         while (engine->kernels[i]) {
             struct found_kernel *found = engine->kernels[i];
@@ -65,8 +60,9 @@ static leo_status make_engine(struct leo_rt_device *device, void **out)
 {
     struct op_engine *engine = leo_calloc(1, sizeof(*engine));
     struct leo_rt_module **modules = leo_calloc(op_program_total, sizeof(*modules));
+    struct op_cache *cache = op_cache_create();
     leo_status status = LEO_OK;
-    if (!engine || !modules) {
+    if (!engine || !modules || !cache) {
         status = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for the operators of a device");
     } else {
         leo_rt_device_get_caps(device, &engine->caps);
@@ -75,10 +71,12 @@ static leo_status make_engine(struct leo_rt_device *device, void **out)
     if (status != LEO_OK) {
         leo_free(engine);
         leo_free(modules);
+        op_cache_destroy(cache);
         return status;
     }
     engine->device = device;
     engine->modules = modules;
+    engine->cache = cache;
     engine->chip = engine->caps.arch == 1001 ? OP_ON_910A : OP_ON_910B;
     pthread_mutex_init(&engine->lock, NULL);
     *out = engine;
@@ -111,6 +109,11 @@ struct leo_rt_device *op_engine_device(const struct op_engine *engine)
 unsigned op_engine_chip(const struct op_engine *engine)
 {
     return engine->chip;
+}
+
+struct op_cache *op_engine_cache(const struct op_engine *engine)
+{
+    return engine->cache;
 }
 
 static int compare_program(const void *name, const void *program)
@@ -189,90 +192,4 @@ leo_status op_engine_kernel(struct op_engine *engine, const char *program, const
     leo_status status = find_kernel(engine, program, kernel, out);
     pthread_mutex_unlock(&engine->lock);
     return status;
-}
-
-// The plan of this key with one more reference, or NULL.
-static struct op_plan *find_plan(struct op_engine *engine, const struct op_key *key, uint64_t hash)
-{
-    struct op_plan **set = engine->plans[hash % CACHE_SETS];
-    struct op_plan *plan = NULL;
-    pthread_mutex_lock(&engine->lock);
-    for (unsigned way = 0; way < CACHE_WAYS && set[way] && !plan; way++) {
-        if (set[way]->hash == hash && set[way]->key_words == key->count &&
-            memcmp(set[way]->key, key->words, key->count * sizeof(*key->words)) == 0) {
-            plan = set[way];
-            memmove(set + 1, set, way * sizeof(struct op_plan *));
-            set[0] = plan;
-            atomic_fetch_add(&plan->references, 1);
-        }
-    }
-    pthread_mutex_unlock(&engine->lock);
-    return plan;
-}
-
-// Keeps the plan in place of the least recently used one. Without memory for the key it is just not
-// kept.
-static void keep_plan(struct op_engine *engine, const struct op_key *key, uint64_t hash,
-                      struct op_plan *plan)
-{
-    struct op_plan **set = engine->plans[hash % CACHE_SETS];
-    plan->key = leo_alloc(key->count * sizeof(*key->words));
-    if (!plan->key) {
-        return;
-    }
-    memcpy(plan->key, key->words, key->count * sizeof(*key->words));
-    plan->key_words = key->count;
-    plan->hash = hash;
-    atomic_fetch_add(&plan->references, 1);
-    pthread_mutex_lock(&engine->lock);
-    struct op_plan *oldest = set[CACHE_WAYS - 1];
-    memmove(set + 1, set, (CACHE_WAYS - 1) * sizeof(struct op_plan *));
-    set[0] = plan;
-    pthread_mutex_unlock(&engine->lock);
-    op_plan_put(oldest);
-}
-
-leo_status op_engine_plan(struct op_engine *engine, const struct op_row *row,
-                          const struct op_value *args, struct op_plan **out)
-{
-    struct op_key key;
-    leo_status status = op_check_args(engine, row, args);
-    if (status != LEO_OK) {
-        return status;
-    }
-    if (!op_key_make(&key, row, args)) {
-        op_key_finish(&key);
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory", row->name);
-    }
-    const uint64_t hash = op_key_hash(&key);
-    struct op_plan *plan = find_plan(engine, &key, hash);
-    if (!plan) {
-        status = op_plan_make(engine, row, args, &plan);
-        if (status == LEO_OK) {
-            keep_plan(engine, &key, hash, plan);
-        }
-    }
-    op_key_finish(&key);
-    *out = plan;
-    return status;
-}
-
-static int compare_row(const void *name, const void *row)
-{
-    return strcmp(name, ((const struct op_row *)row)->name);
-}
-
-const struct op_row *op_row_find(const char *name)
-{
-    return bsearch(name, op_rows, op_row_count, sizeof(*op_rows), compare_row);
-}
-
-const char *op_row_attr(const struct op_row *row, const char *key)
-{
-    for (const struct op_attr *attr = row->attrs; attr->key; attr++) {
-        if (strcmp(attr->key, key) == 0) {
-            return attr->value;
-        }
-    }
-    return NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "key.h"
 
+#include "layout.h"
+
 #include <leo/alloc.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
-#include "plan_internal.h"
 #include "whole.h"
 
-#include <leo/alloc.h>
 #include <string.h>
 
 bool op_format_is_native(int format)
@@ -36,7 +34,7 @@ int64_t op_layout_c0(enum op_type type)
     return op_type_bytes(type) == 1 ? 32 : 16;
 }
 
-static int64_t c0_of(const struct op_tensor *tensor)
+int64_t op_layout_c0_of(const struct op_tensor *tensor)
 {
     return tensor->c0 ? tensor->c0 : op_layout_c0(tensor->type);
 }
@@ -75,7 +73,7 @@ struct op_tensor op_layout_unturned(const struct op_tensor *tensor)
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage)
 {
     const struct op_tensor unturned = op_layout_unturned(tensor), *t = &unturned;
-    const int64_t c0 = c0_of(t), *d = t->dim;
+    const int64_t c0 = op_layout_c0_of(t), *d = t->dim;
     int64_t dim[OP_RANK_MAX];
     unsigned rank = 0;
     if (!op_format_is_native(t->format)) {
@@ -123,8 +121,6 @@ bool op_layout_is_padded(const struct op_tensor *tensor)
            op_tensor_count(&storage) != op_tensor_count(tensor);
 }
 
-/* Calls. */
-
 bool op_layout_any_native(const struct op_row *row, const struct op_value *args)
 {
     for (unsigned i = 0; i < row->param_count; i++) {
@@ -143,154 +139,34 @@ bool op_layout_any_native(const struct op_row *row, const struct op_value *args)
     return false;
 }
 
-// Whether every tensor has the same shape and native format, and none is padded: what elements are
-// then does not matter to an operator that takes them one by one.
-static bool all_same(const struct op_row *row, const struct op_value *args)
+uint64_t op_tensor_extent(const struct op_tensor *tensor)
 {
-    const struct op_tensor *first = NULL;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        const struct op_tensor *tensor =
-            row->params[i].kind == OP_KIND_TENSOR ? args[i].tensor : NULL;
-        if (row->params[i].kind == OP_KIND_TENSOR_LIST) {
-            return false;
-        }
-        if (!tensor) {
-            continue;
-        }
-        first = first ? first : tensor;
-        if (tensor->format != first->format || !op_tensor_same_shape(tensor, first) ||
-            c0_of(tensor) != c0_of(first) || op_layout_is_padded(tensor)) {
-            return false;
-        }
+    uint64_t last = 0;
+    struct op_tensor storage;
+    if (op_format_is_native(tensor->format)) {
+        return op_layout_storage(tensor, &storage) ? op_tensor_extent(&storage) : 0;
     }
-    return true;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (tensor->dim[i] == 0) {
+            return 0;
+        }
+        last += (uint64_t)(tensor->dim[i] - 1) * (uint64_t)tensor->stride[i];
+    }
+    return (last + 1) * op_type_bytes(tensor->type);
 }
 
-static leo_status convert(struct op_plan *plan, const struct op_tensor *from,
-                          const struct op_tensor *to)
+enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor *b)
 {
-    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
-    return op_plan_call(plan, "TransData", args, 2);
-}
-
-// The tensor as rows; `read`: with what it holds.
-static leo_status make_rows(struct op_plan *plan, const struct op_tensor *tensor, bool read,
-                            struct op_tensor *rows)
-{
-    leo_status status = op_plan_temp(plan, tensor->type, tensor->rank, tensor->dim, rows);
-    return status == LEO_OK && read ? convert(plan, tensor, rows) : status;
-}
-
-static leo_status make_list(struct op_plan *plan, const struct op_param *param,
-                            const struct op_tensor_list *list, struct op_layout_call *call,
-                            unsigned at, uint64_t *used)
-{
-    call->lists[at] = (struct op_tensor_list){call->items + *used, list->count};
-    for (uint64_t k = 0; k < list->count; k++, ++*used) {
-        const struct op_tensor *tensor = list->items[k];
-        call->items[*used] = tensor;
-        if (!op_format_is_native(tensor->format)) {
-            continue;
-        }
-        call->items[*used] = &call->owned[*used];
-        leo_status status =
-            make_rows(plan, tensor, param->role != OP_ROLE_OUT, &call->owned[*used]);
-        if (status != LEO_OK) {
-            return status;
-        }
+    const uint64_t a_bytes = op_tensor_extent(a), b_bytes = op_tensor_extent(b);
+    if (a_bytes == 0 || b_bytes == 0 || a->addr >= b->addr + b_bytes ||
+        b->addr >= a->addr + a_bytes) {
+        return OP_ALIAS_NONE;
     }
-    call->values[at].tensors = &call->lists[at];
-    return LEO_OK;
-}
-
-static leo_status make_all_rows(struct op_plan *plan, const struct op_row *row,
-                                const struct op_value *args, struct op_layout_call *call)
-{
-    const unsigned count = op_args_tensors(row, args);
-    uint64_t used = 0;
-    call->items = leo_calloc(count + 1, sizeof(*call->items));
-    call->owned = leo_calloc(count + 1, sizeof(*call->owned));
-    if (!call->items || !call->owned) {
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "%s: out of host memory for a plan", row->name);
+    bool same = a->addr == b->addr && a->type == b->type && op_tensor_same_shape(a, b) &&
+                op_format_is_native(a->format) == op_format_is_native(b->format);
+    same = same && (!op_format_is_native(a->format) || (a->format == b->format && a->c0 == b->c0));
+    for (unsigned i = 0; same && i < a->rank; i++) {
+        same = a->dim[i] == 1 || a->stride[i] == b->stride[i];
     }
-    call->converted = true;
-    leo_status status = LEO_OK;
-    for (unsigned i = 0; i < row->param_count && status == LEO_OK; i++) {
-        const struct op_param *param = &row->params[i];
-        const struct op_tensor *tensor = param->kind == OP_KIND_TENSOR ? args[i].tensor : NULL;
-        if (param->kind == OP_KIND_TENSOR_LIST && args[i].tensors) {
-            status = make_list(plan, param, args[i].tensors, call, i, &used);
-        } else if (tensor && op_format_is_native(tensor->format)) {
-            call->values[i].tensor = &call->tensors[i];
-            status = make_rows(plan, tensor, param->role != OP_ROLE_OUT, &call->tensors[i]);
-        }
-    }
-    return status;
-}
-
-leo_status op_layout_begin(struct op_plan *plan, const struct op_row *row,
-                           const struct op_value *args, struct op_layout_call *call)
-{
-    const char *native = op_row_attr(row, "native");
-    call->converted = false;
-    call->items = NULL;
-    call->owned = NULL;
-    memcpy(call->values, args, row->param_count * sizeof(*args));
-    if (!op_layout_any_native(row, args) || (native && strcmp(native, "own") == 0)) {
-        return LEO_OK;
-    }
-    if (!native || !all_same(row, args)) {
-        return make_all_rows(plan, row, args, call);
-    }
-    for (unsigned i = 0; i < row->param_count; i++) {
-        if (row->params[i].kind == OP_KIND_TENSOR && args[i].tensor) {
-            (void)op_layout_storage(args[i].tensor, &call->tensors[i]); // checked with the call
-            call->values[i].tensor = &call->tensors[i];
-        }
-    }
-    return LEO_OK;
-}
-
-leo_status op_layout_run_as_rows(const struct op_call *call)
-{
-    struct op_layout_call rows = {.converted = false};
-    const struct op_call other = {call->row, rows.values, call->plan};
-    memcpy(rows.values, call->args, call->row->param_count * sizeof(*call->args));
-    leo_status status = make_all_rows(call->plan, call->row, call->args, &rows);
-    if (status == LEO_OK) {
-        status = call->row->plan(&other);
-    }
-    rows.converted = rows.converted && status == LEO_OK; // else there is nothing to convert back
-    const leo_status finished = op_layout_finish(call->plan, call->row, call->args, &rows);
-    return status == LEO_OK ? finished : status;
-}
-
-static leo_status convert_back(struct op_plan *plan, const struct op_row *row,
-                               const struct op_value *args, const struct op_layout_call *call)
-{
-    leo_status status = LEO_OK;
-    for (unsigned i = 0; i < row->param_count && status == LEO_OK; i++) {
-        if (row->params[i].role == OP_ROLE_IN) {
-            continue;
-        }
-        if (row->params[i].kind == OP_KIND_TENSOR && call->values[i].tensor != args[i].tensor) {
-            status = convert(plan, call->values[i].tensor, args[i].tensor);
-        }
-        for (uint64_t k = 0; status == LEO_OK && row->params[i].kind == OP_KIND_TENSOR_LIST &&
-                             args[i].tensors && k < args[i].tensors->count;
-             k++) {
-            const struct op_tensor *from = call->lists[i].items[k], *to = args[i].tensors->items[k];
-            status = from != to ? convert(plan, from, to) : LEO_OK;
-        }
-    }
-    return status;
-}
-
-leo_status op_layout_finish(struct op_plan *plan, const struct op_row *row,
-                            const struct op_value *args, struct op_layout_call *call)
-{
-    leo_status status = call->converted ? convert_back(plan, row, args, call) : LEO_OK;
-    leo_free(call->items);
-    leo_free(call->owned);
-    return status;
+    return same ? OP_ALIAS_SAME : OP_ALIAS_OVERLAP;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Native formats: the memory of such a tensor is not rows of its shape but blocks of 32 bytes of
- * channels, or fractals of 16 rows. A tensor keeps its logical shape and the strides of rows, its
- * format says how it is stored. It is always whole: no view, no offset.
+ * The memory of tensors. In native formats the memory of a tensor is not rows of its shape but
+ * blocks of 32 bytes of channels, or fractals of 16 rows. A tensor keeps its logical shape and the
+ * strides of rows, its format says how it is stored. It is always whole: no view, no offset.
  */
 #pragma once
 
-#include "plan.h"
+#include "row.h"
+#include "tensor.h"
 
 /** The values of aclFormat that matter here. */
 enum op_format {
@@ -27,6 +28,8 @@ bool op_format_is_native(int format);
 const char *op_format_name(int format);
 /** Elements of the innermost dimension of native formats: 32 for bytes, else 16. */
 int64_t op_layout_c0(enum op_type type);
+/** The same for a tensor, which may say another. */
+int64_t op_layout_c0_of(const struct op_tensor *tensor);
 /** A tensor of up to 4 dimensions as [N, C, H, W]: those of one are C, of two C and H, of three C,
  * H and W. */
 struct op_tensor op_layout_widen(const struct op_tensor *tensor);
@@ -39,27 +42,14 @@ struct op_tensor op_layout_unturned(const struct op_tensor *tensor);
 /** Whether the storage has elements that the shape has not. */
 bool op_layout_is_padded(const struct op_tensor *tensor);
 
-/**
- * The call's tensors as `row` takes them: those in native formats are replaced by their storage
- * (rows with "native same", if all have one shape and format), left alone ("native own"), or
- * replaced by rows, to which inputs are converted. `finish` converts what was written back.
- */
-struct op_layout_call {
-    struct op_tensor tensors[OP_PARAMS_MAX];
-    struct op_value values[OP_PARAMS_MAX];
-    struct op_tensor_list lists[OP_PARAMS_MAX];
-    const struct op_tensor **items; /**< of the lists, or NULL */
-    struct op_tensor *owned;
-    bool converted;
-};
-LEO_MUST_CHECK leo_status op_layout_begin(struct op_plan *plan, const struct op_row *row,
-                                          const struct op_value *args, struct op_layout_call *call);
-LEO_MUST_CHECK leo_status op_layout_finish(struct op_plan *plan, const struct op_row *row,
-                                           const struct op_value *args,
-                                           struct op_layout_call *call);
-
 /** Whether a tensor of the call is in a native format. */
 bool op_layout_any_native(const struct op_row *row, const struct op_value *args);
-/** Plans the call once more with rows instead of native tensors: for families of rows with "native
- * own" that cannot take what is there. */
-LEO_MUST_CHECK leo_status op_layout_run_as_rows(const struct op_call *call);
+
+/** Byte range it touches, relative to addr: [0, end). Empty tensors: 0. Strides are never negative.
+ */
+uint64_t op_tensor_extent(const struct op_tensor *tensor);
+
+/** How memory of two tensors relates. */
+enum op_alias { OP_ALIAS_NONE, OP_ALIAS_SAME, OP_ALIAS_OVERLAP };
+/** SAME: equal address, shape, strides and type. */
+enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor *b);

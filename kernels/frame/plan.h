@@ -7,10 +7,8 @@
  */
 #pragma once
 
-#include "engine.h"
-#include "row.h"
-
-struct op_plan;
+#include "layout.h"
+#include "run.h"
 
 /** What a family gets: the operator, its arguments in the order of the row, and the plan to append
  * to. */
@@ -53,6 +51,9 @@ LEO_MUST_CHECK leo_status op_plan_launch(struct op_plan *plan, const char *progr
 /** Another operator (name without aclnn) with `count` arguments in the order of its row. */
 LEO_MUST_CHECK leo_status op_plan_call(struct op_plan *plan, const char *op,
                                        const struct op_value *args, unsigned count);
+/** Plans the call once more with rows instead of native tensors: for families of rows with "native
+ * own" (layout.h) that cannot take what is there. */
+LEO_MUST_CHECK leo_status op_call_run_as_rows(const struct op_call *call);
 /** Steps so far. */
 uint32_t op_plan_steps(const struct op_plan *plan);
 /** The arguments of a step if it launches this kernel on the call's own tensors; NULL if it does

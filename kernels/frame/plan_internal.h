@@ -65,6 +65,7 @@ struct op_plan {
 /** Checks arguments against the row; engine knows the chip. */
 LEO_MUST_CHECK leo_status op_check_args(const struct op_engine *engine, const struct op_row *row,
                                         const struct op_value *args);
-/** A plan made anew; references 1. */
-LEO_MUST_CHECK leo_status op_plan_make(struct op_engine *engine, const struct op_row *row,
-                                       const struct op_value *args, struct op_plan **out);
+/** Appends the steps of a row, its arguments checked; what it takes of the workspace is free
+ * again. */
+LEO_MUST_CHECK leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
+                                          const struct op_value *args);

@@ -48,3 +48,7 @@ extern const unsigned op_row_count;
 const struct op_row *op_row_find(const char *name);
 /** Value of an attribute, or NULL. */
 const char *op_row_attr(const struct op_row *row, const char *key);
+
+/** Tensor arguments of a call, lists flattened; op_args_addresses writes their addresses. */
+unsigned op_args_tensors(const struct op_row *row, const struct op_value *args);
+void op_args_addresses(const struct op_row *row, const struct op_value *args, uint64_t *addr);

@@ -2,6 +2,7 @@
 /* Running plans. */
 #include "plan_internal.h"
 
+#include <leo/op.h>
 #include <string.h>
 
 enum { ARGS_MAX = 12288 }; // most bytes of a launch's arguments; keeps them on the stack
@@ -62,4 +63,14 @@ void op_host_set_shape(const struct op_host_run *run, unsigned index, unsigned r
     if (run->run->set_shape) {
         run->run->set_shape(run->run->user, index, rank, dim);
     }
+}
+
+uint64_t op_plan_workspace_bytes(const struct op_plan *plan)
+{
+    return plan->workspace_bytes ? plan->workspace_bytes + LEO_OP_READ_MARGIN : 0;
+}
+
+const struct op_row *op_plan_row(const struct op_plan *plan)
+{
+    return plan->row;
 }

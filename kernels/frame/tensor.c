@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
-#include "layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,22 +146,6 @@ bool op_tensor_same_shape(const struct op_tensor *a, const struct op_tensor *b)
     return a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
 }
 
-uint64_t op_tensor_extent(const struct op_tensor *tensor)
-{
-    uint64_t last = 0;
-    struct op_tensor storage;
-    if (op_format_is_native(tensor->format)) {
-        return op_layout_storage(tensor, &storage) ? op_tensor_extent(&storage) : 0;
-    }
-    for (unsigned i = 0; i < tensor->rank; i++) {
-        if (tensor->dim[i] == 0) {
-            return 0;
-        }
-        last += (uint64_t)(tensor->dim[i] - 1) * (uint64_t)tensor->stride[i];
-    }
-    return (last + 1) * op_type_bytes(tensor->type);
-}
-
 bool op_tensor_broadcast(const struct op_tensor *tensor, unsigned rank, const int64_t *dim,
                          struct op_tensor *out)
 {
@@ -216,22 +199,6 @@ struct op_tensor op_tensor_permute(const struct op_tensor *tensor, const unsigne
         out.stride[i] = tensor->stride[order[i]];
     }
     return out;
-}
-
-enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor *b)
-{
-    const uint64_t a_bytes = op_tensor_extent(a), b_bytes = op_tensor_extent(b);
-    if (a_bytes == 0 || b_bytes == 0 || a->addr >= b->addr + b_bytes ||
-        b->addr >= a->addr + a_bytes) {
-        return OP_ALIAS_NONE;
-    }
-    bool same = a->addr == b->addr && a->type == b->type && op_tensor_same_shape(a, b) &&
-                op_format_is_native(a->format) == op_format_is_native(b->format);
-    same = same && (!op_format_is_native(a->format) || (a->format == b->format && a->c0 == b->c0));
-    for (unsigned i = 0; same && i < a->rank; i++) {
-        same = a->dim[i] == 1 || a->stride[i] == b->stride[i];
-    }
-    return same ? OP_ALIAS_SAME : OP_ALIAS_OVERLAP;
 }
 
 struct op_shape_text op_shape_text(unsigned rank, const int64_t *dim)

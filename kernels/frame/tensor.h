@@ -42,9 +42,6 @@ int64_t op_tensor_count(const struct op_tensor *tensor); /**< elements; 1 for ra
 bool op_tensor_is_dense(
     const struct op_tensor *tensor); /**< row-major without gaps; dimensions of 1 do not count */
 bool op_tensor_same_shape(const struct op_tensor *a, const struct op_tensor *b);
-/** Byte range it touches, relative to addr: [0, end). Empty tensors: 0. Strides are never negative.
- */
-uint64_t op_tensor_extent(const struct op_tensor *tensor);
 /** The tensor seen with the shape dim[0..rank): its own dimensions are the last ones, and those of
  * 1 repeat (stride 0). False if it does not fit. */
 bool op_tensor_broadcast(const struct op_tensor *tensor, unsigned rank, const int64_t *dim,
@@ -53,11 +50,6 @@ bool op_tensor_broadcast(const struct op_tensor *tensor, unsigned rank, const in
 bool op_shape_join(const struct op_tensor *tensor, unsigned *rank, int64_t *dim);
 /** The tensor with dimensions in another order: dimension i of the result is dimension order[i]. */
 struct op_tensor op_tensor_permute(const struct op_tensor *tensor, const unsigned *order);
-
-/** How memory of two tensors relates. */
-enum op_alias { OP_ALIAS_NONE, OP_ALIAS_SAME, OP_ALIAS_OVERLAP };
-/** SAME: equal address, shape, strides and type. */
-enum op_alias op_tensor_alias(const struct op_tensor *a, const struct op_tensor *b);
 
 /** "[2, 3]" for messages. */
 struct op_shape_text {

@@ -69,6 +69,8 @@ struct acl_process {
 };
 
 struct acl_process *acl_process(void);
+/** As in a process that never called us; the library with the operators stays registered. */
+void acl_process_forget(void);
 
 /* Errors: each sets the thread's last error and text, logs, and returns the code. */
 aclError acl_fail(aclError code, const char *func, const char *fmt, ...)

@@ -3,6 +3,7 @@
 #include "cnrt_internal.h"
 
 #include <leo/cnrt_hook.h>
+#include <unistd.h>
 
 struct code {
     int value;
@@ -137,6 +138,13 @@ static int code_of(leo_status status)
 }
 
 static _Thread_local cnrtRet_t last_error;
+
+void leo_cnrt_tell(const char *library, const char *func, const char *name, int code,
+                   const char *text)
+{
+    fprintf(stderr, "[%s] [error] [%d] %s: %s (%d): %s\n", library, (int)getpid(), func, name, code,
+            text);
+}
 
 cnrtRet_t cnrt_fail(cnrtRet_t code, const char *func, const char *text)
 {

@@ -3,7 +3,6 @@
 #include "cnrt_internal.h"
 
 #include <leo/cnrt_hook.h>
-#include <unistd.h>
 
 leo_status leo_cnrt_stream_get(const void *queue, struct leo_rt_stream **stream)
 {
@@ -32,11 +31,4 @@ leo_status leo_cnrt_device_get(struct leo_rt_device **device)
 leo_status leo_cnrt_device_set(int32_t id)
 {
     return front_device_set(id);
-}
-
-void leo_cnrt_tell(const char *library, const char *func, const char *name, int code,
-                   const char *text)
-{
-    fprintf(stderr, "[%s] [error] [%d] %s: %s (%d): %s\n", library, (int)getpid(), func, name, code,
-            text);
 }

@@ -28,7 +28,8 @@ CONSTANT = re.compile(r"\.(data\.rel\.ro|rodata)")
 
 # file -> (what it may use, why)
 ACCEPTED = {
-    "acl/process.c": ({"state", "memory"}, "what AscendCL alone keeps for a process: options, log, executor of operators; its configuration as text"),
+    "acl/init.c": ({"memory"}, "aclInit's configuration as text"),
+    "acl/process.c": ({"state"}, "what AscendCL alone keeps for a process: options, log, executor of operators"),
     "acl/error.c": ({"state"}, "each thread's last error"),
     "acl/log.c": ({"locks"}, "the vendor's log file"),
     "acl/options.c": ({"locks"}, "texts of the operator compiler's options"),
