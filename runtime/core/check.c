@@ -15,13 +15,6 @@ struct side {
     enum leo_pipe unit;
 };
 
-const char *rt_fault_pipe(unsigned pipe)
-{
-    static const char *const names[] = {"PIPE_S",    "PIPE_V",    "PIPE_M",   "PIPE_MTE1",
-                                        "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"};
-    return pipe < sizeof(names) / sizeof(names[0]) ? names[pipe] : "?";
-}
-
 /* "vadd (PIPE_V) at add.c:12" */
 static void append_side(struct rt_text *text, const struct rt_fault *fault, struct side side)
 {

@@ -5,34 +5,8 @@
 
 #include <leo/csr.h>
 #include <leo/insn.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 typedef unsigned long long ull; // for printf
-
-void rt_text_append(struct rt_text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int count = vsnprintf(text->out + text->used, text->bytes - text->used, format, args);
-    va_end(args);
-    text->used += count > 0 ? (size_t)count : 0;
-    text->used = text->used < text->bytes ? text->used : text->bytes - 1;
-}
-
-enum leo_core_kind rt_core_kind(const struct leo_rt_kernel *kernel, const struct leo_caps *caps,
-                                unsigned core)
-{
-    bool mixed = kernel->kind == LEO_CORE_KIND_MIX || kernel->kind == LEO_CORE_KIND_MIX_ONE;
-    return !mixed                    ? kernel->kind
-           : core < caps->cube_cores ? LEO_CORE_KIND_CUBE
-                                     : LEO_CORE_KIND_VECTOR;
-}
-
-enum leo_core_kind rt_fault_kind(const struct rt_fault *fault)
-{
-    return rt_core_kind(fault->kernel, &fault->device->caps, fault->record->core);
-}
 
 // No allocation lies here: an address this small comes from a null pointer.
 enum { NULL_PAGE = 4096 };

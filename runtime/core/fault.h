@@ -22,6 +22,8 @@ struct rt_fault {
 
 /** Kind of the core it happened on. */
 enum leo_core_kind rt_fault_kind(const struct rt_fault *fault);
+/** As programs write it: "PIPE_V"; "?" if there is none of that number. */
+const char *rt_fault_pipe(unsigned pipe);
 
 /* fault_where.c */
 /** " (ub_x + 64)": the on-chip array that holds the address, or the one before it. */
@@ -50,8 +52,6 @@ void rt_deadlock_text(struct rt_text *text, const struct rt_fault *fault,
                       const struct leo_drv_completion *done);
 
 /* check.c */
-/** As programs write it: "PIPE_V"; "?" if there is none of that number. */
-const char *rt_fault_pipe(unsigned pipe);
 /** What the checker found, a line each. */
 void rt_check_text(struct rt_text *text, const struct rt_fault *fault,
                    const struct leo_drv_completion *done);

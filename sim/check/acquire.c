@@ -8,6 +8,14 @@
 
 #include <leo/alloc.h>
 
+bool sim_check_is_kept_back(const struct sim_check_global *global,
+                            const struct sim_check_record *record)
+{
+    const struct sim_check_cleaned *cleaned = &global->cleaned[record->core];
+    return record->unit == LEO_PIPE_S && record->line && !record->atomic && !record->clean &&
+           !(cleaned->block == record->block && record->number <= cleaned->number);
+}
+
 void sim_check_release_forget(struct sim_check_global *global)
 {
     for (size_t i = 0; i < global->releases; i++) {

@@ -82,14 +82,6 @@ static void find(const struct compare *compare, enum leo_fault code, enum leo_ch
     sim_findings_add(&compare->global->findings, &finding);
 }
 
-bool sim_check_is_kept_back(const struct sim_check_global *global,
-                            const struct sim_check_record *record)
-{
-    const struct sim_check_cleaned *cleaned = &global->cleaned[record->core];
-    return record->unit == LEO_PIPE_S && record->line && !record->atomic && !record->clean &&
-           !(cleaned->block == record->block && record->number <= cleaned->number);
-}
-
 /* A block is on one core, or of a group launch on several. */
 static bool is_own(const struct compare *compare, const struct sim_check_record *record)
 {

@@ -89,22 +89,12 @@ static uint32_t local_bytes(const struct sim_config *config, enum leo_core_kind 
     return 0;
 }
 
-/* Buffers start on pages of their own. */
-static uint64_t page_up(uint64_t bytes)
-{
-    return (bytes + 4095) & ~UINT64_C(4095);
-}
-
-uint64_t sim_core_sparse_bytes(const struct sim_config *config)
-{
-    return page_up(config->l0b_bytes / 4 + 2 * (uint64_t)config->l0b_bytes);
-}
-
 uint64_t sim_core_arena_bytes(const struct sim_config *config)
 {
     uint64_t bytes = LEO_MAP_WINDOW_BYTES + SIM_PRIVATE_IMAGE_BYTES;
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
-        bytes += page_up(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
+        bytes +=
+            sim_core_pages(local_bytes(config, LEO_CORE_KIND_AICORE, (enum leo_mem_space)space));
     }
     return bytes + sim_core_sparse_bytes(config);
 }
@@ -135,7 +125,7 @@ void sim_core_init(struct sim_core *core, const struct sim_config *config,
     for (int space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
         uint32_t bytes = local_bytes(config, core->kind, (enum leo_mem_space)space);
         core->local[space] = (struct sim_local){arena, bytes};
-        arena += page_up(bytes);
+        arena += sim_core_pages(bytes);
     }
     core->sparse = arena;
     arena += sim_core_sparse_bytes(config);

@@ -169,10 +169,18 @@ struct sim_block {
 void sim_core_init(struct sim_core *core, const struct sim_config *config,
                    const struct sim_simd *simd, const struct sim_insn *insns, unsigned id,
                    uint8_t *arena);
+/** Buffers of a core start on pages of their own. */
+static inline uint64_t sim_core_pages(uint64_t bytes)
+{
+    return (bytes + 4095) & ~UINT64_C(4095);
+}
 /** Bytes of host address space a core needs (only touched pages cost memory). */
 uint64_t sim_core_arena_bytes(const struct sim_config *config);
 /** Of these, those of `sparse`. */
-uint64_t sim_core_sparse_bytes(const struct sim_config *config);
+static inline uint64_t sim_core_sparse_bytes(const struct sim_config *config)
+{
+    return sim_core_pages(config->l0b_bytes / 4 + 2 * (uint64_t)config->l0b_bytes);
+}
 /** Starts a block: registers, CSRs, flags and timelines as after reset. */
 void sim_core_begin(struct sim_core *core, const struct sim_block *block);
 /**

@@ -16,11 +16,6 @@ void mte_gm_open(struct mte_gm *gm, struct sim_core *core, const struct sim_span
     }
 }
 
-bool mte_bad_config(struct sim_core *core, uint64_t word)
-{
-    return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
-}
-
 // Longer pieces are left to the host's memcpy.
 #define WIDE_PIECE 1024u
 

@@ -37,7 +37,11 @@ static inline uint8_t *mte_gm_at(const struct mte_gm *gm, uint64_t offset, uint6
 }
 
 /** Fault illegal_config with the word as address; returns false. */
-bool mte_bad_config(struct sim_core *core, uint64_t word);
+static inline bool mte_bad_config(struct sim_core *core, uint64_t word)
+{
+    return sim_core_fault(core, LEO_FAULT_ILLEGAL_CONFIG, LEO_MEM_SPACE_GM, word, 0);
+}
+
 /** Whether writes to global memory combine with what is there. */
 static inline bool mte_is_atomic(const struct sim_core *core)
 {

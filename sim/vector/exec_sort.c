@@ -116,6 +116,23 @@ uint32_t vec_merge_run(struct vec_merge *merge, uint8_t *dst)
     }
 }
 
+bool vec_merge_unpack(const struct sim_core *core, const struct sim_op *op, struct vec_merge *merge,
+                      uint32_t *repeats)
+{
+    const struct leo_cfg_mrg4 cfg = leo_cfg_mrg4_unpack(op->d);
+    const uint32_t length[VEC_LISTS] = {cfg.len0, cfg.len1, cfg.len2, cfg.len3};
+    *merge = (struct vec_merge){.exhaust = cfg.exhaust};
+    merge->record = vec_record_of(core, cfg.wide ? LEO_DTYPE_F32 : LEO_DTYPE_F16);
+    for (unsigned i = 0; i < VEC_LISTS; i++) {
+        merge->length[i] = cfg.valid >> i & 1 ? length[i] : 0;
+    }
+    *repeats = cfg.repeat;
+    // Lists from the first one on, at least two; a merge that may stop early is not repeated.
+    return !(op->d & LEO_CFG_MRG4_RESERVED) &&
+           (cfg.valid == 3 || cfg.valid == 7 || cfg.valid == 15) &&
+           !(cfg.exhaust && cfg.repeat > 1) && !(cfg.wide && core->config->arch == 1001);
+}
+
 bool sim_vec_merge(struct sim_core *core, const struct sim_op *op)
 {
     struct vec_merge merge;

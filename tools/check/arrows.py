@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""arrows.py BUILD [ROOT]: no object takes a symbol from a part it must not know (arrows.csv), and no arrows go round.
+"""arrows.py BUILD [ROOT]: no object takes a symbol from a part it must not know (arrows.csv), and no arrows go round,
+between parts or between the files of a folder.
 
 Undefined symbols say what the code calls, whatever it includes: a prototype of one's own, an #include by a macro and a header
 that another header brings along are no way around it.
@@ -18,29 +19,33 @@ SIM_USERS = ("transport_sim.c", "leo_cmd_run_bare.c", "replay_tape.c")
 
 
 def allowed():
-    """{"layer": {part: may use}, "room": ...}"""
+    """{"layer": {part: may use}, "room": ..., "folder": {folder: files that may reach each other}}"""
     tables, table = {}, None
     with (Path(__file__).parent / "arrows.csv").open(encoding="utf-8") as file:
         for row in csv.reader(line for line in file if not line.startswith("#")):
-            if row[1] == "may use":
+            if row[0] in ("layer", "room", "folder"):
                 table = tables.setdefault(row[0], {})
             else:
                 table[row[0]] = set(row[1].split())
     return tables
 
 
-def round_trip(table):
-    """Parts that can reach themselves; empty if all arrows point down."""
-    left = {part: set(uses) for part, uses in table.items()}
-    while True:
-        ground = {part for part, uses in left.items() if not uses}
-        if not ground:
-            return sorted(left)
-        left = {part: uses - ground for part, uses in left.items() if part not in ground}
+def circles(arrows):
+    """The sets of nodes of {node: nodes it uses} that reach each other, each as a sorted list."""
+    reach = {node: set(uses) for node, uses in arrows.items()}
+    grown = True
+    while grown:
+        grown = False
+        for node, uses in reach.items():
+            more = set().union(*(reach.get(use, set()) for use in uses)) - uses
+            uses |= more
+            grown = grown or bool(more)
+    return sorted({tuple(sorted(other for other in uses | {node} if node in reach.get(other, set())))
+                   for node, uses in reach.items() if node in uses})
 
 
 def place(build, root, path):
-    """(layer, room or None) of an object; None: not of the product, or left behind by a source that is gone."""
+    """(source, layer, room or None) of an object; None: not of the product, or left behind by a source that is gone."""
     parts = path.relative_to(build).parts
     targets = [i for i, part in enumerate(parts) if part.endswith(".dir")]
     if not targets or parts[0] not in tree.LAYERS + ("python",) or parts[0] == "tests" or "device" in parts:
@@ -50,9 +55,9 @@ def place(build, root, path):
     if not (root / source).exists() and not (build / source).exists():
         return None
     if folder[0] != "sim":
-        return folder[0], None
+        return source, folder[0], None
     room = inside[0] if len(inside) > 1 else inside[0].split(".")[0]
-    return "sim", "units" if room == "src" else room
+    return source, "sim", "units" if room == "src" else room
 
 
 def symbols(path):
@@ -71,9 +76,9 @@ def main():
     root = Path(sys.argv[2] if len(sys.argv) > 2 else ".")
     tables = allowed()
     violations = []
+    accepted = tables.pop("folder")
     for kind, table in tables.items():
-        circle = round_trip(table)
-        if circle:
+        for circle in circles(table):
             violations.append(f"arrows.csv: {kind}s go round: {' '.join(circle)}")
     objects, owner = [], {}
     for path in sorted(build.rglob("*.o")):
@@ -85,16 +90,23 @@ def main():
         for name in defined:
             # Programs of one folder may share a name (main); libraries do not.
             owner.setdefault(name, where)
-    for path, (layer, room), undefined in objects:
+    inside = {}
+    for path, (source, layer, room), undefined in objects:
         name = path.name.removesuffix(".o")
         for symbol in sorted(undefined & owner.keys()):
-            other_layer, other_room = owner[symbol]
+            other, other_layer, other_room = owner[symbol]
+            if other.parent == source.parent and other != source:
+                inside.setdefault(str(source.parent), {}).setdefault(source.stem, set()).add(other.stem)
             if layer != other_layer:
                 far = "sim" == other_layer and layer in ("driver", "tools") and name not in SIM_USERS
                 if other_layer not in tables["layer"].get(layer, set()) or far:
                     violations.append(f"{path.relative_to(build)}: {layer} must not use {symbol} of {other_layer}")
             elif room != other_room and other_room not in tables["room"].get(room, set()):
                 violations.append(f"{path.relative_to(build)}: room {room} must not use {symbol} of {other_room}")
+    for folder, files in inside.items():
+        for circle in circles(files):
+            if not set(circle) <= accepted.get(folder, set()):
+                violations.append(f"{folder}: files call each other round: {' '.join(circle)}")
     if not objects:
         violations.append(f"{build}: no objects: build first")
     tree.finish("arrows", violations)
