@@ -14,6 +14,7 @@ const struct op_chip op_chip_ascend910b1 = {
     .matmul_read_rate = 64,
     .l2_bytes = 201326592,
     .l2_read_rate = 88, // 64 requests of 256 bytes under way for 185 cycles
+    .core_read_rate = 88,
     .request_bytes = 256,
     .line_rate = 44, // half of l2_read_rate: requests of 128 bytes
     .line_total = 230,

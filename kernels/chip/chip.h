@@ -16,6 +16,7 @@ struct op_chip {
     uint32_t matmul_read_rate; /**< bytes a cycle and core from global memory, for choosing tiles */
     uint32_t l2_bytes;         /**< and bytes a cycle and core of what lies there */
     uint32_t l2_read_rate;
+    uint32_t core_read_rate;    /**< bytes a cycle of one core alone: what its requests allow */
     uint32_t request_bytes;     /**< that pieces are multiples of, or loads go line by line, */
     uint32_t line_rate;         /**< so many bytes a cycle */
     uint32_t line_total;        /**< bytes a cycle of a line of the L2 for all cores that read it:

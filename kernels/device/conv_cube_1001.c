@@ -243,13 +243,25 @@ __global__ __aicore__ void op_conv(struct op_conv_cube_args args)
     run(&t, conv_run);
 }
 
+OP_INLINE void run_rows(const struct op_conv_cube_args *t, conv_run_fn *what)
+{
+    if (t->images * t->out_width * t->out_height % 16) {
+        op_clean_l0c(); // the last fractal has rows that are not multiplied
+    }
+    run(t, what);
+}
+
 __global__ __aicore__ void op_conv_flat(struct op_conv_cube_args args)
 {
     const struct op_conv_cube_args t = args;
-    if (t.images * t.width * t.height % 16) {
-        op_clean_l0c(); // the last fractal has rows that are not multiplied
-    }
-    run(&t, conv_flat_run);
+    run_rows(&t, conv_flat_run);
+}
+
+__global__ __aicore__ void op_conv_strided(struct op_conv_cube_args args)
+{
+    const struct op_conv_cube_args t = args;
+    set_padding(0);
+    run_rows(&t, conv_strided_run);
 }
 
 __global__ __aicore__ void op_conv_weight(struct op_conv_cube_args args)

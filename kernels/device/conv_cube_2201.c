@@ -105,6 +105,13 @@ __global__ __cube__ void op_conv_flat(struct op_conv_cube_args args)
     conv_flat_run(&t);
 }
 
+__global__ __cube__ void op_conv_strided(struct op_conv_cube_args args)
+{
+    const struct op_conv_cube_args t = args;
+    set_padding(0);
+    conv_strided_run(&t);
+}
+
 __global__ __cube__ void op_conv_weight(struct op_conv_cube_args args)
 {
     const struct op_conv_cube_args t = args;

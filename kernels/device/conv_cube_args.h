@@ -9,7 +9,9 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONV_CUBE_OUT_BF16 = 4,
     OP_CONV_CUBE_RELU = 16, /**< negative results become 0 */
-    OP_CONV_CUBE_TURN = 8,  /**< fractals of weights have the reduced channels along their rows */
+    /** op_conv_flat: of a stride, only lines that windows begin in are loaded. */
+    OP_CONV_CUBE_LINES = 32,
+    OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
     /** op_conv_weight: windows are positions: those of several images are one map. */
     OP_CONV_CUBE_FLAT = 64,
     /** op_conv_flat: weights that are turned stand in L1 as they lie, [block][group]. */
@@ -25,8 +27,8 @@ enum { OP_CONV_WEIGHT_PARTS = 4 }; // flags of the coupled core
  * op_conv: out [image][N1][position][16] = windows of x times w. A tile is `tile_m` positions of an
  * image (or all of those of `group` images) by `tile_n1` blocks of output channels; a chunk is
  * `chunk` groups of channels.
- * op_conv_flat: the same where windows are positions. A tile is `tile_m` positions of all images
- * one behind the other.
+ * op_conv_flat: the same where windows are positions, or every so manieth of them. A tile is
+ * `tile_m` positions of all images one behind the other.
  *
  * op_conv_weight: out [split][unit][output channel][16] in f32 = w, here the
  * gradient of the output as a map, transposed, times the windows of x. A tile is `tile_m` output

@@ -37,6 +37,8 @@ struct conv_flat_tile {
     uint32_t rows, first_block, blocks;
     uint32_t map_turn; /* group of channels of a chunk to load first */
     uint32_t start;    /* chunk to begin with */
+    /* Of a stride: the first position's place in its image, lines of positions, and lines of L1. */
+    uint32_t row, column, lines, l1_lines;
 };
 
 /** Windows and units of them that img2col makes a matrix of. */

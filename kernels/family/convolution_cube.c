@@ -260,20 +260,12 @@ static int64_t joined_lines(const struct op_convolution *s, const struct op_tens
     return s->stride[1] <= OP_CONV_JOIN_STRIDE && s->stride[2] <= OP_CONV_JOIN_STRIDE ? lines : 0;
 }
 
-// Bytes that a store of lines with gaps moves for one: pieces that begin anywhere cost whole lines
-// of 128 bytes, longer ones whole windows of 512 (HW-DMA-31).
-static int64_t gap_bytes(int64_t line)
-{
-    const int64_t unit = line < 512 ? 128 : 512;
-    return line % unit ? op_round_up(line, unit) + unit / 2 : line;
-}
-
 // Cycles in which a core joins a line of the phases with those beside it, all lines of a piece at a
 // time, which are stored with gaps.
 static int64_t even_cycles(const struct op_conv_join_args *args, int64_t loads, int64_t rate)
 {
     const int64_t line = (int64_t)args->width * args->bytes;
-    return (loads * line / args->stride_w + args->stride_h * gap_bytes(line)) / rate;
+    return (loads * line / args->stride_w + args->stride_h * op_conv_gap_bytes(line)) / rate;
 }
 
 // The same line by line.

@@ -18,8 +18,10 @@ enum {
     TILE_CYCLES = 350,   /* of the scalar unit, by a trace: a tile, */
     CHUNK_CYCLES = 450,  /* a chunk, */
     BURST_CYCLES = 75,   /* bursts from memory, */
+    LINES_CYCLES = 21,   /* [M] lines of a group of channels: gm_small_interval, */
     PART_CYCLES = 200,   /* a part of the columns, */
     STEP_CYCLES = 75,    /* a step, */
+    SLOW_MOST = 16,      /* [P] img2col over a load of the same bytes, twice */
     ISSUE_CYCLES = 12,   /* and an instruction */
     STEP_GAP = 9,        /* [M] mmad_gap */
     STORE_RATE = 64,     /* [P] bytes a cycle to memory, 910A */
@@ -31,16 +33,67 @@ enum {
 /** What is to be priced. */
 struct flat {
     const struct op_conv_room *room;
-    int64_t rows, positions, c1, n1;
+    int64_t rows, positions, c1, n1; /* positions: of an image of the result */
+    int64_t plane;                   /* positions of one of x */
     bool coupled, turned, map_stays;
     int64_t least; /* cycles that memory needs */
+    const struct op_window *w;
+    bool strides; /* windows are every so manieth position */
 };
 
 bool op_window_is_flat(const struct op_window *w)
 {
-    return w->filter_w * w->filter_h == 1 && w->stride_w * w->stride_h == 1 && w->pad_l == 0 &&
-           w->pad_t == 0 && w->width == w->out_width && w->height == w->out_height &&
+    return op_window_is_sparse(w) && w->stride_w * w->stride_h == 1;
+}
+
+bool op_window_is_sparse(const struct op_window *w)
+{
+    return w->filter_w * w->filter_h == 1 && w->pad_l == 0 && w->pad_t == 0 &&
+           op_parts(w->width, w->stride_w) == w->out_width &&
+           op_parts(w->height, w->stride_h) == w->out_height &&
            w->width * w->height <= POSITIONS_MOST;
+}
+
+/* Maps in L1: columns of fractals, or of a stride the lines of a tile. */
+
+// Lines of output positions that `m` of them lie in at most.
+static int64_t lines_of(const struct flat *f, int64_t m)
+{
+    const int64_t width = f->w->out_width, most = m % width ? (m - 2) / width + 2 : m / width;
+    return op_least(most, op_parts(f->rows, width));
+}
+
+static int64_t line_bytes(const struct flat *f)
+{
+    return f->w->width * BLOCK_BYTES;
+}
+
+// Bytes of a group of channels of a tile in L1.
+static int64_t column_bytes(const struct flat *f, const struct op_conv_tiling *tile)
+{
+    const int64_t step = tile->lines ? 1 : f->w->stride_h;
+    return f->strides ? lines_of(f, tile->m) * step * line_bytes(f)
+                      : op_parts(tile->m, OP_FRACTAL) * FRACTAL_BYTES;
+}
+
+// Bytes that memory moves for it, on average.
+static int64_t moved_bytes(const struct flat *f, const struct op_conv_tiling *tile)
+{
+    if (!f->strides) {
+        return tile->m * BLOCK_BYTES;
+    }
+    const int64_t lines = lines_of(f, tile->m);
+    return tile->lines ? lines * op_conv_gap_bytes(line_bytes(f))
+                       : lines * f->w->stride_h * line_bytes(f);
+}
+
+int64_t op_conv_aligned_groups(const struct op_chip *chip, int64_t positions)
+{
+    int64_t groups = 1;
+    while (groups * positions * BLOCK_BYTES % chip->request_bytes) {
+        groups *= 2;
+    }
+    return groups;
 }
 
 // Images that a tile touches, as they are loaded and stored.
@@ -55,18 +108,28 @@ bool op_conv_map_stays(const struct op_conv_room *room, int64_t images, int64_t 
     return 2 * images * positions * c1 * BLOCK_BYTES <= room->chip->l2_bytes;
 }
 
-// Bytes a cycle of maps: pieces that begin anywhere ask for fewer bytes at a time, and cores that
-// read the same share them.
-static int64_t map_rate(const struct flat *f, const struct op_conv_tiling *tile)
+// Whether loads of maps are whole requests, or go line by line.
+static bool loads_are_whole(const struct flat *f, const struct op_conv_tiling *tile)
+{
+    const int64_t aligned = op_conv_aligned_groups(f->room->chip, f->plane),
+                  lines = line_bytes(f) * f->w->stride_h;
+    if (f->strides && (tile->lines || tile->m % f->positions)) {
+        return aligned == 1 && lines % f->room->chip->request_bytes == 0;
+    }
+    return aligned == 1 ||
+           (tile->m % f->positions == 0 && (tile->chunk == f->c1 || tile->chunk % aligned == 0));
+}
+
+// Bytes a cycle of maps, of a core that may load at `rate`: pieces that begin anywhere ask for
+// fewer bytes at a time, and cores that read the same share them.
+static int64_t map_rate(const struct flat *f, const struct op_conv_tiling *tile, int64_t rate)
 {
     const struct op_chip *chip = f->room->chip;
     const int64_t columns = op_parts(f->n1, tile->n1), rows = op_parts(f->rows, tile->m),
                   cores = f->room->cores;
-    const bool whole =
-        tile->m % f->positions == 0 || f->positions * BLOCK_BYTES % chip->request_bytes == 0;
     const int64_t sharers = f->map_stays ? op_least(columns, op_parts(cores, rows)) : columns,
-                  rate = whole ? chip->l2_read_rate : chip->line_rate;
-    return op_most(op_least(rate, chip->line_total / sharers), 1);
+                  most = loads_are_whole(f, tile) ? rate : op_least(rate, chip->line_rate);
+    return op_most(op_least(most, chip->line_total / sharers), 1);
 }
 
 // Of the sums that L0C holds.
@@ -76,18 +139,63 @@ static int64_t store_cycles(const struct flat *f, const struct op_conv_tiling *t
     return f->coupled ? bytes / STORE_RATE : pieces_of(f, tile->m) * FIX_HEAD + bytes / FIX_RATE;
 }
 
-// Cycles in which memory gives and takes what all cores move, each as much as the others. Weights
-// that come with chunks meet other cores' time and again.
+// Cycles of the loads of a tile's operands by a core that may load at `rate`. Weights that come
+// with chunks meet other cores' time and again.
+static int64_t map_cycles(const struct flat *f, const struct op_conv_tiling *tile, int64_t rate)
+{
+    return moved_bytes(f, tile) * f->c1 / map_rate(f, tile, rate);
+}
+
+static int64_t weight_cycles(const struct flat *f, const struct op_conv_tiling *tile, int64_t rate)
+{
+    const int64_t columns = op_parts(f->n1, tile->n1),
+                  together =
+                      op_least(op_parts(f->room->cores, columns), op_parts(f->rows, tile->m)),
+                  chunks = op_parts(f->c1, tile->chunk), sharers = op_parts(together, chunks),
+                  most = op_least(rate, f->room->chip->line_total / sharers);
+    return tile->n1 * FRACTAL_BYTES * f->c1 / (tile->resident ? rate : most);
+}
+
+// Cycles that memory takes: for all that the cores move, each as much as the others, and for the
+// loads of the busiest one.
 static int64_t memory_cycles(const struct flat *f, const struct op_conv_tiling *tile)
 {
-    const int64_t rate = f->room->chip->l2_read_rate, rows = op_parts(f->rows, tile->m),
-                  columns = op_parts(f->n1, tile->n1), tiles = rows * columns,
+    const int64_t all = f->room->chip->l2_read_rate, one = f->room->chip->core_read_rate,
+                  rows = op_parts(f->rows, tile->m), columns = op_parts(f->n1, tile->n1),
+                  tiles = rows * columns, rounds = op_parts(tiles, f->room->cores),
                   loads = tile->resident ? op_least(tiles, f->room->cores) : tiles;
-    const int64_t cycles = columns * f->rows * f->c1 * BLOCK_BYTES / map_rate(f, tile) +
-                           f->rows * f->n1 * BLOCK_BYTES / rate +
-                           loads * tile->n1 * FRACTAL_BYTES * f->c1 /
-                               (tile->resident ? rate : op_least(rate, f->room->chip->line_rate));
-    return op_most(cycles / f->room->cores, f->least);
+    const int64_t cycles = columns * map_cycles(f, tile, all) * f->rows / tile->m +
+                           f->rows * f->n1 * BLOCK_BYTES / all +
+                           loads * weight_cycles(f, tile, all),
+                  busiest = rounds * map_cycles(f, tile, one) +
+                            (tile->resident ? 1 : rounds) *
+                                weight_cycles(f, tile, rounds == 1 ? one : one * 3 / 4);
+    return op_most(op_most(cycles / f->room->cores, busiest), f->least);
+}
+
+// Cycles of MTE1 for a fractal of the left matrix: img2col takes longer where 16 positions have
+// gaps or lie in several lines ([P] the vendor's table of MTE1).
+static int64_t left_cycles(const struct flat *f)
+{
+    const int64_t stride = f->w->stride_w, lines = (OP_FRACTAL - 1) / f->w->out_width + 1,
+                  slow = stride & (stride - 1) ? SLOW_MOST : 2 * stride + lines; // of 2
+    const int64_t cycles = f->coupled ? 1 : 2;
+    return f->strides ? op_parts(slow * cycles, 2) : cycles;
+}
+
+// Instructions that load the left matrix of a step.
+static int64_t left_loads(const struct flat *f, const struct op_conv_tiling *tile)
+{
+    const int64_t m1 = op_parts(tile->m, OP_FRACTAL),
+                  k_step = OP_L0_FRACTALS / op_most(m1, tile->part);
+    return !f->strides ? op_least(k_step, m1) : f->coupled ? k_step : 1;
+}
+
+// Cycles of the scalar unit for the loads of a tile's map.
+static int64_t map_issue(const struct flat *f, const struct op_conv_tiling *tile)
+{
+    return pieces_of(f, tile->m) *
+           (tile->lines ? f->c1 * LINES_CYCLES : op_parts(f->c1, tile->chunk) * BURST_CYCLES);
 }
 
 // Cycles of the busiest core.
@@ -100,19 +208,21 @@ static int64_t price(const struct flat *f, const struct op_conv_tiling *tile)
                   parts = op_parts(tile->n1, part);
     const int64_t k_step = OP_L0_FRACTALS / op_most(m1, part),
                   steps = chunks * op_parts(tile->chunk, k_step); // of a part
-    const int64_t map = m1 * FRACTAL_BYTES, weights = part * FRACTAL_BYTES,
+    const int64_t map = column_bytes(f, tile), weights = part * FRACTAL_BYTES,
                   weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
                   right = tile->lies ? op_least(k_step, tile->chunk) : 1;
     const int64_t multiply = m1 * part * c1 + steps * STEP_GAP,
-                  fill = c1 * (f->coupled ? m1 + 2 * part : 2 * m1 + 4 * part),
+                  fill = c1 * (m1 * left_cycles(f) + part * (f->coupled ? 2 : 4)),
                   issue = PART_CYCLES +
-                          steps * (STEP_CYCLES + (op_least(k_step, m1) + right - 1) * ISSUE_CYCLES),
-                  feed =
-                      TILE_CYCLES + chunks * (CHUNK_CYCLES + pieces_of(f, tile->m) * BURST_CYCLES),
+                          steps * (STEP_CYCLES + (left_loads(f, tile) + right - 1) * ISSUE_CYCLES),
+                  feed = TILE_CYCLES + chunks * CHUNK_CYCLES + map_issue(f, tile),
                   feed_weights = chunks * weight_loads * BURST_CYCLES;
     const int64_t store = store_cycles(f, tile),
                   drain = f->coupled ? m1 * part * DRAIN_CYCLES : store;
-    const int64_t work = op_most(multiply, fill),
+    // While lines are asked for, the Cube has what is in both halves of L0.
+    const int64_t lines = tile->lines ? map_issue(f, tile) : 0,
+                  starve = op_most(lines - 2 * chunks * multiply / steps, 0) / parts;
+    const int64_t work = op_most(multiply, fill) + starve,
                   with_weights = op_most(work, issue + (feed + feed_weights) / parts),
                   busy = tile->resident ? op_most(work, issue + feed / parts) : with_weights,
                   once = parts * (with_weights - busy), // a core's first tile
@@ -137,13 +247,17 @@ static void look_at(const struct flat *f, const struct op_conv_tiling *tile, int
 static void look_at_chunks(const struct flat *f, struct op_conv_tiling tile, int64_t *best,
                            struct op_conv_tiling *out)
 {
-    const int64_t column = op_parts(tile.m, OP_FRACTAL) * FRACTAL_BYTES,
+    const int64_t column = column_bytes(f, &tile),
                   weights = tile.resident ? 0 : tile.n1 * FRACTAL_BYTES,
                   fit = (f->room->l1 - tile.resident) / 2 / (column + weights);
     const bool parts = tile.part < tile.n1; // need all of the depth
+    const int64_t aligned = op_conv_aligned_groups(f->room->chip, f->plane);
     int64_t last = 0;
     for (int64_t most = op_least(parts ? f->c1 : CHUNK_MOST, fit); most > 0; most /= 2) {
         tile.chunk = op_parts(f->c1, op_parts(f->c1, most));
+        if (tile.chunk < f->c1 && most >= aligned) {
+            tile.chunk = op_least(op_round_up(tile.chunk, aligned), most / aligned * aligned);
+        }
         tile.map_bytes = tile.chunk * column;
         for (int lies = f->turned && !parts; lies >= 0; lies--) {
             tile.lies = lies;
@@ -156,8 +270,8 @@ static void look_at_chunks(const struct flat *f, struct op_conv_tiling tile, int
 }
 
 // Columns of a tile at a time as L0C can hold them beside those before.
-static void look_at_parts(const struct flat *f, struct op_conv_tiling tile, int64_t *best,
-                          struct op_conv_tiling *out)
+static void look_at_columns(const struct flat *f, struct op_conv_tiling tile, int64_t *best,
+                            struct op_conv_tiling *out)
 {
     const int64_t sums = f->room->l0c / SUM_BYTES, m1 = op_parts(tile.m, OP_FRACTAL);
     if (tile.n1 <= N1_MOST && m1 * tile.n1 <= sums) {
@@ -173,22 +287,39 @@ static void look_at_parts(const struct flat *f, struct op_conv_tiling tile, int6
     }
 }
 
+// Maps as they are, and without the lines that no window begins in.
+static void look_at_parts(const struct flat *f, struct op_conv_tiling tile, int64_t *best,
+                          struct op_conv_tiling *out)
+{
+    if (f->w->height % f->w->stride_h == 0) { // images follow each other
+        look_at_columns(f, tile, best, out);
+    }
+    tile.lines = true;
+    if (f->strides) {
+        look_at_columns(f, tile, best, out);
+    }
+}
+
 bool op_conv_choose_flat_tiling(const struct op_conv_room *room, const struct op_window *w,
                                 int64_t images, int64_t c1, int64_t n1, bool turned,
                                 struct op_conv_tiling *out)
 {
     const struct op_chip *chip = room->chip;
-    const int64_t positions = w->width * w->height,
-                  bytes = images * positions * (c1 + n1) * BLOCK_BYTES + c1 * n1 * FRACTAL_BYTES;
+    const int64_t positions = w->out_width * w->out_height, plane = w->width * w->height,
+                  bytes = images * (plane / w->stride_h * c1 + positions * n1) * BLOCK_BYTES +
+                          c1 * n1 * FRACTAL_BYTES;
     const struct flat f = {
         .room = room,
         .rows = images * positions,
         .positions = positions,
+        .plane = plane,
         .c1 = c1,
         .n1 = n1,
         .coupled = chip->arch == 1001,
         .turned = turned,
-        .map_stays = op_conv_map_stays(room, images, positions, c1),
+        .map_stays = op_conv_map_stays(room, images, plane, c1),
+        .w = w,
+        .strides = w->stride_w * w->stride_h > 1,
         .least = bytes / room->cores /
                  (bytes > chip->l2_bytes ? chip->matmul_read_rate : chip->l2_read_rate)};
     const int64_t most = op_least(M_MOST, op_round_up(f.rows, OP_FRACTAL));

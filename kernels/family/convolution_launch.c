@@ -81,6 +81,15 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
     args->w_pieces = (uint16_t)(rounds * args->w_parts * args->w_bursts);
 }
 
+// Groups of channels of a load, of a chunk in `pieces`: the next load begins where a request does.
+static void set_map_run(const struct op_conv_room *room, int64_t chunk, int64_t pieces,
+                        struct op_conv_cube_args *args)
+{
+    const int64_t run = op_parts(chunk, op_least(pieces, chunk)),
+                  aligned = op_conv_aligned_groups(room->chip, args->width * args->height);
+    args->map_run = (uint16_t)(run < chunk ? op_least(op_round_up(run, aligned), chunk) : run);
+}
+
 // The same of op_conv_flat, in as few pieces as keep the cores at one line few enough; weights that
 // stay for several tiles are loaded once, in more pieces. Turned weights are loaded by blocks or by
 // groups, whichever are fewer: a piece is some of a block's groups, or of a group's blocks.
@@ -103,8 +112,7 @@ static void set_flat_pieces(const struct op_conv_room *room, const struct op_con
                              : op_parts(fractals, op_least(op_parts(pieces, all_bursts), fractals)),
                   parts = turned ? outer : op_parts(fractals, part),
                   bursts = turned ? inner : all_bursts;
-    args->map_run = (uint16_t)op_parts(
-        chunk, op_least(op_most(op_parts(args->tiles_n, share), MAP_PIECES / share), chunk));
+    set_map_run(room, chunk, op_most(op_parts(args->tiles_n, share), MAP_PIECES / share), args);
     args->map_pieces = (uint16_t)op_parts(chunk, args->map_run);
     args->w_part = (uint16_t)(part * FRACTAL_UNITS);
     args->w_parts = (uint16_t)parts;
@@ -122,8 +130,7 @@ static void set_row_turn(const struct op_conv_room *room, const struct op_conv_t
     if (args->tiles_n > share &&
         op_conv_map_stays(room, args->images, args->width * args->height, args->c1)) {
         args->row_turn = args->tiles_m / args->tiles_n;
-        args->map_run =
-            (uint16_t)op_parts(tile->chunk, op_least(op_parts(MAP_PIECES, share), tile->chunk));
+        set_map_run(room, tile->chunk, op_parts(MAP_PIECES, share), args);
         args->map_pieces = 1;
     }
 }
@@ -159,7 +166,7 @@ static void set_tiling(const struct op_conv_room *room, const struct op_window *
 static void set_flat_tiling(const struct op_conv_room *room, const struct op_conv_tiling *tile,
                             struct op_conv_cube_args *args)
 {
-    const int64_t rows = (int64_t)args->images * args->width * args->height;
+    const int64_t rows = (int64_t)args->images * args->out_width * args->out_height;
     set_buffers(room, tile, args);
     args->part = (uint16_t)tile->part;
     args->k_step = (uint16_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
@@ -177,7 +184,7 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     struct op_conv_cube_args args = op_conv_begin_args(w);
     const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
     const unsigned unit = op_type_bytes(out->type);
-    const bool flat = op_window_is_flat(w);
+    const bool flat = op_window_is_sparse(w);
     struct op_conv_tiling tile;
     if (!(flat ? op_conv_choose_flat_tiling(room, w, images, c1, n1, weight->turned, &tile)
                : op_conv_choose_tiling(room, w, images, c1, n1, &tile))) {
@@ -201,11 +208,14 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.flags = (uint8_t)(flags | op_conv_type_flags(type, out->type) |
                            (weight->turned ? OP_CONV_CUBE_TURN : 0u));
     if (flat) {
-        args.flags |= tile.lies ? OP_CONV_CUBE_LIES : 0;
+        args.flags |= (tile.lies ? OP_CONV_CUBE_LIES : 0) | (tile.lines ? OP_CONV_CUBE_LINES : 0);
         set_flat_tiling(room, &tile, &args);
     } else {
         set_tiling(room, w, &tile, &args);
     }
-    return op_plan_launch(plan, "conv_cube", flat ? "op_conv_flat" : "op_conv",
-                          (uint32_t)op_least(args.tiles, room->cores), &args, sizeof(args), 3);
+    const char *kernel = !flat                  ? "op_conv"
+                         : op_window_is_flat(w) ? "op_conv_flat"
+                                                : "op_conv_strided";
+    return op_plan_launch(plan, "conv_cube", kernel, (uint32_t)op_least(args.tiles, room->cores),
+                          &args, sizeof(args), 3);
 }

@@ -76,6 +76,12 @@ static int64_t lines_of(const struct op_window *w, int64_t positions)
     return op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
 }
 
+int64_t op_conv_gap_bytes(int64_t line)
+{
+    const int64_t unit = line < 512 ? 128 : 512;
+    return line % unit ? op_round_up(line, unit) + unit / 2 : line;
+}
+
 int64_t op_conv_late(const struct op_conv_room *room, int64_t tiles, int64_t cycles)
 {
     const int64_t extra = tiles % room->cores, blocks = op_least(tiles, room->cores),

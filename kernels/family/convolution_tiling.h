@@ -35,6 +35,7 @@ struct op_conv_tiling {
     int64_t part;      /**< op_conv_flat: blocks of n1 that L0C holds the sums of */
     int64_t map_bytes; /**< of a chunk's maps */
     bool two_sums;     /**< L0C holds the sums of two tiles */
+    bool lines;        /**< op_conv_flat: of a stride, only lines that windows begin in */
     bool lies;         /**< op_conv_flat: turned weights stand in L1 as they lie */
     int64_t
         resident; /**< bytes of L1 for all weights of a core's tiles; 0: they come with chunks */
@@ -62,10 +63,18 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
                            int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out);
 /** Whether windows are positions. */
 bool op_window_is_flat(const struct op_window *w);
+/** Whether windows are positions, or every so manieth of them: what op_conv_flat takes. */
+bool op_window_is_sparse(const struct op_window *w);
+/** Bytes that a transfer of lines with gaps moves for one: pieces that begin anywhere cost whole
+ * lines of 128 bytes, longer ones whole windows of 512 (HW-DMA-31). */
+int64_t op_conv_gap_bytes(int64_t line);
 /** Tiles of op_conv_flat: `m` positions of all images; `group` is 1. `turned`: the weights. */
 bool op_conv_choose_flat_tiling(const struct op_conv_room *room, const struct op_window *w,
                                 int64_t images, int64_t c1, int64_t n1, bool turned,
                                 struct op_conv_tiling *out);
+/** Of so many groups of channels of `positions` each, each begins where a request to memory does.
+ */
+int64_t op_conv_aligned_groups(const struct op_chip *chip, int64_t positions);
 /** Whether the L2 keeps a map while columns of tiles read it at different times. */
 bool op_conv_map_stays(const struct op_conv_room *room, int64_t images, int64_t positions,
                        int64_t c1);

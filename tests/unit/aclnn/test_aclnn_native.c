@@ -260,6 +260,10 @@ static void convolutions_are_those_of_rows(void)
         {1, 1, 16, 32, {200, 180}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // blocks far apart
         {1, 1, 64, 256, {12, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},  // of windows, too
         {1, 1, 1024, 128, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},  // of several tiles a core
+        {5, 1, 300, 272, {14, 14}, {1, 1}, {2, 2}, {0, 0}, {1, 1}}, // lines of a stride
+        {3, 1, 80, 48, {28, 56}, {1, 1}, {2, 2}, {0, 0}, {1, 1}},   // aligned ones
+        {4, 1, 33, 40, {11, 13}, {1, 1}, {3, 2}, {0, 0}, {1, 1}},   // images that end elsewhere
+        {2, 1, 16, 40, {9, 40}, {1, 1}, {2, 1}, {0, 0}, {1, 1}},
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         run_convolution(&cases[i], OP_TYPE_F16, i % 2 == 1);
