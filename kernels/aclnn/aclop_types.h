@@ -125,12 +125,18 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"DropOutDoMask", "DropoutDoMask", "x0 x1 k2 y0"},
     {"DropOutGenMask", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
     {"DropOutGenMaskV3", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
-    {"DynamicRNN", "DynamicRnn", "x0 x1 x2? x4? x5? y0 y1 y2 y3 y4 y5 y6 y7"},
+    {"DynamicRNN", "DynamicRnn",
+     "=time_major:1 =use_peephole:0 x0 x1 x2? x3? x4? x5? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5 y6 y7"},
     {"DynamicRNNGrad", "DynamicRnnGrad",
-     "x0 x1 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4"},
-    {"DynamicRNNV2", "DynamicRnnV2", "x0 x1 x2 x3? x5? x6? y0 y1 y2 y3 y4 y5 y6 y7"},
+     "=time_major:1 =use_peephole:0 x0 x1 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4"},
+    {"DynamicRNNV2", "DynamicRnnV2",
+     "=time_major:1 =use_peephole:0 x0 x1 x2 x3? x4? x5? x6? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5 y6 y7"},
     {"DynamicRNNV2Grad", "DynamicRnnV2Grad",
-     "x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 y0 y1 y2 y3 y4 y5"},
+     "=time_major:1 =use_peephole:0 x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5"},
     {"Elu", "Elu", "x0 s:alpha s:scale s:input_scale y0"},
     {"EluGradV2", "EluBackward", "x0 s:alpha s:scale s:input_scale i:is_result x1 y0"},
     {"EmbeddingDenseGrad", "EmbeddingDenseBackward",

@@ -282,6 +282,11 @@ static struct op_tensor two_dims(const struct op_tensor *tensor)
     return tensor->rank == 3 ? op_view_select(tensor, 0, 0) : *tensor;
 }
 
+static struct op_tensor three_dims(const struct op_tensor *tensor)
+{
+    return tensor->rank == 2 ? op_view_insert(tensor, 0) : *tensor;
+}
+
 // Weights or their gradients, seen as [4 hidden, ..].
 static struct rnn_weights dynamic_weights(const struct op_call *call, const char *one,
                                           const char *x, const char *h, const char *bias,
@@ -303,6 +308,23 @@ static struct rnn_weights dynamic_weights(const struct op_call *call, const char
         w.bx = *b;
     }
     return w;
+}
+
+// torch_npu gives gradients without a mask a single element.
+static bool has_mask(const struct op_call *call)
+{
+    const struct op_tensor *mask = op_call_tensor(call, "mask");
+    return mask && mask->rank > 0 && op_tensor_count(mask) > 0;
+}
+
+static leo_status check_mask(const struct op_call *call, const struct op_tensor *like)
+{
+    if (has_mask(call) && !op_tensor_same_shape(op_call_tensor(call, "mask"), like)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "mask has shape %s, it must be %s",
+                            op_tensor_shape_text(op_call_tensor(call, "mask")).text,
+                            op_tensor_shape_text(like).text);
+    }
+    return LEO_OK;
 }
 
 static leo_status take_dynamic(const struct op_call *call, struct rnn *rnn, struct lstm *l)
@@ -328,13 +350,14 @@ static leo_status take_dynamic(const struct op_call *call, struct rnn *rnn, stru
             op_tensor_shape_text(w).text, (long long)features, (long long)rnn->hidden);
     }
     l->w = dynamic_weights(call, "w", "wx", "wh", "b", features);
+    l->reverse = op_call_int(call, "reverse") != 0;
     struct op_tensor *const saved[] = {&l->saved.i, &l->saved.g, &l->saved.f,    &l->saved.o,
                                        &l->saved.h, &l->saved.c, &l->saved.tanhc};
     static const char *const names[] = {"i", "j", "f", "o", "h", "c", "tanhc"};
     const int64_t shape[] = {rnn->steps, rnn->batch, rnn->hidden};
     for (unsigned k = 0; k < 7; k++) {
         const struct op_tensor *tensor = op_call_tensor(call, names[k]);
-        *saved[k] = tensor->rank == 2 ? op_view_insert(tensor, 0) : *tensor;
+        *saved[k] = three_dims(tensor);
         const struct op_tensor want = op_tensor_dense(0, rnn->type, 3, shape);
         if (!op_tensor_same_shape(saved[k], &want)) {
             return op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s, it must be %s", names[k],
@@ -342,10 +365,21 @@ static leo_status take_dynamic(const struct op_call *call, struct rnn *rnn, stru
                                 op_tensor_shape_text(&want).text);
         }
     }
-    return LEO_OK;
+    return check_mask(call, &l->saved.h);
 }
 
-static void dynamic_states(struct op_chain *chain, struct lstm *l)
+// The mask of a packed sequence holds the same number for all hidden elements of a row.
+static void dynamic_mask(struct op_chain *chain, struct rnn *rnn)
+{
+    if (has_mask(chain->call)) {
+        const struct op_tensor column = op_view_slice(op_call_tensor(chain->call, "mask"), 2, 0, 1),
+                               valid = op_chain_temp_like(chain, rnn->type, &column);
+        op_chain_copy(chain, &valid, &column);
+        rnn->valid = valid;
+    }
+}
+
+static void dynamic_states(struct op_chain *chain, struct rnn *rnn, struct lstm *l)
 {
     static const char *const names[] = {"h0", "c0"};
     struct op_tensor *const first[] = {&l->h0, &l->c0};
@@ -353,6 +387,7 @@ static void dynamic_states(struct op_chain *chain, struct lstm *l)
         const struct op_tensor *given = op_call_tensor(chain->call, names[k]);
         *first[k] = given ? two_dims(given) : rnn_first_state(chain, l->rnn, NULL, 0);
     }
+    dynamic_mask(chain, rnn);
     l->x = op_chain_dense(chain, l->rnn->type, &l->x);
 }
 
@@ -365,9 +400,10 @@ static leo_status plan_dynamic(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    dynamic_states(&chain, &l);
+    dynamic_states(&chain, &rnn, &l);
     forward(&chain, &l);
-    op_chain_copy(&chain, op_call_tensor(call, "y"), op_call_tensor(call, "h"));
+    const struct op_tensor y = three_dims(op_call_tensor(call, "y"));
+    rnn_join(&chain, &rnn, &l.saved.h, 0, &y);
     return chain.status;
 }
 
@@ -380,18 +416,19 @@ static leo_status plan_dynamic_grad(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    dynamic_states(&chain, &l);
+    dynamic_states(&chain, &rnn, &l);
     const struct rnn_weights dw = dynamic_weights(call, "dw", "dwx", "dwh", "db", l.x.dim[2]);
     const struct op_tensor *dh = op_call_tensor(call, "dh"), *dc = op_call_tensor(call, "dc"),
                            *dy = op_call_tensor(call, "dy"), *dx = op_call_tensor(call, "dx");
-    const struct op_tensor seen[] = {
-        dh ? two_dims(dh) : (struct op_tensor){0}, dc ? two_dims(dc) : (struct op_tensor){0},
-        dy->rank == 2 ? op_view_insert(dy, 0) : *dy, dx->rank == 2 ? op_view_insert(dx, 0) : *dx};
+    const struct op_tensor seen[] = {dh ? two_dims(dh) : (struct op_tensor){0},
+                                     dc ? two_dims(dc) : (struct op_tensor){0}, three_dims(dy),
+                                     three_dims(dx)};
     const struct op_tensor wide[] = {op_view_insert(&seen[0], 0), op_view_insert(&seen[1], 0)};
     struct lstm_back back = {.dh = rnn_state_gradient(&chain, &rnn, dh ? &wide[0] : NULL, 0),
                              .dc = rnn_state_gradient(&chain, &rnn, dc ? &wide[1] : NULL, 0)};
     const struct op_tensor made = op_chain_temp_like(&chain, OP_TYPE_F32, &l.x);
-    backward(&chain, &l, &seen[2], &back, &dw, &made, false);
+    const struct op_tensor through = rnn_output_gradient(&chain, &rnn, &seen[2]);
+    backward(&chain, &l, &through, &back, &dw, &made, false);
     const struct op_tensor dh0 = two_dims(op_call_tensor(call, "dh0")),
                            dc0 = two_dims(op_call_tensor(call, "dc0"));
     op_chain_copy(&chain, &dh0, &back.dh);

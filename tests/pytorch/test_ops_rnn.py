@@ -54,6 +54,20 @@ class Recurrent(common.Case):
         # torch_npu packs all rows of every step, but PyTorch's gradient of packing takes them for packed ones: the gradient of
         # the input is misplaced before and without us (tensor 3).
         self.both("packed lstm", torch.nn.LSTM(8, 16), run, torch.randn(5, 3, 8), skipped=(3,))
+        self.both("packed, two layers", torch.nn.LSTM(8, 16, 2), run, torch.randn(5, 3, 8), skipped=(3,))
+
+    def test_packed_in_two_directions(self):
+        # By operators DynamicRNN with a mask, the second direction from the last step on.
+        lengths = torch.tensor([3, 5, 2])
+
+        def run(layer, x):
+            out, states = layer(pack_padded_sequence(x, lengths, enforce_sorted=False))
+            # The adapter's gradient takes the second direction's state from the wrong end.
+            return [pad_packed_sequence(out)[0], *(state.detach() for state in states)]
+
+        for layers in (1, 2):
+            self.both(f"packed, two directions, {layers} layers", torch.nn.LSTM(8, 16, layers, bidirectional=True), run,
+                      torch.randn(5, 3, 8), skipped=(3,))
 
     def test_gru(self):
         for layers, both in ((1, False), (1, True), (2, False), (2, True)):
