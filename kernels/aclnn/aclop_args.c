@@ -270,9 +270,6 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'w':
         aclop_host_view(call, at, number, (unsigned)from);
         return;
-    case 'z':
-        aclop_host_slice(call, at, number, (unsigned)from, attr_int(call, "shrink_axis_mask", 0));
-        return;
     case 'I':
         aclop_host_indices(call, at, number, (unsigned)from);
         return;

@@ -125,9 +125,9 @@ void aclop_host_scalar(struct aclop_call *call, unsigned at, unsigned number, ui
     }
 }
 
-// Integers of inputs `from`, from + 1 and from + 2: `rank` of the first, which UINT_MAX leaves
-// open, as many of the second, and of the third or, if `one`, a single one.
-static bool three_lists(struct aclop_call *call, unsigned from, unsigned *rank, bool one,
+// Integers of inputs `from`, from + 1 and from + 2: `rank` of the first, as many of the second, one
+// of the third.
+static bool three_lists(struct aclop_call *call, unsigned from, unsigned *rank,
                         int64_t numbers[3][OP_RANK_MAX])
 {
     struct op_tensor list;
@@ -137,9 +137,8 @@ static bool three_lists(struct aclop_call *call, unsigned from, unsigned *rank, 
             return false;
         }
         const int64_t count = op_tensor_count(&list);
-        *rank = *rank == UINT_MAX ? (unsigned)count : *rank;
-        if (list.type != OP_TYPE_I64 || count > OP_RANK_MAX ||
-            count != (one && i == 2 ? 1 : *rank)) {
+        *rank = i == 0 ? (unsigned)count : *rank;
+        if (list.type != OP_TYPE_I64 || count > OP_RANK_MAX || count != (i == 2 ? 1 : *rank)) {
             aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
                        "what describes a part of a tensor must be int64, one for each dimension");
             return false;
@@ -167,8 +166,8 @@ void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsi
 {
     struct op_tensor tensor;
     int64_t numbers[3][OP_RANK_MAX];
-    unsigned rank = UINT_MAX;
-    if (!take_rows(call, number, &tensor) || !three_lists(call, from, &rank, true, numbers)) {
+    unsigned rank = 0;
+    if (!take_rows(call, number, &tensor) || !three_lists(call, from, &rank, numbers)) {
         return;
     }
     const int64_t offset = numbers[2][0], room = op_tensor_count(&tensor);
@@ -188,43 +187,6 @@ void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsi
     if (!fits || (!empty && last >= room)) {
         aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a view reaches beyond its tensor");
         return;
-    }
-    call->tensors[at] = view;
-    call->args[at] = op_value_tensor(&call->tensors[at]);
-}
-
-// An input from inputs `from` up to from + 1 in steps of from + 2.
-void aclop_host_slice(struct aclop_call *call, unsigned at, unsigned number, unsigned from,
-                      int64_t shrunk)
-{
-    struct op_tensor tensor;
-    int64_t numbers[3][OP_RANK_MAX];
-    if (!take_rows(call, number, &tensor)) {
-        return;
-    }
-    unsigned rank = tensor.rank;
-    if (!three_lists(call, from, &rank, false, numbers)) {
-        return;
-    }
-    struct op_tensor view = tensor;
-    view.rank = 0;
-    for (unsigned i = 0; i < rank; i++) {
-        const int64_t size = tensor.dim[i], begin = numbers[0][i], end = numbers[1][i],
-                      step = numbers[2][i];
-        const int64_t first = begin < 0 ? begin + size : begin, past = end < 0 ? end + size : end,
-                      bound = past > size ? size : past;
-        const bool one = shrunk >> i & 1;
-        if (first < 0 || first > size - one || step < 1 || step > INT32_MAX) {
-            aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                       "a slice begins outside its tensor, or its step is below 1");
-            return;
-        }
-        view.addr += (uint64_t)(first * tensor.stride[i] * op_type_bytes(tensor.type));
-        if (one) {
-            continue;
-        }
-        view.dim[view.rank] = bound > first ? (bound - first + step - 1) / step : 0;
-        view.stride[view.rank++] = tensor.stride[i] * step;
     }
     call->tensors[at] = view;
     call->args[at] = op_value_tensor(&call->tensors[at]);

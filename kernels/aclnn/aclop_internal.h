@@ -22,6 +22,4 @@ void aclop_host_pairs(struct aclop_call *call, unsigned at, unsigned number, uin
 /** The one number of an input, or number `index` of several. */
 void aclop_host_scalar(struct aclop_call *call, unsigned at, unsigned number, uint64_t index);
 void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsigned from);
-void aclop_host_slice(struct aclop_call *call, unsigned at, unsigned number, unsigned from,
-                      int64_t shrunk);
 void aclop_host_indices(struct aclop_call *call, unsigned at, unsigned number, unsigned from);

@@ -8,8 +8,6 @@
  * - X: all inputs, as a list
  * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
  * memory
- * - z0:1: input 0 from the numbers of input 1 up to those of input 2 in steps of input 3, all in
- *   host memory; without the dimensions that attribute shrink_axis_mask has a bit for
  * - I1:3: a list of the inputs from 3 on, one for each 1 of input 1 (host memory), none for a 0
  * - g1: the integers of attribute perm, or of input 1 in host memory
  * - 0 1: a scalar, or a number where the row takes one
@@ -64,7 +62,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"ArgMaxWithValue", "MaxDim", "x0 i:dimension i:keep_dims y1 y0"},
     {"ArgMin", "ArgMin", "x0 v1 i:keep_dims y0"},
     {"ArgMinWithValue", "MinDim", "x0 i:dimension i:keep_dims y1 y0"},
-    {"AsStrided", "InplaceCopy", "y0 w0:1"},
+    {"AsStrided", "StridedView", "x0 h1 h2 v3 y0"},
     {"Assign", "InplaceCopy", "y0 x1"},
     {"AssignAdd", "Add", "x0 x1 1 y0"},
     {"AssignSub", "Sub", "x0 x1 1 y0"},
@@ -301,8 +299,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"StatelessRandomNormalV2", "InplaceNormal", "y0 0 1 v1 v2:1"},
     {"StatelessRandomUniformV2", "InplaceUniform", "y0 0 1 v1 v2:1"},
     {"StrideAdd", "StrideAdd", "x0 x1 i:x1_c1_offset i:x2_c1_offset i:c1_len y0"},
-    {"StridedSlice", "InplaceCopy",
-     "=begin_mask:0 =end_mask:0 =ellipsis_mask:0 =new_axis_mask:0 y0 z0:1"},
+    {"StridedSlice", "SliceSteps",
+     "=begin_mask:0 =end_mask:0 =ellipsis_mask:0 =new_axis_mask:0 x0 h1 h2 h3 "
+     "i:shrink_axis_mask y0"},
     {"Sub", "Sub", "x0 x1 1 y0"},
     {"Swish", "Swish", "x0 s:scale y0"},
     {"Tanh", "Tanh", "x0 y0"},

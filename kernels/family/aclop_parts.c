@@ -35,6 +35,98 @@ leo_status op_plan_slice_size(const struct op_call *call)
     return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
 }
 
+// One dimension of `part`: from `begin` up to `end` in steps; false if it begins outside.
+static bool take_steps(struct op_tensor *part, unsigned dim, int64_t begin, int64_t end,
+                       int64_t step, bool one)
+{
+    const int64_t size = part->dim[dim], first = begin < 0 ? begin + size : begin,
+                  past = end < 0 ? end + size : end, bound = past > size ? size : past;
+    if (first < 0 || first > size - one || step < 1 || step > INT32_MAX) {
+        return false;
+    }
+    *part = op_view_slice(part, dim, first, one ? 1 : bound > first ? bound - first : 0);
+    part->dim[dim] = (part->dim[dim] + step - 1) / step;
+    part->stride[dim] *= step;
+    return true;
+}
+
+leo_status op_plan_slice_steps(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *begin = op_call_ints(call, "begin"), *end = op_call_ints(call, "end"),
+                         *step = op_call_ints(call, "step");
+    const int64_t shrink = op_call_int(call, "shrink");
+    if (begin->count != x->rank || end->count != x->rank || step->count != x->rank) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "x has %u dimensions, but begin has %" PRIu64 " numbers, end %" PRIu64
+                            " and step %" PRIu64,
+                            x->rank, begin->count, end->count, step->count);
+    }
+    struct op_tensor part = *x;
+    unsigned rank = 0;
+    for (unsigned i = 0; i < x->rank; i++) {
+        const bool one = shrink >> i & 1;
+        if (!take_steps(&part, i, begin->items[i], end->items[i], step->items[i], one)) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "the slice from %" PRId64 " up to %" PRId64 " in steps of %" PRId64
+                                " is not in dimension %u of x, which has shape %s",
+                                begin->items[i], end->items[i], step->items[i], i,
+                                op_tensor_shape_text(x).text);
+        }
+        part.dim[rank] = part.dim[i];
+        part.stride[rank] = part.stride[i];
+        rank += !one;
+    }
+    part.rank = rank;
+    leo_status status = op_call_check_shape(call, "y", part.rank, part.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
+}
+
+static bool view_fits(const struct op_ints *size, const struct op_ints *stride, int64_t offset,
+                      int64_t room)
+{
+    int64_t last = offset;
+    bool empty = false;
+    for (uint64_t i = 0; i < size->count; i++) {
+        const int64_t count = size->items[i], by = stride->items[i];
+        if (count < 0 || by < 0 || count > INT32_MAX || by > INT32_MAX) {
+            return false;
+        }
+        empty = empty || count == 0;
+        last += count && last < room ? (count - 1) * by : 0;
+    }
+    return offset >= 0 && (empty ? offset <= room : last < room);
+}
+
+leo_status op_plan_strided_view(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *size = op_call_ints(call, "size"), *stride = op_call_ints(call, "stride");
+    const int64_t offset = op_call_int(call, "offset");
+    if (size->count > OP_RANK_MAX || stride->count != size->count) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "size has %" PRIu64 " numbers and stride %" PRIu64,
+                            size->count, stride->count);
+    }
+    if (!view_fits(size, stride, offset, op_tensor_count(x))) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "the view from element %" PRId64 " on reaches beyond x of shape %s",
+                            offset, op_tensor_shape_text(x).text);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    struct op_tensor view = op_chain_dense(&chain, x->type, x);
+    view.addr += (uint64_t)offset * op_type_bytes(x->type);
+    view.rank = (unsigned)size->count;
+    for (unsigned i = 0; i < view.rank; i++) {
+        view.dim[i] = size->items[i];
+        view.stride[i] = stride->items[i];
+    }
+    if (chain.status != LEO_OK) {
+        return chain.status;
+    }
+    leo_status status = op_call_check_shape(call, "y", view.rank, view.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &view) : status;
+}
+
 // `count` channels of a tensor [N, C, ...] from block `offset` on.
 static leo_status take_channels(const struct op_call *call, const char *name, int64_t offset,
                                 int64_t count, struct op_tensor *out)

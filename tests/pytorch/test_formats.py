@@ -84,6 +84,28 @@ class Formats(common.Case):
         volume = nn.Sequential(nn.Conv3d(3, 20, 3, padding=1), nn.BatchNorm3d(20), nn.ReLU(), nn.Conv3d(20, 4, 2, 2))
         self.expect_same("3 dimensions", volume, torch.randn(2, 3, 6, 8, 8))
 
+    def test_parts_of_native_tensors(self):
+        # Gradients of joins and pads are parts of a convolution's gradient: StridedSlice of NC1HWC0.
+        class Joined(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one, self.two = nn.Conv2d(3, 9, 3, padding=1), nn.ConvTranspose2d(3, 7, 3, 2, 1, output_padding=1)
+                self.last = nn.Conv2d(16, 4, 3, padding=1)
+
+            def forward(self, x):
+                one, two = self.one(x), self.two(F.max_pool2d(x, 2))
+                two = F.pad(two, (0, one.shape[3] - two.shape[3], 0, one.shape[2] - two.shape[2]))
+                return self.last(torch.cat([one, two], 1))
+
+        self.expect_same("join", Joined(), torch.randn(3, 3, 13, 11))
+        layer = nn.Conv2d(3, 20, 3, padding=1).half()
+        x = torch.randn(2, 3, 9, 7).half()
+        whole = layer.to(common.DEVICE)(x.to(common.DEVICE))
+        self.assertEqual(torch_npu.get_npu_format(whole), NC1HWC0)
+        for part in (lambda t: t[:, 3:11], lambda t: t[:, :, 1:8:2, 1::3], lambda t: t[..., -1], lambda t: t.chunk(3, 1)[1],
+                     lambda t: torch.as_strided(t, (3, 4), (7, 2), 5), lambda t: t.diagonal(0, 2, 3)):
+            self.expect_close(part(whole).clone(), part(whole.cpu()), rtol=0, atol=0, what="part")
+
     def test_clipped_gradients_and_positions(self):
         convolution, x = nn.Conv2d(3, 20, 3), torch.randn(2, 3, 9, 9)
         want = copy.deepcopy(convolution)
