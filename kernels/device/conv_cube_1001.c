@@ -243,6 +243,18 @@ __global__ __aicore__ void op_conv(struct op_conv_cube_args args)
     run(&t, conv_run);
 }
 
+__global__ __aicore__ void op_conv_phases(struct op_conv_phases_args args)
+{
+    set_padding(0);
+    for (uint32_t i = 0; i < 2; i++) {
+        set_flag(PIPE_MTE3, PIPE_V, i);
+    }
+    conv_run_phases(&args);
+    for (uint32_t i = 0; i < 2; i++) {
+        wait_flag(PIPE_MTE3, PIPE_V, i);
+    }
+}
+
 OP_INLINE void run_rows(const struct op_conv_cube_args *t, conv_run_fn *what)
 {
     if (t->images * t->out_width * t->out_height % 16) {

@@ -99,6 +99,12 @@ __global__ __cube__ void op_conv(struct op_conv_cube_args args)
     conv_run(&t);
 }
 
+__global__ __cube__ void op_conv_phases(struct op_conv_phases_args args)
+{
+    set_padding(0);
+    conv_run_phases(&args);
+}
+
 __global__ __cube__ void op_conv_flat(struct op_conv_cube_args args)
 {
     const struct op_conv_cube_args t = args;

@@ -59,6 +59,7 @@ struct op_conv_cube_args {
     uint32_t chunks; /**< of op_conv: of a tile, which begins with any; of op_conv_weight: all */
     uint32_t row_chunks, per_split; /**< op_conv_weight: of an image; of a split */
     uint32_t row_turn;        /**< op_conv_flat: rows of tiles from column to column that begin */
+    uint32_t l1_weights;      /**< op_conv: where weights that stay begin */
     uint32_t l1_map, l1_half; /**< where halves of L1 begin, bytes of one */
     uint32_t l1_second;       /**< where the second operand starts in a half */
     uint32_t l0c_slot; /**< bytes from one place of sums in L0C to the other; 0: there is one */
@@ -78,4 +79,14 @@ struct op_conv_cube_args {
     uint8_t resident; /**< op_conv, op_conv_flat: all weights of a block's tiles stay in front of
                          l1_map */
     uint8_t flags;    /**< enum op_conv_cube_flag */
+};
+
+enum { OP_CONV_PHASES = 4 };
+
+/** op_conv_phases: convolutions of one map whose tiles follow each other. They have their tile's
+ * size, places of sums and halves of L1 in common. */
+struct op_conv_phases_args {
+    uint64_t x, w[OP_CONV_PHASES], out[OP_CONV_PHASES]; /**< for those of each phase */
+    struct op_conv_cube_args phase[OP_CONV_PHASES];
+    uint32_t count;
 };

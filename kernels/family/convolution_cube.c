@@ -203,39 +203,38 @@ struct part {
     struct op_tensor dense; /* [image][C1][h][w][16] */
 };
 
-// Computes a phase: of a stride of 1 into `out` itself, else into a temporary.
-static leo_status plan_phase(const struct lowering *low, const struct op_tensor *map,
-                             const struct op_tensor *units, int64_t rh, int64_t rw,
-                             const struct op_tensor *out, struct part *part)
+// Makes a phase ready: of a stride of 1 for `out` itself, else for a temporary.
+static leo_status begin_phase(const struct lowering *low, const struct op_tensor *units, int64_t rh,
+                              int64_t rw, const struct op_tensor *out, struct part *part,
+                              struct op_conv_phase *phase)
 {
     const struct op_convolution *s = low->shape;
     const struct phase h = phase_of(s, 1, rh), w = phase_of(s, 2, rw);
-    struct op_window window = phase_window(s, &h, &w);
     *part = (struct part){.h = h, .w = w, .dense = *out};
     part->reached = h.count > 0 && w.count > 0 && h.taps > 0 && w.taps > 0;
     if (!part->reached) {
         return LEO_OK;
     }
-    (void)op_window_close(&window);
-    if (s->stride[1] != 1 || s->stride[2] != 1) {
-        const int64_t dim[] = {out->dim[0], out->dim[1], h.count, w.count, OP_FRACTAL};
-        leo_status status = op_plan_temp(low->plan, out->type, 5, dim, &part->dense);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
+    phase->window = phase_window(s, &h, &w);
+    (void)op_window_close(&phase->window);
     // From the phase's last tap backward.
     const int64_t tap = units->stride[0] * 2, row = s->stride[1] * s->kernel[2] * tap,
                   column = s->stride[2] * tap, fractal = units->stride[1] * 2;
     const int64_t first = (h.first * s->kernel[2] + w.first) * tap;
-    const struct op_conv_weights weight = {
+    phase->weight = (struct op_conv_weights){
         .addr = units->addr + (uint64_t)(first + (h.taps - 1) * row + (w.taps - 1) * column),
         .group = fractal,
         .row = -row,
         .column = -column,
         .block = tap * s->kernel[1] * s->kernel[2],
         .turned = true};
-    return op_conv_launch(low->plan, &low->room, low->type, &window, map, &weight, 0, &part->dense);
+    leo_status status = LEO_OK;
+    if (s->stride[1] != 1 || s->stride[2] != 1) {
+        const int64_t dim[] = {out->dim[0], out->dim[1], h.count, w.count, OP_FRACTAL};
+        status = op_plan_temp(low->plan, out->type, 5, dim, &part->dense);
+    }
+    phase->out = part->dense;
+    return status;
 }
 
 // A phase into the positions of `out` that it has; those no window reaches are 0 already.
@@ -355,14 +354,24 @@ static leo_status plan_phases(const struct lowering *low, const struct op_tensor
     if (!lines && !whole && (s->stride[1] > s->kernel[1] || s->stride[2] > s->kernel[2])) {
         status = op_plan_fill(low->plan, out->addr, 0, op_tensor_extent(out));
     }
+    struct op_conv_phase phase[OP_CONV_PHASES];
+    unsigned count = 0;
     for (int64_t rh = 0; status == LEO_OK && rh < s->stride[1]; rh++) {
         for (int64_t rw = 0; status == LEO_OK && rw < s->stride[2]; rw++) {
             struct part *here = lines ? &part[rh][rw] : &part[0][0];
-            status = plan_phase(low, map, units, rh, rw, out, here);
+            status = begin_phase(low, units, rh, rw, out, here, &phase[count]);
+            count += here->reached;
+            if (status == LEO_OK && !lines) {
+                status = op_conv_launch_phases(low->plan, &low->room, low->type, phase, count, map);
+                count = 0;
+            }
             if (status == LEO_OK && !lines && !whole) {
                 status = spread(low, here, rh, rw, out);
             }
         }
+    }
+    if (status == LEO_OK) {
+        status = op_conv_launch_phases(low->plan, &low->room, low->type, phase, count, map);
     }
     return status == LEO_OK && lines && !whole ? join(low, part, lines, out) : status;
 }

@@ -176,20 +176,14 @@ static void set_flat_tiling(const struct op_conv_room *room, const struct op_con
     set_row_turn(room, tile, args);
 }
 
-leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room, enum op_type type,
-                          const struct op_window *w, const struct op_tensor *x,
-                          const struct op_conv_weights *weight, uint32_t flags,
-                          const struct op_tensor *out)
+// What the launch of a convolution has whatever its tiles are.
+static struct op_conv_cube_args args_of(enum op_type type, const struct op_window *w,
+                                        const struct op_tensor *x,
+                                        const struct op_conv_weights *weight, uint32_t flags,
+                                        const struct op_tensor *out)
 {
     struct op_conv_cube_args args = op_conv_begin_args(w);
-    const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
     const unsigned unit = op_type_bytes(out->type);
-    const bool flat = op_window_is_sparse(w);
-    struct op_conv_tiling tile;
-    if (!(flat ? op_conv_choose_flat_tiling(room, w, images, c1, n1, weight->turned, &tile)
-               : op_conv_choose_tiling(room, w, images, c1, n1, &tile))) {
-        return LEO_ERR_UNSUPPORTED; // ruled out before
-    }
     args.x = x->addr;
     args.w = weight->addr;
     args.out = out->addr;
@@ -202,11 +196,27 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
     args.w_block = (uint32_t)weight->block;
     args.out_image = out->stride[0] * unit;
     args.out_n1 = (uint32_t)out->stride[1] * unit;
-    args.images = (uint32_t)images;
-    args.c1 = (uint16_t)c1;
-    args.n1 = (uint16_t)n1;
+    args.images = (uint32_t)x->dim[0];
+    args.c1 = (uint16_t)x->dim[1];
+    args.n1 = (uint16_t)out->dim[1];
     args.flags = (uint8_t)(flags | op_conv_type_flags(type, out->type) |
                            (weight->turned ? OP_CONV_CUBE_TURN : 0u));
+    return args;
+}
+
+leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room, enum op_type type,
+                          const struct op_window *w, const struct op_tensor *x,
+                          const struct op_conv_weights *weight, uint32_t flags,
+                          const struct op_tensor *out)
+{
+    struct op_conv_cube_args args = args_of(type, w, x, weight, flags, out);
+    const int64_t images = x->dim[0], c1 = x->dim[1], n1 = out->dim[1];
+    const bool flat = op_window_is_sparse(w);
+    struct op_conv_tiling tile;
+    if (!(flat ? op_conv_choose_flat_tiling(room, w, images, c1, n1, weight->turned, &tile)
+               : op_conv_choose_tiling(room, w, images, c1, n1, &tile))) {
+        return LEO_ERR_UNSUPPORTED; // ruled out before
+    }
     if (flat) {
         args.flags |= (tile.lies ? OP_CONV_CUBE_LIES : 0) | (tile.lines ? OP_CONV_CUBE_LINES : 0);
         set_flat_tiling(room, &tile, &args);
@@ -218,4 +228,77 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
                                                 : "op_conv_strided";
     return op_plan_launch(plan, "conv_cube", kernel, (uint32_t)op_least(args.tiles, room->cores),
                           &args, sizeof(args), 3);
+}
+
+static int64_t taps_of(const struct op_conv_phase *phase)
+{
+    return phase->window.filter_w * phase->window.filter_h;
+}
+
+// Most taps first: cores that have a tile more have a small one.
+static void sort_phases(struct op_conv_phase *phase, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        for (unsigned j = i; j > 0 && taps_of(&phase[j]) > taps_of(&phase[j - 1]); j--) {
+            const struct op_conv_phase other = phase[j];
+            phase[j] = phase[j - 1];
+            phase[j - 1] = other;
+        }
+    }
+}
+
+// Arguments of all phases with the first one's tile; false if it does not fit all.
+static bool set_phases(const struct op_conv_room *room, enum op_type type,
+                       const struct op_conv_phase *phase, const struct op_tensor *x,
+                       struct op_conv_phases_args *args)
+{
+    const int64_t images = x->dim[0], c1 = x->dim[1], n1 = phase[0].out.dim[1];
+    struct op_conv_room part = *room;
+    struct op_conv_tiling tile;
+    int64_t taps = 0, weights = 0;
+    for (unsigned i = 0; i < args->count; i++) {
+        taps += taps_of(&phase[i]);
+    }
+    part.stay = room->stay * taps_of(&phase[0]) / taps; // beside the other phases'
+    if (!op_conv_choose_tiling(&part, &phase[0].window, images, c1, n1, &tile)) {
+        return false;
+    }
+    const int64_t first = tile.resident;
+    tile.resident = first / taps_of(&phase[0]) * taps;
+    for (unsigned i = 0; i < args->count; i++) {
+        struct op_conv_cube_args *one = &args->phase[i];
+        if (!op_conv_fit_tiling(room, &phase[i].window, images, c1, n1, &tile)) {
+            return false;
+        }
+        *one = args_of(type, &phase[i].window, x, &phase[i].weight, 0, &phase[i].out);
+        set_tiling(room, &phase[i].window, &tile, one);
+        one->l1_weights = (uint32_t)weights;
+        args->w[i] = one->w;
+        args->out[i] = one->out;
+        weights += first / taps_of(&phase[0]) * taps_of(&phase[i]);
+    }
+    return true;
+}
+
+leo_status op_conv_launch_phases(struct op_plan *plan, const struct op_conv_room *room,
+                                 enum op_type type, struct op_conv_phase *phase, unsigned count,
+                                 const struct op_tensor *x)
+{
+    struct op_conv_phases_args args = {.x = x->addr, .count = count};
+    sort_phases(phase, count);
+    if (count > 1 && set_phases(room, type, phase, x, &args)) {
+        int64_t tiles = 0;
+        for (unsigned i = 0; i < count; i++) {
+            tiles += args.phase[i].tiles;
+        }
+        return op_plan_launch(plan, "conv_cube", "op_conv_phases",
+                              (uint32_t)op_least(tiles, room->cores), &args, sizeof(args),
+                              1 + 2 * OP_CONV_PHASES);
+    }
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; status == LEO_OK && i < count; i++) {
+        status = op_conv_launch(plan, room, type, &phase[i].window, x, &phase[i].weight, 0,
+                                &phase[i].out);
+    }
+    return status;
 }

@@ -15,6 +15,13 @@ struct op_conv_weights {
     bool turned; /**< fractals have the reduced channels along their rows */
 };
 
+/** A convolution of several over one map: its windows, weights and result. */
+struct op_conv_phase {
+    struct op_window window;
+    struct op_conv_weights weight;
+    struct op_tensor out;
+};
+
 /** Windows of `w`; sizes and places are left 0. */
 struct op_conv_cube_args op_conv_begin_args(const struct op_window *w);
 uint32_t op_conv_type_flags(enum op_type type, enum op_type out);
@@ -25,3 +32,9 @@ LEO_MUST_CHECK leo_status op_conv_launch(struct op_plan *plan, const struct op_c
                                          const struct op_tensor *x,
                                          const struct op_conv_weights *weight, uint32_t flags,
                                          const struct op_tensor *out);
+/** All of them, at most OP_CONV_PHASES, by one launch if tiles of a common size fit; the program's
+ * own order is lost. */
+LEO_MUST_CHECK leo_status op_conv_launch_phases(struct op_plan *plan,
+                                                const struct op_conv_room *room, enum op_type type,
+                                                struct op_conv_phase *phase, unsigned count,
+                                                const struct op_tensor *x);

@@ -207,6 +207,14 @@ bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_wind
     return best < INT64_MAX;
 }
 
+bool op_conv_fit_tiling(const struct op_conv_room *room, const struct op_window *w, int64_t images,
+                        int64_t c1, int64_t n1, struct op_conv_tiling *tile)
+{
+    const struct problem p = problem_of(room, w, images, c1, n1);
+    fit_chunk(&p, tile);
+    return tile->chunk > 0;
+}
+
 /* The weight's gradient. */
 
 // Cycles in which `fractals` sums of 16 x 16 leave, and in which the Cube waits for a place.

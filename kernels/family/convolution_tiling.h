@@ -61,6 +61,10 @@ bool op_window_close(struct op_window *w);
 /** Tiles for c1 groups of channels of x and n1 of the output; false if nothing fits. */
 bool op_conv_choose_tiling(const struct op_conv_room *room, const struct op_window *w,
                            int64_t images, int64_t c1, int64_t n1, struct op_conv_tiling *out);
+/** The same tile for other windows over the same map: chunks beside `tile->resident` bytes of L1;
+ * false if not one group of channels fits. */
+bool op_conv_fit_tiling(const struct op_conv_room *room, const struct op_window *w, int64_t images,
+                        int64_t c1, int64_t n1, struct op_conv_tiling *tile);
 /** Whether windows are positions. */
 bool op_window_is_flat(const struct op_window *w);
 /** Whether windows are positions, or every so manieth of them: what op_conv_flat takes. */
