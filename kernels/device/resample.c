@@ -12,7 +12,7 @@ struct taps {
     int64_t first, count;
     double at;    /* position: fraction for linear and cubic, centre for filters */
     double scale; /* filters: 1 / their width */
-    double total; /* filters: sum of their weights */
+    double total; /* filters: sum of their weights; means: what a sum is divided by */
 };
 
 /* Positions are computed in f32, as wide as the element type is otherwise. */
@@ -88,11 +88,34 @@ static int64_t padded_index(uint32_t kind, const struct op_resample_dim *d, int6
     return at < 0 ? -at : at >= d->in ? far - at : at;
 }
 
+/* Elements that an average is made of, and how many it counts. */
+static struct taps mean_taps(const struct op_resample_args *t, const struct op_resample_dim *d,
+                             int64_t i)
+{
+    int64_t begin, end, counted;
+    if (t->kind == OP_RESAMPLE_SHARES) {
+        begin = i * d->in / d->out;
+        end = ((i + 1) * d->in + d->out - 1) / d->out;
+        counted = end - begin;
+    } else {
+        const int64_t first = i * d->stride - d->pad;
+        const int64_t padded = clamp(first + d->taps, first, d->in + d->pad) - first;
+        begin = clamp(first, 0, d->in);
+        end = clamp(first + d->taps, begin, d->in);
+        counted = t->count_pad ? padded : end - begin;
+    }
+    const bool given = t->kind == OP_RESAMPLE_WINDOWS && d->ratio != 0;
+    return (struct taps){begin, end - begin, 0, 0, given ? d->ratio : (double)counted};
+}
+
 static struct taps taps_of(const struct op_resample_args *t, const struct op_resample_dim *d,
                            int64_t i)
 {
     const double half = t->align ? 0 : 0.5;
     switch (t->kind) {
+    case OP_RESAMPLE_SHARES:
+    case OP_RESAMPLE_WINDOWS:
+        return mean_taps(t, d, i);
     case OP_RESAMPLE_NEAREST:
     case OP_RESAMPLE_EXACT: {
         const float add = t->kind == OP_RESAMPLE_EXACT ? 0.5f : 0;
@@ -104,12 +127,18 @@ static struct taps taps_of(const struct op_resample_args *t, const struct op_res
     case OP_RESAMPLE_WRAP:
         return (struct taps){padded_index(t->kind, d, i), 1, 0, 0, 1};
     case OP_RESAMPLE_LINEAR: {
+        if (d->taps == 1) { // no position of the call
+            return (struct taps){0, 1, 0, 0, 1};
+        }
         double at = narrow(t, narrow(t, d->ratio * ((double)i + half)) - half);
         at = at < 0 ? 0 : at;
         const int64_t first = clamp((int64_t)at, 0, d->in - 1);
         return (struct taps){first, 2, narrow(t, at - (double)first), 0, 1};
     }
     case OP_RESAMPLE_CUBIC: {
+        if (d->taps == 1) {
+            return (struct taps){0, 1, 0, 0, 1};
+        }
         const double at = narrow(t, narrow(t, d->ratio * ((double)i + half)) - half);
         const int64_t whole = floor_of(at);
         return (struct taps){whole - 1, 4, narrow(t, at - (double)whole), 0, 1};
@@ -123,9 +152,15 @@ static double weight_of(const struct op_resample_args *t, const struct taps *tap
 {
     const double a = -0.75, at = taps->at;
     switch (t->kind) {
+    case OP_RESAMPLE_SHARES:
+    case OP_RESAMPLE_WINDOWS:
+        return 1 / taps->total;
     case OP_RESAMPLE_LINEAR:
         return k ? at : narrow(t, 1 - at);
     case OP_RESAMPLE_CUBIC:
+        if (taps->count == 1) {
+            return 1;
+        }
         return narrow(t, k == 0   ? cubic_far(at + 1, a)
                          : k == 1 ? cubic_near(at, a)
                          : k == 2 ? cubic_near(1 - at, a)
@@ -138,46 +173,109 @@ static double weight_of(const struct op_resample_args *t, const struct taps *tap
     }
 }
 
-/* Block b makes the table of dimension b. Of the gradient: the transposed table, in which the
- * entries of an element come in the order of the elements they are from. */
+/* Where a dimension's table is. */
+struct table {
+    __gm__ int32_t *first, *count, *index;
+    uint64_t weights;
+};
+
+static struct table table_of(const struct op_resample_args *t, const struct op_resample_dim *d)
+{
+    const uint64_t rows = (uint64_t)op_resample_rows(d, t->gradient),
+                   base = t->table + (uint64_t)d->table;
+    return (struct table){(__gm__ int32_t *)base,
+                          (__gm__ int32_t *)(base + op_resample_counts_at(rows)),
+                          (__gm__ int32_t *)(base + op_resample_indices_at(rows)),
+                          base + op_resample_weights_at(rows, op_resample_entries(d, t->gradient))};
+}
+
+static void put_entry(const struct op_resample_args *t, const struct table *to, int32_t at,
+                      int64_t index, double weight)
+{
+    to->index[at] = (int32_t)index;
+    if (t->lines) {
+        ((__gm__ float *)to->weights)[at] = (float)weight;
+    } else {
+        ((__gm__ double *)to->weights)[at] = weight;
+    }
+}
+
+/* Rows [begin, end) of the table, whose entries begin at `at`. */
+static void make_part(const struct op_resample_args *t, const struct op_resample_dim *d,
+                      int64_t begin, int64_t end, int32_t at)
+{
+    const struct table to = table_of(t, d);
+    for (int64_t r = begin; r < end; r++) {
+        const struct taps taps = taps_of(t, d, r);
+        to.first[r] = at;
+        to.count[r] = (int32_t)taps.count;
+        for (int64_t k = 0; k < taps.count; k++) {
+            put_entry(t, &to, at++, clamp(taps.first + k, 0, d->in - 1), weight_of(t, &taps, k));
+        }
+    }
+}
+
+/* The same of the transposed table, in which the entries of an element come in the order of the
+ * elements they are from. */
+static void make_transposed(const struct op_resample_args *t, const struct op_resample_dim *d,
+                            int64_t begin, int64_t end, int32_t at)
+{
+    const struct table to = table_of(t, d);
+    const struct op_resample_span span = op_resample_span(d, t->kind, begin, end);
+    for (int64_t r = begin; r < end; r++) {
+        to.count[r] = 0;
+    }
+    for (int64_t i = span.begin; i < span.end; i++) {
+        const struct taps taps = taps_of(t, d, i);
+        for (int64_t k = 0; k < taps.count; k++) {
+            const int64_t row = clamp(taps.first + k, 0, d->in - 1);
+            if (row >= begin && row < end) {
+                to.count[row]++;
+            }
+        }
+    }
+    for (int64_t r = begin; r < end; r++) {
+        to.first[r] = at;
+        at += to.count[r];
+        to.count[r] = 0;
+    }
+    for (int64_t i = span.begin; i < span.end; i++) {
+        const struct taps taps = taps_of(t, d, i);
+        for (int64_t k = 0; k < taps.count; k++) {
+            const int64_t row = clamp(taps.first + k, 0, d->in - 1);
+            if (row >= begin && row < end) {
+                put_entry(t, &to, to.first[row] + to.count[row], i, weight_of(t, &taps, k));
+                to.count[row]++;
+            }
+        }
+    }
+}
+
+/* Block b makes parts [b * per_block, ..) of the tables, those of the first dimension first. */
 __global__ __vector__ void resample_table(struct op_resample_args args)
 {
     const struct op_resample_args t = args;
-    const struct op_resample_dim d = t.dim[get_block_idx()];
-    const int64_t rows = t.gradient ? d.in : d.out;
-    const uint64_t base = t.table + (uint64_t)d.table;
-    __gm__ int32_t *first = (__gm__ int32_t *)base;
-    __gm__ int32_t *index = (__gm__ int32_t *)(base + op_resample_indices_at((uint64_t)rows));
-    __gm__ double *weight =
-        (__gm__ double *)(base +
-                          op_resample_weights_at((uint64_t)rows, (uint64_t)(d.out * d.taps)));
-    for (int64_t r = 0; r <= rows; r++) {
-        first[r] = 0;
-    }
-    // Entries of row r are counted in first[r + 1]; the running sum then begins row r + 1.
-    for (int64_t i = 0; i < d.out; i++) {
-        const struct taps taps = taps_of(&t, &d, i);
-        for (int64_t k = 0; k < taps.count; k++) {
-            first[(t.gradient ? clamp(taps.first + k, 0, d.in - 1) : i) + 1]++;
+    const uint64_t begin = (uint64_t)get_block_idx() * t.per_block, end = begin + t.per_block;
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < OP_RESAMPLE_DIMS; i++) {
+        const struct op_resample_dim *d = &t.dim[i];
+        const int64_t rows = op_resample_rows(d, t.gradient);
+        const uint64_t parts = (uint64_t)((rows + d->part - 1) / d->part);
+        for (uint64_t part = 0; part < parts; part++) {
+            if (before + part < begin || before + part >= end) {
+                continue;
+            }
+            const int64_t first = (int64_t)part * d->part;
+            const int64_t last = (int64_t)op_min64((uint64_t)(first + d->part), (uint64_t)rows);
+            const int32_t at = (int32_t)((int64_t)part * d->room);
+            if (t.gradient) {
+                make_transposed(&t, d, first, last, at);
+            } else {
+                make_part(&t, d, first, last, at);
+            }
         }
+        before += parts;
     }
-    for (int64_t r = 0; r < rows; r++) {
-        first[r + 1] += first[r];
-    }
-    // first[r] moves on as entries come, and ends where row r + 1 begins.
-    for (int64_t i = 0; i < d.out; i++) {
-        const struct taps taps = taps_of(&t, &d, i);
-        for (int64_t k = 0; k < taps.count; k++) {
-            const int64_t from = clamp(taps.first + k, 0, d.in - 1), row = t.gradient ? from : i;
-            const int32_t to = first[row]++;
-            index[to] = (int32_t)(t.gradient ? i : from);
-            weight[to] = weight_of(&t, &taps, k);
-        }
-    }
-    for (int64_t r = rows; r > 0; r--) {
-        first[r] = first[r - 1];
-    }
-    first[0] = 0;
     op_flush();
 }
 
@@ -190,13 +288,10 @@ struct row {
 
 OP_INLINE struct row row_of(const struct op_resample_args *t, uint32_t dim, int64_t r)
 {
-    const struct op_resample_dim *d = &t->dim[dim];
-    const uint64_t rows = (uint64_t)(t->gradient ? d->in : d->out),
-                   base = t->table + (uint64_t)d->table;
-    const __gm__ int32_t *first = (const __gm__ int32_t *)base;
-    return (struct row){
-        first[r], first[r + 1], (const __gm__ int32_t *)(base + op_resample_indices_at(rows)),
-        (const __gm__ double *)(base + op_resample_weights_at(rows, (uint64_t)(d->out * d->taps)))};
+    const struct table table = table_of(t, &t->dim[dim]);
+    const int32_t first = table.first[r];
+    return (struct row){first, first + table.count[r], table.index,
+                        (const __gm__ double *)table.weights};
 }
 
 /* The first product is taken as it is, so that -0 stays. */

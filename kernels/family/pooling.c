@@ -403,6 +403,10 @@ leo_status op_plan_pooling(const struct op_call *call)
     if (native) {
         return op_call_run_as_rows(call);
     }
+    status = op_pooling_plan_means(&pool, &taken);
+    if (status != LEO_OK || taken) {
+        return status;
+    }
     return pool.backward
                ? plan_values(&pool, OP_POOLING_AVERAGE_GRADIENT, &pool.large, &pool.small, NULL)
                : plan_values(&pool, OP_POOLING_AVERAGE, &pool.small, &pool.large, NULL);

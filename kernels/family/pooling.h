@@ -29,3 +29,5 @@ bool op_pooling_has_lanes(const struct op_pool *pool);
 LEO_MUST_CHECK leo_status op_pooling_plan_native(const struct op_pool *pool,
                                                  const struct op_tensor *in,
                                                  const struct op_tensor *out, bool *taken);
+/** Means, or their gradient; *taken: whether it did. */
+LEO_MUST_CHECK leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resizing and padding, forward and backward: linear maps along the last one to three dimensions.
  * A row says which ("resample"). */
-#include "family.h"
-
-#include "../device/resample_args.h"
+#include "resample.h"
+#include "../frame/whole.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,6 +156,58 @@ static int64_t taps_of(enum op_resample_kind kind, double ratio)
     }
 }
 
+// Parts of a table, each a core's, have room for the entries of the fullest one.
+static void part_table(struct op_resample_dim *dim, uint32_t kind, bool gradient)
+{
+    enum { PART = 16 /* words of a line */ };
+    const int64_t rows = op_resample_rows(dim, gradient);
+    int64_t room = PART * dim->taps;
+    dim->part = PART;
+    if (gradient) {
+        room = 0;
+        for (int64_t r = 0; r < rows; r += PART) {
+            const struct op_resample_span span =
+                op_resample_span(dim, kind, r, op_least(r + PART, rows));
+            room = op_most(room, (span.end - span.begin) * dim->taps);
+        }
+        if (op_parts(rows, PART) * room > 4 * dim->out * dim->taps) { // in one
+            dim->part = rows;
+            room = dim->out * dim->taps;
+        }
+    }
+    dim->room = op_round_up(room, PART);
+}
+
+bool op_resample_place_table(struct op_resample_dim *dim, uint32_t kind, bool gradient,
+                             uint64_t *bytes)
+{
+    const int64_t rows = op_resample_rows(dim, gradient);
+    if (dim->out * dim->taps > INT32_MAX / 8 || rows >= INT32_MAX / 8) {
+        return false;
+    }
+    part_table(dim, kind, gradient);
+    const uint64_t entries = op_resample_entries(dim, gradient);
+    dim->table = (int64_t)*bytes;
+    *bytes += (op_resample_weights_at((uint64_t)rows, entries) + entries * 8 + 63) / 64 * 64;
+    return true;
+}
+
+leo_status op_resample_plan_table(struct op_plan *plan, struct op_resample_args *args,
+                                  uint64_t table_bytes)
+{
+    uint64_t parts = 0;
+    for (unsigned i = 0; i < OP_RESAMPLE_DIMS; i++) {
+        const struct op_resample_dim *dim = &args->dim[i];
+        parts += (uint64_t)op_parts(op_resample_rows(dim, args->gradient), dim->part);
+    }
+    const struct op_share share = op_share_make(parts, 1, 1, op_plan_vector_cores(plan));
+    args->per_block = share.per_block;
+    leo_status status = op_plan_temp_bytes(plan, table_bytes, &args->table);
+    return status == LEO_OK ? op_plan_launch(plan, "resample", "resample_table", share.blocks, args,
+                                             sizeof(*args), 3)
+                            : status;
+}
+
 static leo_status take_positions(struct resample *work, uint64_t *table_bytes)
 {
     struct op_resample_args *args = &work->args;
@@ -182,16 +233,11 @@ static leo_status take_positions(struct resample *work, uint64_t *table_bytes)
             dim->ratio = ratio_of(work, d, dim->in, dim->out);
             dim->a = a->stride[at] * op_type_bytes(a->type);
         }
-        dim->taps = taps_of((enum op_resample_kind)args->kind, dim->ratio);
-        const int64_t rows = work->gradient ? dim->in : dim->out, entries = dim->out * dim->taps;
-        if (entries > INT32_MAX || rows >= INT32_MAX) {
+        dim->taps = i < skipped ? 1 : taps_of((enum op_resample_kind)args->kind, dim->ratio);
+        if (!op_resample_place_table(dim, args->kind, work->gradient, table_bytes)) {
             return op_call_fail(work->call, LEO_ERR_UNSUPPORTED,
                                 "%" PRId64 " elements along a position", dim->out);
         }
-        dim->table = (int64_t)*table_bytes;
-        *table_bytes += (op_resample_weights_at((uint64_t)rows, (uint64_t)entries) +
-                         (uint64_t)entries * 8 + 63) /
-                        64 * 64;
     }
     return LEO_OK;
 }
@@ -215,8 +261,8 @@ static leo_status launch(struct resample *work, uint64_t table_bytes,
     struct op_plan *plan = work->call->plan;
     struct op_resample_args *args = &work->args;
     struct op_tensor made = *result;
-    leo_status status = op_plan_temp_bytes(plan, table_bytes, &args->table);
-    if (status == LEO_OK && !op_tensor_is_dense(result)) {
+    leo_status status = LEO_OK;
+    if (!op_tensor_is_dense(result)) {
         status = op_plan_temp(plan, result->type, result->rank, result->dim, &made);
     }
     if (status != LEO_OK) {
@@ -224,8 +270,7 @@ static leo_status launch(struct resample *work, uint64_t table_bytes,
     }
     args->result = made.addr;
     args->result_type = (uint8_t)made.type;
-    status = op_plan_launch(plan, "resample", "resample_table", OP_RESAMPLE_DIMS, args,
-                            sizeof(*args), 3);
+    status = op_resample_plan_table(plan, args, table_bytes);
     if (status != LEO_OK) {
         return status;
     }
@@ -266,5 +311,8 @@ leo_status op_plan_resample(const struct op_call *call)
         return status;
     }
     take_planes(&work, a);
-    return launch(&work, table_bytes, result);
+    work.args.result_type = (uint8_t)result->type;
+    bool taken;
+    status = op_resample_plan_rows(call, &work.args, work.dims, table_bytes, a, result, &taken);
+    return status == LEO_OK && !taken ? launch(&work, table_bytes, result) : status;
 }

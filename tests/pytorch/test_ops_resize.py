@@ -39,6 +39,31 @@ class Resize(common.Case):
                                 call["align_corners"] = align
                             self.both(f"{dims} {call}", lambda a, c=call: F.interpolate(a, **c), x, dtype=dtype)
 
+    def test_rows(self):
+        """Maps large enough for whole rows of the vector unit."""
+        shapes = {1: (3, 16, 500), 2: (2, 17, 33, 29), 3: (2, 9, 7, 12, 10)}
+        modes = {1: ("nearest-exact", "linear"), 2: ("nearest", "bilinear", "bicubic"), 3: ("nearest", "trilinear")}
+        pools = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d}
+        for dims, shape in shapes.items():
+            for dtype in TYPES:
+                x = torch.randn(shape).to(dtype)
+                for mode in modes[dims]:
+                    for options in ({"scale_factor": 2}, {"scale_factor": 0.6}, {"size": (64, 50, 7)[:dims]}):
+                        call = dict(options, mode=mode)
+                        self.both(f"{dims} {call}", lambda a, c=call: F.interpolate(a, **c), x, dtype=dtype)
+                for size in ((5, 7, 3), (1, 6, 10), (11, 31, 4)):
+                    size = size[:dims] if dims > 1 else size[0]
+                    self.both(f"shares {size}", lambda a: pools[dims](a, size), x, dtype=dtype)
+                for mode in ("reflect", "replicate", "circular"):
+                    self.both(f"{mode} {dims}", lambda a: F.pad(a, (2, 3, 0, 1, 3, 2)[:2 * dims], mode=mode), x, dtype=dtype)
+        for options in ({"stride": 2}, {"stride": (1, 2, 1), "padding": 1}, {"padding": 1, "count_include_pad": False},
+                        {"ceil_mode": True, "divisor_override": 5}):
+            self.both(f"windows {options}", lambda a: F.avg_pool3d(a, 3, **options), torch.randn(2, 9, 8, 13, 10))
+        x = torch.randn(4, 8, 32, 32)
+        x[0, 0, 3, 3], x[1, 1, 0, 0], x[2, 2] = float("inf"), float("nan"), -0.0
+        for mode in ("nearest", "bilinear"):
+            self.check(f"special values {mode}", lambda a: F.interpolate(a, scale_factor=2, mode=mode), x, tol=1e-6)
+
     def test_antialias(self):
         for mode in ("bilinear", "bicubic"):
             for size in ((3, 3), (2, 11), (17, 23)):
