@@ -37,9 +37,25 @@ static const struct aclop_mapping *find_variant(const struct leo_acl_op *op, con
     return find_type(name);
 }
 
+static bool is_integer(const struct leo_acl_op *op)
+{
+    static const aclDataType types[] = {ACL_INT8,   ACL_UINT8, ACL_INT16,  ACL_UINT16, ACL_INT32,
+                                        ACL_UINT32, ACL_INT64, ACL_UINT64, ACL_BOOL};
+    for (size_t i = 0; op->input_count > 1 && i < sizeof(types) / sizeof(types[0]); i++) {
+        // The second one: the first of a transposed convolution is a size.
+        if (op->input_descs[1]->type == types[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct aclop_mapping *find_mapping(const struct leo_acl_op *op)
 {
     const struct aclop_mapping *mapping = all_on_device(op) ? find_variant(op, "device") : NULL;
+    if (!mapping && is_integer(op)) {
+        mapping = find_variant(op, "integer");
+    }
     for (const struct leo_acl_attr *attr = op->attr ? op->attr->first : NULL; attr && !mapping;
          attr = attr->next) {
         if (strcmp(attr->name, "mode") == 0 && attr->kind == LEO_ACL_ATTR_STRING) {

@@ -36,7 +36,8 @@
  * that call by type name compile ("allow_fp32_to_fp16").
  *
  * A line "Type:word" is for calls whose attribute mode is that word or that have a bool attribute
- * of that name set; "Type:device" for those with all inputs in device memory. A type that is not
+ * of that name set; "Type:device" for those with all inputs in device memory,
+ * "Type:integer" for those whose input 1 has an integer type or is bool. A type that is not
  * here but has the name of a pointwise row is that row with the call's tensors.
  */
 #pragma once
@@ -103,13 +104,19 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"ClipByValueV2:device", "ClampTensor", "x0 x1 x2 y0"},
     {"ConcatD", "Cat", "X i:concat_dim y0"},
     {"Conv2D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+    {"Conv2D:integer", "AclConvolution",
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
     {"Conv2DBackpropFilter", "ConvolutionBackward",
      "x2 x0 y0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
     {"Conv2DBackpropInput", "ConvolutionBackward",
      "x2 y0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
     {"Conv2DTranspose", "Convolution",
      "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
+    {"Conv2DTranspose:integer", "AclConvolution",
+     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
     {"Conv3D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+    {"Conv3D:integer", "AclConvolution",
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
     {"Conv3DBackpropFilter", "ConvolutionBackward",
      "x2 x0 y0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
     {"Conv3DBackpropInput", "ConvolutionBackward",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A convolution and its two gradients on the scalar unit: any types, strides, groups. Sums in
- * double, channels (images) outermost, then positions in order. */
+ * double, of integers in 64 bits, channels (images) outermost, then positions in order. */
 #include "convolution_args.h"
 #include "element.h"
 
@@ -62,27 +62,41 @@ OP_INLINE struct run run_weight(const struct op_convolution_dim *d, int64_t k)
                         d->stride * d->b};
 }
 
-static double sum_along(uint64_t a, uint64_t b, const struct run *run, uint32_t a_type,
-                        uint32_t b_type, double sum)
+OP_INLINE bool is_integer(uint32_t type)
+{
+    return type >= OP_TYPE_I8 && type <= OP_TYPE_BOOL;
+}
+
+struct total {
+    double real;
+    uint64_t whole; /* of integers, without the bits that do not fit */
+};
+
+static struct total sum_along(uint64_t a, uint64_t b, const struct run *run, uint32_t a_type,
+                              uint32_t b_type, struct total sum)
 {
     if (a_type == OP_TYPE_F32 && b_type == OP_TYPE_F32) {
         for (int64_t i = 0; i < run->count; i++) {
-            sum += (double)*(const __gm__ float *)a * (double)*(const __gm__ float *)b;
+            sum.real += (double)*(const __gm__ float *)a * (double)*(const __gm__ float *)b;
             a += (uint64_t)run->a_step;
             b += (uint64_t)run->b_step;
         }
         return sum;
     }
     for (int64_t i = 0; i < run->count; i++) {
-        sum += op_get_d(a, a_type) * op_get_d(b, b_type);
+        if (is_integer(a_type)) {
+            sum.whole += (uint64_t)op_get_i(a, a_type) * (uint64_t)op_get_i(b, b_type);
+        } else {
+            sum.real += op_get_d(a, a_type) * op_get_d(b, b_type);
+        }
         a += (uint64_t)run->a_step;
         b += (uint64_t)run->b_step;
     }
     return sum;
 }
 
-static double sum_volume(const struct op_convolution_args *t, uint64_t a, uint64_t b,
-                         const struct run *run, double sum)
+static struct total sum_volume(const struct op_convolution_args *t, uint64_t a, uint64_t b,
+                               const struct run *run, struct total sum)
 {
     for (int64_t z = 0; z < run[0].count; z++) {
         const uint64_t a_z = a + (uint64_t)(z * run[0].a_step);
@@ -96,7 +110,7 @@ static double sum_volume(const struct op_convolution_args *t, uint64_t a, uint64
     return sum;
 }
 
-static double result_at(const struct op_convolution_args *t, uint64_t index)
+static struct total result_at(const struct op_convolution_args *t, uint64_t index)
 {
     struct run run[OP_CONVOLUTION_DIMS];
     uint64_t a = t->a, b = t->b;
@@ -115,14 +129,18 @@ static double result_at(const struct op_convolution_args *t, uint64_t index)
     const int64_t group = (t->goal == OP_CONVOLUTION_WEIGHT ? first : second) / t->group_size;
     a += (uint64_t)(first * t->a_first + second * t->a_second + group * t->a_group);
     b += (uint64_t)(first * t->b_first + second * t->b_second + group * t->b_group);
-    double sum = 0;
+    struct total sum = {0, 0};
     for (int64_t i = 0; i < t->depth; i++) {
         sum = sum_volume(t, a, b, run, sum);
         a += (uint64_t)t->a_depth;
         b += (uint64_t)t->b_depth;
     }
-    return t->bias ? sum + op_get_d(t->bias + (uint64_t)(second * t->bias_stride), t->bias_type)
-                   : sum;
+    if (t->bias) {
+        const uint64_t bias = t->bias + (uint64_t)(second * t->bias_stride);
+        sum.real += op_get_d(bias, t->bias_type);
+        sum.whole += (uint64_t)op_get_i(bias, t->bias_type);
+    }
+    return sum;
 }
 
 __global__ __vector__ void convolution(struct op_convolution_args args)
@@ -131,7 +149,15 @@ __global__ __vector__ void convolution(struct op_convolution_args args)
     const uint64_t count = (uint64_t)(t.count[0] * t.count[1] * t.size[0] * t.size[1] * t.size[2]);
     const struct op_span span = op_block_span(t.result, t.result_type, count, t.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
-        op_put_d(t.result + i * op_bytes_of(t.result_type), t.result_type, result_at(&t, i));
+        const struct total sum = result_at(&t, i);
+        const uint64_t to = t.result + i * op_bytes_of(t.result_type);
+        if (t.result_type == OP_TYPE_BOOL) {
+            op_put_low(to, t.result_type, sum.whole != 0);
+        } else if (is_integer(t.result_type)) {
+            op_put_low(to, t.result_type, (int64_t)sum.whole);
+        } else {
+            op_put_d(to, t.result_type, sum.real);
+        }
     }
     op_flush();
 }

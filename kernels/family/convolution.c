@@ -214,8 +214,12 @@ static leo_status plan_rows(const struct op_call *call, const struct op_convolut
     }
     const struct op_tensor wide_a = widen(&rows_a), wide_b = widen(&rows_b),
                            wide_sums = widen(&sums), wide_out = widen(&rows_out);
-    status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
-    if (status == LEO_OK && !taken) {
+    const bool integers = !op_type_is_float(a->type);
+    taken = false;
+    if (!integers) {
+        status = op_convolution_plan_gemm(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    }
+    if (status == LEO_OK && !taken && !integers) {
         status =
             op_convolution_plan_depthwise(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
     }
@@ -265,6 +269,9 @@ static leo_status plan_goal(const struct op_call *call, const struct op_convolut
     bool taken;
     if (op_tensor_count(out) == 0) {
         return LEO_OK;
+    }
+    if (!op_type_is_float(a->type)) {
+        return plan_rows(call, shape, goal, a, b, bias, out);
     }
     if (bias && !native) {
         leo_status status = as_rows(call, bias, true, &bias_rows);
