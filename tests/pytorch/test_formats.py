@@ -80,6 +80,16 @@ class Formats(common.Case):
         for layer in layers:
             self.expect_same(str(layer), nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), layer), x)
 
+    def test_convolutions_of_integers(self):
+        # By type name, as scripts do that set nothing: a refusal would come after the call has returned, and end the queue.
+        torch_npu.npu.set_compile_mode(jit_compile=True)
+        for dtype, options in [(torch.int64, dict(stride=2, padding=1)), (torch.int32, dict(groups=2)), (torch.int8, {})]:
+            x = torch.arange(2 * 4 * 6 * 5).reshape(2, 4, 6, 5).to(dtype) * (1 << 40 if dtype == torch.int64 else 1)
+            w = (torch.arange(6 * 4 * 3 * 3) % 13 - 6).reshape(6, 4, 3, 3)[:, : 4 // options.get("groups", 1)].to(dtype)
+            got = F.conv2d(x.to(common.DEVICE), w.to(common.DEVICE), **options)
+            self.assertTrue(torch.equal(got.cpu(), F.conv2d(x, w, **options)), str(dtype))
+        torch_npu.npu.set_compile_mode(jit_compile=False)
+
     def test_volumes(self):
         volume = nn.Sequential(nn.Conv3d(3, 20, 3, padding=1), nn.BatchNorm3d(20), nn.ReLU(), nn.Conv3d(20, 4, 2, 2))
         self.expect_same("3 dimensions", volume, torch.randn(2, 3, 6, 8, 8))

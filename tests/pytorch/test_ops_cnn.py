@@ -53,22 +53,10 @@ class Cnn(common.Case):
         for dtype in [torch.float16] + ([torch.bfloat16] if common.HAS_BF16 else []):
             self.expect_same(lambda *t: F.conv2d(*t, padding=1), operands([(2, 8, 9, 9), (16, 8, 3, 3), (16,)], dtype), str(dtype))
 
-    def test_convolution_of_integers(self):
-        if common.HAS_BF16:
-            x = torch.ones(1, 2, 3, 3, dtype=torch.int64, device=common.DEVICE)
-            with self.assertRaisesRegex(RuntimeError, "input has type i64"):
-                F.conv2d(x, x)
-            return
-        # By type name, so a refusal would come after the call has returned, and end the queue.
-        for dtype, options in [
-            (torch.int64, dict(stride=2, padding=1)),
-            (torch.int32, dict(groups=2)),
-            (torch.int8, dict()),
-        ]:
-            x = torch.arange(2 * 4 * 6 * 5).reshape(2, 4, 6, 5).to(dtype) * (1 << 40 if dtype == torch.int64 else 1)
-            w = (torch.arange(6 * 4 * 3 * 3) % 13 - 6).reshape(6, 4, 3, 3)[:, : 4 // options.get("groups", 1)].to(dtype)
-            got = F.conv2d(x.to(common.DEVICE), w.to(common.DEVICE), **options)
-            self.assertTrue(torch.equal(got.cpu(), F.conv2d(x, w, **options)), str(dtype))
+    def test_convolution_of_integers_is_refused(self):
+        x = torch.ones(1, 2, 3, 3, dtype=torch.int64, device=common.DEVICE)
+        with self.assertRaisesRegex(RuntimeError, "input has type i64"):
+            F.conv2d(x, x)
 
     def test_transposed_convolution(self):
         for x, w, options in [
