@@ -63,10 +63,18 @@ OP_INLINE void set_blocks(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_
 }
 
 /* [rows][columns] of 16 bits at `from` to [columns][rows] at `to`; multiples of 16, pitches in
- * bytes. */
+ * bytes. An instruction repeats along the longer side: registers of addresses are what costs. */
 static void transpose16(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch,
                         uint32_t rows, uint32_t columns)
 {
+    if (rows > columns) {
+        for (uint32_t column = 0; column < columns; column += 16) {
+            set_blocks(to + column * to_pitch, to_pitch, from + column * 2, from_pitch);
+            scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(rows / 16), 1,
+                                  (uint16_t)(16 * from_pitch / 32));
+        }
+        return;
+    }
     for (uint32_t row = 0; row < rows; row += 16) {
         set_blocks(to + row * 2, to_pitch, from + row * from_pitch, from_pitch);
         scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(columns / 16), (uint16_t)(16 * to_pitch / 32), 1);
@@ -91,17 +99,26 @@ static void transpose32(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t 
                     2 * turned_pitch, columns, rows);
     }
     pipe_barrier(PIPE_V);
-    for (uint32_t row = 0; row < rows; row += 8) {
+    const bool along_rows = rows > columns;
+    for (uint32_t i = 0; i < (along_rows ? columns : rows); i += along_rows ? 16 : 8) {
+        const uint32_t row = along_rows ? 0 : i, column = along_rows ? i : 0,
+                       at = to + row * 4 + column * to_pitch;
         uint64_t low[8], high[8];
-        for (uint32_t i = 0; i < 8; i++) {
-            low[i] = plane + (row + i / 2) * plane_pitch + (i % 2) * plane_bytes;
-            high[i] = plane + (row + 4 + i / 2) * plane_pitch + (i % 2) * plane_bytes;
+        for (uint32_t k = 0; k < 8; k++) {
+            low[k] = plane + (row + k / 2) * plane_pitch + column * 2 + (k % 2) * plane_bytes;
+            high[k] = low[k] + 4 * plane_pitch;
         }
-        set_rows(VA0, to + row * 4, to_pitch);
-        set_rows(VA1, to + row * 4 + 8 * to_pitch, to_pitch);
+        set_rows(VA0, at, to_pitch);
+        set_rows(VA1, at + 8 * to_pitch, to_pitch);
         set_va_reg_sb(VA2, low);
         set_va_reg_sb(VA3, high);
-        scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(columns / 16), (uint16_t)(16 * to_pitch / 32), 1);
+        if (along_rows) {
+            scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(rows / 8), 1,
+                                  (uint16_t)(8 * plane_pitch / 32));
+        } else {
+            scatter_vnchwconv_b16(VA0, VA2, (uint8_t)(columns / 16), (uint16_t)(16 * to_pitch / 32),
+                                  1);
+        }
     }
 }
 #else
@@ -109,17 +126,26 @@ static void transpose32(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t 
 static void transpose32(uint32_t to, uint32_t to_pitch, uint32_t from, uint32_t from_pitch,
                         uint32_t rows, uint32_t columns)
 {
-    for (uint32_t row = 0; row < rows; row += 16) {
+    const bool along_rows = rows > columns;
+    for (uint32_t i = 0; i < (along_rows ? columns : rows); i += along_rows ? 8 : 16) {
+        const uint32_t row = along_rows ? 0 : i, column = along_rows ? i : 0,
+                       at = from + row * from_pitch + column * 4;
         uint64_t low[8], high[8];
-        for (uint32_t i = 0; i < 8; i++) {
-            low[i] = to + row * 4 + i / 2 * to_pitch + i % 2 * 32;
-            high[i] = low[i] + 4 * to_pitch;
+        for (uint32_t k = 0; k < 8; k++) {
+            low[k] = to + row * 4 + (column + k / 2) * to_pitch + k % 2 * 32;
+            high[k] = low[k] + 4 * to_pitch;
         }
         set_va_reg_sb(VA0, low);
         set_va_reg_sb(VA1, high);
-        set_rows(VA2, from + row * from_pitch, from_pitch);
-        set_rows(VA3, from + (row + 8) * from_pitch, from_pitch);
-        scatter_vnchwconv_b32(VA0, VA2, (uint8_t)(columns / 8), (uint16_t)(8 * to_pitch / 32), 1);
+        set_rows(VA2, at, from_pitch);
+        set_rows(VA3, at + 8 * from_pitch, from_pitch);
+        if (along_rows) {
+            scatter_vnchwconv_b32(VA0, VA2, (uint8_t)(rows / 16), 2,
+                                  (uint16_t)(16 * from_pitch / 32));
+        } else {
+            scatter_vnchwconv_b32(VA0, VA2, (uint8_t)(columns / 8), (uint16_t)(8 * to_pitch / 32),
+                                  1);
+        }
     }
 }
 #endif
