@@ -203,6 +203,9 @@ leo_status op_resample_plan_table(struct op_plan *plan, struct op_resample_args 
     const struct op_share share = op_share_make(parts, 1, 1, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
     leo_status status = op_plan_temp_bytes(plan, table_bytes, &args->table);
+    if (status == LEO_OK && args->lines) { // is loaded whole, with room that no entry takes
+        status = op_plan_fill(plan, args->table, 0, table_bytes);
+    }
     return status == LEO_OK ? op_plan_launch(plan, "resample", "resample_table", share.blocks, args,
                                              sizeof(*args), 3)
                             : status;
