@@ -16,6 +16,7 @@ const struct op_chip op_chip_ascend910a = {
     .l2_bytes = 33554432,
     .l2_read_rate = 60,   // l2_gb_per_s over 32 cores
     .core_read_rate = 91, // 128 requests of 128 bytes under way for 180 cycles
+    .core_miss_rate = 69, // the same for 235 cycles
     .request_bytes = 128,
     .line_rate = 60,
     .line_total = 425,

@@ -15,6 +15,7 @@ const struct op_chip op_chip_ascend910b1 = {
     .l2_bytes = 201326592,
     .l2_read_rate = 88, // 64 requests of 256 bytes under way for 185 cycles
     .core_read_rate = 88,
+    .core_miss_rate = 52, // the same for 310 cycles
     .request_bytes = 256,
     .line_rate = 44, // half of l2_read_rate: requests of 128 bytes
     .line_total = 230,

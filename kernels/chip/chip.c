@@ -20,3 +20,10 @@ const struct op_chip *op_chip_find(const struct leo_caps *caps)
     }
     return NULL;
 }
+
+uint64_t op_chip_read_once(const struct leo_caps *caps, uint64_t addr, uint64_t bytes)
+{
+    const struct op_chip *chip = op_chip_find(caps);
+    const uint64_t past = UINT64_C(1) << LEO_GM_BIT_NO_L2; // no bit of a plan's addresses either
+    return chip && bytes >= chip->l2_bytes ? addr | past : addr;
+}

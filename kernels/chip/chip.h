@@ -17,6 +17,7 @@ struct op_chip {
     uint32_t l2_bytes;         /**< and bytes a cycle and core of what lies there */
     uint32_t l2_read_rate;
     uint32_t core_read_rate;    /**< bytes a cycle of one core alone: what its requests allow */
+    uint32_t core_miss_rate;    /**< the same of what the L2 lacks */
     uint32_t request_bytes;     /**< that pieces are multiples of, or loads go line by line, */
     uint32_t line_rate;         /**< so many bytes a cycle */
     uint32_t line_total;        /**< bytes a cycle of a line of the L2 for all cores that read it:
@@ -36,3 +37,8 @@ static inline uint32_t op_chip_line_sharers(const struct op_chip *chip)
 
 /** The chip of that name, else the one of that architecture; NULL if there is none. */
 const struct op_chip *op_chip_find(const struct leo_caps *caps);
+/**
+ * The address for a launch that reads each of an operand's `bytes` once: past the L2 if the L2
+ * could not hold them all. What they would drive out stays, and they find what the L2 has of them.
+ */
+uint64_t op_chip_read_once(const struct leo_caps *caps, uint64_t addr, uint64_t bytes);

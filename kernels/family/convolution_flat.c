@@ -36,7 +36,8 @@ struct flat {
     int64_t rows, positions, c1, n1; /* positions: of an image of the result */
     int64_t plane;                   /* positions of one of x */
     bool coupled, turned, map_stays;
-    int64_t least; /* cycles that memory needs */
+    int64_t least;     /* cycles that memory needs */
+    int64_t core_rate; /* bytes a cycle of one core alone */
     const struct op_window *w;
     bool strides; /* windows are every so manieth position */
 };
@@ -121,13 +122,14 @@ static bool loads_are_whole(const struct flat *f, const struct op_conv_tiling *t
 }
 
 // Bytes a cycle of maps, of a core that may load at `rate`: pieces that begin anywhere ask for
-// fewer bytes at a time, and cores that read the same share them.
+// fewer bytes at a time, and cores that read the same chunk share it.
 static int64_t map_rate(const struct flat *f, const struct op_conv_tiling *tile, int64_t rate)
 {
     const struct op_chip *chip = f->room->chip;
     const int64_t columns = op_parts(f->n1, tile->n1), rows = op_parts(f->rows, tile->m),
                   cores = f->room->cores;
-    const int64_t sharers = f->map_stays ? op_least(columns, op_parts(cores, rows)) : columns,
+    const int64_t together = f->map_stays ? op_least(columns, op_parts(cores, rows)) : columns,
+                  sharers = op_parts(together, op_parts(f->c1, tile->chunk)),
                   most = loads_are_whole(f, tile) ? rate : op_least(rate, chip->line_rate);
     return op_most(op_least(most, chip->line_total / sharers), 1);
 }
@@ -160,7 +162,7 @@ static int64_t weight_cycles(const struct flat *f, const struct op_conv_tiling *
 // loads of the busiest one.
 static int64_t memory_cycles(const struct flat *f, const struct op_conv_tiling *tile)
 {
-    const int64_t all = f->room->chip->l2_read_rate, one = f->room->chip->core_read_rate,
+    const int64_t all = f->room->chip->l2_read_rate, one = f->core_rate,
                   rows = op_parts(f->rows, tile->m), columns = op_parts(f->n1, tile->n1),
                   tiles = rows * columns, rounds = op_parts(tiles, f->room->cores),
                   loads = tile->resident ? op_least(tiles, f->room->cores) : tiles;
@@ -307,21 +309,24 @@ bool op_conv_choose_flat_tiling(const struct op_conv_room *room, const struct op
     const struct op_chip *chip = room->chip;
     const int64_t positions = w->out_width * w->out_height, plane = w->width * w->height,
                   bytes = images * (plane / w->stride_h * c1 + positions * n1) * BLOCK_BYTES +
-                          c1 * n1 * FRACTAL_BYTES;
-    const struct flat f = {
-        .room = room,
-        .rows = images * positions,
-        .positions = positions,
-        .plane = plane,
-        .c1 = c1,
-        .n1 = n1,
-        .coupled = chip->arch == 1001,
-        .turned = turned,
-        .map_stays = op_conv_map_stays(room, images, plane, c1),
-        .w = w,
-        .strides = w->stride_w * w->stride_h > 1,
-        .least = bytes / room->cores /
-                 (bytes > chip->l2_bytes ? chip->matmul_read_rate : chip->l2_read_rate)};
+                          c1 * n1 * FRACTAL_BYTES,
+                  lacks = op_most(bytes - (int64_t)chip->l2_bytes, 0); // the L2, at best
+    const struct flat f = {.room = room,
+                           .rows = images * positions,
+                           .positions = positions,
+                           .plane = plane,
+                           .c1 = c1,
+                           .n1 = n1,
+                           .coupled = chip->arch == 1001,
+                           .turned = turned,
+                           .map_stays = op_conv_map_stays(room, images, plane, c1),
+                           .w = w,
+                           .strides = w->stride_w * w->stride_h > 1,
+                           .least = op_most(lacks / room->cores / chip->matmul_read_rate,
+                                            bytes / room->cores / chip->l2_read_rate),
+                           .core_rate = bytes / op_most((bytes - lacks) / chip->core_read_rate +
+                                                            lacks / chip->core_miss_rate,
+                                                        1)};
     const int64_t most = op_least(M_MOST, op_round_up(f.rows, OP_FRACTAL));
     int64_t best = INT64_MAX, last = 0;
     for (int64_t columns = 1; columns <= n1; columns++) {

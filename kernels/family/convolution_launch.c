@@ -8,6 +8,7 @@ enum {
     PIECES_A_CORE = 2,  // [A] of what several cores load: so that two seldom meet
     MAP_PIECES = 4,     // [A] of a chunk's map: a load is as slow as the one before it was
     FRACTAL_UNITS = 16, // blocks of 32 bytes
+    FRACTAL_BYTES = 512,
 };
 
 uint32_t op_conv_type_flags(enum op_type type, enum op_type out)
@@ -222,6 +223,10 @@ leo_status op_conv_launch(struct op_plan *plan, const struct op_conv_room *room,
         set_flat_tiling(room, &tile, &args);
     } else {
         set_tiling(room, w, &tile, &args);
+    }
+    if (args.tiles == args.tiles_n) { // one row of tiles
+        args.w = op_chip_read_once(op_plan_caps(plan), args.w,
+                                   (uint64_t)(c1 * n1 * w->filter_w * w->filter_h) * FRACTAL_BYTES);
     }
     const char *kernel = !flat                  ? "op_conv"
                          : op_window_is_flat(w) ? "op_conv_flat"

@@ -39,6 +39,23 @@ static leo_status take_operand(const struct op_gemm_product *product,
     return LEO_OK;
 }
 
+/* Tiles of one row read no part of b twice, those of one column none of a. */
+static void pass_l2(const struct op_gemm_product *p, struct op_matmul_args *args)
+{
+    const uint64_t step = (uint64_t)p->k * p->unit;
+    uint64_t a = (uint64_t)p->m * step, b = (uint64_t)p->n * step;
+    bool a_once = args->n <= args->tile_n, b_once = args->m <= args->tile_m;
+    for (unsigned i = 0; i < p->batch_rank; i++) {
+        a *= args->batch_dim[i];
+        b *= args->batch_dim[i];
+        a_once = a_once && (args->batch_dim[i] == 1 || args->a_batch[i] != 0);
+        b_once = b_once && (args->batch_dim[i] == 1 || args->b_batch[i] != 0);
+    }
+    const struct leo_caps *caps = op_plan_caps(p->plan);
+    args->a = a_once ? op_chip_read_once(caps, args->a, a) : args->a;
+    args->b = b_once ? op_chip_read_once(caps, args->b, b) : args->b;
+}
+
 static leo_status launch(const struct op_gemm_product *p, const struct op_gemm *gemm, uint64_t bias,
                          enum op_type out_type, bool relu)
 {
@@ -69,6 +86,7 @@ static leo_status launch(const struct op_gemm_product *p, const struct op_gemm *
     }
     const struct leo_caps *caps = op_plan_caps(p->plan);
     const uint32_t tiles = op_matmul_tiling(op_chip_find(caps), caps, p->unit, &args);
+    pass_l2(p, &args);
     const uint32_t blocks = tiles < caps->cube_cores ? tiles : caps->cube_cores;
     return op_plan_launch(p->plan, p->unit == 4 ? "gemm_f32" : "gemm", "op_matmul", blocks, &args,
                           sizeof(args), 4);

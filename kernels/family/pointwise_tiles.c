@@ -6,6 +6,8 @@
  */
 #include "tile_list.h"
 
+#include "../chip/chip.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -371,7 +373,10 @@ static void add_inputs(struct op_list *list, const struct op_pointwise_space *sp
             list->failed = true;
             return;
         }
-        args->in[at] = tensor->addr;
+        args->in[at] = op_tensor_is_dense(tensor)
+                           ? op_chip_read_once(op_plan_caps(work->call->plan), tensor->addr,
+                                               op_tensor_extent(tensor))
+                           : tensor->addr;
         args->in_type[at] = (uint8_t)tensor->type;
         args->in_bytes[at] = (uint8_t)op_type_bytes(tensor->type);
         args->in_kind[at] = kind;

@@ -153,3 +153,29 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         }
     }
 }
+
+void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
+{
+    const uint64_t end = offset + bytes;
+    if (!l2->places) {
+        sim_l2_use(l2, offset, bytes, write);
+        return;
+    }
+    if (offset >= l2->lines * SIM_L2_LINE_BYTES || bytes > l2->lines * SIM_L2_LINE_BYTES - offset) {
+        return;
+    }
+    l2->used_bytes += bytes;
+    while (offset < end) {
+        const uint64_t line = offset / SIM_L2_LINE_BYTES, next = (line + 1) * SIM_L2_LINE_BYTES,
+                       part = (next < end ? next : end) - offset;
+        const uint32_t place = l2->place[line];
+        offset += part;
+        if (place) {
+            l2->mark[place - 1] |= write ? MARK_DIRTY : 0;
+            continue;
+        }
+        *(write ? &l2->written_bytes : &l2->read_bytes) += part;
+        l2->read_runs += l2->last_read != line;
+        l2->last_read = line + 1;
+    }
+}

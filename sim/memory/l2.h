@@ -34,6 +34,8 @@ void sim_l2_destroy(struct sim_l2 *l2);
 void sim_l2_clear(struct sim_l2 *l2);
 /** A core moves [offset, offset + bytes) of device memory. Offsets outside are ignored. */
 void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
+/** The same past the L2: uses lines that it holds, and brings none. */
+void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
 /** Its state (section.h). */
 bool sim_l2_walk(struct sim_l2 *l2, sim_stretch_fn fn, void *user);
 /** Finds `place` again after the rest was restored to an empty one. False: it makes no sense. */

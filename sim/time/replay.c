@@ -548,7 +548,7 @@ void sim_time_core_advance(struct sim_time_engine *engine, unsigned id)
 
 /* ---- transfers ---- */
 
-static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
+static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write, bool past)
 {
     uint64_t piece = gm->piece, count = gm->count;
     if (gm->step == piece) {
@@ -558,16 +558,9 @@ static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
     for (uint64_t again = 0; again <= gm->more; again++) {
         uint64_t addr = gm->addr + again * gm->more_step;
         for (uint64_t i = 0; i < count; i++) {
-            sim_l2_use(l2, addr + i * gm->step, piece, write);
+            (past ? sim_l2_pass : sim_l2_use)(l2, addr + i * gm->step, piece, write);
         }
     }
-}
-
-/* HBM moves whole lines, which the L2 neither has nor takes. */
-static void count_past_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write)
-{
-    *(write ? &l2->written_bytes : &l2->read_bytes) += gm->bytes;
-    l2->read_runs += write || gm->step == gm->piece ? gm->more + 1 : gm->count * (gm->more + 1);
 }
 
 /* A line serves one request at a time: cores that walk over the same lines together wait for each
@@ -620,14 +613,9 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     const struct sim_time_gm *gm = &pipe->move.gm;
     struct sim_l2 *l2 = engine->l2;
     const bool write = pipe->move.record.access & SIM_TIME_ACCESS_WRITE;
-    const bool past_l2 = pipe->move.record.access & SIM_TIME_ACCESS_NO_L2;
     l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
     l2->last_read = 0; // other transfers come between
-    if (past_l2) {
-        count_past_l2(l2, gm, write);
-    } else {
-        tell_l2(l2, gm, write);
-    }
+    tell_l2(l2, gm, write, pipe->move.record.access & SIM_TIME_ACCESS_NO_L2);
     double bytes = (double)gm->bytes, fetched = (double)l2->read_bytes;
     double missed = sim_time_min(bytes, fetched);
     double port = sim_time_min(write ? config->write_port : config->read_port,

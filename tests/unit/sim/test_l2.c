@@ -76,11 +76,33 @@ static void chip_without_l2_and_wild_ranges(void)
     sim_l2_destroy(&l2);
 }
 
+/* HW-CHIP-55 */
+static void past_it_lines_are_used_and_none_comes(void)
+{
+    struct sim_l2 l2;
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
+    sim_l2_use(&l2, 0, 4 * LINE, false);
+    sim_l2_pass(&l2, 2 * LINE, 4 * LINE + 7, false); // holds two of them
+    CU_ASSERT_EQUAL(l2.used_bytes, 8 * LINE + 7);
+    CU_ASSERT_EQUAL(l2.read_bytes, 6 * LINE + 7);
+    sim_l2_pass(&l2, 2 * LINE, 4 * LINE, false); // nothing came, nothing went
+    CU_ASSERT_EQUAL(l2.read_bytes, 8 * LINE + 7);
+    sim_l2_pass(&l2, LINE, 4 * LINE, true); // three are written where they are, one in HBM
+    CU_ASSERT_EQUAL(l2.written_bytes, LINE);
+    sim_l2_use(&l2, 8 * LINE, 4 * LINE, false);
+    CU_ASSERT_EQUAL(l2.written_bytes, 4 * LINE);
+    sim_l2_pass(&l2, (1 << 20) - 1, 2, true);
+    sim_l2_pass(&l2, UINT64_MAX, 2, true);
+    CU_ASSERT_EQUAL(l2.written_bytes, 4 * LINE);
+    sim_l2_destroy(&l2);
+}
+
 static const struct leo_test tests[] = {
     {"second_use_is_free", second_use_is_free},
     {"written_lines_go_out_when_they_are_replaced", written_lines_go_out_when_they_are_replaced},
     {"used_lines_stay_longer", used_lines_stay_longer},
     {"larger_than_it_is_no_use", larger_than_it_is_no_use},
+    {"past_it_lines_are_used_and_none_comes", past_it_lines_are_used_and_none_comes},
     {"chip_without_l2_and_wild_ranges", chip_without_l2_and_wild_ranges},
 };
 

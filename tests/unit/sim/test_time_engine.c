@@ -404,6 +404,32 @@ static void dirty_lines_cost_their_way_back(void)
     close_rig(&rig);
 }
 
+/* HW-CHIP-55: past the L2 half of it is found there, and it holds afterwards what it held. */
+static void past_the_l2_nothing_is_kept(void)
+{
+    struct rig rig;
+    double ends[CORES];
+    open_rig(&rig);
+    sim_l2_use(&rig.l2, 0, MEGA, true);
+    struct sim_time_record record = {
+        .kind = SIM_TIME_OP_GM, .pipe = LEO_PIPE_MTE2, .access = SIM_TIME_ACCESS_NO_L2};
+    struct sim_time_gm gm = {.addr = MEGA - 4096, // a half of it
+                             .piece = 8192,
+                             .count = 1,
+                             .step = 8192,
+                             .bytes = 8192,
+                             .request = 128};
+    CU_ASSERT(sim_time_log_reserve(&rig.log[0]));
+    sim_time_log_push(&rig.log[0], &record, &gm);
+    end(&rig.log[0]);
+    run_all(&rig, ends);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 4096);
+    CU_ASSERT_EQUAL(rig.l2.written_bytes, 0);
+    sim_l2_use(&rig.l2, 0, MEGA, false);
+    CU_ASSERT_EQUAL(rig.l2.read_bytes, 4096);
+    close_rig(&rig);
+}
+
 /* A line that two cores read serves each of them half of the time. */
 static void the_same_line_serves_one_at_a_time(void)
 {
@@ -782,6 +808,7 @@ static const struct leo_test tests[] = {
     {"small_transfers_keep_their_distance", small_transfers_keep_their_distance},
     {"cores_share_hbm", cores_share_hbm},
     {"dirty_lines_cost_their_way_back", dirty_lines_cost_their_way_back},
+    {"past_the_l2_nothing_is_kept", past_the_l2_nothing_is_kept},
     {"the_same_line_serves_one_at_a_time", the_same_line_serves_one_at_a_time},
     {"the_rest_of_a_line_follows", the_rest_of_a_line_follows},
     {"every_matrix_is_seen", every_matrix_is_seen},
