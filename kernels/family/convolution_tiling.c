@@ -254,9 +254,6 @@ static int64_t fit_weight_chunk(const struct problem *p, struct op_conv_weight_t
 {
     const struct op_window *w = p->w;
     int64_t rows = op_least(w->out_height, op_most(CHUNK_POSITIONS / w->out_width, 1));
-    if (groups_of(p, tile) > 1 && w->width * w->height > GAP_MOST) {
-        return 0;
-    }
     if (tile->group > 1) { // whole images
         return p->positions * tile->group <= CHUNK_POSITIONS && chunk_fits(p, tile, w->out_height)
                    ? w->out_height
@@ -358,9 +355,6 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
     const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
-    if (p.positions > GAP_MOST) {
-        return false;
-    }
     for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
         for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
