@@ -40,13 +40,23 @@ __global__ __vector__ void count_search(struct op_search_args args)
     op_flush();
 }
 
+/* The block's elements and its counts, which become 0: the same bits as 0.0. */
+static struct op_span begin_counts(struct op_count_args *a)
+{
+    const uint64_t block = (uint64_t)get_block_idx();
+    a->out += block * a->pitch;
+    for (uint64_t i = 0; i < a->bins; i++) {
+        ((__gm__ int64_t *)a->out)[i] = 0;
+    }
+    return (struct op_span){op_min64(block * a->per_block, a->count),
+                            op_min64((block + 1) * a->per_block, a->count)};
+}
+
 __global__ __vector__ void count_bins(struct op_count_args args)
 {
-    const struct op_count_args a = args;
-    for (uint64_t i = 0; i < a.bins; i++) {
-        ((__gm__ int64_t *)a.out)[i] = 0; // the same bits as 0.0
-    }
-    for (uint64_t i = 0; i < a.count; i++) {
+    struct op_count_args a = args;
+    const struct op_span span = begin_counts(&a);
+    for (uint64_t i = span.begin; i < span.end; i++) {
         const int64_t bin = op_get_i(a.in + i * op_bytes_of(a.in_type), a.in_type);
         if (bin < 0 || (uint64_t)bin >= a.bins) {
             trap(); // a number that has no bin
@@ -75,8 +85,9 @@ static double edge(const struct op_count_args *a, int64_t i)
                               : narrow(a, a->high - narrow(a, step * (double)(bins - i)));
 }
 
-static void find_range(struct op_count_args *a)
+__global__ __vector__ void count_range(struct op_count_args args)
 {
+    struct op_count_args copy = args, *a = &copy;
     const uint32_t unit = op_bytes_of(a->in_type);
     if (a->low == a->high && a->count) {
         a->low = a->high = op_get_d(a->in, a->in_type);
@@ -90,17 +101,19 @@ static void find_range(struct op_count_args *a)
         a->low -= 1;
         a->high += 1;
     }
+    ((__gm__ volatile double *)a->range)[0] = a->low;
+    ((__gm__ volatile double *)a->range)[1] = a->high;
+    op_flush();
 }
 
 __global__ __vector__ void count_histogram(struct op_count_args args)
 {
     struct op_count_args a = args;
     const int64_t bins = (int64_t)a.bins;
-    for (int64_t i = 0; i < bins; i++) {
-        ((__gm__ int64_t *)a.out)[i] = 0;
-    }
-    find_range(&a);
-    for (uint64_t i = 0; i < a.count; i++) {
+    const struct op_span span = begin_counts(&a);
+    a.low = ((const __gm__ volatile double *)a.range)[0];
+    a.high = ((const __gm__ volatile double *)a.range)[1];
+    for (uint64_t i = span.begin; i < span.end; i++) {
         const double x = op_get_d(a.in + i * op_bytes_of(a.in_type), a.in_type);
         if (!(x >= a.low && x <= a.high)) {
             continue; // NaN, too

@@ -18,12 +18,14 @@ struct op_search_args {
 };
 
 /**
- * Counts of dense in[] by one block. Bins: out[in[i]] += weights[i], or 1. Histogram: `bins` ranges
- * from low to high; low == high: from the smallest to the largest element.
+ * Counts of dense in[], block b's of elements [b * per_block, ..) at out + b * pitch. Bins:
+ * out[in[i]] += weights[i], or 1. Histogram: `bins` ranges between the two numbers at `range`
+ * (f64); count_range puts there low and high, or, if these are alike, the smallest and the largest
+ * element, by one block.
  */
 struct op_count_args {
-    uint64_t out, in, weights; /**< out: f64, or i64 without weights */
-    uint64_t count, bins;
+    uint64_t out, in, weights, range; /**< out: f64, or i64 without weights */
+    uint64_t count, bins, per_block, pitch;
     double low, high;
     uint8_t in_type, weight_type, wide; /**< wide: edges in double, else in float */
 };

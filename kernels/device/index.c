@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements by index tensors, on the scalar unit: take, put, add, multiply. */
-#include "element.h"
-#include "index_args.h"
+#include "index_change.h"
 #include "walk.h"
 
 #include <stdbool.h>
@@ -71,21 +70,6 @@ static bool find(const struct op_index_args *a, const struct cursor *c, uint64_t
     return true;
 }
 
-OP_INLINE bool is_float(uint32_t type)
-{
-    return type <= OP_TYPE_F64;
-}
-
-/* 64-bit integers do not fit a double. */
-OP_INLINE void move(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_type)
-{
-    if (is_float(from_type)) {
-        op_put_d(to, to_type, op_get_d(from, from_type));
-    } else {
-        op_put_i(to, to_type, op_get_i(from, from_type));
-    }
-}
-
 __global__ __vector__ void index_get(struct op_index_args args)
 {
     struct op_index_args a = args;
@@ -97,7 +81,7 @@ __global__ __vector__ void index_get(struct op_index_args args)
         for (uint64_t i = 0; i < length; i++, step(&a, &c)) {
             uint64_t addr;
             if (find(&a, &c, &addr)) {
-                move(c.value, a.value_type, addr, a.table_type);
+                op_index_move(c.value, a.value_type, addr, a.table_type);
             }
         }
         at += length;
@@ -126,20 +110,6 @@ static bool take_part(struct op_index_args *a)
     return true;
 }
 
-static void change(const struct op_index_args *a, uint64_t addr, uint64_t value)
-{
-    if (a->mode == OP_INDEX_PUT) {
-        move(addr, a->table_type, value, a->value_type);
-    } else if (is_float(a->table_type)) {
-        const double old = op_get_d(addr, a->table_type), x = op_get_d(value, a->value_type);
-        op_put_d(addr, a->table_type, a->mode == OP_INDEX_ADD ? old + a->scale * x : old * x);
-    } else {
-        const int64_t old = op_get_i(addr, a->table_type), x = op_get_i(value, a->value_type);
-        op_put_i(addr, a->table_type,
-                 a->mode == OP_INDEX_ADD ? old + (int64_t)a->scale * x : old * x);
-    }
-}
-
 /* Several positions may name one element, and their order counts: they are in one block. */
 __global__ __vector__ void index_put(struct op_index_args args)
 {
@@ -154,7 +124,7 @@ __global__ __vector__ void index_put(struct op_index_args args)
         for (uint64_t i = 0; i < length; i++, step(&a, &c)) {
             uint64_t addr;
             if (find(&a, &c, &addr)) {
-                change(&a, addr, c.value);
+                op_index_change(a.mode, a.scale, addr, a.table_type, c.value, a.value_type);
             }
         }
         at += length;

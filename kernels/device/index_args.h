@@ -53,3 +53,18 @@ struct op_index_rows_args {
     uint32_t blocks, rows, parts;
     uint8_t index_type;
 };
+
+/**
+ * table[index[i]] = value[i], or += or *= it, in order: all are dense lists, but for a value that
+ * repeats (value_step 0). Block b has elements [b * per_block, ..) of the table, whole lines of it,
+ * and goes through all indices for those.
+ */
+struct op_index_ranges_args {
+    uint64_t table, value, index; /**< index: i64 */
+    uint64_t count, per_block;
+    int64_t limit; /**< elements of the table; negative indices count from there */
+    double scale;
+    uint8_t table_type, value_type, mode, value_step;
+};
+
+enum { OP_INDEX_CHUNK = 4096 }; /**< indices in UB, of which there are two */

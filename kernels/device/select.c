@@ -18,6 +18,29 @@ static bool is_set(const struct op_select_args *a, uint64_t i)
     return op_get_d(a->mask + op_offset(a->rank, a->dim, a->mask_stride, i), a->mask_type) != 0;
 }
 
+/* Eight bytes of a mask, each 1 if it is not 0. */
+OP_INLINE uint64_t ones_of(uint64_t bytes)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+    return ((((bytes & low) + low) | bytes) & ~low) >> 7;
+}
+
+OP_INLINE uint64_t eight_at(const struct op_select_args *a, uint64_t i)
+{
+    return ones_of(*(const __gm__ volatile uint64_t *)(a->mask + i));
+}
+
+/* Whether elements [i, i + 8) are bytes before `end` that can be read together. */
+OP_INLINE bool has_eight(const struct op_select_args *a, uint64_t i, uint64_t end)
+{
+    return a->bytes && (a->mask + i) % 8 == 0 && i + 8 <= end;
+}
+
+OP_INLINE uint64_t count_of(uint64_t ones)
+{
+    return ones * 0x0101010101010101 >> 56;
+}
+
 OP_INLINE uint64_t parts_of(const struct op_select_args *a)
 {
     return (a->elements + OP_SELECT_PART - 1) / OP_SELECT_PART;
@@ -31,8 +54,13 @@ __global__ __vector__ void select_count(struct op_select_args args)
     for (uint64_t part = begin; part < end; part++) {
         const uint64_t last = op_min64((part + 1) * OP_SELECT_PART, a.elements);
         uint64_t count = 0;
-        for (uint64_t i = part * OP_SELECT_PART; i < last; i++) {
-            count += is_set(&a, i);
+        for (uint64_t i = part * OP_SELECT_PART; i < last;) {
+            if (has_eight(&a, i, last)) {
+                count += count_of(eight_at(&a, i));
+                i += 8;
+            } else {
+                count += is_set(&a, i++);
+            }
         }
         ((__gm__ volatile uint64_t *)a.counts)[part] = count;
     }
@@ -85,6 +113,20 @@ static uint64_t find_part(const struct op_select_args *a, uint64_t *n)
     return part * OP_SELECT_PART;
 }
 
+/* Over eight elements of which none is a result of the block, whose first one is `first`. */
+OP_INLINE uint64_t skip(const struct op_select_args *a, uint64_t i, uint64_t *n, uint64_t first)
+{
+    if (!has_eight(a, i, a->elements)) {
+        return i;
+    }
+    const uint64_t here = count_of(eight_at(a, i));
+    if (here != 0 && *n + here > first) {
+        return i;
+    }
+    *n += here;
+    return i + 8;
+}
+
 static void put_position(const struct op_select_args *a, const struct share *shares, uint64_t count,
                          uint64_t n, uint64_t i)
 {
@@ -117,11 +159,17 @@ __global__ __vector__ void select_positions(struct op_select_args args)
         last = shares[d].end > last ? shares[d].end : last;
     }
     uint64_t n = first;
-    for (uint64_t i = find_part(&a, &n); n < last; i++) {
+    for (uint64_t i = find_part(&a, &n); n < last;) {
+        const uint64_t next = skip(&a, i, &n, first);
+        if (next > i) {
+            i = next;
+            continue;
+        }
         if (is_set(&a, i)) {
             put_position(&a, shares, count, n, i);
             n++;
         }
+        i++;
     }
     op_flush();
 }
@@ -134,6 +182,9 @@ __global__ __vector__ void select_values(struct op_select_args args)
     const struct share share = share_of(&a, count, unit, 0);
     uint64_t n = share.begin;
     for (uint64_t i = find_part(&a, &n); n < share.end; i++) {
+        for (uint64_t next; (next = skip(&a, i, &n, share.begin)) > i;) {
+            i = next;
+        }
         if (!is_set(&a, i)) {
             continue;
         }

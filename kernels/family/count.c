@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places in sorted lists, and counts. A row says which ("count"). */
+#include "../frame/whole.h"
 #include "chain.h"
 
 #include "../device/count_args.h"
@@ -58,16 +59,38 @@ static leo_status plan_search(const struct op_call *call)
     return chain.status;
 }
 
+// Counts of parts of the elements, a core's each, are added up; weights are added in order, by one.
 static leo_status run_count(struct op_chain *chain, const char *kernel, struct op_count_args *args,
                             const struct op_tensor *out)
 {
-    const struct op_tensor total =
-        op_chain_temp_like(chain, args->weights ? OP_TYPE_F64 : OP_TYPE_I64, out);
-    args->out = total.addr;
-    args->bins = (uint64_t)op_tensor_count(out);
-    if (chain->status == LEO_OK && args->bins) {
-        chain->status = op_plan_launch(chain->plan, "count", kernel, 1, args, sizeof(*args), 3);
+    enum { ADDRESSES = 4, LINE_COUNTS = 8, LEAST = 1024 /* [A] elements of a part */ };
+    const uint32_t cores = op_plan_vector_cores(chain->plan);
+    const int64_t bins = op_tensor_count(out);
+    const struct op_share share =
+        op_share_make(args->count, 1, op_most(LEAST, bins), args->weights ? 1 : cores);
+    const int64_t blocks = share.blocks > 0 ? share.blocks : 1,
+                  dim[] = {blocks, op_round_up(bins, LINE_COUNTS)};
+    const struct op_tensor counts =
+        op_chain_temp(chain, args->weights ? OP_TYPE_F64 : OP_TYPE_I64, 2, dim);
+    args->out = counts.addr;
+    args->bins = (uint64_t)bins;
+    args->per_block = share.per_block;
+    args->pitch = (uint64_t)dim[1] * 8;
+    if (chain->status == LEO_OK && bins) {
+        chain->status = op_plan_launch(chain->plan, "count", kernel, (uint32_t)blocks, args,
+                                       sizeof(*args), ADDRESSES);
     }
+    const struct op_tensor all = op_view_slice(&counts, 1, 0, bins),
+                           first = op_view_select(&all, 0, 0);
+    if (blocks == 1) {
+        op_chain_copy(chain, out, &first);
+        return chain->status;
+    }
+    const int64_t parts = 0;
+    const struct op_ints dims = {.count = 1, .items = &parts};
+    const struct op_tensor total = op_chain_temp_like(chain, OP_TYPE_I64, &first);
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(&all), op_value_ints(&dims), op_value_int(0),
+                  op_value_type(OP_TYPE_I64), op_value_tensor(&total));
     op_chain_copy(chain, out, &total);
     return chain->status;
 }
@@ -98,6 +121,31 @@ static leo_status plan_bins(const struct op_call *call)
     return run_count(&chain, "count_bins", &args, out);
 }
 
+// args->range: what the call says, or the extremes of the elements, of many by their reductions.
+static void plan_range(struct op_chain *chain, const struct op_tensor *dense,
+                       struct op_count_args *args)
+{
+    const int64_t two = 2;
+    struct op_count_args range = *args;
+    if (args->low == args->high && args->count > 1) {
+        const struct op_tensor pair = op_chain_temp(chain, dense->type, 1, &two),
+                               least = op_view_select(&pair, 0, 0),
+                               most = op_view_select(&pair, 0, 1);
+        OP_CHAIN_CALL(chain, "AminmaxAll", op_value_tensor(dense), op_value_tensor(&least),
+                      op_value_tensor(&most));
+        range.in = pair.addr;
+        range.count = 2;
+    }
+    if (chain->status == LEO_OK) {
+        chain->status = op_plan_temp_bytes(chain->plan, 64, &range.range);
+    }
+    if (chain->status == LEO_OK) {
+        chain->status =
+            op_plan_launch(chain->plan, "count", "count_range", 1, &range, sizeof(range), 4);
+    }
+    args->range = range.range;
+}
+
 static leo_status plan_histogram(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
@@ -112,12 +160,14 @@ static leo_status plan_histogram(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    struct op_count_args args = {.in = op_chain_dense(&chain, self->type, self).addr,
+    const struct op_tensor dense = op_chain_dense(&chain, self->type, self);
+    struct op_count_args args = {.in = dense.addr,
                                  .in_type = (uint8_t)self->type,
                                  .count = (uint64_t)op_tensor_count(self),
                                  .low = low,
                                  .high = high,
                                  .wide = self->type == OP_TYPE_F64};
+    plan_range(&chain, &dense, &args);
     return run_count(&chain, "count_histogram", &args, out);
 }
 

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-enum { LEAST_SHARED = 256 }; // elements; fewer are not worth another core
+enum {
+    LEAST_SHARED = 256, // elements; fewer are not worth another core
+    LEAST_RANGES = 1024 // elements; fewer are not worth going through them on every core
+};
 
 // Everything but the table's and the indices' part.
 void op_index_begin(struct op_index_args *args, unsigned rank, const int64_t *dim, uint8_t mode)
@@ -112,6 +115,66 @@ static uint32_t share_table(struct op_index_args *args, uint32_t cores)
     return best.blocks;
 }
 
+// Whether the table is one dense list and so are the indices, and the values but for one that
+// repeats; their positions are those of the index space.
+static bool is_list(const struct op_index_args *args)
+{
+    const int64_t unit = op_type_bytes((enum op_type)args->table_type);
+    int64_t index_step = args->indices ? op_type_bytes((enum op_type)args->index_type[0]) : 0,
+            value_step = op_type_bytes((enum op_type)args->value_type);
+    bool dense = true, repeats = true;
+    if (args->indices != 1 || args->skip != INT64_MIN || args->jump[0] != unit) {
+        return false;
+    }
+    for (unsigned i = args->rank; i-- > 0;) {
+        if (args->dim[i] == 1) {
+            continue;
+        }
+        if (args->table_stride[i] != 0 || args->index_stride[0][i] != index_step) {
+            return false;
+        }
+        dense = dense && args->value_stride[i] == value_step;
+        repeats = repeats && args->value_stride[i] == 0;
+        index_step *= args->dim[i];
+        value_step *= args->dim[i];
+    }
+    return dense || repeats;
+}
+
+// The table's list in parts, one for each core; blocks that would go through few elements each are
+// not worth it.
+static leo_status launch_ranges(const struct op_call *call, const struct op_index_args *args)
+{
+    enum { LINE = 64 };
+    const unsigned unit = op_type_bytes((enum op_type)args->table_type);
+    const int64_t count = (int64_t)args->count;
+    const struct op_tensor given =
+        op_tensor_dense(args->index[0], (enum op_type)args->index_type[0], 1, &count);
+    struct op_tensor index;
+    leo_status status = op_plan_dense(call->plan, &given, OP_TYPE_I64, &index);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const bool repeats = args->rank == 0 || args->value_stride[args->rank - 1] == 0;
+    struct op_index_ranges_args ranges = {
+        .table = args->table,
+        .value = args->value,
+        .index = index.addr,
+        .count = args->count,
+        .limit = args->limit[0],
+        .scale = args->scale,
+        .table_type = args->table_type,
+        .value_type = args->value_type,
+        .mode = args->mode,
+        .value_step = (uint8_t)(repeats ? 0 : op_type_bytes((enum op_type)args->value_type)),
+    };
+    const struct op_share share = op_share_make((uint64_t)args->limit[0], LINE / unit, LINE / unit,
+                                                op_plan_vector_cores(call->plan));
+    ranges.per_block = share.per_block;
+    return op_plan_launch(call->plan, "index_ranges", "index_ranges", share.blocks, &ranges,
+                          sizeof(ranges), 3);
+}
+
 leo_status op_index_launch(const struct op_call *call, struct op_index_args *args)
 {
     if (args->count == 0) {
@@ -123,6 +186,9 @@ leo_status op_index_launch(const struct op_call *call, struct op_index_args *arg
     args->per_block = share.per_block;
     if (!get) {
         share.blocks = share_table(args, cores);
+    }
+    if (!get && share.blocks == 1 && args->count >= LEAST_RANGES && is_list(args)) {
+        return launch_ranges(call, args);
     }
     return op_plan_launch(call->plan, "index", get ? "index_get" : "index_put", share.blocks, args,
                           sizeof(*args), 2 + OP_INDEX_MAX);

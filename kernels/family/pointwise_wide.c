@@ -350,10 +350,12 @@ static const struct way {
     {"InplaceFillScalar", plan_fill, 1, false},
 };
 
+// By the expression, which rows share: it has the name of one of them.
 static const struct way *find_way(const struct op_pointwise_work *work)
 {
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        if (strcmp(work->op->name, ways[i].row) == 0 && work->op->var_count == ways[i].vars) {
+        const struct op_pointwise *op = op_row_find(ways[i].row)->data;
+        if (op->var_count == ways[i].vars && strcmp(work->op->name, op->name) == 0) {
             return &ways[i];
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results whose size depends on data: the kernel counts, the host then sets the shape of out. */
-#include "family.h"
+#include "select.h"
+#include "chain.h"
 
 #include "../device/select_args.h"
 
@@ -43,30 +44,52 @@ static void take_mask(struct op_select_args *args, const struct op_tensor *mask)
     }
 }
 
-static leo_status run(const struct op_call *call, const char *kernel, struct op_select_args *args,
-                      struct shape_step step)
+// args->count is where their number goes.
+static leo_status launch(struct op_plan *plan, const char *kernel, struct op_select_args *args)
 {
     enum { ADDRESSES = 5, LINE_COUNTS = 8 };
-    const uint32_t cores = op_plan_vector_cores(call->plan);
+    const uint32_t cores = op_plan_vector_cores(plan);
     const uint64_t parts = (args->elements + OP_SELECT_PART - 1) / OP_SELECT_PART;
     const struct op_share share = op_share_make(parts, LINE_COUNTS, LINE_COUNTS, cores);
     args->per_block = share.per_block;
-    leo_status status = op_plan_temp_bytes(call->plan, 64, &args->count);
+    leo_status status = op_plan_temp_bytes(plan, 64, &args->count);
     if (status == LEO_OK) {
-        status = op_plan_temp_bytes(call->plan, parts * 8 + 64, &args->counts);
+        status = op_plan_temp_bytes(plan, parts * 8 + 64, &args->counts);
     }
     if (status == LEO_OK && parts > 0) {
-        status = op_plan_launch(call->plan, "select", "select_count", share.blocks, args,
-                                sizeof(*args), ADDRESSES);
+        status = op_plan_launch(plan, "select", "select_count", share.blocks, args, sizeof(*args),
+                                ADDRESSES);
     }
-    if (status == LEO_OK) {
-        const uint32_t blocks = parts == 0 ? 1 : parts < cores ? (uint32_t)parts : cores;
-        status =
-            op_plan_launch(call->plan, "select", kernel, blocks, args, sizeof(*args), ADDRESSES);
-    }
+    const uint32_t blocks = parts == 0 ? 1 : parts < cores ? (uint32_t)parts : cores;
+    return status == LEO_OK
+               ? op_plan_launch(plan, "select", kernel, blocks, args, sizeof(*args), ADDRESSES)
+               : status;
+}
+
+static leo_status run(const struct op_call *call, const char *kernel, struct op_select_args *args,
+                      struct shape_step step)
+{
+    leo_status status = launch(call->plan, kernel, args);
     step.count = args->count;
     step.tensor = op_call_tensor_index(call, "out");
     return status == LEO_OK ? op_plan_host(call->plan, set_shape, &step, sizeof(step), 1) : status;
+}
+
+leo_status op_select_plan_list(struct op_plan *plan, const struct op_tensor *mask,
+                               const struct op_tensor *in, uint64_t out, uint64_t *count)
+{
+    struct op_select_args args;
+    memset(&args, 0, sizeof(args));
+    take_mask(&args, mask);
+    args.out = out;
+    if (in) {
+        args.in = in->addr;
+        args.in_type = args.out_type = (uint8_t)in->type;
+        args.dense = 1;
+    }
+    leo_status status = launch(plan, in ? "select_values" : "select_positions", &args);
+    *count = args.count;
+    return status;
 }
 
 // out has room for the most there can be.
@@ -81,6 +104,27 @@ static leo_status check_room(const struct op_call *call, int64_t elements)
     return LEO_OK;
 }
 
+// A dense mask of bytes in place of a long one that is none.
+static leo_status make_bytes(const struct op_call *call, struct op_tensor *mask)
+{
+    enum { LEAST = 1024 }; // [A] elements; fewer are not worth a launch
+    const bool bytes = op_type_bytes(mask->type) == 1 && op_tensor_is_dense(mask);
+    if (bytes || op_tensor_count(mask) < LEAST || op_type_is_complex(mask->type)) {
+        return LEO_OK;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor made = op_chain_temp_like(&chain, OP_TYPE_BOOL, mask);
+    const struct op_scalar zero = op_scalar_int(0);
+    if (op_type_bytes(mask->type) == 1) {
+        op_chain_copy(&chain, &made, mask);
+    } else {
+        OP_CHAIN_CALL(&chain, "NeScalar", op_value_tensor(mask), op_value_scalar(&zero),
+                      op_value_tensor(&made));
+    }
+    *mask = made;
+    return chain.status;
+}
+
 static leo_status plan_positions(const struct op_call *call, bool columns)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
@@ -93,8 +137,13 @@ static leo_status plan_positions(const struct op_call *call, bool columns)
     if (status != LEO_OK) {
         return status;
     }
+    struct op_tensor mask = *self;
+    status = make_bytes(call, &mask);
+    if (status != LEO_OK) {
+        return status;
+    }
     memset(&args, 0, sizeof(args));
-    take_mask(&args, self);
+    take_mask(&args, &mask);
     args.out = out->addr;
     args.columns = columns;
     return run(call, "select_positions", &args,
@@ -123,6 +172,10 @@ static leo_status plan_values(const struct op_call *call)
     }
     (void)op_tensor_broadcast(self, rank, dim, &in);
     (void)op_tensor_broadcast(mask, rank, dim, &set);
+    status = make_bytes(call, &set);
+    if (status != LEO_OK) {
+        return status;
+    }
     memset(&args, 0, sizeof(args));
     take_mask(&args, &set);
     args.in = in.addr;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Along one dimension in order: sort, top k, running sums, products and extrema. A row says which
  * ("order"). Kernels write rows one after the other; views put them where they belong. */
+#include "chain.h"
 #include "dims.h"
+#include "move_steps.h"
 #include "scan.h"
 
 #include "../device/sort_args.h"
@@ -206,6 +208,51 @@ static leo_status deliver(const struct op_call *call, const struct op_tensor *se
     return status == LEO_OK ? op_plan_copy(call->plan, indices, order) : status;
 }
 
+// i64 rows that are fewer than the cores: by their lower words, then, what is in order staying so,
+// by their upper ones.
+static leo_status plan_words(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, struct op_tensor *order)
+{
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_scalar sign = op_scalar_int(INT32_MIN);
+    const struct op_tensor dense = op_chain_dense(&chain, OP_TYPE_I64, self),
+                           key = op_chain_temp_like(&chain, OP_TYPE_I32, self),
+                           sorted = op_chain_temp_like(&chain, OP_TYPE_I32, self),
+                           upper = op_chain_temp_like(&chain, OP_TYPE_I32, self),
+                           first = op_chain_temp_like(&chain, OP_TYPE_I64, self),
+                           second = op_chain_temp_like(&chain, OP_TYPE_I64, self);
+    const struct op_value along = op_value_int((int64_t)dim), stable = op_value_int(1),
+                          down = op_value_int(descending);
+    struct op_tensor low = {0}, high = {0};
+    *order = op_chain_temp_like(&chain, OP_TYPE_I64, self);
+    if (chain.status == LEO_OK) {
+        chain.status = op_move_plan_words(call->plan, &dense, &low, &high);
+    }
+    OP_CHAIN_CALL(&chain, "BitwiseXorScalar", op_value_tensor(&low), op_value_scalar(&sign),
+                  op_value_tensor(&key));
+    OP_CHAIN_CALL(&chain, "Sort", op_value_tensor(&key), stable, along, down,
+                  op_value_tensor(&sorted), op_value_tensor(&first));
+    OP_CHAIN_CALL(&chain, "Gather", op_value_tensor(&high), along, op_value_tensor(&first),
+                  op_value_tensor(&upper));
+    OP_CHAIN_CALL(&chain, "Sort", op_value_tensor(&upper), stable, along, down,
+                  op_value_tensor(&sorted), op_value_tensor(&second));
+    OP_CHAIN_CALL(&chain, "Gather", op_value_tensor(&first), along, op_value_tensor(&second),
+                  op_value_tensor(order));
+    return chain.status;
+}
+
+// The order of what has no short keys.
+static leo_status plan_long_keys(const struct op_call *call, const struct op_tensor *self,
+                                 unsigned dim, bool descending, struct op_tensor *order)
+{
+    enum { LEAST = 512 }; // [A] elements of a row; fewer are done sooner by a scalar unit
+    const int64_t length = self->rank ? self->dim[dim] : 1, rows = op_tensor_count(self) / length;
+    return self->type == OP_TYPE_I64 && length >= LEAST &&
+                   rows * 2 <= (int64_t)op_plan_vector_cores(call->plan)
+               ? plan_words(call, self, dim, descending, order)
+               : plan_order(call, self, dim, descending, order);
+}
+
 static leo_status plan_sort(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self");
@@ -226,7 +273,7 @@ static leo_status plan_sort(const struct op_call *call)
         return plan_radix(call, self, dim, descending, op_call_tensor(call, "valuesOut"),
                           op_call_tensor(call, "indicesOut"));
     }
-    status = plan_order(call, self, dim, descending, &order);
+    status = plan_long_keys(call, self, dim, descending, &order);
     return status == LEO_OK ? deliver(call, self, dim, &order, op_call_tensor(call, "valuesOut"),
                                       op_call_tensor(call, "indicesOut"))
                             : status;
@@ -264,7 +311,7 @@ static leo_status plan_top(const struct op_call *call)
         return plan_radix(call, self, dim, largest, op_call_tensor(call, values),
                           op_call_tensor(call, indices));
     }
-    status = plan_order(call, self, dim, largest, &order);
+    status = plan_long_keys(call, self, dim, largest, &order);
     const struct op_tensor best = first_of(&order, dim, k);
     return status == LEO_OK ? deliver(call, self, dim, &best, op_call_tensor(call, values),
                                       op_call_tensor(call, indices))

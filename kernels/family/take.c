@@ -176,7 +176,8 @@ static leo_status plan_masked(const struct op_call *call)
                            to = as_list(&taken);
     op_chain_copy(&chain, &flag, &mask);
     op_chain_copy(&chain, &ones, &flag);
-    OP_CHAIN_CALL(&chain, "Cumsum", op_value_tensor(&set), op_value_int(0),
+    const struct op_tensor flags = as_list(&flag);
+    OP_CHAIN_CALL(&chain, "Cumsum", op_value_tensor(&flags), op_value_int(0),
                   op_value_type(OP_TYPE_I64), op_value_tensor(&place));
     OP_CHAIN_CALL(&chain, "MaskedPlace", op_value_tensor(&set), op_value_tensor(&place),
                   op_value_tensor(&place));

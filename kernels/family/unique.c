@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements and slices without repetition: the kernel counts, the host then sets the shapes of the
  * outputs. A row says whether equal ones must be neighbours ("unique"). */
+#include "unique.h"
 #include "chain.h"
 #include "dims.h"
-
-#include "../device/unique_args.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,7 +38,7 @@ static leo_status set_shapes(const struct op_host_run *run, const void *data)
     return LEO_OK;
 }
 
-// An i64 output of `count` elements; 0 if it is not asked for or has no room.
+// An i64 output of `count` elements; 0 if it is not asked for.
 static leo_status take_output(const struct op_call *call, const char *name, bool asked,
                               int64_t count, uint64_t *addr)
 {
@@ -48,7 +47,7 @@ static leo_status take_output(const struct op_call *call, const char *name, bool
         return LEO_OK;
     }
     const struct op_tensor *out = op_call_tensor(call, name);
-    if (!asked && op_tensor_count(out) < count) {
+    if (!asked) {
         return LEO_OK;
     }
     if (op_tensor_count(out) < count || out->type != OP_TYPE_I64 || !op_tensor_is_dense(out)) {
@@ -84,6 +83,18 @@ static struct op_tensor as_slices(struct op_chain *chain, const struct op_tensor
     memcpy(step->shape, self->dim, sizeof(step->shape));
     const struct op_tensor turned = op_tensor_permute(self, order);
     return op_chain_dense(chain, self->type, &turned);
+}
+
+// Slices of any size, by one scalar unit.
+static leo_status launch(const struct op_call *call, struct op_unique_args *args)
+{
+    leo_status status = op_plan_temp_bytes(call->plan, 64, &args->count);
+    if (status == LEO_OK) {
+        status = op_plan_temp_bytes(call->plan, args->rows * 32, &args->scratch);
+    }
+    return status == LEO_OK
+               ? op_plan_launch(call->plan, "unique", "unique", 1, args, sizeof(*args), 6)
+               : status;
 }
 
 leo_status op_plan_unique(const struct op_call *call)
@@ -123,12 +134,6 @@ leo_status op_plan_unique(const struct op_call *call)
     if (status == LEO_OK) {
         status = take_output(call, "countsOut", counts, (int64_t)args.rows, &args.counts);
     }
-    if (status == LEO_OK) {
-        status = op_plan_temp_bytes(call->plan, 64, &args.count);
-    }
-    if (status == LEO_OK) {
-        status = op_plan_temp_bytes(call->plan, args.rows * 32, &args.scratch);
-    }
     if (status != LEO_OK) {
         return status;
     }
@@ -136,7 +141,9 @@ leo_status op_plan_unique(const struct op_call *call)
     args.in = rows.addr;
     args.type = (uint8_t)self->type;
     args.sorted = strcmp(op_row_attr(call->row, "unique"), "sorted") == 0;
-    status = op_plan_launch(call->plan, "unique", "unique", 1, &args, sizeof(args), 6);
+    status = !by_dim && op_unique_takes_list(self->type, (int64_t)args.rows)
+                 ? op_unique_plan_list(call, &args, &args.count)
+                 : launch(call, &args);
     step.count = args.count;
     step.values = op_call_tensor_index(call, "valueOut");
     step.has_counts = args.counts != 0;

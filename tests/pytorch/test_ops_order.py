@@ -62,6 +62,37 @@ class Order(common.Case):
                 self.check("bucketize", lambda a, b: torch.bucketize(b, a, right=right, out_int32=small), torch.arange(5.0),
                            self.x)
 
+    def test_many(self):
+        """Lists long enough to be shared among cores."""
+        wide = torch.randint(-700, 700, (5001,))
+        wide[::7] += 2**40
+        wide[::11] -= 2**50
+        wide[5], wide[6] = -2**63, 2**63 - 1
+        special = torch.randn(3000).round(decimals=1)
+        special[1::7], special[::7], special[3] = 0.0, -0.0, float("inf")
+        lists = [wide, wide.to(torch.int32), torch.randn(2049).half().round(decimals=1), special, wide > 0, (wide % 100).to(torch.uint8)]
+        for x in lists:
+            for rest in ((False, False), (True, False), (False, True), (True, True)):
+                self.check(f"unique {x.dtype} {rest}", lambda a: torch.unique(a, True, *rest), x, tol=0)
+                self.check(f"neighbours {x.dtype} {rest}", lambda a: torch.unique_consecutive(a, *rest), x, tol=0)
+            self.check(f"sort {x.dtype}", lambda a: torch.sort(a, stable=True), x, tol=0)
+            self.check(f"sort down {x.dtype}", lambda a: torch.sort(a, stable=True, descending=True), x, tol=0)
+            count, values = len(x), x.flip(0)
+            self.check(f"put {x.dtype}", lambda a, i, v: a.clone().put_(i - count, v), x, torch.randperm(count), values, tol=0)
+            self.check(f"one value {x.dtype}", lambda a, i, v: a.clone().index_put_((i,), v[0]), x, torch.randperm(count), values, tol=0)
+            mask = torch.rand(count) > 0.4
+            self.check(f"masked {x.dtype}", lambda a, m, v: a.clone().masked_scatter_(m, v), x, mask, values, tol=0)
+            self.check(f"selected {x.dtype}", lambda a, m: (a[m], a.nonzero(), a[3:][m[3:]]), x, mask, tol=0)
+        self.check("rows of i64", lambda a: torch.sort(a.view(3, -1), stable=True), wide, tol=0)
+        self.check("columns of i64", lambda a: torch.sort(a.view(-1, 3), dim=0, descending=True, stable=True), wide, tol=0)
+        self.check("added", lambda a, i, v: a.clone().put_(i, v, True), wide, torch.randint(0, 9, (5001,)), wide, tol=0)
+        self.check("histc", lambda a: (torch.histc(a, 17, -2, 2), torch.histc(a, 100)), torch.randn(9001), tol=0)
+        self.check("bincount", lambda a: torch.bincount(a, minlength=99), torch.randint(0, 77, (9001,)), tol=0)
+        large = torch.randint(-2**62, 2**62, (20001,))
+        self.check("sums of i64", lambda a, b: (a + b, a - b, a + 2**33, a.clone().add_(b)), large, large.flip(0), tol=0)
+        planes = torch.randn(50, 8, 9)
+        self.check("nonzero", lambda a: ((a > 0).nonzero(), (a.transpose(0, 2) > 0).nonzero(), torch.where(a > 1)[1]), planes[:, :, 0], tol=0)
+
     def test_take(self):
         index = torch.tensor([[3, -1], [0, 314]])
         self.check("take", torch.take, self.x, index)
