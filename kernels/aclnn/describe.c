@@ -48,8 +48,6 @@ static const char *format_word(int format)
     switch (format) {
     case ACL_FORMAT_NCHW:
         return "NCHW";
-    case ACL_FORMAT_NHWC:
-        return "NHWC";
     case ACL_FORMAT_NCDHW:
         return "NCDHW";
     case ACL_FORMAT_NCL:

@@ -91,6 +91,50 @@ static bool check_storage(const char *func, const aclTensor *tensor)
     return false;
 }
 
+// Elements of the storage that the view reaches, one more than the last one's place; -1 where sizes
+// or strides are none: the operator tells.
+static int64_t view_reach(const struct op_tensor *view, int64_t offset)
+{
+    int64_t last = offset;
+    for (unsigned i = 0; i < view->rank; i++) {
+        int64_t by;
+        if (view->dim[i] < 0 || view->stride[i] < 0 ||
+            __builtin_mul_overflow(view->dim[i] - 1, view->stride[i], &by)) {
+            return -1;
+        }
+        if (view->dim[i] == 0) {
+            return 0;
+        }
+        if (__builtin_add_overflow(last, by, &last)) {
+            return -1;
+        }
+    }
+    return last == INT64_MAX ? -1 : last + 1;
+}
+
+static bool check_offset(const char *func, const aclTensor *tensor)
+{
+    char text[640];
+    int64_t room = 1;
+    for (unsigned i = 0; i < tensor->storage_rank; i++) {
+        if (tensor->storage[i] < 0 || __builtin_mul_overflow(room, tensor->storage[i], &room)) {
+            room = INT64_MAX;
+            break;
+        }
+    }
+    const bool rows = tensor->storage_rank > 0 && !op_format_is_native(tensor->view.format);
+    const int64_t reach = view_reach(&tensor->view, tensor->offset);
+    if (tensor->offset >= 0 && (!rows || reach <= room)) {
+        return true;
+    }
+    snprintf(text, sizeof(text),
+             "a view %s from element %lld on is not in its storage %s of %lld elements",
+             op_tensor_shape_text(&tensor->view).text, (long long)tensor->offset,
+             op_shape_text(tensor->storage_rank, tensor->storage).text, (long long)room);
+    fail(func, text);
+    return false;
+}
+
 static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims, uint64_t rank,
                         aclDataType type, const int64_t *stride, int64_t offset, aclFormat format,
                         const int64_t *storage, uint64_t storage_rank, void *data)
@@ -110,7 +154,7 @@ static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims
         memcpy(tensor->storage, storage, storage_rank * sizeof(*storage));
     }
     set_address(tensor, (uintptr_t)data);
-    return check_storage(func, tensor);
+    return check_offset(func, tensor) && check_storage(func, tensor);
 }
 
 aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,

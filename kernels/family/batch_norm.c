@@ -550,7 +550,10 @@ leo_status op_plan_batch_norm(const struct op_call *call)
         {"BatchNormElemtBackward", plan_elements_backward},
     };
     struct batch batch;
-    leo_status status = take_batch(call, &batch);
+    leo_status status = op_call_check_channels(call);
+    if (status == LEO_OK) {
+        status = take_batch(call, &batch);
+    }
     for (unsigned i = 0; status == LEO_OK && i < sizeof(operators) / sizeof(operators[0]); i++) {
         if (strcmp(call->row->name, operators[i].name) == 0) {
             return operators[i].plan(&batch);

@@ -382,7 +382,10 @@ static leo_status plan_backward(const struct op_call *call, const struct op_conv
 leo_status op_plan_convolution(const struct op_call *call)
 {
     struct op_convolution shape;
-    leo_status status = take_shape(call, &shape);
+    leo_status status = op_call_check_channels(call);
+    if (status == LEO_OK) {
+        status = take_shape(call, &shape);
+    }
     if (status != LEO_OK) {
         return status;
     }

@@ -269,6 +269,16 @@ void op_pointwise_take_numbers(struct op_pointwise_work *work)
     }
 }
 
+static const char *complex_name(const struct op_pointwise_work *work)
+{
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->is_tensor[i] && op_type_is_complex(work->tensors[i].type)) {
+            return name_of(work, i);
+        }
+    }
+    return work->call->row->params[work->op->out].name;
+}
+
 leo_status op_pointwise_take_complex(struct op_pointwise_work *work)
 {
     bool all = work->out.type == OP_TYPE_C64, any = op_type_is_complex(work->out.type);
@@ -280,7 +290,8 @@ leo_status op_pointwise_take_complex(struct op_pointwise_work *work)
     }
     if (any && (!all || !op_row_attr(work->call->row, "bits"))) {
         return op_call_fail(work->call, LEO_ERR_DTYPE,
-                            "complex numbers can only be moved, and only as c64 to c64");
+                            "%s is complex: such numbers can only be moved, and only as c64 to c64",
+                            complex_name(work));
     }
     if (any) {
         work->out.type = OP_TYPE_I64;

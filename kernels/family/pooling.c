@@ -372,7 +372,10 @@ leo_status op_plan_pooling(const struct op_call *call)
     pool.backward = op_call_has(call, "gradOutput");
     pool.adaptive = !op_call_has(call, "kernelSize");
     pool.mask = pool.max && strcmp(op_row_attr(call->row, "index"), "mask") == 0;
-    leo_status status = take_tensors(&pool);
+    leo_status status = op_call_check_channels(call);
+    if (status == LEO_OK) {
+        status = take_tensors(&pool);
+    }
     if (status == LEO_OK) {
         status = check_planes(&pool);
     }

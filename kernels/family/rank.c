@@ -54,6 +54,9 @@ static leo_status take_dim(const struct op_call *call, struct rank *rank)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, "indicesOut", out_rank, shape);
     }
+    if (status != LEO_OK) {
+        return status;
+    }
     rank->values = *op_call_tensor(call, "valuesOut");
     rank->indices = *op_call_tensor(call, "indicesOut");
     if (self->rank == 0) {
@@ -63,7 +66,7 @@ static leo_status take_dim(const struct op_call *call, struct rank *rank)
         rank->values = op_view_insert(&rank->values, rank->dim);
         rank->indices = op_view_insert(&rank->indices, rank->dim);
     }
-    return status;
+    return LEO_OK;
 }
 
 static void sort(struct op_chain *chain, const struct rank *rank, struct op_tensor *values,

@@ -299,7 +299,10 @@ leo_status op_plan_resample(const struct op_call *call)
     work.args.kind = (uint8_t)work.kind;
     work.args.align = op_call_has(call, "alignCorners") && op_call_int(call, "alignCorners");
     uint64_t table_bytes;
-    leo_status status = take_tensors(&work);
+    leo_status status = op_call_check_channels(call);
+    if (status == LEO_OK) {
+        status = take_tensors(&work);
+    }
     if (status != LEO_OK) {
         return status;
     }

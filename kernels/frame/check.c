@@ -63,6 +63,13 @@ static leo_status check_native(const struct op_row *row, const char *name,
                                const struct op_tensor *tensor)
 {
     struct op_tensor storage;
+    if (!op_format_is_native(tensor->format)) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s: %s has format %d, it must be one of rows (ND, NCHW, NHWC, HWCN, "
+                           "NDHWC, NCDHW, NC, NCL), NC1HWC0, NDC1HWC0, FRACTAL_Z, FRACTAL_Z_3D or "
+                           "FRACTAL_NZ",
+                           row->name, name, tensor->format);
+    }
     if (!op_layout_storage(tensor, &storage)) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG,
                            "%s: %s of shape %s and type %s has no format %s: NC1HWC0 takes 1 "
@@ -98,7 +105,7 @@ static leo_status check_tensor(const struct op_engine *engine, const struct op_r
     if (status != LEO_OK) {
         return status;
     }
-    if (op_format_is_native(tensor->format)) {
+    if (!op_format_is_rows(tensor->format)) {
         status = check_native(row, name, tensor);
         if (status != LEO_OK) {
             return status;

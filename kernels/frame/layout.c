@@ -11,9 +11,27 @@ bool op_format_is_native(int format)
            format == OP_FORMAT_FRACTAL_Z_3D;
 }
 
+bool op_format_has_channels_last(int format)
+{
+    return format == OP_FORMAT_NHWC || format == OP_FORMAT_NDHWC || format == OP_FORMAT_HWCN;
+}
+
+bool op_format_is_rows(int format)
+{
+    return format == -1 || format == OP_FORMAT_ND || format == OP_FORMAT_NCHW ||
+           format == OP_FORMAT_NCDHW || format == OP_FORMAT_NC || format == OP_FORMAT_NCL ||
+           op_format_has_channels_last(format);
+}
+
 const char *op_format_name(int format)
 {
     switch (format) {
+    case OP_FORMAT_NHWC:
+        return "NHWC";
+    case OP_FORMAT_NDHWC:
+        return "NDHWC";
+    case OP_FORMAT_HWCN:
+        return "HWCN";
     case OP_FORMAT_NC1HWC0:
         return "NC1HWC0";
     case OP_FORMAT_FRACTAL_Z:

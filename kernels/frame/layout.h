@@ -16,15 +16,23 @@ enum op_format {
     OP_FORMAT_ND = 2,
     OP_FORMAT_NC1HWC0 = 3,
     OP_FORMAT_FRACTAL_Z = 4,
+    OP_FORMAT_HWCN = 16,
+    OP_FORMAT_NDHWC = 27,
     OP_FORMAT_FRACTAL_NZ = 29,
+    OP_FORMAT_NCDHW = 30,
     OP_FORMAT_NDC1HWC0 = 32,
     OP_FORMAT_FRACTAL_Z_3D = 33,
+    OP_FORMAT_NC = 35,
+    OP_FORMAT_NCL = 47,
 };
 
 enum { OP_LAYOUT_ROWS = 16 }; /**< rows of a fractal */
 
 bool op_format_is_native(int format);
-/** "NC1HWC0"; "ND" for all that are not native. */
+/** Rows of the shape, whatever its dimensions are called; -1: undefined. */
+bool op_format_is_rows(int format);
+bool op_format_has_channels_last(int format);
+/** "NC1HWC0", "NHWC"; "ND" for all others that are not native. */
 const char *op_format_name(int format);
 /** Elements of the innermost dimension of native formats: 32 for bytes, else 16. */
 int64_t op_layout_c0(enum op_type type);

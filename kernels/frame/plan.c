@@ -97,6 +97,21 @@ leo_status op_call_check_shape(const struct op_call *call, const char *name, uns
     return LEO_OK;
 }
 
+leo_status op_call_check_channels(const struct op_call *call)
+{
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_tensor *tensor =
+            call->row->params[i].kind == OP_KIND_TENSOR ? call->args[i].tensor : NULL;
+        if (tensor && op_format_has_channels_last(tensor->format)) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "%s has format %s, it must be ND, NCL, NCHW, NCDHW or one with "
+                                "blocks of channels: channels are the second dimension",
+                                call->row->params[i].name, op_format_name(tensor->format));
+        }
+    }
+    return LEO_OK;
+}
+
 // Room for `bytes` more; grows by doubling.
 static leo_status reserve(void **memory, uint32_t *capacity, uint32_t used, uint32_t more,
                           size_t unit)

@@ -40,6 +40,10 @@ leo_status op_call_fail(const struct op_call *call, leo_status status, const cha
 LEO_MUST_CHECK leo_status op_call_check_shape(const struct op_call *call, const char *name,
                                               unsigned rank, const int64_t *dim);
 
+/** Fails if a tensor says that its channels come last (NHWC, NDHWC, HWCN): for operators whose
+ * channels are the second dimension. */
+LEO_MUST_CHECK leo_status op_call_check_channels(const struct op_call *call);
+
 /* Steps. */
 /**
  * A launch of device/<program>.c's kernel over `blocks` blocks with one argument, a structure by

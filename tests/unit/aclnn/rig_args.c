@@ -14,13 +14,15 @@ static aclTensor *make_tensor(const struct rig_wish *wish, unsigned param, enum 
 {
     int64_t stride[8] = {0}, next = 1;
     const bool differs = wish->param == param;
-    for (unsigned i = wish->rank; i-- > 0;) {
+    const struct rig_wish *shape = differs && wish->shape ? wish->shape : wish;
+    for (unsigned i = shape->rank; i-- > 0;) {
         stride[i] = differs && wish->repeats ? 0 : next;
-        next *= wish->dim[i];
+        next *= shape->dim[i];
     }
-    return aclCreateTensor(wish->dim, wish->rank, rig_acl_type(differs ? wish->type : type), stride,
-                           0, ACL_FORMAT_ND, wish->dim, wish->rank,
-                           differs && wish->no_memory ? NULL : wish->memory + param * wish->slot);
+    return aclCreateTensor(
+        shape->dim, shape->rank, rig_acl_type(differs ? wish->type : type), stride, 0,
+        differs && wish->format ? (aclFormat)wish->format : ACL_FORMAT_ND, shape->dim, shape->rank,
+        differs && wish->no_memory ? NULL : wish->memory + param * wish->slot);
 }
 
 union op_test_arg rig_arg_make(const struct op_test_param *param, unsigned number,

@@ -15,6 +15,8 @@ struct rig_wish {
     int64_t dim[8];
     enum op_type type;
     bool no_memory, repeats;
+    int format;                   /**< of the parameter that differs; 0: ND */
+    const struct rig_wish *shape; /**< of the parameter that differs; NULL: as the others */
 };
 
 /** Whether every tensor of the row has a type on this chip. */

@@ -85,6 +85,10 @@ static void parameters_are_checked(void)
             expect(row, param->name, "without memory", call(row, &wish, PARAMS),
                    ACLNN_ERR_PARAM_NULLPTR);
             wish.no_memory = false;
+            wish.format = ACL_FORMAT_NC1HWC0_C04;
+            expect(row, param->name, "in a format that is none of ours", call(row, &wish, PARAMS),
+                   ACLNN_ERR_PARAM_INVALID);
+            wish.format = 0;
             for (unsigned type = 0; type < OP_TYPES; type++) {
                 if (!(param->types[rig_chip()] >> type & 1)) {
                     wish.type = (enum op_type)type;
@@ -120,6 +124,62 @@ static void odd_shapes_are_planned_or_told(void)
             }
         }
     }
+}
+
+/* The same with one tensor of another shape than the rest. */
+static void one_odd_shape_is_planned_or_told(void)
+{
+    static const struct rig_wish all = {.rank = 2, .param = PARAMS, .dim = {4, 6}};
+    static const struct rig_wish others[] = {
+        {.rank = 0},
+        {.rank = 1, .dim = {0}},
+        {.rank = 2, .dim = {5, 7}},
+        {.rank = 3, .dim = {1, 4, 6}},
+        {.rank = 8, .dim = {1, 1, 1, 1, 1, 1, 1, 1}},
+    };
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        for (unsigned i = 0; i < row->param_count && rig_row_is_here(row); i++) {
+            struct rig_wish wish = all;
+            wish.param = i;
+            wish.type = rig_first_type(&row->params[i]);
+            for (unsigned k = 0; row->params[i].code[0] == 'T' && k < 5; k++) {
+                wish.shape = &others[k];
+                const aclnnStatus status = call(row, &wish, PARAMS);
+                if (status) {
+                    expect(row, "", "of another shape", status, ACLNN_ERR_PARAM_INVALID);
+                }
+            }
+        }
+    }
+}
+
+/* Channels come second, whatever a caller's dimensions are called; views lie in their storage. */
+static void tensors_are_what_they_say(void)
+{
+    static const struct rig_wish image = {.rank = 4, .param = 1, .dim = {1, 2, 4, 4}};
+    static const int64_t dim[] = {4, 6}, stride[] = {6, 1}, far[] = {6, 2};
+    static const char *const names[] = {"Convolution", "MaxPool2dWithMask", "UpsampleNearest2d",
+                                        "BatchNorm"};
+    for (unsigned k = 0; k < 4; k++) {
+        const struct op_test_row *row = rig_row(names[k]);
+        struct rig_wish wish = image;
+        wish.param = 0;
+        wish.type = rig_first_type(&row->params[0]);
+        wish.format = ACL_FORMAT_NHWC;
+        expect(row, row->params[0].name, "in NHWC", call(row, &wish, PARAMS),
+               ACLNN_ERR_PARAM_INVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "has format NHWC"));
+    }
+    aclTensor *good = aclCreateTensor(dim, 2, ACL_FLOAT, stride, 0, ACL_FORMAT_ND, dim, 2, memory);
+    CU_ASSERT_PTR_NOT_NULL(good);
+    aclDestroyTensor(good);
+    CU_ASSERT_PTR_NULL(
+        aclCreateTensor(dim, 2, ACL_FLOAT, stride, -1, ACL_FORMAT_ND, dim, 2, memory));
+    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "from element -1 on"));
+    CU_ASSERT_PTR_NULL(
+        aclCreateTensor(dim, 2, ACL_FLOAT, stride, 1, ACL_FORMAT_ND, dim, 2, memory));
+    CU_ASSERT_PTR_NULL(aclCreateTensor(dim, 2, ACL_FLOAT, far, 0, ACL_FORMAT_ND, dim, 2, memory));
 }
 
 static struct rig_wish placed_plain(void)
@@ -257,6 +317,8 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"parameters_are_checked", parameters_are_checked},
         {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
+        {"one_odd_shape_is_planned_or_told", one_odd_shape_is_planned_or_told},
+        {"tensors_are_what_they_say", tensors_are_what_they_say},
         {"places_for_results_are_needed", places_for_results_are_needed},
         {"executors_belong_to_their_operator", executors_belong_to_their_operator},
         {"workspaces_and_streams_must_fit", workspaces_and_streams_must_fit},
