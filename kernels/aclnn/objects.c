@@ -3,6 +3,7 @@
 #include "objects.h"
 #include "../frame/layout.h"
 
+#include <inttypes.h>
 #include <leo/acl_hook.h>
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -91,50 +92,6 @@ static bool check_storage(const char *func, const aclTensor *tensor)
     return false;
 }
 
-// Elements of the storage that the view reaches, one more than the last one's place; -1 where sizes
-// or strides are none: the operator tells.
-static int64_t view_reach(const struct op_tensor *view, int64_t offset)
-{
-    int64_t last = offset;
-    for (unsigned i = 0; i < view->rank; i++) {
-        int64_t by;
-        if (view->dim[i] < 0 || view->stride[i] < 0 ||
-            __builtin_mul_overflow(view->dim[i] - 1, view->stride[i], &by)) {
-            return -1;
-        }
-        if (view->dim[i] == 0) {
-            return 0;
-        }
-        if (__builtin_add_overflow(last, by, &last)) {
-            return -1;
-        }
-    }
-    return last == INT64_MAX ? -1 : last + 1;
-}
-
-static bool check_offset(const char *func, const aclTensor *tensor)
-{
-    char text[640];
-    int64_t room = 1;
-    for (unsigned i = 0; i < tensor->storage_rank; i++) {
-        if (tensor->storage[i] < 0 || __builtin_mul_overflow(room, tensor->storage[i], &room)) {
-            room = INT64_MAX;
-            break;
-        }
-    }
-    const bool rows = tensor->storage_rank > 0 && !op_format_is_native(tensor->view.format);
-    const int64_t reach = view_reach(&tensor->view, tensor->offset);
-    if (tensor->offset >= 0 && (!rows || reach <= room)) {
-        return true;
-    }
-    snprintf(text, sizeof(text),
-             "a view %s from element %lld on is not in its storage %s of %lld elements",
-             op_tensor_shape_text(&tensor->view).text, (long long)tensor->offset,
-             op_shape_text(tensor->storage_rank, tensor->storage).text, (long long)room);
-    fail(func, text);
-    return false;
-}
-
 static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims, uint64_t rank,
                         aclDataType type, const int64_t *stride, int64_t offset, aclFormat format,
                         const int64_t *storage, uint64_t storage_rank, void *data)
@@ -154,7 +111,7 @@ static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims
         memcpy(tensor->storage, storage, storage_rank * sizeof(*storage));
     }
     set_address(tensor, (uintptr_t)data);
-    return check_offset(func, tensor) && check_storage(func, tensor);
+    return check_storage(func, tensor);
 }
 
 aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
@@ -186,6 +143,43 @@ aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t v
                        format, storageDims, storageDimsNum, tensorDataAddr)
                ? ACLNN_SUCCESS
                : ACLNN_ERR_PARAM_INVALID;
+}
+
+// Elements of a storage; INT64_MAX: more than can be counted, or none are told.
+static int64_t storage_count(const aclTensor *tensor)
+{
+    int64_t count = 1;
+    for (unsigned i = 0; i < tensor->storage_rank; i++) {
+        if (__builtin_mul_overflow(count, tensor->storage[i], &count)) {
+            return INT64_MAX;
+        }
+    }
+    return tensor->storage_rank > 0 ? count : INT64_MAX;
+}
+
+leo_status opapi_check_view(const char *op, const char *name, const struct op_tensor *view)
+{
+    const aclTensor *tensor = (const aclTensor *)(const void *)view;
+    const bool rows = !op_format_is_native(view->format);
+    int64_t last = tensor->offset, room = rows ? storage_count(tensor) : INT64_MAX;
+    for (unsigned i = 0; i < view->rank; i++) {
+        int64_t by;
+        if (view->dim[i] == 0) {
+            return LEO_OK;
+        }
+        if (__builtin_mul_overflow(view->dim[i] - 1, view->stride[i], &by) ||
+            __builtin_add_overflow(last, by, &last)) {
+            last = INT64_MAX;
+            break;
+        }
+    }
+    return tensor->offset >= 0 && last < room
+               ? LEO_OK
+               : leo_rt_fail(LEO_ERR_SHAPE,
+                             "%s: %s of shape %s from element %" PRId64
+                             " on is not within its storage of shape %s",
+                             op, name, op_tensor_shape_text(view).text, tensor->offset,
+                             op_shape_text(tensor->storage_rank, tensor->storage).text);
 }
 
 __extension__ typedef _Float16 half_float;

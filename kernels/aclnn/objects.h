@@ -5,6 +5,7 @@
 #include "../frame/value.h"
 
 #include <aclnn/acl_meta.h>
+#include <leo/status.h>
 
 struct aclTensor {
     struct op_tensor view; /**< first: a list of aclTensor is a list of op_tensor */
@@ -49,6 +50,10 @@ struct aclScalarList {
 enum op_type opapi_type(aclDataType type);
 /** The number of that type; ACL_DT_UNDEFINED for one the interface has not. */
 aclDataType opapi_data_type(enum op_type type);
+
+/** Fails unless the view of an aclTensor lies within its storage. */
+LEO_MUST_CHECK leo_status opapi_check_view(const char *op, const char *name,
+                                           const struct op_tensor *view);
 
 /* Packing of arguments. */
 static inline struct op_value opapi_tensor(const aclTensor *tensor)

@@ -4,6 +4,7 @@
 #include "describe.h"
 #include "dump.h"
 #include "executor.h"
+#include "objects.h"
 
 #include <leo/acl_hook.h>
 #include <stdio.h>
@@ -45,6 +46,24 @@ static struct name phase_name(const struct op_row *row, const char *suffix)
     return name;
 }
 
+// Views lie in the storage that the caller has told.
+static leo_status check_views(const struct op_row *row, const struct op_value *args)
+{
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; status == LEO_OK && i < row->param_count; i++) {
+        const struct op_param *param = &row->params[i];
+        if (param->kind == OP_KIND_TENSOR && args[i].tensor) {
+            status = opapi_check_view(row->name, param->name, args[i].tensor);
+        }
+        const struct op_tensor_list *list =
+            param->kind == OP_KIND_TENSOR_LIST ? args[i].tensors : NULL;
+        for (uint64_t k = 0; status == LEO_OK && list && k < list->count; k++) {
+            status = opapi_check_view(row->name, param->name, list->items[k]);
+        }
+    }
+    return status;
+}
+
 aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
                          uint64_t *workspace_size, aclOpExecutor **executor)
 {
@@ -62,6 +81,9 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
         status = op_plan_get(engine, row, args, &plan);
+    }
+    if (status == LEO_OK) {
+        status = check_views(row, args);
     }
     if (status == LEO_OK) {
         *executor = opapi_executor_make(plan, device, args);
