@@ -21,7 +21,6 @@ enum {
     LINES_CYCLES = 21,   /* [M] lines of a group of channels: gm_small_interval, */
     PART_CYCLES = 200,   /* a part of the columns, */
     STEP_CYCLES = 75,    /* a step, */
-    SLOW_MOST = 16,      /* [P] img2col over a load of the same bytes, twice */
     ISSUE_CYCLES = 12,   /* and an instruction */
     STEP_GAP = 9,        /* [M] mmad_gap */
     STORE_RATE = 64,     /* [P] bytes a cycle to memory, 910A */
@@ -175,16 +174,6 @@ static int64_t memory_cycles(const struct flat *f, const struct op_conv_tiling *
     return op_most(op_most(cycles / f->room->cores, busiest), f->least);
 }
 
-// Cycles of MTE1 for a fractal of the left matrix: img2col takes longer where 16 positions have
-// gaps or lie in several lines ([P] the vendor's table of MTE1).
-static int64_t left_cycles(const struct flat *f)
-{
-    const int64_t stride = f->w->stride_w, lines = (OP_FRACTAL - 1) / f->w->out_width + 1,
-                  slow = stride & (stride - 1) ? SLOW_MOST : 2 * stride + lines; // of 2
-    const int64_t cycles = f->coupled ? 1 : 2;
-    return f->strides ? op_parts(slow * cycles, 2) : cycles;
-}
-
 // Instructions that load the left matrix of a step.
 static int64_t left_loads(const struct flat *f, const struct op_conv_tiling *tile)
 {
@@ -214,7 +203,7 @@ static int64_t price(const struct flat *f, const struct op_conv_tiling *tile)
                   weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
                   right = tile->lies ? op_least(k_step, tile->chunk) : 1;
     const int64_t multiply = m1 * part * c1 + steps * STEP_GAP,
-                  fill = c1 * (m1 * left_cycles(f) + part * (f->coupled ? 2 : 4)),
+                  fill = c1 * (m1 * op_conv_left_cycles(f->room->chip, f->w) + part * (f->coupled ? 2 : 4)),
                   issue = PART_CYCLES +
                           steps * (STEP_CYCLES + (left_loads(f, tile) + right - 1) * ISSUE_CYCLES),
                   feed = TILE_CYCLES + chunks * CHUNK_CYCLES + map_issue(f, tile),

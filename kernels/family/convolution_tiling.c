@@ -18,6 +18,7 @@ enum {
     CHUNK_CYCLES = 700,     /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
     LOAD_CYCLES = 18,       /* of the same: a load to L1 */
     FRACTAL_BYTES = 512,
+    SLOW_MOST = 16,     /* [P] img2col over a load of the same bytes, twice: the vendor's table */
     SUM_BYTES = 4,
     TILE_M_LEAST = 64,
     TILE_N1_MOST = 16,  /* [A] blocks of output channels of a tile */
@@ -80,6 +81,14 @@ int64_t op_conv_gap_bytes(int64_t line)
 {
     const int64_t unit = line < 512 ? 128 : 512;
     return line % unit ? op_round_up(line, unit) + unit / 2 : line;
+}
+
+int64_t op_conv_left_cycles(const struct op_chip *chip, const struct op_window *w)
+{
+    const int64_t stride = w->stride_w, lines = (OP_FRACTAL - 1) / w->out_width + 1,
+                  cycles = chip->arch == 1001 ? 1 : 2,
+                  slow = stride & (stride - 1) ? SLOW_MOST : 2 * stride + lines; // in halves
+    return stride == 1 ? cycles : op_parts(slow * cycles, 2);
 }
 
 int64_t op_conv_late(const struct op_conv_room *room, int64_t tiles, int64_t cycles)
@@ -145,16 +154,18 @@ static void fit_chunk(const struct problem *p, struct op_conv_tiling *tile)
 static int64_t estimate(const struct problem *p, const struct op_conv_tiling *tile)
 {
     const int64_t units = p->c1 * p->taps, rounds = op_parts(tiles_of(p, tile), p->room->cores);
-    const int64_t m1 = tile->group * tile->m / OP_FRACTAL, loads = tile->resident ? 1 : rounds;
+    const int64_t m1 = tile->group * tile->m / OP_FRACTAL, fresh = tile->resident ? 1 : rounds;
     const int64_t steps = op_parts(units, op_most(OP_L0_FRACTALS / op_most(m1, tile->n1), 1));
     const int64_t multiply = m1 * tile->n1 * units;
     const int64_t maps = tile->map_bytes / tile->chunk * p->c1 * rounds,
-                  weights = tile->n1 * units * FRACTAL_BYTES * loads;
+                  weights = tile->n1 * units * FRACTAL_BYTES * fresh;
     // Of the first generation: an instruction for each unit.
-    const int64_t fill =
-        units * (LOAD_HEAD * tile->group + m1) + steps * LOAD_HEAD + 2 * units * tile->n1;
+    const int64_t loads = p->coupled ? units : steps,
+                  fill = loads * LOAD_HEAD * tile->group +
+                         units * m1 * op_conv_left_cycles(p->room->chip, p->w) +
+                         steps * LOAD_HEAD + (p->coupled ? 2 : 4) * units * tile->n1;
     const int64_t issue = (units * UNIT_CYCLES * tile->group + steps * STEP_CYCLES) * rounds +
-                          units * PIECE_CYCLES * loads;
+                          units * PIECE_CYCLES * fresh;
     const int64_t cube = op_most(multiply, fill) * rounds,
                   memory = (maps + weights) / p->room->chip->matmul_read_rate;
     const int64_t store = m1 * tile->n1 * FRACTAL_BYTES / STORE_RATE * rounds,

@@ -52,6 +52,9 @@ struct op_conv_weight_tiling {
     bool two_sums;
 };
 
+/** Cycles of MTE1 for a fractal of windows: img2col takes longer where 16 positions have gaps or lie
+ * in several lines. */
+int64_t op_conv_left_cycles(const struct op_chip *chip, const struct op_window *w);
 /** Cycles by which the start of later blocks delays the end, if tiles of `cycles` each are dealt to
  * blocks in turn. */
 int64_t op_conv_late(const struct op_conv_room *room, int64_t tiles, int64_t cycles);
