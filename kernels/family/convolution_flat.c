@@ -203,7 +203,8 @@ static int64_t price(const struct flat *f, const struct op_conv_tiling *tile)
                   weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
                   right = tile->lies ? op_least(k_step, tile->chunk) : 1;
     const int64_t multiply = m1 * part * c1 + steps * STEP_GAP,
-                  fill = c1 * (m1 * op_conv_left_cycles(f->room->chip, f->w) + part * (f->coupled ? 2 : 4)),
+                  fill = c1 * (m1 * op_conv_left_cycles(f->room->chip, f->w) +
+                               part * (f->coupled ? 2 : 4)),
                   issue = PART_CYCLES +
                           steps * (STEP_CYCLES + (left_loads(f, tile) + right - 1) * ISSUE_CYCLES),
                   feed = TILE_CYCLES + chunks * CHUNK_CYCLES + map_issue(f, tile),

@@ -7,6 +7,7 @@
 enum {
     PIECES_A_CORE = 2,  // [A] of what several cores load: so that two seldom meet
     MAP_PIECES = 4,     // [A] of a chunk's map: a load is as slow as the one before it was
+    STAY_EIGHTHS = 5,   // [A] of L1, for weights of all phases
     FRACTAL_UNITS = 16, // blocks of 32 bytes
     FRACTAL_BYTES = 512,
 };
@@ -58,15 +59,14 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
 {
     const int64_t taps = args->filter_w * args->filter_h,
                   cores = op_least(args->tiles, room->cores),
-                  sharers = op_parts(cores, args->tiles_n),
-                  least = args->flags & OP_CONV_CUBE_TURN ? PIECES_A_CORE * sharers : sharers;
+                  sharers = op_parts(cores, args->tiles_n);
     const bool turned = args->flags & OP_CONV_CUBE_TURN;
     const int64_t blocks = op_least(args->n1, tile->n1),
                   rounds = turned && !args->w_unit ? taps : 1,
                   bursts = turned ? blocks * taps / rounds : tile->chunk * taps,
                   fractals = turned ? tile->chunk : blocks;
     int64_t parts = 1;
-    while (rounds * bursts * parts < least && parts * 2 <= fractals) {
+    while (rounds * bursts * parts < sharers && parts * 2 <= fractals) {
         parts *= 2;
     }
     const int64_t part = op_parts(fractals, parts);
@@ -77,7 +77,7 @@ static void set_pieces(const struct op_conv_room *room, const struct op_conv_til
     args->map_pieces = (uint16_t)op_parts(tile->chunk, args->map_run);
     args->w_part = (uint16_t)(part * FRACTAL_UNITS);
     args->w_parts = (uint16_t)op_parts(fractals, part);
-    args->w_run = (uint16_t)op_most(rounds * bursts * args->w_parts / least, 1);
+    args->w_run = (uint16_t)op_most(rounds * bursts * args->w_parts / sharers, 1);
     args->w_bursts = (uint16_t)op_parts(bursts, args->w_run);
     args->w_pieces = (uint16_t)(rounds * args->w_parts * args->w_bursts);
 }
@@ -264,7 +264,7 @@ static bool set_phases(const struct op_conv_room *room, enum op_type type,
     for (unsigned i = 0; i < args->count; i++) {
         taps += taps_of(&phase[i]);
     }
-    part.stay = room->stay * taps_of(&phase[0]) / taps; // beside the other phases'
+    part.stay = room->l1 * STAY_EIGHTHS / 8 * taps_of(&phase[0]) / taps;
     if (!op_conv_choose_tiling(&part, &phase[0].window, images, c1, n1, &tile)) {
         return false;
     }

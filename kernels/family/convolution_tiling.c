@@ -18,7 +18,7 @@ enum {
     CHUNK_CYCLES = 700,     /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
     LOAD_CYCLES = 18,       /* of the same: a load to L1 */
     FRACTAL_BYTES = 512,
-    SLOW_MOST = 16,     /* [P] img2col over a load of the same bytes, twice: the vendor's table */
+    SLOW_MOST = 16, /* [P] img2col over a load of the same bytes, twice: the vendor's table */
     SUM_BYTES = 4,
     TILE_M_LEAST = 64,
     TILE_N1_MOST = 16,  /* [A] blocks of output channels of a tile */
@@ -162,8 +162,8 @@ static int64_t estimate(const struct problem *p, const struct op_conv_tiling *ti
     // Of the first generation: an instruction for each unit.
     const int64_t loads = p->coupled ? units : steps,
                   fill = loads * LOAD_HEAD * tile->group +
-                         units * m1 * op_conv_left_cycles(p->room->chip, p->w) +
-                         steps * LOAD_HEAD + (p->coupled ? 2 : 4) * units * tile->n1;
+                         units * m1 * op_conv_left_cycles(p->room->chip, p->w) + steps * LOAD_HEAD +
+                         (p->coupled ? 2 : 4) * units * tile->n1;
     const int64_t issue = (units * UNIT_CYCLES * tile->group + steps * STEP_CYCLES) * rounds +
                           units * PIECE_CYCLES * fresh;
     const int64_t cube = op_most(multiply, fill) * rounds,

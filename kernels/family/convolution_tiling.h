@@ -52,8 +52,8 @@ struct op_conv_weight_tiling {
     bool two_sums;
 };
 
-/** Cycles of MTE1 for a fractal of windows: img2col takes longer where 16 positions have gaps or lie
- * in several lines. */
+/** Cycles of MTE1 for a fractal of windows: img2col takes longer where 16 positions have gaps or
+ * lie in several lines. */
 int64_t op_conv_left_cycles(const struct op_chip *chip, const struct op_window *w);
 /** Cycles by which the start of later blocks delays the end, if tiles of `cycles` each are dealt to
  * blocks in turn. */
