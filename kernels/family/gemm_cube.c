@@ -7,9 +7,48 @@
 #include "gemm_parts.h"
 
 #include "../device/args.h"
+#include "../frame/whole.h"
 #include "matmul_tiling.h"
 
 #include <string.h>
+
+enum {
+    BLOCK_BYTES = 32,
+    ROW_CYCLES = 25,      // of a load of one row: gm_small_interval, and the scalar unit's
+    COPY_CYCLES = 4500,   // by a trace: a launch that copies,
+    COPY_ROW_CYCLES = 90, // and each row of it
+    MATRICES_MOST = 1 << 20,
+};
+
+/* Whether the coupled core, which loads rows one by one if they do not begin with a block of 32
+ * bytes, does better with a copy whose rows do. `along_k`: rows have k. */
+static bool copy_pays(const struct op_gemm_product *p, const struct op_tensor *tensor, bool left,
+                      bool along_k)
+{
+    const struct leo_caps *caps = op_plan_caps(p->plan);
+    const int64_t cores = op_plan_cube_cores(p->plan);
+    struct op_matmul_args args = {.m = (uint32_t)p->m, .n = (uint32_t)p->n, .k = (uint32_t)p->k};
+    int64_t matrices = 1, rows = 1, bytes = p->unit;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        const int64_t count = tensor->stride[i] || i + 2 >= tensor->rank ? tensor->dim[i] : 1;
+        rows *= i + 1 < tensor->rank ? count : 1;
+        bytes *= count;
+    }
+    for (unsigned i = 0; i < p->batch_rank && matrices < MATRICES_MOST; i++) {
+        matrices *= p->batch_dim[i];
+    }
+    args.a_pitch = args.k;
+    args.b_pitch = args.n;
+    args.batch_dim[0] = (uint32_t)op_least(matrices, MATRICES_MOST);
+    args.batch_dim[1] = args.batch_dim[2] = 1;
+    const struct op_chip *chip = op_chip_find(caps);
+    const int64_t tiles = op_matmul_tiling(chip, caps, p->unit, &args),
+                  of_tile = left ? args.tile_m : args.tile_n,
+                  loads = along_k ? of_tile * op_parts(p->k, args.k_chunk) : p->k,
+                  copy = COPY_CYCLES + op_parts(rows, cores) * COPY_ROW_CYCLES +
+                         2 * bytes / cores / chip->matmul_read_rate;
+    return op_parts(tiles, cores) * loads * ROW_CYCLES > copy;
+}
 
 // Only 16-bit fractals can be turned on their way to the cube: f32 operands have k along their
 // rows.
@@ -23,6 +62,10 @@ static leo_status take_operand(const struct op_gemm_product *product,
     bool fits = tensor->type == product->type &&
                 (op_gemm_is_rows(tensor, other, k, &out->pitch) ||
                  (product->unit == 2 && op_gemm_is_rows(tensor, k, other, &out->pitch)));
+    if (fits && op_plan_chip(product->plan) == OP_ON_910A &&
+        out->pitch * product->unit % BLOCK_BYTES) {
+        fits = !copy_pays(product, tensor, left, op_gemm_is_rows(tensor, other, k, &out->pitch));
+    }
     if (!fits) {
         leo_status status = op_gemm_copy(product, tensor, product->unit == 4 && !left, &ready);
         if (status != LEO_OK) {

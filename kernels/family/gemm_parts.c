@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gemm_parts.h"
+#include "../frame/whole.h"
 #include "chain.h"
 
 #include <string.h>
+
+enum { BLOCK_BYTES = 32 };
 
 bool op_gemm_fits(int64_t value)
 {
@@ -28,8 +31,14 @@ leo_status op_gemm_copy(const struct op_gemm_product *product, const struct op_t
     for (unsigned i = 0; i < rank - 2; i++) {
         from.dim[i] = from.stride[i] == 0 ? 1 : from.dim[i];
     }
+    int64_t dim[OP_RANK_MAX];
+    memcpy(dim, from.dim, sizeof(dim));
+    if (op_plan_chip(product->plan) == OP_ON_910A) { // it loads rows of whole blocks together
+        dim[rank - 1] = op_round_up(dim[rank - 1], BLOCK_BYTES / product->unit);
+    }
     struct op_tensor dense;
-    leo_status status = op_plan_temp(product->plan, product->type, rank, from.dim, &dense);
+    leo_status status = op_plan_temp(product->plan, product->type, rank, dim, &dense);
+    memcpy(dense.dim, from.dim, sizeof(dim));
     if (status == LEO_OK) {
         status = op_plan_copy(product->plan, &dense, &from);
     }

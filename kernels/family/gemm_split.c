@@ -12,7 +12,9 @@ enum {
     PARTS = 32,     // cores of a chip, about
     TILE = 64,      // rows and columns of a tile that keeps a core busy
     LEAST = 256,    // k of a part: with less the cores would mostly begin and end
-    LONGEST = 2048, // k that one core is quicker with than with a launch more, which takes 3 us
+    LONGEST = 2048, // k that one core is quicker with than with launches more
+    SAVED = 1700, // k that a core does not go through, for the launches that add up: the sum's, and
+                  // that of the result's type
     FRACTAL = 16,
 };
 
@@ -27,7 +29,7 @@ static int64_t parts_of(int64_t m, int64_t n, int64_t k)
     while (parts > 1 && (k % parts != 0 || k / parts % FRACTAL != 0)) {
         parts--;
     }
-    return parts;
+    return parts > 1 && k - k / parts >= SAVED ? parts : 1;
 }
 
 static struct op_tensor cut(const struct op_tensor *tensor, unsigned dim, int64_t parts)

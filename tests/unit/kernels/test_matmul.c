@@ -128,7 +128,7 @@ static void matmul_equals_reference_over_large_shapes(void)
 {
     static const struct shape shapes[] = {{300, 280, 700}, {257, 259, 101}, {1, 1000, 300},
                                           {700, 1, 600},   {64, 10, 2100},  {130, 264, 64},
-                                          {20, 24, 1500},  {529, 523, 67}};
+                                          {20, 24, 1500},  {529, 523, 67},  {70, 1000, 333}};
     for (int soc = 0; soc < 2; soc++) {
         struct rig rig;
         rig_init(&rig, rig_socs[soc], 0, NULL);
