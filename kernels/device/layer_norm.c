@@ -7,6 +7,7 @@
  * -> S 0 and S -> MTE3 0: statistics stored, and ready.
  */
 #include "layer_norm_args.h"
+#include "norm_far.h"
 #include "row_tile.h"
 
 enum {
@@ -61,6 +62,23 @@ OP_INLINE void sum_squares(const struct tile *tile, uint32_t x)
     }
 }
 
+/* Sums of up to 2^13 equal f16 or bf16 are exact; then the division has to be, or the error of a
+ * large mean counts as deviation. */
+OP_INLINE void take_exact_means(const struct norm *n, uint32_t rows, float *minus)
+{
+    const float length = (float)n->t->length;
+    wait_flag(PIPE_V, PIPE_S, EVENT_LANES);
+    for (uint32_t r = 0; r < rows; r++) {
+        const float sum = *(const __ubuf__ volatile float *)(uintptr_t)(NUMBERS + r * 4);
+        const float mean = -sum * n->share;
+        // An infinite mean leaves NaN, which the maximum takes for a number: it stays infinite.
+        const float rest = __builtin_fmaxf(-__builtin_fmaf(mean, length, sum), -__FLT_MAX__);
+        minus[r] = __builtin_fmaf(rest, n->share, mean);
+    }
+    set_flag(PIPE_S, PIPE_V, EVENT_LANES);
+    wait_flag(PIPE_S, PIPE_V, EVENT_LANES);
+}
+
 /* Means go out of the rows, which stay where they are; their minus. */
 OP_INLINE void take_means(const struct norm *n, const struct tile *tile, float *minus)
 {
@@ -71,7 +89,11 @@ OP_INLINE void take_means(const struct norm *n, const struct tile *tile, float *
         }
         return;
     }
-    take_numbers(tile->rows, NUMBERS, EVENT_LANES, -n->share, minus);
+    if (n->work.narrow) {
+        take_exact_means(n, tile->rows, minus);
+    } else {
+        take_numbers(tile->rows, NUMBERS, EVENT_LANES, -n->share, minus);
+    }
     shift_rows(tile, x, x, minus);
 }
 
@@ -99,6 +121,45 @@ OP_INLINE void multiply_weights(const struct tile *tile, uint32_t to, uint32_t f
     for (uint32_t r = 0; r < tile->rows; r++) {
         vmul(op_ub_f32(at_row(tile, to, r)), op_ub_f32(at_row(tile, from, r)), op_ub_f32(weight),
              repeats, 1, 1, 1, 8, 8, 8);
+    }
+}
+
+/* Whether the rounding of a mean counts beside what deviates from it. */
+OP_INLINE bool means_are_far(uint32_t rows, const float *minus, const float *inverse)
+{
+    bool far = false;
+    for (uint32_t r = 0; r < rows; r++) {
+        far |= __builtin_fabsf(minus[r]) * inverse[r] > OP_NORM_FAR;
+    }
+    return far;
+}
+
+/* The mean of what is left of a tile's rows goes out of them until it counts no more. Lanes are
+ * those of the next tile after. */
+OP_INLINE void refine_means(const struct norm *n, const struct tile *tile, const struct tile *next,
+                            float *minus, float *inverse)
+{
+    const uint32_t x = wide_at(&n->work, tile);
+    const float *part = minus;
+    float rest[OP_ROW_TILE_ROWS];
+    for (int round = 0; round < OP_NORM_ROUNDS && means_are_far(tile->rows, part, inverse);
+         round++) {
+        begin_sums(tile->rows);
+        add_lanes(tile, x);
+        pipe_barrier(PIPE_V);
+        join_lanes(tile->rows, NUMBERS);
+        set_flag(PIPE_V, PIPE_S, EVENT_LANES);
+        take_numbers(tile->rows, NUMBERS, EVENT_LANES, -n->share, rest);
+        add_numbers(tile, x, x, rest);
+        for (uint32_t r = 0; r < tile->rows; r++) {
+            minus[r] += rest[r];
+        }
+        give_inverses(n, tile);
+        take_numbers(tile->rows, SECOND_NUMBERS, EVENT_SECOND, n->root, inverse);
+        part = rest;
+    }
+    if (part == rest && next->rows > 0) {
+        begin_sums(next->rows);
     }
 }
 
@@ -255,6 +316,9 @@ OP_INLINE void run(const struct norm *n, uint64_t begin, uint64_t end)
         }
         keep_statistics(n, &done, &tile, minus[before], inverse[before], &first);
         take_numbers(tile.rows, SECOND_NUMBERS, EVENT_SECOND, n->root, inverse[now]);
+        if (!n->work.narrow) {
+            refine_means(n, &tile, &next, minus[now], inverse[now]);
+        }
         finish_rows(n, &tile, &next, inverse[now]);
         if (!loads_early(&n->work)) {
             ahead = next_tile(&n->work, &next, end);

@@ -9,6 +9,7 @@
  * Flags beside norm_tile.h's. V -> S 1 and S -> V 1: folded lanes, and that they are read.
  */
 #include "element.h"
+#include "norm_far.h"
 #include "norm_tile.h"
 
 enum {
@@ -98,30 +99,47 @@ OP_INLINE void end(void)
     op_flush();
 }
 
+/* Moments of rows, which are left without their means; OP_NORM_FAR says why in rounds. */
+OP_INLINE void tile_moments(const struct tile *tile, uint32_t x, bool no_mean, double *mean,
+                            double *squares)
+{
+    float minus[ROWS];
+    bool far = true;
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        mean[r] = minus[r] = 0;
+    }
+    for (int round = 0; far && round <= OP_NORM_ROUNDS; round++) {
+        if (!no_mean) {
+            sum_rows(tile, x, squares);
+            for (uint32_t r = 0; r < tile->rows; r++) {
+                minus[r] = -(float)(squares[r] / (double)tile->count);
+                mean[r] -= (double)minus[r];
+            }
+        }
+        add_numbers(tile, x, minus);
+        multiply(tile, G, x, x);
+        sum_rows(tile, G, squares);
+        far = false;
+        for (uint32_t r = 0; r < tile->rows; r++) {
+            far |= op_norm_far(minus[r], squares[r], tile->count);
+        }
+    }
+}
+
 OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
 {
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
     struct tile tile = begin(t, half_type);
-    double sums[ROWS];
-    float mean[ROWS], minus[ROWS];
+    double mean[ROWS], squares[ROWS];
     for (uint64_t row = span.begin; row < span.end; row += tile.rows) {
         take_tile(&tile, row, span.end);
         load(&tile, t->in, 0, half_type ? 2 : 4);
         loaded();
         const uint32_t x = widen(&tile, IN, X, half_type);
-        if (!t->no_mean) {
-            sum_rows(&tile, x, sums);
-        }
-        for (uint32_t r = 0; r < tile.rows; r++) {
-            mean[r] = t->no_mean ? 0 : (float)(sums[r] / (double)tile.count);
-            minus[r] = -mean[r];
-        }
-        add_numbers(&tile, x, minus);
-        multiply(&tile, x, x, x);
-        sum_rows(&tile, x, sums);
+        tile_moments(&tile, x, t->no_mean, mean, squares);
         set_flag(PIPE_V, PIPE_MTE2, 0);
         for (uint32_t r = 0; r < tile.rows; r++) {
-            put_pair(t->out, row + r, mean[r], (float)sums[r]);
+            put_pair(t->out, row + r, (float)mean[r], (float)squares[r]);
         }
     }
     end();

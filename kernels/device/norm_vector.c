@@ -10,6 +10,7 @@
 #include "copy.h"
 #include "element.h"
 #include "norm_args.h"
+#include "norm_far.h"
 
 enum {
     TILE = 3584, /* 11 buffers of TILE f32 and the sums fit into the smallest UB, 192 KiB */
@@ -160,6 +161,24 @@ OP_INLINE void join(struct moments *m, double count, double mean, double squares
     m->count = total;
 }
 
+/* Moments of a piece, which is left without its mean; OP_NORM_FAR says why in rounds. */
+OP_INLINE void piece_moments(uint32_t x, uint32_t count, bool no_mean, double *mean,
+                             double *squares)
+{
+    float part = no_mean ? 0 : sum(x, count) / (float)count;
+    *mean = 0;
+    for (int round = 0;; round++) {
+        add_number(x, x, -part, count);
+        multiply(WIDE_GRADIENT, x, x, count);
+        *mean += (double)part;
+        *squares = (double)sum(WIDE_GRADIENT, count);
+        if (!op_norm_far(part, *squares, count) || round == OP_NORM_ROUNDS) {
+            return;
+        }
+        part = sum(x, count) / (float)count;
+    }
+}
+
 OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
 {
     const struct op_span span = op_block_span(t->out, OP_TYPE_F64, t->rows, t->per_block);
@@ -171,10 +190,9 @@ OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
             p.count = (uint32_t)op_min64(TILE, t->length - p.first);
             load(t, &p, false, half_type ? 2 : 4);
             const uint32_t x = widen(IN + p.slot * BYTES, WIDE, p.count, half_type);
-            const float mean = t->no_mean ? 0 : sum(x, p.count) / (float)p.count;
-            add_number(x, x, -mean, p.count);
-            multiply(x, x, x, p.count);
-            join(&m, p.count, mean, sum(x, p.count));
+            double mean, squares;
+            piece_moments(x, p.count, t->no_mean, &mean, &squares);
+            join(&m, p.count, mean, squares);
             set_flag(PIPE_V, PIPE_MTE2, p.slot);
         }
         *(__gm__ volatile float *)(t->out + p.row * 8) = (float)m.mean;

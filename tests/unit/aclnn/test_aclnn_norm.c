@@ -443,6 +443,62 @@ static void norms_and_gradients_equal_double(void)
     run_layer(20000, 24, OP_TYPE_F16, RIG_DENSE);   // more rows a core than statistics wait in UB
 }
 
+/* Rows of one value, the rounding of whose sum is more than eps allows, between others. */
+static void run_constant(int64_t rows, int64_t length, enum op_type type, double value)
+{
+    const int64_t dim[] = {rows, length}, per_row[] = {rows, 1}, *one = &dim[1];
+    struct rig_tensor in = make(type, 2, dim, RIG_DENSE, 1), out = make(type, 2, dim, RIG_DENSE, 2),
+                      mean = make(OP_TYPE_F32, 2, per_row, RIG_DENSE, 3),
+                      inverse = make(OP_TYPE_F32, 2, per_row, RIG_DENSE, 4);
+    for (int64_t i = 0; i < rows * length; i++) {
+        if (i / length % 3 != 1) {
+            rig_put_d(rig_tensor_at(&in, i), type, i / length % 3 ? -value : value);
+        }
+    }
+    rig_tensor_put(&in);
+    aclIntArray *normalised = aclCreateIntArray(one, 1);
+    const union op_test_arg args[] = {
+        {.tensor = in.acl}, {.ints = normalised}, {.tensor = NULL},     {.tensor = NULL},
+        {.real = 1e-5},     {.tensor = out.acl},  {.tensor = mean.acl}, {.tensor = inverse.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("LayerNorm"), args, true), 0);
+    rig_tensor_take(&out);
+    rig_tensor_take(&mean);
+    rig_tensor_take(&inverse);
+    for (int64_t r = 0; r < rows; r++) {
+        double largest = 0;
+        for (int64_t i = r * length; i < (r + 1) * length; i++) {
+            largest = fmax(largest, fabs(at(&out, i)));
+        }
+        if (r % 3 == 1) {
+            CU_ASSERT(largest > 1 && largest < 3);
+            continue;
+        }
+        CU_ASSERT(largest < 1e-6);
+        CU_ASSERT_EQUAL(at(&mean, r), at(&in, r * length));
+        CU_ASSERT_DOUBLE_EQUAL(at(&inverse, r), 1 / sqrt(1e-5), 1e-3);
+    }
+    aclDestroyIntArray(normalised);
+    struct rig_tensor *const all[] = {&in, &out, &mean, &inverse};
+    for (unsigned i = 0; i < 4; i++) {
+        rig_tensor_free(all[i]);
+    }
+}
+
+static void rows_of_one_value_give_zero(void)
+{
+    static const int64_t lengths[] = {7, 40, 333, 1000, 4099, 7168, 7184, 50000};
+    static const float values[] = {0.1f, 30000.1f, 12345678.9f, 3.3e12f, 7.7e18f};
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        for (unsigned k = 0; k < sizeof(values) / sizeof(*values); k++) {
+            run_constant(lengths[i] < 1000 ? 150 : 5, lengths[i], OP_TYPE_F32, (double)values[k]);
+        }
+        run_constant(5, lengths[i], OP_TYPE_F16, 60000);
+        if (rig_chip() == 1) {
+            run_constant(5, lengths[i], OP_TYPE_BF16, 0x1.86p30);
+        }
+    }
+}
+
 static void parts_of_batch_norm_equal_double(void)
 {
     static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
@@ -458,6 +514,7 @@ int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"parts_of_batch_norm_equal_double", parts_of_batch_norm_equal_double},
+        {"rows_of_one_value_give_zero", rows_of_one_value_give_zero},
         {"norms_and_gradients_equal_double", norms_and_gradients_equal_double},
     };
     rig_open();
