@@ -317,7 +317,26 @@ static inline float pw_logaddexp2_f(float a, float b)
     return pw_isinf_f(most) && a == b ? a : most + log1pf(exp2f(-fabsf(a - b))) * 1.44269504f;
 }
 
-/* Gradient of x tanh(log(1 + e^x)). */
+/* A division whose result may be off by more than its rounding (gen/functions.py). */
+static inline double pw_over_d(double a, double b)
+{
+    return a / b;
+}
+static inline float pw_over_f(float a, float b)
+{
+    return a / b;
+}
+
+/* x tanh(log(1 + e^x)), and its gradient. */
+static inline double pw_mish_d(double x)
+{
+    return x * tanh(x > 20 ? x : log1p(exp(x)));
+}
+static inline float pw_mish_f(float x)
+{
+    return x * tanhf(x > 20 ? x : log1pf(expf(x)));
+}
+
 static inline double pw_mish_gradient_d(double g, double x)
 {
     const double t = tanh(x > 20 ? x : log1p(exp(x)));

@@ -29,6 +29,7 @@ static unsigned operands_of(const struct op_expr_insn *insn)
 {
     switch (insn->code) {
     case OP_EXPR_CONST:
+    case OP_EXPR_DIGITS:
         return 0;
     case OP_EXPR_ABS:
     case OP_EXPR_EXP:
@@ -101,6 +102,12 @@ static bool chooses(const struct op_expr_insn *insn, const struct op_folded *fol
            (insn->code == OP_EXPR_RESCUE && a->known && a->number != 0);
 }
 
+// What results of functions need not be more exact than.
+static float digits_of(enum op_type type)
+{
+    return type == OP_TYPE_F16 ? 11 : type == OP_TYPE_BF16 ? 8 : 24;
+}
+
 // Numbers of numbers: the parameters of a call often decide between formulas.
 static void fold(const struct op_pointwise_work *work, const struct op_expr *expression,
                  struct op_folded *folded)
@@ -117,6 +124,8 @@ static void fold(const struct op_pointwise_work *work, const struct op_expr *exp
         *d = (struct op_folded){.known = false};
         if (insn->code == OP_EXPR_CONST) {
             *d = (struct op_folded){.known = true, .number = expression->numbers[insn->a]};
+        } else if (insn->code == OP_EXPR_DIGITS) {
+            *d = (struct op_folded){.known = true, .number = digits_of(work->out.type)};
         } else if (chooses(insn, folded)) {
             *d = a->number != 0 ? *b : folded[insn->c];
         } else if (folds(insn->code) && a->known && (operands_of(insn) == 1 || b->known)) {

@@ -3,7 +3,8 @@
 
 (parameters, steps "name = text"..., result). Polynomials are least squares over the interval named, weighted towards the least
 largest error; constants in parts are the number cut into floats. What leaves an interval a formula holds in goes to the scalar
-unit, element by element: rescue_f(good, result, x...) is f(x...) where good does not hold.
+unit, element by element: rescue_f(good, result, x...) is f(x...) where good does not hold. Where digits() < 12 the result has 16
+bits, and a formula needs no more than some 2^-14 of its value.
 """
 
 # rescue_<name>: enum op_rescue (device/tile_args.h) in this order.
@@ -60,9 +61,10 @@ EXPANDED = {
     "ceil": ("x", "-floor(-x)"),
     "trunc": ("x", "signed(abs(floor(abs(x))), x)"),
     # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
-    "log1p": ("x", "1 + x == 1 ? x : abs(x) < 100000000 ? log(1 + x) * (x / (1 + x - 1)) : log(x)"),
-    "expm1": ("x", "exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
-    "tanh": ("x", "abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
+    "log1p": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x * (1 - 0.5 * x) : log(1 + x)) : "
+                   "1 + x == 1 ? x : abs(x) < 100000000 ? log(1 + x) * (x / (1 + x - 1)) : log(x)"),
+    "expm1": ("x", "digits() < 12 ? (abs(x) < 0.0078125 ? x * (1 + 0.5 * x) : exp(x) - 1) : exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
+    "tanh": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x : 1 - 2 * (1 / (exp(2 * x) + 1))) : abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
                   "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
     "exp2": ("x", "y = min(max(x, -252), 254)", "k = rint(y)", *SCALE, f"exp((y - k) * {LN2}) * scale1 * scale2"),
     "log2": ("x", *PARTS, f"x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
@@ -143,5 +145,11 @@ EXPANDED = {
     # Without overflow.
     "logaddexp": ("a b", "most = max(a, b)", "isinf(most) && a == b ? a : most + log1p(exp(-abs(a - b)))"),
     "logaddexp2": ("a b", "most = max(a, b)", "isinf(most) && a == b ? a : most + log1p(exp2(-abs(a - b))) * 1.4426950408889634"),
-    "mish_gradient": ("g x", "t = tanh(x > 20 ? x : log1p(exp(x)))", "g * (t + x * (1 - t * t) / (1 + exp(-x)))"),
+    # Results of 16 bits: the product with the reciprocal, a third of a division's time.
+    "over": ("a b", "digits() < 12 ? a * (1 / b) : a / b"),
+    # tanh(ln(1 + e)) = n / (n + 2) with n = e (e + 2), e = e^x; 1 beyond 20.
+    "mish": ("x", "e = exp(min(x, 20))", "n = e * (e + 2)", "x * over(n, n + 2)"),
+    # 1 - tanh^2 = 4 (e + 1)^2 / (n + 2)^2; the logistic function is e / (e + 1). Beyond 40 nothing is left.
+    "mish_gradient": ("g x", "e = exp(min(x, 40))", "n = e * (e + 2)", "w = 1 / (n + 2)",
+                      "g * (n * w + w * w * x * (4 * e * (e + 1)))"),
 }
