@@ -14,8 +14,8 @@ static leo_status launch(struct op_plan *plan, struct op_move_step_args *args, c
                           1 + OP_MOVE_STEP_MOST);
 }
 
-leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *steps,
-                              const uint64_t *planes, unsigned count)
+static struct op_move_step_args args_of(const struct op_move_steps *steps, const uint64_t *planes,
+                                        unsigned count)
 {
     struct op_move_step_args args = {.groups = steps->groups,
                                      .rows = (uint64_t)steps->rows,
@@ -27,7 +27,21 @@ leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *
                                      .planes = count,
                                      .bytes = steps->bytes};
     memcpy(args.plane, planes, count * sizeof(*planes));
+    return args;
+}
+
+leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *steps,
+                              const uint64_t *planes, unsigned count)
+{
+    struct op_move_step_args args = args_of(steps, planes, count);
     return launch(plan, &args, "move_split");
+}
+
+leo_status op_move_plan_join_steps(struct op_plan *plan, const struct op_move_steps *steps,
+                                   const uint64_t *planes)
+{
+    struct op_move_step_args args = args_of(steps, planes, steps->step);
+    return launch(plan, &args, "move_join");
 }
 
 // The words of a dense i64 tensor: pairs side by side.
@@ -59,12 +73,7 @@ leo_status op_move_plan_low_words(struct op_plan *plan, const struct op_tensor *
 leo_status op_move_plan_join(struct op_plan *plan, const struct op_tensor *low,
                              const struct op_tensor *high, const struct op_tensor *wide)
 {
-    struct op_move_step_args args = {.groups = wide->addr,
-                                     .plane = {low->addr, high->addr},
-                                     .rows = 1,
-                                     .count = (uint64_t)op_tensor_count(wide),
-                                     .step = 2,
-                                     .planes = 2,
-                                     .bytes = 4};
-    return launch(plan, &args, "move_join");
+    const uint64_t planes[] = {low->addr, high->addr};
+    const struct op_move_steps steps = pairs(wide);
+    return op_move_plan_join_steps(plan, &steps, planes);
 }

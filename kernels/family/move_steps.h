@@ -16,6 +16,11 @@ LEO_MUST_CHECK leo_status op_move_plan_split(struct op_plan *plan,
                                              const struct op_move_steps *steps,
                                              const uint64_t *planes, unsigned count);
 
+/** Groups of `step` planes [rows][count]; those of a split of all elements are put back by it. */
+LEO_MUST_CHECK leo_status op_move_plan_join_steps(struct op_plan *plan,
+                                                  const struct op_move_steps *steps,
+                                                  const uint64_t *planes);
+
 /** The words of a dense i64 tensor, as dense i32 tensors. */
 LEO_MUST_CHECK leo_status op_move_plan_words(struct op_plan *plan, const struct op_tensor *wide,
                                              struct op_tensor *low, struct op_tensor *high);

@@ -115,7 +115,8 @@ static bool gains_by_temps(const struct op_pointwise_work *work, bool floats)
         dense = dense && (!work->is_tensor[i] || op_tensor_is_dense(&work->tensors[i]) ||
                           repeats_one(&work->tensors[i]));
     }
-    const bool moves = op_pointwise_is_copy(work) && work->tensors[0].type == work->out.type;
+    const bool moves =
+        op_pointwise_is_copy(work) && work->is_tensor[0] && work->tensors[0].type == work->out.type;
     return !dense && !moves && op_tensor_count(&work->out) >= LEAST_TEMP &&
            op_pointwise_fits_vector(work, floats);
 }

@@ -126,7 +126,7 @@ static bool takes_steps(const struct op_pointwise_space *space)
     return space->rank <= 2 && space->dim[last] >= LEAST_STEPS && space->stride[1][last] > 1 &&
            space->stride[1][last] <= OP_MOVE_STEP_MOST &&
            (space->rank == 1 ||
-            space->stride[1][0] >= space->stride[1][last] * space->dim[last] - 1);
+            space->stride[1][0] > space->stride[1][last] * (space->dim[last] - 1));
 }
 
 static leo_status plan_steps(const struct op_pointwise_work *work,
@@ -149,9 +149,11 @@ leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
     struct op_move_args args;
     const unsigned last = space->rank - 1;
     *done = false;
-    if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 1 ||
-        space->stride[0][last] != 1) {
+    if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 1) {
         return LEO_OK;
+    }
+    if (space->stride[0][last] != 1) {
+        return op_pointwise_plan_planes(work, space, done);
     }
     memset(&args, 0, sizeof(args));
     args.out = work->out.addr;
@@ -161,8 +163,8 @@ leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
         *done = true;
         return plan_rows(work, space, &args);
     }
-    if (args.bytes != 2 && args.bytes != 4) {
-        return LEO_OK;
+    if ((args.bytes != 2 && args.bytes != 4) || space->stride[1][last] == 0) {
+        return op_pointwise_plan_planes(work, space, done);
     }
     if (takes_steps(space)) {
         *done = true;

@@ -294,11 +294,42 @@ static void plan_fill(struct wide *w)
     join(w, &made);
 }
 
-// Conversions between integers, and truth values.
+static void plan_one(struct wide *w)
+{
+    const struct words made = words_of_number(w, &w->out, 1);
+    join(w, &made);
+}
+
+// Floats without their fractions, by their magnitudes.
+static void plan_whole(struct wide *w)
+{
+    const struct op_tensor given = w->repeats ? w->work->tensors[0]
+                                              : without_repeats(&w->work->tensors[0]),
+                           in = op_chain_dense(&w->chain, given.type, &given),
+                           negative = op_chain_temp_like(&w->chain, OP_TYPE_BOOL, &in);
+    const struct words zero = words_of_one(w, 0), size = words_temp(w, &in),
+                       minus = words_temp(w, &in);
+    const struct op_scalar none = op_scalar_int(0), one = op_scalar_int(1);
+    const struct op_tensor number = op_chain_temp_like(&w->chain, OP_TYPE_F32, &in);
+    OP_CHAIN_CALL(&w->chain, "WideUpper", op_value_tensor(&in), op_value_tensor(&number));
+    op_chain_copy(&w->chain, &size.high, &number);
+    OP_CHAIN_CALL(&w->chain, "WideLower", op_value_tensor(&in), op_value_tensor(&number));
+    op_chain_copy(&w->chain, &size.low, &number);
+    OP_CHAIN_CALL(&w->chain, "LtScalar", op_value_tensor(&in), op_value_scalar(&none),
+                  op_value_tensor(&negative));
+    OP_CHAIN_CALL(&w->chain, "Sub", op_value_tensor(&zero.low), op_value_tensor(&size.low),
+                  op_value_scalar(&one), op_value_tensor(&minus.low));
+    apply(w, "WideDifferenceHigh", &zero, &size, &minus.high);
+    choose(w, &negative, &minus, &size);
+}
+
+// Conversions to and from integers, and truth values.
 static void plan_cast(struct wide *w)
 {
     const struct op_tensor *out = &w->out;
-    if (out->type == OP_TYPE_I64) {
+    if (op_type_is_float(w->work->tensors[0].type)) {
+        plan_whole(w);
+    } else if (out->type == OP_TYPE_I64) {
         const struct words made = words_of(w, "self");
         join(w, &made);
     } else if (out->type == OP_TYPE_BOOL) {
@@ -348,6 +379,7 @@ static const struct way {
     {"Maximum", plan_max, 2, false},
     {"Minimum", plan_min, 2, false},
     {"InplaceFillScalar", plan_fill, 1, false},
+    {"InplaceOne", plan_one, 0, false},
 };
 
 // By the expression, which rows share: it has the name of one of them.
@@ -389,7 +421,7 @@ static bool fits_cast(const struct op_pointwise_work *work)
     const enum op_type from = work->tensors[0].type, to = work->out.type;
     return op_pointwise_is_copy(work) &&
            ((from == OP_TYPE_I64 && (to == OP_TYPE_I32 || to == OP_TYPE_BOOL)) ||
-            (to == OP_TYPE_I64 && is_small_integer(from)));
+            (to == OP_TYPE_I64 && (is_small_integer(from) || from <= OP_TYPE_BF16)));
 }
 
 // All operands are integers of 64 bits, or narrower ones that become so; other numbers too.
@@ -397,7 +429,7 @@ static bool fits_way(const struct op_pointwise_work *work, const struct way *way
 {
     const bool chooses = way->plan == plan_where, sums = way->vars == 3 && !chooses;
     const unsigned condition = find_var(work, "condition"), alpha = find_var(work, "alpha");
-    const enum op_type common = chooses ? work->out.type : work->common;
+    const enum op_type common = chooses || way->vars == 0 ? work->out.type : work->common;
     if (common != OP_TYPE_I64 || work->out.type != (way->truth ? OP_TYPE_BOOL : OP_TYPE_I64) ||
         (sums && (work->is_tensor[alpha] || work->real[alpha] != 1))) {
         return false;
@@ -426,7 +458,8 @@ leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *do
         return LEO_OK;
     }
     struct wide w = {.chain = op_chain_begin(work->call), .work = work, .out = work->out};
-    w.repeats = all_repeat(work) && (cast || way->plan != plan_fill);
+    w.repeats = all_repeat(work) &&
+                (cast || way->vars > 1 || way->plan == plan_neg || way->plan == plan_abs);
     if (!op_tensor_is_dense(&work->out)) {
         w.out = op_chain_temp_like(&w.chain, work->out.type, &work->out);
     }

@@ -31,6 +31,38 @@ class Index(common.Case):
                 self.check(f"scatter {shape} {dim} {dtype}", lambda a, i: a.scatter(dim, i, 3), x, index)
                 self.check(f"in place {shape} {dim} {dtype}", lambda a, i: a.clone().scatter_(dim, i, 2), x, index)
 
+    def test_planes(self):
+        """Every so many elements of rows, read and written, and other orders of dimensions, of all sizes of elements."""
+        types = [torch.float32, torch.float16, torch.int64, torch.int32, torch.int16, torch.uint8, torch.bool]
+        for dtype in types:
+            wide = torch.randint(-2**62, 2**62, (70, 203)) if dtype == torch.int64 else torch.randn(70, 203) * 90
+            x = wide > 0 if dtype == torch.bool else wide.to(dtype)
+            for step, end in ((2, None), (3, -1), (5, -3), (8, None)):
+                def put(a, values):
+                    a = a.clone()
+                    a[:, 1:end:step] = values[:, 1:end:step]
+                    a[::2, :end:step] = 1
+                    a.view(-1)[3::step] = a.view(-1)[:a.view(-1)[3::step].numel()].clone()
+                    return a
+                self.check(f"every {step} {dtype}", lambda a: (a[:, 1:end:step].contiguous(), a.view(-1)[::step].clone()), x, tol=0)
+                self.check(f"put every {step} {dtype}", put, x, x.flip(0), tol=0)
+            for order in ((1, 0, 2), (2, 1, 0), (0, 2, 1)):
+                self.check(f"turned {order} {dtype}", lambda a: a.view(14, 5, 203).permute(order).contiguous(), x, tol=0)
+            self.check(f"repeated {dtype}", lambda a: (a[:, :1].expand(70, 203).contiguous(), a[0, :1].expand(70, 203).contiguous(),
+                                                       a[:, 2:3].expand(-1, 90).t().contiguous()), x, tol=0)
+        self.check("ones", lambda a: torch.ones_like(a), torch.zeros(20003, dtype=torch.int64), tol=0)
+        numbers = torch.cat([torch.randn(18000) * 10.0**torch.randint(-3, 19, (18000,)), torch.tensor(
+            [0.0, -0.0, 0.99999, -0.5, 2.0**24, 2.0**31, 2.0**31 - 128, -2.0**32, 2.0**32 - 256, 2.0**63 - 2.0**39, -2.0**63])])
+        for dtype in (torch.float32, torch.float16):
+            x = numbers.to(dtype)
+            self.check(f"long {dtype}", lambda a: a.long(), x[x.float().abs() < 9.2e18], tol=0)
+
+    def test_conversions_that_do_not_fit(self):
+        x = torch.tensor([float("inf"), -float("inf"), float("nan"), 1e30, -1e30] * 4000)
+        want = torch.tensor([2**63 - 1, -2**63, 0, 2**63 - 1, -2**63] * 4000)
+        self.assertTrue(torch.equal(x.to(common.DEVICE).long().cpu(), want))
+        self.assertTrue(torch.equal(x[:5].to(common.DEVICE).long().cpu(), want[:5]))
+
     def test_join(self):
         for name, function in {
             "cat": lambda a: torch.cat([a, 2 * a, a], 1), "cat turned": lambda a: torch.cat([a.transpose(0, 2)] * 2, 0),
