@@ -42,7 +42,7 @@ static bool copy_pays(const struct op_gemm_product *p, const struct op_tensor *t
     args.batch_dim[0] = (uint32_t)op_least(matrices, MATRICES_MOST);
     args.batch_dim[1] = args.batch_dim[2] = 1;
     const struct op_chip *chip = op_chip_find(caps);
-    const int64_t tiles = op_matmul_tiling(chip, caps, p->unit, &args),
+    const int64_t tiles = op_matmul_tiling(p->plan, p->unit, &args),
                   of_tile = left ? args.tile_m : args.tile_n,
                   loads = along_k ? of_tile * op_parts(p->k, args.k_chunk) : p->k,
                   copy = COPY_CYCLES + op_parts(rows, cores) * COPY_ROW_CYCLES +
@@ -128,7 +128,7 @@ static leo_status launch(const struct op_gemm_product *p, const struct op_gemm *
         args.out_batch[i] = there ? (uint64_t)p->out.batch[i] * op_type_bytes(out_type) : 0;
     }
     const struct leo_caps *caps = op_plan_caps(p->plan);
-    const uint32_t tiles = op_matmul_tiling(op_chip_find(caps), caps, p->unit, &args);
+    const uint32_t tiles = op_matmul_tiling(p->plan, p->unit, &args);
     pass_l2(p, &args);
     const uint32_t blocks = tiles < caps->cube_cores ? tiles : caps->cube_cores;
     return op_plan_launch(p->plan, p->unit == 4 ? "gemm_f32" : "gemm", "op_matmul", blocks, &args,

@@ -19,7 +19,10 @@ enum {
                           but with that tiles get so large that cores idle (896^3 on the 910A
                           takes 41 % longer) */
     MEAN_PART = 96,    // the same on average
-    ROUNDS_MOST = 4,   /* [A] tiles a core: with more, a last round that is not full costs little */
+    BLOCK = 32,
+    SLAB = 64,           /* columns that leave at a time, 910A */
+    ODD_ROW_CYCLES = 25, /* gm_small_interval, and the scalar unit's */
+    ROUNDS_MOST = 4, /* [A] tiles a core: with more, a last round that is not full costs little */
 };
 
 static uint32_t up16(uint32_t n)
@@ -51,16 +54,31 @@ static uint64_t row_bytes(const struct op_chip *chip, uint64_t bytes, uint64_t p
     return bytes + PART_OF_LINE;
 }
 
-/* Cycles of the busiest core: the larger of multiplying and loading, tile after tile. */
-static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
-                         const struct op_matmul_args *args, uint32_t unit, uint32_t tile_m,
-                         uint32_t tile_n)
+/* What is looked at, and the best of it so far. */
+struct choice {
+    const struct op_chip *chip;
+    uint32_t cores, spread, unit;
+    struct op_matmul_args *args;
+    uint64_t cycles;
+};
+
+/* The coupled core moves rows one by one that do not begin with a block of 32 bytes. */
+static uint64_t odd_rows(const struct op_chip *chip, uint64_t rows, uint64_t pitch)
 {
-    const uint64_t matrices =
-        (uint64_t)args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2];
-    const uint64_t rounds =
-        parts(matrices * parts(args->m, tile_m) * parts(args->n, tile_n), cores);
-    const uint64_t k = up16(args->k);
+    return chip->arch == 1001 && pitch % BLOCK ? rows * ODD_ROW_CYCLES : 0;
+}
+
+/* Cycles until the last core is done: the larger of multiplying and loading, tile after tile. Cores
+ * begin one after the other; those with a tile more than others are the first. */
+static uint64_t estimate(const struct choice *choice, uint32_t tile_m, uint32_t tile_n)
+{
+    const struct op_chip *chip = choice->chip;
+    const struct op_matmul_args *args = choice->args;
+    const uint32_t unit = choice->unit, cores = choice->cores;
+    const uint64_t tiles = (uint64_t)args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2] *
+                           parts(args->m, tile_m) * parts(args->n, tile_n);
+    const uint64_t rounds = parts(tiles, cores), busiest = tiles - (rounds - 1) * cores,
+                   k = up16(args->k);
     const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
     const bool by_k_a = !(args->flags & OP_MATMUL_TRANSPOSE_A),
                by_k_b = args->flags & OP_MATMUL_TRANSPOSE_B; // else its rows are the tile's
@@ -69,8 +87,16 @@ static uint64_t estimate(const struct op_chip *chip, uint32_t cores,
                    b = by_k_b ? tile_n * unit
                               : row_bytes(chip, tile_n * unit, args->b_pitch * unit);
     const uint64_t load = (a + b) * k / chip->matmul_read_rate;
-    return rounds * ((multiply > load ? multiply : load) +
-                     tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES);
+    const uint64_t out_unit = args->flags & (OP_MATMUL_OUT_F16 | OP_MATMUL_OUT_BF16) ? 2 : 4,
+                   odd =
+                       odd_rows(chip, by_k_a ? tile_m : k, args->a_pitch * unit) +
+                       odd_rows(chip, by_k_b ? tile_n : k, args->b_pitch * unit) +
+                       odd_rows(chip, 2 * tile_m * parts(tile_n, SLAB), args->out_pitch * out_unit);
+    const uint64_t tile = (multiply > load ? multiply : load) + odd +
+                          tile_m * (uint64_t)tile_n * 4 / STORE_BYTES_A_CYCLE + TILE_CYCLES;
+    const uint64_t late = (busiest - 1) * choice->spread,
+                   last = rounds > 1 ? (cores - 1) * (uint64_t)choice->spread : 0;
+    return rounds * tile + (late + tile > last ? late : last - tile);
 }
 
 /* The next smaller tile to look at. */
@@ -79,17 +105,9 @@ static uint32_t smaller(uint32_t tile)
     return tile > 64 ? up16(tile / 2) : tile - 16;
 }
 
-/* What is looked at, and the best of it so far. */
-struct choice {
-    const struct op_chip *chip;
-    uint32_t cores, unit;
-    struct op_matmul_args *args;
-    uint64_t cycles;
-};
-
 static void look_at(struct choice *choice, uint32_t m, uint32_t n)
 {
-    const uint64_t cycles = estimate(choice->chip, choice->cores, choice->args, choice->unit, m, n);
+    const uint64_t cycles = estimate(choice, m, n);
     if (cycles < choice->cycles) { // of equals the larger tile: fewer instructions
         choice->cycles = cycles;
         choice->args->tile_m = m;
@@ -129,10 +147,11 @@ static void set_pieces(uint32_t cores, struct op_matmul_args *args)
     args->pieces_b = least((uint32_t)(high < rows ? high : rows), PIECES_MOST);
 }
 
-uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_caps *caps, uint32_t unit,
-                          struct op_matmul_args *args)
+uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_matmul_args *args)
 {
-    struct choice choice = {chip, caps->cube_cores, unit, args, UINT64_MAX};
+    const struct op_chip *chip = op_chip_find(op_plan_caps(plan));
+    const uint32_t cores = op_plan_cube_cores(plan);
+    struct choice choice = {chip, cores, op_plan_block_spread(plan), unit, args, UINT64_MAX};
     for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {
         for (uint32_t n = least(up16(args->n), chip->matmul_tile_n); n > 0; n = smaller(n)) {
             look_at(&choice, m, n);
@@ -148,7 +167,7 @@ uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_caps *cap
     args->k_chunk = least(least(deep, chip->matmul_k_most), k) / args->k_step * args->k_step;
     args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
     args->band = chip->matmul_band;
-    set_pieces(caps->cube_cores, args);
+    set_pieces(cores, args);
     args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * unit;
     return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n)) *
            args->batch_dim[0] * args->batch_dim[1] * args->batch_dim[2];

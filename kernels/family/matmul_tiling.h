@@ -4,8 +4,8 @@
 
 #include "../chip/chip.h"
 #include "../device/args.h"
+#include "family.h"
 
 /** Fills tile_m, tile_n, k_chunk, k_step and l1_half for args' m, n, k, batch and elements of
  * `unit` bytes. Returns the number of tiles. */
-uint32_t op_matmul_tiling(const struct op_chip *chip, const struct leo_caps *caps, uint32_t unit,
-                          struct op_matmul_args *args);
+uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_matmul_args *args);
