@@ -163,12 +163,13 @@ OP_INLINE void end_flags(void)
     op_flush();
 }
 
-/* Transposition takes whole 16 x 16 blocks: what a piece leaves of them must hold something. */
-OP_INLINE void clear_inputs(void)
+/* Transposition takes whole 16 x 16 blocks: what a piece leaves of them must hold something.
+ * A single piece uses the first slot alone. */
+OP_INLINE void clear_inputs(uint64_t pieces)
 {
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
-    for (uint32_t at = 0; at < 2 * OP_MOVE_SLOT; at += OP_MOVE_SLOT) {
+    for (uint32_t at = 0; at < (pieces > 1 ? 2 : 1) * OP_MOVE_SLOT; at += OP_MOVE_SLOT) {
         vector_dup(op_ub_f32(at), 0.0f, OP_MOVE_SLOT / 256, 1, 1, 8, 8);
     }
     set_flag(PIPE_V, PIPE_MTE2, 0);
@@ -207,7 +208,7 @@ __global__ __vector__ void move_transpose(struct op_move_args args)
     const uint32_t in_pitch = t->tile_columns * t->bytes, out_pitch = t->tile_rows * t->bytes;
     uint32_t parity = 0;
     if (t->rows % 16 || t->columns % 16) {
-        clear_inputs();
+        clear_inputs(t->per_block);
     }
     begin_flags();
     for (uint64_t i = begin; i < end; i++, parity ^= 1) {
@@ -274,7 +275,7 @@ OP_INLINE struct step_piece find_step_piece(const struct op_move_step_args *t, u
 OP_INLINE void clear_step_inputs(const struct op_move_step_args *t)
 {
     if (t->count % OP_MOVE_STEP_TILE) {
-        clear_inputs();
+        clear_inputs(t->per_block);
     }
 }
 

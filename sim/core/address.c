@@ -4,6 +4,8 @@
 #include "../memory/space.h"
 #include "core.h"
 
+#include <string.h>
+
 bool sim_core_fault(struct sim_core *core, enum leo_fault code, enum leo_mem_space space,
                     uint64_t addr, uint64_t bytes)
 {
@@ -46,6 +48,16 @@ static bool fits(uint64_t addr, uint64_t bytes, uint64_t base, uint64_t end)
     return addr >= base && addr <= end && bytes <= end - addr;
 }
 
+/* A stack is cleared as the block goes down it: most use a small part. */
+static void clear_stack(struct sim_core *core, uint64_t addr)
+{
+    enum { STEP = 1024 }; // the frames of most kernels
+    const uint64_t down = addr & ~(uint64_t)(STEP - 1),
+                   from = down > core->stack_end ? down : core->stack_end;
+    memset(core->private_window + (from - LEO_MAP_PRIVATE), 0, core->stack_clear - from);
+    core->stack_clear = from;
+}
+
 /* The part of the image window or the private window that holds the range; false = neither. */
 static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
                          struct sim_region *region)
@@ -71,13 +83,16 @@ static bool find_private(struct sim_core *core, uint64_t addr, uint64_t bytes,
         return true;
     }
     if (fits(addr, bytes, core->stack_end, core->private_end)) {
-        *region =
-            (struct sim_region){.base = core->stack_end,
-                                .bytes = core->private_end - core->stack_end,
-                                .host = core->private_window + (core->stack_end - LEO_MAP_PRIVATE),
-                                .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
-                                .load_cycles = (float)config->scalar_load_private,
-                                .store_cycles = (float)config->scalar_load_private};
+        if (addr < core->stack_clear) {
+            clear_stack(core, addr);
+        }
+        *region = (struct sim_region){.base = core->stack_clear,
+                                      .bytes = core->private_end - core->stack_clear,
+                                      .host = core->private_window +
+                                              (core->stack_clear - LEO_MAP_PRIVATE),
+                                      .access = SIM_ACCESS_READ | SIM_ACCESS_WRITE,
+                                      .load_cycles = (float)config->scalar_load_private,
+                                      .store_cycles = (float)config->scalar_load_private};
         return true;
     }
     return false;

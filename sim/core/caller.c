@@ -107,6 +107,8 @@ uint32_t sim_core_caller(const struct sim_core *core, uint64_t pc)
         return (uint32_t)(core->scalar.x[RA] - LEO_MAP_IMAGE);
     }
     uint64_t at = (core->scalar.x[SP] + sizeof(uint64_t) - 1) & ~(uint64_t)(sizeof(uint64_t) - 1);
+    // What is not cleared yet is zero to the block.
+    at = at >= core->stack_end && at < core->stack_clear ? core->stack_clear : at;
     for (; at >= core->stack_end && at < core->private_end; at += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, core->private_window + (at - LEO_MAP_PRIVATE), sizeof(value));

@@ -115,9 +115,10 @@ struct sim_core {
     uint64_t image_read_only, image_bytes;   /**< sizes: shared part; everything with .bss */
     uint8_t *image_private, *private_window; /**< private copy of the writable part; 0x30000000 */
     uint64_t stack_end,
-        private_end; /**< core addresses: lowest of the stack, end of the arguments */
-    uint64_t entry;  /**< link address the block began at */
-    bool wrote_text; /**< wrote where an image lies */
+        private_end;      /**< core addresses: lowest of the stack, end of the arguments */
+    uint64_t stack_clear; /**< the block has cleared its stack from here up (address.c) */
+    uint64_t entry;       /**< link address the block began at */
+    bool wrote_text;      /**< wrote where an image lies */
     /* Flags (flags.c), by source and destination pipe. */
     uint8_t flag_set[LEO_PIPE_COUNT][LEO_PIPE_COUNT];
     struct sim_cross cross;

@@ -60,6 +60,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, private_window),
     SECTION(GIVEN, stack_end),
     SECTION(GIVEN, private_end),
+    SECTION(GIVEN, stack_clear),
     SECTION(GIVEN, entry),
     SECTION(BLOCK, wrote_text),
     SECTION(BLOCK, flag_set),

@@ -182,10 +182,10 @@ static void prepare_memory(struct sim_scheduler *scheduler, const struct sim_str
     core->image_bytes = desc->rw_offset + desc->rw_bytes + desc->bss_bytes;
     core->stack_end = args_addr - desc->stack_bytes;
     core->private_end = LEO_MAP_PRIVATE_END;
+    core->stack_clear = args_addr;
     core->scalar.text = stream->kernel.image->decoded;
     memcpy(core->image_private, core->image + desc->rw_offset, desc->rw_bytes);
     memset(core->image_private + desc->rw_bytes, 0, desc->bss_bytes);
-    memset(core->private_window + (core->stack_end - LEO_MAP_PRIVATE), 0, desc->stack_bytes);
     if (args_bytes) {
         memcpy(core->private_window + (args_addr - LEO_MAP_PRIVATE), stream->args, args_bytes);
     }

@@ -109,6 +109,53 @@ static void arguments_follow_the_calling_convention(void)
     rig_close(&rig);
 }
 
+/* HW-CHIP-41: a block's stack is zero, whatever the block before left there and in whatever order
+ * it is read. */
+static void stacks_begin_as_zero(void)
+{
+    struct rig rig;
+    rig_open(&rig, "ascend910a", NULL, 1);
+    struct {
+        struct leo_image_desc desc;
+        uint32_t words[24];
+    } image = {.desc = {.magic = LEO_IMAGE_MAGIC,
+                        .bytes = sizeof(image.words),
+                        .rw_offset = sizeof(image.words),
+                        .stack_bytes = 8192,
+                        .text_bytes = sizeof(image.words)}};
+    const uint32_t words[] = {
+        rv_csrr(T0, LEO_CSR_BLOCK_IDX),
+        rv_slli(T0, T0, 3),
+        rv_add(A0, A0, T0),
+        rv_addi(A2, SP, -2000),
+        rv_addi(A3, A2, -2000),
+        rv_addi(A4, A3, -2000),
+        // The top, the lowest, what is in between.
+        rv_ld(T0, SP, -8),
+        rv_ld(T1, A4, 0),
+        rv_add(T0, T0, T1),
+        rv_ld(T1, A3, 0),
+        rv_add(T0, T0, T1),
+        rv_ld(T1, A2, 0),
+        rv_add(T0, T0, T1),
+        rv_sd(T0, A0, 0),
+        rv_sd(A1, SP, -8),
+        rv_sd(A1, A2, 0),
+        rv_sd(A1, A3, 0),
+        rv_sd(A1, A4, 0),
+        rv_ret(),
+    };
+    memcpy(image.words, words, sizeof(words));
+    rig_write(&rig, IMAGE, &image, sizeof(image));
+    uint64_t slots[] = {RIG_GM, 1}, out[100];
+    CU_ASSERT_EQUAL(rig_run(&rig, AICORE, IMAGE, 100, slots, 2, NULL), 0);
+    rig_read(&rig, RIG_GM, out, sizeof(out));
+    for (unsigned i = 0; i < 100; i++) {
+        CU_ASSERT_EQUAL(out[i], 0);
+    }
+    rig_close(&rig);
+}
+
 /* HW-CHIP-23: each block has its own copy of what an image can write. */
 static void writable_data_is_private_to_a_block(void)
 {
@@ -598,6 +645,7 @@ static const struct leo_test tests[] = {
     {"kernel_runs_on_all_blocks", kernel_runs_on_all_blocks},
     {"split_cores_know_their_place", split_cores_know_their_place},
     {"arguments_follow_the_calling_convention", arguments_follow_the_calling_convention},
+    {"stacks_begin_as_zero", stacks_begin_as_zero},
     {"writable_data_is_private_to_a_block", writable_data_is_private_to_a_block},
     {"rewritten_image_runs_anew", rewritten_image_runs_anew},
     {"rings_wrap", rings_wrap},
