@@ -117,7 +117,10 @@ leo_status op_pointwise_plan_padded(const struct op_call *call,
     return plan_transposition(&work, &space, &args, 1);
 }
 
-enum { LEAST_STEPS = 32 }; // [A] elements of a row: a tile costs as much as so many one by one
+enum {
+    LEAST_STEPS = 32,   // [A] elements of a row: a tile costs as much as so many one by one
+    LEAST_GROUPS = 512, // [A] in short rows, for which there are two steps more
+};
 
 // Every so many elements of rows.
 static bool takes_steps(const struct op_pointwise_space *space)
@@ -141,6 +144,49 @@ static leo_status plan_steps(const struct op_pointwise_work *work,
                                         .step = (uint32_t)space->stride[1][last],
                                         .bytes = op_type_bytes(work->out.type)};
     return op_move_plan_split(work->call->plan, &steps, &work->out.addr, 1);
+}
+
+// Every so many elements of rows that are short, or do not follow each other evenly: the output is
+// dense.
+static bool takes_groups(const struct op_pointwise_work *work,
+                         const struct op_pointwise_space *space)
+{
+    const int64_t step = space->stride[1][space->rank - 1];
+    return op_tensor_is_dense(&work->out) && op_tensor_count(&work->out) >= LEAST_GROUPS &&
+           space->rank > 1 && step > 1 && step <= OP_MOVE_STEP_MOST;
+}
+
+// The rows are copied to memory where they are whole groups, and so one row of groups.
+static leo_status plan_groups(const struct op_pointwise_work *work,
+                              const struct op_pointwise_space *space)
+{
+    struct op_plan *plan = work->call->plan;
+    const unsigned last = space->rank - 1;
+    const int64_t step = space->stride[1][last];
+    struct op_tensor rows = {.addr = work->tensors[0].addr,
+                             .type = work->out.type,
+                             .rank = space->rank},
+                     groups, first;
+    memcpy(rows.dim, space->dim, space->rank * sizeof(*rows.dim));
+    memcpy(rows.stride, space->stride[1], space->rank * sizeof(*rows.stride));
+    rows.stride[last] = 1;
+    rows.dim[last] = space->dim[last] * step;
+    leo_status status = op_plan_temp(plan, rows.type, rows.rank, rows.dim, &groups);
+    if (status == LEO_OK) { // what is not taken of the last group of a row may be no memory of it
+        status = op_plan_fill(plan, groups.addr, 0, op_tensor_extent(&groups));
+    }
+    rows.dim[last] -= step - 1;
+    first = groups;
+    first.dim[last] = rows.dim[last];
+    if (status == LEO_OK) {
+        status = op_plan_copy(plan, &first, &rows);
+    }
+    const struct op_move_steps steps = {.groups = groups.addr,
+                                        .rows = 1,
+                                        .count = op_tensor_count(&work->out),
+                                        .step = (uint32_t)step,
+                                        .bytes = op_type_bytes(work->out.type)};
+    return status == LEO_OK ? op_move_plan_split(plan, &steps, &work->out.addr, 1) : status;
 }
 
 leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
@@ -175,6 +221,10 @@ leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
             *done = true;
             return plan_transposition(work, space, &args, d);
         }
+    }
+    if (takes_groups(work, space)) {
+        *done = true;
+        return plan_groups(work, space);
     }
     return LEO_OK;
 }

@@ -63,6 +63,15 @@ class Index(common.Case):
         self.assertTrue(torch.equal(x.to(common.DEVICE).long().cpu(), want))
         self.assertTrue(torch.equal(x[:5].to(common.DEVICE).long().cpu(), want[:5]))
 
+    def test_steps(self):
+        """Every so many elements of rows: short ones, odd ones, rows that do not follow each other evenly, up to eight apart."""
+        for dtype in (torch.float32, torch.float16, torch.int32, torch.int64):
+            x = torch.randint(-500, 500, (6, 7, 33, 61)).to(dtype)
+            for name, view in {"two": lambda a: a[:, :, ::2, ::2], "three": lambda a: a[..., 1::3], "last of a row": lambda a: a[..., ::4],
+                               "two of some": lambda a: a[1:5, ::3, 2:30, 1::2], "eight": lambda a: a[:, :, :, 5::8]}.items():
+                self.check(f"steps {name} {dtype}", lambda a, view=view: view(a).contiguous(), x)
+                self.check(f"sums of steps {name} {dtype}", lambda a, view=view: view(a) + view(a), x)
+
     def test_join(self):
         for name, function in {
             "cat": lambda a: torch.cat([a, 2 * a, a], 1), "cat turned": lambda a: torch.cat([a.transpose(0, 2)] * 2, 0),
