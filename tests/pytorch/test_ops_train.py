@@ -26,7 +26,7 @@ class Train(common.Case):
             results = []
             for device in ("cpu", DEVICE):
                 common.seed(1)
-                params = [torch.randn(shape).to(device).requires_grad_() for shape in ((8, 6), (8,), (3, 8), (130,))]
+                params = [torch.randn(shape).to(device).requires_grad_() for shape in ((8, 6), (8,), (), (3, 8), (130,))]
                 optimizer = make(params)
                 for _ in range(4):
                     for p in params:
