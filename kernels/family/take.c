@@ -154,18 +154,21 @@ static leo_status plan_copy(const struct op_call *call)
 
 static leo_status plan_masked(const struct op_call *call)
 {
-    const struct op_tensor *self = op_call_tensor(call, "selfRef"),
-                           *source = op_call_tensor(call, "source");
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *self, *source = op_call_tensor(call, "source");
     struct op_tensor mask;
+    leo_status status = begin_with_self(&chain, &self);
+    if (status != LEO_OK) {
+        return status;
+    }
     if (!op_tensor_broadcast(op_call_tensor(call, "mask"), self->rank, self->dim, &mask)) {
         return op_call_fail(call, LEO_ERR_SHAPE, "mask of shape %s does not broadcast to %s",
                             op_tensor_shape_text(op_call_tensor(call, "mask")).text,
                             op_tensor_shape_text(self).text);
     }
     if (op_tensor_count(self) == 0 || op_tensor_count(source) == 0) {
-        return LEO_OK;
+        return chain.status;
     }
-    struct op_chain chain = op_chain_begin(call);
     const struct op_tensor ones = op_chain_temp_like(&chain, OP_TYPE_I64, self),
                            set = as_list(&ones),
                            flag = op_chain_temp_like(&chain, OP_TYPE_BOOL, self),

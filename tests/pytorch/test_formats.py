@@ -116,6 +116,18 @@ class Formats(common.Case):
                      lambda t: torch.as_strided(t, (3, 4), (7, 2), 5), lambda t: t.diagonal(0, 2, 3)):
             self.expect_close(part(whole).clone(), part(whole.cpu()), rtol=0, atol=0, what="part")
 
+    def test_operators_by_name(self):
+        # With a tensor in fractals torch_npu calls these by type name.
+        x, y = torch.randn(17, 20), torch.rand(17, 20) + 0.5
+        index, mask, source = torch.tensor([3, 0, 11]), torch.rand(17, 20) > 0.4, torch.randn(400)
+        for name, function in {
+                "cummax": lambda t, o, i, m, s: t.cummax(1)[0], "cummin": lambda t, o, i, m, s: t.cummin(0)[0],
+                "xlogy": lambda t, o, i, m, s: torch.xlogy(t, o), "fill": lambda t, o, i, m, s: t.index_fill(1, i, 0.5),
+                "masked_scatter": lambda t, o, i, m, s: t.masked_scatter(m, s)}.items():
+            fractals = torch_npu.npu_format_cast(x.to(common.DEVICE), 29)
+            got = function(fractals, *(tensor.to(common.DEVICE) for tensor in (y, index, mask, source)))
+            self.expect_close(got, function(x, y, index, mask, source), rtol=1e-5, atol=1e-6, what=name)
+
     def test_clipped_gradients_and_positions(self):
         convolution, x = nn.Conv2d(3, 20, 3), torch.randn(2, 3, 9, 9)
         want = copy.deepcopy(convolution)
