@@ -49,7 +49,7 @@ enum op_expr_code {
     OP_EXPR_TO_FLOAT, /**< the number of the word whose bits a has */
     OP_EXPR_FMA,      /**< a * b + c, rounded once */
     OP_EXPR_RESCUE,   /**< mask a ? b : enum op_rescue e of c (and d) */
-    OP_EXPR_DIGITS,   /**< binary digits of the result's type, known at planning time */
+    OP_EXPR_DIGITS,   /**< the most binary digits of a tensor, known at planning time */
 };
 
 struct op_expr_insn {

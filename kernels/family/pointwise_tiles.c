@@ -102,10 +102,19 @@ static bool chooses(const struct op_expr_insn *insn, const struct op_folded *fol
            (insn->code == OP_EXPR_RESCUE && a->known && a->number != 0);
 }
 
-// What results of functions need not be more exact than.
 static float digits_of(enum op_type type)
 {
     return type == OP_TYPE_F16 ? 11 : type == OP_TYPE_BF16 ? 8 : 24;
+}
+
+// The most that any tensor has: formulas for few digits count on their operands' range, too.
+static float most_digits(const struct op_pointwise_work *work)
+{
+    float most = digits_of(work->out.type);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        most = work->is_tensor[i] ? fmaxf(most, digits_of(work->tensors[i].type)) : most;
+    }
+    return most;
 }
 
 // Numbers of numbers: the parameters of a call often decide between formulas.
@@ -125,7 +134,7 @@ static void fold(const struct op_pointwise_work *work, const struct op_expr *exp
         if (insn->code == OP_EXPR_CONST) {
             *d = (struct op_folded){.known = true, .number = expression->numbers[insn->a]};
         } else if (insn->code == OP_EXPR_DIGITS) {
-            *d = (struct op_folded){.known = true, .number = digits_of(work->out.type)};
+            *d = (struct op_folded){.known = true, .number = most_digits(work)};
         } else if (chooses(insn, folded)) {
             *d = a->number != 0 ? *b : folded[insn->c];
         } else if (folds(insn->code) && a->known && (operands_of(insn) == 1 || b->known)) {

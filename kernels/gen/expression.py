@@ -16,7 +16,7 @@ BITS = {"&": "AND", "|": "OR", "^": "XOR"}
 ARITHMETIC = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
 UNARY = {"abs": "ABS", "exp": "EXP", "log": "LN", "sqrt": "SQRT"}
 # signed(a, b): a, which is not negative, with the sign of b. bits(a, b), join(a, b): AND and OR of the bits of floats.
-# digits(): binary digits of the result's type, 24, 11 or 8, known at planning time.
+# digits(): the most binary digits of operands and result, 24, 11 or 8, known at planning time.
 # to_word, to_float: a float's number as a word of 32 bits, and back. fma(a, b, c) = a * b + c, rounded once.
 FLOATS = {"signed": "SIGNED", "bits": "BITS_AND", "join": "BITS_OR", "to_word": "TO_WORD", "to_float": "TO_FLOAT", "fma": "FMA"}
 PAIRS = {"max": "MAX", "min": "MIN"}

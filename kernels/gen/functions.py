@@ -21,10 +21,10 @@ def polynomial(variable, coefficients):
     return text
 
 
-# sin(r)/r and cos(r) for r * r = s up to (pi / 4)^2.
+# sin(r) / r and cos(r) for r * r = s up to (pi / 4)^2.
 SIN = f"r + r * s * {polynomial('s', (-0.1666666664, 0.008333329267, -0.0001983929612, 2.717939826e-06))}"
 COS = f"1 - 0.5 * s + s * s * {polynomial('s', (0.04166664627, -0.001388733706, 2.443484418e-05))}"
-# x = k pi / 2 + r, k a whole number; q = k modulo 4, in -2 .. 2. The product with each part of pi / 2 is rounded once.
+# tan: x = k pi / 2 + r, k a whole number; q = k modulo 4, in -2 .. 2. The product with each part of pi / 2 is rounded once.
 QUADRANT = (
     "k = rint(x * 0.6366197723675814)",
     "r = fma(-k, -1.7151245100058819e-15, fma(-k, -4.371138828673793e-08, fma(-k, 1.5707963705062866, x)))",
@@ -33,6 +33,16 @@ QUADRANT = (
     "sine = " + SIN,
     "cosine = " + COS,
     "odd = abs(q) == 1 ? 1 : 0",
+)
+# x = k pi + r, k a whole number; odd: 1 if k is odd, else 0. For cos k is odd by a half. The first product with a part of pi is
+# exact. sin(r) / r for r up to pi / 2.
+TURN = (
+    "minus = -k",
+    "r = fma(minus, -3.552713678800501e-15, fma(minus, -8.742277657347586e-08, fma(minus, 3.1415927410125732, x)))",
+    "s = r * r",
+    f"sine = r + r * s * {polynomial('s', (-0.1666666663, 0.008333331099, -0.0001984086697, 2.752531945e-06, -2.388773896e-08))}",
+    "q = n - 2 * (n * 0.5 + 12582912 - 12582912)",
+    "v = sine * (1 - 2 * q * q)",
 )
 # 2^k of a whole number k in -252 .. 254, in two factors: results below the normal numbers are rounded once.
 SCALE = (
@@ -56,28 +66,32 @@ EXPANDED = {
     "isinf": ("x", "abs(x) == inf()"),
     "isfinite": ("x", "abs(x) < inf()"),
     "signbit": ("x", "signed(1, x) < 0"),
-    "rint": ("x", "abs(x) < 8388608 ? signed(abs(x) + 8388608 - 8388608, x) : x"),
+    "rint": ("x", "digits() == 11 ? signed(abs(x) + 8388608 - 8388608, x) : abs(x) < 8388608 ? signed(abs(x) + 8388608 - 8388608, x) : x"),
     "floor": ("x", "near = rint(x)", "near > x ? near - 1 : near"),
     "ceil": ("x", "-floor(-x)"),
-    "trunc": ("x", "signed(abs(floor(abs(x))), x)"),
+    "trunc": ("x", "a = abs(x)", "near = a + 8388608 - 8388608",
+              "digits() == 11 ? signed(near > a ? near - 1 : near, x) : signed(abs(floor(a)), x)"),
     # What rounding took from the sum (from e^x) is made up for by the quotient of what came of it.
     "log1p": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x * (1 - 0.5 * x) : log(1 + x)) : "
                    "1 + x == 1 ? x : abs(x) < 100000000 ? log(1 + x) * (x / (1 + x - 1)) : log(x)"),
     "expm1": ("x", "digits() < 12 ? (abs(x) < 0.0078125 ? x * (1 + 0.5 * x) : exp(x) - 1) : exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
     "tanh": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x : 1 - 2 * (1 / (exp(2 * x) + 1))) : abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
                   "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
-    "exp2": ("x", "y = min(max(x, -252), 254)", "k = rint(y)", *SCALE, f"exp((y - k) * {LN2}) * scale1 * scale2"),
-    "log2": ("x", *PARTS, f"x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
-    "log10": ("x", *PARTS, "x > 0 && x < inf() ? e * 0.30102539 + (e * 4.6056642e-06 + log(m) * 0.4342944819032518) : log(x)"),
-    "sin": ("x", *QUADRANT, "v = odd ? cosine : sine",
-            "rescue_sin(abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : abs(q - 0.5) > 1 ? -v : v, x)"),
-    "cos": ("x", *QUADRANT, "v = odd ? sine : cosine", "rescue_cos(abs(x) < 65536 || x - x != 0, abs(q + 0.5) > 1 ? -v : v, x)"),
+    "exp2": ("x", "y = min(max(x, -252), 254)", "k = rint(y)", *SCALE,
+             f"digits() == 11 ? exp(x * {LN2}) : exp((y - k) * {LN2}) * scale1 * scale2"),
+    "log2": ("x", *PARTS, f"digits() == 11 ? log(x) * {LOG2E} : x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
+    "log10": ("x", *PARTS, "digits() == 11 ? log(x) * 0.4342944819032518 : x > 0 && x < inf() ? e * 0.30102539 + (e * 4.6056642e-06 + log(m) * 0.4342944819032518) : log(x)"),
+    "sin": ("x", "n = x * 0.3183098861837907 + 12582912 - 12582912", "k = n", *TURN,
+            "rescue_sin(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : v, x)"),
+    "cos": ("x", "n = x * 0.3183098861837907 + 0.5 + 12582912 - 12582912", "k = n - 0.5", *TURN,
+            "rescue_cos(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? 1 : v, x)"),
     "tan": ("x", *QUADRANT, "v = odd ? -cosine / sine : sine / cosine",
             "rescue_tan(abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : v, x)"),
-    "sinh": ("x", "a = abs(x)", "s = x * x", "h = exp(a * 0.5)",
-             f"a < 1 ? x + x * s * {polynomial('s', (0.1666666649, 0.008333350598, 0.0001983606625, 2.81743965e-06))} : "
+    "sinh": ("x", "a = abs(x)", "s = x * x", "h = exp(a * 0.5)", "e = exp(x)",
+             "small = a < 0.125 ? x + x * s * 0.16666666666666666 : 0.5 * (e - 1 / e)",
+             f"digits() == 11 ? small : a < 1 ? x + x * s * {polynomial('s', (0.1666666649, 0.008333350598, 0.0001983606625, 2.81743965e-06))} : "
              "signed(abs(h * 0.5 * h - 0.5 / h / h), x)"),
-    "cosh": ("x", "h = exp(abs(x) * 0.5)", "h * 0.5 * h + 0.5 / h / h"),
+    "cosh": ("x", "h = exp(abs(x) * 0.5)", "e = exp(x)", "digits() == 11 ? 0.5 * (e + 1 / e) : h * 0.5 * h + 0.5 / h / h"),
     # Of s = x^2 up to 1/4.
     "asin_part": ("s", polynomial("s", (0.1666675393, 0.07495241777, 0.04547709712, 0.02414761185, 0.04221854616))),
     "asin": ("x", "a = abs(x)", "big = a > 0.5 ? 1 : 0", "s = big ? (1 - a) * 0.5 : x * x", "y = big ? sqrt(s) : a",
