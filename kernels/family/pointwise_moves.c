@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies without conversion that change the layout: rows with other pitches, and transposed
  * matrices, as DMA and vector transposition. */
+#include "../chip/chip.h"
 #include "../frame/whole.h"
 #include "move_steps.h"
 #include "pointwise.h"
@@ -12,6 +13,8 @@
 enum {
     ROWS_BYTES = 2 * OP_MOVE_SLOT, /**< a tile of rows */
     ROWS_MOST = 4095,              /**< rows one copy instruction takes */
+    ROWS_LEAST = 64,               /**< [A] of a part of a matrix */
+    LINE = 512,                    /**< bytes of a line of the L2 */
     PADDED_ROWS = 16,
     WIDEST_TILE =
         1024, /**< columns of a transposed tile; the repeat counts of instructions hold them */
@@ -51,6 +54,37 @@ static leo_status launch(const struct op_pointwise_work *work, struct op_move_ar
     return op_plan_launch(work->call->plan, "move", kernel, share.blocks, args, sizeof(*args), 2);
 }
 
+/* Short pieces of long rows, the next ones in another matrix: all cores together go through so few
+ * rows at a time that the L2 keeps their lines until the next matrix needs them. */
+static void cut_rows(const struct op_pointwise_work *work, unsigned cores,
+                     struct op_move_args *args)
+{
+    const struct leo_caps *caps = op_plan_caps(work->call->plan);
+    const uint64_t bytes = args->columns * args->bytes,
+                   pitch = args->in_pitch > args->out_pitch ? args->in_pitch : args->out_pitch,
+                   most = op_chip_find(caps)->l2_bytes / 2 / LINE / cores;
+    uint64_t cuts = (args->rows + most - 1) / most;
+    if (bytes >= LINE || pitch < LINE || cuts < 2 || count_outer(args) < 2 ||
+        args->outer == OP_MOVE_OUTER) {
+        return;
+    }
+    while (args->rows % cuts && args->rows / cuts >= ROWS_LEAST) {
+        cuts++;
+    }
+    const uint64_t rows = args->rows / cuts;
+    if (rows < ROWS_LEAST) {
+        return;
+    }
+    memmove(args->dim + 1, args->dim, args->outer * sizeof(*args->dim));
+    memmove(args->in_stride + 1, args->in_stride, args->outer * sizeof(*args->in_stride));
+    memmove(args->out_stride + 1, args->out_stride, args->outer * sizeof(*args->out_stride));
+    args->dim[0] = (int64_t)cuts;
+    args->in_stride[0] = (int64_t)(rows * args->in_pitch);
+    args->out_stride[0] = (int64_t)(rows * args->out_pitch);
+    args->outer++;
+    args->rows = rows;
+}
+
 // Rows of the last dimension; the one before it is the matrix's.
 static leo_status plan_rows(const struct op_pointwise_work *work,
                             const struct op_pointwise_space *space, struct op_move_args *args)
@@ -61,6 +95,7 @@ static leo_status plan_rows(const struct op_pointwise_work *work,
     args->in_pitch = (uint64_t)space->stride[1][last - 1] * args->bytes;
     args->out_pitch = (uint64_t)space->stride[0][last - 1] * args->bytes;
     set_outer(args, space, last - 1, last);
+    cut_rows(work, cores, args);
     args->tile_columns = (uint32_t)op_least((int64_t)args->columns, ROWS_BYTES / args->bytes);
     const int64_t most = ROWS_BYTES / op_round_up((int64_t)args->tile_columns * args->bytes, 32);
     // Smaller tiles rather than idle cores.
