@@ -9,7 +9,8 @@ enum op_conv_cube_flag {
     OP_CONV_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONV_CUBE_OUT_BF16 = 4,
     OP_CONV_CUBE_RELU = 16, /**< negative results become 0 */
-    /** op_conv_flat: of a stride, only lines that windows begin in are loaded. */
+    /** 1 x 1 with a stride: only lines that windows begin in are loaded; op_conv_weight: those of
+     * several images are one map. */
     OP_CONV_CUBE_LINES = 32,
     OP_CONV_CUBE_TURN = 8, /**< fractals of weights have the reduced channels along their rows */
     /** op_conv_weight: windows are positions: those of several images are one map. */

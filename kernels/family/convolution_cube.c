@@ -452,8 +452,9 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
     args.per_split = (uint32_t)tile->per_split;
     args.part = (uint16_t)tile->part;
     args.l0c_slot = tile->two_sums ? (uint32_t)low->room.l0c / 2 : 0;
-    args.flags = (uint8_t)(op_conv_type_flags(low->type, sums->type) |
-                           (tile->flat ? OP_CONV_CUBE_FLAT : 0u));
+    args.flags =
+        (uint8_t)(op_conv_type_flags(low->type, sums->type) |
+                  (tile->flat ? OP_CONV_CUBE_FLAT : 0u) | (tile->lines ? OP_CONV_CUBE_LINES : 0u));
     return op_plan_launch(low->plan, "conv_cube", "op_conv_weight",
                           (uint32_t)op_least(args.tiles, low->room.cores), &args, sizeof(args), 3);
 }

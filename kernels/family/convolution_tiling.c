@@ -246,14 +246,20 @@ static int64_t groups_of(const struct problem *p, const struct op_conv_weight_ti
     return op_least(p->c1, op_parts(tile->units - 1, p->taps) + 1);
 }
 
+static bool is_one_map(const struct op_conv_weight_tiling *tile)
+{
+    return tile->flat || tile->lines;
+}
+
 // Whether a half of L1 holds `rows` rows of positions of tile->group images.
 static bool chunk_fits(const struct problem *p, struct op_conv_weight_tiling *tile, int64_t rows)
 {
     const struct op_window *w = p->w;
-    const int64_t lines =
+    const int64_t reached =
         op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
-    const int64_t gradient = tile->flat ? up16(tile->group * rows * w->out_width)
-                                        : tile->group * up16(rows * w->out_width);
+    const int64_t lines = tile->lines ? rows : reached;
+    const int64_t gradient = is_one_map(tile) ? up16(tile->group * rows * w->out_width)
+                                              : tile->group * up16(rows * w->out_width);
     const int64_t map = tile->flat ? gradient : tile->group * lines * w->width;
     tile->map_bytes = groups_of(p, tile) * map * BLOCK_BYTES;
     return tile->map_bytes + tile->m / OP_FRACTAL * gradient * BLOCK_BYTES <= p->room->l1 / 2 &&
@@ -295,8 +301,8 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
         op_parts(p->n1 * OP_FRACTAL, tile->m) * op_parts(p->c1 * p->taps, tile->units);
     const int64_t splits = op_parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL,
                   k_step = op_most(OP_L0_FRACTALS / op_most(m1, tile->units), 1);
-    const int64_t one = tile->chunk * p->w->out_width, maps = tile->flat ? 1 : tile->group,
-                  blocks = up16(tile->flat ? one * tile->group : one) / OP_FRACTAL,
+    const int64_t one = tile->chunk * p->w->out_width, maps = is_one_map(tile) ? 1 : tile->group,
+                  blocks = up16(is_one_map(tile) ? one * tile->group : one) / OP_FRACTAL,
                   steps = op_parts(blocks, k_step), deep = op_least(blocks, k_step);
     const int64_t multiply = blocks * m1 * tile->units,
                   fill = blocks * (p->coupled ? m1 + 2 * tile->units : 2 * m1 + 4 * tile->units),
@@ -306,9 +312,15 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
     const int64_t map_rate = rate_of(p, groups_of(p, tile), p->c1, p->w->width * p->w->height,
                                      whole, tile->chunk * p->w->stride_h * p->w->width),
                   gradient_rate = rate_of(p, m1, p->n1, p->positions, whole, one);
-    const int64_t memory = tile->map_bytes / map_rate +
-                           maps * blocks * m1 * FRACTAL_BYTES / gradient_rate,
-                  scalar = maps * issue + CHUNK_CYCLES + tile->group * (m1 + 2) * LOAD_CYCLES,
+    const int64_t line = p->w->width * BLOCK_BYTES,
+                  map_bytes = tile->lines && p->w->stride_h > 1
+                                  ? tile->map_bytes / line * op_conv_gap_bytes(line)
+                                  : tile->map_bytes,
+                  map_loads = tile->lines ? groups_of(p, tile) : 1;
+    const int64_t memory =
+                      map_bytes / map_rate + maps * blocks * m1 * FRACTAL_BYTES / gradient_rate,
+                  scalar = maps * issue + CHUNK_CYCLES +
+                           tile->group * (m1 + 1 + map_loads) * LOAD_CYCLES,
                   chunk = op_most(op_most(maps * op_most(multiply, fill), memory), scalar);
     const int64_t store = 2 * store_cycles(p, m1 * tile->units); // f32
     // Sums of splits are read and added afterwards, by all cores.
@@ -372,6 +384,8 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
             struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
                                                  .units = op_parts(units, columns),
                                                  .flat = op_window_is_flat(w)};
+            tile.lines =
+                !tile.flat && op_window_is_sparse(w) && (w->stride_h - 1) * w->width <= GAP_MOST;
             if (op_parts(n1, rows) * tile.units > sums) {
                 continue;
             }

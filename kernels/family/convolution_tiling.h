@@ -46,6 +46,7 @@ struct op_conv_weight_tiling {
     int64_t m, units;
     int64_t chunk, group; /**< rows of positions of an image, or whole images, of a chunk */
     bool flat;            /**< windows are positions: a chunk's images are one map */
+    bool lines;           /**< every so manieth position: only lines with windows, as one map */
     int64_t map_bytes;
     int64_t splits, per_split;
     int64_t part; /**< units of the last chunk whose sums leave at a time */
