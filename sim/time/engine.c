@@ -60,21 +60,30 @@ void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn
     engine->trace_user = user;
 }
 
+static void reset_core(struct sim_time_core *core)
+{
+    core->front = SIM_TIME_FREE;
+    core->is_marked = false;
+    core->stores.count = 0;
+    for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
+        // A line without transfers is made anew by the next: only what a fault cut off is in the
+        // way.
+        struct sim_time_line *line = core->pipe[pipe].line;
+        if (line) {
+            line->active = 0;
+            core->pipe[pipe].line = NULL;
+        }
+    }
+}
+
 void sim_time_engine_reset(struct sim_time_engine *engine)
 {
-    for (unsigned id = 0; id < engine->config.cores; id++) {
-        engine->core[id].front = SIM_TIME_FREE;
-        engine->core[id].is_marked = false;
-        engine->core[id].stores.count = 0;
-        for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-            // A line without transfers is made anew by the next: only what a fault cut off is in
-            // the way.
-            struct sim_time_line *line = engine->core[id].pipe[pipe].line;
-            if (line) {
-                line->active = 0;
-                engine->core[id].pipe[pipe].line = NULL;
-            }
+    // The cores of a large chip fill the host's second-level cache: only those that were used.
+    for (unsigned word = 0; word < SIM_TIME_WOKEN_WORDS; word++) {
+        for (uint64_t left = engine->begun[word]; left; left &= left - 1) {
+            reset_core(&engine->core[word * 64 + (unsigned)__builtin_ctzll(left)]);
         }
+        engine->begun[word] = 0;
     }
     sim_share_clear(engine->share);
     memset(engine->fill, 0, engine->config.cores * sizeof(*engine->fill));
@@ -160,6 +169,7 @@ static void drop_events(struct sim_time_engine *engine, unsigned core)
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
                            double start, double lead, double limit)
 {
+    engine->begun[core / 64] |= UINT64_C(1) << core % 64;
     sim_time_core_begin(engine, core, log, sim_time_max(start, engine->now), lead, limit);
     sim_time_core_advance(engine, core);
 }
@@ -179,17 +189,24 @@ void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned id)
     core->is_marked = false;
 }
 
+static void feed_core(struct sim_time_engine *engine, unsigned id)
+{
+    if (engine->core[id].front == SIM_TIME_HUNGRY) {
+        const struct sim_time_gm *gm;
+        if (sim_time_log_peek(engine->core[id].log, &gm)) {
+            engine->core[id].is_marked = false;
+        }
+        sim_time_core_advance(engine, id);
+    }
+}
+
 /* Tries cores again whose logs ended: more may have been published. */
 static void feed(struct sim_time_engine *engine)
 {
     engine->horizon = INFINITY;
-    for (unsigned id = 0; id < engine->config.cores; id++) {
-        if (engine->core[id].front == SIM_TIME_HUNGRY) {
-            const struct sim_time_gm *gm;
-            if (sim_time_log_peek(engine->core[id].log, &gm)) {
-                engine->core[id].is_marked = false;
-            }
-            sim_time_core_advance(engine, id);
+    for (unsigned word = 0; word < SIM_TIME_WOKEN_WORDS; word++) {
+        for (uint64_t left = engine->begun[word]; left; left &= left - 1) {
+            feed_core(engine, word * 64 + (unsigned)__builtin_ctzll(left));
         }
     }
 }

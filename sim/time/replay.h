@@ -158,6 +158,7 @@ struct sim_time_engine {
     struct sim_time_line *line;           /**< SIM_TIME_LINES of them, by a hash */
     struct sim_time_channel *channel;     /**< of all teams, then of all groups (cross.c) */
     uint64_t woken[SIM_TIME_WOKEN_WORDS]; /**< cores for which a flag was raised */
+    uint64_t begun[SIM_TIME_WOKEN_WORDS]; /**< cores that had a block since the reset */
     double *fill; /**< by core: bytes of lines HBM must still bring behind requests */
     unsigned events;
     double now;
