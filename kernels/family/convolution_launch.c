@@ -92,19 +92,20 @@ static void set_map_run(const struct op_conv_room *room, int64_t chunk, int64_t 
 }
 
 // The same of op_conv_flat, in as few pieces as keep the cores at one line few enough; weights that
-// stay for several tiles are loaded once, in more pieces. Turned weights are loaded by blocks or by
-// groups, whichever are fewer: a piece is some of a block's groups, or of a group's blocks.
+// stay for several tiles are loaded once, in more pieces if they are as they lie. Turned weights
+// are loaded by blocks or by groups, whichever are fewer: a piece is some of a block's groups, or
+// of a group's blocks.
 static void set_flat_pieces(const struct op_conv_room *room, const struct op_conv_tiling *tile,
                             struct op_conv_cube_args *args)
 {
-    const bool often = !tile->resident || args->tiles <= room->cores;
+    const bool often = !tile->resident || args->tiles <= room->cores,
+               turned = args->flags & OP_CONV_CUBE_TURN && !tile->lies;
     const int64_t share = op_chip_line_sharers(room->chip), chunk = tile->chunk,
                   blocks = op_least(args->n1, tile->part),
                   cores = op_least(args->tiles, room->cores),
                   sharers = op_parts(cores, args->tiles_n),
                   pieces = often ? op_parts(sharers, args->chunks)
-                                 : op_parts(PIECES_A_CORE * sharers, share);
-    const bool turned = args->flags & OP_CONV_CUBE_TURN && !tile->lies;
+                                 : op_parts(turned ? sharers : PIECES_A_CORE * sharers, share);
     // Bursts of a chunk, and fractals of one.
     const int64_t all_bursts = tile->lies ? blocks : chunk, fractals = tile->lies ? chunk : blocks;
     const int64_t outer = op_least(chunk, blocks), inner = op_most(chunk, blocks),
