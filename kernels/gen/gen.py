@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import check
 import docs
 import emit
 import pointwise
@@ -19,7 +20,9 @@ import tests
 
 def outputs(tables, out):
     """Path -> text of everything generated."""
+    check.check(tables)
     expressions = pointwise.collect(tables)
+    check.check_expressions(tables)
     device = pointwise.device_programs(expressions)
     programs = [*tables.programs, *((name, None, None) for name in device)]
     texts = {f"device/{name}.c": text for name, text in device.items()}

@@ -98,6 +98,8 @@ class Tables:
                 if key in row.keys:
                     raise RowError(where, f"'{key}' is given twice")
                 row.keys[key] = value
+            elif not value:
+                raise RowError(where, f"'{key}' needs a name")
             elif key == "op":
                 if value in self.rows:
                     raise RowError(where, f"operator {value} is defined twice (first at {self.rows[value].where})")
@@ -108,6 +110,8 @@ class Tables:
                 self.sources.append(value)
             elif key == "program":
                 name, *sources = value.split()
+                if not sources:
+                    raise RowError(where, f"program {name} has no source")
                 self.programs.append((name, sources[0], sources[-1]))
             else:
                 raise RowError(where, f"'{key}' is not op, family, source or program")

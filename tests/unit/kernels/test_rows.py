@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_rows.py KERNELS: the generator tells mistakes in rows with the line and what is wrong."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+KERNELS = Path(sys.argv.pop(1))
+GOOD = {"params": "self:T other:T alpha:S out:T*", "types": "F3", "expr": "self + alpha * other", "doc": "out = self + alpha * other"}
+
+
+def row(name="Add", **changes):
+    """A row as text: a good one with changes; None takes a word out."""
+    words = GOOD | {key.replace("__", "."): value for key, value in changes.items()}
+    return f"op {name}\n" + "".join(f"    {key} {value}\n" for key, value in words.items() if value is not None)
+
+
+def generate(text, file="pointwise"):
+    """(whether it went well, what the generator prints)"""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows"
+        rows.mkdir()
+        shutil.copy(KERNELS / "rows/signatures.txt", rows)
+        (rows / f"{file}.op").write_text(text, encoding="utf-8")
+        run = subprocess.run([sys.executable, "-B", KERNELS / "gen/gen.py", "--rows", rows, "--out", Path(folder) / "out", "all"],
+                             capture_output=True, text=True, check=False)
+        return run.returncode == 0, run.stderr
+
+
+class Rows(unittest.TestCase):
+    def told(self, text, *parts, file="pointwise"):
+        good, printed = generate(text, file)
+        self.assertFalse(good)
+        self.assertNotIn("Traceback", printed)
+        for part in (f"rows/{file}.op:", *parts):
+            self.assertIn(part, printed)
+
+    def test_good(self):
+        self.assertEqual(generate(row()), (True, ""))
+        self.assertEqual(generate(row(params=None, types__other="f32", types__other__910a="f16", types__910a="f16 f32")), (True, ""))
+
+    def test_interface(self):
+        for params in ("self:T other:T alpha:f64 out:T*", "self:T alpha:S other:T out:T*", "self:T other:T out:T*",
+                       "self:T other:T beta:S out:T*", "self:T other:T alpha:S out:T* more:i64", "self:TL other:T alpha:S out:T*"):
+            self.told(row(params=params), "params of Add differ from signatures.txt:", "self:T other:T alpha:S out:T")
+        self.told(row(params="self:T other:T alpha:X out:T*"), "params of Add differ")
+        self.told(row("Foo"), "Foo is not in signatures.txt", "internal yes")
+        self.told(row("Foo", params=None), "Foo is not in signatures.txt")
+        self.told(row("Foo", internal="yes", params="self:T other:Q out:T*"), "'other:Q' is no parameter")
+        self.told(row(inplace="InplaceFoo"), "InplaceFoo is not in signatures.txt")
+
+    def test_words(self):
+        self.told(row(typs="F3"), "operator Add", "'typs'")
+        self.told(row(types="F33"), "'F33' is no type")
+        self.told(row(types__slef="F3"), "'types.slef' names no parameter", "self other alpha out")
+        self.told(row(types__self__910c="F3"), "'types.self.910c'")
+        self.told(row(absent__slef="lowest"), "'absent.slef' names no parameter")
+        self.told(row(expr__self="1"), "'expr.self'")
+        self.told(row(single="slef"), "single slef names no parameter")
+        self.told(row(chips="910c"), "'910c' is no chip")
+        self.told(row(compute="half"), "compute half")
+        self.told(row(doc=None), "no doc")
+        self.told("op\n" + row(), "'op' needs a name")
+        self.told("program foo\n" + row(), "program foo has no source")
+        self.told(row() + row(), "defined twice")
+
+    def test_expressions(self):
+        self.told(row(expr=None), "no expr")
+        self.told(row(expr="(self + alpha * other"), "expression '(self + alpha * other'")
+        self.told(row(expr="self + alpha other"), "nothing may follow, but there is other")
+        self.told(row(expr="self + alpha * othr"), "'othr' in its expression")
+        self.told(row(expr="self + alpha * out"), "'out' in its expression")
+        self.told(row(expr="sinus(self)"), "pw_sinus_f")
+        self.told(row(types="N10", expr="gamma_of(self)"), "pw_gamma_of_")
+        self.told(row(expr="self @ other"), "expression 'self @ other'")
+        self.told(row(let="s=self * 2", expr="s + other"), "let name = expression")
+
+
+unittest.main()
