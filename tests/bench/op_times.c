@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every operator costs, on the chip of LEO_SOC: simulated time and the host's, of a call with
- * tensors of one shape and zeros in them (the first shape of a list that the operator takes). Lines
- * "name,shape,simulated us,host us" on stdout: docs/api/aclnn_times.csv is made of them.
+ * tensors of zeros, of one shape (the first of a list that the operator takes) or as op_calls.txt
+ * says. Lines "name,shape,simulated us,host us" on stdout: docs/api/aclnn_times.csv is made of
+ * them.
  */
-#include "rig_args.h"
+#include "op_calls.h"
 
 #include <aclnn/aclnn_base.h>
 #include <stdio.h>
@@ -60,37 +61,50 @@ static bool run(const struct op_test_row *row, const union op_test_arg *args, do
     return good;
 }
 
-/* The best of some runs with this shape; *fault: the device must be reset. */
-static bool measure(const struct op_test_row *row, struct rig_wish wish, unsigned char *memory,
-                    bool *fault)
+static void print_shape(const struct rig_wish *wish)
 {
-    union op_test_arg args[RIG_PARAMS + 1];
+    for (unsigned i = 0; i < wish->rank; i++) {
+        printf(i ? "x%d" : "%d", (int)wish->dim[i]);
+    }
+}
+
+/* The best of some runs with these arguments; *fault: the device must be reset. */
+static bool measure(const struct op_test_row *row, union op_test_arg *args,
+                    const struct rig_wish *shape, bool *fault)
+{
     double simulated = 1e30, host = 1e30;
     bool good = true;
-    wish.memory = memory;
-    wish.slot = SLOT;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        args[i] = rig_arg_make(&row->params[i], i, &wish);
-    }
     for (int i = 0; i < RUNS && good; i++) {
         double sim, us;
         good = run(row, args, &sim, &us);
-        *fault = !good && (i > 0 || aclrtSynchronizeStream(rig_stream()));
+        *fault = !good && aclrtSynchronizeStream(rig_stream());
         simulated = good && sim < simulated ? sim : simulated;
         host = good && us < host ? us : host;
     }
+    good = simulated < 1e30 && !*fault; // results that have got their shape are not taken again
     for (unsigned i = 0; i < row->param_count; i++) {
         rig_arg_free(&row->params[i], args[i]);
     }
     if (good) {
         printf("%s,", row->name);
-        for (unsigned i = 0; i < wish.rank; i++) {
-            printf(i ? "x%d" : "%d", (int)wish.dim[i]);
-        }
+        print_shape(shape);
         printf(",%.2f,%.1f\n", simulated, host);
         fflush(stdout);
     }
     return good;
+}
+
+/* One shape for all tensors. */
+static bool measure_shape(const struct op_test_row *row, struct rig_wish wish,
+                          unsigned char *memory, bool *fault)
+{
+    union op_test_arg args[RIG_PARAMS + 1];
+    wish.memory = memory;
+    wish.slot = SLOT;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        args[i] = rig_arg_make(&row->params[i], i, &wish);
+    }
+    return measure(row, args, &wish, fault);
 }
 
 /* Operators named on the command line; all of them without one. */
@@ -106,17 +120,28 @@ static bool is_wanted(const char *name, int argc, char **argv)
 int main(int argc, char **argv)
 {
     unsigned char *memory = NULL;
+    const char *calls = op_calls_read(OP_CALLS);
     rig_open();
     for (unsigned r = 0; r < op_test_row_count; r++) {
         const struct op_test_row *row = &op_test_rows[r];
+        const char *call = op_call_find(calls, row->name);
+        union op_test_arg args[RIG_PARAMS + 1];
+        struct rig_wish shape = {.param = RIG_PARAMS, .slot = SLOT};
         bool done = !rig_row_is_here(row) || !is_wanted(row->name, argc, argv), fault = false;
-        for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && !done && !fault; i++) {
+        for (unsigned i = 0; i < (call ? 1 : sizeof(shapes) / sizeof(shapes[0])) && !done && !fault;
+             i++) {
             // Zeros again: what operators before left there may be no good index or divisor.
             if ((!memory && aclrtMalloc((void **)&memory, (size_t)RIG_PARAMS * SLOT, 0)) ||
                 aclrtMemset(memory, (size_t)RIG_PARAMS * SLOT, 0, (size_t)RIG_PARAMS * SLOT)) {
                 return 1;
             }
-            done = measure(row, shapes[i], memory, &fault);
+            done = call ? op_call_make(row, call, memory, args, &shape) &&
+                              measure(row, args, &shape, &fault)
+                        : measure_shape(row, shapes[i], memory, &fault);
+        }
+        if (call && !done) {
+            fprintf(stderr, "op_times: %s does not take its line of op_calls.txt: %s\n", row->name,
+                    aclGetRecentErrMsg());
         }
         if (fault) {
             rig_reset();
