@@ -92,6 +92,12 @@ class Checks(unittest.TestCase):
         self.expect_good("spdx.py")
         self.expect_bad("sim/x.c:1: no SPDX", "spdx.py", files={"sim/x.c": "int x;\n"})
 
+    def test_times(self):
+        row = "| Abs | size | f32 | aclnn_abs.h | pointwise | 4 | 5.2 | 3.4 | 9 |\n"
+        self.expect_good("times.py", files={"docs/api/aclnn.md": row})
+        self.expect_good("times.py", files={"docs/api/aclnn.md": row.replace("f32", "f32; 910A: no").replace("5.2", "")})
+        self.expect_bad("Abs has no 910A", "times.py", files={"docs/api/aclnn.md": row.replace("5.2", "")})
+
     def test_paths(self):
         self.expect_good("paths.py", files={"docs/a.md": "see https://x.org/home/page and /tmp/x\n"})
         self.expect_bad("docs/a.md:2: path", "paths.py", files={"docs/a.md": "\ncd /ho" "me/me\n"})
