@@ -486,6 +486,34 @@ static void integers_of_several_types(void)
     }
 }
 
+/* f32 next to multiples of pi / 2, where the parts of pi that are taken off decide what is left. */
+static void sine_and_cosine_near_their_zeros(void)
+{
+    static const double quarter = 1.5707963267948966;
+    const int64_t count = 30000;
+    struct rig_tensor in = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 1),
+                      out = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 2);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_d(rig_tensor_at(&in, i), OP_TYPE_F32, (double)(i - count / 2) * quarter);
+    }
+    rig_tensor_put(&in);
+    const union op_test_arg args[] = {{.tensor = in.acl}, {.tensor = out.acl}};
+    for (int cosine = 0; cosine < 2; cosine++) {
+        int64_t wrong = 0;
+        CU_ASSERT_EQUAL(rig_run(rig_row(cosine ? "Cos" : "Sin"), args, true), 0);
+        rig_tensor_take(&out);
+        for (int64_t i = 0; i < count; i++) {
+            const double x = rig_get_d(rig_tensor_at(&in, i), OP_TYPE_F32),
+                         got = rig_get_d(rig_tensor_at(&out, i), OP_TYPE_F32),
+                         want = cosine ? cos(x) : sin(x);
+            wrong += !(fabs(got - want) <= 4 * 0x1p-23 * fabs(want));
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+    }
+    rig_tensor_free(&in);
+    rig_tensor_free(&out);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -493,6 +521,7 @@ int main(int argc, char **argv)
         {"pointwise_copies_between_layouts", copies_between_layouts},
         {"pointwise_integers_of_several_types", integers_of_several_types},
         {"pointwise_special_values_meet", special_values_meet},
+        {"pointwise_sine_and_cosine_near_their_zeros", sine_and_cosine_near_their_zeros},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
     rig_open();
