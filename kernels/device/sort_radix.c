@@ -15,6 +15,7 @@ enum {
     ITEM = 8,
     DIGITS = 256,
     SHORT = 32, /* elements of a row */
+    FEW = 16,   /* [A] that are kept; more are found sooner among sorted ones */
     FROM = 0,
     TO = FROM + OP_SORT_PART * ITEM,
     ROW = TO + OP_SORT_PART * ITEM,
@@ -77,6 +78,27 @@ static void insert_items(const struct op_radix_args *t, uint32_t count)
             items(FROM)[at] = items(FROM)[at - 1];
         }
         items(FROM)[at] = item;
+    }
+}
+
+/* The first `keep` items of a row in order, of which there are few: most others are only compared
+ * with the last of them. */
+static void pick_items(const struct op_radix_args *t, uint32_t count)
+{
+    const uint32_t flip = t->descending ? 0xffffffffu : 0, keep = (uint32_t)t->keep;
+    uint64_t last = UINT64_MAX;
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t item = (uint64_t)(key_at(t->type, i) ^ flip) << 32 | i;
+        if (held == keep && item > last) {
+            continue;
+        }
+        uint32_t at = held < keep ? held++ : keep - 1;
+        for (; at > 0 && items(FROM)[at - 1] > item; at--) {
+            items(FROM)[at] = items(FROM)[at - 1];
+        }
+        items(FROM)[at] = item;
+        last = items(FROM)[held - 1];
     }
 }
 
@@ -180,6 +202,8 @@ __global__ __vector__ void sort_parts(struct op_radix_args args)
         uint32_t from = FROM;
         if (t.length <= SHORT) {
             insert_items(&t, count);
+        } else if (a_row == 1 && t.keep <= FEW) {
+            pick_items(&t, count);
         } else {
             make_items(&t, count, (uint32_t)first);
             from = sort_items(&t, count);

@@ -83,6 +83,14 @@ class Order(common.Case):
             mask = torch.rand(count) > 0.4
             self.check(f"masked {x.dtype}", lambda a, m, v: a.clone().masked_scatter_(m, v), x, mask, values, tol=0)
             self.check(f"selected {x.dtype}", lambda a, m: (a[m], a.nonzero(), a[3:][m[3:]]), x, mask, tol=0)
+        special[2::9] = float("nan")
+        for x in (special.view(3, 1000), special.half().view(3, 1000), wide.to(torch.int32)[:5000].view(5, 1000)):
+            for k in (1, 5, 16, 17):
+                for largest in (False, True):
+                    got = torch.topk(x.to(common.DEVICE), k, largest=largest)
+                    want = torch.sort(x, descending=largest, stable=True)
+                    for a, b in zip(got, want):
+                        self.expect_close(a, b[:, :k], rtol=0, atol=0, what=f"topk {x.dtype} {k}")
         self.check("rows of i64", lambda a: torch.sort(a.view(3, -1), stable=True), wide, tol=0)
         self.check("columns of i64", lambda a: torch.sort(a.view(-1, 3), dim=0, descending=True, stable=True), wide, tol=0)
         self.check("added", lambda a, i, v: a.clone().put_(i, v, True), wide, torch.randint(0, 9, (5001,)), wide, tol=0)
