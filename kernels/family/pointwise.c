@@ -151,6 +151,10 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {
         return op_complex_plan_copy(call, &work.out, &work.tensors[0]);
     }
+    if (status == LEO_OK && op_row_attr(call->row, "complex") &&
+        op_type_is_complex(call->args[0].tensor->type)) {
+        return op_plan_complex(call);
+    }
     if (status == LEO_OK) {
         status = op_pointwise_take_complex(&work);
     }

@@ -199,6 +199,11 @@ static void complex_numbers_have_parts(void)
     for (int64_t i = 0; i < 130; i++) {
         expect_near(at(&angle, i), atan2f(at(&b, i), at(&a, i)));
     }
+    CU_ASSERT_EQUAL(rig_run(rig_row("Abs"), question, true), 0);
+    rig_tensor_take(&angle);
+    for (int64_t i = 0; i < 130; i++) {
+        expect_near(at(&angle, i), hypotf(at(&a, i), at(&b, i)));
+    }
     rig_tensor_free(&a);
     rig_tensor_free(&b);
     rig_tensor_free(&z);
