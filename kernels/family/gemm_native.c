@@ -15,19 +15,14 @@ static bool is_half(enum op_type type)
     return type == OP_TYPE_F16 || type == OP_TYPE_BF16;
 }
 
-static bool is_turned(const struct op_tensor *tensor)
-{
-    return op_layout_unturned(tensor).stride[1] != tensor->stride[1];
-}
-
 static bool fits(const struct op_plan *plan, const struct op_gemm *gemm, enum op_type *type)
 {
     const struct op_tensor *a = &gemm->a, *b = &gemm->b, *out = &gemm->out;
     return a->rank == 2 && b->rank == 2 && out->rank == 2 && b->format == OP_FORMAT_FRACTAL_NZ &&
            !gemm->has_self && gemm->alpha == 1 && op_gemm_type(plan, gemm, type) &&
            is_half(*type) && b->type == *type && a->type == *type && a->dim[1] > 0 &&
-           (a->format != OP_FORMAT_FRACTAL_NZ || !is_turned(a)) &&
-           (out->format != OP_FORMAT_FRACTAL_NZ || !is_turned(out));
+           (a->format != OP_FORMAT_FRACTAL_NZ || !op_layout_is_turned(a)) &&
+           (out->format != OP_FORMAT_FRACTAL_NZ || !op_layout_is_turned(out));
 }
 
 static leo_status trans_data(struct op_plan *plan, const struct op_tensor *from,
@@ -98,7 +93,7 @@ leo_status op_gemm_plan_native(struct op_plan *plan, const struct op_gemm *gemm,
         return status;
     }
     const struct op_tensor x = as_map(&a), y = as_map(&out), w = as_map(&gemm->b);
-    const bool turned = !is_turned(&gemm->b);
+    const bool turned = !op_layout_is_turned(&gemm->b);
     const int64_t column = w.stride[1] * 2, fractal = OP_FRACTAL * OP_FRACTAL * 2;
     const struct op_conv_weights weights = {.addr = w.addr,
                                             .group = turned ? fractal : column,

@@ -206,11 +206,10 @@ static leo_status move(const struct op_call *call, const struct op_tensor *given
                        const struct op_tensor *native, bool to_rows)
 {
     struct op_plan *plan = call->plan;
-    const struct op_tensor stored = op_layout_unturned(native);
     struct op_tensor storage, other = *given;
     const struct op_tensor *rows = &other;
     struct views views;
-    if (stored.stride[stored.rank - 1] != native->stride[stored.rank - 1]) { // seen turned
+    if (op_layout_is_turned(native)) {
         const unsigned last = other.rank - 1;
         other.dim[last] = given->dim[last - 1];
         other.dim[last - 1] = given->dim[last];

@@ -88,6 +88,14 @@ struct op_tensor op_layout_unturned(const struct op_tensor *tensor)
     return other;
 }
 
+bool op_layout_is_turned(const struct op_tensor *tensor)
+{
+    const struct op_tensor stored = op_layout_unturned(tensor);
+    const unsigned last = tensor->rank - 1;
+    return tensor->rank >= 2 &&
+           (stored.stride[last] != tensor->stride[last] || stored.dim[last] != tensor->dim[last]);
+}
+
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage)
 {
     const struct op_tensor unturned = op_layout_unturned(tensor), *t = &unturned;

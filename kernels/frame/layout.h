@@ -47,6 +47,8 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
 /** A matrix in FRACTAL_NZ may be seen with its rows and columns exchanged: the tensor as it is
  * stored. */
 struct op_tensor op_layout_unturned(const struct op_tensor *tensor);
+/** Whether it is seen so. A column and a row have the same strides: their sizes tell. */
+bool op_layout_is_turned(const struct op_tensor *tensor);
 /** Whether the storage has elements that the shape has not. */
 bool op_layout_is_padded(const struct op_tensor *tensor);
 

@@ -128,6 +128,25 @@ class Formats(common.Case):
             got = function(fractals, *(tensor.to(common.DEVICE) for tensor in (y, index, mask, source)))
             self.expect_close(got, function(x, y, index, mask, source), rtol=1e-5, atol=1e-6, what=name)
 
+    def test_products_of_rows_and_columns(self):
+        # A row in fractals that is turned has the strides of a column.
+        for out, features in ((5, 1), (1, 5), (1, 1), (40, 1), (1, 40), (17, 33)):
+            x, weight = torch.randn(6, features), torch.randn(out, features)
+            for dtype, bound in ((torch.float16, 5e-3), (torch.float32, 2e-3)):
+                for native in ((True, False), (False, True), (True, True)):
+                    results = []
+                    for device in ("cpu", common.DEVICE):
+                        leaves = [tensor.to(device, dtype if device != "cpu" else torch.float32) for tensor in (x, weight)]
+                        if device != "cpu":
+                            leaves = [torch_npu.npu_format_cast(leaf, 29) if cast else leaf for leaf, cast in zip(leaves, native)]
+                        leaves = [leaf.detach().requires_grad_() for leaf in leaves]
+                        y = F.linear(*leaves)
+                        (y.float() * torch.arange(y.numel(), device=device).view(y.shape)).sum().backward()
+                        results.append([y, *(leaf.grad for leaf in leaves)])
+                    for want, got in zip(*results):
+                        self.expect_close(got.float(), want, rtol=bound, atol=bound * want.abs().max().item(),
+                                          what=f"{out} x {features} {dtype} {native}")
+
     def test_clipped_gradients_and_positions(self):
         convolution, x = nn.Conv2d(3, 20, 3), torch.randn(2, 3, 9, 9)
         want = copy.deepcopy(convolution)
