@@ -264,7 +264,9 @@ static int64_t joined_lines(const struct op_convolution *s, const struct op_tens
 static int64_t even_cycles(const struct op_conv_join_args *args, int64_t loads, int64_t rate)
 {
     const int64_t line = (int64_t)args->width * args->bytes;
-    return (loads * line / args->stride_w + args->stride_h * op_conv_gap_bytes(line)) / rate;
+    return (loads * line / args->stride_w +
+            args->stride_h * op_conv_gap_bytes(line, line * args->stride_h)) /
+           rate;
 }
 
 // The same line by line.

@@ -83,7 +83,9 @@ static int64_t moved_bytes(const struct flat *f, const struct op_conv_tiling *ti
         return tile->m * BLOCK_BYTES;
     }
     const int64_t lines = lines_of(f, tile->m);
-    return tile->lines ? lines * op_conv_gap_bytes(line_bytes(f))
+    // As if lines began anywhere: priced by their pitch, on the 910B1 56 x 56 with 256 channels
+    // gains 7 % and 14 x 14 with 1024 loses 6.
+    return tile->lines ? lines * op_conv_gap_bytes(line_bytes(f), line_bytes(f))
                        : lines * f->w->stride_h * line_bytes(f);
 }
 

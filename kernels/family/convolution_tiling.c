@@ -77,10 +77,10 @@ static int64_t lines_of(const struct op_window *w, int64_t positions)
     return op_least(w->height, (rows - 1) * w->stride_h + span_of(w->filter_h, w->dilation_h));
 }
 
-int64_t op_conv_gap_bytes(int64_t line)
+int64_t op_conv_gap_bytes(int64_t line, int64_t pitch)
 {
-    const int64_t unit = line < 512 ? 128 : 512;
-    return line % unit ? op_round_up(line, unit) + unit / 2 : line;
+    const int64_t unit = line < 512 ? 128 : 512, begin = pitch % unit ? unit / 2 : 0;
+    return line % unit ? op_round_up(line, unit) + begin : line;
 }
 
 int64_t op_conv_left_cycles(const struct op_chip *chip, const struct op_window *w)
@@ -313,9 +313,10 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
                                      whole, tile->chunk * p->w->stride_h * p->w->width),
                   gradient_rate = rate_of(p, m1, p->n1, p->positions, whole, one);
     const int64_t line = p->w->width * BLOCK_BYTES,
-                  map_bytes = tile->lines && p->w->stride_h > 1
-                                  ? tile->map_bytes / line * op_conv_gap_bytes(line)
-                                  : tile->map_bytes,
+                  map_bytes =
+                      tile->lines && p->w->stride_h > 1
+                          ? tile->map_bytes / line * op_conv_gap_bytes(line, line * p->w->stride_h)
+                          : tile->map_bytes,
                   map_loads = tile->lines ? groups_of(p, tile) : 1;
     const int64_t memory =
                       map_bytes / map_rate + maps * blocks * m1 * FRACTAL_BYTES / gradient_rate,

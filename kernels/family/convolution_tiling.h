@@ -73,9 +73,10 @@ bool op_conv_fit_tiling(const struct op_conv_room *room, const struct op_window 
 bool op_window_is_flat(const struct op_window *w);
 /** Whether windows are positions, or every so manieth of them: what op_conv_flat takes. */
 bool op_window_is_sparse(const struct op_window *w);
-/** Bytes that a transfer of lines with gaps moves for one: pieces that begin anywhere cost whole
- * lines of 128 bytes, longer ones whole windows of 512 (HW-DMA-31). */
-int64_t op_conv_gap_bytes(int64_t line);
+/** Bytes that a transfer of lines with gaps moves for one, `pitch` bytes from the next: pieces cost
+ * whole lines of 128 bytes, longer ones whole windows of 512 (HW-DMA-31), and half a one more
+ * where they begin anywhere. */
+int64_t op_conv_gap_bytes(int64_t line, int64_t pitch);
 /** Tiles of op_conv_flat: `m` positions of all images; `group` is 1. `turned`: the weights. */
 bool op_conv_choose_flat_tiling(const struct op_conv_room *room, const struct op_window *w,
                                 int64_t images, int64_t c1, int64_t n1, bool turned,
