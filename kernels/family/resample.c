@@ -2,7 +2,6 @@
 /* Resizing and padding, forward and backward: linear maps along the last one to three dimensions.
  * A row says which ("resample"). */
 #include "resample.h"
-#include "../frame/whole.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -154,61 +153,6 @@ static int64_t taps_of(enum op_resample_kind kind, double ratio)
     default:
         return 1;
     }
-}
-
-// Parts of a table, each a core's, have room for the entries of the fullest one.
-static void part_table(struct op_resample_dim *dim, uint32_t kind, bool gradient)
-{
-    enum { PART = 16 /* words of a line */ };
-    const int64_t rows = op_resample_rows(dim, gradient);
-    int64_t room = PART * dim->taps;
-    dim->part = PART;
-    if (gradient) {
-        room = 0;
-        for (int64_t r = 0; r < rows; r += PART) {
-            const struct op_resample_span span =
-                op_resample_span(dim, kind, r, op_least(r + PART, rows));
-            room = op_most(room, (span.end - span.begin) * dim->taps);
-        }
-        if (op_parts(rows, PART) * room > 4 * dim->out * dim->taps) { // in one
-            dim->part = rows;
-            room = dim->out * dim->taps;
-        }
-    }
-    dim->room = op_round_up(room, PART);
-}
-
-bool op_resample_place_table(struct op_resample_dim *dim, uint32_t kind, bool gradient,
-                             uint64_t *bytes)
-{
-    const int64_t rows = op_resample_rows(dim, gradient);
-    if (dim->out * dim->taps > INT32_MAX / 8 || rows >= INT32_MAX / 8) {
-        return false;
-    }
-    part_table(dim, kind, gradient);
-    const uint64_t entries = op_resample_entries(dim, gradient);
-    dim->table = (int64_t)*bytes;
-    *bytes += (op_resample_weights_at((uint64_t)rows, entries) + entries * 8 + 63) / 64 * 64;
-    return true;
-}
-
-leo_status op_resample_plan_table(struct op_plan *plan, struct op_resample_args *args,
-                                  uint64_t table_bytes)
-{
-    uint64_t parts = 0;
-    for (unsigned i = 0; i < OP_RESAMPLE_DIMS; i++) {
-        const struct op_resample_dim *dim = &args->dim[i];
-        parts += (uint64_t)op_parts(op_resample_rows(dim, args->gradient), dim->part);
-    }
-    const struct op_share share = op_share_make(parts, 1, 1, op_plan_vector_cores(plan));
-    args->per_block = share.per_block;
-    leo_status status = op_plan_temp_bytes(plan, table_bytes, &args->table);
-    if (status == LEO_OK && args->lines) { // is loaded whole, with room that no entry takes
-        status = op_plan_fill(plan, args->table, 0, table_bytes);
-    }
-    return status == LEO_OK ? op_plan_launch(plan, "resample", "resample_table", share.blocks, args,
-                                             sizeof(*args), 3)
-                            : status;
 }
 
 static leo_status take_positions(struct resample *work, uint64_t *table_bytes)
