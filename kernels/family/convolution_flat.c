@@ -5,7 +5,6 @@
 
 enum {
     BLOCK_BYTES = 32,
-    POSITIONS_MOST = 32767, /* of an image: gaps between its groups of channels in f32 */
     FRACTAL_BYTES = 512,
     SUM_BYTES = 1024,    /* a fractal of sums */
     M_MOST = 512,        /* [A] positions of a tile */
@@ -40,19 +39,6 @@ struct flat {
     const struct op_window *w;
     bool strides; /* windows are every so manieth position */
 };
-
-bool op_window_is_flat(const struct op_window *w)
-{
-    return op_window_is_sparse(w) && w->stride_w * w->stride_h == 1;
-}
-
-bool op_window_is_sparse(const struct op_window *w)
-{
-    return w->filter_w * w->filter_h == 1 && w->pad_l == 0 && w->pad_t == 0 &&
-           op_parts(w->width, w->stride_w) == w->out_width &&
-           op_parts(w->height, w->stride_h) == w->out_height &&
-           w->width * w->height <= POSITIONS_MOST;
-}
 
 /* Maps in L1: columns of fractals, or of a stride the lines of a tile. */
 

@@ -35,6 +35,8 @@ enum {
     STRIDE_MOST = 63,
     SIZE_MOST = 32767,
     POSITIONS_MOST = 1 << 20, /* of the output */
+    FLAT_MOST = 32767,        /* of an image whose windows are positions: gaps between its groups of
+                                 channels in f32 */
     LINES_MOST = 65535,       /* positions of x in L1 */
     PLANE_MOST = 1 << 26,     /* positions of x: bytes between groups fit in 32 bits */
     GAP_MOST = 65535,         /* blocks between the groups of channels of x */
@@ -68,6 +70,18 @@ bool op_window_close(struct op_window *w)
            w->width * span_h <= LINES_MOST && w->width * w->height <= PLANE_MOST &&
            w->out_width <= SIZE_MOST && w->out_height <= SIZE_MOST &&
            w->out_width * w->out_height <= POSITIONS_MOST;
+}
+
+bool op_window_is_flat(const struct op_window *w)
+{
+    return op_window_is_sparse(w) && w->stride_w * w->stride_h == 1;
+}
+
+bool op_window_is_sparse(const struct op_window *w)
+{
+    return w->filter_w * w->filter_h == 1 && w->pad_l == 0 && w->pad_t == 0 &&
+           op_parts(w->width, w->stride_w) == w->out_width &&
+           op_parts(w->height, w->stride_h) == w->out_height && w->width * w->height <= FLAT_MOST;
 }
 
 // Most lines of x that `positions` consecutive windows reach.
