@@ -38,7 +38,7 @@ static inline uint32_t op_chip_line_sharers(const struct op_chip *chip)
 /** The chip of that name, else the one of that architecture; NULL if there is none. */
 const struct op_chip *op_chip_find(const struct leo_caps *caps);
 /**
- * The address for a launch that reads each of an operand's `bytes` once: past the L2 if the L2
- * could not hold them all. What they would drive out stays, and they find what the L2 has of them.
+ * The address for a launch that reads an operand once and moves `bytes` in all: past the L2 if the
+ * L2 could not hold them. What they would drive out stays, and they find what the L2 has of them.
  */
 uint64_t op_chip_read_once(const struct leo_caps *caps, uint64_t addr, uint64_t bytes);

@@ -85,18 +85,16 @@ static leo_status take_operand(const struct op_gemm_product *product,
 /* Tiles of one row read no part of b twice, those of one column none of a. */
 static void pass_l2(const struct op_gemm_product *p, struct op_matmul_args *args)
 {
-    const uint64_t step = (uint64_t)p->k * p->unit;
-    uint64_t a = (uint64_t)p->m * step, b = (uint64_t)p->n * step;
+    const struct leo_caps *caps = op_plan_caps(p->plan);
+    uint64_t bytes = (uint64_t)(p->m * p->k + p->k * p->n + p->m * p->n) * p->unit;
     bool a_once = args->n <= args->tile_n, b_once = args->m <= args->tile_m;
     for (unsigned i = 0; i < p->batch_rank; i++) {
-        a *= args->batch_dim[i];
-        b *= args->batch_dim[i];
+        bytes *= args->batch_dim[i];
         a_once = a_once && (args->batch_dim[i] == 1 || args->a_batch[i] != 0);
         b_once = b_once && (args->batch_dim[i] == 1 || args->b_batch[i] != 0);
     }
-    const struct leo_caps *caps = op_plan_caps(p->plan);
-    args->a = a_once ? op_chip_read_once(caps, args->a, a) : args->a;
-    args->b = b_once ? op_chip_read_once(caps, args->b, b) : args->b;
+    args->a = a_once ? op_chip_read_once(caps, args->a, bytes) : args->a;
+    args->b = b_once ? op_chip_read_once(caps, args->b, bytes) : args->b;
 }
 
 static leo_status launch(const struct op_gemm_product *p, const struct op_gemm *gemm, uint64_t bias,

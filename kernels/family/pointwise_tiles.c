@@ -365,6 +365,16 @@ static void add_place(struct op_list *list, unsigned var, unsigned value)
     list->value[value].slot = args->in_slot[at];
 }
 
+// Bytes of all tensors.
+static uint64_t moved_bytes(const struct op_pointwise_work *work)
+{
+    uint64_t bytes = op_tensor_extent(&work->out);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        bytes += work->is_tensor[i] ? op_tensor_extent(&work->tensors[i]) : 0;
+    }
+    return bytes;
+}
+
 // Inputs: a slot to load into and, for types that are not f32, the value as f32.
 static void add_inputs(struct op_list *list, const struct op_pointwise_space *space)
 {
@@ -391,10 +401,10 @@ static void add_inputs(struct op_list *list, const struct op_pointwise_space *sp
             list->failed = true;
             return;
         }
-        args->in[at] = op_tensor_is_dense(tensor)
-                           ? op_chip_read_once(op_plan_caps(work->call->plan), tensor->addr,
-                                               op_tensor_extent(tensor))
-                           : tensor->addr;
+        args->in[at] =
+            op_tensor_is_dense(tensor)
+                ? op_chip_read_once(op_plan_caps(work->call->plan), tensor->addr, moved_bytes(work))
+                : tensor->addr;
         args->in_type[at] = (uint8_t)tensor->type;
         args->in_bytes[at] = (uint8_t)op_type_bytes(tensor->type);
         args->in_kind[at] = kind;
