@@ -8,6 +8,9 @@ enum {
     BLOCK_BYTES = 32,
     CHUNK_UNITS = 36,       /* [A] taps of groups loaded at a time: four groups of a 3 x 3 kernel */
     CHUNK_POSITIONS = 1024, /* [A] of the weight's gradient */
+    CHUNKS_MORE = 2,        /* [A] as many of the same as fill L1, at most */
+    CHUNK_MARGIN = 20,      /* [A] share of the cycles that smaller ones must save: measured, those
+                               that promised less lost */
     SPLITS_MOST = 64,       /* [A] sums of the weight's gradient */
     SPLIT_CYCLES_1001 = 2100, /* by a trace: a second kernel that adds them, beside what it moves */
     SPLIT_CYCLES_2201 = 4000,
@@ -364,10 +367,6 @@ static int64_t part_count(const struct op_conv_weight_tiling *tile)
 static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling tile,
                            int64_t *best, struct op_conv_weight_tiling *out)
 {
-    tile.chunk = fit_weight_chunk(p, &tile);
-    if (tile.chunk == 0) {
-        return;
-    }
     (void)chunk_fits(p, &tile, tile.chunk); // for its bytes
     tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
     const int64_t most_parts = part_count(&tile);
@@ -382,6 +381,32 @@ static void look_at_splits(const struct problem *p, struct op_conv_weight_tiling
                 *best = cycles;
                 *out = tile;
             }
+        }
+    }
+}
+
+// Chunks of what a half of L1 holds, and smaller ones: the first is loaded before the Cube begins,
+// and the last is multiplied when all is loaded. More loads cost what the count does not know.
+static void look_at_chunks(const struct problem *p, struct op_conv_weight_tiling tile,
+                           int64_t *best, struct op_conv_weight_tiling *out)
+{
+    const int64_t height = p->w->out_height, most = fit_weight_chunk(p, &tile);
+    if (most == 0) {
+        return;
+    }
+    const int64_t chunks = op_parts(height, most),
+                  end = tile.group > 1 ? chunks : CHUNKS_MORE * chunks;
+    for (int64_t count = chunks; count <= op_least(end, height); count++) {
+        tile.chunk = op_parts(height, count);
+        int64_t cycles = INT64_MAX;
+        struct op_conv_weight_tiling found = {0};
+        if (op_parts(height, tile.chunk) == count) {
+            look_at_splits(p, tile, &cycles, &found);
+        }
+        cycles -= count == chunks ? cycles / CHUNK_MARGIN : 0;
+        if (cycles < *best) {
+            *best = cycles;
+            *out = found;
         }
     }
 }
@@ -405,7 +430,7 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
                 continue;
             }
             for (tile.group = 1; tile.group <= op_least(images, GROUP_MOST); tile.group *= 2) {
-                look_at_splits(&p, tile, &best, out);
+                look_at_chunks(&p, tile, &best, out);
             }
         }
     }
