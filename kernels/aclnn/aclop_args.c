@@ -223,10 +223,11 @@ static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
         call->args[at] = op_value_tensor(NULL);
         return;
     }
-    if (!aclop_tensor(call, word[0], number, tensor) ||
+    if (!aclop_tensor(call, word[0] == 'x' ? 'x' : 'y', number, tensor) ||
         (word[0] == 'x' && !put_on_device(call, number, tensor))) {
         return;
     }
+    tensor->unread = word[0] == 'u';
     const char *flag = strchr(word, ':');
     if (flag && attr_int(call, flag + 1, 0) && tensor->rank >= 2) {
         unsigned order[OP_RANK_MAX];
@@ -255,6 +256,7 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     switch (word[0]) {
     case 'x':
     case 'y':
+    case 'u':
         take_tensor(call, at, word);
         return;
     case 'X':

@@ -5,6 +5,7 @@
  *
  * - x0 y0: input or output tensor; x0':name with its last two dimensions exchanged if the
  *   attribute is set; x0? is NULL if the call has not so many inputs, or its type is undefined
+ * - u0: output 0 for its shape, where the row asks for no more of an input
  * - X: all inputs, as a list
  * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
  * memory
@@ -50,7 +51,7 @@ struct aclop_mapping {
 static const struct aclop_mapping aclop_mappings[] = {
     {"Abs", "Abs", "x0 y0"},
     {"AdaptiveAvgPool2d", "AdaptiveAvgPool2d", "x0 l:output_size y0"},
-    {"AdaptiveAvgPool2dGrad", "AdaptiveAvgPool2dBackward", "x0 y0 y0"},
+    {"AdaptiveAvgPool2dGrad", "AdaptiveAvgPool2dBackward", "x0 u0 y0"},
     {"Add", "Add", "x0 x1 1 y0"},
     {"AddN", "AddN", "X y0"},
     {"Addcdiv", "Addcdiv", "x0 x1 x2 v3 y0"},
@@ -70,11 +71,11 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"AvgPool3D", "AvgPool3d",
      "x0 l:ksize l:strides p:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
     {"AvgPool3DGrad", "AvgPool3dBackward",
-     "x1 y0 l:ksize:2 l:strides:2 r:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
+     "x1 u0 l:ksize:2 l:strides:2 r:pads i:ceil_mode i:count_include_pad i:divisor_override y0"},
     {"AvgPoolV2", "AvgPool2d",
      "x0 l:ksize:2 l:strides:2 p:pads i:ceil_mode e:exclusive i:divisor_override 0 y0"},
     {"AvgPoolV2Grad", "AvgPool2dBackward",
-     "x1 y0 l:ksize:2 l:strides:2 p:pads i:ceil_mode e:exclusive i:divisor_override 0 y0"},
+     "x1 u0 l:ksize:2 l:strides:2 p:pads i:ceil_mode e:exclusive i:divisor_override 0 y0"},
     {"Axpy", "Add", "x0 x1 s:alpha y0"},
     {"AxpyV2", "Add", "x0 x1 v2 y0"},
     {"BNInfer", "AclBnInfer", "x0 x1 x2 x3 x4 s:epsilon y0"},
@@ -107,9 +108,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Conv2D:integer", "AclConvolution",
      "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
     {"Conv2DBackpropFilter", "ConvolutionBackward",
-     "x2 x0 y0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
+     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
     {"Conv2DBackpropInput", "ConvolutionBackward",
-     "x2 y0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
+     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
     {"Conv2DTranspose", "Convolution",
      "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
     {"Conv2DTranspose:integer", "AclConvolution",
@@ -118,9 +119,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Conv3D:integer", "AclConvolution",
      "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
     {"Conv3DBackpropFilter", "ConvolutionBackward",
-     "x2 x0 y0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
+     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
     {"Conv3DBackpropInput", "ConvolutionBackward",
-     "x2 y0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
+     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
     {"Conv3DTranspose", "Convolution",
      "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
     {"Cummax", "Cummax", "x0 i:dim y0 y1"},
@@ -251,8 +252,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"PadV3", "ConstantPadNd", "x0 q1 v2 y0"},
     {"PadV3:edge", "ReplicationPad2d", "x0 q1:4 y0"},
     {"PadV3:reflect", "ReflectionPad2d", "x0 q1:4 y0"},
-    {"PadV3Grad", "ReflectionPad2dBackward", "x0 y0 q1:4 y0"},
-    {"PadV3Grad:edge", "ReplicationPad2dBackward", "x0 y0 q1:4 y0"},
+    {"PadV3Grad", "ReflectionPad2dBackward", "x0 u0 q1:4 y0"},
+    {"PadV3Grad:edge", "ReplicationPad2dBackward", "x0 u0 q1:4 y0"},
     {"Pow", "PowTensorTensor", "x0 x1 y0"},
     {"Range", "Arange", "v0 v1 v2 y0"},
     {"RealDiv", "Div", "x0 x1 y0"},

@@ -77,8 +77,8 @@ static bool add_tensor(struct op_key *key, struct seen *seen, const struct op_te
     }
     const uint64_t head = (uint64_t)tensor->type | tensor->rank << 8 |
                           (uint64_t)(tensor->format & 0xffff) << 16 |
-                          (uint64_t)(tensor->addr == 0) << 32 | (tensor->addr & 31) << 40 |
-                          (uint64_t)(tensor->c0 & 0xff) << 48;
+                          (uint64_t)(tensor->addr == 0) << 32 | (uint64_t)tensor->unread << 33 |
+                          (tensor->addr & 31) << 40 | (uint64_t)(tensor->c0 & 0xff) << 48;
     return add_word(key, head) && add_words(key, tensor->dim, tensor->rank) &&
            add_words(key, tensor->stride, tensor->rank) && add_shared(key, seen, tensor);
 }

@@ -104,7 +104,8 @@ static leo_status make_all_rows(struct op_plan *plan, const struct op_row *row,
             status = make_list(plan, param, args[i].tensors, call, i, &used);
         } else if (tensor && op_format_is_native(tensor->format)) {
             call->values[i].tensor = &call->tensors[i];
-            status = make_rows(plan, tensor, param->role != OP_ROLE_OUT, &call->tensors[i]);
+            status = make_rows(plan, tensor, param->role != OP_ROLE_OUT && !tensor->unread,
+                               &call->tensors[i]);
         }
     }
     return status;
@@ -189,7 +190,8 @@ static leo_status part_inputs(const struct op_call *call, struct op_value *args,
     const struct op_row *row = call->row;
     for (unsigned i = 0; i < row->param_count; i++) {
         const struct op_tensor *in = args[i].tensor;
-        if (row->params[i].kind != OP_KIND_TENSOR || row->params[i].role != OP_ROLE_IN || !in) {
+        if (row->params[i].kind != OP_KIND_TENSOR || row->params[i].role != OP_ROLE_IN || !in ||
+            in->unread) {
             continue;
         }
         bool apart = true;

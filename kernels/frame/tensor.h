@@ -20,6 +20,7 @@ struct op_tensor {
     int format; /**< aclFormat */
     unsigned
         c0; /**< innermost dimension of a native format if not op_layout_c0 of the type; else 0 */
+    bool unread; /**< the operator asks for its shape alone: what it holds is not read */
 };
 
 /** Name of a type in messages and documentation: "f32", "bool". */
