@@ -52,6 +52,7 @@ leo_status op_adam_plan(const struct op_call *call)
 {
     static const char *const names[] = {"beta1Power", "beta2Power", "lr",
                                         "beta1",      "beta2",      "epsilon"};
+    struct op_tensor number[ADAM_NUMBERS];
     const struct op_tensor *numbers[ADAM_NUMBERS];
     const bool in_place = op_call_has(call, "varRef");
     const struct op_tensor *var = op_call_tensor(call, in_place ? "varRef" : "var"),
@@ -61,33 +62,38 @@ leo_status op_adam_plan(const struct op_call *call)
                            *m_out = in_place ? m : op_call_tensor(call, "mOut"),
                            *v_out = in_place ? v : op_call_tensor(call, "vOut");
     for (unsigned i = 0; i < ADAM_NUMBERS; i++) {
-        numbers[i] = op_call_tensor(call, names[i]);
-        if (op_tensor_count(numbers[i]) != 1) {
+        number[i] = *op_call_tensor(call, names[i]);
+        if (op_tensor_count(&number[i]) != 1) {
             return op_call_fail(call, LEO_ERR_SHAPE, "%s must have one element", names[i]);
         }
+        number[i].rank = 0; // tensors without dimensions keep their shape
+        numbers[i] = &number[i];
     }
     const struct op_tensor *const tensors[ADAM_TENSORS] = {var, m, v, g, var_out, m_out, v_out};
     if (is_one_pass(call, tensors, numbers)) {
         return plan_adam_pass(call, tensors, numbers);
     }
-    const int64_t one = 1;
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor rate = op_chain_temp(&chain, OP_TYPE_F32, 1, &one);
-    struct op_tensor mean = *m_out;
-    OP_CHAIN_CALL(&chain, "AdamRate", op_value_tensor(op_call_tensor(call, "lr")),
-                  op_value_tensor(op_call_tensor(call, "beta1Power")),
-                  op_value_tensor(op_call_tensor(call, "beta2Power")), op_value_tensor(&rate));
+    // The step is made of m and v before they are rounded: a half does not hold small squares.
+    const struct op_tensor rate = op_chain_temp(&chain, OP_TYPE_F32, 0, NULL),
+                           first = op_chain_wide(&chain, m_out),
+                           second = op_chain_wide(&chain, v_out);
+    struct op_tensor mean = first;
+    OP_CHAIN_CALL(&chain, "AdamRate", op_value_tensor(numbers[2]), op_value_tensor(numbers[0]),
+                  op_value_tensor(numbers[1]), op_value_tensor(&rate));
     OP_CHAIN_CALL(&chain, "AdamFirst", op_value_tensor(m), op_value_tensor(g),
-                  op_value_tensor(op_call_tensor(call, "beta1")), op_value_tensor(m_out));
+                  op_value_tensor(numbers[3]), op_value_tensor(&first));
     OP_CHAIN_CALL(&chain, "AdamSecond", op_value_tensor(v), op_value_tensor(g),
-                  op_value_tensor(op_call_tensor(call, "beta2")), op_value_tensor(v_out));
+                  op_value_tensor(numbers[4]), op_value_tensor(&second));
     if (op_call_int(call, "useNesterov")) {
         mean = op_chain_temp_like(&chain, OP_TYPE_F32, m_out);
-        OP_CHAIN_CALL(&chain, "AdamNesterov", op_value_tensor(m_out), op_value_tensor(g),
-                      op_value_tensor(op_call_tensor(call, "beta1")), op_value_tensor(&mean));
+        OP_CHAIN_CALL(&chain, "AdamNesterov", op_value_tensor(&first), op_value_tensor(g),
+                      op_value_tensor(numbers[3]), op_value_tensor(&mean));
     }
     OP_CHAIN_CALL(&chain, "AdamMove", op_value_tensor(var), op_value_tensor(&mean),
-                  op_value_tensor(v_out), op_value_tensor(&rate),
-                  op_value_tensor(op_call_tensor(call, "epsilon")), op_value_tensor(var_out));
+                  op_value_tensor(&second), op_value_tensor(&rate), op_value_tensor(numbers[5]),
+                  op_value_tensor(var_out));
+    op_chain_give(&chain, m_out, &first);
+    op_chain_give(&chain, v_out, &second);
     return chain.status;
 }

@@ -333,7 +333,7 @@ static leo_status plan_gather_stats(const struct op_call *call)
     const struct op_tensor *sums = op_call_tensor(call, "totalSum"),
                            *squares = op_call_tensor(call, "totalSquareSum"),
                            *counts = op_call_tensor(call, "sampleCount"),
-                           *mean = op_call_tensor(call, "batchMean"),
+                           *batch_mean = op_call_tensor(call, "batchMean"),
                            *inverse = op_call_tensor(call, "batchInvstd");
     if (sums->rank != 2 || !op_tensor_same_shape(sums, squares) || counts->rank != 1 ||
         counts->dim[0] != sums->dim[0]) {
@@ -353,24 +353,26 @@ static leo_status plan_gather_stats(const struct op_call *call)
     const double momentum = op_call_real(call, "momentum");
     const int64_t one = 1;
     const struct op_tensor count = op_chain_temp(&chain, OP_TYPE_F32, 1, &one),
-                           total = op_chain_temp_like(&chain, OP_TYPE_F32, mean),
-                           second = op_chain_temp_like(&chain, OP_TYPE_F32, mean),
-                           unbiased = op_chain_temp_like(&chain, OP_TYPE_F32, mean);
+                           mean = op_chain_wide(&chain, batch_mean),
+                           total = op_chain_temp_like(&chain, OP_TYPE_F32, &mean),
+                           second = op_chain_temp_like(&chain, OP_TYPE_F32, &mean),
+                           unbiased = op_chain_temp_like(&chain, OP_TYPE_F32, &mean);
     struct op_tensor number = count;
     number.rank = 0;
     op_chain_sum(&chain, counts, 0, &number);
     op_chain_sum(&chain, sums, 0, &total);
     op_chain_sum(&chain, squares, 0, &second);
     OP_CHAIN_CALL(&chain, "Div", op_value_tensor(&total), op_value_tensor(&count),
-                  op_value_tensor(mean));
-    OP_CHAIN_CALL(&chain, "GatheredVariance", op_value_tensor(&second), op_value_tensor(mean),
+                  op_value_tensor(&mean));
+    OP_CHAIN_CALL(&chain, "GatheredVariance", op_value_tensor(&second), op_value_tensor(&mean),
                   op_value_tensor(&count), op_value_int(1), op_value_tensor(&unbiased));
-    OP_CHAIN_CALL(&chain, "GatheredVariance", op_value_tensor(&second), op_value_tensor(mean),
+    OP_CHAIN_CALL(&chain, "GatheredVariance", op_value_tensor(&second), op_value_tensor(&mean),
                   op_value_tensor(&count), op_value_int(0), op_value_tensor(&total));
-    move_toward(&chain, "mean", mean, momentum, 1, op_call_tensor(call, "mean"));
+    move_toward(&chain, "mean", &mean, momentum, 1, op_call_tensor(call, "mean"));
     move_toward(&chain, "variance", &unbiased, momentum, 1, op_call_tensor(call, "variance"));
     OP_CHAIN_CALL(&chain, "GatheredInverse", op_value_tensor(&total),
                   op_value_real(op_call_real(call, "eps")), op_value_tensor(inverse));
+    op_chain_give(&chain, batch_mean, &mean);
     return chain.status;
 }
 
@@ -418,7 +420,7 @@ static leo_status plan_masked_softmax_gradient(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor mask = take_mask(&chain, triangle, y),
-                           made = op_chain_temp_like(&chain, y->type, y);
+                           made = op_chain_temp_like(&chain, OP_TYPE_F32, y);
     OP_CHAIN_CALL(&chain, "SoftmaxBackward", op_value_tensor(op_call_tensor(call, "gradOutput")),
                   op_value_tensor(y), op_value_int(-1), op_value_tensor(&made));
     OP_CHAIN_CALL(&chain, "MaskedGradient", op_value_tensor(&made), op_value_tensor(&mask),

@@ -49,6 +49,19 @@ void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst, const st
     }
 }
 
+struct op_tensor op_chain_wide(struct op_chain *chain, const struct op_tensor *out)
+{
+    return out->type == OP_TYPE_F32 ? *out : op_chain_temp_like(chain, OP_TYPE_F32, out);
+}
+
+void op_chain_give(struct op_chain *chain, const struct op_tensor *out,
+                   const struct op_tensor *wide)
+{
+    if (out->type != OP_TYPE_F32) {
+        op_chain_copy(chain, out, wide);
+    }
+}
+
 void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value)
 {
     const struct op_scalar number = op_scalar_real(value);

@@ -26,6 +26,11 @@ struct op_tensor op_chain_temp_like(struct op_chain *chain, enum op_type type,
 /** The tensor itself if it is dense and of this type, else a dense temporary copy. */
 struct op_tensor op_chain_dense(struct op_chain *chain, enum op_type type,
                                 const struct op_tensor *tensor);
+/** `out` itself if it is f32, else an f32 temporary of its shape, for what is worked on further
+ * before it is rounded; op_chain_give rounds it then. */
+struct op_tensor op_chain_wide(struct op_chain *chain, const struct op_tensor *out);
+void op_chain_give(struct op_chain *chain, const struct op_tensor *out,
+                   const struct op_tensor *wide);
 void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst,
                    const struct op_tensor *src);
 /** dst = value everywhere. */

@@ -134,22 +134,25 @@ leo_status op_plan_add_norm_gradient(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor sum = op_chain_temp_like(&chain, a->type, a);
     const double alpha = is_deep ? op_call_real(call, "alpha") : 1;
+    // What is worked on further is not rounded before: a gradient may cancel against dsum.
+    const struct op_tensor made = more || is_deep ? op_chain_wide(&chain, dx) : *dx;
     add(&chain, a, alpha, b, NULL, &sum);
     OP_CHAIN_CALL(&chain, "LayerNormBackward", op_value_tensor(op_call_tensor(call, "dy")),
                   op_value_tensor(&sum), op_value_ints(&shape),
                   op_value_tensor(op_call_tensor(call, "mean")),
                   op_value_tensor(op_call_tensor(call, "rstd")), op_value_tensor(gamma),
-                  op_value_tensor(NULL), op_value_bools(&mask), op_value_tensor(dx),
+                  op_value_tensor(NULL), op_value_bools(&mask), op_value_tensor(&made),
                   op_value_tensor(op_call_tensor(call, "dgammaOut")),
                   op_value_tensor(op_call_tensor(call, "dbetaOut")));
     if (more) {
-        OP_CHAIN_CALL(&chain, "InplaceAdd", op_value_tensor(dx), op_value_tensor(more),
-                      op_value_scalar(&one));
+        OP_CHAIN_CALL(&chain, "Add", op_value_tensor(&made), op_value_tensor(more),
+                      op_value_scalar(&one), op_value_tensor(dx));
     }
     if (is_deep) {
         const struct op_scalar factor = op_scalar_real(alpha);
-        OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(dx), op_value_scalar(&factor),
+        OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(&made), op_value_scalar(&factor),
                       op_value_tensor(op_call_tensor(call, "dxOut")));
+        op_chain_give(&chain, dx, &made);
     }
     return chain.status;
 }
