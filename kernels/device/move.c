@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies that change the layout: rows with other pitches, transposed matrices, and every so many
- * elements of a row.
+ * elements of rows.
  *
  * Flags, event = slot. MTE3 -> MTE2: both slots of a piece free; MTE2 -> V: loaded; V -> MTE3:
  * ready.
@@ -251,23 +251,26 @@ OP_INLINE void transpose(uint32_t bytes, uint32_t to, uint32_t to_pitch, uint32_
  * [LINES], in which a plane is every `step`-th row; those rows transposed are the plane in order.
  */
 enum {
-    LINES = 64,
-    LINE_GROUPS = OP_MOVE_STEP_TILE / LINES,
+    LINE_GROUPS = OP_MOVE_STEP_LINE,
+    LINES = OP_MOVE_STEP_TILE / LINE_GROUPS,
     TURNED = HALFWAY + (__NPU_ARCH__ == 1001 ? 2 * OP_MOVE_SLOT : 0), /* behind transpose32's own */
+    PUT = TURNED + OP_MOVE_SLOT,                                      /* two tiles of a plane */
 };
 
-/** A tile of a row: where it is in the groups and in a plane, and how many groups. */
+/** A tile: where it is in the groups and in a plane, how many rows, and groups of each. */
 struct step_piece {
     uint64_t groups, plane;
-    uint32_t count;
+    uint32_t rows, count;
 };
 
 OP_INLINE struct step_piece find_step_piece(const struct op_move_step_args *t, uint64_t index)
 {
     const uint64_t tiles = (t->count + OP_MOVE_STEP_TILE - 1) / OP_MOVE_STEP_TILE,
-                   row = index / tiles, first = (index - row * tiles) * OP_MOVE_STEP_TILE;
+                   row_tile = index / tiles, row = row_tile * t->tile_rows,
+                   first = (index - row_tile * tiles) * OP_MOVE_STEP_TILE;
     const struct step_piece piece = {t->groups + row * t->group_pitch + first * t->step * t->bytes,
                                      row * t->plane_pitch + first * t->bytes,
+                                     (uint32_t)op_min64(t->tile_rows, t->rows - row),
                                      (uint32_t)op_min64(OP_MOVE_STEP_TILE, t->count - first)};
     return piece;
 }
@@ -279,13 +282,68 @@ OP_INLINE void clear_step_inputs(const struct op_move_step_args *t)
     }
 }
 
+OP_INLINE void clear_put_inputs(const struct op_move_step_args *t)
+{
+    if (t->count % OP_MOVE_STEP_TILE) {
+        set_mask_norm();
+        set_vector_mask(~0ull, ~0ull);
+        vector_dup(op_ub_f32(PUT), 0.0f, (uint8_t)(2 * OP_MOVE_STEP_TILE * t->bytes / 256), 1, 1, 8,
+                   8);
+        set_flag(PIPE_V, PIPE_MTE2, 0);
+        wait_flag(PIPE_V, PIPE_MTE2, 0);
+    }
+}
+
+/* `whole`: as far as the last group's last element; else as far as the last one that is taken, as
+ * the last group may end with it. */
+OP_INLINE void load_groups(const struct op_move_step_args *t, const struct step_piece *piece,
+                           uint32_t to, bool whole)
+{
+    const uint32_t last = whole ? t->step : t->first + t->planes;
+    op_load_rows(to, piece->groups, piece->rows, ((piece->count - 1) * t->step + last) * t->bytes,
+                 t->group_pitch, t->row_room * t->step * t->bytes);
+}
+
+OP_INLINE void store_groups(const struct op_move_step_args *t, const struct step_piece *piece,
+                            uint32_t from)
+{
+    op_store_rows(piece->groups, from, piece->rows, piece->count * t->step * t->bytes,
+                  t->group_pitch, t->row_room * t->step * t->bytes);
+}
+
+OP_INLINE void load_plane(const struct op_move_step_args *t, const struct step_piece *piece,
+                          uint32_t to, uint32_t k)
+{
+    op_load_rows(to, t->plane[k] + piece->plane, piece->rows, piece->count * t->bytes,
+                 t->plane_pitch, t->row_room * t->bytes);
+}
+
+/* Element k of each group in the tile of groups that lies turned. */
+OP_INLINE void turn_plane(const struct op_move_step_args *t, uint32_t from, uint32_t k)
+{
+    const uint32_t turned_pitch = LINES * t->bytes;
+    transpose(t->bytes, TURNED + k * turned_pitch, t->step * turned_pitch, from,
+              LINE_GROUPS * t->bytes, LINES, LINE_GROUPS);
+}
+
+OP_INLINE void turn_groups(const struct op_move_step_args *t, uint32_t from)
+{
+    const uint32_t columns = LINE_GROUPS * t->step;
+    transpose(t->bytes, TURNED, LINES * t->bytes, from, columns * t->bytes, LINES, columns);
+}
+
+OP_INLINE void turn_back(const struct op_move_step_args *t, uint32_t to)
+{
+    const uint32_t columns = LINE_GROUPS * t->step;
+    transpose(t->bytes, to, columns * t->bytes, TURNED, LINES * t->bytes, columns, LINES);
+}
+
 __global__ __vector__ void move_split(struct op_move_step_args args)
 {
     const struct op_move_step_args copy = args, *t = &copy;
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
                    end = op_min64(begin + t->per_block, t->pieces);
-    const uint32_t turned_pitch = LINES * t->bytes, columns = LINE_GROUPS * t->step,
-                   plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
+    const uint32_t turned_pitch = LINES * t->bytes, plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
     uint32_t parity = 0;
     clear_step_inputs(t);
     begin_flags();
@@ -293,11 +351,10 @@ __global__ __vector__ void move_split(struct op_move_step_args args)
         const struct step_piece piece = find_step_piece(t, i);
         const uint32_t in = parity * OP_MOVE_SLOT, out = OUT_SLOTS + parity * OP_MOVE_SLOT;
         wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
-        // The last group may end with the last element that is taken.
-        op_load(in, piece.groups, ((piece.count - 1) * t->step + t->first + t->planes) * t->bytes);
+        load_groups(t, &piece, in, false);
         set_flag(PIPE_MTE2, PIPE_V, parity);
         wait_flag(PIPE_MTE2, PIPE_V, parity);
-        transpose(t->bytes, TURNED, turned_pitch, in, columns * t->bytes, LINES, columns);
+        turn_groups(t, in);
         for (uint32_t k = 0; k < t->planes; k++) {
             transpose(t->bytes, out + k * plane_bytes, LINE_GROUPS * t->bytes,
                       TURNED + (t->first + k) * turned_pitch, t->step * turned_pitch, LINE_GROUPS,
@@ -306,7 +363,8 @@ __global__ __vector__ void move_split(struct op_move_step_args args)
         set_flag(PIPE_V, PIPE_MTE3, parity);
         wait_flag(PIPE_V, PIPE_MTE3, parity);
         for (uint32_t k = 0; k < t->planes; k++) {
-            op_store(t->plane[k] + piece.plane, out + k * plane_bytes, piece.count * t->bytes);
+            op_store_rows(t->plane[k] + piece.plane, out + k * plane_bytes, piece.rows,
+                          piece.count * t->bytes, t->plane_pitch, t->row_room * t->bytes);
         }
         set_flag(PIPE_MTE3, PIPE_MTE2, parity);
     }
@@ -318,8 +376,7 @@ __global__ __vector__ void move_join(struct op_move_step_args args)
     const struct op_move_step_args copy = args, *t = &copy;
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
                    end = op_min64(begin + t->per_block, t->pieces);
-    const uint32_t turned_pitch = LINES * t->bytes, columns = LINE_GROUPS * t->step,
-                   plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
+    const uint32_t plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
     uint32_t parity = 0;
     clear_step_inputs(t);
     begin_flags();
@@ -328,18 +385,48 @@ __global__ __vector__ void move_join(struct op_move_step_args args)
         const uint32_t in = parity * OP_MOVE_SLOT, out = OUT_SLOTS + parity * OP_MOVE_SLOT;
         wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
         for (uint32_t k = 0; k < t->step; k++) {
-            op_load(in + k * plane_bytes, t->plane[k] + piece.plane, piece.count * t->bytes);
+            load_plane(t, &piece, in + k * plane_bytes, k);
         }
         set_flag(PIPE_MTE2, PIPE_V, parity);
         wait_flag(PIPE_MTE2, PIPE_V, parity);
         for (uint32_t k = 0; k < t->step; k++) {
-            transpose(t->bytes, TURNED + k * turned_pitch, t->step * turned_pitch,
-                      in + k * plane_bytes, LINE_GROUPS * t->bytes, LINES, LINE_GROUPS);
+            turn_plane(t, in + k * plane_bytes, k);
         }
-        transpose(t->bytes, out, columns * t->bytes, TURNED, turned_pitch, columns, LINES);
+        turn_back(t, out);
         set_flag(PIPE_V, PIPE_MTE3, parity);
         wait_flag(PIPE_V, PIPE_MTE3, parity);
-        op_store(piece.groups, out, piece.count * t->step * t->bytes);
+        store_groups(t, &piece, out);
+        set_flag(PIPE_MTE3, PIPE_MTE2, parity);
+    }
+    end_flags();
+}
+
+/* The groups are read and written again, with one element of each replaced. */
+__global__ __vector__ void move_put(struct op_move_step_args args)
+{
+    const struct op_move_step_args copy = args, *t = &copy;
+    const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
+                   end = op_min64(begin + t->per_block, t->pieces);
+    const uint32_t plane_bytes = OP_MOVE_STEP_TILE * t->bytes;
+    uint32_t parity = 0;
+    clear_step_inputs(t);
+    clear_put_inputs(t);
+    begin_flags();
+    for (uint64_t i = begin; i < end; i++, parity ^= 1) {
+        const struct step_piece piece = find_step_piece(t, i);
+        const uint32_t in = parity * OP_MOVE_SLOT, plane = PUT + parity * plane_bytes,
+                       out = OUT_SLOTS + parity * OP_MOVE_SLOT;
+        wait_flag(PIPE_MTE3, PIPE_MTE2, parity);
+        load_groups(t, &piece, in, true);
+        load_plane(t, &piece, plane, 0);
+        set_flag(PIPE_MTE2, PIPE_V, parity);
+        wait_flag(PIPE_MTE2, PIPE_V, parity);
+        turn_groups(t, in);
+        turn_plane(t, plane, t->first);
+        turn_back(t, out);
+        set_flag(PIPE_V, PIPE_MTE3, parity);
+        wait_flag(PIPE_V, PIPE_MTE3, parity);
+        store_groups(t, &piece, out);
         set_flag(PIPE_MTE3, PIPE_MTE2, parity);
     }
     end_flags();

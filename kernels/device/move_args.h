@@ -9,6 +9,7 @@ enum {
     OP_MOVE_SLOT = 32768, /**< bytes of a tile in UB */
     OP_MOVE_STEP_MOST = 8,
     OP_MOVE_STEP_TILE = 1024, /**< elements of a plane that are in UB at a time */
+    OP_MOVE_STEP_LINE = 16,   /**< of which so many are transposed side by side */
 };
 
 /**
@@ -30,11 +31,14 @@ struct op_move_args {
 /**
  * Rows of `count` groups of `step` elements side by side, and planes [rows][count] of one element
  * of each group: move_split makes `planes` of them, from element `first` of a group on; move_join
- * makes the groups of `step` planes. Pitches in bytes. Pieces are tiles of rows.
+ * makes the groups of `step` planes; move_put writes element `first` of each group of a plane.
+ * Pitches in bytes. Pieces are tiles of long rows, or tiles of `tile_rows` short ones, each of them
+ * `row_room` groups after the other in UB.
  */
 struct op_move_step_args {
     uint64_t groups, plane[OP_MOVE_STEP_MOST];
     uint64_t pieces, per_block, rows, count;
     uint64_t group_pitch, plane_pitch;
     uint32_t step, first, planes, bytes;
+    uint32_t tile_rows, row_room;
 };

@@ -2,12 +2,17 @@
 #include "move_steps.h"
 
 #include "../device/move_args.h"
+#include "../frame/whole.h"
 
 #include <string.h>
 
 static leo_status launch(struct op_plan *plan, struct op_move_step_args *args, const char *kernel)
 {
-    args->pieces = args->rows * ((args->count + OP_MOVE_STEP_TILE - 1) / OP_MOVE_STEP_TILE);
+    const uint64_t tile = OP_MOVE_STEP_TILE, tiles = (args->count + tile - 1) / tile;
+    args->row_room = tiles > 1 ? OP_MOVE_STEP_TILE
+                               : (uint32_t)op_round_up((int64_t)args->count, OP_MOVE_STEP_LINE);
+    args->tile_rows = OP_MOVE_STEP_TILE / args->row_room;
+    args->pieces = (args->rows + args->tile_rows - 1) / args->tile_rows * tiles;
     const struct op_share share = op_share_make(args->pieces, 1, 1, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
     return op_plan_launch(plan, "move", kernel, share.blocks, args, sizeof(*args),
@@ -37,11 +42,10 @@ leo_status op_move_plan_split(struct op_plan *plan, const struct op_move_steps *
     return launch(plan, &args, "move_split");
 }
 
-leo_status op_move_plan_join_steps(struct op_plan *plan, const struct op_move_steps *steps,
-                                   const uint64_t *planes)
+leo_status op_move_plan_put(struct op_plan *plan, const struct op_move_steps *steps, uint64_t plane)
 {
-    struct op_move_step_args args = args_of(steps, planes, steps->step);
-    return launch(plan, &args, "move_join");
+    struct op_move_step_args args = args_of(steps, &plane, 1);
+    return launch(plan, &args, "move_put");
 }
 
 // The words of a dense i64 tensor: pairs side by side.
@@ -75,5 +79,6 @@ leo_status op_move_plan_join(struct op_plan *plan, const struct op_tensor *low,
 {
     const uint64_t planes[] = {low->addr, high->addr};
     const struct op_move_steps steps = pairs(wide);
-    return op_move_plan_join_steps(plan, &steps, planes);
+    struct op_move_step_args args = args_of(&steps, planes, 2);
+    return launch(plan, &args, "move_join");
 }

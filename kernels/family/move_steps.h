@@ -16,10 +16,9 @@ LEO_MUST_CHECK leo_status op_move_plan_split(struct op_plan *plan,
                                              const struct op_move_steps *steps,
                                              const uint64_t *planes, unsigned count);
 
-/** Groups of `step` planes [rows][count]; those of a split of all elements are put back by it. */
-LEO_MUST_CHECK leo_status op_move_plan_join_steps(struct op_plan *plan,
-                                                  const struct op_move_steps *steps,
-                                                  const uint64_t *planes);
+/** Element `first` of each group is that of a plane; the others stay, and are written again. */
+LEO_MUST_CHECK leo_status op_move_plan_put(struct op_plan *plan, const struct op_move_steps *steps,
+                                           uint64_t plane);
 
 /** The words of a dense i64 tensor, as dense i32 tensors. */
 LEO_MUST_CHECK leo_status op_move_plan_words(struct op_plan *plan, const struct op_tensor *wide,

@@ -11,11 +11,14 @@
 
 #include "../device/move_args.h"
 
+#include <string.h>
+
 enum {
     LEAST_PUT = 2048,    // [A] elements; fewer are done sooner on the scalar unit
-    LEAST_ROW = 64,      // [A] elements of a row, of which up to WHOLE are done there
+    LEAST_PUT_ROW = 4,   // [A] elements of a row
+    LEAST_ROW = 64,      // [A] elements of a row
     LEAST_TURNED = 4096, // [A] elements
-    WHOLE = 16,          // groups that are whole blocks of 32 bytes
+    LEAST_REPEATS = 16,  // [A] of an element
 };
 
 static struct op_tensor view_of(const struct op_pointwise_space *space, unsigned which,
@@ -32,47 +35,96 @@ static bool puts_steps(const struct op_pointwise_work *work, const struct op_poi
 {
     const unsigned last = space->rank - 1, bytes = op_type_bytes(work->out.type);
     const int64_t step = space->stride[0][last], row = space->dim[last];
-    return space->rank <= 2 && (bytes == 2 || bytes == 4) && step > 1 &&
-           step <= OP_MOVE_STEP_MOST &&
-           (space->stride[1][last] == 1 || space->stride[1][last] == 0) && row >= LEAST_ROW &&
-           op_tensor_count(&work->out) >= LEAST_PUT &&
-           (space->rank == 1 || space->stride[0][0] > step * (row - 1));
+    return (bytes == 2 || bytes == 4) && step > 1 && step <= OP_MOVE_STEP_MOST &&
+           row >= LEAST_PUT_ROW && op_tensor_count(&work->out) >= LEAST_PUT &&
+           op_pointwise_is_ascending(space);
 }
 
-// Whole groups but the last one, behind whose element there may be nothing; the rest one by one.
-static void put_steps(struct op_chain *chain, const struct op_pointwise_work *work,
-                      const struct op_pointwise_space *space)
+// Rows of whole groups, at even distances.
+static void put_rows(struct op_chain *chain, const struct op_tensor *to,
+                     const struct op_tensor *from)
 {
-    const unsigned last = space->rank - 1;
-    const int64_t row = space->dim[last], body = (row - 1) / WHOLE * WHOLE,
-                  rows = space->rank == 2 ? space->dim[0] : 1, dim[] = {rows, body};
+    struct op_tensor plane = *from;
+    if (from->stride[1] != 1 || from->stride[0] < 0) {
+        plane = op_chain_temp_like(chain, from->type, from);
+        op_chain_copy(chain, &plane, from);
+    }
+    const struct op_move_steps steps = {.groups = to->addr,
+                                        .rows = to->dim[0],
+                                        .count = to->dim[1],
+                                        .group_pitch = to->stride[0],
+                                        .plane_pitch = plane.stride[0],
+                                        .step = (uint32_t)to->stride[1],
+                                        .bytes = op_type_bytes(to->type)};
+    if (chain->status == LEO_OK) {
+        chain->status = op_move_plan_put(chain->plan, &steps, plane.addr);
+    }
+}
+
+// As put_rows, where the last row ends with its last element: behind that there may be nothing.
+static void put_steps(struct op_chain *chain, const struct op_tensor *to,
+                      const struct op_tensor *from)
+{
+    const int64_t rows = to->dim[0] - 1, groups = to->dim[1] - 1;
+    const struct op_tensor upper = op_view_slice(to, 0, 0, rows),
+                           upper_from = op_view_slice(from, 0, 0, rows),
+                           lower = op_view_slice(to, 0, rows, 1),
+                           lower_from = op_view_slice(from, 0, rows, 1),
+                           head = op_view_slice(&lower, 1, 0, groups),
+                           head_from = op_view_slice(&lower_from, 1, 0, groups),
+                           end = op_view_slice(&lower, 1, groups, 1),
+                           end_from = op_view_slice(&lower_from, 1, groups, 1);
+    if (rows) {
+        put_rows(chain, &upper, &upper_from);
+    }
+    put_rows(chain, &head, &head_from);
+    op_chain_copy(chain, &end, &end_from);
+}
+
+// Rows that do not follow each other evenly, or share their last group: by way of a copy of them,
+// which has whole groups.
+static void put_groups(struct op_chain *chain, const struct op_tensor *to,
+                       const struct op_tensor *from)
+{
+    const unsigned last = to->rank - 1;
+    const int64_t step = to->stride[last], reach = (to->dim[last] - 1) * step + 1;
+    struct op_tensor whole = *to, rows = *to;
+    whole.dim[last] *= step;
+    const struct op_tensor groups = op_chain_temp_like(chain, to->type, &whole),
+                           body = op_view_slice(&groups, last, 0, reach),
+                           dense = op_chain_dense(chain, from->type, from);
+    struct op_tensor taken = groups;
+    taken.dim[last] = to->dim[last];
+    taken.stride[last] = step;
+    rows.dim[last] = reach;
+    rows.stride[last] = 1;
+    if (chain->status == LEO_OK) { // behind a row's last element there may be no memory of it
+        chain->status = op_plan_fill(chain->plan, groups.addr, 0, op_tensor_extent(&groups));
+    }
+    op_chain_copy(chain, &body, &rows);
+    op_chain_copy(chain, &taken, &dense);
+    op_chain_copy(chain, &rows, &body);
+}
+
+static void put(struct op_chain *chain, const struct op_pointwise_work *work,
+                const struct op_pointwise_space *space)
+{
     struct op_tensor to = view_of(space, 0, work->out.addr, work->out.type),
                      from = view_of(space, 1, work->tensors[0].addr, work->out.type);
-    struct op_move_steps steps = {.groups = to.addr,
-                                  .rows = rows,
-                                  .count = body,
-                                  .group_pitch = space->rank == 2 ? to.stride[0] : 0,
-                                  .plane_pitch = body,
-                                  .step = (uint32_t)to.stride[last],
-                                  .first = 1,
-                                  .bytes = op_type_bytes(to.type)};
-    uint64_t planes[OP_MOVE_STEP_MOST];
-    for (uint32_t i = 0; i < steps.step; i++) {
-        planes[i] = op_chain_temp(chain, to.type, 2, dim).addr;
+    if (space->rank == 1) {
+        const int64_t dim[] = {1, to.dim[0]}, stride[] = {0, to.stride[0]},
+                      source[] = {0, from.stride[0]};
+        to.rank = from.rank = 2;
+        memcpy(to.dim, dim, sizeof(dim));
+        memcpy(from.dim, dim, sizeof(dim));
+        memcpy(to.stride, stride, sizeof(stride));
+        memcpy(from.stride, source, sizeof(source));
     }
-    const struct op_tensor head = op_view_slice(&from, last, 0, body);
-    struct op_tensor own = op_tensor_dense(planes[0], to.type, 2, dim);
-    own = space->rank == 2 ? own : op_view_select(&own, 0, 0);
-    op_chain_copy(chain, &own, &head);
-    if (chain->status == LEO_OK) {
-        chain->status = op_move_plan_split(chain->plan, &steps, planes + 1, steps.step - 1);
+    if (to.rank == 2 && (to.dim[0] == 1 || to.stride[0] >= to.stride[1] * to.dim[1])) {
+        put_steps(chain, &to, &from);
+    } else {
+        put_groups(chain, &to, &from);
     }
-    if (chain->status == LEO_OK) {
-        chain->status = op_move_plan_join_steps(chain->plan, &steps, planes);
-    }
-    to = op_view_slice(&to, last, body, row - body);
-    from = op_view_slice(&from, last, body, row - body);
-    op_chain_copy(chain, &to, &from);
 }
 
 // Every so many elements of 8 bytes, of rows, side by side.
@@ -123,7 +175,7 @@ static bool repeats(const struct op_pointwise_work *work, const struct op_pointw
         }
     }
     return op_type_bytes(work->out.type) <= 8 && space->stride[1][last] == 0 &&
-           space->dim[last] >= WHOLE && step >= LEAST_TURNED;
+           space->dim[last] >= LEAST_REPEATS && step >= LEAST_TURNED;
 }
 
 // A list of the elements, repeated as rows, the other way round.
@@ -224,7 +276,7 @@ leo_status op_pointwise_plan_planes(const struct op_pointwise_work *work,
     struct op_chain chain = op_chain_begin(work->call);
     *done = true;
     if (puts_steps(work, space)) {
-        put_steps(&chain, work, space);
+        put(&chain, work, space);
     } else if (takes_words(work, space)) {
         take_words(&chain, work, space);
     } else if (repeats(work, space) && space->rank == 1) {

@@ -389,8 +389,9 @@ static void every_operator_is_its_expression(void)
 static void copies_between_layouts(void)
 {
     static const struct shape larger[] = {
-        {2, {67, 1031}},   {2, {1031, 67}}, {3, {5, 70, 130}}, {4, {3, 17, 9, 33}},
-        {3, {130, 3, 65}}, {2, {3, 1000}},  {2, {2000, 3}},
+        {2, {67, 1031}},     {2, {1031, 67}},     {3, {5, 70, 130}},
+        {4, {3, 17, 9, 33}}, {3, {130, 3, 65}},   {2, {3, 1000}},
+        {2, {2000, 3}},      {4, {2, 5, 29, 29}}, {4, {3, 9, 14, 16}},
     };
     enum { LARGER = sizeof(larger) / sizeof(larger[0]) };
     static const char *const names[] = {"InplaceCopy", "Cast", "Add", "Mul"};
