@@ -8,7 +8,7 @@
 
 enum {
     OP_TILE_INS = 6,    /**< tensors read */
-    OP_TILE_SLOTS = 32, /**< places in UB */
+    OP_TILE_SLOTS = 64, /**< places in UB */
     OP_TILE_INSNS = 192,
     OP_TILE_NUMBERS = 64,
     OP_TILE_OUTER = 7,    /**< dimensions beside the last */
@@ -58,7 +58,7 @@ enum op_tile_code {
     OP_TILE_WORD_NOT, /**< d = ~a */
     OP_TILE_TO_WORD,  /**< d = integral f32 a as a word */
     OP_TILE_TO_FLOAT, /**< d = word a as f32 */
-    OP_TILE_FMA,      /**< d = a * b + c, rounded once */
+    OP_TILE_FMA,      /**< d = a * b + c, rounded once; quicker where d is a */
     OP_TILE_RESCUE,   /**< d = mask a ? b : function of c and e; program tile_rescue alone */
     OP_TILE_CODES,
 };
@@ -76,7 +76,13 @@ enum op_rescue {
 struct op_tile_insn {
     uint8_t code, d, a, b, c, e;
     uint8_t function; /**< enum op_rescue */
-    uint8_t reserved;
+    uint8_t flags;    /**< enum op_tile_flag */
+};
+
+/** OP_TILE_WHOLE << k: operand k is a whole tile, else one repeat that is read again and again. */
+enum op_tile_flag {
+    OP_TILE_WAITS = 1, /**< behind a barrier: it touches what one before it does */
+    OP_TILE_WHOLE = 8,
 };
 
 /** How an input is there. */

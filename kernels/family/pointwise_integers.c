@@ -506,7 +506,7 @@ static void put_output(struct op_list *list, unsigned result)
     const unsigned out = op_list_value(list, OP_LIST_TILE);
     at(list, out)->slot = args->out_slot;
     if (type == OP_TYPE_I32 || type == OP_TYPE_F32) {
-        op_list_add(list, OP_TILE_MOVE, out, result, 4, 0);
+        op_list_move(list, out, result);
     } else {
         op_list_add(list, OP_TILE_NARROW, out, result, (unsigned)type,
                     args->out_bytes == 1 ? op_list_halfway(list) : 0);

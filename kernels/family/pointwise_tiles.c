@@ -251,6 +251,18 @@ static void add_signed(struct op_list *list, unsigned d, unsigned a, unsigned b)
     op_list_add(list, OP_TILE_WORD_OR, d, tile_of_number(list, a), sign, 0);
 }
 
+// d = first factor * second factor + third operand; one factor has to be a tile.
+static void add_fma(struct op_list *list, unsigned d, const unsigned *of)
+{
+    unsigned a = tile_of_number(list, of[0]);
+    if (list->value[of[0]].kind == OP_LIST_NUMBER && list->value[of[1]].kind == OP_LIST_NUMBER) {
+        const unsigned tile = op_list_value(list, OP_LIST_TILE);
+        op_list_move(list, tile, a);
+        a = tile;
+    }
+    op_list_add(list, OP_TILE_FMA, d, a, tile_of_number(list, of[1]), tile_of_number(list, of[2]));
+}
+
 static void add_float(struct op_list *list, const struct op_expr_insn *insn, unsigned d,
                       const unsigned *of)
 {
@@ -266,7 +278,7 @@ static void add_float(struct op_list *list, const struct op_expr_insn *insn, uns
         op_list_add(list, OP_TILE_WORD_OR, d, a, b, 0);
         return;
     case OP_EXPR_FMA:
-        op_list_add(list, OP_TILE_FMA, d, a, b, tile_of_number(list, of[2]));
+        add_fma(list, d, of);
         return;
     case OP_EXPR_RESCUE:
         op_list_rescue(list, (enum op_rescue)insn->e, d, a, b, tile_of_number(list, of[2]),
@@ -469,7 +481,7 @@ static void add_output(struct op_list *list, unsigned result)
                list->value[result].slot == OP_LIST_NO_SLOT) {
         list->insn[list->insns - 1].d = (uint8_t)out;
     } else {
-        op_list_add(list, OP_TILE_MOVE, out, result, 4, 0);
+        op_list_move(list, out, result);
     }
 }
 
@@ -635,7 +647,7 @@ leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
         }
     }
     if (!list.failed) {
-        op_list_give_slots(&list);
+        op_list_give_slots(&list, op_plan_caps(work->call->plan)->ub_bytes);
     }
     if (list.failed) {
         return LEO_OK;

@@ -43,7 +43,8 @@ struct op_list {
     struct op_tile_insn insn[OP_TILE_INSNS];
     unsigned insns;
     struct op_tile_args *args;
-    unsigned slot_bytes[OP_TILE_SLOTS]; /**< an element, both halves of a double slot */
+    unsigned
+        slot_bytes[OP_TILE_SLOTS]; /**< an element, both halves of a double slot; 0: a number */
     bool slot_double[OP_TILE_SLOTS];
     unsigned slots;
     uint8_t halfway; /**< slot of f16 between f32 and 8-bit types, OP_LIST_NO_SLOT if none */
@@ -61,10 +62,12 @@ void op_list_add(struct op_list *list, unsigned code, unsigned d, unsigned a, un
  * `result`. */
 void op_list_rescue(struct op_list *list, enum op_rescue function, unsigned d, unsigned good,
                     unsigned result, unsigned x, unsigned y);
-/** These bits of 32 as a whole tile, filled once. */
+/** These bits of 32, filled once: one repeat that counts as a whole tile. */
 unsigned op_list_fill(struct op_list *list, float bits);
+/** d = a, words of 32 bits. */
+void op_list_move(struct op_list *list, unsigned d, unsigned a);
 uint8_t op_list_halfway(struct op_list *list);
-void op_list_give_slots(struct op_list *list);
+void op_list_give_slots(struct op_list *list, uint32_t ub_bytes);
 void op_list_lay_out(struct op_list *list, uint32_t ub_bytes);
 /** The expression over integers that are exact (`wrapped` ones but for what left 32 bits); inputs
  * have slots, the result goes to the output. */

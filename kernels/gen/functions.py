@@ -15,9 +15,10 @@ LOG2E, LN2, HALF_PI = "1.4426950408889634", "0.6931471805599453", "1.57079632679
 
 def polynomial(variable, coefficients):
     """Horner's scheme as text."""
-    text = repr(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        text = f"({text} * {variable} + {coefficient!r})".replace("+ -", "- ")
+    *others, low, high = coefficients
+    text = f"({high!r} * {variable} + {low!r})"
+    for coefficient in reversed(others):
+        text = f"fma({text}, {variable}, {coefficient!r})"
     return text
 
 

@@ -3,7 +3,8 @@
  * Operators that the chip's memory bounds, on both simulated chips: simulated time beside the time
  * that HBM alone needs for what they read and write (isa/soc, hbm_read_gb_per_s). Tensors of 64 MB
  * go round a pool larger than the L2, so that nothing is there twice. Aim: 0.85 for pointwise
- * operators and conversions. Arguments: a part of the lines' names, and a chip.
+ * operators and conversions. Arguments: a part of the lines' names, and a chip. Functions that
+ * arithmetic bounds are measured if their names are asked for ("of" for all of them).
  */
 #include "chip.h"
 
@@ -91,6 +92,81 @@ static const struct line lines[] = {
     {"add i32", "Add", "ii1i", 1024, 1024, 0, false},
     {"add i64", "Add", "ll1l", 512, 512, 0, false},
     {"cast i64 to f32", "Cast", "l~ff", 512, 512, 0, false},
+};
+
+static const struct line functions[] = {
+    {"Exp2 of f32", "Exp2", "ff", 8192, 2048, 0, false},
+    {"Exp2 of f16", "Exp2", "hh", 8192, 4096, 0, false},
+    {"Expm1 of f32", "Expm1", "ff", 8192, 2048, 0, false},
+    {"Expm1 of f16", "Expm1", "hh", 8192, 4096, 0, false},
+    {"Log2 of f32", "Log2", "ff", 8192, 2048, 0, false},
+    {"Log2 of f16", "Log2", "hh", 8192, 4096, 0, false},
+    {"Log10 of f32", "Log10", "ff", 8192, 2048, 0, false},
+    {"Log10 of f16", "Log10", "hh", 8192, 4096, 0, false},
+    {"Log1p of f32", "Log1p", "ff", 8192, 2048, 0, false},
+    {"Log1p of f16", "Log1p", "hh", 8192, 4096, 0, false},
+    {"Sin of f32", "Sin", "ff", 8192, 2048, 0, false},
+    {"Sin of f16", "Sin", "hh", 8192, 4096, 0, false},
+    {"Cos of f32", "Cos", "ff", 8192, 2048, 0, false},
+    {"Cos of f16", "Cos", "hh", 8192, 4096, 0, false},
+    {"Tan of f32", "Tan", "ff", 8192, 2048, 0, false},
+    {"Tan of f16", "Tan", "hh", 8192, 4096, 0, false},
+    {"Asin of f32", "Asin", "ff", 8192, 2048, 0, false},
+    {"Asin of f16", "Asin", "hh", 8192, 4096, 0, false},
+    {"Acos of f32", "Acos", "ff", 8192, 2048, 0, false},
+    {"Acos of f16", "Acos", "hh", 8192, 4096, 0, false},
+    {"Atan of f32", "Atan", "ff", 8192, 2048, 0, false},
+    {"Atan of f16", "Atan", "hh", 8192, 4096, 0, false},
+    {"Sinh of f32", "Sinh", "ff", 8192, 2048, 0, false},
+    {"Sinh of f16", "Sinh", "hh", 8192, 4096, 0, false},
+    {"Cosh of f32", "Cosh", "ff", 8192, 2048, 0, false},
+    {"Cosh of f16", "Cosh", "hh", 8192, 4096, 0, false},
+    {"Tanh of f32", "Tanh", "ff", 8192, 2048, 0, false},
+    {"Tanh of f16", "Tanh", "hh", 8192, 4096, 0, false},
+    {"Asinh of f32", "Asinh", "ff", 8192, 2048, 0, false},
+    {"Asinh of f16", "Asinh", "hh", 8192, 4096, 0, false},
+    {"Acosh of f32", "Acosh", "ff", 8192, 2048, 0, false},
+    {"Acosh of f16", "Acosh", "hh", 8192, 4096, 0, false},
+    {"Atanh of f32", "Atanh", "ff", 8192, 2048, 0, false},
+    {"Atanh of f16", "Atanh", "hh", 8192, 4096, 0, false},
+    {"Erf of f32", "Erf", "ff", 8192, 2048, 0, false},
+    {"Erf of f16", "Erf", "hh", 8192, 4096, 0, false},
+    {"Erfc of f32", "Erfc", "ff", 8192, 2048, 0, false},
+    {"Erfc of f16", "Erfc", "hh", 8192, 4096, 0, false},
+    {"Erfinv of f32", "Erfinv", "ff", 8192, 2048, 0, false},
+    {"Erfinv of f16", "Erfinv", "hh", 8192, 4096, 0, false},
+    {"Silu of f32", "Silu", "ff", 8192, 2048, 0, false},
+    {"Silu of f16", "Silu", "hh", 8192, 4096, 0, false},
+    {"Mish of f32", "Mish", "ff", 8192, 2048, 0, false},
+    {"Mish of f16", "Mish", "hh", 8192, 4096, 0, false},
+    {"Floor of f32", "Floor", "ff", 8192, 2048, 0, false},
+    {"Floor of f16", "Floor", "hh", 8192, 4096, 0, false},
+    {"Ceil of f32", "Ceil", "ff", 8192, 2048, 0, false},
+    {"Ceil of f16", "Ceil", "hh", 8192, 4096, 0, false},
+    {"Trunc of f32", "Trunc", "ff", 8192, 2048, 0, false},
+    {"Trunc of f16", "Trunc", "hh", 8192, 4096, 0, false},
+    {"Round of f32", "Round", "ff", 8192, 2048, 0, false},
+    {"Round of f16", "Round", "hh", 8192, 4096, 0, false},
+    {"PowTensorTensor of f32", "PowTensorTensor", "fff", 8192, 2048, 0, false},
+    {"PowTensorTensor of f16", "PowTensorTensor", "hhh", 8192, 4096, 0, false},
+    {"FmodTensor of f32", "FmodTensor", "fff", 8192, 2048, 0, false},
+    {"FmodTensor of f16", "FmodTensor", "hhh", 8192, 4096, 0, false},
+    {"RemainderTensorTensor of f32", "RemainderTensorTensor", "fff", 8192, 2048, 0, false},
+    {"RemainderTensorTensor of f16", "RemainderTensorTensor", "hhh", 8192, 4096, 0, false},
+    {"FloorDivide of f32", "FloorDivide", "fff", 8192, 2048, 0, false},
+    {"FloorDivide of f16", "FloorDivide", "hhh", 8192, 4096, 0, false},
+    {"Atan2 of f32", "Atan2", "fff", 8192, 2048, 0, false},
+    {"Atan2 of f16", "Atan2", "hhh", 8192, 4096, 0, false},
+    {"LogAddExp of f32", "LogAddExp", "fff", 8192, 2048, 0, false},
+    {"LogAddExp of f16", "LogAddExp", "hhh", 8192, 4096, 0, false},
+    {"MishBackward of f32", "MishBackward", "fff", 8192, 2048, 0, false},
+    {"MishBackward of f16", "MishBackward", "hhh", 8192, 4096, 0, false},
+    {"Gelu by erf of f32", "GeluV2", "f0f", 8192, 2048, 0, false},
+    {"Gelu by erf of f16", "GeluV2", "h0h", 8192, 4096, 0, false},
+    {"gradient of Gelu by erf of f16", "GeluErfGrad", "hhh", 8192, 4096, 0, false},
+    {"Softplus of f32", "Softplus", "f11f", 8192, 2048, 0, false},
+    {"Softplus of f16", "Softplus", "h11h", 8192, 4096, 0, false},
+    {"Elu of f16", "Elu", "h111h", 8192, 4096, 0, false},
 };
 
 static enum leo_dtype type_of(char letter)
@@ -217,6 +293,11 @@ int main(int argc, char **argv)
         for (unsigned k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
             if ((i == 1 || !lines[k].split_only) && (argc < 2 || strstr(lines[k].name, argv[1]))) {
                 measure(&b, &lines[k]);
+            }
+        }
+        for (unsigned k = 0; argc > 1 && k < sizeof(functions) / sizeof(functions[0]); k++) {
+            if (strstr(functions[k].name, argv[1])) {
+                measure(&b, &functions[k]);
             }
         }
         bench_close(&b);
