@@ -130,7 +130,8 @@ static leo_status plan_work(const struct op_pointwise_work *work)
     leo_status status = LEO_OK;
     op_pointwise_make_space(work, &space);
     if (op_tensor_count(&work->out) >= LEAST_TILE) {
-        status = places ? LEO_OK : op_pointwise_plan_moves(work, &space, &done);
+        status = places ? op_pointwise_plan_range(work, &done)
+                        : op_pointwise_plan_moves(work, &space, &done);
         if (status == LEO_OK && !done && !places) {
             status = op_pointwise_plan_wide(work, &done);
         }

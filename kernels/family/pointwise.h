@@ -63,6 +63,8 @@ LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work
 LEO_MUST_CHECK leo_status op_pointwise_plan_planes(const struct op_pointwise_work *work,
                                                    const struct op_pointwise_space *space,
                                                    bool *done);
+/** Ranges of whole numbers, start + step * index. */
+LEO_MUST_CHECK leo_status op_pointwise_plan_range(const struct op_pointwise_work *work, bool *done);
 /**
  * Channels that do not fill a block: out [images][positions][16] = in [images][channels][positions]
  * with zeros behind the last of fewer than 16 channels, elements of 16 or 32 bits. Strides of

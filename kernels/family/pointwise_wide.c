@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 64-bit integers on the vector unit: as two words of 32 bits each, apart (decision 32). What has
- * no exact way there (products, quotients, shifts, conversions to float) is left to the scalar
- * unit.
+ * no exact way there (products, quotients, shifts) is left to the scalar unit.
  */
 #include "chain.h"
 #include "move_steps.h"
@@ -323,12 +322,40 @@ static void plan_whole(struct wide *w)
     choose(w, &negative, &minus, &size);
 }
 
+// One half of a word, where it lies in it.
+static struct op_tensor half_of(struct wide *w, const struct op_tensor *word, bool upper)
+{
+    const struct op_tensor half = op_chain_temp_like(&w->chain, OP_TYPE_I32, word);
+    const struct op_scalar bits = op_scalar_int(upper ? -65536 : 65535);
+    OP_CHAIN_CALL(&w->chain, "BitwiseAndScalar", op_value_tensor(word), op_value_scalar(&bits),
+                  op_value_tensor(&half));
+    return half;
+}
+
+// Each half is exact in f32; narrower floats are rounded from f32, as the scalar unit does.
+static void plan_float(struct wide *w)
+{
+    const struct words a = words_of(w, "self");
+    const struct op_tensor d3 = half_of(w, &a.high, true), d2 = half_of(w, &a.high, false),
+                           d1 = half_of(w, &a.low, true), d0 = half_of(w, &a.low, false),
+                           number = w->out.type == OP_TYPE_F32
+                                        ? w->out
+                                        : op_chain_temp_like(&w->chain, OP_TYPE_F32, &w->out);
+    OP_CHAIN_CALL(&w->chain, "WideFloat", op_value_tensor(&d3), op_value_tensor(&d2),
+                  op_value_tensor(&d1), op_value_tensor(&d0), op_value_tensor(&number));
+    if (w->out.type != OP_TYPE_F32) {
+        op_chain_copy(&w->chain, &w->out, &number);
+    }
+}
+
 // Conversions to and from integers, and truth values.
 static void plan_cast(struct wide *w)
 {
     const struct op_tensor *out = &w->out;
     if (op_type_is_float(w->work->tensors[0].type)) {
         plan_whole(w);
+    } else if (op_type_is_float(out->type)) {
+        plan_float(w);
     } else if (out->type == OP_TYPE_I64) {
         const struct words made = words_of(w, "self");
         join(w, &made);
@@ -420,7 +447,8 @@ static bool fits_cast(const struct op_pointwise_work *work)
 {
     const enum op_type from = work->tensors[0].type, to = work->out.type;
     return op_pointwise_is_copy(work) &&
-           ((from == OP_TYPE_I64 && (to == OP_TYPE_I32 || to == OP_TYPE_BOOL)) ||
+           ((from == OP_TYPE_I64 &&
+             (to == OP_TYPE_I32 || to == OP_TYPE_BOOL || to <= OP_TYPE_BF16)) ||
             (to == OP_TYPE_I64 && (is_small_integer(from) || from <= OP_TYPE_BF16)));
 }
 
