@@ -339,6 +339,24 @@ leo_status op_plan_is_in(const struct op_call *call)
     return chain.status;
 }
 
+leo_status op_plan_reduce_log_sum(const struct op_call *call)
+{
+    const struct op_tensor *data = op_call_tensor(call, "data"),
+                           *out = op_call_tensor(call, "reduce");
+    const struct op_ints *axes = op_call_ints(call, "axes");
+    struct op_chain chain = op_chain_begin(call);
+    if (op_call_int(call, "noopWithEmptyAxes") && (!axes || axes->count == 0)) {
+        OP_CHAIN_CALL(&chain, "Log", op_value_tensor(data), op_value_tensor(out));
+        return chain.status;
+    }
+    const struct op_tensor sum = op_chain_temp_like(&chain, OP_TYPE_F32, out);
+    OP_CHAIN_CALL(&chain, "ReduceSum", op_value_tensor(data), op_value_ints(axes),
+                  op_value_int(op_call_int(call, "keepDims")), op_value_type(OP_TYPE_F32),
+                  op_value_tensor(&sum));
+    OP_CHAIN_CALL(&chain, "Log", op_value_tensor(&sum), op_value_tensor(out));
+    return chain.status;
+}
+
 leo_status op_plan_coalesce_sparse(const struct op_call *call)
 {
     const struct op_tensor *place = op_call_tensor(call, "unique_indices"),

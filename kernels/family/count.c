@@ -59,6 +59,27 @@ static leo_status plan_search(const struct op_call *call)
     return chain.status;
 }
 
+// A number beside a tensor takes the tensor's type, as everywhere; beside integers a fraction makes
+// it f32.
+leo_status op_plan_search_number(const struct op_call *call)
+{
+    const struct op_tensor *sorted = op_call_tensor(call, "sortedSequence"),
+                           *sorter = op_call_tensor(call, "sorter"),
+                           *out = op_call_tensor(call, "out");
+    const struct op_scalar *self = op_call_scalar(call, "self");
+    const enum op_type type = op_type_promote_scalar(sorted->type, self->type);
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor list = type == sorted->type ? *sorted
+                                                       : op_chain_dense(&chain, type, sorted),
+                           number = op_chain_temp(&chain, type, 0, NULL);
+    OP_CHAIN_CALL(&chain, "InplaceFillScalar", op_value_tensor(&number), op_value_scalar(self));
+    OP_CHAIN_CALL(&chain, "SearchSorted", op_value_tensor(&list), op_value_tensor(&number),
+                  op_value_int(op_call_int(call, "outInt32")),
+                  op_value_int(op_call_int(call, "right")), op_value_tensor(sorter),
+                  op_value_tensor(out));
+    return chain.status;
+}
+
 // Counts of parts of the elements, a core's each, are added up; weights are added in order, by one.
 static leo_status run_count(struct op_chain *chain, const char *kernel, struct op_count_args *args,
                             const struct op_tensor *out)

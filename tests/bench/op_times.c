@@ -139,8 +139,10 @@ int main(int argc, char **argv)
                               measure(row, args, &shape, &fault)
                         : measure_shape(row, shapes[i], memory, &fault);
         }
-        if (call && !done) {
-            fprintf(stderr, "op_times: %s does not take its line of op_calls.txt: %s\n", row->name,
+        if (!done && (call || argc > 1)) {
+            fprintf(stderr, "op_times: %s %s: %s\n", row->name,
+                    call ? "does not take its line of op_calls.txt"
+                         : "takes no tensors of one shape and needs a line in op_calls.txt",
                     aclGetRecentErrMsg());
         }
         if (fault) {

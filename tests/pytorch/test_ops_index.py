@@ -207,6 +207,14 @@ class Index(common.Case):
         self.check("prelu of a number", self.gradient(F.prelu), -number, number)
         self.check("index_add", lambda a, i: a.index_add(1, i, a[:, :3], alpha=2), self.x, rows)
 
+    def test_diagonal(self):
+        for shape in ((5, 5), (4, 9), (9, 4), (17, 3), (10, 4), (40, 1), (1, 6), (0, 3), (4, 4, 4)):
+            for wrap in (False, True):
+                for dtype in (torch.float32, torch.float16, torch.int64, torch.bool):
+                    self.check(f"fill_diagonal_ {shape} {wrap} {dtype}", lambda a: a.fill_diagonal_(1, wrap=wrap), torch.zeros(shape, dtype=dtype))
+        self.check("fill_diagonal_ of a view", lambda a: a.clone()[1:, ::2].fill_diagonal_(7.5), torch.randn(6, 9))
+        self.check("fill_diagonal_ turned", lambda a: a.clone().T.fill_diagonal_(7.5), torch.randn(6, 19))  # with wrap the CPU fails
+
     def test_embedding(self):
         weight, tokens = torch.randn(11, 6), torch.randint(0, 11, (4, 3))
         self.check("rows", lambda w, i: F.embedding(i, w), weight, tokens)

@@ -57,6 +57,10 @@ class Order(common.Case):
             for small in (False, True):
                 self.check("searchsorted", lambda a, b: torch.searchsorted(a, b, right=right, out_int32=small),
                            torch.arange(10.0), torch.randint(-2, 12, (5, 3)).float())
+                for number in (3, 3.5, -1, 20, 0.1):
+                    for edges in (torch.arange(10.0), torch.arange(10), torch.tensor([0.1, 0.1, 0.2])):
+                        self.check(f"searchsorted of {number}", lambda a: torch.searchsorted(a, number, right=right, out_int32=small), edges)
+                        self.check(f"bucketize of {number}", lambda a: torch.bucketize(number, a, right=right, out_int32=small), edges)
                 self.check("searchsorted of rows", lambda a, b: torch.searchsorted(a, b, right=right, out_int32=small),
                            torch.randint(0, 9, (4, 10)).sort(1)[0], torch.randint(0, 9, (4, 3)))
                 self.check("bucketize", lambda a, b: torch.bucketize(b, a, right=right, out_int32=small), torch.arange(5.0),

@@ -210,6 +210,118 @@ static void complex_numbers_have_parts(void)
     rig_tensor_free(&angle);
 }
 
+// Elements with equal indices; with wrap those at multiples of columns + 1, counted through the
+// rows.
+static void diagonals_are_filled(void)
+{
+    static const struct {
+        unsigned rank;
+        int64_t dim[4];
+    } shapes[] = {{2, {5, 5}}, {2, {4, 9}},  {2, {9, 4}},    {2, {10, 4}}, {2, {17, 3}},
+                  {2, {1, 6}}, {2, {40, 1}}, {3, {6, 6, 6}}, {2, {0, 3}},  {4, {3, 3, 3, 3}}};
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_I64, OP_TYPE_BOOL};
+    double number = 1;
+    aclScalar *value = aclCreateScalar(&number, ACL_DOUBLE);
+    for (unsigned i = 0; i < 160; i++) {
+        const unsigned shape = i / 2 % 10, rank = shapes[shape].rank;
+        const int64_t *dim = shapes[shape].dim;
+        const bool wrap = i % 2;
+        struct rig_tensor self =
+            rig_tensor_make(types[i / 40], rank, dim, i / 20 % 2 ? RIG_PERMUTED : RIG_SLICED, i);
+        const int64_t count = rig_tensor_count(&self);
+        double *want = malloc((size_t)count * sizeof(*want) + 1);
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t row = k / dim[1], column = k % dim[1];
+            int64_t index[4] = {0}, rest = k;
+            for (unsigned d = rank; d-- > 0; rest /= dim[d]) {
+                index[d] = rest % dim[d];
+            }
+            bool on = rank == 2 && wrap ? row % (dim[1] + 1) == column : true;
+            for (unsigned d = 1; d < rank && !(rank == 2 && wrap); d++) {
+                on = on && index[d] == index[0];
+            }
+            want[k] = on ? 1 : rig_get_d(rig_tensor_at(&self, k), self.type);
+        }
+        const union op_test_arg args[] = {
+            {.tensor = self.acl}, {.scalar = value}, {.integer = wrap}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("InplaceFillDiagonal"), args, true), 0);
+        rig_tensor_take(&self);
+        for (int64_t k = 0; k < count; k++) {
+            const double got = rig_get_d(rig_tensor_at(&self, k), self.type);
+            CU_ASSERT(got == want[k] || (isnan(got) && isnan(want[k])));
+        }
+        free(want);
+        rig_tensor_free(&self);
+    }
+    const int64_t line[] = {4}, box[] = {3, 3, 4};
+    for (unsigned rank = 1; rank <= 3; rank += 2) {
+        struct rig_tensor bad =
+            rig_tensor_make(OP_TYPE_F32, rank, rank == 1 ? line : box, RIG_DENSE, 1);
+        const union op_test_arg args[] = {{.tensor = bad.acl}, {.scalar = value}, {.integer = 0}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("InplaceFillDiagonal"), args, false), 161002);
+        rig_tensor_free(&bad);
+    }
+    aclDestroyScalar(value);
+}
+
+static void logarithms_of_sums_over_axes(void)
+{
+    const int64_t dim[] = {5, 70, 9}, rows[] = {5, 1, 9}, axis[] = {-2};
+    aclIntArray *over = aclCreateIntArray(axis, 1), *none = aclCreateIntArray(axis, 0);
+    for (int type = OP_TYPE_F32; type <= OP_TYPE_F16; type++) {
+        struct rig_tensor x = rig_tensor_make(type, 3, dim, RIG_PERMUTED, 1),
+                          out = rig_tensor_make(type, 3, rows, RIG_DENSE, 2),
+                          all = rig_tensor_make(type, 0, dim, RIG_DENSE, 3),
+                          each = rig_tensor_make(type, 3, dim, RIG_DENSE, 4);
+        const double bound = type == OP_TYPE_F32 ? 1e-6 : 1e-3;
+        double total = 0;
+        for (int64_t i = 0; i < 3150; i++) {
+            rig_put_f(rig_tensor_at(&x, i), type, (float)(i * 7 % 23 + 1) / 8);
+            total += (double)(i * 7 % 23 + 1) / 8;
+        }
+        rig_tensor_put(&x);
+        const union op_test_arg kept[] = {{.tensor = x.acl},
+                                          {.ints = over},
+                                          {.integer = 1},
+                                          {.integer = 1},
+                                          {.tensor = out.acl}},
+                                whole[] = {{.tensor = x.acl},
+                                           {.ints = none},
+                                           {.integer = 0},
+                                           {.integer = 0},
+                                           {.tensor = all.acl}},
+                                single[] = {{.tensor = x.acl},
+                                            {.ints = none},
+                                            {.integer = 0},
+                                            {.integer = 1},
+                                            {.tensor = each.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("ReduceLogSum"), kept, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("ReduceLogSum"), whole, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("ReduceLogSum"), single, true), 0);
+        rig_tensor_take(&out);
+        rig_tensor_take(&all);
+        rig_tensor_take(&each);
+        CU_ASSERT_DOUBLE_EQUAL(at(&all, 0), log(total), bound * log(total));
+        for (int64_t i = 0; i < 45; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < 70; k++) {
+                sum += at(&x, (i / 9 * 70 + k) * 9 + i % 9);
+            }
+            CU_ASSERT_DOUBLE_EQUAL(at(&out, i), log(sum), bound * log(sum));
+        }
+        for (int64_t i = 0; i < 3150; i++) {
+            const double want = log(at(&x, i));
+            CU_ASSERT_DOUBLE_EQUAL(at(&each, i), want, bound * (1 + fabs(want)));
+        }
+        rig_tensor_free(&x);
+        rig_tensor_free(&out);
+        rig_tensor_free(&all);
+        rig_tensor_free(&each);
+    }
+    aclDestroyIntArray(over);
+    aclDestroyIntArray(none);
+}
+
 static void equal_compares_whole_tensors(void)
 {
     const int64_t dim[] = {3, 50}, one[] = {1};
@@ -380,6 +492,8 @@ int main(int argc, char **argv)
         {"compose_addr_leaves_self_out_for_beta_0", addr_leaves_self_out_for_beta_0},
         {"compose_one_hot_marks_columns", one_hot_marks_columns},
         {"compose_complex_numbers_have_parts", complex_numbers_have_parts},
+        {"compose_diagonals_are_filled", diagonals_are_filled},
+        {"compose_logarithms_of_sums_over_axes", logarithms_of_sums_over_axes},
         {"compose_equal_compares_whole_tensors", equal_compares_whole_tensors},
         {"compose_operators_by_type_name_are_the_same_rows",
          operators_by_type_name_are_the_same_rows},

@@ -305,12 +305,12 @@ static void run_types(const struct op_test_row *row, enum op_type type, const en
     const double ulps = ulps_of(row);
     for (int64_t i = 0; !code && i < count; i++) {
         if (!same(rig_tensor_at(out, i), want + (size_t)i * unit, out->type, ulps)) {
-            fprintf(
-                stderr,
-                "%s, %s, shape of %u dimensions, layout %d: element %lld is %g, it must be %g\n",
-                row->name, rig_type_name(type), shape->rank, layout, (long long)i,
-                rig_get_d(rig_tensor_at(out, i), out->type),
-                rig_get_d(want + (size_t)i * unit, out->type));
+            fprintf(stderr,
+                    "%s, %s, shape of %u dimensions, layout %d: element %lld is %.17g, it must be "
+                    "%.17g within %g units of the last place (test ulp=N of its row)\n",
+                    row->name, rig_type_name(type), shape->rank, layout, (long long)i,
+                    rig_get_d(rig_tensor_at(out, i), out->type),
+                    rig_get_d(want + (size_t)i * unit, out->type), ulps);
             CU_FAIL("differs");
             break;
         }
