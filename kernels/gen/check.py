@@ -11,6 +11,7 @@ KERNELS = Path(__file__).resolve().parents[1]
 WORDS = set("types chips inplace params doc header internal test native same expr compute let".split())
 BY_PARAMETER = {"types", "absent"}  # word.parameter
 CHIPS = {"910a", "910b"}
+VALUES = {"test": (r"ulp=\d+(\.\d+)?", "ulp=N"), "native": ("own|same", "own or same"), "internal": ("yes", "yes"), "header": (r"\w+", "a word")}
 
 
 def sources(folder, pattern):
@@ -21,9 +22,23 @@ def check(tables):
     """Words, parameters and names; before expressions are collected."""
     code = sources("family", "*.[ch]") + sources("frame", "*.[ch]")
     read = set(re.findall(r'op_row_attr\([^;]*?"(\w+)"\)', code))
+    plans = set(re.findall(r"^leo_status op_plan_(\w+)\(const struct op_call \*call\)", code, re.MULTILINE))
     for row in tables.rows.values():
+        if row.family not in plans:
+            raise RowError(row.where, f"operator {row.name}: no file of kernels/family has op_plan_{row.family}, the plan of its family")
         if not row.twin_of:
             check_row(tables, row, WORDS | read)
+            check_values(row)
+    for source in tables.sources + [source for program in tables.programs for source in program[1:]]:
+        if source != "-" and not (KERNELS / source).exists():
+            raise RowError("rows", f"kernels/{source} of a 'source' or 'program' line does not exist")
+
+
+def check_values(row):
+    for key, value in row.keys.items():
+        pattern, text = VALUES.get(key, (".*", ""))
+        if not re.fullmatch(pattern, value):
+            raise RowError(row.where, f"operator {row.name}: '{key} {value}': {key} is {text}")
 
 
 def check_row(tables, row, words):
@@ -50,9 +65,9 @@ def check_row(tables, row, words):
 
 
 def names_in(node):
-    """Pairs (kind, name) of a tree."""
+    """Triples (kind, name, number of arguments) of a tree."""
     if node[0] in ("name", "call"):
-        yield node[0], node[1]
+        yield node[0], node[1], len(node) - 2
     for part in node[1:]:
         if isinstance(part, tuple):
             yield from names_in(part)
@@ -61,7 +76,8 @@ def names_in(node):
 def check_expressions(tables):
     """After pointwise.collect."""
     code = sources("device", "pointwise_math.h") + sources("device", "pointwise_functions.h")
-    functions = set(re.findall(r"\bpw_(\w+_[fdi])\(", code))
+    functions = {name: 0 if args in ("", "void") else args.count(",") + 1
+                 for name, args in re.findall(r"^static [^\n(]*\bpw_(\w+_[fdi])\(([^)]*)\)", code, re.MULTILINE)}
     for row in tables.rows.values():
         if row.family != "pointwise" or row.twin_of:
             continue
@@ -74,10 +90,13 @@ def check_expressions(tables):
         except expression.Unsupported as error:
             raise RowError(row.where, f"operator {row.name}: expression '{text}': {error}") from None
         variables = [name for name, _ in row.found]
-        for kind, name in names_in(tree):
+        for kind, name, count in names_in(tree):
             if kind == "name" and name not in variables:
                 raise RowError(row.where, f"operator {row.name}: '{name}' in its expression is no parameter it may use")
             missing = [cls for cls in row.expression.classes if f"{name}_{cls}" not in functions]
             if kind == "call" and missing:
                 raise RowError(row.where, f"operator {row.name}: there is no pw_{name}_{missing[0]} in device/pointwise_math.h or "
                                           "device/pointwise_functions.h (f: float, d: double, i: int64_t; 'compute' says which are needed)")
+            wanted = functions[f"{name}_{row.expression.classes[0]}"] if kind == "call" else count
+            if count != wanted:
+                raise RowError(row.where, f"operator {row.name}: {name}() takes {wanted} arguments, there are {count}")

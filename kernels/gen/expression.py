@@ -35,7 +35,7 @@ class Parser:
         while at < len(text.rstrip()):
             match = TOKEN.match(text, at)
             if not match:
-                raise Unsupported(text[at:])
+                raise Unsupported(f"cannot read '{text[at:].strip()}'")
             self.tokens.append(match[1])
             at = match.end()
         self.at = 0
@@ -46,7 +46,7 @@ class Parser:
     def take(self, token=None):
         got = self.peek()
         if got is None or (token and got != token):
-            raise Unsupported(f"{token} expected, {got} found")
+            raise Unsupported(f"{repr(token) if token else 'a value'} expected, {got or 'the end'} found")
         self.at += 1
         return got
 
@@ -78,15 +78,15 @@ class Parser:
         if token[0].isdigit():
             return ("number", float(token))
         if not re.match(r"[A-Za-z_]", token):
-            raise Unsupported(token)
+            raise Unsupported(f"a value expected, {token} found")
         if self.peek() != "(":
             return ("name", token)
         self.take()
         args = []
         while self.peek() != ")":
+            if args:
+                self.take(",")
             args.append(self.ternary())
-            if self.peek() == ",":
-                self.take()
         self.take(")")
         return ("call", token, *args)
 
@@ -164,6 +164,8 @@ class Builder:
             return self.emit("DIGITS"), False
         if name == "inf":
             return self.constant(float("inf")), False
+        if len(args) != (1 if name in UNARY else 2 if name in PAIRS else len(args)):
+            raise Unsupported(f"{len(args)} arguments of {name}")
         if name in UNARY:
             return self.emit(UNARY[name], self.number(args[0])), False
         if name in PAIRS:

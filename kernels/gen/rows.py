@@ -97,10 +97,14 @@ class Tables:
                     raise RowError(where, "a line of an operator before the first 'op'")
                 if key in row.keys:
                     raise RowError(where, f"'{key}' is given twice")
+                if not value:
+                    raise RowError(where, f"'{key}' has no value")
                 row.keys[key] = value
             elif not value:
                 raise RowError(where, f"'{key}' needs a name")
             elif key == "op":
+                if not re.fullmatch(r"[A-Z]\w*", value) or value.startswith("Aclnn"):
+                    raise RowError(where, f"'{value}' is no name of an operator: like Relu, without aclnn")
                 if value in self.rows:
                     raise RowError(where, f"operator {value} is defined twice (first at {self.rows[value].where})")
                 row = self.rows[value] = Row(where, value, family)
@@ -123,7 +127,7 @@ class Tables:
         twin_name = row.get("inplace")
         if twin_name:
             if twin_name in self.rows:
-                raise RowError(row.where, f"operator {twin_name} is defined twice")
+                raise RowError(row.where, f"operator {twin_name} is defined twice: here as the twin of {row.name}, and at {self.rows[twin_name].where}")
             twin = self.rows[twin_name] = Row(row.where, twin_name, row.family)
             twin.twin_of = row
             twin.keys = {key: value for key, value in row.keys.items() if key not in ("inplace", "params")}
@@ -182,7 +186,7 @@ def expand(where, text):
         names = GROUPS[word].split() if word in GROUPS else [word]
         for name in names:
             if name.lstrip("-") not in TYPES:
-                raise RowError(where, f"'{name}' is no type or group of types")
+                raise RowError(where, f"'{name}' is no type or group of types; there are {' '.join(GROUPS)} {' '.join(TYPES)}")
             if name.startswith("-"):
                 types.discard(name[1:])
             else:
