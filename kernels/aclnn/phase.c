@@ -84,6 +84,9 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     }
     if (status == LEO_OK) {
         status = check_views(row, args);
+        if (status != LEO_OK) {
+            op_plan_put(plan);
+        }
     }
     if (status == LEO_OK) {
         *executor = opapi_executor_make(plan, device, args);

@@ -162,9 +162,16 @@ static leo_status plan_group_gradient(const struct op_call *call)
     return chain.status;
 }
 
+// A tensor without dimensions has one row of one element.
+static struct op_tensor as_row(const struct op_tensor *tensor)
+{
+    return tensor->rank ? *tensor : op_view_insert(tensor, 0);
+}
+
 static leo_status plan_layer(const struct op_call *call)
 {
-    const struct op_tensor *x = op_call_tensor(call, "x");
+    const struct op_tensor row = as_row(op_call_tensor(call, "x")), *x = &row,
+                           y = as_row(op_call_tensor(call, "y"));
     const double epsilon = op_call_real(call, "epsilon");
     const int64_t asked = op_call_int(call, "axis"), axis = asked < 0 ? asked + x->rank : asked;
     if (axis < 0 || axis >= x->rank) {
@@ -178,8 +185,8 @@ static leo_status plan_layer(const struct op_call *call)
     OP_CHAIN_CALL(&chain, "LayerNorm", op_value_tensor(x), op_value_ints(&over),
                   op_value_tensor(op_call_tensor(call, "gamma")),
                   op_value_tensor(op_call_tensor(call, "beta")), op_value_real(epsilon),
-                  op_value_tensor(op_call_tensor(call, "y")),
-                  op_value_tensor(op_call_tensor(call, "mean")), op_value_tensor(&inverse));
+                  op_value_tensor(&y), op_value_tensor(op_call_tensor(call, "mean")),
+                  op_value_tensor(&inverse));
     tell_variance(&chain, &inverse, epsilon);
     return chain.status;
 }
@@ -187,17 +194,19 @@ static leo_status plan_layer(const struct op_call *call)
 static leo_status plan_layer_gradient(const struct op_call *call)
 {
     static const bool all[] = {true, true, true};
-    const struct op_tensor *gamma = op_call_tensor(call, "gamma");
-    const struct op_ints over = {gamma->dim, gamma->rank};
+    const struct op_tensor gamma = as_row(op_call_tensor(call, "gamma")),
+                           x = as_row(op_call_tensor(call, "x")),
+                           grads = as_row(op_call_tensor(call, "grads")),
+                           dx = as_row(op_call_tensor(call, "dx"));
+    const struct op_ints over = {gamma.dim, gamma.rank};
     const struct op_bools mask = {all, 3};
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor inverse =
         invert(&chain, op_call_tensor(call, "variance"), default_epsilon);
-    OP_CHAIN_CALL(&chain, "LayerNormBackward", op_value_tensor(op_call_tensor(call, "grads")),
-                  op_value_tensor(op_call_tensor(call, "x")), op_value_ints(&over),
-                  op_value_tensor(op_call_tensor(call, "mean")), op_value_tensor(&inverse),
-                  op_value_tensor(gamma), op_value_tensor(NULL), op_value_bools(&mask),
-                  op_value_tensor(op_call_tensor(call, "dx")),
+    OP_CHAIN_CALL(&chain, "LayerNormBackward", op_value_tensor(&grads), op_value_tensor(&x),
+                  op_value_ints(&over), op_value_tensor(op_call_tensor(call, "mean")),
+                  op_value_tensor(&inverse), op_value_tensor(&gamma), op_value_tensor(NULL),
+                  op_value_bools(&mask), op_value_tensor(&dx),
                   op_value_tensor(op_call_tensor(call, "dgamma")),
                   op_value_tensor(op_call_tensor(call, "dbeta")));
     return chain.status;

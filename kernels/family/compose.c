@@ -48,7 +48,10 @@ leo_status op_plan_prelu_backward(const struct op_call *call)
     const struct op_value input[] = {op_value_tensor(gradient), op_value_tensor(self),
                                      op_value_tensor(weight),
                                      op_value_tensor(op_call_tensor(call, "gradInput"))};
-    leo_status status = op_plan_call(call->plan, "PreluGradient", input, 4);
+    leo_status status = op_call_check_shape(call, "gradOutput", self->rank, self->dim);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "gradInput", self->rank, self->dim);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -59,6 +62,10 @@ leo_status op_plan_prelu_backward(const struct op_call *call)
             "weight of shape %s and gradWeight of shape %s do not fit self of shape %s",
             op_tensor_shape_text(weight).text, op_tensor_shape_text(grad_weight).text,
             op_tensor_shape_text(self).text);
+    }
+    status = op_plan_call(call->plan, "PreluGradient", input, 4);
+    if (status != LEO_OK) {
+        return status;
     }
     // Each element's share of the weight's gradient, summed over what the weight repeats over.
     status = op_plan_temp(call->plan, OP_TYPE_F32, self->rank, self->dim, &share);

@@ -253,10 +253,21 @@ leo_status op_plan_gelu_backward_v2(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_INVALID_ARG, "approximate is %s: it must be none or tanh",
                             text);
     }
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *gradient = op_call_tensor(call, "gradOutput");
+    unsigned rank = 0;
+    int64_t dim[OP_RANK_MAX];
+    if (!op_shape_join(gradient, &rank, dim) || !op_shape_join(self, &rank, dim)) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "self of shape %s does not broadcast with gradOutput of shape %s",
+                            op_tensor_shape_text(self).text, op_tensor_shape_text(gradient).text);
+    }
+    leo_status status = op_call_check_shape(call, "gradInput", rank, dim);
+    if (status != LEO_OK) {
+        return status;
+    }
     struct op_chain chain = op_chain_begin(call);
-    OP_CHAIN_CALL(&chain, how ? "GeluBackward" : "GeluErfGrad",
-                  op_value_tensor(op_call_tensor(call, "gradOutput")),
-                  op_value_tensor(op_call_tensor(call, "self")),
-                  op_value_tensor(op_call_tensor(call, "gradInput")));
+    OP_CHAIN_CALL(&chain, how ? "GeluBackward" : "GeluErfGrad", op_value_tensor(gradient),
+                  op_value_tensor(self), op_value_tensor(op_call_tensor(call, "gradInput")));
     return chain.status;
 }

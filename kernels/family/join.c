@@ -104,6 +104,10 @@ static leo_status plan_repeat(const struct op_call *call)
     for (unsigned d = 0; d < rank; d++) {
         const unsigned lead = rank - self->rank;
         const int64_t length = d < lead ? 1 : self->dim[d - lead], times = repeats->items[d];
+        if (times < 0) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "repeats[%u] is %" PRId64 ": it must not be negative", d, times);
+        }
         shape[d] = length * times;
         if (to.rank + (times != 1) + (length != 1) > OP_RANK_MAX) {
             return op_call_fail(call, LEO_ERR_UNSUPPORTED, "too many repeated dimensions");
@@ -204,7 +208,11 @@ static leo_status plan_roll(const struct op_call *call)
     for (uint64_t i = 0; status == LEO_OK && i < dims->count; i++) {
         unsigned dim = 0;
         struct op_tensor to = *out;
-        status = op_take_dim(call, dims->items[i], self->rank, &dim);
+        if (op_take_dim(call, dims->items[i], self->rank, &dim) != LEO_OK) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "dims[%" PRIu64 "] is %" PRId64 ": x has %u dimensions", i,
+                                dims->items[i], self->rank);
+        }
         if (status == LEO_OK && i + 1 < dims->count) {
             status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &to);
         }

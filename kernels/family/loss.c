@@ -68,8 +68,24 @@ static leo_status make_one(const struct op_call *call, struct op_tensor *one)
     return op_plan_call(call->plan, "InplaceFillScalar", fill, 2);
 }
 
+// What a step takes beside self and target repeats over their common shape.
+static leo_status check_fits(const struct op_call *call, const char *name,
+                             const struct shape *shape)
+{
+    const struct op_value *value = op_call_value(call, name);
+    struct op_tensor wide;
+    if (value->kind == OP_KIND_TENSOR && value->tensor &&
+        !op_tensor_broadcast(value->tensor, shape->rank, shape->dim, &wide)) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "%s of shape %s does not broadcast to %s", name,
+                            op_tensor_shape_text(value->tensor).text,
+                            op_shape_text(shape->rank, shape->dim).text);
+    }
+    return LEO_OK;
+}
+
 // Calls the step of the row with its result in `out`.
-static leo_status run_step(const struct op_call *call, double scale, const struct op_tensor *out)
+static leo_status run_step(const struct op_call *call, const struct shape *shape, double scale,
+                           const struct op_tensor *out)
 {
     const char *text = op_row_attr(call->row, "each");
     char op[OP_WORD_BYTES], word[OP_WORD_BYTES];
@@ -88,9 +104,13 @@ static leo_status run_step(const struct op_call *call, double scale, const struc
         if (optional) {
             word[length - 1] = '\0';
         }
+        leo_status status = check_fits(call, word, shape);
+        if (status != LEO_OK) {
+            return status;
+        }
         args[used] = *op_call_value(call, word);
         if (optional && !args[used].tensor) {
-            leo_status status = has_one ? LEO_OK : make_one(call, &one);
+            status = has_one ? LEO_OK : make_one(call, &one);
             if (status != LEO_OK) {
                 return status;
             }
@@ -107,8 +127,10 @@ static leo_status reduce(const struct op_call *call, const struct op_tensor *los
                          int64_t reduction, double scale, const struct op_tensor *out)
 {
     static const struct op_ints all = {NULL, 0};
+    struct op_tensor number = *out; // of one element, in as many dimensions as the caller likes
+    number.rank = 0;
     const struct op_value args[] = {op_value_tensor(losses), op_value_ints(&all), op_value_int(0),
-                                    op_value_type(OP_TYPE_F32), op_value_tensor(out)};
+                                    op_value_type(OP_TYPE_F32), op_value_tensor(&number)};
     leo_status status =
         op_plan_call(call->plan, reduction == REDUCE_MEAN ? "Mean" : "ReduceSum", args, 5);
     if (status == LEO_OK && reduction == REDUCE_BATCH_MEAN) {
@@ -139,7 +161,7 @@ leo_status op_plan_loss(const struct op_call *call)
     const bool backward = op_call_has(call, "gradOutput") || op_call_has(call, "gradOut");
     if (backward || reduction == REDUCE_NONE) {
         status = op_call_check_shape(call, out_name, shape.rank, shape.dim);
-        return status == LEO_OK ? run_step(call, scale, out) : status;
+        return status == LEO_OK ? run_step(call, &shape, scale, out) : status;
     }
     if (op_tensor_count(out) != 1) {
         return op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
@@ -148,7 +170,7 @@ leo_status op_plan_loss(const struct op_call *call)
     // Sums in f32: a half has no room for them.
     status = op_plan_temp(call->plan, OP_TYPE_F32, shape.rank, shape.dim, &losses);
     if (status == LEO_OK) {
-        status = run_step(call, scale, &losses);
+        status = run_step(call, &shape, scale, &losses);
     }
     return status == LEO_OK ? reduce(call, &losses, reduction, scale, out) : status;
 }

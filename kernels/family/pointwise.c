@@ -145,6 +145,29 @@ static leo_status plan_work(const struct op_pointwise_work *work)
     return status != LEO_OK || done ? status : plan_scalar_unit(work, &space);
 }
 
+// Integers wrap in the common type of the inputs before the result becomes one of another type,
+// where that would show.
+static bool wraps_before(const struct op_pointwise_work *work)
+{
+    const enum op_type from = work->common, to = work->out.type;
+    return op_row_attr(work->call->row, "wraps") && op_pointwise_class(work) == 'i' && from != to &&
+           from != OP_TYPE_I64 &&
+           (from == OP_TYPE_BOOL || op_type_is_float(to) ||
+            op_type_bytes(to) > op_type_bytes(from));
+}
+
+static leo_status plan_wrapped(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_work wrapped = *work;
+    struct op_plan *plan = work->call->plan;
+    leo_status status =
+        op_plan_temp(plan, work->common, work->out.rank, work->out.dim, &wrapped.out);
+    if (status == LEO_OK) {
+        status = plan_work(&wrapped);
+    }
+    return status == LEO_OK ? op_plan_copy(plan, &work->out, &wrapped.out) : status;
+}
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
     struct op_pointwise_work work = {.call = call, .op = call->row->data};
@@ -167,5 +190,5 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (is_zero_fill(&work)) {
         return op_plan_fill(call->plan, work.out.addr, 0, count * op_type_bytes(work.out.type));
     }
-    return plan_work(&work);
+    return wraps_before(&work) ? plan_wrapped(&work) : plan_work(&work);
 }

@@ -335,6 +335,9 @@ static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
     if (status == LEO_OK) {
         status = op_call_check_shape(call, out_name, self->rank, self->dim);
     }
+    if (status == LEO_OK && extreme) {
+        status = op_call_check_shape(call, "indicesOut", self->rank, self->dim);
+    }
     if (status != LEO_OK || op_tensor_count(self) == 0) {
         return status;
     }

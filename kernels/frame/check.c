@@ -28,6 +28,73 @@ static struct types_text text_of_types(uint32_t types)
 // No device has so many elements; keeps every later product of sizes far from 64 bits.
 static const int64_t most_elements = INT64_C(1) << 40;
 
+/* ---- elements of a tensor that share memory ---- */
+
+struct span {
+    int64_t dim, stride;
+};
+
+enum { SEARCH_MOST = 1 << 16 }; // [A] steps of a search; what it does not find then is let through
+
+// Whether steps of less than each dimension's size, back or forth, make up for `left`. Spans with
+// the longest strides come first.
+static bool makes_up(const struct span *spans, unsigned count, int64_t left, unsigned *steps)
+{
+    int64_t rest = 0; // what the shorter strides reach
+    if (left == 0 || count == 0 || ++*steps > SEARCH_MOST) {
+        return left == 0;
+    }
+    for (unsigned i = 1; i < count; i++) {
+        rest += (spans[i].dim - 1) * spans[i].stride;
+    }
+    int64_t first = (left - rest) / spans->stride, last = (left + rest) / spans->stride;
+    first = first <= -spans->dim ? 1 - spans->dim : first;
+    last = last >= spans->dim ? spans->dim - 1 : last;
+    for (int64_t step = first; step <= last; step++) {
+        if (makes_up(spans + 1, count - 1, left - step * spans->stride, steps)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Two elements at one place are a way from it and back: the longest stride that takes part, so
+// often, against the shorter ones.
+static bool overlaps_itself(const struct op_tensor *tensor)
+{
+    static const int64_t most = INT64_C(1)
+                                << 56; // elements no device has: views are checked for them
+    struct span spans[OP_RANK_MAX];
+    int64_t reach[OP_RANK_MAX + 1] = {0}, all;
+    unsigned count = 0, steps = 0;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        const struct span span = {tensor->dim[i], tensor->stride[i]};
+        if (span.dim < 2) {
+            continue;
+        }
+        if (__builtin_mul_overflow(span.dim - 1, span.stride, &all) || all > most) {
+            return false;
+        }
+        unsigned at = count++;
+        for (; at > 0 && spans[at - 1].stride < span.stride; at--) {
+            spans[at] = spans[at - 1];
+        }
+        spans[at] = span;
+    }
+    for (unsigned i = count; i-- > 0;) {
+        reach[i] = reach[i + 1] + (spans[i].dim - 1) * spans[i].stride;
+        for (int64_t k = 1; k < spans[i].dim && k * spans[i].stride <= reach[i + 1]; k++) {
+            if (makes_up(spans + i + 1, count - i - 1, k * spans[i].stride, &steps)) {
+                return true;
+            }
+            if (steps > SEARCH_MOST) {
+                return false;
+            }
+        }
+    }
+    return false;
+}
+
 static leo_status check_shape(const struct op_row *row, const char *name,
                               const struct op_tensor *tensor, bool written)
 {
@@ -55,6 +122,12 @@ static leo_status check_shape(const struct op_row *row, const char *name,
                                "elements share memory",
                                row->name, name, op_tensor_shape_text(tensor).text, i);
         }
+    }
+    if (written && count > 0 && overlaps_itself(tensor)) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG,
+                           "%s: %s of shape %s is written, but its strides let elements share "
+                           "memory",
+                           row->name, name, op_tensor_shape_text(tensor).text);
     }
     return LEO_OK;
 }

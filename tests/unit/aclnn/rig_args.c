@@ -16,7 +16,7 @@ static aclTensor *make_tensor(const struct rig_wish *wish, unsigned param, enum 
     const bool differs = wish->param == param;
     const struct rig_wish *shape = differs && wish->shape ? wish->shape : wish;
     for (unsigned i = shape->rank; i-- > 0;) {
-        stride[i] = differs && wish->repeats ? 0 : next;
+        stride[i] = differs && wish->repeats ? 0 : differs && wish->overlaps ? 1 : next;
         next *= shape->dim[i];
     }
     return aclCreateTensor(

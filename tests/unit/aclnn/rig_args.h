@@ -14,9 +14,9 @@ struct rig_wish {
     unsigned rank, param; /**< RIG_PARAMS: none differs */
     int64_t dim[8];
     enum op_type type;
-    bool no_memory, repeats;
-    int format;                   /**< of the parameter that differs; 0: ND */
-    const struct rig_wish *shape; /**< of the parameter that differs; NULL: as the others */
+    bool no_memory, repeats, overlaps; /**< overlaps: every stride is 1 */
+    int format;                        /**< of the parameter that differs; 0: ND */
+    const struct rig_wish *shape;      /**< of the parameter that differs; NULL: as the others */
 };
 
 /** Whether every tensor of the row has a type on this chip. */

@@ -58,7 +58,8 @@ static void expect(const struct op_test_row *row, const char *param, const char 
     CU_ASSERT_TRUE(named);
 }
 
-static const struct rig_wish plain = {.rank = 1, .param = PARAMS, .dim = {4}};
+static const struct rig_wish plain = {.rank = 1, .param = PARAMS, .dim = {4}},
+                             square = {.rank = 2, .param = PARAMS, .dim = {2, 2}};
 
 static void parameters_are_checked(void)
 {
@@ -80,6 +81,12 @@ static void parameters_are_checked(void)
                 expect(row, param->name, "with stride 0", call(row, &wish, PARAMS),
                        ACLNN_ERR_PARAM_INVALID);
                 wish.repeats = false;
+                wish.overlaps = true;
+                wish.shape = &square;
+                expect(row, param->name, "over itself", call(row, &wish, PARAMS),
+                       ACLNN_ERR_PARAM_INVALID);
+                wish.overlaps = false;
+                wish.shape = NULL;
             }
             wish.no_memory = true;
             expect(row, param->name, "without memory", call(row, &wish, PARAMS),
@@ -195,6 +202,134 @@ static void tensors_are_what_they_say(void)
     CU_ASSERT_EQUAL(abs_of(stride, -1), ACLNN_ERR_PARAM_INVALID);
     CU_ASSERT_EQUAL(abs_of(stride, 1), ACLNN_ERR_PARAM_INVALID);
     CU_ASSERT_EQUAL(abs_of(far, 0), ACLNN_ERR_PARAM_INVALID);
+}
+
+// Phase 1 of Abs into a result of three dimensions with these strides.
+static aclnnStatus abs_into(const int64_t *dim, const int64_t *stride)
+{
+    const struct op_test_row *row = rig_row("Abs");
+    const int64_t storage = 1024, dense[] = {dim[1] * dim[2], dim[2], 1};
+    aclTensor *self =
+                  aclCreateTensor(dim, 3, ACL_FLOAT, dense, 0, ACL_FORMAT_ND, &storage, 1, memory),
+              *out = aclCreateTensor(dim, 3, ACL_FLOAT, stride, 0, ACL_FORMAT_ND, &storage, 1,
+                                     memory + SLOT);
+    const union op_test_arg args[] = {{.tensor = self}, {.tensor = out}};
+    uint64_t bytes;
+    aclOpExecutor *executor;
+    const aclnnStatus status = row->phase1(args, &bytes, &executor);
+    if (!status) {
+        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+    }
+    CU_ASSERT_EQUAL(aclDestroyTensor(self), 0);
+    CU_ASSERT_EQUAL(aclDestroyTensor(out), 0);
+    return status;
+}
+
+/* Whether elements share memory, told from marking each place. */
+static bool shares(const int64_t *dim, const int64_t *stride)
+{
+    bool marked[1024] = {false}, twice = false;
+    for (int64_t i = 0; i < dim[0] * dim[1] * dim[2]; i++) {
+        const int64_t at = i / (dim[1] * dim[2]) * stride[0] + i / dim[2] % dim[1] * stride[1] +
+                           i % dim[2] * stride[2];
+        twice = twice || marked[at];
+        marked[at] = true;
+    }
+    return twice;
+}
+
+static void results_do_not_overlap_themselves(void)
+{
+    uint64_t state = 1;
+    unsigned refused = 0;
+    for (unsigned i = 0; i < 5000; i++) {
+        int64_t dim[3], stride[3];
+        for (unsigned d = 0; d < 3; d++) {
+            dim[d] = 1 + (int64_t)(rig_random(&state) % 6);
+            stride[d] = 1 + (int64_t)(rig_random(&state) % 60);
+        }
+        const bool wanted = shares(dim, stride);
+        CU_ASSERT_EQUAL(abs_into(dim, stride), wanted ? ACLNN_ERR_PARAM_INVALID : 0);
+        refused += wanted;
+    }
+    CU_ASSERT_TRUE(refused > 500 && refused < 4500);
+}
+
+/* The text is about a parameter of the call, not of an operator that it is made of. */
+static void texts_are_about_the_call(void)
+{
+    static const struct {
+        const char *row, *param, *text;
+    } cases[] = {
+        {"Cummax", "indicesOut", "indicesOut has shape"},
+        {"Cummin", "indicesOut", "indicesOut has shape"},
+        {"GeluBackwardV2", "gradInput", "gradInput has shape"},
+        {"GeluBackwardV2", "self", "self of shape"},
+        {"PreluBackward", "gradInput", "gradInput has shape"},
+        {"PreluBackward", "gradOutput", "gradOutput has shape"},
+        {"BinaryCrossEntropyWithLogitsTargetBackward", "gradTarget", "gradTarget has shape"},
+        {"BinaryCrossEntropyWithLogitsTargetBackward", "gradOutput", "gradOutput of shape"},
+        {"BinaryCrossEntropyWithLogitsTargetBackward", "weightOptional", "weightOptional of shape"},
+        {"BinaryCrossEntropyWithLogitsTargetBackward", "posWeightOptional",
+         "posWeightOptional of shape"},
+        {"IndexFillTensor", "out", "out has shape"},
+        {"MaxUnpool2d", "indices", "indices"},
+    };
+    static const struct rig_wish other = {.rank = 2, .dim = {5, 7}};
+    for (unsigned k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const struct op_test_row *row = rig_row(cases[k].row);
+        struct rig_wish wish = {.rank = 2, .param = PARAMS, .dim = {4, 6}, .shape = &other};
+        for (unsigned i = 0; i < row->param_count; i++) {
+            if (strcmp(row->params[i].name, cases[k].param) == 0) {
+                wish.param = i;
+                wish.type = rig_first_type(&row->params[i]);
+            }
+        }
+        CU_ASSERT_NOT_EQUAL_FATAL(wish.param, PARAMS);
+        expect(row, cases[k].text, "of another shape", call(row, &wish, PARAMS),
+               ACLNN_ERR_PARAM_INVALID);
+    }
+}
+
+/* Phase 1 of a row of x (4 x 6), lists of integers and a result. */
+static aclnnStatus with_lists(const char *name, int64_t first, int64_t second)
+{
+    static const int64_t dim[] = {4, 6}, dense[] = {6, 1};
+    const struct op_test_row *row = rig_row(name);
+    const int64_t items[] = {first, second};
+    union op_test_arg args[4];
+    uint64_t bytes;
+    aclOpExecutor *executor;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        if (strcmp(row->params[i].code, "IA") == 0) {
+            args[i].ints = aclCreateIntArray(items, 2);
+        } else {
+            args[i].tensor = aclCreateTensor(dim, 2, ACL_FLOAT, dense, 0, ACL_FORMAT_ND, dim, 2,
+                                             memory + i * SLOT);
+        }
+    }
+    const aclnnStatus status = row->phase1(args, &bytes, &executor);
+    if (!status) {
+        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+    }
+    for (unsigned i = 0; i < row->param_count; i++) {
+        rig_arg_free(&row->params[i], args[i]);
+    }
+    return status;
+}
+
+static void lists_are_told_by_their_items(void)
+{
+    CU_ASSERT_EQUAL(with_lists("Roll", 0, 1), 0);
+    expect(rig_row("Roll"), "dims[1] is 2", "out of range", with_lists("Roll", 0, 2),
+           ACLNN_ERR_PARAM_INVALID);
+    expect(rig_row("Roll"), "dims[0] is -3", "out of range", with_lists("Roll", -3, 0),
+           ACLNN_ERR_PARAM_INVALID);
+    CU_ASSERT_EQUAL(with_lists("Repeat", 1, 1), 0);
+    expect(rig_row("Repeat"), "repeats[0] is -1", "negative", with_lists("Repeat", -1, 1),
+           ACLNN_ERR_PARAM_INVALID);
+    expect(rig_row("Repeat"), "repeats[1] is -4", "negative", with_lists("Repeat", 0, -4),
+           ACLNN_ERR_PARAM_INVALID);
 }
 
 static struct rig_wish placed_plain(void)
@@ -334,6 +469,9 @@ int main(int argc, char **argv)
         {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
         {"one_odd_shape_is_planned_or_told", one_odd_shape_is_planned_or_told},
         {"tensors_are_what_they_say", tensors_are_what_they_say},
+        {"results_do_not_overlap_themselves", results_do_not_overlap_themselves},
+        {"texts_are_about_the_call", texts_are_about_the_call},
+        {"lists_are_told_by_their_items", lists_are_told_by_their_items},
         {"places_for_results_are_needed", places_for_results_are_needed},
         {"executors_belong_to_their_operator", executors_belong_to_their_operator},
         {"workspaces_and_streams_must_fit", workspaces_and_streams_must_fit},

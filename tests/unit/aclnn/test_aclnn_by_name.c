@@ -630,6 +630,91 @@ static void slices_with_steps(void)
     CU_ASSERT_NOT_EQUAL(slice(4, 6, 1, 2, got), 0);
 }
 
+// Rows of one element, with tensors that have no dimensions.
+static void norms_of_no_dimensions(void)
+{
+    static const float x = 3, gamma = 2, beta = 0.5f, dy = 4, zero = 0;
+    const int64_t one[] = {1};
+    float y, dgamma;
+    for (int rank = 0; rank < 2; rank++) {
+        struct call forward = begin(), back = begin();
+        add(&forward, 0, rank, one, &x);
+        add(&forward, 0, 0, NULL, &gamma);
+        add(&forward, 0, 0, NULL, &beta);
+        for (int i = 0; i < 3; i++) {
+            add(&forward, 1, i ? 1 : rank, one, NULL);
+        }
+        CU_ASSERT_EQUAL(aclopSetAttrInt(forward.attr, "begin_norm_axis", 0), 0);
+        CU_ASSERT_EQUAL(run(&forward, "LayerNorm"), 0);
+        take(&forward, 0, &y, 1);
+        CU_ASSERT_EQUAL(y, beta);
+        end(&forward);
+        add(&back, 0, rank, one, &dy);
+        add(&back, 0, rank, one, &x);
+        add(&back, 0, 1, one, &zero); // variance
+        add(&back, 0, 1, one, &x);    // mean
+        add(&back, 0, 0, NULL, &gamma);
+        for (int i = 0; i < 3; i++) {
+            add(&back, 1, i ? 0 : rank, one, NULL);
+        }
+        CU_ASSERT_EQUAL(run(&back, "LayerNormGrad"), 0);
+        take(&back, 0, &y, 1);
+        CU_ASSERT_EQUAL(y, 0);
+        take(&back, 1, &dgamma, 1);
+        CU_ASSERT_EQUAL(dgamma, 0);
+        take(&back, 2, &dgamma, 1);
+        CU_ASSERT_EQUAL(dgamma, dy);
+        end(&back);
+    }
+}
+
+static void losses_and_places(void)
+{
+    enum { ELEMENTS = 6 };
+    static const char *const how[] = {"none", "mean", "sum"};
+    static const float y[ELEMENTS] = {1, -1, -1, 1, 1, -1};
+    const int64_t shape[] = {2, 3}, line[] = {ELEMENTS}, four[] = {4}, index[] = {5, 0, 2, 5},
+                  one[] = {1};
+    float x[ELEMENTS], got[ELEMENTS];
+    double sum = 0;
+    fill(x, ELEMENTS, 7);
+    for (int i = 0; i < ELEMENTS; i++) {
+        sum += log1p(exp(-(double)y[i] * (double)x[i]));
+    }
+    for (int k = 0; k < 3; k++) {
+        struct call loss = begin();
+        add(&loss, 0, 2, shape, x);
+        add(&loss, 0, 2, shape, y);
+        add(&loss, 1, k ? k - 1 : 2, k ? one : shape, NULL); // torch_npu makes it of one dimension
+        CU_ASSERT_EQUAL(aclopSetAttrString(loss.attr, "reduction", how[k]), 0);
+        CU_ASSERT_EQUAL(run(&loss, "SoftMarginLoss"), 0);
+        take(&loss, 0, got, k ? 1 : ELEMENTS);
+        for (int i = 0; i < ELEMENTS && k == 0; i++) {
+            expect_near(got[i], log1pf(expf(-y[i] * x[i])));
+        }
+        if (k) {
+            expect_near(got[0], (float)(k == 1 ? sum / ELEMENTS : sum));
+        }
+        end(&loss);
+    }
+    struct call gather = begin();
+    add(&gather, 0, 1, line, x);
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&memory, sizeof(index), 0), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtMemcpy(memory, sizeof(index), index, sizeof(index), 1), 0);
+    gather.memory[0][1] = memory;
+    gather.desc[0][1] = aclCreateTensorDesc(ACL_INT64, 1, four, ACL_FORMAT_ND);
+    gather.buffer[0][1] = aclCreateDataBuffer(memory, sizeof(index));
+    gather.count[0] = 2;
+    add(&gather, 1, 1, four, NULL);
+    CU_ASSERT_EQUAL(run(&gather, "Gather"), 0);
+    take(&gather, 0, got, 4);
+    for (int i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(got[i], x[index[i]]);
+    }
+    end(&gather);
+}
+
 // What a row cannot do is told, not left out.
 static void attributes_are_looked_at(void)
 {
@@ -679,6 +764,8 @@ int main(int argc, char **argv)
         {"positions_tell_their_number", positions_tell_their_number},
         {"views_stay_inside", views_stay_inside},
         {"slices_with_steps", slices_with_steps},
+        {"norms_of_no_dimensions", norms_of_no_dimensions},
+        {"losses_and_places", losses_and_places},
         {"attributes_are_looked_at", attributes_are_looked_at},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},

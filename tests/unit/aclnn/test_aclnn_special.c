@@ -284,9 +284,108 @@ static void lines_have_their_references(void)
     CU_ASSERT_TRUE(cases > 100);
 }
 
+/* ---- what conversions may lose ---- */
+
+// Signs of NaN in every float type, as rows and one by one.
+static void signs_of_nan_are_seen(void)
+{
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_F64, OP_TYPE_BF16};
+    static const int64_t counts[] = {7, 1200};
+    for (unsigned k = 0; k < (rig_chip() == 0 ? 6u : 8u); k++) {
+        const enum op_type type = types[k / 2];
+        const unsigned bytes = rig_type_bytes(type);
+        struct rig_tensor x = rig_tensor_make(type, 1, &counts[k % 2], RIG_SLICED, 1),
+                          y = rig_tensor_make(OP_TYPE_BOOL, 1, &counts[k % 2], RIG_DENSE, 2);
+        for (int64_t i = 0; i < counts[k % 2]; i++) {
+            static const double values[] = {NAN, 1, 0, INFINITY, NAN, 0x1p-149, 3};
+            unsigned char *at = rig_tensor_at(&x, i);
+            rig_put_d(at, type, values[i % 7]);
+            at[bytes - 1] = (unsigned char)((at[bytes - 1] & 0x7f) | (i % 3 == 0 ? 0x80 : 0));
+        }
+        rig_tensor_put(&x);
+        const union op_test_arg args[] = {{.tensor = x.acl}, {.tensor = y.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Signbit"), args, true), 0);
+        rig_tensor_take(&y);
+        for (int64_t i = 0; i < counts[k % 2]; i++) {
+            CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&y, i), OP_TYPE_BOOL), i % 3 == 0);
+        }
+        rig_tensor_free(&x);
+        rig_tensor_free(&y);
+    }
+}
+
+// What an integer type holds of a number.
+static int64_t wrap(int64_t value, enum op_type type)
+{
+    unsigned char kept[16];
+    rig_put_i(kept, type, value);
+    return rig_get_i(kept, type);
+}
+
+// out = a + b, a * b and -a: as PyTorch has it, in the type of the inputs, whatever that of out is.
+static void integers_wrap_before_they_are_converted(void)
+{
+    static const enum op_type ins[] = {OP_TYPE_I8,  OP_TYPE_U8,  OP_TYPE_I16,
+                                       OP_TYPE_I32, OP_TYPE_I64, OP_TYPE_BOOL},
+                              outs[] = {OP_TYPE_F32, OP_TYPE_F64, OP_TYPE_I64,
+                                        OP_TYPE_I32, OP_TYPE_I16, OP_TYPE_I8};
+    static const int64_t counts[] = {11, 1500};
+    static const char *const rows[] = {"Add", "Mul", "Neg"};
+    int64_t one = 1;
+    aclScalar *alpha = aclCreateScalar(&one, ACL_INT64);
+    for (unsigned k = 0; k < 6 * 6 * 2 * 3; k++) {
+        const enum op_type in = ins[k % 6], to = outs[k / 6 % 6];
+        const unsigned row = k / 72;
+        const int64_t count = counts[k / 36 % 2];
+        if (in == OP_TYPE_BOOL && row == 2) {
+            continue; // not negated
+        }
+        struct rig_tensor a = rig_tensor_make(in, 1, &count, RIG_DENSE, 1),
+                          b = rig_tensor_make(in, 1, &count, RIG_SLICED, 2),
+                          y = rig_tensor_make(to, 1, &count, RIG_SLICED, 3);
+        for (int64_t i = 0; i < count; i++) {
+            rig_put_i(rig_tensor_at(&a, i), in, i * 46341);
+            rig_put_i(rig_tensor_at(&b, i), in, i * 52057 - 30000);
+        }
+        rig_tensor_put(&a);
+        rig_tensor_put(&b);
+        const union op_test_arg add[] = {
+            {.tensor = a.acl}, {.tensor = b.acl}, {.scalar = alpha}, {.tensor = y.acl}};
+        const union op_test_arg mul[] = {{.tensor = a.acl}, {.tensor = b.acl}, {.tensor = y.acl}};
+        const union op_test_arg neg[] = {{.tensor = a.acl}, {.tensor = y.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row(rows[row]),
+                                row == 0   ? add
+                                : row == 1 ? mul
+                                           : neg,
+                                true),
+                        0);
+        rig_tensor_take(&y);
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < count; i++) {
+            unsigned char want[8];
+            const int64_t p = rig_get_i(rig_tensor_at(&a, i), in),
+                          q = rig_get_i(rig_tensor_at(&b, i), in);
+            rig_put_i(want, to, wrap(row == 0 ? p + q : row == 1 ? p * q : -p, in));
+            wrong += memcmp(want, rig_tensor_at(&y, i), rig_type_bytes(to)) != 0;
+        }
+        if (wrong) {
+            fprintf(stderr, "%s of %s into %s: %lld of %lld are wrong\n", rows[row],
+                    rig_type_name(in), rig_type_name(to), (long long)wrong, (long long)count);
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        rig_tensor_free(&a);
+        rig_tensor_free(&b);
+        rig_tensor_free(&y);
+    }
+    CU_ASSERT_EQUAL(aclDestroyScalar(alpha), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"special_signs_of_nan_are_seen", signs_of_nan_are_seen},
+        {"special_integers_wrap_before_they_are_converted",
+         integers_wrap_before_they_are_converted},
         {"special_lines_have_their_references", lines_have_their_references},
     };
     rig_open();
