@@ -751,6 +751,102 @@ static void attributes_are_looked_at(void)
     }
 }
 
+/* ---- gradients of convolutions, in the chip's own formats ---- */
+
+enum { CH = 16, SIDE = 6, KERNEL = 3, MAP = CH * SIDE * SIDE, WEIGHTS = CH * CH * KERNEL * KERNEL };
+
+// Where channel c of place (y, x) is in NC1HWC0, and a weight in FRACTAL_Z.
+static int map_at(int c, int y, int x)
+{
+    return (y * SIDE + x) * CH + c;
+}
+
+static int weight_at(int out, int in, int y, int x)
+{
+    return (y * KERNEL + x) * CH * CH + out * CH + in;
+}
+
+/* f16 or f32 numbers in a format; NULL: memory that nothing has written. */
+static void add_native(struct call *call, int side, aclDataType type, bool weights,
+                       const float *values)
+{
+    const int64_t map[] = {1, CH, SIDE, SIDE}, kernel[] = {CH, CH, KERNEL, KERNEL},
+                  map_storage[] = {1, 1, SIDE, SIDE, CH},
+                  kernel_storage[] = {KERNEL * KERNEL, 1, CH, CH};
+    const int at = call->count[side]++;
+    const size_t count = weights ? WEIGHTS : MAP, bytes = count * (type == ACL_FLOAT ? 4 : 2);
+    aclTensorDesc *desc = aclCreateTensorDesc(type, 4, weights ? kernel : map, ACL_FORMAT_NCHW);
+    CU_ASSERT_EQUAL(aclSetTensorFormat(desc, weights ? ACL_FORMAT_FRACTAL_Z : ACL_FORMAT_NC1HWC0),
+                    0);
+    CU_ASSERT_EQUAL(
+        aclSetTensorShape(desc, weights ? 4 : 5, weights ? kernel_storage : map_storage), 0);
+    call->desc[side][at] = desc;
+    CU_ASSERT_EQUAL_FATAL(aclrtMalloc(&call->memory[side][at], bytes, 0), 0);
+    if (values) {
+        aclFloat16 halves[WEIGHTS];
+        for (size_t i = 0; i < count; i++) {
+            halves[i] = aclFloatToFloat16(values[i]);
+        }
+        CU_ASSERT_EQUAL(aclrtMemcpy(call->memory[side][at], bytes, halves, bytes, 1), 0);
+    }
+    call->buffer[side][at] = aclCreateDataBuffer(call->memory[side][at], bytes);
+}
+
+static void set_convolution(aclopAttr *attr)
+{
+    const int64_t ones[] = {1, 1, 1, 1};
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "strides", 4, ones), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "pads", 4, ones), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrListInt(attr, "dilations", 4, ones), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "groups", 1), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrString(attr, "data_format", "NCHW"), 0);
+}
+
+// A result's memory is written and not read: the checker of kernels knows what nothing has written.
+static void gradients_of_convolutions_read_no_result(void)
+{
+    static float x[MAP], g[MAP], w[WEIGHTS], dx[MAP], dw[WEIGHTS], got[WEIGHTS];
+    static aclFloat16 halves[MAP];
+    const int32_t map[] = {1, CH, SIDE, SIDE}, kernel[] = {CH, CH, KERNEL, KERNEL};
+    for (int i = 0; i < WEIGHTS; i++) { // sums of products of these are exact
+        x[i % MAP] = (float)(i * 7 % 5 - 2) / 2;
+        g[i % MAP] = (float)(i * 11 % 3 - 1) / 2;
+        w[i] = (float)(i * 13 % 5 - 2) / 2;
+    }
+    for (int i = 0; i < CH * CH * KERNEL * KERNEL * SIDE * SIDE; i++) {
+        const int out = i % CH, in = i / CH % CH, ky = i / (CH * CH) % KERNEL,
+                  kx = i / (CH * CH * KERNEL) % KERNEL, oy = i / (CH * CH * KERNEL * KERNEL) % SIDE,
+                  ox = i / (CH * CH * KERNEL * KERNEL * SIDE), iy = oy + ky - 1, ix = ox + kx - 1;
+        if (iy >= 0 && iy < SIDE && ix >= 0 && ix < SIDE) {
+            dx[map_at(in, iy, ix)] += g[map_at(out, oy, ox)] * w[weight_at(out, in, ky, kx)];
+            dw[weight_at(out, in, ky, kx)] += g[map_at(out, oy, ox)] * x[map_at(in, iy, ix)];
+        }
+    }
+    struct call input = begin(), filter = begin();
+    add_host(&input, 4, map);
+    add_native(&input, 0, ACL_FLOAT16, true, w);
+    add_native(&input, 0, ACL_FLOAT16, false, g);
+    add_native(&input, 1, ACL_FLOAT16, false, NULL);
+    set_convolution(input.attr);
+    CU_ASSERT_EQUAL(run(&input, "Conv2DBackpropInput"), 0);
+    CU_ASSERT_EQUAL(aclrtMemcpy(halves, sizeof(halves), input.memory[1][0], sizeof(halves), 2), 0);
+    for (int i = 0; i < MAP; i++) {
+        CU_ASSERT_EQUAL(aclFloat16ToFloat(halves[i]), dx[i]);
+    }
+    end(&input);
+    add_native(&filter, 0, ACL_FLOAT16, false, x);
+    add_host(&filter, 4, kernel);
+    add_native(&filter, 0, ACL_FLOAT16, false, g);
+    add_native(&filter, 1, ACL_FLOAT, true, NULL);
+    set_convolution(filter.attr);
+    CU_ASSERT_EQUAL(run(&filter, "Conv2DBackpropFilter"), 0);
+    take(&filter, 0, got, WEIGHTS);
+    for (int i = 0; i < WEIGHTS; i++) {
+        CU_ASSERT_EQUAL(got[i], dw[i]);
+    }
+    end(&filter);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -766,6 +862,7 @@ int main(int argc, char **argv)
         {"slices_with_steps", slices_with_steps},
         {"norms_of_no_dimensions", norms_of_no_dimensions},
         {"losses_and_places", losses_and_places},
+        {"gradients_of_convolutions_read_no_result", gradients_of_convolutions_read_no_result},
         {"attributes_are_looked_at", attributes_are_looked_at},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},
