@@ -15,11 +15,17 @@ enum {
     SPLIT_CYCLES_1001 = 2100, /* by a trace: a second kernel that adds them, beside what it moves */
     SPLIT_CYCLES_2201 = 4000,
     PART_BYTES = 65536,     /* of sums that leave at a time: a slab of UB, 910A */
-    WEIGHT_UNITS_MOST = 16, /* [A] units of a tile of the weight's gradient */
+    WEIGHT_UNITS = 16,      /* [A] units of a tile of the weight's gradient, 910A, */
+    WEIGHT_UNITS_MOST = 64, /* and 910B1: a half of L0B */
     GROUP_MOST = 16,        /* [A] images of a chunk of the weight's gradient */
     START_CYCLES = 2000,    /* of a kernel until its first load, by a trace */
     CHUNK_CYCLES = 700,     /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
-    LOAD_CYCLES = 18,       /* of the same: a load to L1 */
+    LOAD_CYCLES = 18,       /* of the same: a load to L1, */
+    TURN_CYCLES = 13,       /* 910B1: to L0, */
+    WINDOW_CYCLES = 25,     /* of windows to L0, */
+    WEIGHT_CYCLES = 90,     /* and what else a step takes */
+    WEIGHT_GAP = 45,        /* [A] of the Cube before a step, 910B1: seldom as little as mmad_gap,
+                               at most mmad_head */
     FRACTAL_BYTES = 512,
     SLOW_MOST = 16, /* [P] img2col over a load of the same bytes, twice: the vendor's table */
     SUM_BYTES = 4,
@@ -310,6 +316,18 @@ static int64_t rate_of(const struct problem *p, int64_t groups, int64_t all_grou
     return aligned ? p->rate : op_least(p->rate, p->room->chip->line_rate);
 }
 
+// Cycles of the scalar unit for a step of `deep` blocks of 16 positions.
+static int64_t step_cycles(const struct problem *p, const struct op_conv_weight_tiling *tile,
+                           int64_t deep)
+{
+    const int64_t left = op_least(deep, tile->m / OP_FRACTAL), right = op_least(deep, tile->units);
+    if (p->coupled) {
+        return (left + right) * UNIT_CYCLES + STEP_CYCLES;
+    }
+    return (left + (tile->flat ? right : 0)) * TURN_CYCLES + (tile->flat ? 0 : WINDOW_CYCLES) +
+           WEIGHT_CYCLES;
+}
+
 // Cycles of the busiest core with so many chunks a split.
 static int64_t estimate_weight(const struct problem *p, const struct op_conv_weight_tiling *tile,
                                int64_t chunks)
@@ -321,10 +339,9 @@ static int64_t estimate_weight(const struct problem *p, const struct op_conv_wei
     const int64_t one = tile->chunk * p->w->out_width, maps = is_one_map(tile) ? 1 : tile->group,
                   blocks = up16(is_one_map(tile) ? one * tile->group : one) / OP_FRACTAL,
                   steps = op_parts(blocks, k_step), deep = op_least(blocks, k_step);
-    const int64_t multiply = blocks * m1 * tile->units,
+    const int64_t multiply = blocks * m1 * tile->units + (p->coupled ? 0 : steps * WEIGHT_GAP),
                   fill = blocks * (p->coupled ? m1 + 2 * tile->units : 2 * m1 + 4 * tile->units),
-                  loads = op_least(deep, m1) + (p->coupled ? op_least(deep, tile->units) : 1),
-                  issue = steps * (loads * UNIT_CYCLES + STEP_CYCLES);
+                  issue = steps * step_cycles(p, tile, deep);
     const bool whole = tile->chunk == p->w->out_height;
     const int64_t map_rate = rate_of(p, groups_of(p, tile), p->c1, p->w->width * p->w->height,
                                      whole, tile->chunk * p->w->stride_h * p->w->width),
@@ -419,8 +436,11 @@ bool op_conv_choose_weight_tiling(const struct op_conv_room *room, const struct 
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
     for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
-        for (int64_t columns = op_parts(units, WEIGHT_UNITS_MOST);
-             columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS_MOST)); columns++) {
+        for (int64_t columns = op_parts(units, p.coupled ? WEIGHT_UNITS : WEIGHT_UNITS_MOST);
+             columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS)); columns++) {
+            if (columns > 1 && op_parts(units, columns) == op_parts(units, columns - 1)) {
+                continue;
+            }
             struct op_conv_weight_tiling tile = {.m = op_parts(n1, rows) * OP_FRACTAL,
                                                  .units = op_parts(units, columns),
                                                  .flat = op_window_is_flat(w)};
