@@ -62,7 +62,7 @@ def table(tables):
              "(strides, offsets, overlaps against dense tensors, NaN, infinities and -0 among them) too; pointwise rows see every pair of special",
              "values, and reductions, scans, sorting and softmax have references for them (test_aclnn_special). How exact they are:",
              "[bounds](aclnn_bounds.md). Times: one call, tensors of zeros, all of the shape named or, if the operator takes no such",
-             "call, as its line in tests/bench/op_calls.txt says (the shape is the first tensor's), simulated on both chips",
+             "call, as its line in tests/bench/op_calls.txt says (the shape is the first tensor's that is not one number), simulated on both chips",
              "(us) and on the host (us, both phases and the wait, the least of several runs; two cores, others at work): `op_times` in tests/bench, kept in",
              "[aclnn_times.csv](aclnn_times.csv). No time on the 910A: the operator is not there.",
              "", "| operator | what | types | header | test | shape | 910A | 910B1 | host |", "|---|---|---|---|---|---|---|---|---|"]

@@ -187,7 +187,7 @@ bool op_call_make(const struct op_test_row *row, const char *line, unsigned char
             return false;
         }
         args[i] = make_arg(&row->params[i], i, word, &wish);
-        if (first && row->params[i].code[0] == 'T' && args[i].integer) {
+        if (first && row->params[i].code[0] == 'T' && args[i].integer && wish.rank > 0) {
             *shape = wish;
             first = false;
         }
