@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums, maxima and minima on the vector unit, in f32. The order of a sum depends on the shape
- * alone: rows of a group in pairs, groups one after the other; along a row lane i of 64 takes
- * elements i, i + 64, ... in order, lanes are joined by the vector unit's tree.
+ * Sums, products, maxima and minima on the vector unit, in f32. The order of a sum or product
+ * depends on the shape alone: rows of a group in pairs, groups one after the other; along a row
+ * lane i of 64 takes elements i, i + 64, ... in order, lanes are joined by the vector unit's tree,
+ * products half on half.
  *
  * Flags: V -> MTE2 and MTE2 -> V 0,1: a slot of inputs free, filled; MTE3 -> V and V -> MTE3 2,3:
  * the results of a slot stored, ready. reduce_rows has one slot of results.
@@ -35,23 +36,36 @@ OP_INLINE uint8_t repeats_of(uint32_t count)
 
 OP_INLINE float neutral(uint32_t mode)
 {
-    return mode == OP_REDUCE_VECTOR_SUM   ? 0.0f
-           : mode == OP_REDUCE_VECTOR_MAX ? -INFINITY
-                                          : INFINITY;
+    return mode == OP_REDUCE_VECTOR_SUM    ? 0.0f
+           : mode == OP_REDUCE_VECTOR_PROD ? 1.0f
+           : mode == OP_REDUCE_VECTOR_MAX  ? -INFINITY
+                                           : INFINITY;
+}
+
+/* d = a joined with b; blocks from one repeat of d and a, and of b, to the next. */
+OP_INLINE void join_repeats(uint32_t mode, uint32_t d, uint32_t a, uint32_t b, uint8_t repeats,
+                            uint8_t step, uint8_t b_step)
+{
+    switch (mode) {
+    case OP_REDUCE_VECTOR_SUM:
+        vadd(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, step, step, b_step);
+        break;
+    case OP_REDUCE_VECTOR_PROD:
+        vmul(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, step, step, b_step);
+        break;
+    case OP_REDUCE_VECTOR_MAX:
+        vmax(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, step, step, b_step);
+        break;
+    default:
+        vmin(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, step, step, b_step);
+    }
 }
 
 /* d = a joined with b, `count` elements. */
 OP_INLINE void join(uint32_t mode, uint32_t d, uint32_t a, uint32_t b, uint32_t count)
 {
-    const uint8_t repeats = repeats_of(count);
     pipe_barrier(PIPE_V);
-    if (mode == OP_REDUCE_VECTOR_SUM) {
-        vadd(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, 8, 8, 8);
-    } else if (mode == OP_REDUCE_VECTOR_MAX) {
-        vmax(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, 8, 8, 8);
-    } else {
-        vmin(op_ub_f32(d), op_ub_f32(a), op_ub_f32(b), repeats, 1, 1, 1, 8, 8, 8);
-    }
+    join_repeats(mode, d, a, b, repeats_of(count), 8, 8);
 }
 
 /* `count` elements of a slot as f32; where they are. */
@@ -179,47 +193,24 @@ OP_INLINE void take_lanes(uint32_t mode, uint32_t at, uint32_t rows, uint32_t co
     pipe_barrier(PIPE_V);
     set_vector_mask(0, count);
     for (uint32_t r = 0; r < rows; r++) {
-        __ubuf__ float *lanes = op_ub_f32(ROW_LANES + (first + r) * LANES * 4),
-                       *row = op_ub_f32(at + r * pitch * 4);
-        if (mode == OP_REDUCE_VECTOR_SUM) {
-            vadd(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
-        } else if (mode == OP_REDUCE_VECTOR_MAX) {
-            vmax(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
-        } else {
-            vmin(lanes, lanes, row, repeats, 1, 1, 1, 0, 0, 8);
-        }
+        const uint32_t lanes = ROW_LANES + (first + r) * LANES * 4;
+        join_repeats(mode, lanes, lanes, at + r * pitch * 4, repeats, 0, 8);
     }
 }
 
-#if __NPU_ARCH__ == 2201
-OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
+/* Lanes that no instruction joins: 64 are folded to 8, which are then joined lane by lane. */
+OP_INLINE void fold_lanes(uint32_t mode, uint32_t to, uint32_t rows)
 {
-    if (mode == OP_REDUCE_VECTOR_MAX) {
-        vcmax(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
-    } else {
-        vcmin(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
-    }
-}
-#else
-/* The coupled core has no extreme of f32 lanes: 64 are folded to 8, which are then compared lane by
- * lane. */
-OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
-{
-    __ubuf__ float *lanes = op_ub_f32(ROW_LANES);
     for (uint32_t width = LANES / 2; width >= 8; width /= 2) {
         pipe_barrier(PIPE_V);
         set_vector_mask(0, (UINT64_C(1) << width) - 1);
-        if (mode == OP_REDUCE_VECTOR_MAX) {
-            vmax(lanes, lanes, op_ub_f32(ROW_LANES + width * 4), (uint8_t)rows, 1, 1, 1, 8, 8, 8);
-        } else {
-            vmin(lanes, lanes, op_ub_f32(ROW_LANES + width * 4), (uint8_t)rows, 1, 1, 1, 8, 8, 8);
-        }
+        join_repeats(mode, ROW_LANES, ROW_LANES, ROW_LANES + width * 4, (uint8_t)rows, 8, 8);
     }
     // The sum of one lane is that lane: lane i of all rows, side by side.
     pipe_barrier(PIPE_V);
     for (uint32_t i = 0; i < 8; i++) {
         set_vector_mask(0, UINT64_C(1) << i);
-        vcadd(op_ub_f32(PICKED + i * ROWS * 4), lanes, (uint8_t)rows, 1, 1, 8, 0);
+        vcadd(op_ub_f32(PICKED + i * ROWS * 4), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, 0);
     }
     set_vector_mask(0, ~UINT64_C(0) >> (64 - rows));
     for (uint32_t half = 4; half > 0; half /= 2) {
@@ -236,6 +227,18 @@ OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
         vmuls(op_ub_f32(to), op_ub_f32(PICKED), 1.0f, 1, 1, 1, 8, 8);
     }
 }
+
+#if __NPU_ARCH__ == 2201
+OP_INLINE void extremes(uint32_t mode, uint32_t to, uint32_t rows)
+{
+    if (mode == OP_REDUCE_VECTOR_MAX) {
+        vcmax(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
+    } else {
+        vcmin(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, ONLY_VALUE);
+    }
+}
+#else
+#define extremes fold_lanes // the coupled core has no extreme of f32 lanes
 #endif
 
 /* The lanes of the rows to one number each, at `to`. */
@@ -246,6 +249,8 @@ OP_INLINE void end_lanes(uint32_t mode, uint32_t to, uint32_t rows)
     set_vector_mask(0, ~UINT64_C(0));
     if (mode == OP_REDUCE_VECTOR_SUM) {
         vcadd(op_ub_f32(to), op_ub_f32(ROW_LANES), (uint8_t)rows, 1, 1, 8, 0);
+    } else if (mode == OP_REDUCE_VECTOR_PROD) {
+        fold_lanes(mode, to, rows);
     } else {
         extremes(mode, to, rows);
     }

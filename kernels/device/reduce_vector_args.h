@@ -6,7 +6,12 @@
 
 #include <stdint.h>
 
-enum op_reduce_vector_mode { OP_REDUCE_VECTOR_SUM, OP_REDUCE_VECTOR_MAX, OP_REDUCE_VECTOR_MIN };
+enum op_reduce_vector_mode {
+    OP_REDUCE_VECTOR_SUM,
+    OP_REDUCE_VECTOR_PROD,
+    OP_REDUCE_VECTOR_MAX,
+    OP_REDUCE_VECTOR_MIN,
+};
 
 /**
  * in is [outer, length, inner], f32 or f16 or bf16, without gaps but between rows of `inner`

@@ -227,6 +227,9 @@ static bool has_mode(enum op_reduce_mode mode, double order, uint8_t *out)
     case OP_REDUCE_MEAN:
         *out = OP_REDUCE_VECTOR_SUM;
         return true;
+    case OP_REDUCE_PROD:
+        *out = OP_REDUCE_VECTOR_PROD;
+        return true;
     case OP_REDUCE_MAX:
     case OP_REDUCE_MIN:
         *out = mode == OP_REDUCE_MAX ? OP_REDUCE_VECTOR_MAX : OP_REDUCE_VECTOR_MIN;
@@ -254,7 +257,7 @@ static leo_status deliver(struct work *work, enum op_reduce_mode mode, const str
 {
     struct op_tensor to =
         op_tensor_dense(out->addr, out->type, work->tensor.rank, work->tensor.dim);
-    if (mode == OP_REDUCE_SUM || mode == OP_REDUCE_MEAN) {
+    if (mode == OP_REDUCE_SUM || mode == OP_REDUCE_MEAN || mode == OP_REDUCE_PROD) {
         return op_plan_copy(work->plan, &to, &work->tensor);
     }
     const struct op_value args[] = {op_value_tensor(&work->tensor), op_value_tensor(&to)};

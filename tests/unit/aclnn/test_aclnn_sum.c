@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums and means of floats against double on the host: rows, columns, dimensions apart, everything,
- * shorter and longer than a tile and than a group of rows. */
+/* Sums, means and products of floats against double on the host: rows, columns, dimensions apart,
+ * everything, shorter and longer than a tile and than a group of rows. */
 #include "rig.h"
 
 #include <acl/acl_base.h>
@@ -126,9 +126,62 @@ static void sums_equal_double(void)
     }
 }
 
+/* Factors near 1, so that products of many stay numbers: 2^-24 of the result for each. */
+static void run_product(const int64_t *dim, int over, enum op_type type, enum rig_layout layout)
+{
+    const int64_t all = 1;
+    const unsigned rank = over < 0 ? 0 : 1;
+    const int64_t *kept = over < 0 ? &all : &dim[1 - over];
+    struct rig_tensor x = make(type, 2, dim, layout, 3), out = make(type, rank, kept, RIG_DENSE, 4);
+    const union op_test_arg whole[] = {{.tensor = x.acl},
+                                       {.type = type == OP_TYPE_F32 ? ACL_FLOAT : ACL_FLOAT16},
+                                       {.tensor = out.acl}};
+    const union op_test_arg one[] = {
+        {.tensor = x.acl}, {.integer = over}, {.integer = 0}, whole[1], {.tensor = out.acl}};
+    const int64_t count = over < 0 ? dim[0] * dim[1] : dim[over];
+    double want[1000];
+    for (int i = 0; i < 1000; i++) {
+        want[i] = 1;
+    }
+    for (int64_t i = 0; i < dim[0] * dim[1]; i++) {
+        rig_put_d(rig_tensor_at(&x, i), type, 1 + at(&x, i) / 16 * (i & 1 ? 1 : -1));
+        want[over < 0 ? 0 : over == 0 ? i % dim[1] : i / dim[1]] *= at(&x, i);
+    }
+    rig_tensor_put(&x);
+    CU_ASSERT_EQUAL(over < 0 ? rig_run(rig_row("Prod"), whole, true)
+                             : rig_run(rig_row("ProdDim"), one, true),
+                    0);
+    rig_tensor_take(&out);
+    int wrong = 0;
+    for (int64_t i = 0; i < rig_tensor_count(&out); i++) {
+        const double room =
+            fabs(want[i]) * ((double)count * 0x1p-24 + (type == OP_TYPE_F32 ? 0x1p-24 : 0x1p-11)) +
+            (type == OP_TYPE_F32 ? 0x1p-149 : 0x1p-25);
+        wrong += !(fabs(at(&out, i) - want[i]) <= room);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    rig_tensor_free(&x);
+    rig_tensor_free(&out);
+}
+
+static void products_equal_double(void)
+{
+    static const int64_t dims[][2] = {{1, 64},    {3, 65},   {100, 7},  {17, 300},
+                                      {64, 1000}, {1000, 3}, {2, 20001}};
+    for (unsigned i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+        for (int over = -1; over < 2; over++) {
+            if (over < 0 || dims[i][1 - over] <= 1000) {
+                run_product(dims[i], over, i & 1 ? OP_TYPE_F16 : OP_TYPE_F32, RIG_DENSE);
+                run_product(dims[i], over, i & 1 ? OP_TYPE_F32 : OP_TYPE_F16, RIG_PERMUTED);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct leo_test tests[] = {{"sums_equal_double", sums_equal_double}};
+    const struct leo_test tests[] = {{"sums_equal_double", sums_equal_double},
+                                     {"products_equal_double", products_equal_double}};
     rig_open();
     const int code =
         leo_test_main("aclnn_sum", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -93,10 +93,16 @@ class Checks(unittest.TestCase):
         self.expect_bad("sim/x.c:1: no SPDX", "spdx.py", files={"sim/x.c": "int x;\n"})
 
     def test_times(self):
-        row = "| Abs | size | f32 | aclnn_abs.h | pointwise | 4 | 5.2 | 3.4 | 9 |\n"
-        self.expect_good("times.py", files={"docs/api/aclnn.md": row})
-        self.expect_good("times.py", files={"docs/api/aclnn.md": row.replace("f32", "f32; 910A: no").replace("5.2", "")})
-        self.expect_bad("Abs has no 910A", "times.py", files={"docs/api/aclnn.md": row.replace("5.2", "")})
+        row = "| Abs | size | f32 | aclnn_abs.h | pointwise | 4x256 | 5.2 | 3.4 | 9 |\n"
+
+        def tree(table, calls="Abs 4x256 4x256\n"):
+            return {"docs/api/aclnn.md": table, "tests/bench/op_calls.txt": calls}
+
+        self.expect_good("times.py", files=tree(row))
+        self.expect_good("times.py", files=tree(row.replace("f32", "f32; 910A: no").replace("5.2", "")))
+        self.expect_bad("Abs has no 910A", "times.py", files=tree(row.replace("5.2", "")))
+        self.expect_good("times.py", files=tree(row.replace("4x256", "")))
+        self.expect_bad("Abs has the times of 1 elements", "times.py", files=tree(row.replace("4x256", ""), calls=""))
 
     def test_paths(self):
         self.expect_good("paths.py", files={"docs/a.md": "see https://x.org/home/page and /tmp/x\n"})
