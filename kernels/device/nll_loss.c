@@ -80,25 +80,57 @@ __global__ __vector__ void nll_loss_join(struct op_nll_loss_args args)
     op_flush();
 }
 
+/* What the gradient is at a sample's class. */
+OP_INLINE double gradient_of(const struct op_nll_loss_args *t, uint64_t n, uint64_t i,
+                             int64_t class, double total)
+{
+    const double grad = op_get_d(
+        t->grad + n * (uint64_t)t->grad_stride[0] + i * (uint64_t)t->grad_stride[1], t->grad_type);
+    return -weight_of(t, class) * grad / total;
+}
+
+OP_INLINE double total_of(const struct op_nll_loss_args *t)
+{
+    return t->reduction == OP_LOSS_MEAN ? op_get_d(t->total, t->total_type) : 1;
+}
+
 /* out is zero: only the targets' elements are written. Block b has batches [b * per_block, ..). */
 __global__ __vector__ void nll_loss_backward(struct op_nll_loss_args args)
 {
     const struct op_nll_loss_args t = args;
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t end = op_min64(begin + t.per_block, t.batch);
-    const double total = t.reduction == OP_LOSS_MEAN ? op_get_d(t.total, t.total_type) : 1;
+    const double total = total_of(&t);
     for (uint64_t n = begin; n < end; n++) {
         for (uint64_t i = 0; i < t.inner; i++) {
             const int64_t class = class_of(&t, n, i);
-            if (class < 0) {
-                continue;
+            if (class >= 0) {
+                const uint64_t at = (n * t.classes + (uint64_t)class) * t.inner + i;
+                op_put_d(t.out + at * op_bytes_of(t.out_type), t.out_type,
+                         gradient_of(&t, n, i, class, total));
             }
-            const double grad =
-                op_get_d(t.grad + n * (uint64_t)t.grad_stride[0] + i * (uint64_t)t.grad_stride[1],
-                         t.grad_type);
-            const uint64_t at = (n * t.classes + (uint64_t)class) * t.inner + i;
-            op_put_d(t.out + at * op_bytes_of(t.out_type), t.out_type,
-                     -weight_of(&t, class) * grad / total);
+        }
+    }
+    op_flush();
+}
+
+/* The gradient at each sample's class to out [batch, inner], and the class (-1: ignored) to parts.
+ * Block b has samples [b * per_block, ..). */
+__global__ __vector__ void nll_loss_values(struct op_nll_loss_args args)
+{
+    const struct op_nll_loss_args t = args;
+    const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
+    const uint64_t end = op_min64(begin + t.per_block, t.batch * t.inner);
+    const double total = total_of(&t);
+    uint64_t n = begin / t.inner, i = begin - n * t.inner;
+    for (uint64_t k = begin; k < end; k++) {
+        const int64_t class = class_of(&t, n, i);
+        *(__gm__ float *)(t.parts + k * 4) = (float)class;
+        op_put_d(t.out + k * op_bytes_of(t.out_type), t.out_type,
+                 class < 0 ? 0 : gradient_of(&t, n, i, class, total));
+        if (++i == t.inner) {
+            i = 0;
+            n++;
         }
     }
     op_flush();

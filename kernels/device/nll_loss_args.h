@@ -12,7 +12,7 @@ enum op_loss_reduction { OP_LOSS_NONE, OP_LOSS_MEAN, OP_LOSS_SUM };
  * self[batch, classes, inner], target[batch, inner], strides in bytes. Forward: out is one element,
  * or dense [batch, inner] if not reduced; total one element. Backward: grad has the strides of
  * [batch, inner], or is one element; out is dense like self; total is read. parts: a 64-byte line
- * for each block, sum and total as doubles.
+ * for each block, sum and total as doubles; of nll_loss_values the class of each sample in f32.
  */
 struct op_nll_loss_args {
     uint64_t out, total, self, target, weight, grad, parts;

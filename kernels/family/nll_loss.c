@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Negative log likelihood: [N, C] or [C] (NLLLoss), [N, C, H, W] (NLLLoss2d), forward and gradient.
  */
+#include "chain.h"
 #include "dims.h"
 
 #include "../device/nll_loss_args.h"
@@ -153,13 +154,69 @@ static leo_status forward(const struct op_call *call, struct op_nll_loss_args *a
     return status == LEO_OK ? op_plan_copy(call->plan, out, &made) : status;
 }
 
+// The gradient where each sample has a row of classes: 0 but for one element of it.
+static leo_status backward_rows(const struct op_call *call, struct op_nll_loss_args *args,
+                                const struct op_tensor *out)
+{
+    struct op_tensor made;
+    leo_status status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &made);
+    if (status == LEO_OK) {
+        status = op_plan_fill(call->plan, made.addr, 0,
+                              (uint64_t)op_tensor_count(out) * op_type_bytes(out->type));
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    // Blocks write whole lines.
+    const struct op_share share = op_share_make(
+        args->batch, op_row_granule(args->classes * args->inner, op_type_bytes(out->type)),
+        LEAST_SAMPLES, op_plan_vector_cores(call->plan));
+    args->out = made.addr;
+    args->per_block = share.per_block;
+    status = op_plan_launch(call->plan, "nll_loss", "nll_loss_backward", share.blocks, args,
+                            sizeof(*args), 7);
+    return status == LEO_OK ? op_plan_copy(call->plan, out, &made) : status;
+}
+
+// The same where classes are planes of samples: what stands at the samples' classes, then whole
+// planes by the vector unit (single elements cost a line of memory each).
+static leo_status backward_planes(const struct op_call *call, struct op_nll_loss_args *args,
+                                  const struct op_tensor *out)
+{
+    const int64_t samples[] = {out->dim[0], 1, out->dim[2], out->dim[3]},
+                  classes[] = {out->dim[1], 1, 1};
+    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
+                           end = op_scalar_int(classes[0]);
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor value = op_chain_temp(&chain, out->type, 4, samples),
+                           place = op_chain_temp(&chain, OP_TYPE_F32, 4, samples),
+                           index = op_chain_temp(&chain, OP_TYPE_F32, 3, classes),
+                           flat = op_tensor_dense(index.addr, OP_TYPE_F32, 1, classes);
+    const struct op_share share = op_share_make(args->batch * args->inner, SAMPLES_A_LINE,
+                                                SAMPLES_A_LINE, op_plan_vector_cores(call->plan));
+    args->out = value.addr;
+    args->parts = place.addr;
+    args->per_block = share.per_block;
+    if (chain.status == LEO_OK) {
+        chain.status = op_plan_launch(call->plan, "nll_loss", "nll_loss_values", share.blocks, args,
+                                      sizeof(*args), 7);
+    }
+    OP_CHAIN_CALL(&chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
+                  op_value_scalar(&one), op_value_tensor(&flat));
+    OP_CHAIN_CALL(&chain, "AtClass", op_value_tensor(&value), op_value_tensor(&place),
+                  op_value_tensor(&index), op_value_tensor(out));
+    return chain.status;
+}
+
+enum { CLASSES_MOST = 1 << 24 }; // f32 holds every one
+
 static leo_status backward(const struct op_call *call, struct op_nll_loss_args *args)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     const struct op_tensor *grad = op_call_tensor(call, "gradOutput");
     const struct op_tensor *total = op_call_tensor(call, "totalWeight");
     int64_t shape[OP_RANK_MAX];
-    struct op_tensor made, dense = *grad;
+    struct op_tensor dense = *grad;
     const unsigned rank = sample_shape(self, shape);
     leo_status status = op_call_check_shape(call, "out", self->rank, self->dim);
     if (status == LEO_OK && args->reduction == OP_LOSS_NONE) {
@@ -173,30 +230,16 @@ static leo_status backward(const struct op_call *call, struct op_nll_loss_args *
             op_call_fail(call, LEO_ERR_SHAPE, "gradOutput has shape %s: it must have one element",
                          op_tensor_shape_text(grad).text);
     }
-    if (status == LEO_OK) {
-        status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &made);
-    }
-    if (status == LEO_OK) {
-        status = op_plan_fill(call->plan, made.addr, 0,
-                              (uint64_t)op_tensor_count(out) * op_type_bytes(out->type));
-    }
     if (status != LEO_OK) {
         return status;
     }
-    args->out = made.addr;
     args->out_type = (uint8_t)out->type;
     args->grad = dense.addr;
     args->grad_type = (uint8_t)dense.type;
     args->total = total->addr;
     args->total_type = (uint8_t)total->type;
-    // Blocks write whole lines.
-    const struct op_share share = op_share_make(
-        args->batch, op_row_granule(args->classes * args->inner, op_type_bytes(out->type)),
-        LEAST_SAMPLES, op_plan_vector_cores(call->plan));
-    args->per_block = share.per_block;
-    status = op_plan_launch(call->plan, "nll_loss", "nll_loss_backward", share.blocks, args,
-                            sizeof(*args), 7);
-    return status == LEO_OK ? op_plan_copy(call->plan, out, &made) : status;
+    return out->rank == 4 && args->classes <= CLASSES_MOST ? backward_planes(call, args, out)
+                                                           : backward_rows(call, args, out);
 }
 
 leo_status op_plan_nll_loss(const struct op_call *call)

@@ -231,6 +231,10 @@ def losses():
     case("cross_entropy smooth", lambda a, t: F.cross_entropy(a, t, label_smoothing=0.1), x, labels)
     case("cross_entropy weight", lambda a, t: F.cross_entropy(a, t, weight=share[0].to(a.device)), x, labels)
     case("cross_entropy ignore", lambda a, t: F.cross_entropy(a, t, ignore_index=2), x, labels)
+    planes, marks, weights = real(3, 5, 7, 9), ints(3, 7, 9, high=5), real(5, low=0.5)
+    for reduction in ("none", "mean", "sum"):
+        case(f"cross_entropy planes {reduction}",
+             lambda a, t, r=reduction: F.cross_entropy(a, t, weight=weights.to(a), ignore_index=2, reduction=r), planes, marks)
     case("cross_entropy none", lambda a, t: F.cross_entropy(a, t, reduction="none"), x, labels)
     case("cross_entropy 2d", F.cross_entropy, real(2, 5, 3, 4), ints(2, 3, 4, high=5))
     case("cross_entropy soft", F.cross_entropy, x, F.softmax(y, dim=1))
