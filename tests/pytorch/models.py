@@ -144,3 +144,79 @@ def segment(model, images, masks):
 
 def unet(steps=3):
     return Unet(), [(torch.randn(2, 3, 32, 32), (torch.rand(2, 1, 32, 32) < 0.3).float()) for _ in range(steps)], segment
+
+
+class Denoiser(nn.Module):
+    """A step of a diffusion: convolutions, group norm, attention between pixels, the time as sines."""
+
+    def __init__(self):
+        super().__init__()
+        self.time = nn.Sequential(nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 32))
+        self.first, self.down = nn.Conv2d(1, 32, 3, padding=1), nn.Conv2d(32, 64, 3, stride=2, padding=1)
+        self.norm1, self.norm2 = nn.GroupNorm(8, 32), nn.GroupNorm(8, 64)
+        self.attention = nn.MultiheadAttention(64, 4, batch_first=True)
+        self.up, self.out = nn.Conv2d(96, 32, 3, padding=1), nn.Conv2d(32, 1, 1)
+
+    def forward(self, x, step):
+        angle = step[:, None] * torch.exp(-0.9 * torch.arange(8, device=x.device))
+        wide = self.first(x) + self.time(torch.cat([angle.sin(), angle.cos()], 1))[:, :, None, None]
+        deep = self.down(F.silu(self.norm1(wide)))
+        pixels = self.norm2(deep).flatten(2).transpose(1, 2)
+        deep = deep + self.attention(pixels, pixels, pixels, need_weights=False)[0].transpose(1, 2).view_as(deep)
+        return self.out(F.silu(self.up(torch.cat([F.interpolate(deep, scale_factor=2), wide], 1))))
+
+
+def diffusion(steps=3):
+    kept = torch.cumprod(1 - torch.linspace(1e-4, 0.02, 100), 0)
+
+    def loss(model, x, step, noise):
+        share = kept.to(x.device)[step].view(-1, 1, 1, 1)
+        return F.mse_loss(model(share.sqrt() * x + (1 - share).sqrt() * noise, step.float()), noise)
+    batches = [(torch.randn(4, 1, 16, 16), torch.randint(0, 100, (4,)), torch.randn(4, 1, 16, 16)) for _ in range(steps)]
+    return Denoiser(), batches, loss
+
+
+class GraphAttention(nn.Module):
+    """Messages along edges, weighed by a softmax over the edges that end in the same node."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.weigh, self.last = nn.Linear(12, 32), nn.Linear(64, 1), nn.Linear(32, 5)
+        self.cell = nn.GRUCell(32, 32)
+
+    def forward(self, x, edges):
+        begin, end = edges
+        state = torch.tanh(self.first(x)).float()
+        for _ in range(2):
+            weight = F.leaky_relu(self.weigh(torch.cat([state[begin], state[end]], 1))).squeeze(1).float()
+            most = torch.full((len(x),), -1e4, device=x.device).scatter_reduce(0, end, weight, "amax")
+            weight = (weight - most[end]).exp()
+            weight = weight / torch.zeros(len(x), device=x.device).scatter_add(0, end, weight)[end]
+            message = torch.zeros_like(state).index_add(0, end, state[begin] * weight[:, None])
+            state = self.cell(message / torch.bincount(end, minlength=len(x)).clamp(min=1)[:, None], state).float()
+        return self.last(state)
+
+
+def graph(steps=4):
+    batches = [(torch.randn(40, 12), torch.randint(0, 40, (2, 160)), torch.randint(0, 5, (40,))) for _ in range(steps)]
+    return GraphAttention(), batches, lambda model, x, edges, kinds: F.cross_entropy(model(x, edges), kinds)
+
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.LayerNorm(32))
+        self.action, self.value = nn.Linear(32, 4), nn.Linear(32, 1)
+
+    def forward(self, x):
+        state = self.body(x)
+        return torch.distributions.Categorical(logits=self.action(state)), self.value(state).squeeze(1)
+
+
+def policy(steps=4):
+    """Proximal policy optimisation of given actions and rewards."""
+    def loss(model, x, action, reward):
+        choice, value = model(x)
+        gain, ratio = (reward - value).detach(), (choice.log_prob(action) + 1.3).exp()
+        return F.smooth_l1_loss(value, reward) - torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * choice.entropy().mean()
+    return Policy(), [(torch.randn(20, 6), torch.randint(0, 4, (20,)), torch.randn(20)) for _ in range(steps)], loss

@@ -30,6 +30,18 @@ class Models(common.Case):
     def test_unet(self):
         self.expect_same_training(*models.unet(), ADAMW)
 
+    def test_diffusion(self):
+        for half in (None, torch.float16):
+            self.expect_same_training(*models.diffusion(), ADAMW, half=half)
+
+    def test_graph_attention(self):
+        for half in (None, torch.float16):
+            self.expect_same_training(*models.graph(), functools.partial(torch.optim.RAdam, lr=5e-3), half=half)
+
+    def test_policy(self):
+        for half in (None, torch.float16):
+            self.expect_same_training(*models.policy(), torch.optim.Adadelta, half=half)
+
     def test_yolo(self):
         # Its third step multiplies what convolutions round away by a hundred; the 910B can have them in full f32.
         torch.npu.conv.allow_hf32 = False

@@ -400,7 +400,7 @@ static void workspaces_and_streams_must_fit(void)
     };
     unsigned planned = 0, with_workspace = 0;
     aclrtStream other;
-    CU_ASSERT_EQUAL_FATAL(aclrtSetDevice(1), 0);
+    CU_ASSERT_EQUAL_FATAL(aclrtSetDevice(1), 0); // LEO_DEVICES=2, as ctest sets it
     CU_ASSERT_EQUAL_FATAL(aclrtCreateStream(&other), 0);
     CU_ASSERT_EQUAL_FATAL(aclrtSetDevice(0), 0);
     for (unsigned r = 0; r < op_test_row_count; r++) {
