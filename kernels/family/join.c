@@ -88,6 +88,40 @@ static leo_status plan_stack(const struct op_call *call)
     return status;
 }
 
+// One dimension after the other, each as [before, times, it and what is behind it].
+static leo_status repeat_each(const struct op_call *call, const struct op_tensor *self,
+                              const struct op_ints *repeats, const struct op_tensor *out)
+{
+    const unsigned rank = (unsigned)repeats->count, lead = rank - self->rank;
+    int64_t shape[OP_RANK_MAX];
+    struct op_tensor made;
+    leo_status status = op_plan_dense(call->plan, self, self->type, &made);
+    for (unsigned i = 0; i < rank; i++) {
+        shape[i] = i < lead ? 1 : self->dim[i - lead];
+    }
+    for (unsigned i = rank; status == LEO_OK && i-- > 0;) {
+        const int64_t times = repeats->items[i];
+        int64_t parts[] = {1, 1, 1};
+        for (unsigned k = 0; k < rank; k++) {
+            parts[k < i ? 0 : 2] *= shape[k];
+        }
+        if (times == 1) {
+            continue;
+        }
+        struct op_tensor from = op_tensor_dense(made.addr, made.type, 3, parts), wide, next;
+        parts[1] = times;
+        shape[i] *= times;
+        (void)op_tensor_broadcast(&from, 3, parts, &wide);
+        status = op_plan_temp(call->plan, made.type, rank, shape, &next);
+        if (status == LEO_OK) {
+            const struct op_tensor to = op_tensor_dense(next.addr, next.type, 3, parts);
+            status = copy_if_any(call, &to, &wide);
+        }
+        made = next;
+    }
+    return status == LEO_OK ? copy_if_any(call, out, &made) : status;
+}
+
 // A repeated dimension is two: the repetitions (stride 0 in self) and the dimension itself.
 static leo_status plan_repeat(const struct op_call *call)
 {
@@ -96,6 +130,7 @@ static leo_status plan_repeat(const struct op_call *call)
     struct op_tensor from = *self, to = *out;
     int64_t shape[OP_RANK_MAX];
     const unsigned rank = (unsigned)repeats->count;
+    bool many = false; // more dimensions than a tensor has
     if (repeats->count < self->rank || repeats->count > OP_RANK_MAX) {
         return op_call_fail(call, LEO_ERR_SHAPE, "%" PRIu64 " repeats for a tensor of shape %s",
                             repeats->count, op_tensor_shape_text(self).text);
@@ -109,8 +144,9 @@ static leo_status plan_repeat(const struct op_call *call)
                                 "repeats[%u] is %" PRId64 ": it must not be negative", d, times);
         }
         shape[d] = length * times;
-        if (to.rank + (times != 1) + (length != 1) > OP_RANK_MAX) {
-            return op_call_fail(call, LEO_ERR_UNSUPPORTED, "too many repeated dimensions");
+        many = many || to.rank + (times != 1) + (length != 1) > OP_RANK_MAX;
+        if (many) {
+            continue;
         }
         if (times != 1) {
             from.dim[from.rank] = to.dim[to.rank] = times;
@@ -124,7 +160,10 @@ static leo_status plan_repeat(const struct op_call *call)
         }
     }
     leo_status status = op_call_check_shape(call, "out", rank, shape);
-    return status == LEO_OK ? copy_if_any(call, &to, &from) : status;
+    if (status != LEO_OK) {
+        return status;
+    }
+    return many ? repeat_each(call, self, repeats, out) : copy_if_any(call, &to, &from);
 }
 
 // Pairs of (before, after), the last dimension first. Negative: cropped.

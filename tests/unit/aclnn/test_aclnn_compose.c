@@ -483,9 +483,55 @@ static void determinants_have_sign_and_logarithm(void)
     rig_tensor_free(&size);
 }
 
+// Every dimension of up to eight is repeated.
+static void repeats_of_many_dimensions(void)
+{
+    static const struct {
+        unsigned rank, out_rank;
+        int64_t dim[8], times[8];
+    } cases[] = {{2, 2, {3, 5}, {2, 3}},
+                 {5, 5, {2, 3, 1, 2, 5}, {2, 2, 2, 2, 2}},
+                 {5, 6, {2, 3, 4, 2, 5}, {3, 2, 1, 2, 2, 2}},
+                 {8, 8, {2, 2, 2, 1, 2, 2, 1, 3}, {1, 2, 1, 3, 2, 1, 2, 2}},
+                 {5, 5, {2, 3, 2, 2, 5}, {2, 2, 0, 2, 2}}};
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_I8, OP_TYPE_I64};
+    for (unsigned k = 0; k < 15; k++) {
+        const unsigned which = k / 3, rank = cases[which].rank, out_rank = cases[which].out_rank;
+        int64_t dim[8];
+        for (unsigned i = 0; i < out_rank; i++) {
+            const unsigned lead = out_rank - rank;
+            dim[i] = cases[which].times[i] * (i < lead ? 1 : cases[which].dim[i - lead]);
+        }
+        struct rig_tensor x = rig_tensor_make(types[k % 3], rank, cases[which].dim, RIG_PERMUTED,
+                                              1),
+                          y = rig_tensor_make(types[k % 3], out_rank, dim, RIG_SLICED, 2);
+        aclIntArray *times = aclCreateIntArray(cases[which].times, out_rank);
+        const union op_test_arg args[] = {{.tensor = x.acl}, {.ints = times}, {.tensor = y.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Repeat"), args, true), 0);
+        rig_tensor_take(&y);
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < rig_tensor_count(&y); i++) {
+            int64_t rest = i, at = 0, step = 1;
+            for (unsigned d = out_rank; d-- > out_rank - rank;) {
+                const int64_t length = cases[which].dim[d - (out_rank - rank)];
+                at += rest % dim[d] % length * step;
+                step *= length;
+                rest /= dim[d];
+            }
+            wrong += memcmp(rig_tensor_at(&y, i), rig_tensor_at(&x, at),
+                            rig_type_bytes(types[k % 3])) != 0;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        aclDestroyIntArray(times);
+        rig_tensor_free(&x);
+        rig_tensor_free(&y);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"repeats_of_many_dimensions", repeats_of_many_dimensions},
         {"compose_glu_gates_one_half_by_the_other", glu_gates_one_half_by_the_other},
         {"compose_prelu_backward_sums_over_what_the_weight_repeats",
          prelu_backward_sums_over_what_the_weight_repeats},
