@@ -348,6 +348,50 @@ static inline float pw_mish_gradient_f(float g, float x)
     return g * (t + x * (1 - t * t) / (1 + expf(-x)));
 }
 
+/* x times the share of a normal distribution below it, by the tanh formula and by erf; gradients.
+ */
+static inline double pw_gelu_d(double x)
+{
+    return x / (1 + exp((-0.07135481627260024 * x * x - 1.5957691216057307) * x));
+}
+static inline float pw_gelu_f(float x)
+{
+    return x / (1 + expf((-0.07135481627260024f * x * x - 1.5957691216057307f) * x));
+}
+
+static inline double pw_gelu_gradient_d(double g, double x)
+{
+    const double s = fmin(x * x, 10000);
+    const double p = 1 / (1 + exp((-0.07135481627260024 * s - 1.5957691216057307) * x));
+    return g * ((0.21406444881780072 * s + 1.5957691216057307) * x * (p - p * p) + p);
+}
+static inline float pw_gelu_gradient_f(float g, float x)
+{
+    const float s = fminf(x * x, 10000);
+    const float p = 1 / (1 + expf((-0.07135481627260024f * s - 1.5957691216057307f) * x));
+    return g * ((0.21406444881780072f * s + 1.5957691216057307f) * x * (p - p * p) + p);
+}
+
+static inline double pw_gelu_erf_d(double x)
+{
+    return 0.5 * x * erfc(x * -0.70710678118654752440);
+}
+static inline float pw_gelu_erf_f(float x)
+{
+    return 0.5f * x * erfcf(x * -0.70710678118654752440f);
+}
+
+static inline double pw_gelu_erf_gradient_d(double g, double x)
+{
+    return g * (0.5 * erfc(x * -0.70710678118654752440) +
+                x * 0.3989422804014326779 * exp(-0.5 * x * x));
+}
+static inline float pw_gelu_erf_gradient_f(float g, float x)
+{
+    return g * (0.5f * erfcf(x * -0.70710678118654752440f) +
+                x * 0.3989422804014326779f * expf(-0.5f * x * x));
+}
+
 /* Inverse error function: Winitzki's start value, then three steps of Halley's method. */
 static inline double pw_erfinv_d(double a)
 {

@@ -22,28 +22,40 @@ def polynomial(variable, coefficients):
     return text
 
 
+def few(variable, f16, bf16):
+    """The same for few digits, with the coefficients that the range of the type asks for."""
+    pairs = [f"(digits() == 11 ? {a!r} : {b!r})" for a, b in zip(f16, bf16)]
+    text = f"({pairs[-1]} * {variable} + {pairs[-2]})"
+    for pair in reversed(pairs[:-2]):
+        text = f"fma({text}, {variable}, {pair})"
+    return text
+
+
 # sin(r) / r and cos(r) for r * r = s up to (pi / 4)^2.
-SIN = f"r + r * s * {polynomial('s', (-0.1666666664, 0.008333329267, -0.0001983929612, 2.717939826e-06))}"
-COS = f"1 - 0.5 * s + s * s * {polynomial('s', (0.04166664627, -0.001388733706, 2.443484418e-05))}"
-# tan: x = k pi / 2 + r, k a whole number; q = k modulo 4, in -2 .. 2. The product with each part of pi / 2 is rounded once.
+SIN = f"fma({polynomial('s', (-0.1666666664, 0.008333329267, -0.0001983929612, 2.717939826e-06))}, r * s, r)"
+COS = f"fma({polynomial('s', (0.04166664627, -0.001388733706, 2.443484418e-05))}, s * s, 1 - 0.5 * s)"
+# Rounding by adding 1.5 2^23 leaves a whole number in the low bits: `odd` is 1 if it is odd, else 0. tan: x = k pi / 2 + r.
+# The product with each part of pi is rounded once; the second one is enough for arguments of f16.
+ODD = "odd = to_float(bits(m, 1.401298464324817e-45))"
 QUADRANT = (
-    "k = rint(x * 0.6366197723675814)",
-    "r = fma(-k, -1.7151245100058819e-15, fma(-k, -4.371138828673793e-08, fma(-k, 1.5707963705062866, x)))",
-    "q = k - 4 * rint(k * 0.25)",
+    "m = x * 0.6366197723675814 + 12582912",
+    "minus = 12582912 - m",
+    "r1 = fma(minus, -4.371138828673793e-08, fma(minus, 1.5707963705062866, x))",
+    "r = digits() == 11 ? r1 : fma(minus, -1.7151245100058819e-15, r1)",
     "s = r * r",
     "sine = " + SIN,
     "cosine = " + COS,
-    "odd = abs(q) == 1 ? 1 : 0",
+    ODD,
 )
-# x = k pi + r, k a whole number; odd: 1 if k is odd, else 0. For cos k is odd by a half. The first product with a part of pi is
-# exact. sin(r) / r for r up to pi / 2.
+# x = k pi + r, k a whole number, minus = -k. For cos k is odd by a half. sin(r) / r for r up to pi / 2.
 TURN = (
-    "minus = -k",
-    "r = fma(minus, -3.4302490200117637e-15, fma(minus, -8.742277657347586e-08, fma(minus, 3.1415927410125732, x)))",
+    "r1 = fma(minus, -8.742277657347586e-08, fma(minus, 3.1415927410125732, x))",
+    "r = digits() == 11 ? r1 : fma(minus, -3.4302490200117637e-15, r1)",
     "s = r * r",
-    f"sine = r + r * s * {polynomial('s', (-0.1666666663, 0.008333331099, -0.0001984086697, 2.752531945e-06, -2.388773896e-08))}",
-    "q = n - 2 * (n * 0.5 + 12582912 - 12582912)",
-    "v = sine * (1 - 2 * q * q)",
+    "rough = " + polynomial("s", (-0.166658471, 0.00831417988, -0.000185390358)),
+    "fine = " + polynomial("s", (-0.1666666663, 0.008333331099, -0.0001984086697, 2.752531945e-06, -2.388773896e-08)),
+    ODD,
+    "v = fma(digits() < 12 ? rough : fine, r * s, r) * fma(odd, -2, 1)",
 )
 # 2^k of a whole number k in -252 .. 254, in two factors: results below the normal numbers are rounded once.
 SCALE = (
@@ -76,18 +88,18 @@ EXPANDED = {
     "log1p": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x * (1 - 0.5 * x) : log(1 + x)) : "
                    "1 + x == 1 ? x : abs(x) < 100000000 ? log(1 + x) * (x / (1 + x - 1)) : log(x)"),
     "expm1": ("x", "digits() < 12 ? (abs(x) < 0.0078125 ? x * (1 + 0.5 * x) : exp(x) - 1) : exp(x) == 1 ? x : exp(x) - 1 == -1 ? -1 : abs(x) < 80 ? (exp(x) - 1) * (x / log(exp(x))) : exp(x) - 1"),
-    "tanh": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x : 1 - 2 * (1 / (exp(2 * x) + 1))) : abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
+    "tanh": ("x", "digits() < 12 ? (abs(x) < 0.00390625 ? x : fma(1 / (exp(2 * x) + 1), -2, 1)) : abs(x) < 0.25 ? x * (1 + x * x * (-0.33333333333 + x * x * (0.13333333333 + x * x * (-0.05396825397 + "
                   "x * x * 0.02186948854)))) : 1 - 2 / (exp(2 * x) + 1)"),
     "exp2": ("x", "y = min(max(x, -252), 254)", "k = rint(y)", *SCALE,
              f"digits() == 11 ? exp(x * {LN2}) : exp((y - k) * {LN2}) * scale1 * scale2"),
     "log2": ("x", *PARTS, f"digits() == 11 ? log(x) * {LOG2E} : x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
     "log10": ("x", *PARTS, "digits() == 11 ? log(x) * 0.4342944819032518 : x > 0 && x < inf() ? e * 0.30102539 + (e * 4.6056642e-06 + log(m) * 0.4342944819032518) : log(x)"),
-    "sin": ("x", "n = x * 0.3183098861837907 + 12582912 - 12582912", "k = n", *TURN,
-            "rescue_sin(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : v, x)"),
-    "cos": ("x", "n = x * 0.3183098861837907 + 0.5 + 12582912 - 12582912", "k = n - 0.5", *TURN,
-            "rescue_cos(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? 1 : v, x)"),
-    "tan": ("x", *QUADRANT, "v = odd ? -cosine / sine : sine / cosine",
-            "rescue_tan(abs(x) < 65536 || x - x != 0, abs(x) < 0.000244140625 ? x : v, x)"),
+    "sin": ("x", "m = x * 0.3183098861837907 + 12582912", "minus = 12582912 - m", *TURN,
+            "rescue_sin(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
+    "cos": ("x", "m = x * 0.3183098861837907 + 0.5 + 12582912", "minus = 12582912 - m + 0.5", *TURN,
+            "rescue_cos(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? 1 : v, x)"),
+    "tan": ("x", *QUADRANT, "v = over(odd ? cosine : sine, odd ? -sine : cosine)",
+            "rescue_tan(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
     "sinh": ("x", "a = abs(x)", "s = x * x", "h = exp(a * 0.5)", "e = exp(x)",
              "small = a < 0.125 ? x + x * s * 0.16666666666666666 : 0.5 * (e - 1 / e)",
              f"digits() == 11 ? small : a < 1 ? x + x * s * {polynomial('s', (0.1666666649, 0.008333350598, 0.0001983606625, 2.81743965e-06))} : "
@@ -108,19 +120,38 @@ EXPANDED = {
     "asinh": ("x", "a = abs(x)", f"signed(abs(a > 1.0e18 ? log(a) + {LN2} : log1p(a + a * a / (1 + sqrt(a * a + 1)))), x)"),
     "acosh": ("x", "t = x - 1", f"x < 1 ? log(t) : x > 1.0e18 ? log(x) + {LN2} : log1p(t + sqrt(2 * t + t * t))"),
     "atanh": ("x", "a = abs(x)", "signed(abs(0.5 * log1p(2 * a / (1 - a))), x)"),
-    # Of |x| up to 0.94 in x^2, beyond as 1 - e^-(t Q(t)).
-    "erf": ("x", "s = x * x", "t = min(abs(x), 4)",
+    # Of |x| up to 0.94 in x^2, beyond as 1 - e^-(t Q(t)). With few digits x^2 up to 2.8^2 is enough.
+    "erf": ("x", "c = min(max(x, -2.8), 2.8)", "z = c * c",
+            "rough = c * " + polynomial("z", (1.12831947, -0.375237967, 0.110507263, -0.0244012518, 0.00385995117, -0.00040586851,
+                                              2.4980018e-05, -6.72924376e-07)), "s = x * x", "t = min(abs(x), 4)",
             "small = x + x * " + polynomial("s", (0.1283791666, -0.3761263303, 0.1128368371, -0.02685870667, 0.005199247238,
                                                   -0.0008121883884, 8.280388291e-05)),
             "power = t * " + polynomial("t", (1.128565707, 0.6355609712, 0.1053869177, -0.0228044959, 0.003010368691,
                                               -7.851140367e-05, -3.992320781e-05, 4.475178212e-06)),
-            "abs(x) < 0.94 ? small : signed(abs(1 - exp(-power)), x)"),
-    # e^-(x^2) with x^2 in two parts, the first exact; times (1 + 2 x) erfcx(x) in u, over 1 + 2 x.
-    "erfc": ("x", "a = min(abs(x), 11)", "head = a + 32768 - 32768", "u = (a - 2.5) / (a + 2.5)",
+            "digits() < 12 ? rough : abs(x) < 0.94 ? small : signed(abs(1 - exp(-power)), x)"),
+    # With few digits e^p(|x|). Else e^-(x^2) with x^2 in two parts, the first exact; times (1 + 2 x) erfcx(x) in u, over 1 + 2 x.
+    "erfc": ("x", "z = abs(x)", "rough = exp(" + few("z",
+             (3.22966438e-06, -1.12852244, -0.635570445, -0.105782383, 0.0235825511, -0.00364582365, 0.000340973635, -1.43390021e-05),
+             (-0.000571863053, -1.11997586, -0.656441704, -0.086466416, 0.014920817, -0.00160463085, 9.56896962e-05, -2.40144117e-06)) + ")",
+             "a = min(abs(x), 11)", "head = a + 32768 - 32768", "u = (a - 2.5) / (a + 2.5)",
              "tail = exp(-head * head) * exp((head - a) * (head + a)) * (" +
              polynomial("u", (1.264838183, -0.1223567696, -0.09902436411, 0.1576302239, -0.1029707012, 0.03275629645,
                               0.0009585069974, -0.004351406546, 0.0004114623398, 0.0005381589925)) + " / (1 + 2 * a))",
-             "abs(x) < 0.46875 ? 1 - erf(x) : x < 0 ? 2 - tail : tail"),
+             "digits() < 12 ? (x < 0 ? 2 - rough : rough) : abs(x) < 0.46875 ? 1 - erf(x) : x < 0 ? 2 - tail : tail"),
+    # The share of the normal distribution below x, with few digits; e^p(|x|) is the share beyond |x|.
+    "share_below": ("x", "t = abs(x)", "beyond = exp(" + few("t",
+                    (-0.693143943, -0.79798606, -0.317784499, -0.0374007117, 0.00589626359, -0.000644693964, 4.26518628e-05, -1.26917779e-06),
+                    (-0.693725959, -0.791880727, -0.328308619, -0.0305248099, 0.00371908549, -0.000282292305, 1.18786049e-05, -2.10320107e-07))
+                    + ")", "x < 0 ? beyond : 1 - beyond"),
+    "gelu": ("x", "few = fma(x * x, -0.07135481627260024, -1.5957691216057307)", "all = -0.07135481627260024 * x * x - 1.5957691216057307",
+             "over(x, 1 + exp((digits() < 12 ? few : all) * x))"),
+    # Beyond 100 p is 0 or 1: p - p p is 0 then, and must not meet an infinity, which no f16 makes.
+    "gelu_gradient": ("g x", "s = digits() == 11 ? x * x : min(x * x, 10000)",
+                      "p = 1 / (1 + exp((-0.07135481627260024 * s - 1.5957691216057307) * x))",
+                      "g * fma(fma(s, 0.21406444881780072, 1.5957691216057307) * x, p - p * p, p)"),
+    "gelu_erf": ("x", "digits() < 12 ? x * share_below(x) : 0.5 * x * erfc(x * -0.70710678118654752440)"),
+    "gelu_erf_gradient": ("g x", "below = digits() < 12 ? share_below(x) : 0.5 * erfc(x * -0.70710678118654752440)",
+                          "g * (below + x * 0.3989422804014326779 * exp(-0.5 * x * x))"),
     "atan2": ("y x", "ay = abs(y)", "ax = abs(x)", "high = max(ax, ay)", "low = min(ax, ay)",
               "v = atan_part(high == 0 ? 0 : low == high ? 1 : low / high)",
               f"w = ay > ax ? {HALF_PI} - v : v", "x != x || y != y ? x + y : signed(abs(signbit(x) ? 3.141592653589793 - w : w), y)"),
