@@ -201,3 +201,7 @@ __global__ __vector__ void select_values(struct op_select_args args)
     }
     op_flush();
 }
+
+#if __NPU_ARCH__ == 2201
+#include "select_lanes_2201.h"
+#endif

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { LEAST_PACKED = 4096 }; // [A] elements; fewer are done sooner on the scalar unit
+
 struct shape_step {
     uint64_t count; /* address */
     unsigned tensor, rank;
@@ -44,10 +46,23 @@ static void take_mask(struct op_select_args *args, const struct op_tensor *mask)
     }
 }
 
+// Whether the 910B1's vector unit can pack what is selected.
+static bool can_pack(const struct op_plan *plan, const struct op_select_args *args, bool values)
+{
+    const uint32_t unit = op_type_bytes((enum op_type)args->out_type);
+    return op_plan_chip(plan) == OP_ON_910B && args->bytes && args->elements >= LEAST_PACKED &&
+           (values ? args->dense && args->in_type == args->out_type && (unit == 2 || unit == 4)
+                   : args->rank == 1 && args->elements <= INT32_MAX);
+}
+
 // args->count is where their number goes.
-static leo_status launch(struct op_plan *plan, const char *kernel, struct op_select_args *args)
+static leo_status launch(struct op_plan *plan, bool values, struct op_select_args *args)
 {
     enum { ADDRESSES = 5, LINE_COUNTS = 8 };
+    const bool packs = can_pack(plan, args, values);
+    const char *kernel = packs    ? values ? "select_pack_values" : "select_pack_positions"
+                         : values ? "select_values"
+                                  : "select_positions";
     const uint32_t cores = op_plan_vector_cores(plan);
     const uint64_t parts = (args->elements + OP_SELECT_PART - 1) / OP_SELECT_PART;
     const struct op_share share = op_share_make(parts, LINE_COUNTS, LINE_COUNTS, cores);
@@ -60,16 +75,18 @@ static leo_status launch(struct op_plan *plan, const char *kernel, struct op_sel
         status = op_plan_launch(plan, "select", "select_count", share.blocks, args, sizeof(*args),
                                 ADDRESSES);
     }
-    const uint32_t blocks = parts == 0 ? 1 : parts < cores ? (uint32_t)parts : cores;
+    // What is packed has the blocks of the counts; else each writes a share of the results.
+    const uint32_t most = packs ? share.blocks : cores;
+    const uint32_t blocks = parts == 0 ? 1 : parts < most ? (uint32_t)parts : most;
     return status == LEO_OK
                ? op_plan_launch(plan, "select", kernel, blocks, args, sizeof(*args), ADDRESSES)
                : status;
 }
 
-static leo_status run(const struct op_call *call, const char *kernel, struct op_select_args *args,
+static leo_status run(const struct op_call *call, bool values, struct op_select_args *args,
                       struct shape_step step)
 {
-    leo_status status = launch(call->plan, kernel, args);
+    leo_status status = launch(call->plan, values, args);
     step.count = args->count;
     step.tensor = op_call_tensor_index(call, "out");
     return status == LEO_OK ? op_plan_host(call->plan, set_shape, &step, sizeof(step), 1) : status;
@@ -87,7 +104,7 @@ leo_status op_select_plan_list(struct op_plan *plan, const struct op_tensor *mas
         args.in_type = args.out_type = (uint8_t)in->type;
         args.dense = 1;
     }
-    leo_status status = launch(plan, in ? "select_values" : "select_positions", &args);
+    leo_status status = launch(plan, in != NULL, &args);
     *count = args.count;
     return status;
 }
@@ -146,7 +163,7 @@ static leo_status plan_positions(const struct op_call *call, bool columns)
     take_mask(&args, &mask);
     args.out = out->addr;
     args.columns = columns;
-    return run(call, "select_positions", &args,
+    return run(call, false, &args,
                (struct shape_step){.other = (int64_t)self->rank, .columns = columns});
 }
 
@@ -186,7 +203,7 @@ static leo_status plan_values(const struct op_call *call)
     }
     args.out = out->addr;
     args.out_type = (uint8_t)out->type;
-    return run(call, "select_values", &args, (struct shape_step){.flat = true});
+    return run(call, true, &args, (struct shape_step){.flat = true});
 }
 
 leo_status op_plan_select(const struct op_call *call)

@@ -177,6 +177,43 @@ static void positions_of_what_is_set(void)
     }
 }
 
+/* A list, and its places: lengths that end within a part that is packed at a time. */
+static void elements_of_what_is_set(void)
+{
+    static const int64_t lengths[] = {4096, 5001, 66000};
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_I64, OP_TYPE_U8};
+    for (unsigned s = 0; s < 3; s++) {
+        struct rig_tensor mask = rig_tensor_make(OP_TYPE_BOOL, 1, &lengths[s], RIG_DENSE, s + 1);
+        const int64_t room[2] = {lengths[s], 1};
+        struct rig_tensor places = rig_tensor_make(OP_TYPE_I64, 2, room, RIG_DENSE, 9);
+        const union op_test_arg list[] = {{.tensor = mask.acl}, {.tensor = places.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Nonzero"), list, true), 0);
+        rig_tensor_take(&places);
+        for (unsigned t = 0; t < 4; t++) {
+            struct rig_tensor in = rig_tensor_make(types[t], 1, &lengths[s], RIG_DENSE, t + 3),
+                              out = rig_tensor_make(types[t], 1, &lengths[s], RIG_DENSE, 7);
+            const union op_test_arg args[] = {
+                {.tensor = in.acl}, {.tensor = mask.acl}, {.tensor = out.acl}};
+            CU_ASSERT_EQUAL(rig_run(rig_row("MaskedSelect"), args, true), 0);
+            rig_tensor_take(&out);
+            int64_t n = 0, wrong = 0;
+            for (int64_t i = 0; i < lengths[s]; i++) {
+                if (rig_get_i(rig_tensor_at(&mask, i), OP_TYPE_BOOL)) {
+                    wrong += *(const int64_t *)rig_tensor_at(&places, n) != i;
+                    wrong += memcmp(rig_tensor_at(&out, n++), rig_tensor_at(&in, i),
+                                    rig_type_bytes(types[t])) != 0;
+                }
+            }
+            CU_ASSERT(n > 0);
+            CU_ASSERT_EQUAL(wrong, 0);
+            rig_tensor_free(&in);
+            rig_tensor_free(&out);
+        }
+        rig_tensor_free(&mask);
+        rig_tensor_free(&places);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -184,6 +221,7 @@ int main(int argc, char **argv)
         {"sort_of_long_rows", sort_of_long_rows},
         {"top_elements", top_elements},
         {"positions_of_what_is_set", positions_of_what_is_set},
+        {"elements_of_what_is_set", elements_of_what_is_set},
     };
     rig_open();
     const int code =
