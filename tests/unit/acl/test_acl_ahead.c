@@ -51,21 +51,22 @@ static void dawdle(void)
     }
 }
 
-// Processor time of the threads other than this one.
-static uint64_t others_us(void)
+// Processor time of the threads other than this one. The two clocks are read one after the other:
+// a later time may be some microseconds smaller.
+static int64_t others_us(void)
 {
     struct timespec all, own;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
-    return (uint64_t)((all.tv_sec - own.tv_sec) * 1000000 + (all.tv_nsec - own.tv_nsec) / 1000);
+    return (int64_t)((all.tv_sec - own.tv_sec) * 1000000 + (all.tv_nsec - own.tv_nsec) / 1000);
 }
 
 // Until the other threads have computed what they can, as far as that shows.
 static void pause_for_values(void)
 {
     enum { TURN_US = 20000, MOST_TURNS = 25 };
-    const uint64_t begin = others_us();
-    uint64_t before = begin, now = begin;
+    const int64_t begin = others_us();
+    int64_t before = begin, now = begin;
     for (int turn = 0; turn < MOST_TURNS && (now == begin || now != before); turn++) {
         before = now;
         usleep(TURN_US);
@@ -458,7 +459,7 @@ static void several_streams_work_while_the_host_does_something_else(void)
     OK(aclrtCreateStream(&stream[0]));
     OK(aclrtCreateStream(&stream[1]));
     OK(aclrtSynchronizeDevice());
-    const uint64_t begin = others_us();
+    const int64_t begin = others_us();
     for (int i = 0; i < 300; i++) {
         launch(&run, stream[i % 2]);
     }
@@ -498,7 +499,8 @@ static uint64_t run_one_stream(const char *ahead, int32_t *words)
     aclrtFuncHandle polls, pairs;
     aclrtEvent end;
     void *memory, *lines;
-    uint64_t us = 0, spent = 0;
+    uint64_t us = 0;
+    int64_t spent = 0;
     setenv("LEO_AHEAD", ahead, 1);
     acl_begin("ascend910b1", &binary);
     OK(aclrtBinaryLoadFromData(acl_poll_kernels_elf, acl_poll_kernels_elf_bytes, NULL, &polling));
@@ -514,7 +516,7 @@ static uint64_t run_one_stream(const char *ahead, int32_t *words)
         launch_two(pairs, 2, NULL, (uintptr_t)lines, (uintptr_t)lines + 2048);
     }
     OK(aclrtRecordEvent(end, NULL));
-    const uint64_t begin = others_us();
+    const int64_t begin = others_us();
     for (unsigned slept = 0; *ahead == '1' && spent < PART_US && slept < PATIENCE_US;
          slept += 1000) {
         usleep(1000);
