@@ -168,8 +168,26 @@ static leo_status plan_wrapped(const struct op_pointwise_work *work)
     return status == LEO_OK ? op_plan_copy(plan, &work->out, &wrapped.out) : status;
 }
 
+// Of one tensor, by a row of integers: a conversion of floats would lose the sign of a NaN.
+static leo_status plan_bits(const struct op_call *call, const char *row)
+{
+    static const enum op_type integers[] = {
+        [2] = OP_TYPE_I16, [4] = OP_TYPE_I32, [8] = OP_TYPE_I64};
+    struct op_tensor self = *op_call_tensor(call, "self");
+    if (op_type_is_float(self.type)) {
+        self.type = integers[op_type_bytes(self.type)];
+    }
+    const struct op_value args[] = {op_value_tensor(&self),
+                                    op_value_tensor(op_call_tensor(call, "out"))};
+    return op_plan_call(call->plan, row, args, 2);
+}
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
+    const char *bits = op_row_attr(call->row, "as_bits");
+    if (bits) {
+        return plan_bits(call, bits);
+    }
     struct op_pointwise_work work = {.call = call, .op = call->row->data};
     leo_status status = op_pointwise_take_tensors(&work);
     if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {

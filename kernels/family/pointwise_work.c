@@ -27,18 +27,6 @@ static struct op_tensor single(const struct op_tensor *tensor)
     return one;
 }
 
-// Floats as integers of their bits: a conversion would lose the sign of a NaN.
-static void take_bits(struct op_pointwise_work *work)
-{
-    static const enum op_type integers[] = {
-        [2] = OP_TYPE_I16, [4] = OP_TYPE_I32, [8] = OP_TYPE_I64};
-    for (unsigned i = 0; i < work->op->var_count; i++) {
-        if (work->is_tensor[i] && op_type_is_float(work->tensors[i].type)) {
-            work->tensors[i].type = integers[op_type_bytes(work->tensors[i].type)];
-        }
-    }
-}
-
 leo_status op_pointwise_take_tensors(struct op_pointwise_work *work)
 {
     const struct op_call *call = work->call;
@@ -88,9 +76,6 @@ leo_status op_pointwise_take_tensors(struct op_pointwise_work *work)
                                 name_of(work, i), op_tensor_shape_text(&narrow).text, out_name,
                                 op_tensor_shape_text(&work->out).text);
         }
-    }
-    if (op_row_attr(call->row, "as_bits")) {
-        take_bits(work);
     }
     return LEO_OK;
 }
