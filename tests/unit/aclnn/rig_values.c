@@ -30,6 +30,21 @@ struct rig_tensor rig_values_make(enum op_type type, unsigned rank, const int64_
     return tensor;
 }
 
+double *rig_values_zeros(int64_t count)
+{
+    return calloc((size_t)count + 1, sizeof(double));
+}
+
+void rig_values_free(struct rig_tensor *tensors, unsigned count, double **arrays, unsigned numbers)
+{
+    for (unsigned i = 0; i < count; i++) {
+        rig_tensor_free(&tensors[i]);
+    }
+    for (unsigned i = 0; i < numbers; i++) {
+        free(arrays[i]);
+    }
+}
+
 // Half of the distance between neighbours, relative, and where numbers have lost their exponent.
 static double half_step(enum op_type type, double value)
 {

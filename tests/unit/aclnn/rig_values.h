@@ -12,6 +12,11 @@ double rig_values_at(const struct rig_tensor *tensor, int64_t index);
 /** A number as a tensor of the type keeps it. */
 double rig_values_round(double value, enum op_type type);
 
+/** `count` numbers of 0 for a reference, one at least. */
+double *rig_values_zeros(int64_t count);
+/** Frees tensors and such references. */
+void rig_values_free(struct rig_tensor *tensors, unsigned count, double **arrays, unsigned numbers);
+
 /** How far an element may be from double: for f32 arithmetic before the result is rounded, and for
  * each rounding to the type of the tensor. */
 struct rig_bound {

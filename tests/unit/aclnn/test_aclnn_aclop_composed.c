@@ -17,21 +17,6 @@ static unsigned float_count(void)
     return rig_chip() == 0 ? 2 : 3;
 }
 
-static double *zeros(int64_t count)
-{
-    return calloc((size_t)count + 1, sizeof(double));
-}
-
-static void free_all(struct rig_tensor *tensors, unsigned count, double **arrays, unsigned numbers)
-{
-    for (unsigned i = 0; i < count; i++) {
-        rig_tensor_free(&tensors[i]);
-    }
-    for (unsigned i = 0; i < numbers; i++) {
-        free(arrays[i]);
-    }
-}
-
 /* ---- by type name: dense tensors ---- */
 
 enum { BY_NAME_TENSORS = 10 };
@@ -187,8 +172,9 @@ static void run_adam(unsigned rank, const int64_t *dim, enum op_type type, enum 
         rig_put_d(rig_tensor_at(&numbers[i], 0), type, values[i]);
         rig_tensor_put(&numbers[i]);
     }
-    double *want[] = {zeros(rig_tensor_count(&t[0])), zeros(rig_tensor_count(&t[0])),
-                      zeros(rig_tensor_count(&t[0]))};
+    double *want[] = {rig_values_zeros(rig_tensor_count(&t[0])),
+                      rig_values_zeros(rig_tensor_count(&t[0])),
+                      rig_values_zeros(rig_tensor_count(&t[0]))};
     compute_adam(t, numbers, nesterov, want);
     if (by_name) {
         struct rig_tensor *out[] = {&t[VAR], &t[M], &t[V]};
@@ -210,8 +196,8 @@ static void run_adam(unsigned rank, const int64_t *dim, enum op_type type, enum 
     rig_values_expect(&t[VAR], want[VAR], adam_bound, "ApplyAdam's var");
     rig_values_expect(&t[M], want[M], adam_bound, "ApplyAdam's m");
     rig_values_expect(&t[V], want[V], adam_bound, "ApplyAdam's v");
-    free_all(t, ADAM_TENSORS, want, 3);
-    free_all(numbers, ADAM_NUMBERS, NULL, 0);
+    rig_values_free(t, ADAM_TENSORS, want, 3);
+    rig_values_free(numbers, ADAM_NUMBERS, NULL, 0);
 }
 
 static void steps_of_adam_equal_double(void)
@@ -243,7 +229,7 @@ static void run_channels(unsigned rank, const int64_t *dim, enum op_type type,
     struct rig_tensor t[] = {rig_values_make(type, rank, dim, layout, 1),
                              rig_values_make(OP_TYPE_F32, 1, dim + 1, RIG_DENSE, 2),
                              rig_values_make(OP_TYPE_F32, 1, dim + 1, RIG_SLICED, 3)};
-    double *want[] = {zeros(dim[1]), zeros(dim[1])};
+    double *want[] = {rig_values_zeros(dim[1]), rig_values_zeros(dim[1])};
     int64_t plane = 1;
     for (unsigned i = 2; i < rank; i++) {
         plane *= dim[i];
@@ -258,7 +244,7 @@ static void run_channels(unsigned rank, const int64_t *dim, enum op_type type,
     rig_run_finite(rig_row("BatchNormReduce"), args);
     rig_values_expect(&t[1], want[0], sum_bound, "BatchNormReduce's sum");
     rig_values_expect(&t[2], want[1], sum_bound, "BatchNormReduce's squareSum");
-    free_all(t, 3, want, 2);
+    rig_values_free(t, 3, want, 2);
 }
 
 static void sums_by_channel_equal_double(void)
@@ -290,7 +276,8 @@ static void run_gathered(int64_t devices, int64_t channels, enum op_type type, e
         rig_tensor_make(counted, 1, dim, RIG_DENSE, 3), rig_values_make(type, 1, one, RIG_DENSE, 4),
         rig_values_make(type, 1, one, RIG_DENSE, 5),    rig_values_make(type, 1, one, RIG_DENSE, 6),
         rig_values_make(type, 1, one, RIG_SLICED, 7)};
-    double *want[] = {zeros(channels), zeros(channels), zeros(channels), zeros(channels)};
+    double *want[] = {rig_values_zeros(channels), rig_values_zeros(channels),
+                      rig_values_zeros(channels), rig_values_zeros(channels)};
     double count = 0;
     for (int64_t d = 0; d < devices; d++) {
         const double n = (double)(d + 2) * 8;
@@ -327,7 +314,7 @@ static void run_gathered(int64_t devices, int64_t channels, enum op_type type, e
     for (unsigned i = 0; i < 4; i++) {
         rig_values_expect(&t[3 + i], want[i], variance_bound, names[i]);
     }
-    free_all(t, 7, want, 4);
+    rig_values_free(t, 7, want, 4);
 }
 
 static void statistics_of_devices_equal_double(void)
@@ -376,7 +363,7 @@ static void run_masked(const int64_t *dim, const int64_t *mask_dim, enum op_type
         *(uint8_t *)rig_tensor_at(&t[MASK], i) = 1; // a row of nothing else
     }
     rig_tensor_put(&t[MASK]);
-    double *want[] = {zeros(count)};
+    double *want[] = {rig_values_zeros(count)};
     for (int64_t r = 0; r < count; r += length) {
         double most = -INFINITY, sum = 0;
         for (int64_t i = r; i < r + length; i++) {
@@ -424,7 +411,7 @@ static void run_masked(const int64_t *dim, const int64_t *mask_dim, enum op_type
                                       {.integer = triangle},   {.tensor = t[SCORES_BACK].acl}};
     rig_run_finite(rig_row("ScaledMaskedSoftmaxBackward"), back);
     rig_values_expect(&t[SCORES_BACK], want[0], softmax_bound, "ScaledMaskedSoftmaxBackward");
-    free_all(t, SOFTMAX_TENSORS, want, 1);
+    rig_values_free(t, SOFTMAX_TENSORS, want, 1);
 }
 
 static void masked_softmax_equals_double(void)
@@ -452,7 +439,7 @@ static void run_cross_entropy(int64_t rows, int64_t classes, enum op_type type,
                              rig_values_make(type, 2, dim, layout, 2),
                              rig_values_make(type, 1, dim, RIG_DENSE, 3),
                              rig_values_make(type, 2, dim, by_name ? RIG_DENSE : RIG_SLICED, 4)};
-    double *want[] = {zeros(rows), zeros(rows * classes)};
+    double *want[] = {rig_values_zeros(rows), rig_values_zeros(rows * classes)};
     for (int64_t r = 0; r < rows; r++) {
         double most = -INFINITY, sum = 0;
         for (int64_t i = r * classes; i < (r + 1) * classes; i++) {
@@ -480,7 +467,7 @@ static void run_cross_entropy(int64_t rows, int64_t classes, enum op_type type,
     }
     rig_values_expect(&t[2], want[0], softmax_bound, "cross entropy");
     rig_values_expect(&t[3], want[1], softmax_bound, "cross entropy's gradient");
-    free_all(t, 4, want, 2);
+    rig_values_free(t, 4, want, 2);
 }
 
 static void cross_entropy_equals_double(void)

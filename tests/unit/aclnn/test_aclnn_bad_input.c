@@ -17,6 +17,21 @@ enum { PARAMS = RIG_PARAMS, SLOT = 256, GUARD = 0x5b };
 /* Device memory, a slot for each parameter, that no wrong call may touch. */
 static unsigned char *memory;
 
+/* Phase 1 alone; the arguments end. */
+static aclnnStatus plan_and_free(const struct op_test_row *row, union op_test_arg *args)
+{
+    uint64_t bytes;
+    aclOpExecutor *executor = NULL;
+    const aclnnStatus status = row->phase1(args, &bytes, &executor);
+    if (!status) {
+        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
+    }
+    for (unsigned i = 0; i < row->param_count; i++) {
+        rig_arg_free(&row->params[i], args[i]);
+    }
+    return status;
+}
+
 /* Phase 1 with parameter `absent` NULL (PARAMS: none). */
 static aclnnStatus call(const struct op_test_row *row, const struct rig_wish *wanted,
                         unsigned absent)
@@ -26,8 +41,6 @@ static aclnnStatus call(const struct op_test_row *row, const struct rig_wish *wa
     placed.memory = memory;
     placed.slot = SLOT;
     union op_test_arg args[PARAMS + 1];
-    uint64_t bytes;
-    aclOpExecutor *executor = NULL;
     for (unsigned i = 0; i < row->param_count; i++) {
         args[i] = rig_arg_make(&row->params[i], i, wish);
         if (i == absent) {
@@ -35,14 +48,7 @@ static aclnnStatus call(const struct op_test_row *row, const struct rig_wish *wa
             args[i] = (union op_test_arg){.integer = 0};
         }
     }
-    const aclnnStatus status = row->phase1(args, &bytes, &executor);
-    if (!status) {
-        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
-    }
-    for (unsigned i = 0; i < row->param_count; i++) {
-        rig_arg_free(&row->params[i], args[i]);
-    }
-    return status;
+    return plan_and_free(row, args);
 }
 
 static void expect(const struct op_test_row *row, const char *param, const char *what,
@@ -298,8 +304,6 @@ static aclnnStatus with_lists(const char *name, int64_t first, int64_t second)
     const struct op_test_row *row = rig_row(name);
     const int64_t items[] = {first, second};
     union op_test_arg args[4];
-    uint64_t bytes;
-    aclOpExecutor *executor;
     for (unsigned i = 0; i < row->param_count; i++) {
         if (strcmp(row->params[i].code, "IA") == 0) {
             args[i].ints = aclCreateIntArray(items, 2);
@@ -308,14 +312,7 @@ static aclnnStatus with_lists(const char *name, int64_t first, int64_t second)
                                              memory + i * SLOT);
         }
     }
-    const aclnnStatus status = row->phase1(args, &bytes, &executor);
-    if (!status) {
-        CU_ASSERT_EQUAL(aclDestroyAclOpExecutor(executor), 0);
-    }
-    for (unsigned i = 0; i < row->param_count; i++) {
-        rig_arg_free(&row->params[i], args[i]);
-    }
-    return status;
+    return plan_and_free(row, args);
 }
 
 static void lists_are_told_by_their_items(void)

@@ -14,21 +14,6 @@ static const struct rig_bound norm_bound = {.of_largest = 1e-5, .at_all = 1e-6, 
 
 static const double eps = 1e-3;
 
-static double *zeros(int64_t count)
-{
-    return calloc((size_t)count + 1, sizeof(double));
-}
-
-static void free_all(struct rig_tensor *tensors, unsigned count, double **arrays, unsigned numbers)
-{
-    for (unsigned i = 0; i < count; i++) {
-        rig_tensor_free(&tensors[i]);
-    }
-    for (unsigned i = 0; i < numbers; i++) {
-        free(arrays[i]);
-    }
-}
-
 /* ---- rows ---- */
 
 enum { ROW_RANK = 3 };
@@ -74,7 +59,7 @@ static void normalise(const struct rows *rows, const double *x, const double *me
 // factor * a + b as the type keeps it: the sum is made once.
 static double *sum_of(const struct rig_tensor *a, double factor, const struct rig_tensor *b)
 {
-    double *sum = zeros(rig_tensor_count(a));
+    double *sum = rig_values_zeros(rig_tensor_count(a));
     for (int64_t i = 0; i < rig_tensor_count(a); i++) {
         sum[i] = rig_values_round(factor * rig_values_at(a, i) + rig_values_at(b, i), a->type);
     }
@@ -101,8 +86,8 @@ static void add_rms_in_place(const struct rows *rows)
 {
     struct rig_tensor t[] = {make(rows, rows->layout, 1), make(rows, RIG_SLICED, 2),
                              make_weight(rows, 3), make_statistic(rows, 4)};
-    double *v[] = {sum_of(&t[0], 1, &t[1]), zeros(rows->count), zeros(rows->count),
-                   zeros(rows->count * rows->length)};
+    double *v[] = {sum_of(&t[0], 1, &t[1]), rig_values_zeros(rows->count),
+                   rig_values_zeros(rows->count), rig_values_zeros(rows->count * rows->length)};
     measure(rows, v[0], true, v[1], v[2]);
     normalise(rows, v[0], v[1], v[2], &t[2], 0, NULL, v[3]);
     const union op_test_arg args[] = {{.tensor = t[0].acl},
@@ -114,15 +99,15 @@ static void add_rms_in_place(const struct rows *rows)
     rig_values_expect(&t[1], v[0], exact, "InplaceAddRmsNorm's x2");
     rig_values_expect(&t[0], v[3], norm_bound, "InplaceAddRmsNorm's x1");
     rig_values_expect(&t[3], v[2], norm_bound, "InplaceAddRmsNorm's rstd");
-    free_all(t, 4, v, 4);
+    rig_values_free(t, 4, v, 4);
 }
 
 static void gemma(const struct rows *rows)
 {
     struct rig_tensor t[] = {make(rows, rows->layout, 1), make_weight(rows, 2),
                              make(rows, RIG_SLICED, 3), make_statistic(rows, 4)};
-    double *v[] = {zeros(rows->count * rows->length), zeros(rows->count), zeros(rows->count),
-                   zeros(rows->count * rows->length)};
+    double *v[] = {rig_values_zeros(rows->count * rows->length), rig_values_zeros(rows->count),
+                   rig_values_zeros(rows->count), rig_values_zeros(rows->count * rows->length)};
     for (int64_t i = 0; i < rig_tensor_count(&t[0]); i++) {
         v[0][i] = rig_values_at(&t[0], i);
     }
@@ -136,7 +121,7 @@ static void gemma(const struct rows *rows)
     rig_run_finite(rig_row("GemmaRmsNorm"), args);
     rig_values_expect(&t[2], v[3], norm_bound, "GemmaRmsNorm's y");
     rig_values_expect(&t[3], v[2], norm_bound, "GemmaRmsNorm's rstd");
-    free_all(t, 4, v, 4);
+    rig_values_free(t, 4, v, 4);
 }
 
 // Each of weight, bias, mean and 1 / deviation is given or NULL.
@@ -145,8 +130,8 @@ static void layer_by_other_names(const struct rows *rows, unsigned given)
     struct rig_tensor t[] = {make(rows, rows->layout, 1), make_weight(rows, 2),
                              make_weight(rows, 3),        make(rows, RIG_SLICED, 4),
                              make_statistic(rows, 5),     make_statistic(rows, 6)};
-    double *v[] = {zeros(rows->count * rows->length), zeros(rows->count), zeros(rows->count),
-                   zeros(rows->count * rows->length)};
+    double *v[] = {rig_values_zeros(rows->count * rows->length), rig_values_zeros(rows->count),
+                   rig_values_zeros(rows->count), rig_values_zeros(rows->count * rows->length)};
     for (int64_t i = 0; i < rig_tensor_count(&t[0]); i++) {
         v[0][i] = rig_values_at(&t[0], i);
     }
@@ -173,7 +158,7 @@ static void layer_by_other_names(const struct rows *rows, unsigned given)
         }
     }
     aclDestroyIntArray(shape);
-    free_all(t, 6, v, 4);
+    rig_values_free(t, 6, v, 4);
 }
 
 static void deep(const struct rows *rows, double alpha)
@@ -182,8 +167,8 @@ static void deep(const struct rows *rows, double alpha)
                              make_weight(rows, 3),        make_weight(rows, 4),
                              make_statistic(rows, 5),     make_statistic(rows, 6),
                              make(rows, RIG_PERMUTED, 7)};
-    double *v[] = {sum_of(&t[0], alpha, &t[1]), zeros(rows->count), zeros(rows->count),
-                   zeros(rows->count * rows->length)};
+    double *v[] = {sum_of(&t[0], alpha, &t[1]), rig_values_zeros(rows->count),
+                   rig_values_zeros(rows->count), rig_values_zeros(rows->count * rows->length)};
     measure(rows, v[0], false, v[1], v[2]);
     normalise(rows, v[0], v[1], v[2], &t[3], 0, &t[2], v[3]);
     const union op_test_arg args[] = {
@@ -194,7 +179,7 @@ static void deep(const struct rows *rows, double alpha)
     rig_values_expect(&t[6], v[3], norm_bound, "DeepNorm's y");
     rig_values_expect(&t[4], v[1], norm_bound, "DeepNorm's mean");
     rig_values_expect(&t[5], v[2], norm_bound, "DeepNorm's rstd");
-    free_all(t, 7, v, 4);
+    rig_values_free(t, 7, v, 4);
 }
 
 /* Gradients of rows of a sum, by the mean and 1 / deviation that are given. */
@@ -233,9 +218,9 @@ static void gradients(const struct rows *rows, bool is_deep, double alpha, bool 
                : i == A || i == DY                       ? make(rows, rows->layout, i + 1)
                                                          : make(rows, RIG_SLICED, i + 1);
     }
-    double *v[] = {sum_of(&t[A], alpha, &t[B]), zeros(rows->count),
-                   zeros(rows->count),          zeros(count),
-                   zeros(rows->length),         zeros(rows->length)};
+    double *v[] = {sum_of(&t[A], alpha, &t[B]),    rig_values_zeros(rows->count),
+                   rig_values_zeros(rows->count),  rig_values_zeros(count),
+                   rig_values_zeros(rows->length), rig_values_zeros(rows->length)};
     measure(rows, v[0], false, v[1], v[2]);
     for (int64_t r = 0; r < rows->count; r++) {
         rig_put_d(rig_tensor_at(&t[MEAN], r), OP_TYPE_F32, v[1][r]);
@@ -271,7 +256,7 @@ static void gradients(const struct rows *rows, bool is_deep, double alpha, bool 
     rig_values_expect(&t[DX], v[3], gradient_bound, name);
     rig_values_expect(&t[DGAMMA], v[4], gradient_bound, name);
     rig_values_expect(&t[DBETA], v[5], gradient_bound, name);
-    free_all(t, GRADIENT_TENSORS, v, 6);
+    rig_values_free(t, GRADIENT_TENSORS, v, 6);
 }
 
 static void each_type_and_shape(void (*run)(const struct rows *rows))
@@ -398,16 +383,16 @@ static void run_groups(const struct groups *shape, enum op_type type, enum op_ty
                                            silu[5],
                                            silu[6],
                                            silu[7]};
-        double *v[] = {zeros(rig_tensor_count(&t[X])), zeros(sets[0] * sets[1]),
-                       zeros(sets[0] * sets[1])};
+        double *v[] = {rig_values_zeros(rig_tensor_count(&t[X])),
+                       rig_values_zeros(sets[0] * sets[1]), rig_values_zeros(sets[0] * sets[1])};
         compute_groups(shape, t, weighted, calls[i].active ? calls[i].scale : 0, v[0], v[1], v[2]);
         rig_run_finite(rig_row(calls[i].row), i == 0 ? silu : i < 3 ? silu2 : swish);
         rig_values_expect(&t[OUT], v[0], norm_bound, calls[i].row);
         rig_values_expect(&t[GROUP_MEAN], v[1], norm_bound, calls[i].row);
         rig_values_expect(&t[GROUP_INVERSE], v[2], norm_bound, calls[i].row);
-        free_all(t, 0, v, 3);
+        rig_values_free(t, 0, v, 3);
     }
-    free_all(t, GROUP_TENSORS, NULL, 0);
+    rig_values_free(t, GROUP_TENSORS, NULL, 0);
 }
 
 static void groups_with_activations_equal_double(void)
