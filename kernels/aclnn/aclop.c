@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators called by type name (aclopCompileAndExecute and its relatives). */
-#include "aclop_args.h"
+#include "aclop_arguments.h"
 #include "aclop_types.h"
 #include "float_status.h"
 #include "run_row.h"

@@ -2,7 +2,7 @@
 /* What the files that take a call's arguments apart share. */
 #pragma once
 
-#include "aclop_args.h"
+#include "aclop_arguments.h"
 
 /* What a call has (aclop_tensor.c). */
 aclError aclop_fail(struct aclop_call *call, aclError code, const char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tables kernels/rows say of an operator. Made by gen/gen.py. */
+/* What the rows (.op files) say of an operator. Made by gen/gen.py. */
 #pragma once
 
 #include "value.h"

@@ -14,18 +14,18 @@ CHIPS = {"910a", "910b"}
 VALUES = {"test": (r"ulp=\d+(\.\d+)?", "ulp=N"), "native": ("own|same", "own or same"), "internal": ("yes", "yes"), "header": (r"\w+", "a word")}
 
 
-def sources(folder, pattern):
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((KERNELS / folder).glob(pattern)))
+def sources(pattern):
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(KERNELS.glob(pattern)))
 
 
 def check(tables):
     """Words, parameters and names; before expressions are collected."""
-    code = sources("family", "*.[ch]") + sources("frame", "*.[ch]")
+    code = sources("*/*.[ch]")
     read = set(re.findall(r'op_row_attr\([^;]*?"(\w+)"\)', code))
     plans = set(re.findall(r"^leo_status op_plan_(\w+)\(const struct op_call \*call\)", code, re.MULTILINE))
     for row in tables.rows.values():
         if row.family not in plans:
-            raise RowError(row.where, f"operator {row.name}: no file of kernels/family has op_plan_{row.family}, the plan of its family")
+            raise RowError(row.where, f"operator {row.name}: no file of kernels has op_plan_{row.family}, the plan of its family")
         if not row.twin_of:
             check_row(tables, row, WORDS | read)
             check_values(row)
@@ -48,7 +48,7 @@ def check_row(tables, row, words):
     for key, value in row.keys.items():
         word, _, of = key.partition(".")
         if word not in words and key != f"absent.{of}":
-            raise RowError(row.where, f"operator {row.name}: no part of the generator or of kernels/family reads '{key}'")
+            raise RowError(row.where, f"operator {row.name}: no part of the generator or of kernels reads '{key}'")
         if not of:
             continue
         chip = of.rpartition(".")[2] if word == "types" else ""
@@ -75,7 +75,7 @@ def names_in(node):
 
 def check_expressions(tables):
     """After pointwise.collect."""
-    code = sources("device", "pointwise_math.h") + sources("device", "pointwise_functions.h")
+    code = sources("pointwise/pointwise_math.h") + sources("pointwise/pointwise_functions.h")
     functions = {name: 0 if args in ("", "void") else args.count(",") + 1
                  for name, args in re.findall(r"^static [^\n(]*\bpw_(\w+_[fdi])\(([^)]*)\)", code, re.MULTILINE)}
     for row in tables.rows.values():
@@ -95,8 +95,8 @@ def check_expressions(tables):
                 raise RowError(row.where, f"operator {row.name}: '{name}' in its expression is no parameter it may use")
             missing = [cls for cls in row.expression.classes if f"{name}_{cls}" not in functions]
             if kind == "call" and missing:
-                raise RowError(row.where, f"operator {row.name}: there is no pw_{name}_{missing[0]} in device/pointwise_math.h or "
-                                          "device/pointwise_functions.h (f: float, d: double, i: int64_t; 'compute' says which are needed)")
+                raise RowError(row.where, f"operator {row.name}: there is no pw_{name}_{missing[0]} in pointwise/pointwise_math.h or "
+                                          "pointwise/pointwise_functions.h (f: float, d: double, i: int64_t; 'compute' says which are needed)")
             wanted = functions[f"{name}_{row.expression.classes[0]}"] if kind == "call" else count
             if count != wanted:
                 raise RowError(row.where, f"operator {row.name}: {name}() takes {wanted} arguments, there are {count}")

@@ -27,7 +27,7 @@ def tested(row, sources):
     for name, text in sources.items():
         if any(re.search(rf'"{one}"|aclnn{one}\b', text) for one in names):
             return name
-    return BY_FILE.get(re.match(r"rows/(\w+)\.op", row.where)[1], "aclnn_bad_input")
+    return BY_FILE.get(re.match(r"\w+/(\w+)\.op", row.where)[1], "aclnn_bad_input")
 
 
 def c_tests():
@@ -51,7 +51,7 @@ def types_text(row):
 
 def table(tables):
     lines = ["# aclnn operators", "",
-             "Made from `kernels/rows` by `make docs`. Each is a pair `aclnn<Name>GetWorkspaceSize` and `aclnn<Name>` of",
+             "Made from the rows of operators (`kernels/*/*.op`) by `make docs`. Each is a pair `aclnn<Name>GetWorkspaceSize` and `aclnn<Name>` of",
              "`libopapi.so`, declared in `aclnnop/<header>`. Types: those of the first input on 910B1; 910A has them without",
              "bf16 unless said. f64 and complex types run on the scalar unit, as they do on the real chip's AI CPUs, i64 where it is",
              "no pair of words ([decision 32](../decisions/0032-integers-in-lanes.md)), and all that has data-dependent",

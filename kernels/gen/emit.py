@@ -3,7 +3,7 @@
 
 from rows import KINDS, TYPES
 
-NOTE = "/* Generated from kernels/rows. */\n"
+NOTE = "/* Generated from the rows of operators. */\n"
 
 
 def mask(types):
@@ -21,7 +21,7 @@ def plans_h(tables):
 
 
 def rows_c(tables, family_data):
-    parts = [NOTE, '#include <family/family.h>\n#include <frame/row.h>\n\n', "#include <math.h>\n#include <stddef.h>\n\n"]
+    parts = [NOTE, '#include <frame/family.h>\n#include <frame/row.h>\n\n', "#include <math.h>\n#include <stddef.h>\n\n"]
     parts.append("\n" + family_data + "\n")
     ordered = sorted(tables.rows.values(), key=lambda row: row.name)
     for row in ordered:

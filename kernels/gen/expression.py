@@ -7,7 +7,7 @@ function the vector unit does not have gives None: it runs on the scalar unit al
 
 import re
 
-from functions import EXPANDED, RESCUED
+from functions import EXPANDED, FALLBACKS
 
 TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e-?\d+)?|[A-Za-z_]\w*|\|\||&&|[<>=!]=|[-+*/<>!?:(),&|^~])")
 BINARY = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/")]
@@ -172,10 +172,10 @@ class Builder:
             return self.emit(PAIRS[name], self.number(args[0]), self.number(args[1])), False
         if name in FLOATS:
             return self.emit(FLOATS[name], *(self.number(arg) for arg in args)), False
-        if name.startswith("rescue_"):
+        if name.startswith("fallback_"):
             good, result, *of = args
             of = [self.number(arg) for arg in of]
-            return self.emit("RESCUE", self.mask(good), self.number(result), of[0], of[-1], RESCUED.index(name[7:])), False
+            return self.emit("FALLBACK", self.mask(good), self.number(result), of[0], of[-1], FALLBACKS.index(name.removeprefix("fallback_"))), False
         if name in EXPANDED:
             return self.expand(EXPANDED[name], args)
         raise Unsupported(name)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of <math.h> and kernels/device/pointwise_functions.h as arithmetic on whole tiles of f32 (expression.py).
+"""Functions of <math.h> and kernels/pointwise/pointwise_functions.h as arithmetic on whole tiles of f32 (expression.py).
 
 (parameters, steps "name = text"..., result). Polynomials are least squares over the interval named, weighted towards the least
 largest error; constants in parts are the number cut into floats. What leaves an interval a formula holds in goes to the scalar
-unit, element by element: rescue_f(good, result, x...) is f(x...) where good does not hold. Where digits() < 12 the result has 16
+unit, element by element: fallback_f(good, result, x...) is f(x...) where good does not hold. Where digits() < 12 the result has 16
 bits, and a formula needs no more than some 2^-14 of its value.
 """
 
-# rescue_<name>: enum op_rescue (device/tile_args.h) in this order.
-RESCUED = ("sin", "cos", "tan", "fmod", "pow")
+# fallback_<name>: enum op_fallback (tile/tile_args.h) in this order.
+FALLBACKS = ("sin", "cos", "tan", "fmod", "pow")
 
 LOG2E, LN2, HALF_PI = "1.4426950408889634", "0.6931471805599453", "1.5707963267948966"
 
@@ -95,11 +95,11 @@ EXPANDED = {
     "log2": ("x", *PARTS, f"digits() == 11 ? log(x) * {LOG2E} : x > 0 && x < inf() ? e + log(m) * {LOG2E} : log(x)"),
     "log10": ("x", *PARTS, "digits() == 11 ? log(x) * 0.4342944819032518 : x > 0 && x < inf() ? e * 0.30102539 + (e * 4.6056642e-06 + log(m) * 0.4342944819032518) : log(x)"),
     "sin": ("x", "m = x * 0.3183098861837907 + 12582912", "minus = 12582912 - m", *TURN,
-            "rescue_sin(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
+            "fallback_sin(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
     "cos": ("x", "m = x * 0.3183098861837907 + 0.5 + 12582912", "minus = 12582912 - m + 0.5", *TURN,
-            "rescue_cos(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? 1 : v, x)"),
+            "fallback_cos(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? 1 : v, x)"),
     "tan": ("x", *QUADRANT, "v = over(odd ? cosine : sine, odd ? -sine : cosine)",
-            "rescue_tan(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
+            "fallback_tan(digits() == 11 ? 1 : abs(x) < 65536 || x - x != 0, digits() < 12 ? v : abs(x) < 0.000244140625 ? x : v, x)"),
     "sinh": ("x", "a = abs(x)", "s = x * x", "h = exp(a * 0.5)", "e = exp(x)",
              "small = a < 0.125 ? x + x * s * 0.16666666666666666 : 0.5 * (e - 1 / e)",
              f"digits() == 11 ? small : a < 1 ? x + x * s * {polynomial('s', (0.1666666649, 0.008333350598, 0.0001983606625, 2.81743965e-06))} : "
@@ -157,7 +157,7 @@ EXPANDED = {
               f"w = ay > ax ? {HALF_PI} - v : v", "x != x || y != y ? x + y : signed(abs(signbit(x) ? 3.141592653589793 - w : w), y)"),
     # Exact: the rounded quotient is off by one at most, and its product is taken from x before rounding.
     "fmod": ("x y", "a = abs(x)", "b = abs(y)", "quotient = a / b", "n = rint(quotient)", "r = fma(-n, b, a)",
-             "rescue_fmod(quotient < 4194304 || quotient != quotient || a == inf() || b == 0, "
+             "fallback_fmod(quotient < 4194304 || quotient != quotient || a == inf() || b == 0, "
              "b == inf() && a < inf() ? x : signed(abs(r < 0 ? r + b : r), x), x, y)"),
     "remainder": ("x y", "r = fmod(x, y)", "negative = y < 0 ? 1 : 0", "r != 0 && negative != (r < 0) ? r + y : r"),
     "trunc_divide": ("x y", "trunc(x / y)"),
@@ -178,7 +178,7 @@ EXPANDED = {
     "pow": ("x y", "whole = rint(y)", "half = y * 0.5", "odd = whole == y && rint(half) != half", "a = abs(x)",
             "zero = y > 0 ? 0 : inf()", "size = a == 0 ? zero : a == inf() ? 1 / zero : pow_part(a, y)",
             "v = whole == y ? (odd && signbit(x) ? -size : size) : x < 0 && a < inf() ? log(x) : size",
-            "p = rescue_pow(abs(y) < inf(), y == 0 ? 1 : x != x ? x : v, x, y)",
+            "p = fallback_pow(abs(y) < inf(), y == 0 ? 1 : x != x ? x : v, x, y)",
             "y == 1 ? x : y == 2 ? x * x : y == 0.5 ? (x == -inf() ? inf() : sqrt(x + 0)) : y == -1 ? 1 / x : p"),
     # Between -1 and 1, in -log(1 - x^2).
     "erfinv": ("x", "w = -log((1 - x) * (1 + x))", "u = w - 2.5", "s = sqrt(w) - 3",

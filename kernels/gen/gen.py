@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gen.py --rows DIR --out DIR WHAT: from the rows of operators to C.
+"""gen.py --rows DIR --out DIR WHAT: from the rows of operators (DIR/*/*.op) to C.
 
 WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs (the table of
 operators, to --out as a file).

@@ -113,7 +113,7 @@ def device_programs(expressions):
     texts = {}
     for expression in expressions:
         if expression.program not in texts:
-            texts[expression.program] = ['/* Generated from kernels/rows. */\n#include "pointwise.h"\n']
+            texts[expression.program] = ['/* Generated from the rows of operators. */\n#include "pointwise_device.h"\n']
         for cls in expression.classes:
             texts[expression.program].append(expression.function(cls, "OP_INLINE ") + "\n")
             texts[expression.program].append(
@@ -159,8 +159,8 @@ def row_data(tables):
 
 
 def reference(expressions):
-    parts = ['/* Generated from kernels/rows: what pointwise operators compute, by their expressions. */\n'
-             '#include <pointwise_ref.h>\n\n#include <device/pointwise_functions.h>\n#include <string.h>\n']
+    parts = ['/* Generated from the rows of operators: what pointwise operators compute, by their expressions. */\n'
+             '#include <pointwise_ref.h>\n\n#include <pointwise/pointwise_functions.h>\n#include <string.h>\n']
     entries = []
     for expression in sorted(expressions, key=lambda e: e.name):
         functions = []

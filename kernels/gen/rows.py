@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads kernels/rows and rows/signatures.txt. Every complaint starts with file:line."""
+"""Reads the rows of operators (kernels/*/*.op) and kernels/aclnn/signatures.txt. Every complaint starts with file:line."""
 
 import re
 from pathlib import Path
@@ -71,8 +71,8 @@ class Tables:
         self.signatures = {}
         self.rows = {}
         self.sources, self.programs = [], []  # programs: name, source for 910a, source for 910b
-        self.read_signatures(self.folder / "signatures.txt")
-        for path in sorted(self.folder.glob("*.op")):
+        self.read_signatures(self.folder / "aclnn/signatures.txt")
+        for path in sorted(self.folder.glob("*/*.op"), key=lambda path: path.name):
             self.read_rows(path)
         for row in list(self.rows.values()):
             self.finish(row)
@@ -86,7 +86,7 @@ class Tables:
     def read_rows(self, path):
         family, row = path.stem, None
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            where = f"rows/{path.name}:{number}"
+            where = f"{path.parent.name}/{path.name}:{number}"
             text = line.strip()
             if not text or text.startswith("#"):
                 continue

@@ -38,7 +38,7 @@ def jobs(root, build):
         if path.parts[0] not in tree.LAYERS or "Included by" in tree.read(root, path).split("#pragma once")[0]:
             continue
         name = str(Path(root).resolve() / path)
-        if "device" in path.parts:
+        if tree.is_device(path):
             flags = [f"-I{root}/isa/device/include", f"-I{build}/isa/device/include", f"-I{root}/{path.parent}"]
             # A name that ends with an architecture is for that one.
             named = [arch for arch in ARCHES if path.stem.endswith(f"_{arch}")]

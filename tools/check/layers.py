@@ -26,8 +26,6 @@ ALLOWED = {
 }
 # The narrow points: the driver's way to the simulator, the tool that runs a program on one scalar unit, those that price tapes.
 SIM_USERS = {"driver/transport_sim.c", "tools/leo/leo_cmd_run_bare.c", "tools/leo/replay_tape.h"}
-# Device programs know the instruction set alone.
-ISA_ONLY = "kernels/device/"
 GENERATED = {f"leo/{name}.h" for name in
              ("status", "faults", "isa_enums", "insn", "layout", "map", "regs", "csr", "intrin")}
 # Neither quoted nor in angle brackets: a macro, which would hide what it includes.
@@ -68,7 +66,8 @@ def check_public(path, name, owners):
         return f"{layer} must not see {owner}"
     if "include" in path.parts and check_passed_on(path, owner):
         return check_passed_on(path, owner)
-    if str(path).startswith(ISA_ONLY) and owner not in ("isa", "kernels"):
+    # Device programs, and the arguments that both sides share, know the instruction set alone.
+    if (tree.is_device(path) or path.match("kernels/*/*_args.h")) and owner not in ("isa", "kernels"):
         return f"device programs see isa alone, not {owner}"
     return None
 

@@ -10,6 +10,11 @@ from pathlib import Path
 LAYERS = ("isa", "sim", "driver", "runtime", "kernels", "training", "examples", "tools", "tests")
 
 
+def is_device(path):
+    """Whether a file is for the chip: in a folder named device, or an operator's *_device, *_device_1001 or *_device_2201."""
+    return "device" in path.parts or (path.parts[0] == "kernels" and re.search(r"_device(_\d+)?$", path.stem) is not None)
+
+
 def files(root, *suffixes):
     """Paths relative to root of the tree's files: git's if it is a checkout, else all outside of build folders."""
     listed = subprocess.run(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every operator of libopapi behind one type of call. The table is made from kernels/rows. */
+/* Every operator of libopapi behind one type of call. The table is made from the rows of operators.
+ */
 #pragma once
 
 #include <aclnn/acl_meta.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graph frameworks and older programs call (family/aclop_composed.c): sums of tensors, a step
+/* What graph frameworks and older programs call (compose/aclop_composed.c): sums of tensors, a step
  * of Adam, sums by channel and of several devices, softmax with a mask or labels. Against double on
  * the host, as aclnn pairs and by type name. */
 #include "rig_values.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Normalisations of sums, with activations and by other names (family/fused.c), and their
+/* Normalisations of sums, with activations and by other names (compose/fused.c), and their
  * gradients: against double on the host, over rows that are no whole blocks, strides, no rows. */
 #include "rig_values.h"
 

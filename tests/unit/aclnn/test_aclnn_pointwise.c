@@ -3,8 +3,8 @@
  * place. */
 #include "rig.h"
 
-#include <device/pointwise_args.h>
 #include <math.h>
+#include <pointwise/pointwise_args.h>
 #include <pointwise_ref.h>
 #include <stdio.h>
 #include <stdlib.h>

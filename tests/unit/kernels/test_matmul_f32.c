@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of f32 that stay f32 (cubeMathType 0) on the chip whose cube has none: against sums in
- * double, within the bound that device/matmul_vector.c states, for operands of any layout and rows
- * of very different sizes. */
+ * double, within the bound that matmul/matmul_vector_device.c states, for operands of any layout
+ * and rows of very different sizes. */
 #include "rig.h"
 
 #include <math.h>

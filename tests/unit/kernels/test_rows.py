@@ -23,9 +23,10 @@ def generate(text, file="pointwise"):
     """(whether it went well, what the generator prints)"""
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows"
-        rows.mkdir()
-        shutil.copy(KERNELS / "rows/signatures.txt", rows)
-        (rows / f"{file}.op").write_text(text, encoding="utf-8")
+        for room in ("aclnn", "pointwise"):
+            (rows / room).mkdir(parents=True)
+        shutil.copy(KERNELS / "aclnn/signatures.txt", rows / "aclnn")
+        (rows / f"pointwise/{file}.op").write_text(text, encoding="utf-8")
         run = subprocess.run([sys.executable, "-B", KERNELS / "gen/gen.py", "--rows", rows, "--out", Path(folder) / "out", "all"],
                              capture_output=True, text=True, check=False)
         return run.returncode == 0, run.stderr
@@ -36,7 +37,7 @@ class Rows(unittest.TestCase):
         good, printed = generate(text, file)
         self.assertFalse(good)
         self.assertNotIn("Traceback", printed)
-        for part in (f"rows/{file}.op:", *parts):
+        for part in (f"pointwise/{file}.op:", *parts):
             self.assertIn(part, printed)
 
     def test_good(self):
@@ -64,8 +65,8 @@ class Rows(unittest.TestCase):
         self.told(row(header="add.h"), "header is a word")
         self.told("family nothing\n" + row(), "op_plan_nothing")
         self.told(row(inplace="InplaceAdd") + row("InplaceAdd", params="selfRef:T& other:T alpha:S", expr="selfRef + other"),
-                  "InplaceAdd is defined twice: here as the twin of Add, and at rows/pointwise.op:7")
-        for line in ("source family/none.c", "program none device/none.c"):
+                  "InplaceAdd is defined twice: here as the twin of Add, and at pointwise/pointwise.op:7")
+        for line in ("source pointwise/none.c", "program none pointwise/none_device.c"):
             good, printed = generate(line + "\n" + row())
             self.assertFalse(good)
             self.assertIn(f"kernels/{line.split()[-1]} of a 'source' or 'program' line does not exist", printed)

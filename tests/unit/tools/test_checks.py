@@ -20,7 +20,7 @@ GOOD = {
     "driver/include/leo/driver.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
     "driver/transport_sim.c": SPDX + "#include <leo/driver.h>\n#include <leo/sim.h>\n",
     "runtime/include/leo/runtime.h": SPDX + "#pragma once\n\n#include <leo/soc.h>\n",
-    "kernels/device/add.c": SPDX + "#include <leo/soc.h>\n",
+    "kernels/norm/norm_device.c": SPDX + "#include <leo/soc.h>\n",
 }
 
 
@@ -75,8 +75,9 @@ class Checks(unittest.TestCase):
             ("isa/x.c", "#include <leo/sim.h>\n", "isa must not see sim"),
             ("runtime/x.c", '#include "core/core.h"\n', "a private header of another folder"),
             ("runtime/x.c", '#include "../sim/core/core.h"\n', "a private header of another folder"),
-            ("kernels/device/x.c", "#include <leo/runtime.h>\n", "device programs see isa alone"),
-            ("kernels/family/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
+            ("kernels/device/x.h", "#include <leo/runtime.h>\n", "device programs see isa alone"),
+            ("kernels/norm/x_device_2201.c", "#include <leo/runtime.h>\n", "device programs see isa alone"),
+            ("kernels/norm/x.c", "#include <leo/driver.h>\n", "kernels must not see driver"),
             ("tools/leo/x.c", "#include <leo/sim.h>\n", "tools must not see sim"),
             ("runtime/x.c", "#define HEADER <leo/sim.h>\n#include HEADER\n", "runtime/x.c:2: includes HEADER: a macro"),
             ("runtime/include/leo/other.h", "#include <leo/driver.h>\n", "kernels would see driver through it"),

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that have a type name alone: parts of others. */
+#include "../frame/chain.h"
+#include "../frame/dims.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { CHANNELS = 16 }; // of a block
+
+leo_status op_plan_slice_size(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *offsets = op_call_ints(call, "offsets"),
+                         *size = op_call_ints(call, "size");
+    if (offsets->count != x->rank || size->count != x->rank) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "x has %u dimensions, but offsets has %" PRIu64 " numbers and size "
+                            "%" PRIu64,
+                            x->rank, offsets->count, size->count);
+    }
+    struct op_tensor part = *x;
+    for (unsigned i = 0; i < x->rank; i++) {
+        const int64_t from = offsets->items[i],
+                      count = size->items[i] == -1 ? x->dim[i] - from : size->items[i];
+        if (from < 0 || count < 0 || from > x->dim[i] - count) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "%" PRId64 " elements from %" PRId64
+                                " on are not in dimension %u of x, which has shape %s",
+                                count, from, i, op_tensor_shape_text(x).text);
+        }
+        part = op_view_slice(&part, i, from, count);
+    }
+    leo_status status = op_call_check_shape(call, "y", part.rank, part.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
+}
+
+// One dimension of `part`: from `begin` up to `end` in steps; false if it begins outside.
+static bool take_steps(struct op_tensor *part, unsigned dim, int64_t begin, int64_t end,
+                       int64_t step, bool one)
+{
+    const int64_t size = part->dim[dim], first = begin < 0 ? begin + size : begin,
+                  past = end < 0 ? end + size : end, bound = past > size ? size : past;
+    if (first < 0 || first > size - one || step < 1 || step > INT32_MAX) {
+        return false;
+    }
+    *part = op_view_slice(part, dim, first, one ? 1 : bound > first ? bound - first : 0);
+    part->dim[dim] = (part->dim[dim] + step - 1) / step;
+    part->stride[dim] *= step;
+    return true;
+}
+
+leo_status op_plan_slice_steps(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *begin = op_call_ints(call, "begin"), *end = op_call_ints(call, "end"),
+                         *step = op_call_ints(call, "step");
+    const int64_t shrink = op_call_int(call, "shrink");
+    if (begin->count != x->rank || end->count != x->rank || step->count != x->rank) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "x has %u dimensions, but begin has %" PRIu64 " numbers, end %" PRIu64
+                            " and step %" PRIu64,
+                            x->rank, begin->count, end->count, step->count);
+    }
+    struct op_tensor part = *x;
+    unsigned rank = 0;
+    for (unsigned i = 0; i < x->rank; i++) {
+        const bool one = shrink >> i & 1;
+        if (!take_steps(&part, i, begin->items[i], end->items[i], step->items[i], one)) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "the slice from %" PRId64 " up to %" PRId64 " in steps of %" PRId64
+                                " is not in dimension %u of x, which has shape %s",
+                                begin->items[i], end->items[i], step->items[i], i,
+                                op_tensor_shape_text(x).text);
+        }
+        part.dim[rank] = part.dim[i];
+        part.stride[rank] = part.stride[i];
+        rank += !one;
+    }
+    part.rank = rank;
+    leo_status status = op_call_check_shape(call, "y", part.rank, part.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
+}
+
+static bool view_fits(const struct op_ints *size, const struct op_ints *stride, int64_t offset,
+                      int64_t room)
+{
+    int64_t last = offset;
+    bool empty = false;
+    for (uint64_t i = 0; i < size->count; i++) {
+        const int64_t count = size->items[i], by = stride->items[i];
+        if (count < 0 || by < 0 || count > INT32_MAX || by > INT32_MAX) {
+            return false;
+        }
+        empty = empty || count == 0;
+        last += count && last < room ? (count - 1) * by : 0;
+    }
+    return offset >= 0 && (empty ? offset <= room : last < room);
+}
+
+leo_status op_plan_strided_view(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *size = op_call_ints(call, "size"), *stride = op_call_ints(call, "stride");
+    const int64_t offset = op_call_int(call, "offset");
+    if (size->count > OP_RANK_MAX || stride->count != size->count) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "size has %" PRIu64 " numbers and stride %" PRIu64,
+                            size->count, stride->count);
+    }
+    if (!view_fits(size, stride, offset, op_tensor_count(x))) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "the view from element %" PRId64 " on reaches beyond x of shape %s",
+                            offset, op_tensor_shape_text(x).text);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    struct op_tensor view = op_chain_dense(&chain, x->type, x);
+    view.addr += (uint64_t)offset * op_type_bytes(x->type);
+    view.rank = (unsigned)size->count;
+    for (unsigned i = 0; i < view.rank; i++) {
+        view.dim[i] = size->items[i];
+        view.stride[i] = stride->items[i];
+    }
+    if (chain.status != LEO_OK) {
+        return chain.status;
+    }
+    leo_status status = op_call_check_shape(call, "y", view.rank, view.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &view) : status;
+}
+
+// `count` channels of a tensor [N, C, ...] from block `offset` on.
+static leo_status take_channels(const struct op_call *call, const char *name, int64_t offset,
+                                int64_t count, struct op_tensor *out)
+{
+    const struct op_tensor *x = op_call_tensor(call, name);
+    if (x->rank < 2 || offset < 0 || count < 0 || offset > x->dim[1] / CHANNELS ||
+        count > x->dim[1] - offset * CHANNELS) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "%s of shape %s has no %" PRId64 " channels from block %" PRId64 " on",
+                            name, op_tensor_shape_text(x).text, count, offset);
+    }
+    *out = op_view_slice(x, 1, offset * CHANNELS, count);
+    return LEO_OK;
+}
+
+leo_status op_plan_stride_add(const struct op_call *call)
+{
+    const struct op_tensor *y = op_call_tensor(call, "y");
+    const int64_t blocks = op_call_int(call, "blocks");
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_tensor a, b;
+    // The last block may have fewer channels than a block has room for.
+    if (y->rank < 2 || (y->dim[1] + CHANNELS - 1) / CHANNELS != blocks) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "y of shape %s has not %" PRId64 " blocks",
+                            op_tensor_shape_text(y).text, blocks);
+    }
+    leo_status status = take_channels(call, "x1", op_call_int(call, "x1Offset"), y->dim[1], &a);
+    if (status == LEO_OK) {
+        status = take_channels(call, "x2", op_call_int(call, "x2Offset"), y->dim[1], &b);
+    }
+    const struct op_value add[] = {op_value_tensor(&a), op_value_tensor(&b), op_value_scalar(&one),
+                                   op_value_tensor(y)};
+    return status == LEO_OK ? op_plan_call(call->plan, "Add", add, 4) : status;
+}
+
+leo_status op_plan_permute(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const struct op_ints *perm = op_call_ints(call, "perm");
+    unsigned order[OP_RANK_MAX] = {0}, seen = 0;
+    bool fits = perm->count == x->rank;
+    for (unsigned i = 0; fits && i < x->rank; i++) {
+        fits = perm->items[i] >= 0 && perm->items[i] < x->rank;
+        order[i] = fits ? (unsigned)perm->items[i] : 0;
+        seen |= 1u << order[i];
+    }
+    if (!fits || seen != (1u << x->rank) - 1) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "perm does not name every dimension of x (shape %s) once",
+                            op_tensor_shape_text(x).text);
+    }
+    const struct op_tensor turned = op_tensor_permute(x, order);
+    leo_status status = op_call_check_shape(call, "y", turned.rank, turned.dim);
+    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &turned) : status;
+}
+
+// The rows take one list of indices: index and y are seen with its dimensions as one.
+leo_status op_plan_gather_axis(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *index = op_call_tensor(call, "index"),
+                           *y = op_call_tensor(call, "y");
+    const int64_t asked = op_call_int(call, "dim"), dim = asked < 0 ? asked + x->rank : asked,
+                  count = op_tensor_count(index);
+    if (dim < 0 || dim >= x->rank || x->rank + index->rank - 1 > OP_RANK_MAX) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "dim %" PRId64 " is out of range, x has shape %s and index %s", asked,
+                            op_tensor_shape_text(x).text, op_tensor_shape_text(index).text);
+    }
+    int64_t wanted[OP_RANK_MAX], flat[OP_RANK_MAX];
+    unsigned rank = 0;
+    for (unsigned i = 0; i < x->rank; i++) {
+        flat[i] = (int64_t)i == dim ? count : x->dim[i];
+        for (unsigned k = 0; (int64_t)i == dim && k < index->rank; k++) {
+            wanted[rank++] = index->dim[k];
+        }
+        if ((int64_t)i != dim) {
+            wanted[rank++] = x->dim[i];
+        }
+    }
+    leo_status status = op_call_check_shape(call, "y", rank, wanted);
+    if (status != LEO_OK || op_tensor_count(y) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor dense = op_chain_dense(&chain, index->type, index),
+                           list = op_view_shape(&dense, 1, &count),
+                           made = op_tensor_is_dense(y)
+                                      ? op_view_shape(y, x->rank, flat)
+                                      : op_chain_temp(&chain, y->type, x->rank, flat);
+    OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(x), op_value_int(dim),
+                  op_value_tensor(&list), op_value_tensor(&made));
+    if (!op_tensor_is_dense(y)) {
+        const struct op_tensor shaped = op_view_shape(&made, rank, wanted);
+        op_chain_copy(&chain, y, &shaped);
+    }
+    return chain.status;
+}
+
+leo_status op_plan_log_base(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const double base = op_call_real(call, "base");
+    const char *row = base == 2 ? "Log2" : base == 10 ? "Log10" : "Log";
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, row, op_value_tensor(x), op_value_tensor(y));
+    if (base > 0 && base != 2 && base != 10) {
+        const struct op_scalar factor = op_scalar_real(1 / log(base));
+        OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(y), op_value_scalar(&factor),
+                      op_value_tensor(y));
+    }
+    return chain.status;
+}

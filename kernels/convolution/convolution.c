@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolution and ConvolutionBackward. */
+#include "convolution.h"
+#include "../frame/layout.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// The tensor with five dimensions: one of size 1 for each spatial one it lacks, in front of those
+// it has.
+static struct op_tensor widen(const struct op_tensor *tensor)
+{
+    struct op_tensor wide = *tensor;
+    const unsigned missing = 2 + OP_CONVOLUTION_DIMS - tensor->rank;
+    for (unsigned i = 0; i < missing; i++) {
+        wide.dim[2 + i] = 1;
+        wide.stride[2 + i] = 0;
+    }
+    for (unsigned i = 2; i < tensor->rank; i++) {
+        wide.dim[missing + i] = tensor->dim[i];
+        wide.stride[missing + i] = tensor->stride[i];
+    }
+    wide.rank = 2 + OP_CONVOLUTION_DIMS;
+    return wide;
+}
+
+// One number for each spatial dimension, or one for all; `rest` where the call has no dimension.
+static leo_status take_ints(const struct op_call *call, const char *name, unsigned dims,
+                            int64_t least, int64_t rest, int64_t *out)
+{
+    const struct op_ints *ints = op_call_ints(call, name);
+    if (!ints || (ints->count != dims && ints->count != 1)) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "%s has %" PRIu64 " numbers, it must have %u", name,
+                            ints ? ints->count : 0, dims);
+    }
+    for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+        out[d] = rest;
+    }
+    for (unsigned d = 0; d < dims; d++) {
+        const int64_t value = ints->items[ints->count == 1 ? 0 : d];
+        if (value < least) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "%s[%u] is %" PRId64 ", it must be at least %" PRId64, name, d,
+                                value, least);
+        }
+        out[OP_CONVOLUTION_DIMS - dims + d] = value;
+    }
+    return LEO_OK;
+}
+
+static leo_status take_windows(const struct op_call *call, struct op_convolution *shape)
+{
+    leo_status status = take_ints(call, "stride", shape->dims, 1, 1, shape->stride);
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = take_ints(call, "padding", shape->dims, 0, 0, shape->pad);
+    if (status != LEO_OK) {
+        return status;
+    }
+    return take_ints(call, "dilation", shape->dims, 1, 1, shape->dilation);
+}
+
+static leo_status check_channels(const struct op_call *call, const struct op_tensor *input,
+                                 const struct op_tensor *weight, bool transposed, int64_t groups)
+{
+    const int64_t per_group = transposed ? weight->dim[0] : weight->dim[1] * groups;
+    if (groups < 1 || weight->dim[0] % groups != 0 || input->dim[1] != per_group) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "weight of shape %s does not fit input of shape %s with groups = "
+                            "%" PRId64 "%s",
+                            op_tensor_shape_text(weight).text, op_tensor_shape_text(input).text,
+                            groups, transposed ? ", transposed" : "");
+    }
+    return LEO_OK;
+}
+
+// Sizes of the output; `extra` is outputPadding.
+static leo_status infer(const struct op_call *call, const struct op_tensor *input, bool transposed,
+                        const int64_t *extra, struct op_convolution *shape)
+{
+    for (unsigned d = 0; d < OP_CONVOLUTION_DIMS; d++) {
+        const int64_t reach = shape->dilation[d] * (shape->kernel[d] - 1) + 1,
+                      size = input->dim[2 + d];
+        const int64_t room = size + 2 * shape->pad[d] - reach;
+        const int64_t out =
+            transposed ? (size - 1) * shape->stride[d] - 2 * shape->pad[d] + reach + extra[d]
+            : room < 0 ? 0
+                       : room / shape->stride[d] + 1;
+        shape->x_size[d] = transposed ? out : size;
+        shape->y_size[d] = transposed ? size : out;
+        if (out < 1 && op_tensor_count(input) > 0) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "the kernel of weight (shape %s) is larger than the padded input "
+                                "of shape %s",
+                                op_tensor_shape_text(op_call_tensor(call, "weight")).text,
+                                op_tensor_shape_text(op_call_tensor(call, "input")).text);
+        }
+    }
+    return LEO_OK;
+}
+
+static leo_status take_shape(const struct op_call *call, struct op_convolution *shape)
+{
+    const struct op_tensor *input = op_call_tensor(call, "input"),
+                           *weight = op_call_tensor(call, "weight");
+    const bool transposed = op_call_int(call, "transposed") != 0;
+    if (input->rank < 3 || input->rank > 5 || weight->rank != input->rank) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "input has shape %s and weight %s: both must have 3, 4 or 5 dimensions",
+                            op_tensor_shape_text(input).text, op_tensor_shape_text(weight).text);
+    }
+    shape->dims = input->rank - 2;
+    shape->groups = op_call_int(call, "groups");
+    leo_status status = check_channels(call, input, weight, transposed, shape->groups);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor x = widen(input);
+    int64_t extra[OP_CONVOLUTION_DIMS] = {0};
+    shape->w = widen(weight);
+    memcpy(shape->kernel, shape->w.dim + 2, sizeof(shape->kernel));
+    shape->images = input->dim[0];
+    shape->y_channels = weight->dim[0];
+    shape->x_channels = weight->dim[1] * shape->groups;
+    status = take_windows(call, shape);
+    if (status == LEO_OK && transposed) {
+        status = take_ints(call, "outputPadding", shape->dims, 0, 0, extra);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    return infer(call, &x, transposed, extra, shape);
+}
+
+// Checks that parameter `name` has the shape of the convolution's output.
+static leo_status check_output(const struct op_call *call, const struct op_convolution *shape,
+                               const char *name)
+{
+    const bool transposed = op_call_int(call, "transposed") != 0;
+    const int64_t *size = transposed ? shape->x_size : shape->y_size;
+    int64_t dim[2 + OP_CONVOLUTION_DIMS] = {shape->images,
+                                            transposed ? shape->x_channels : shape->y_channels};
+    for (unsigned d = 0; d < shape->dims; d++) {
+        dim[2 + d] = size[OP_CONVOLUTION_DIMS - shape->dims + d];
+    }
+    return op_call_check_shape(call, name, 2 + shape->dims, dim);
+}
+
+static leo_status trans_data(const struct op_call *call, const struct op_tensor *from,
+                             const struct op_tensor *to)
+{
+    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
+    return op_plan_call(call->plan, "TransData", args, 2);
+}
+
+// out = sums + bias by channel.
+static leo_status plan_bias(const struct op_call *call, const struct op_tensor *sums,
+                            const struct op_tensor *bias, const struct op_tensor *out)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_tensor column = *bias;
+    for (; column.rank + 1 < out->rank; column.rank++) {
+        column.dim[column.rank] = 1;
+        column.stride[column.rank] = 0;
+    }
+    const struct op_value args[] = {op_value_tensor(sums), op_value_tensor(&column),
+                                    op_value_scalar(&one), op_value_tensor(out)};
+    return op_plan_call(call->plan, "Add", args, 4);
+}
+
+// The tensor as rows; `read`: with what it holds.
+static leo_status as_rows(const struct op_call *call, const struct op_tensor *tensor, bool read,
+                          struct op_tensor *rows)
+{
+    *rows = *tensor;
+    if (!op_format_is_native(tensor->format)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(call->plan, tensor->type, tensor->rank, tensor->dim, rows);
+    return status == LEO_OK && read ? trans_data(call, tensor, rows) : status;
+}
+
+// Without the cube's formats.
+static leo_status plan_rows(const struct op_call *call, const struct op_convolution *shape,
+                            enum op_convolution_goal goal, const struct op_tensor *a,
+                            const struct op_tensor *b, const struct op_tensor *bias,
+                            const struct op_tensor *out)
+{
+    struct op_tensor rows_a, rows_b, rows_bias, rows_out, sums;
+    bool taken;
+    leo_status status = as_rows(call, a, true, &rows_a);
+    if (status == LEO_OK && bias) {
+        status = as_rows(call, bias, true, &rows_bias);
+        bias = &rows_bias;
+    }
+    if (status == LEO_OK) {
+        status = as_rows(call, b, true, &rows_b);
+    }
+    if (status == LEO_OK) {
+        status = as_rows(call, out, false, &rows_out);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    sums = rows_out;
+    if (bias || !op_tensor_is_dense(&rows_out)) {
+        status =
+            op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor wide_a = widen(&rows_a), wide_b = widen(&rows_b),
+                           wide_sums = widen(&sums), wide_out = widen(&rows_out);
+    const bool integers = !op_type_is_float(a->type);
+    taken = false;
+    if (!integers) {
+        status =
+            op_convolution_plan_matmul(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    }
+    if (status == LEO_OK && !taken && !integers) {
+        status =
+            op_convolution_plan_depthwise(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    }
+    if (status == LEO_OK && !taken) {
+        status = op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
+    } else if (status == LEO_OK && sums.addr != rows_out.addr) {
+        status = bias ? plan_bias(call, &sums, bias, &rows_out)
+                      : op_plan_copy(call->plan, &rows_out, &sums);
+    }
+    return status == LEO_OK && rows_out.addr != out->addr ? trans_data(call, &rows_out, out)
+                                                          : status;
+}
+
+// out = sums + bias, both in NC1HWC0: a vector for each group of channels.
+static leo_status plan_native_bias(const struct op_call *call, const struct op_tensor *sums,
+                                   const struct op_tensor *bias, const struct op_tensor *out)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_tensor vector = *bias, maps, padded, result;
+    if (!op_format_is_native(bias->format)) {
+        vector = op_tensor_dense(0, bias->type, 1, bias->dim);
+        vector.format = OP_FORMAT_NC1HWC0;
+        leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&vector), &vector.addr);
+        if (status == LEO_OK) {
+            status = trans_data(call, bias, &vector);
+        }
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    (void)op_layout_storage(&vector, &padded); // checked with the call
+    (void)op_layout_storage(sums, &maps);
+    (void)op_layout_storage(out, &result);
+    const struct op_value args[] = {op_value_tensor(&maps), op_value_tensor(&padded),
+                                    op_value_scalar(&one), op_value_tensor(&result)};
+    return op_plan_call(call->plan, "Add", args, 4);
+}
+
+static leo_status plan_goal(const struct op_call *call, const struct op_convolution *shape,
+                            enum op_convolution_goal goal, const struct op_tensor *a,
+                            const struct op_tensor *b, const struct op_tensor *bias,
+                            const struct op_tensor *out)
+{
+    const struct op_tensor wide_a = widen(a), wide_b = widen(b);
+    const bool native = op_format_is_native(out->format);
+    struct op_tensor sums = *out, bias_rows;
+    bool taken;
+    if (op_tensor_count(out) == 0) {
+        return LEO_OK;
+    }
+    if (!op_type_is_float(a->type)) {
+        return plan_rows(call, shape, goal, a, b, bias, out);
+    }
+    if (bias && !native) {
+        leo_status status = as_rows(call, bias, true, &bias_rows);
+        if (status != LEO_OK) {
+            return status;
+        }
+        bias = &bias_rows;
+    }
+    if (bias) {
+        sums = op_tensor_dense(0, OP_TYPE_F32, out->rank, out->dim);
+        sums.format = native ? OP_FORMAT_NC1HWC0 : OP_FORMAT_ND;
+        leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&sums), &sums.addr);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    const struct op_tensor wide_sums = widen(&sums);
+    leo_status status =
+        op_convolution_plan_cube(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
+    if (status == LEO_OK && !taken) {
+        return plan_rows(call, shape, goal, a, b, bias, out);
+    }
+    if (status != LEO_OK || !bias) {
+        return status;
+    }
+    return native ? plan_native_bias(call, &sums, bias, out) : plan_bias(call, &sums, bias, out);
+}
+
+static leo_status plan_forward(const struct op_call *call, const struct op_convolution *shape)
+{
+    const struct op_tensor *bias = op_call_tensor(call, "bias");
+    const bool transposed = op_call_int(call, "transposed") != 0;
+    const int64_t channels = transposed ? shape->x_channels : shape->y_channels;
+    leo_status status = check_output(call, shape, "output");
+    if (status == LEO_OK && bias) {
+        status = op_call_check_shape(call, "bias", 1, &channels);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    return plan_goal(call, shape, transposed ? OP_CONVOLUTION_INPUT : OP_CONVOLUTION_OUT,
+                     op_call_tensor(call, "input"), op_call_tensor(call, "weight"), bias,
+                     op_call_tensor(call, "output"));
+}
+
+// Output `index` of a backward call: whether the mask asks for it; then it must be there and have
+// the shape of `like` (NULL: one number per output channel).
+static leo_status take_gradient(const struct op_call *call, unsigned index, const char *name,
+                                const struct op_tensor *like, int64_t channels, bool *wanted)
+{
+    const struct op_bools *mask = op_call_value(call, "outputMask")->bools;
+    if (mask->count != 3) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "outputMask has %" PRIu64 " entries, it must have 3", mask->count);
+    }
+    *wanted = mask->items[index];
+    if (!*wanted) {
+        return LEO_OK;
+    }
+    if (!op_call_tensor(call, name)) {
+        return op_call_fail(call, LEO_ERR_BAD_POINTER, "%s is NULL, but outputMask[%u] is true",
+                            name, index);
+    }
+    return like ? op_call_check_shape(call, name, like->rank, like->dim)
+                : op_call_check_shape(call, name, 1, &channels);
+}
+
+static leo_status plan_bias_gradient(const struct op_call *call, const struct op_tensor *gradient)
+{
+    const struct op_tensor *out = op_call_tensor(call, "gradBias");
+    const int64_t items[2 + OP_CONVOLUTION_DIMS] = {0, 2, 3, 4};
+    const struct op_ints dims = {items, gradient->rank - 1};
+    const struct op_value args[] = {op_value_tensor(gradient), op_value_ints(&dims),
+                                    op_value_int(false), op_value_type(out->type),
+                                    op_value_tensor(out)};
+    return op_plan_call(call->plan, "ReduceSum", args, 5);
+}
+
+static leo_status plan_backward(const struct op_call *call, const struct op_convolution *shape)
+{
+    const struct op_tensor *gradient = op_call_tensor(call, "gradOutput"),
+                           *input = op_call_tensor(call, "input"),
+                           *weight = op_call_tensor(call, "weight");
+    const bool transposed = op_call_int(call, "transposed") != 0;
+    const int64_t channels = transposed ? shape->x_channels : shape->y_channels;
+    bool to_input, to_weight, to_bias;
+    leo_status status = check_output(call, shape, "gradOutput");
+    if (status == LEO_OK) {
+        status = take_gradient(call, 0, "gradInput", input, 0, &to_input);
+    }
+    if (status == LEO_OK) {
+        status = take_gradient(call, 1, "gradWeight", weight, 0, &to_weight);
+    }
+    if (status == LEO_OK) {
+        status = take_gradient(call, 2, "gradBias", NULL, channels, &to_bias);
+    }
+    if (status == LEO_OK && to_input) {
+        status = plan_goal(call, shape, transposed ? OP_CONVOLUTION_OUT : OP_CONVOLUTION_INPUT,
+                           gradient, weight, NULL, op_call_tensor(call, "gradInput"));
+    }
+    if (status == LEO_OK && to_weight) {
+        status = plan_goal(call, shape, OP_CONVOLUTION_WEIGHT, transposed ? input : gradient,
+                           transposed ? gradient : input, NULL, op_call_tensor(call, "gradWeight"));
+    }
+    return status == LEO_OK && to_bias ? plan_bias_gradient(call, gradient) : status;
+}
+
+leo_status op_plan_convolution(const struct op_call *call)
+{
+    struct op_convolution shape;
+    leo_status status = op_call_check_channels(call);
+    if (status == LEO_OK) {
+        status = take_shape(call, &shape);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    return op_call_has(call, "gradOutput") ? plan_backward(call, &shape)
+                                           : plan_forward(call, &shape);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pointwise family: which way a call goes, and the scalar unit's. */
+#include "pointwise.h"
+
+#include "pointwise_args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_ELEMENTS = 64 }; // fewer are not worth another core
+
+static leo_status plan_scalar_unit(const struct op_pointwise_work *work,
+                                   const struct op_pointwise_space *space)
+{
+    struct op_pointwise_args args;
+    char kernel[80];
+    memset(&args, 0, sizeof(args));
+    args.out = work->out.addr;
+    args.out_type = (uint8_t)work->out.type;
+    args.count = (uint64_t)op_tensor_count(&work->out);
+    args.rank = (uint8_t)space->rank;
+    args.infinite = op_pointwise_keeps_infinities(work);
+    for (unsigned d = 0; d < space->rank; d++) {
+        args.dim[d] = space->dim[d];
+        args.out_stride[d] = space->stride[0][d] * op_type_bytes(work->out.type);
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (!work->is_tensor[i]) {
+            args.in_type[i] = work->op->var[i] >= OP_VAR_INDEX ? work->op->var[i] : 0;
+            args.real[i] = work->real[i];
+            args.integer[i] = work->integer[i];
+            continue;
+        }
+        args.in[i] = work->tensors[i].addr;
+        args.in_type[i] = (uint8_t)work->tensors[i].type;
+        for (unsigned d = 0; d < space->rank; d++) {
+            args.in_stride[i][d] = space->stride[1 + i][d] * op_type_bytes(work->tensors[i].type);
+        }
+    }
+    const struct op_share share = op_share_make(
+        args.count, 1, LEAST_ELEMENTS,
+        op_pointwise_is_ascending(space) ? op_plan_vector_cores(work->call->plan) : 1);
+    args.per_block = share.per_block;
+    snprintf(kernel, sizeof(kernel), "pw_%s_%c", work->op->name, op_pointwise_class(work));
+    return op_plan_launch(work->call->plan, work->op->program, kernel, share.blocks, &args,
+                          sizeof(args), 1 + OP_POINTWISE_VARS);
+}
+
+// Whether a copy makes complex numbers of others, or others of them, or moves those of 16 bytes.
+static bool changes_complex(const struct op_pointwise_work *work)
+{
+    const enum op_type from = work->tensors[0].type, to = work->out.type;
+    return (op_type_is_complex(from) || op_type_is_complex(to)) &&
+           (from != to || to != OP_TYPE_C64);
+}
+
+// Fills with zeros, which are bytes 0 in every type.
+static bool is_zero_fill(const struct op_pointwise_work *work)
+{
+    const bool literal = work->op->var_count == 0 && strcmp(work->op->name, "InplaceZero") == 0;
+    const bool number = work->op->var_count == 1 && !work->is_tensor[0] && work->real[0] == 0 &&
+                        !signbit(work->real[0]) && work->op->tile && work->op->tile->count == 0;
+    return (literal || number) && op_tensor_is_dense(&work->out);
+}
+
+enum {
+    LEAST_TILE = 64,  /**< elements; fewer are not worth filling the vector unit's pipes */
+    LEAST_TEMP = 1024 /**< elements; fewer are not worth a copy before */
+};
+
+static leo_status plan_work(const struct op_pointwise_work *work);
+
+static bool repeats_one(const struct op_tensor *tensor)
+{
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (tensor->dim[i] > 1 && tensor->stride[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Tensors that do not lie row-major without gaps go through dense copies, so that the vector unit
+// can have the operator.
+static leo_status plan_over_temps(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_work dense = *work;
+    struct op_plan *plan = work->call->plan;
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; i < work->op->var_count && status == LEO_OK; i++) {
+        const struct op_tensor *tensor = &work->tensors[i];
+        if (work->is_tensor[i] && !op_tensor_is_dense(tensor) && !repeats_one(tensor)) {
+            status = op_plan_temp(plan, tensor->type, tensor->rank, tensor->dim, &dense.tensors[i]);
+            if (status == LEO_OK) {
+                status = op_plan_copy(plan, &dense.tensors[i], tensor);
+            }
+        }
+    }
+    const bool direct = op_tensor_is_dense(&work->out);
+    if (status == LEO_OK && !direct) {
+        status = op_plan_temp(plan, work->out.type, work->out.rank, work->out.dim, &dense.out);
+    }
+    if (status == LEO_OK) {
+        status = plan_work(&dense);
+    }
+    return status == LEO_OK && !direct ? op_plan_copy(plan, &work->out, &dense.out) : status;
+}
+
+// A copy without conversion has no way over dense copies: it is one.
+static bool gains_by_temps(const struct op_pointwise_work *work, bool floats)
+{
+    bool dense = op_tensor_is_dense(&work->out);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        dense = dense && (!work->is_tensor[i] || op_tensor_is_dense(&work->tensors[i]) ||
+                          repeats_one(&work->tensors[i]));
+    }
+    const bool moves =
+        op_pointwise_is_copy(work) && work->is_tensor[0] && work->tensors[0].type == work->out.type;
+    return !dense && !moves && op_tensor_count(&work->out) >= LEAST_TEMP &&
+           op_pointwise_fits_vector(work, floats);
+}
+
+static leo_status plan_work(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_space space;
+    const char class = op_pointwise_class(work);
+    const bool places = op_pointwise_asks_places(work), floats = class == 'f';
+    bool done = false;
+    leo_status status = LEO_OK;
+    op_pointwise_make_space(work, &space);
+    if (op_tensor_count(&work->out) >= LEAST_TILE) {
+        status = places ? op_pointwise_plan_range(work, &done)
+                        : op_pointwise_plan_moves(work, &space, &done);
+        if (status == LEO_OK && !done && !places) {
+            status = op_pointwise_plan_wide(work, &done);
+        }
+        if (status == LEO_OK && !done) {
+            status = op_pointwise_plan_tiles(work, &space, class, &done);
+        }
+        if (status == LEO_OK && !done && class != 'd' && gains_by_temps(work, floats)) {
+            return plan_over_temps(work);
+        }
+    }
+    return status != LEO_OK || done ? status : plan_scalar_unit(work, &space);
+}
+
+// Integers wrap in the common type of the inputs before the result becomes one of another type,
+// where that would show.
+static bool wraps_before(const struct op_pointwise_work *work)
+{
+    const enum op_type from = work->common, to = work->out.type;
+    return op_row_attr(work->call->row, "wraps") && op_pointwise_class(work) == 'i' && from != to &&
+           from != OP_TYPE_I64 &&
+           (from == OP_TYPE_BOOL || op_type_is_float(to) ||
+            op_type_bytes(to) > op_type_bytes(from));
+}
+
+static leo_status plan_wrapped(const struct op_pointwise_work *work)
+{
+    struct op_pointwise_work wrapped = *work;
+    struct op_plan *plan = work->call->plan;
+    leo_status status =
+        op_plan_temp(plan, work->common, work->out.rank, work->out.dim, &wrapped.out);
+    if (status == LEO_OK) {
+        status = plan_work(&wrapped);
+    }
+    return status == LEO_OK ? op_plan_copy(plan, &work->out, &wrapped.out) : status;
+}
+
+// Of one tensor, by a row of integers: a conversion of floats would lose the sign of a NaN.
+static leo_status plan_bits(const struct op_call *call, const char *row)
+{
+    static const enum op_type integers[] = {
+        [2] = OP_TYPE_I16, [4] = OP_TYPE_I32, [8] = OP_TYPE_I64};
+    struct op_tensor self = *op_call_tensor(call, "self");
+    if (op_type_is_float(self.type)) {
+        self.type = integers[op_type_bytes(self.type)];
+    }
+    const struct op_value args[] = {op_value_tensor(&self),
+                                    op_value_tensor(op_call_tensor(call, "out"))};
+    return op_plan_call(call->plan, row, args, 2);
+}
+
+leo_status op_plan_pointwise(const struct op_call *call)
+{
+    const char *bits = op_row_attr(call->row, "as_bits");
+    if (bits) {
+        return plan_bits(call, bits);
+    }
+    struct op_pointwise_work work = {.call = call, .op = call->row->data};
+    leo_status status = op_pointwise_take_tensors(&work);
+    if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {
+        return op_complex_plan_copy(call, &work.out, &work.tensors[0]);
+    }
+    if (status == LEO_OK && op_row_attr(call->row, "complex") &&
+        op_type_is_complex(call->args[0].tensor->type)) {
+        return op_plan_complex(call);
+    }
+    if (status == LEO_OK) {
+        status = op_pointwise_take_complex(&work);
+    }
+    const uint64_t count = (uint64_t)op_tensor_count(&work.out);
+    if (status != LEO_OK || count == 0) {
+        return status;
+    }
+    op_pointwise_take_numbers(&work);
+    if (is_zero_fill(&work)) {
+        return op_plan_fill(call->plan, work.out.addr, 0, count * op_type_bytes(work.out.type));
+    }
+    return wraps_before(&work) ? plan_wrapped(&work) : plan_work(&work);
+}

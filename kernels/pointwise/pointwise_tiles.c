@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pointwise operators on the vector unit: the expression becomes a list of tile instructions.
+ * Numbers are folded (alpha = 1 costs nothing), values get slots in UB by how long they live, and
+ * the tile is as large as the slots allow.
+ */
+#include "../tile/tile_list.h"
+
+#include "../chip/chip.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+// A number as a whole tile.
+static unsigned tile_of_number(struct op_list *list, unsigned value)
+{
+    return list->value[value].kind == OP_LIST_NUMBER ? op_list_fill(list, list->value[value].number)
+                                                     : value;
+}
+
+/* What is known of a value before there is a list. */
+struct op_folded {
+    bool known, used;
+    float number; /* if it is known */
+};
+
+static unsigned operands_of(const struct op_expr_insn *insn)
+{
+    switch (insn->code) {
+    case OP_EXPR_CONST:
+    case OP_EXPR_DIGITS:
+        return 0;
+    case OP_EXPR_ABS:
+    case OP_EXPR_EXP:
+    case OP_EXPR_LN:
+    case OP_EXPR_SQRT:
+    case OP_EXPR_TO_WORD:
+    case OP_EXPR_TO_FLOAT:
+    case OP_EXPR_NOT:
+        return 1;
+    case OP_EXPR_SELECT:
+    case OP_EXPR_FMA:
+        return 3;
+    case OP_EXPR_FALLBACK:
+        return 4;
+    default:
+        return 2;
+    }
+}
+
+static float fold_number(unsigned code, float a, float b)
+{
+    switch (code) {
+    case OP_EXPR_ADD:
+        return a + b;
+    case OP_EXPR_SUB:
+        return a - b;
+    case OP_EXPR_MUL:
+        return a * b;
+    case OP_EXPR_DIV:
+        return a / b;
+    case OP_EXPR_MAX:
+        return a > b ? a : b;
+    case OP_EXPR_MIN:
+        return a < b ? a : b;
+    case OP_EXPR_EQ:
+        return a == b;
+    case OP_EXPR_NE:
+        return a != b;
+    case OP_EXPR_LT:
+        return a < b;
+    case OP_EXPR_LE:
+        return a <= b;
+    case OP_EXPR_GT:
+        return a > b;
+    case OP_EXPR_GE:
+        return a >= b;
+    case OP_EXPR_ABS:
+        return fabsf(a);
+    case OP_EXPR_EXP:
+        return expf(a);
+    case OP_EXPR_LN:
+        return logf(a);
+    case OP_EXPR_SQRT:
+        return sqrtf(a);
+    default: // OP_EXPR_SIGNED
+        return copysignf(a, b);
+    }
+}
+
+static bool folds(unsigned code)
+{
+    return (code >= OP_EXPR_ADD && code <= OP_EXPR_GE) || code == OP_EXPR_SIGNED;
+}
+
+// Whether a number decides which operand this is.
+static bool chooses(const struct op_expr_insn *insn, const struct op_folded *folded)
+{
+    const struct op_folded *a = &folded[insn->a];
+    return (insn->code == OP_EXPR_SELECT && a->known) ||
+           (insn->code == OP_EXPR_FALLBACK && a->known && a->number != 0);
+}
+
+static float digits_of(enum op_type type)
+{
+    return type == OP_TYPE_F16 ? 11 : type == OP_TYPE_BF16 ? 8 : 24;
+}
+
+// The most that any tensor has: formulas for few digits count on their operands' range, too.
+static float most_digits(const struct op_pointwise_work *work)
+{
+    float most = digits_of(work->out.type);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        most = work->is_tensor[i] ? fmaxf(most, digits_of(work->tensors[i].type)) : most;
+    }
+    return most;
+}
+
+// Numbers of numbers: the parameters of a call often decide between formulas.
+static void fold(const struct op_pointwise_work *work, const struct op_expr *expression,
+                 struct op_folded *folded)
+{
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        folded[i] =
+            (struct op_folded){.known = !work->is_tensor[i] && !op_pointwise_is_place(work, i),
+                               .number = (float)work->real[i]};
+    }
+    for (unsigned i = 0; i < expression->count; i++) {
+        const struct op_expr_insn *insn = &expression->insns[i];
+        struct op_folded *d = &folded[work->op->var_count + i];
+        const struct op_folded *a = &folded[insn->a], *b = &folded[insn->b];
+        *d = (struct op_folded){.known = false};
+        if (insn->code == OP_EXPR_CONST) {
+            *d = (struct op_folded){.known = true, .number = expression->numbers[insn->a]};
+        } else if (insn->code == OP_EXPR_DIGITS) {
+            *d = (struct op_folded){.known = true, .number = most_digits(work)};
+        } else if (chooses(insn, folded)) {
+            *d = a->number != 0 ? *b : folded[insn->c];
+        } else if (folds(insn->code) && a->known && (operands_of(insn) == 1 || b->known)) {
+            d->known = true;
+            d->number = fold_number(insn->code, a->number, b->number);
+        }
+    }
+}
+
+static void find_used(const struct op_pointwise_work *work, const struct op_expr *expression,
+                      struct op_folded *folded)
+{
+    folded[work->op->var_count + expression->count - 1].used = true;
+    for (unsigned i = expression->count; i-- > 0;) {
+        const struct op_expr_insn *insn = &expression->insns[i];
+        const struct op_folded *d = &folded[work->op->var_count + i];
+        const unsigned operand[] = {insn->a, insn->b, insn->c, insn->d};
+        if (!d->used || d->known) {
+            continue;
+        }
+        if (chooses(insn, folded)) {
+            folded[folded[insn->a].number != 0 ? insn->b : insn->c].used = true;
+            continue;
+        }
+        for (unsigned k = 0; k < operands_of(insn); k++) {
+            folded[operand[k]].used = true;
+        }
+    }
+}
+
+static bool is_compare(unsigned code)
+{
+    return code >= OP_EXPR_EQ && code <= OP_EXPR_GE;
+}
+
+// The comparison with its sides exchanged.
+static unsigned exchanged(unsigned code)
+{
+    switch (code) {
+    case OP_EXPR_LT:
+        return OP_EXPR_GT;
+    case OP_EXPR_LE:
+        return OP_EXPR_GE;
+    case OP_EXPR_GT:
+        return OP_EXPR_LT;
+    case OP_EXPR_GE:
+        return OP_EXPR_LE;
+    default:
+        return code;
+    }
+}
+
+// d = a `code` number.
+static void add_with_number(struct op_list *list, unsigned code, unsigned d, unsigned a,
+                            float number)
+{
+    if ((code == OP_EXPR_MUL || code == OP_EXPR_DIV) && number == 1) {
+        list->value[d].same = (int)a;
+        return;
+    }
+    switch (code) {
+    case OP_EXPR_ADD:
+        op_list_add(list, OP_TILE_ADDS, d, a, op_list_number(list, number), 0);
+        return;
+    case OP_EXPR_SUB:
+        op_list_add(list, OP_TILE_ADDS, d, a, op_list_number(list, -number), 0);
+        return;
+    case OP_EXPR_MUL:
+        op_list_add(list, OP_TILE_MULS, d, a, op_list_number(list, number), 0);
+        return;
+    case OP_EXPR_MAX:
+        op_list_add(list, OP_TILE_MAXS, d, a, op_list_number(list, number), 0);
+        return;
+    case OP_EXPR_MIN:
+        op_list_add(list, OP_TILE_MINS, d, a, op_list_number(list, number), 0);
+        return;
+    default:
+        op_list_add(list, OP_TILE_EQS + (code - OP_EXPR_EQ), d, a, op_list_number(list, number), 0);
+        return;
+    }
+}
+
+static void add_two(struct op_list *list, unsigned code, unsigned d, unsigned a, unsigned b)
+{
+    const bool a_number = list->value[a].kind == OP_LIST_NUMBER,
+               b_number = list->value[b].kind == OP_LIST_NUMBER;
+    const bool swaps =
+        code == OP_EXPR_ADD || code == OP_EXPR_MUL || code == OP_EXPR_MAX || code == OP_EXPR_MIN;
+    if (b_number && (code != OP_EXPR_DIV || list->value[b].number == 1)) {
+        add_with_number(list, code, d, a, list->value[b].number);
+        return;
+    }
+    if (a_number && (swaps || is_compare(code))) {
+        add_with_number(list, exchanged(code), d, b, list->value[a].number);
+        return;
+    }
+    if (a_number && code == OP_EXPR_DIV && list->value[a].number == 1) {
+        op_list_add(list, OP_TILE_RECIPROCAL, d, b, 0, 0); // as exact as the division
+        return;
+    }
+    a = tile_of_number(list, a);
+    b = tile_of_number(list, b);
+    op_list_add(list,
+                is_compare(code) ? OP_TILE_EQ + (code - OP_EXPR_EQ)
+                                 : OP_TILE_ADD + (code - OP_EXPR_ADD),
+                d, a, b, 0);
+}
+
+// d = a, which is not negative, with the sign of b.
+static void add_signed(struct op_list *list, unsigned d, unsigned a, unsigned b)
+{
+    const unsigned sign = op_list_value(list, OP_LIST_TILE);
+    op_list_add(list, OP_TILE_WORD_AND, sign, b, op_list_fill(list, -0.0f), 0);
+    op_list_add(list, OP_TILE_WORD_OR, d, tile_of_number(list, a), sign, 0);
+}
+
+// d = first factor * second factor + third operand; one factor has to be a tile.
+static void add_fma(struct op_list *list, unsigned d, const unsigned *of)
+{
+    unsigned a = tile_of_number(list, of[0]);
+    if (list->value[of[0]].kind == OP_LIST_NUMBER && list->value[of[1]].kind == OP_LIST_NUMBER) {
+        const unsigned tile = op_list_value(list, OP_LIST_TILE);
+        op_list_move(list, tile, a);
+        a = tile;
+    }
+    op_list_add(list, OP_TILE_FMA, d, a, tile_of_number(list, of[1]), tile_of_number(list, of[2]));
+}
+
+static void add_float(struct op_list *list, const struct op_expr_insn *insn, unsigned d,
+                      const unsigned *of)
+{
+    const unsigned a = tile_of_number(list, of[0]), b = tile_of_number(list, of[1]);
+    switch (insn->code) {
+    case OP_EXPR_SIGNED:
+        add_signed(list, d, a, b);
+        return;
+    case OP_EXPR_BITS_AND:
+        op_list_add(list, OP_TILE_WORD_AND, d, a, b, 0);
+        return;
+    case OP_EXPR_BITS_OR:
+        op_list_add(list, OP_TILE_WORD_OR, d, a, b, 0);
+        return;
+    case OP_EXPR_FMA:
+        add_fma(list, d, of);
+        return;
+    case OP_EXPR_FALLBACK:
+        op_list_fallback(list, (enum op_fallback)insn->e, d, a, b, tile_of_number(list, of[2]),
+                         tile_of_number(list, of[3]));
+        return;
+    default: // of bits and numbers
+        op_list_add(list, OP_TILE_TO_WORD + (insn->code - OP_EXPR_TO_WORD), d, a, 0, 0);
+        return;
+    }
+}
+
+static void add_expression(struct op_list *list, const struct op_expr_insn *insn,
+                           const struct op_folded *folded)
+{
+    const struct op_folded *own = &folded[list->ofs];
+    list->failed =
+        list->failed || (insn->code > OP_EXPR_SELECT && insn->code < OP_EXPR_SIGNED); // bits
+    if (!own->used) {
+        list->of[list->ofs++] = 0;
+        return;
+    }
+    const unsigned d = op_list_value(list, is_compare(insn->code) ? OP_LIST_MASK : OP_LIST_TILE);
+    list->of[list->ofs++] = (uint8_t)d;
+    if (own->known) {
+        list->value[d].kind = OP_LIST_NUMBER;
+        list->value[d].number = own->number;
+        return;
+    }
+    const unsigned operand[] = {insn->a, insn->b, insn->c, insn->d};
+    unsigned of[4] = {0};
+    for (unsigned i = 0; i < operands_of(insn); i++) {
+        of[i] = op_list_real(list, list->of[operand[i]]);
+    }
+    if (chooses(insn, folded)) {
+        list->value[d].same = (int)(folded[insn->a].number != 0 ? of[1] : of[2]);
+        return;
+    }
+    switch (insn->code) {
+    case OP_EXPR_ABS:
+    case OP_EXPR_EXP:
+    case OP_EXPR_LN:
+    case OP_EXPR_SQRT:
+        op_list_add(list, OP_TILE_ABS + (insn->code - OP_EXPR_ABS), d, of[0], 0, 0);
+        return;
+    case OP_EXPR_SELECT:
+        op_list_add(list, OP_TILE_SELECT, d, of[0], tile_of_number(list, of[1]),
+                    tile_of_number(list, of[2]));
+        return;
+    default:
+        if (insn->code >= OP_EXPR_SIGNED) {
+            add_float(list, insn, d, of);
+        } else {
+            add_two(list, insn->code, d, of[0], of[1]);
+        }
+        return;
+    }
+}
+
+static void add_expressions(struct op_list *list, const struct op_expr *expression)
+{
+    const struct op_pointwise_work *work = list->work;
+    struct op_folded folded[OP_LIST_EXPRS];
+    if (work->op->var_count + expression->count > OP_LIST_EXPRS) {
+        list->failed = true;
+        return;
+    }
+    fold(work, expression, folded);
+    find_used(work, expression, folded);
+    for (unsigned i = 0; i < expression->count && !list->failed; i++) {
+        add_expression(list, &expression->insns[i], folded);
+    }
+}
+
+static bool is_narrow(enum op_type type)
+{
+    return op_type_bytes(type) == 1;
+}
+
+// Where the element is: a sum of a ramp, exact in f32 up to 2^24.
+static void add_place(struct op_list *list, unsigned var, unsigned value)
+{
+    struct op_tile_args *args = list->args;
+    const struct op_tensor *out = &list->work->out;
+    const unsigned at = args->ins++;
+    if (at >= OP_TILE_INS || op_tensor_count(out) > 1 << 24) {
+        list->failed = true;
+        return;
+    }
+    if (args->ramp_slot == OP_TILE_SLOTS) {
+        args->ramp_slot = op_list_slot(list, 4, false);
+    }
+    args->in_kind[at] = (uint8_t)(OP_TILE_PLACE + (list->work->op->var[var] - OP_VAR_INDEX));
+    args->in_type[at] = OP_TYPE_F32;
+    args->in_bytes[at] = 4;
+    args->in_slot[at] = op_list_slot(list, 4, false);
+    list->value[value].slot = args->in_slot[at];
+}
+
+// Bytes of all tensors.
+static uint64_t moved_bytes(const struct op_pointwise_work *work)
+{
+    uint64_t bytes = op_tensor_extent(&work->out);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        bytes += work->is_tensor[i] ? op_tensor_extent(&work->tensors[i]) : 0;
+    }
+    return bytes;
+}
+
+// Inputs: a slot to load into and, for types that are not f32, the value as f32.
+static void add_inputs(struct op_list *list, const struct op_pointwise_space *space)
+{
+    struct op_tile_args *args = list->args;
+    const struct op_pointwise_work *work = list->work;
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const unsigned value = op_list_value(
+            list,
+            work->is_tensor[i] || op_pointwise_is_place(work, i) ? OP_LIST_TILE : OP_LIST_NUMBER);
+        list->of[list->ofs++] = (uint8_t)value;
+        list->value[value].number = (float)work->real[i];
+        if (op_pointwise_is_place(work, i)) {
+            add_place(list, i, value);
+            continue;
+        }
+        if (!work->is_tensor[i]) {
+            continue;
+        }
+        const struct op_tensor *tensor = &work->tensors[i];
+        const unsigned at = args->ins++;
+        const uint8_t kind = list->kind[i];
+        const bool filled = kind == OP_TILE_ROW_NUMBER || kind == OP_TILE_COLUMN;
+        if (at >= OP_TILE_INS) {
+            list->failed = true;
+            return;
+        }
+        args->in[at] =
+            op_tensor_is_dense(tensor)
+                ? op_chip_read_once(op_plan_caps(work->call->plan), tensor->addr, moved_bytes(work))
+                : tensor->addr;
+        args->in_type[at] = (uint8_t)tensor->type;
+        args->in_bytes[at] = (uint8_t)op_type_bytes(tensor->type);
+        args->in_kind[at] = kind;
+        args->in_slot[at] = filled ? op_list_slot(list, 4, false)
+                                   : op_list_slot(list, args->in_bytes[at], kind == OP_TILE_DENSE);
+        list->value[value].slot = args->in_slot[at];
+        for (unsigned d = 0; d + 1 < space->rank; d++) {
+            args->in_stride[at][d] = space->stride[1 + i][d] * args->in_bytes[at];
+        }
+    }
+}
+
+static void widen_inputs(struct op_list *list)
+{
+    const struct op_pointwise_work *work = list->work;
+    for (unsigned i = 0, at = 0; i < work->op->var_count && !list->failed; i++) {
+        at += op_pointwise_is_place(work, i);
+        if (!work->is_tensor[i]) {
+            continue;
+        }
+        const enum op_type type = work->tensors[i].type;
+        const uint8_t kind = list->args->in_kind[at++];
+        if (type != OP_TYPE_F32 && kind != OP_TILE_ROW_NUMBER && kind != OP_TILE_COLUMN) {
+            const unsigned wide = op_list_value(list, OP_LIST_TILE);
+            op_list_add(list, OP_TILE_WIDEN, wide, i, (unsigned)type,
+                        is_narrow(type) ? op_list_halfway(list) : 0);
+            list->value[i].same = (int)wide;
+        }
+    }
+}
+
+// The result in the type of the output.
+static void add_output(struct op_list *list, unsigned result)
+{
+    const enum op_type type = list->work->out.type;
+    struct op_tile_args *args = list->args;
+    args->out_bytes = (uint8_t)op_type_bytes(type);
+    if (list->value[result].kind == OP_LIST_MASK) {
+        list->failed = true; // the generator makes numbers of masks
+        return;
+    }
+    result = tile_of_number(list, result);
+    if (type == OP_TYPE_BOOL) {
+        const unsigned mask = op_list_value(list, OP_LIST_MASK),
+                       bit = op_list_value(list, OP_LIST_TILE);
+        const unsigned one = op_list_value(list, OP_LIST_NUMBER),
+                       zero = op_list_value(list, OP_LIST_NUMBER);
+        list->value[one].number = 1;
+        op_list_add(list, OP_TILE_NES, mask, result, op_list_number(list, 0), 0);
+        op_list_add(list, OP_TILE_SELECT, bit, mask, tile_of_number(list, one),
+                    tile_of_number(list, zero));
+        result = bit;
+    }
+    args->out_slot = op_list_slot(list, args->out_bytes, true);
+    const unsigned out = op_list_value(list, OP_LIST_TILE);
+    list->value[out].slot = args->out_slot;
+    if (type != OP_TYPE_F32) {
+        args->infinite = op_pointwise_keeps_infinities(list->work);
+        op_list_add(list, OP_TILE_NARROW, out, result, (unsigned)type,
+                    is_narrow(type) ? op_list_halfway(list) : 0);
+    } else if (list->insns > 0 && list->insn[list->insns - 1].d == result &&
+               list->value[result].slot == OP_LIST_NO_SLOT) {
+        list->insn[list->insns - 1].d = (uint8_t)out;
+    } else {
+        op_list_move(list, out, result);
+    }
+}
+
+static bool can_store(enum op_type type, unsigned chip)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_I32 ||
+           type == OP_TYPE_BOOL || (type == OP_TYPE_BF16 && chip == OP_ON_910B);
+}
+
+static bool can_load(enum op_type type, unsigned chip)
+{
+    return can_store(type, chip) || type == OP_TYPE_I8 || type == OP_TYPE_U8;
+}
+
+static bool is_integer(enum op_type type, unsigned chip)
+{
+    return type == OP_TYPE_I8 || type == OP_TYPE_U8 || type == OP_TYPE_I32 ||
+           type == OP_TYPE_BOOL || (type == OP_TYPE_I16 && chip == OP_ON_910B);
+}
+
+bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats)
+{
+    const unsigned chip = op_plan_chip(work->call->plan);
+    const enum op_type out = work->out.type;
+    bool good = work->op->tile && (can_store(out, chip) || (!floats && is_integer(out, chip)));
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const enum op_type type = work->tensors[i].type;
+        good = good &&
+               (!work->is_tensor[i] || (floats ? can_load(type, chip) : is_integer(type, chip)));
+    }
+    return good;
+}
+
+enum {
+    SHORTEST_ROW = 64, /**< shorter rows are left to the scalar unit unless there is one only */
+};
+
+// Whether every tensor lies in rows without gaps (or repeats one element), and types fit.
+static bool fits(const struct op_pointwise_work *work, const struct op_pointwise_space *space,
+                 bool floats, bool moves_bits)
+{
+    const unsigned last = space->rank - 1;
+    bool good = space->stride[0][last] == 1 || space->dim[last] == 1;
+    good = good && (space->rank == 1 || space->dim[last] >= SHORTEST_ROW) &&
+           space->rank - 1 <= OP_TILE_OUTER;
+    good = good && (moves_bits || op_pointwise_fits_vector(work, floats));
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->is_tensor[i]) {
+            const int64_t stride = space->stride[1 + i][last];
+            good = good && (stride == 1 || stride == 0 || space->dim[last] == 1);
+            good = good && (!moves_bits || stride == 1);
+        }
+    }
+    return good;
+}
+
+// Rows side by side in one tile: the output and most inputs without gaps, others the same row or
+// one number a row. Rows of a tile must begin at blocks of 32 bytes.
+static bool find_rows(struct op_list *list, const struct op_pointwise_space *space)
+{
+    const struct op_pointwise_work *work = list->work;
+    const int64_t row = space->dim[space->rank - 1];
+    if (space->rank != 2 || row > OP_TILE_MOST / 4 || row % 8 != 0 || space->stride[0][0] != row ||
+        space->stride[0][1] != 1) {
+        return false;
+    }
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        const int64_t *stride = space->stride[1 + i];
+        if (!work->is_tensor[i]) {
+            continue;
+        }
+        if (stride[0] == row && stride[1] == 1) {
+            list->kind[i] = OP_TILE_DENSE;
+        } else if (stride[0] == 0 && stride[1] == 1 &&
+                   row * op_type_bytes(work->tensors[i].type) % 32 == 0) {
+            list->kind[i] = OP_TILE_ROW;
+        } else if (stride[1] == 0) {
+            list->kind[i] = stride[0] == 0 ? OP_TILE_ROW_NUMBER : OP_TILE_COLUMN;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_kinds(struct op_list *list, const struct op_pointwise_space *space)
+{
+    for (unsigned i = 0; i < list->work->op->var_count; i++) {
+        const bool one = list->work->is_tensor[i] && space->stride[1 + i][space->rank - 1] == 0;
+        list->kind[i] = one ? OP_TILE_ROW_NUMBER : OP_TILE_DENSE;
+    }
+}
+
+// Whole rows a tile; false if none fits.
+static bool cut_into_rows(struct op_tile_args *args, const struct op_pointwise_space *space)
+{
+    const uint32_t row = (uint32_t)space->dim[1];
+    const uint32_t whole = args->tile / row * row;
+    args->row = (uint16_t)row;
+    args->tile = (uint16_t)whole;
+    return whole > 0;
+}
+
+// False: more pieces than the arguments can count.
+static bool share_pieces(struct op_tile_args *args, const struct op_pointwise_work *work,
+                         const struct op_pointwise_space *space, uint32_t *blocks)
+{
+    const uint64_t count = (uint64_t)op_tensor_count(&work->out);
+    const uint32_t cores = op_plan_vector_cores(work->call->plan);
+    args->columns = args->row ? count : (uint64_t)space->dim[space->rank - 1];
+    // Smaller pieces rather than idle cores.
+    const struct op_share piece = op_share_make(count, args->row ? args->row : 128,
+                                                OP_TILE_LEAST_BYTES / args->out_bytes, cores);
+    args->tile = piece.per_block < args->tile ? (uint16_t)piece.per_block : args->tile;
+    const uint64_t a_row = (args->columns + args->tile - 1) / args->tile;
+    const uint64_t pieces = count / args->columns * a_row;
+    const struct op_share share = op_share_make(pieces, 1, 1, cores);
+    args->pieces_a_row = (uint32_t)a_row;
+    args->pieces = (uint32_t)pieces;
+    args->per_block = (uint32_t)share.per_block;
+    *blocks = share.blocks;
+    return pieces <= UINT32_MAX;
+}
+
+leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
+                                   const struct op_pointwise_space *space, char class, bool *done)
+{
+    const bool floats = class == 'f';
+    struct op_tile_args args;
+    struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
+    const struct op_expr *expression = work->op->tile;
+    const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
+                            work->tensors[0].type == work->out.type &&
+                            work->out.type != OP_TYPE_BOOL;
+    const bool rows = !op_pointwise_asks_places(work) && !moves_bits && class != 'd' &&
+                      expression && op_pointwise_fits_vector(work, floats) &&
+                      find_rows(&list, space);
+    *done = false;
+    if (!expression || (class == 'd' && !moves_bits) ||
+        (!rows && !fits(work, space, floats, moves_bits))) {
+        return LEO_OK;
+    }
+    memset(&args, 0, sizeof(args));
+    args.ramp_slot = OP_TILE_SLOTS;
+    if (!rows) {
+        find_kinds(&list, space);
+    }
+    add_inputs(&list, space);
+    if (moves_bits) {
+        args.out_bytes = args.in_bytes[0];
+        args.out_slot = op_list_slot(&list, args.out_bytes, true);
+        const unsigned out = op_list_value(&list, OP_LIST_TILE);
+        list.value[out].slot = args.out_slot;
+        op_list_add(&list, OP_TILE_MOVE, out, 0, args.out_bytes, 0);
+    } else if (!floats) {
+        args.words = 1;
+        op_list_integers(&list, expression);
+    } else {
+        widen_inputs(&list);
+        add_expressions(&list, expression);
+        if (!list.failed) {
+            add_output(&list, op_list_real(&list, list.of[list.ofs - 1]));
+        }
+    }
+    if (!list.failed) {
+        op_list_give_slots(&list, op_plan_caps(work->call->plan)->ub_bytes);
+    }
+    if (list.failed) {
+        return LEO_OK;
+    }
+    op_list_lay_out(&list, op_plan_caps(work->call->plan)->ub_bytes);
+    args.most = args.tile;
+    if (rows && !cut_into_rows(&args, space)) {
+        return LEO_OK;
+    }
+    args.insns = (uint8_t)list.insns;
+    args.slots = (uint8_t)list.slots;
+    memcpy(args.insn, list.insn, sizeof(args.insn));
+    args.out = work->out.addr;
+    args.outer = (uint8_t)(rows ? 0 : space->rank - 1);
+    for (unsigned d = 0; d < args.outer; d++) {
+        args.dim[d] = space->dim[d];
+        args.out_stride[d] = space->stride[0][d] * args.out_bytes;
+    }
+    uint32_t blocks;
+    if (!share_pieces(&args, work, space, &blocks)) {
+        return LEO_OK;
+    }
+    *done = true;
+    return op_plan_launch(
+        work->call->plan, list.fallbacks ? "tile_fallback" : "tile", "tile_run", blocks, &args,
+        offsetof(struct op_tile_args, insn) + list.insns * sizeof(*args.insn), 1 + OP_TILE_INS);
+}

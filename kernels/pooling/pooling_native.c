@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Max pooling with its mask on f16 maps in NC1HWC0. The mask is that of maps in rows
+ * (pooling_max.c), so that the gradient may have another format than the forward call had. */
+#include "../frame/layout.h"
+#include "../frame/whole.h"
+#include "pooling.h"
+
+#include "pooling_native_args.h"
+
+#include <string.h>
+
+enum {
+    BLOCK_BYTES = 32,
+    LANES = 16,
+    REPEAT_BYTES = 256,
+    REPEATS_MOST = 255, /* of an instruction over all windows of a piece */
+    STEP_MOST = 31,     /* repeats step by 8 windows, in a field of 8 bits */
+    EXACT_MOST = 2048,  /* numbers of elements in f16 */
+};
+
+/* Elements of a dimension from the first of a window to its last. */
+static int64_t reach_of(const struct op_pooling_dim *d)
+{
+    return (d->kernel - 1) * d->dilation + 1;
+}
+
+/* As many rows a piece as half of UB holds; false if not one. */
+static bool fit_rows(const struct op_pool *pool, struct op_pooling_native_args *args)
+{
+    const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
+    const uint32_t ub = op_plan_caps(pool->call->plan)->ub_bytes;
+    // What the windows of whole repeats reach beyond the last row.
+    const int64_t reads = (args->out_pitch - 1) * w->stride + reach_of(w),
+                  slack = op_most(reads - args->pitch, 0);
+    int64_t most = REPEATS_MOST * 8 / args->out_pitch;
+    most = most < args->out_height ? most : args->out_height;
+    for (; most > 0; most--) {
+        const int64_t lines = (most - 1) * h->stride + reach_of(h),
+                      windows = most * args->out_pitch;
+        args->in_bytes =
+            (uint32_t)op_round_up((lines * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
+        // Largest, numbers in f16 and f32, a repeat of a constant, bits.
+        args->slot_bytes = (uint32_t)op_round_up(
+            args->in_bytes + windows * 4 * BLOCK_BYTES + REPEAT_BYTES + windows * 2, REPEAT_BYTES);
+        args->rows = (uint32_t)most;
+        if ((uint64_t)args->slot_bytes * 2 <= ub) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool make_args(const struct op_pool *pool, struct op_pooling_native_args *args)
+{
+    const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
+    const int64_t *large = pool->large.dim, *small = pool->small.dim;
+    memset(args, 0, sizeof(*args));
+    if (w->stride > STEP_MOST || h->kernel * w->kernel > EXACT_MOST ||
+        small[4] > REPEATS_MOST * 8 - LANES || large[3] > INT16_MAX || large[4] > INT16_MAX) {
+        return false;
+    }
+    args->groups = (uint32_t)((small[1] + LANES - 1) / LANES);
+    args->index_groups = (uint32_t)((small[1] + LANES / 2 - 1) / (LANES / 2));
+    args->width = (uint32_t)large[4];
+    args->height = (uint32_t)large[3];
+    args->out_width = (uint32_t)small[4];
+    args->out_height = (uint32_t)small[3];
+    args->kernel_w = (uint32_t)w->kernel;
+    args->kernel_h = (uint32_t)h->kernel;
+    args->stride_w = (uint32_t)w->stride;
+    args->stride_h = (uint32_t)h->stride;
+    args->dilation_w = (uint32_t)w->dilation;
+    args->dilation_h = (uint32_t)h->dilation;
+    args->pad_w = (uint32_t)w->pad;
+    args->pad_h = (uint32_t)h->pad;
+    args->pitch = (uint32_t)op_most(large[4] + w->pad, (small[4] - 1) * w->stride + reach_of(w));
+    args->out_pitch = (uint32_t)op_round_up(small[4], 16); // whole blocks of bits
+    if (!fit_rows(pool, args)) {
+        return false;
+    }
+    // Smaller pieces rather than idle cores.
+    const int64_t planes = small[0] * args->groups, cores = op_plan_vector_cores(pool->call->plan),
+                  wanted = (planes * args->out_height + cores - 1) / cores;
+    args->rows = wanted < args->rows ? (uint32_t)op_most(wanted, 1) : args->rows;
+    args->pieces = (uint64_t)(planes * ((args->out_height + args->rows - 1) / args->rows));
+    return true;
+}
+
+static bool is_native_map(const struct op_tensor *tensor)
+{
+    return tensor->format == OP_FORMAT_NC1HWC0 && tensor->rank == 4 && tensor->type == OP_TYPE_F16;
+}
+
+leo_status op_pooling_plan_native(const struct op_pool *pool, const struct op_tensor *in,
+                                  const struct op_tensor *out, bool *taken)
+{
+    struct op_pooling_native_args args;
+    *taken = !pool->backward && is_native_map(in) && is_native_map(out) &&
+             op_pooling_has_lanes(pool) && make_args(pool, &args);
+    if (!*taken) {
+        return LEO_OK;
+    }
+    args.in = in->addr;
+    args.out = out->addr;
+    args.index = pool->index->addr;
+    const struct op_share share =
+        op_share_make(args.pieces, 1, 1, op_plan_vector_cores(pool->call->plan));
+    args.per_block = share.per_block;
+    return op_plan_launch(pool->call->plan, "pooling_native", "pool_max_native", share.blocks,
+                          &args, sizeof(args), 3);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random numbers and dropout. A row says which ("random"). */
+#include "../frame/family.h"
+
+#include "random_args.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAST_LANES = 1024,     /**< elements; fewer are not worth the ten rounds in lanes */
+    LANE_GRANULE = 512,     /**< elements that are put in order at a time (random_lanes.c) */
+    MOST_COUNTERS = 1 << 30 /**< lanes count in 32 bits */
+};
+
+static bool is_lane_float(enum op_type type, const struct op_call *call)
+{
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+           (type == OP_TYPE_BF16 && op_plan_chip(call->plan) == OP_ON_910B);
+}
+
+// Whether the vector unit makes these numbers. They are the same but for normal ones, which must
+// not depend on how many there are.
+static bool fits_lanes(const struct op_call *call, const struct op_random_args *args,
+                       enum op_type type)
+{
+    const bool enough = args->count >= LEAST_LANES || args->mode == OP_RANDOM_NORMAL;
+    if (!enough || args->count / 4 >= MOST_COUNTERS) {
+        return false;
+    }
+    switch ((enum op_random_mode)args->mode) {
+    case OP_RANDOM_UNIFORM:
+    case OP_RANDOM_NORMAL:
+        return is_lane_float(type, call);
+    case OP_RANDOM_BERNOULLI:
+        return (is_lane_float(type, call) || type == OP_TYPE_BOOL || type == OP_TYPE_U8) &&
+               (!args->prob || is_lane_float((enum op_type)args->prob_type, call));
+    case OP_RANDOM_KEEP_BITS:
+        return true;
+    case OP_RANDOM_APPLY_BITS:
+        return is_lane_float(type, call) && is_lane_float((enum op_type)args->in_type, call);
+    case OP_RANDOM_INTEGER:
+        break;
+    }
+    return false;
+}
+
+// Numbers are compared with multiples of 2^-24: the least one that is not below p.
+static double threshold_of(double p)
+{
+    return ldexp(ceil(ldexp(p, 24)), -24);
+}
+
+static leo_status launch(const struct op_call *call, const char *kernel, enum op_type type,
+                         struct op_random_args *args, uint32_t cores)
+{
+    struct op_random_args elements = *args;
+    elements.count *= args->mode == OP_RANDOM_KEEP_BITS ? 8 : 1;
+    if (fits_lanes(call, &elements, type)) {
+        const struct op_share share =
+            op_share_make(elements.count, LANE_GRANULE, LANE_GRANULE, cores);
+        elements.per_block = share.per_block;
+        return op_plan_launch(call->plan, "random_lanes",
+                              args->mode == OP_RANDOM_APPLY_BITS ? "random_apply_lanes"
+                                                                 : "random_lanes",
+                              share.blocks, &elements, sizeof(elements), 3);
+    }
+    const struct op_share share = op_share_make(args->count, 4, 64, cores);
+    args->per_block = share.per_block;
+    return op_plan_launch(call->plan, "random", kernel, share.blocks, args, sizeof(*args), 3);
+}
+
+// Runs a kernel over dense memory in place of `out`.
+static leo_status fill(const struct op_call *call, const char *kernel, const struct op_tensor *out,
+                       struct op_random_args *args, uint32_t cores)
+{
+    struct op_tensor made = *out;
+    leo_status status = LEO_OK;
+    if (op_tensor_count(out) == 0) {
+        return LEO_OK;
+    }
+    if (!op_tensor_is_dense(out)) {
+        status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &made);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args->out = made.addr;
+    args->out_type = (uint8_t)out->type;
+    args->count = (uint64_t)op_tensor_count(out);
+    status = launch(call, kernel, out->type, args, cores);
+    return status == LEO_OK && made.addr != out->addr ? op_plan_copy(call->plan, out, &made)
+                                                      : status;
+}
+
+static struct op_random_args with_seed(const struct op_call *call, enum op_random_mode mode)
+{
+    return (struct op_random_args){
+        .mode = (uint8_t)mode,
+        .seed = (uint64_t)op_call_int(call, "seed"),
+        .offset = (uint64_t)op_call_int(call, "offset"),
+        .range = 1,
+    };
+}
+
+static leo_status check_probability(const struct op_call *call, const char *name, double p)
+{
+    return p >= 0 && p <= 1 ? LEO_OK
+                            : op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                           "%s is %g: it must be between 0 and 1", name, p);
+}
+
+static leo_status plan_uniform(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_UNIFORM);
+    args.a = op_call_real(call, "from");
+    args.b = op_call_real(call, "to");
+    return fill(call, "random_elements", op_call_tensor(call, "selfRef"), &args,
+                op_plan_vector_cores(call->plan));
+}
+
+static leo_status plan_normal(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_NORMAL);
+    const char *out = op_call_has(call, "out") ? "out" : "selfRef";
+    args.a = op_call_real(call, "mean");
+    args.b = op_call_real(call, "std");
+    if (!(args.b >= 0)) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "std is %g: it must not be negative",
+                            args.b);
+    }
+    return fill(call, "random_elements", op_call_tensor(call, out), &args,
+                op_plan_vector_cores(call->plan));
+}
+
+static leo_status plan_integer(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_INTEGER);
+    const int64_t from = op_call_int(call, "from"), to = op_call_int(call, "to");
+    if (from >= to) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "from is %" PRId64 ", to is %" PRId64 ": there is no number between",
+                            from, to);
+    }
+    args.low = from;
+    args.range = (uint64_t)to - (uint64_t)from;
+    return fill(call, "random_elements", op_call_tensor(call, "selfRef"), &args,
+                op_plan_vector_cores(call->plan));
+}
+
+static leo_status plan_bernoulli(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_BERNOULLI);
+    const struct op_tensor *self = op_call_tensor(call, "selfRef");
+    leo_status status = LEO_OK;
+    if (op_call_value(call, "prob")->kind == OP_KIND_SCALAR) {
+        args.a = op_call_scalar(call, "prob")->real;
+        status = check_probability(call, "prob", args.a);
+        args.a = threshold_of(args.a);
+    } else {
+        struct op_tensor seen, dense;
+        const struct op_tensor *prob = op_call_tensor(call, "prob");
+        if (!op_tensor_broadcast(prob, self->rank, self->dim, &seen)) {
+            return op_call_fail(call, LEO_ERR_SHAPE, "prob of shape %s does not broadcast to %s",
+                                op_tensor_shape_text(prob).text, op_tensor_shape_text(self).text);
+        }
+        status = op_plan_dense(call->plan, &seen, seen.type, &dense);
+        args.prob = dense.addr;
+        args.prob_type = (uint8_t)dense.type;
+    }
+    return status == LEO_OK
+               ? fill(call, "random_elements", self, &args, op_plan_vector_cores(call->plan))
+               : status;
+}
+
+static leo_status plan_permutation(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_INTEGER);
+    const int64_t n = op_call_int(call, "n");
+    leo_status status = op_call_check_shape(call, "out", 1, &n);
+    return status == LEO_OK
+               ? fill(call, "random_permutation", op_call_tensor(call, "out"), &args, 1)
+               : status;
+}
+
+// prob is the probability of 0. The mask has a bit for each element, in whole groups of 128.
+static leo_status plan_mask(const struct op_call *call)
+{
+    struct op_random_args args = with_seed(call, OP_RANDOM_KEEP_BITS);
+    const struct op_ints *shape = op_call_ints(call, "shape");
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    int64_t count = 1;
+    for (uint64_t i = 0; i < shape->count; i++) {
+        count *= shape->items[i];
+    }
+    args.a = op_call_real(call, "prob");
+    leo_status status = check_probability(call, "prob", args.a);
+    args.a = threshold_of(args.a);
+    if (status == LEO_OK && op_tensor_count(out) * 8 < count) {
+        status = op_call_fail(call, LEO_ERR_SHAPE,
+                              "out has %" PRId64 " bytes, a mask of %" PRId64 " bits needs more",
+                              op_tensor_count(out), count);
+    }
+    return status == LEO_OK
+               ? fill(call, "random_keep_bits", out, &args, op_plan_vector_cores(call->plan))
+               : status;
+}
+
+static leo_status plan_apply(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    const struct op_tensor *mask = op_call_tensor(call, "mask");
+    const double prob = op_call_real(call, "prob");
+    struct op_random_args args = {
+        .mode = OP_RANDOM_APPLY_BITS, .b = prob < 1 ? 1 / (1 - prob) : 0, .range = 1};
+    struct op_tensor dense, bits;
+    leo_status status = check_probability(call, "prob", prob);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "out", self->rank, self->dim);
+    }
+    if (status == LEO_OK && op_tensor_count(mask) * 8 < op_tensor_count(self)) {
+        status = op_call_fail(call, LEO_ERR_SHAPE,
+                              "mask has %" PRId64 " bytes, self %" PRId64
+                              " elements: a bit for each is needed",
+                              op_tensor_count(mask), op_tensor_count(self));
+    }
+    if (status == LEO_OK) {
+        status = op_plan_dense(call->plan, self, self->type, &dense);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_dense(call->plan, mask, mask->type, &bits);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    args.in = dense.addr;
+    args.in_type = (uint8_t)dense.type;
+    args.prob = bits.addr;
+    return fill(call, "random_apply_bits", out, &args, op_plan_vector_cores(call->plan));
+}
+
+leo_status op_plan_random(const struct op_call *call)
+{
+    static const struct {
+        const char *word;
+        leo_status (*plan)(const struct op_call *call);
+    } plans[] = {
+        {"uniform", plan_uniform},     {"normal", plan_normal},           {"integer", plan_integer},
+        {"bernoulli", plan_bernoulli}, {"permutation", plan_permutation}, {"mask", plan_mask},
+        {"apply", plan_apply},
+    };
+    const char *word = op_row_attr(call->row, "random");
+    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+        if (strcmp(word, plans[i].word) == 0) {
+            return plans[i].plan(call);
+        }
+    }
+    return op_call_fail(call, LEO_ERR_UNSUPPORTED, "its row names no kind of numbers");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch arguments of random numbers. */
+#pragma once
+
+#include "../device/types.h"
+
+#include <stdint.h>
+
+enum op_random_mode {
+    OP_RANDOM_UNIFORM,    /**< in [a, b) */
+    OP_RANDOM_NORMAL,     /**< mean a, deviation b */
+    OP_RANDOM_INTEGER,    /**< whole numbers in [low, low + range) */
+    OP_RANDOM_BERNOULLI,  /**< 1 with probability a, or that of the element of prob */
+    OP_RANDOM_KEEP_BITS,  /**< dropout mask: bit i of the output is 0 with probability a */
+    OP_RANDOM_APPLY_BITS, /**< in * b where the bit of the mask (prob) is 1, else 0 */
+};
+
+/** Dense out[count]; element i depends on (seed, offset, i) alone. */
+struct op_random_args {
+    uint64_t out, prob, in; /**< in: what a dropout mask (prob) applies to */
+    uint64_t count, per_block, seed, offset, range;
+    int64_t low;
+    double a, b;
+    uint8_t out_type, prob_type, in_type, mode;
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions on the vector unit. */
+#pragma once
+
+#include "../frame/family.h"
+#include "reduce_args.h"
+
+/**
+ * Appends the reduction of `self` over the dimensions marked in `reduced`, with the result in `out`
+ * (dense, the dimensions left in their order), if the vector unit has it: sums, means, largest and
+ * smallest elements and the norm of order 2 of floats of up to 32 bits. Sets *done.
+ */
+LEO_MUST_CHECK leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
+                                                const bool *reduced, enum op_reduce_mode mode,
+                                                double order, const struct op_tensor *out,
+                                                bool *done);
+/**
+ * The same of the largest or smallest element, into `value` (f32), and of the place of the first
+ * one, counted over the reduced dimensions, into `place` (f32).
+ */
+LEO_MUST_CHECK leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
+                                               const bool *reduced, enum op_reduce_mode mode,
+                                               const struct op_tensor *value,
+                                               const struct op_tensor *place, bool *done);
+/** A reduction as a call asks for it; out and second are dense, second (the mean) may be NULL. */
+struct op_reduction {
+    enum op_reduce_mode mode;
+    const struct op_tensor *self;
+    const bool *reduced;
+    double order;
+    int64_t correction;
+    const struct op_tensor *out, *second;
+};
+/** Appends it if it is worth several steps on the vector unit. */
+LEO_MUST_CHECK leo_status op_reduce_plan_steps(const struct op_call *call,
+                                               const struct op_reduction *reduction, bool *done);
+/** out = sum of the rows of a dense f32 matrix [rows, count], in their order; count is a multiple
+ * of 16. */
+LEO_MUST_CHECK leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,
+                                              const struct op_tensor *out);
