@@ -1,29 +1,146 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chip.h"
 
-#include <string.h>
+#include <stddef.h>
 
-static const struct op_chip *const chips[] = {&op_chip_ascend910a, &op_chip_ascend910b1};
-enum { CHIPS = sizeof(chips) / sizeof(chips[0]) };
+enum { L2_LINE = 128 }; // [A] bytes of a request that goes line by line
 
-const struct op_chip *op_chip_find(const struct leo_caps *caps)
+static const struct op_chip_limits limits[] = {
+    {
+        .arch = 1001,
+        // Twice as deep gains half a percent of simulated time at 2048 cubed and loses more on the
+        // host.
+        .matmul_k_chunk = 128,
+        .matmul_k_max = 1024, // columns of a piece the program can load
+        .matmul_band = 8,     // of 32 cores, 4 columns then: the best of 1, 4, 8
+        .matmul_share = 16,
+        .matmul_read_rate = 32,
+    },
+    {
+        .arch = 2201,
+        .matmul_k_chunk = 256, // two halves of (128 + 256) x 256 elements leave room for the bias
+                               // in the 512 KiB of L1
+        .matmul_k_max = 256,
+        .matmul_band = 1,    // 4 is 1 % slower
+        .matmul_share = 256, // [A] rows of 352 bytes load slower than those of 512
+        .matmul_read_rate = 64,
+    },
+};
+
+/** A number of the SoC file. */
+struct number {
+    const char *section, *key;
+    size_t at; /**< of struct numbers */
+};
+
+struct numbers {
+    double block_spread_ns, requests, request_bytes, hit_ns, miss_ns, line_ns, read_rate, l2_gb;
+};
+
+static const struct number numbers_read[] = {
+    {"scheduler", "block_spread_ns", offsetof(struct numbers, block_spread_ns)},
+    {"gm", "gm_read_requests", offsetof(struct numbers, requests)},
+    {"gm", "gm_request_bytes", offsetof(struct numbers, request_bytes)},
+    {"gm", "gm_read_hit_ns", offsetof(struct numbers, hit_ns)},
+    {"gm", "gm_read_miss_ns", offsetof(struct numbers, miss_ns)},
+    {"gm", "gm_same_line_ns", offsetof(struct numbers, line_ns)},
+    {"gm", "gm_read_rate", offsetof(struct numbers, read_rate)},
+    {"gm", "l2_gb_per_s", offsetof(struct numbers, l2_gb)},
+};
+
+static leo_status read_numbers(struct leo_rt_device *device, struct numbers *numbers)
 {
-    for (unsigned i = 0; i < CHIPS; i++) {
-        if (strcmp(chips[i]->soc, caps->soc_name) == 0) {
-            return chips[i];
-        }
+    leo_status status = LEO_OK;
+    for (size_t i = 0; i < sizeof(numbers_read) / sizeof(numbers_read[0]) && status == LEO_OK;
+         i++) {
+        const struct number *one = &numbers_read[i];
+        status = leo_rt_soc_number(device, one->section, one->key,
+                                   (double *)(void *)((char *)numbers + one->at));
     }
-    for (unsigned i = 0; i < CHIPS; i++) {
-        if (chips[i]->arch == caps->arch) {
-            return chips[i];
-        }
-    }
-    return NULL;
+    return status;
 }
 
-uint64_t op_chip_read_once(const struct leo_caps *caps, uint64_t addr, uint64_t bytes)
+static leo_status find_limits(const struct leo_caps *caps, struct op_chip_limits *out)
 {
-    const struct op_chip *chip = op_chip_find(caps);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (limits[i].arch == caps->arch) {
+            *out = limits[i];
+            return LEO_OK;
+        }
+    }
+    return leo_rt_fail(LEO_ERR_UNSUPPORTED,
+                       "%s: no device programs are built for architecture %u; there are some for "
+                       "1001 and 2201",
+                       caps->soc_name, caps->arch);
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+// Whole bytes a cycle, at least one: plans divide by it.
+static uint32_t rate(double bytes_per_cycle)
+{
+    return bytes_per_cycle < 1 ? 1 : (uint32_t)least(bytes_per_cycle, UINT32_MAX);
+}
+
+// Bytes a cycle of `bytes` under way for `ns`; a latency of 0 holds nothing up.
+static double in_flight(double bytes, double ns, double ghz)
+{
+    return ns > 0 ? bytes / (ns * ghz) : UINT32_MAX;
+}
+
+static void set_rates(struct op_chip *chip, const struct numbers *n)
+{
+    const double ghz = chip->caps.clock_khz / 1e6, under_way = n->requests * n->request_bytes,
+                 one = least(in_flight(under_way, n->hit_ns, ghz), n->read_rate),
+                 share = n->l2_gb / ghz / chip->caps.cube_cores;
+    chip->block_spread = (uint32_t)(n->block_spread_ns * ghz);
+    chip->request_bytes = (uint32_t)n->request_bytes;
+    chip->core_read_rate = rate(one);
+    chip->core_miss_rate = rate(least(in_flight(under_way, n->miss_ns, ghz), n->read_rate));
+    chip->l2_read_rate = rate(least(one, share));
+    chip->line_rate = rate(least(share, one * least(1, L2_LINE / n->request_bytes)));
+    chip->line_total = rate(in_flight(under_way, n->line_ns, ghz));
+}
+
+// Sums are f32. Wide tiles: a row of the result is stored in longer pieces.
+static void set_tile(struct op_chip *chip)
+{
+    enum { SIDE_MAX = 256, FRACTAL = 16, SUM_BYTES = 4 };
+    const uint32_t sums = chip->caps.l0c_bytes / SUM_BYTES;
+    chip->tile_n = SIDE_MAX;
+    while (chip->tile_n > FRACTAL && chip->tile_n * FRACTAL > sums) {
+        chip->tile_n /= 2;
+    }
+    const uint32_t rows = sums / chip->tile_n / FRACTAL * FRACTAL;
+    chip->tile_m = rows < SIDE_MAX ? rows : SIDE_MAX;
+}
+
+leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
+{
+    struct numbers numbers = {0};
+    leo_rt_device_get_caps(device, &chip->caps);
+    leo_status status = find_limits(&chip->caps, &chip->limits);
+    if (status == LEO_OK) {
+        status = read_numbers(device, &numbers);
+    }
+    if (status == LEO_OK) {
+        set_rates(chip, &numbers);
+        set_tile(chip);
+    }
+    return status;
+}
+
+uint32_t op_chip_line_sharers(const struct op_chip *chip)
+{
+    const uint32_t sharers = chip->line_total / chip->l2_read_rate;
+    return sharers ? sharers : 1;
+}
+
+uint64_t op_chip_read_once(const struct op_chip *chip, uint64_t addr, uint64_t bytes)
+{
     const uint64_t past = UINT64_C(1) << LEO_GM_BIT_NO_L2; // no bit of a plan's addresses either
-    return chip && bytes >= chip->l2_bytes ? addr | past : addr;
+    return bytes >= chip->caps.l2_bytes ? addr | past : addr;
 }

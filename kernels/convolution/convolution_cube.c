@@ -582,18 +582,13 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
     struct lowering low = {.call = call,
                            .plan = call->plan,
                            .shape = shape,
-                           .room = {.chip = op_chip_find(caps),
+                           .room = {.chip = op_plan_numbers(call->plan),
                                     .l1 = caps->l1_bytes,
                                     .l0c = caps->l0c_bytes,
                                     .m_most = GRADIENT_M,
                                     .stay = caps->l1_bytes / 2,
                                     .cores = op_plan_cube_cores(call->plan),
                                     .spread = op_plan_block_spread(call->plan)}};
-    // The published rows behind these limits are of larger kernels; 1 x 1 is a product of matrices.
-    if (goal == OP_CONVOLUTION_OUT && shape->kernel[1] * shape->kernel[2] > 1) {
-        low.room.m_most = low.room.chip->conv_forward_m;
-        low.room.stay = low.room.chip->conv_forward_stay;
-    }
     *taken = op_matmul_type(call->plan, &types, &low.type) && op_type_bytes(low.type) == 2 &&
              !copies_pay(shape, goal, a) && !is_product(&low, goal, a, out) && shape->groups == 1 &&
              shape->kernel[0] == 1 && shape->x_size[0] == 1 && shape->y_size[0] == 1 &&

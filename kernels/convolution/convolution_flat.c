@@ -93,7 +93,7 @@ static int64_t pieces_of(const struct flat *f, int64_t m)
 bool op_convolution_map_stays(const struct op_convolution_room *room, int64_t images,
                               int64_t positions, int64_t c1)
 {
-    return 2 * images * positions * c1 * BLOCK_BYTES <= room->chip->l2_bytes;
+    return 2 * images * positions * c1 * BLOCK_BYTES <= room->chip->caps.l2_bytes;
 }
 
 // Whether loads of maps are whole requests, or go line by line.
@@ -291,19 +291,19 @@ bool op_convolution_choose_flat_tiling(const struct op_convolution_room *room,
     const int64_t positions = w->out_width * w->out_height, plane = w->width * w->height,
                   bytes = images * (plane / w->stride_h * c1 + positions * n1) * BLOCK_BYTES +
                           c1 * n1 * FRACTAL_BYTES,
-                  lacks = op_most(bytes - (int64_t)chip->l2_bytes, 0); // the L2, at best
+                  lacks = op_most(bytes - (int64_t)chip->caps.l2_bytes, 0); // the L2, at best
     const struct flat f = {.room = room,
                            .rows = images * positions,
                            .positions = positions,
                            .plane = plane,
                            .c1 = c1,
                            .n1 = n1,
-                           .coupled = chip->arch == 1001,
+                           .coupled = chip->caps.arch == 1001,
                            .turned = turned,
                            .map_stays = op_convolution_map_stays(room, images, plane, c1),
                            .w = w,
                            .strides = w->stride_w * w->stride_h > 1,
-                           .least = op_most(lacks / room->cores / chip->matmul_read_rate,
+                           .least = op_most(lacks / room->cores / chip->limits.matmul_read_rate,
                                             bytes / room->cores / chip->l2_read_rate),
                            .core_rate = bytes / op_most((bytes - lacks) / chip->core_read_rate +
                                                             lacks / chip->core_miss_rate,

@@ -234,7 +234,7 @@ leo_status op_convolution_launch(struct op_plan *plan, const struct op_convoluti
         set_tiling(room, w, &tile, &args);
     }
     if (args.tiles == args.tiles_n) { // one row of tiles
-        args.w = op_chip_read_once(op_plan_caps(plan), args.w,
+        args.w = op_chip_read_once(op_plan_numbers(plan), args.w,
                                    (uint64_t)(c1 * n1 * w->filter_w * w->filter_h) * FRACTAL_BYTES);
     }
     const char *kernel = !flat                  ? "op_convolution"

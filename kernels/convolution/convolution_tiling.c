@@ -109,7 +109,7 @@ int64_t op_convolution_gap_bytes(int64_t line, int64_t pitch)
 int64_t op_convolution_left_cycles(const struct op_chip *chip, const struct op_window *w)
 {
     const int64_t stride = w->stride_w, lines = (OP_FRACTAL - 1) / w->out_width + 1,
-                  cycles = chip->arch == 1001 ? 1 : 2,
+                  cycles = chip->caps.arch == 1001 ? 1 : 2,
                   slow = stride & (stride - 1) ? SLOW_MOST : 2 * stride + lines; // in halves
     return stride == 1 ? cycles : op_parts(slow * cycles, 2);
 }
@@ -142,11 +142,11 @@ static struct problem problem_of(const struct op_convolution_room *room, const s
                         n1,
                         w->out_width * w->out_height,
                         w->filter_w * w->filter_h,
-                        room->chip->arch == 1001,
-                        room->chip->matmul_read_rate};
+                        room->chip->caps.arch == 1001,
+                        room->chip->limits.matmul_read_rate};
     const int64_t bytes = images * (w->width * w->height * c1 + p.positions * n1) * BLOCK_BYTES +
                           p.taps * c1 * n1 * FRACTAL_BYTES;
-    if (bytes <= room->chip->l2_bytes) {
+    if (bytes <= room->chip->caps.l2_bytes) {
         p.rate = room->chip->l2_read_rate;
     }
     return p;
@@ -190,7 +190,7 @@ static int64_t estimate(const struct problem *p, const struct op_convolution_til
     const int64_t issue = (units * UNIT_CYCLES * tile->group + steps * STEP_CYCLES) * rounds +
                           units * PIECE_CYCLES * fresh;
     const int64_t cube = op_most(multiply, fill) * rounds,
-                  memory = (maps + weights) / p->room->chip->matmul_read_rate;
+                  memory = (maps + weights) / p->room->chip->limits.matmul_read_rate;
     const int64_t store = m1 * tile->n1 * FRACTAL_BYTES / STORE_RATE * rounds,
                   work = op_most(op_most(cube, memory), issue);
     const int64_t all = (tile->two_sums ? op_most(work, store) : work + store) +

@@ -20,8 +20,7 @@ struct found_kernel {
 
 struct op_engine {
     struct leo_rt_device *device;
-    struct leo_caps caps;
-    uint32_t block_spread;
+    struct op_chip numbers;
     unsigned chip;
     struct op_cache *cache;
     pthread_mutex_t lock; /**< protects all below */
@@ -46,16 +45,6 @@ static void destroy_engine(void *object)
     leo_free(engine);
 }
 
-// Cycles from the start of a block to that of the next one, by the SoC file.
-static leo_status find_spread(struct leo_rt_device *device, const struct leo_caps *caps,
-                              uint32_t *cycles)
-{
-    double ns;
-    leo_status status = leo_rt_soc_number(device, "scheduler", "block_spread_ns", &ns);
-    *cycles = (uint32_t)(ns * caps->clock_khz / 1e6);
-    return status;
-}
-
 static leo_status make_engine(struct leo_rt_device *device, void **out)
 {
     struct op_engine *engine = leo_calloc(1, sizeof(*engine));
@@ -65,8 +54,7 @@ static leo_status make_engine(struct leo_rt_device *device, void **out)
     if (!engine || !modules || !cache) {
         status = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for the operators of a device");
     } else {
-        leo_rt_device_get_caps(device, &engine->caps);
-        status = find_spread(device, &engine->caps, &engine->block_spread);
+        status = op_chip_of_device(device, &engine->numbers);
     }
     if (status != LEO_OK) {
         leo_free(engine);
@@ -77,7 +65,7 @@ static leo_status make_engine(struct leo_rt_device *device, void **out)
     engine->device = device;
     engine->modules = modules;
     engine->cache = cache;
-    engine->chip = engine->caps.arch == 1001 ? OP_ON_910A : OP_ON_910B;
+    engine->chip = engine->numbers.caps.arch == 1001 ? OP_ON_910A : OP_ON_910B;
     pthread_mutex_init(&engine->lock, NULL);
     *out = engine;
     return LEO_OK;
@@ -93,12 +81,12 @@ leo_status op_engine_get(struct leo_rt_device *device, struct op_engine **engine
 
 const struct leo_caps *op_engine_caps(const struct op_engine *engine)
 {
-    return &engine->caps;
+    return &engine->numbers.caps;
 }
 
-uint32_t op_engine_block_spread(const struct op_engine *engine)
+const struct op_chip *op_engine_numbers(const struct op_engine *engine)
 {
-    return engine->block_spread;
+    return &engine->numbers;
 }
 
 struct leo_rt_device *op_engine_device(const struct op_engine *engine)

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "../chip/chip.h"
 #include "row.h"
 #include <leo/runtime.h>
 
@@ -12,8 +13,8 @@ struct op_cache;
 /** The engine of a device, made on first use; the device ends it. */
 LEO_MUST_CHECK leo_status op_engine_get(struct leo_rt_device *device, struct op_engine **engine);
 const struct leo_caps *op_engine_caps(const struct op_engine *engine);
-/** Cycles from the start of a block of a launch to that of the next one. */
-uint32_t op_engine_block_spread(const struct op_engine *engine);
+/** What plans know of the chip; lives as long as the engine. */
+const struct op_chip *op_engine_numbers(const struct op_engine *engine);
 struct leo_rt_device *op_engine_device(const struct op_engine *engine);
 /** Index into the type masks of rows. */
 unsigned op_engine_chip(const struct op_engine *engine);

@@ -251,6 +251,11 @@ const struct leo_caps *op_plan_caps(const struct op_plan *plan)
     return op_engine_caps(plan->engine);
 }
 
+const struct op_chip *op_plan_numbers(const struct op_plan *plan)
+{
+    return op_engine_numbers(plan->engine);
+}
+
 unsigned op_plan_chip(const struct op_plan *plan)
 {
     return op_engine_chip(plan->engine);
@@ -264,7 +269,7 @@ uint32_t op_plan_vector_cores(const struct op_plan *plan)
 
 uint32_t op_plan_block_spread(const struct op_plan *plan)
 {
-    return op_engine_block_spread(plan->engine);
+    return op_engine_numbers(plan->engine)->block_spread;
 }
 
 uint32_t op_plan_cube_cores(const struct op_plan *plan)

@@ -25,7 +25,6 @@ enum {
 static bool copy_pays(const struct op_matmul_product *p, const struct op_tensor *tensor, bool left,
                       bool along_k)
 {
-    const struct leo_caps *caps = op_plan_caps(p->plan);
     const int64_t cores = op_plan_cube_cores(p->plan);
     struct op_matmul_args args = {.m = (uint32_t)p->m, .n = (uint32_t)p->n, .k = (uint32_t)p->k};
     int64_t matrices = 1, rows = 1, bytes = p->unit;
@@ -41,12 +40,12 @@ static bool copy_pays(const struct op_matmul_product *p, const struct op_tensor 
     args.b_pitch = args.n;
     args.batch_dim[0] = (uint32_t)op_least(matrices, MATRICES_MOST);
     args.batch_dim[1] = args.batch_dim[2] = 1;
-    const struct op_chip *chip = op_chip_find(caps);
+    const struct op_chip *chip = op_plan_numbers(p->plan);
     const int64_t tiles = op_matmul_tiling(p->plan, p->unit, &args),
                   of_tile = left ? args.tile_m : args.tile_n,
                   loads = along_k ? of_tile * op_parts(p->k, args.k_chunk) : p->k,
                   copy = COPY_CYCLES + op_parts(rows, cores) * COPY_ROW_CYCLES +
-                         2 * bytes / cores / chip->matmul_read_rate;
+                         2 * bytes / cores / chip->limits.matmul_read_rate;
     return op_parts(tiles, cores) * loads * ROW_CYCLES > copy;
 }
 
@@ -85,7 +84,7 @@ static leo_status take_operand(const struct op_matmul_product *product,
 /* Tiles of one row read no part of b twice, those of one column none of a. */
 static void pass_l2(const struct op_matmul_product *p, struct op_matmul_args *args)
 {
-    const struct leo_caps *caps = op_plan_caps(p->plan);
+    const struct op_chip *chip = op_plan_numbers(p->plan);
     uint64_t bytes = (uint64_t)(p->m * p->k + p->k * p->n + p->m * p->n) * p->unit;
     bool a_once = args->n <= args->tile_n, b_once = args->m <= args->tile_m;
     for (unsigned i = 0; i < p->batch_rank; i++) {
@@ -93,8 +92,8 @@ static void pass_l2(const struct op_matmul_product *p, struct op_matmul_args *ar
         a_once = a_once && (args->batch_dim[i] == 1 || args->a_batch[i] != 0);
         b_once = b_once && (args->batch_dim[i] == 1 || args->b_batch[i] != 0);
     }
-    args->a = a_once ? op_chip_read_once(caps, args->a, bytes) : args->a;
-    args->b = b_once ? op_chip_read_once(caps, args->b, bytes) : args->b;
+    args->a = a_once ? op_chip_read_once(chip, args->a, bytes) : args->a;
+    args->b = b_once ? op_chip_read_once(chip, args->b, bytes) : args->b;
 }
 
 static leo_status launch(const struct op_matmul_product *p, const struct op_matmul *matmul,

@@ -57,7 +57,7 @@ static struct op_tensor as_map(const struct op_tensor *fractals)
 leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *matmul, bool *taken)
 {
     const struct leo_caps *caps = op_plan_caps(plan);
-    const struct op_convolution_room room = {.chip = op_chip_find(caps),
+    const struct op_convolution_room room = {.chip = op_plan_numbers(plan),
                                              .l1 = caps->l1_bytes,
                                              .l0c = caps->l0c_bytes,
                                              .cores = op_plan_cube_cores(plan),

@@ -65,7 +65,7 @@ struct choice {
 /* The coupled core moves rows one by one that do not begin with a block of 32 bytes. */
 static uint64_t odd_rows(const struct op_chip *chip, uint64_t rows, uint64_t pitch)
 {
-    return chip->arch == 1001 && pitch % BLOCK ? rows * ODD_ROW_CYCLES : 0;
+    return chip->caps.arch == 1001 && pitch % BLOCK ? rows * ODD_ROW_CYCLES : 0;
 }
 
 /* Cycles until the last core is done: the larger of multiplying and loading, tile after tile. Cores
@@ -86,7 +86,7 @@ static uint64_t estimate(const struct choice *choice, uint32_t tile_m, uint32_t 
                               : row_bytes(chip, tile_m * unit, args->a_pitch * unit),
                    b = by_k_b ? tile_n * unit
                               : row_bytes(chip, tile_n * unit, args->b_pitch * unit);
-    const uint64_t load = (a + b) * k / chip->matmul_read_rate;
+    const uint64_t load = (a + b) * k / chip->limits.matmul_read_rate;
     const uint64_t out_unit = args->flags & (OP_MATMUL_OUT_F16 | OP_MATMUL_OUT_BF16) ? 2 : 4,
                    odd =
                        odd_rows(chip, by_k_a ? tile_m : k, args->a_pitch * unit) +
@@ -122,9 +122,9 @@ static void look_at_shares(struct choice *choice, uint32_t m)
     for (uint32_t rounds = 1; rounds <= ROUNDS_MOST; rounds++) {
         const uint64_t columns = (uint64_t)choice->cores * rounds / rows;
         const uint64_t share = columns ? parts(choice->args->n, columns) : 0;
-        const uint32_t n =
-            (uint32_t)parts(share, choice->chip->matmul_share) * choice->chip->matmul_share;
-        if (n > 0 && n <= choice->chip->matmul_tile_n) {
+        const uint32_t n = (uint32_t)parts(share, choice->chip->limits.matmul_share) *
+                           choice->chip->limits.matmul_share;
+        if (n > 0 && n <= choice->chip->tile_n) {
             look_at(choice, m, n);
         }
     }
@@ -149,11 +149,11 @@ static void set_pieces(uint32_t cores, struct op_matmul_args *args)
 
 uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_matmul_args *args)
 {
-    const struct op_chip *chip = op_chip_find(op_plan_caps(plan));
+    const struct op_chip *chip = op_plan_numbers(plan);
     const uint32_t cores = op_plan_cube_cores(plan);
     struct choice choice = {chip, cores, op_plan_block_spread(plan), unit, args, UINT64_MAX};
-    for (uint32_t m = least(up16(args->m), chip->matmul_tile_m); m > 0; m = smaller(m)) {
-        for (uint32_t n = least(up16(args->n), chip->matmul_tile_n); n > 0; n = smaller(n)) {
+    for (uint32_t m = least(up16(args->m), chip->tile_m); m > 0; m = smaller(m)) {
+        for (uint32_t n = least(up16(args->n), chip->tile_n); n > 0; n = smaller(n)) {
             look_at(&choice, m, n);
         }
         look_at_shares(&choice, m);
@@ -162,11 +162,11 @@ uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_m
     const uint32_t k = up16(args->k);
     args->k_step = least(least(L0_HALF / unit / widest / 16 * 16, K_STEP_MAX), k);
     // Small tiles are deeper: as many bytes on their way as of the largest one.
-    const uint32_t deep = chip->matmul_k_chunk * (chip->matmul_tile_m + chip->matmul_tile_n) /
+    const uint32_t deep = chip->limits.matmul_k_chunk * (chip->tile_m + chip->tile_n) /
                           (args->tile_m + args->tile_n) * 2 / unit;
-    args->k_chunk = least(least(deep, chip->matmul_k_most), k) / args->k_step * args->k_step;
+    args->k_chunk = least(least(deep, chip->limits.matmul_k_max), k) / args->k_step * args->k_step;
     args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
-    args->band = chip->matmul_band;
+    args->band = chip->limits.matmul_band;
     set_pieces(cores, args);
     args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * unit;
     return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n)) *

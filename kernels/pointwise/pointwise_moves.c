@@ -62,8 +62,8 @@ static void cut_rows(const struct op_pointwise_work *work, unsigned cores,
     const struct leo_caps *caps = op_plan_caps(work->call->plan);
     const uint64_t bytes = args->columns * args->bytes,
                    pitch = args->in_pitch > args->out_pitch ? args->in_pitch : args->out_pitch,
-                   most = op_chip_find(caps)->l2_bytes / 2 / LINE / cores;
-    uint64_t cuts = (args->rows + most - 1) / most;
+                   most = caps->l2_bytes / 2 / LINE / cores;
+    uint64_t cuts = most ? (args->rows + most - 1) / most : 0;
     if (bytes >= LINE || pitch < LINE || cuts < 2 || count_outer(args) < 2 ||
         args->outer == OP_MOVE_OUTER) {
         return;

@@ -413,10 +413,10 @@ static void add_inputs(struct op_list *list, const struct op_pointwise_space *sp
             list->failed = true;
             return;
         }
-        args->in[at] =
-            op_tensor_is_dense(tensor)
-                ? op_chip_read_once(op_plan_caps(work->call->plan), tensor->addr, moved_bytes(work))
-                : tensor->addr;
+        args->in[at] = op_tensor_is_dense(tensor)
+                           ? op_chip_read_once(op_plan_numbers(work->call->plan), tensor->addr,
+                                               moved_bytes(work))
+                           : tensor->addr;
         args->in_type[at] = (uint8_t)tensor->type;
         args->in_bytes[at] = (uint8_t)op_type_bytes(tensor->type);
         args->in_kind[at] = kind;

@@ -79,7 +79,7 @@ static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_a
 // Cores that share `bytes`: one after the other begins, so little work is done sooner by few.
 static uint32_t cores_for(struct op_plan *plan, uint64_t bytes)
 {
-    const struct op_chip *chip = op_chip_find(op_plan_caps(plan));
+    const struct op_chip *chip = op_plan_numbers(plan);
     const uint64_t cycles = 2 * bytes / chip->l2_read_rate, // as many cores share the L2
         spread = op_plan_block_spread(plan);
     const uint32_t most = op_plan_vector_cores(plan);
