@@ -4,7 +4,7 @@
  * length, features], whatever the layout. The scores of a part of the batch are in memory at a
  * time.
  */
-#include "attention.h"
+#include "attention_fused.h"
 
 #include <inttypes.h>
 #include <string.h>

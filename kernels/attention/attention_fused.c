@@ -2,7 +2,7 @@
 /* Attention in one program (attention/attention_device.c): 16-bit types on the split chip, without
  * dropout.
  */
-#include "attention.h"
+#include "attention_fused.h"
 
 #include "attention_args.h"
 
