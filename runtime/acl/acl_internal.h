@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the AscendCL facade. The facade only translates: names, types, defaults
- * and error codes; what happens is in ../front. */
+ * and error codes; what happens is in ../api_common. */
 #pragma once
 
-#include "../front/callback.h"
-#include "../front/code.h"
-#include "../front/context.h"
-#include "../front/event.h"
-#include "../front/memory.h"
-#include "../front/module.h"
+#include "../api_common/context/context.h"
+#include "../api_common/launch/module_handle.h"
+#include "../api_common/memory/memory_owner.h"
+#include "../api_common/process/code.h"
+#include "../api_common/stream/callback.h"
+#include "../api_common/stream/event_handle.h"
 
 #include <acl/acl.h>
 #include <acl/acl_op_compiler.h>
@@ -26,10 +26,10 @@ enum {
     ACL_OPTION_BYTES = 256,
     ACL_LIFE_CALLS = 16,
     ACL_EXCEPTION_CALLS = 16,
-    ACL_CORE_KINDS = FRONT_CORE_KINDS, /**< values of aclrtDevResLimitType */
+    ACL_CORE_KINDS = API_CORE_KINDS, /**< values of aclrtDevResLimitType */
 };
-_Static_assert((int)ACL_SYS_PARAMS <= (int)FRONT_NUMBERS &&
-                   (int)ACL_STREAM_ATTR_PRIORITY < (int)FRONT_NUMBERS,
+_Static_assert((int)ACL_SYS_PARAMS <= (int)API_NUMBERS &&
+                   (int)ACL_STREAM_ATTR_PRIORITY < (int)API_NUMBERS,
                "contexts and streams keep them by number");
 
 /** Options of the process; the texts are protected by the process's lock. */
@@ -63,8 +63,8 @@ struct acl_process {
     uintptr_t exception_calls[ACL_EXCEPTION_CALLS];    /**< the same, registered beside it */
     struct acl_life_call life_call[2][ACL_LIFE_CALLS]; /**< of aclInit, of aclFinalize */
     atomic_bool dump_is_on;
-    _Atomic int32_t dump_flag;       /**< that pieces of dumps are given with */
-    char dump_path[FRONT_DUMP_PATH]; /**< what acldumpGetPath returned */
+    _Atomic int32_t dump_flag;     /**< that pieces of dumps are given with */
+    char dump_path[API_DUMP_PATH]; /**< what acldumpGetPath returned */
     struct acl_log_file log_file;
 };
 
@@ -78,7 +78,7 @@ aclError acl_fail(aclError code, const char *func, const char *fmt, ...)
 /** Of a function with nothing behind it (absent.txt): 207000 with the reason. */
 aclError acl_absent(const char *func, const char *why);
 aclError acl_null(const char *func, const char *what);
-/** Translates a status of the front room or the core (0 stays 0); the text is theirs. */
+/** Translates a status of the common API or the core (0 stays 0); the text is theirs. */
 aclError acl_result(const char *func, leo_status status);
 /** Says on stderr when the environment names a toolkit of another build than this library's. */
 void acl_check_home(void);
@@ -91,8 +91,8 @@ void acl_log(int level, const char *func, const char *fmt, ...)
 void acl_log_line(int level, const char *func, const char *file, uint32_t line, const char *fmt,
                   va_list args);
 
-/** front_face.faulted */
-void acl_exception_tell(const struct front_stream *stream, leo_status status, uint64_t task);
+/** api_face.faulted */
+void acl_exception_tell(const struct api_stream *stream, leo_status status, uint64_t task);
 
 /** Calls what is registered; the first error ends it. */
 aclError acl_life_started(const char *config);

@@ -13,7 +13,7 @@ cndevRet_t cndevInit(int reserved)
     if (reserved) {
         return CNDEV_ERROR_INVALID_ARGUMENT;
     }
-    if (front_device_count(&count) != LEO_OK) {
+    if (api_device_count(&count) != LEO_OK) {
         return CNDEV_ERROR_NO_DEVICES;
     }
     atomic_store(&is_initialized, true);
@@ -47,7 +47,7 @@ cndevRet_t cndevGetDeviceCount(cndevCardInfo_t *info)
     uint32_t count;
     cndevRet_t ret = check(info ? &info->version : NULL);
     if (ret == CNDEV_SUCCESS) {
-        ret = code_of(front_device_count(&count));
+        ret = code_of(api_device_count(&count));
     }
     if (ret == CNDEV_SUCCESS) {
         info->number = count;
@@ -115,7 +115,7 @@ cndevRet_t cndevGetDDRInfo(cndevDDRInfo_t *info, int device)
         ret = code_of(cnrt_attribute(cnrtAttrGmemBusWidth, device, &width));
     }
     if (ret == CNDEV_SUCCESS) {
-        ret = code_of(front_device_number(device, "gm", "hbm_read_gb_per_s", &gb_per_s));
+        ret = code_of(api_device_number(device, "gm", "hbm_read_gb_per_s", &gb_per_s));
     }
     if (ret == CNDEV_SUCCESS) {
         unsigned hundredths = (unsigned)(gb_per_s * 100 + 0.5);
@@ -139,7 +139,7 @@ cndevRet_t cndevGetCoreCount(cndevCardCoreCount_t *count, int device)
     struct leo_caps caps;
     cndevRet_t ret = check(count ? &count->version : NULL);
     if (ret == CNDEV_SUCCESS) {
-        ret = code_of(front_device_caps(device, &caps));
+        ret = code_of(api_device_caps(device, &caps));
     }
     if (ret == CNDEV_SUCCESS) {
         count->count = (int)caps.cube_cores;

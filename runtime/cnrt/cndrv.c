@@ -3,7 +3,7 @@
  * kernels are named here. */
 #include "cnrt_internal.h"
 
-#include "../front/stub.h"
+#include "../api_common/process/stub.h"
 
 // Both interfaces share their numbers.
 static CNresult result(const char *func, leo_status status)
@@ -20,7 +20,7 @@ CNresult cnInit(unsigned int flags)
 {
     uint32_t count;
     return flags ? (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__, "flags must be 0")
-                 : result(__func__, front_device_count(&count));
+                 : result(__func__, api_device_count(&count));
 }
 
 CNresult cnGetLibVersion(int *major, int *minor, int *patch)
@@ -71,7 +71,7 @@ CNresult cnDeviceTotalMem(size_t *bytes, CNdev device)
     if (!bytes) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_device_caps((int64_t)device, &caps));
+    CNresult code = result(__func__, api_device_caps((int64_t)device, &caps));
     if (code == CN_SUCCESS) {
         *bytes = caps.hbm_bytes;
     }
@@ -83,12 +83,12 @@ CNresult cnCtxCreate(CNcontext *context, unsigned int flags, CNdev device)
     enum {
         SCHEDULING_MAX = 3
     }; // spin, wait, yield, auto: how a host thread waits, which is one here
-    struct front_context *made;
+    struct api_context *made;
     if (!context || flags > SCHEDULING_MAX || device > INT32_MAX) {
         return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__,
                                    "context is NULL, or flags or device are unknown");
     }
-    CNresult code = result(__func__, front_context_create((int32_t)device, &made));
+    CNresult code = result(__func__, api_context_create((int32_t)device, &made));
     if (code == CN_SUCCESS) {
         *context = (CNcontext)(void *)made;
     }
@@ -97,12 +97,12 @@ CNresult cnCtxCreate(CNcontext *context, unsigned int flags, CNdev device)
 
 CNresult cnCtxDestroy(CNcontext context)
 {
-    return context ? result(__func__, front_context_destroy(context)) : null(__func__);
+    return context ? result(__func__, api_context_destroy(context)) : null(__func__);
 }
 
 CNresult cnCtxSetCurrent(CNcontext context)
 {
-    return result(__func__, front_context_set(context));
+    return result(__func__, api_context_set(context));
 }
 
 CNresult cnCtxGetCurrent(CNcontext *context)
@@ -111,7 +111,7 @@ CNresult cnCtxGetCurrent(CNcontext *context)
     if (!context) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_context_get(&found));
+    CNresult code = result(__func__, api_context_get(&found));
     if (code == CN_SUCCESS) {
         *context = found;
     }
@@ -124,7 +124,7 @@ CNresult cnCtxGetDevice(CNdev *device)
     if (!device) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_device_current(&current));
+    CNresult code = result(__func__, api_device_current(&current));
     if (code == CN_SUCCESS) {
         *device = (CNdev)current;
     }
@@ -141,14 +141,14 @@ CNresult cnSharedContextAcquire(CNcontext *context, CNdev device)
     if (!context || device > INT32_MAX) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_device_set((int32_t)device));
+    CNresult code = result(__func__, api_device_set((int32_t)device));
     return code == CN_SUCCESS ? cnCtxGetCurrent(context) : code;
 }
 
 CNresult cnSharedContextRelease(CNdev device)
 {
     return device <= INT32_MAX
-               ? result(__func__, front_device_reset((int32_t)device, false))
+               ? result(__func__, api_device_reset((int32_t)device, false))
                : (CNresult)cnrt_fail(cnrtErrorDeviceInvalid, __func__, "no such device");
 }
 
@@ -160,7 +160,7 @@ CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass type, int 
         return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__,
                                    "count is NULL or the class takes no clusters");
     }
-    leo_status status = front_context_device(context, &device);
+    leo_status status = api_context_device(context, &device);
     if (status == LEO_OK) {
         status = cnrt_attribute(cnrtAttrClusterCount, device, &clusters);
     }
@@ -305,7 +305,7 @@ CNresult cnModuleLoadFatBinary(const void *file, CNmodule *module)
     if (!file || !module) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_module_load_image(file, &loaded));
+    CNresult code = result(__func__, api_module_load_image(file, &loaded));
     if (code == CN_SUCCESS) {
         *module = loaded;
     }
@@ -318,7 +318,7 @@ CNresult cnModuleLoad(const char *path, CNmodule *module)
     if (!path || !module) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_module_load_file(path, &loaded));
+    CNresult code = result(__func__, api_module_load_file(path, &loaded));
     if (code == CN_SUCCESS) {
         *module = loaded;
     }
@@ -331,7 +331,7 @@ CNresult cnModuleGetKernel(CNmodule module, const char *name, CNkernel *kernel)
     if (!name || !kernel) {
         return null(__func__);
     }
-    CNresult code = result(__func__, front_module_find(module, name, &found));
+    CNresult code = result(__func__, api_module_find(module, name, &found));
     if (code == CN_SUCCESS) {
         *kernel = found;
     }
@@ -340,14 +340,14 @@ CNresult cnModuleGetKernel(CNmodule module, const char *name, CNkernel *kernel)
 
 CNresult cnModuleUnload(CNmodule module)
 {
-    return result(__func__, front_module_unload(module));
+    return result(__func__, api_module_unload(module));
 }
 
 CNresult cnInvokeKernel(CNkernel kernel, unsigned int dimX, unsigned int dimY, unsigned int dimZ,
                         KernelClass type, unsigned int reserve, CNqueue queue, void **params,
                         void **extra)
 {
-    struct front_launch launch;
+    struct api_launch launch;
     const cnrtDim3_t dim = {dimX, dimY, dimZ};
     if (reserve || extra) {
         return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__,
@@ -356,5 +356,5 @@ CNresult cnInvokeKernel(CNkernel kernel, unsigned int dimX, unsigned int dimY, u
     leo_status status = cnrt_launch(kernel, dim, (int)type, queue, &launch);
     return result(__func__, status != LEO_OK
                                 ? status
-                                : front_launch_array(&launch, (const void *const *)params));
+                                : api_launch_array(&launch, (const void *const *)params));
 }

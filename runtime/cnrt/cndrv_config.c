@@ -24,7 +24,7 @@ static leo_status config(CNcontext context, CNctxConfigParamType type, CNctxConf
 {
     int32_t device;
     int clusters, cores;
-    leo_status status = front_context_device(context, &device);
+    leo_status status = api_context_device(context, &device);
     if (status == LEO_OK) {
         status = cnrt_attribute(cnrtAttrClusterCount, device, &clusters);
     }
@@ -46,7 +46,7 @@ static leo_status config(CNcontext context, CNctxConfigParamType type, CNctxConf
         param->unionLimit = largest_union(clusters, cores);
         return LEO_OK;
     default:
-        return leo_rt_fail(FRONT_BAD_ARGUMENT, "configuration %d is unknown", (int)type);
+        return leo_rt_fail(API_BAD_ARGUMENT, "configuration %d is unknown", (int)type);
     }
 }
 
@@ -85,14 +85,14 @@ CNresult cnSetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctx
 
 CNresult cnQueueGetContext(CNqueue queue, CNcontext *context)
 {
-    FRONT_PINNED struct front_stream *found = NULL;
+    API_PINNED struct api_stream *found = NULL;
     void *handle;
     if (!context) {
         return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__, "context is NULL");
     }
     leo_status status = cnrt_stream(queue, &handle);
     if (status == LEO_OK) {
-        status = front_stream_get(handle, &found);
+        status = api_stream_get(handle, &found);
     }
     if (status == LEO_OK) {
         *context = (CNcontext)(void *)found->context;
@@ -109,7 +109,7 @@ CNresult cnDeviceGetUuidStr(char *uuid, int length, CNdev device)
         return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__,
                                    "uuid is NULL or has less than 36 characters");
     }
-    const leo_status status = front_device_caps((int64_t)device, &caps);
+    const leo_status status = api_device_caps((int64_t)device, &caps);
     if (status == LEO_OK) {
         snprintf(text, sizeof(text), "6c656f6e-6172-646f-6d6c-%012u", (unsigned)device);
         memcpy(uuid, text, length > CHARACTERS ? sizeof(text) : CHARACTERS);

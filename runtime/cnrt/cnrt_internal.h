@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the CNRT, CNDrv and CNDev faces. They only translate: names, types,
- * defaults and error codes; what happens is in ../front. */
+ * defaults and error codes; what happens is in ../api_common. */
 #pragma once
 
-#include "../front/code.h"
-#include "../front/context.h"
-#include "../front/event.h"
-#include "../front/memory.h"
-#include "../front/module.h"
+#include "../api_common/context/context.h"
+#include "../api_common/launch/module_handle.h"
+#include "../api_common/memory/memory_owner.h"
+#include "../api_common/process/code.h"
+#include "../api_common/stream/event_handle.h"
 
 #include <cnrt/cn_api.h>
 #include <cnrt/cndev.h>
 #include <cnrt/cnrt.h>
 
-/** The code of a status of the front room or the core, which becomes the thread's last error; its
+/** The code of a status of the common API or the core, which becomes the thread's last error; its
  * text goes to the log. */
 cnrtRet_t cnrt_result(const char *func, leo_status status);
 /** The same for a call that asks whether something is done. */
@@ -30,4 +30,4 @@ leo_status cnrt_attribute(int attribute, int64_t device, int *value);
 leo_status cnrt_device_name(int64_t device, char *name, size_t bytes);
 /** Launches on a stream; `type` is how many cores a task takes. */
 leo_status cnrt_launch(const void *func, cnrtDim3_t dim, int type, cnrtQueue_t queue,
-                       struct front_launch *launch);
+                       struct api_launch *launch);

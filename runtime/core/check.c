@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sentences a user gets for what the checker finds: both instructions, the bytes, what is
  * missing between them. */
-#include "fault.h"
+#include "fault/fault.h"
 
 #include <leo/insn.h>
 #include <string.h>

@@ -142,7 +142,7 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
     return status ? status : resolve_simd(opts);
 }
 
-leo_status rt_env_ahead(bool *may)
+leo_status rt_env_run_ahead(bool *may)
 {
     unsigned long number = 1;
     leo_status status = read_number("LEO_AHEAD", 0, 1, &number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "image.h"
+#include "program/image.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* What the files of the runtime core share. */
 #pragma once
 
-#include "tags.h"
+#include "profiling/tags.h"
 #include <leo/driver.h>
 #include <leo/runtime.h>
 #include <leo/status_page.h>
@@ -41,7 +41,7 @@ struct leo_rt {
     char *soc_name, *simd, *tape; /**< copies of the options' text */
     unsigned check;               /**< enum leo_drv_check bits */
     struct rt_host_model host_model;
-    bool may_go_ahead;    /**< LEO_AHEAD */
+    bool may_run_ahead;   /**< LEO_AHEAD */
     pthread_mutex_t lock; /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
     /** Protects `range`; taken last. */
@@ -115,20 +115,20 @@ struct leo_rt_device {
     unsigned host_copies;        /**< copies to host memory nobody waits for, under way */
     uint64_t host_copies_done;   /**< and done so far */
     uint64_t host_copy_ns;       /**< end of the last of them */
-    bool has_background, background_stop, background_asleep;
-    pthread_t background; /**< background.c */
-    pthread_cond_t background_changed;
-    bool is_shared;             /**< it moves only in waits (ahead.c) */
-    bool is_ahead;              /**< the background thread moves it */
-    struct leo_rt_stream *lane; /**< has all tasks that the program has not waited for */
-    uint64_t lane_seen;         /**< tasks of it that the program has waited for */
-    unsigned streams_made;      /**< by the program, default streams apart */
-    bool may_lead;              /**< values may be computed before their time */
-    bool is_watched;            /**< tasks look for what others store */
-    uint64_t led_calls;         /**< `calls` when no more could be done */
-    uint64_t asks;              /**< whether something is done: each moves the device a little */
-    uint64_t stalled_calls;     /**< `calls` when it last could not go on */
-    bool peer_copies;           /**< it has copied to or from memory of another device */
+    bool has_run_ahead_thread, run_ahead_stop, run_ahead_asleep;
+    pthread_t run_ahead_thread; /**< run_ahead_thread.c */
+    pthread_cond_t run_ahead_changed;
+    bool is_shared;                    /**< it moves only in waits (run_ahead.c) */
+    bool is_running_ahead;             /**< the run-ahead thread moves it */
+    struct leo_rt_stream *solo_stream; /**< has all tasks that the program has not waited for */
+    uint64_t solo_seen;                /**< tasks of it that the program has waited for */
+    unsigned streams_made;             /**< by the program, default streams apart */
+    bool may_run_ahead;                /**< values may be computed before their time */
+    bool is_watched;                   /**< tasks look for what others store */
+    uint64_t run_ahead_calls;          /**< `calls` when no more could be done */
+    uint64_t asks;          /**< whether something is done: each moves the device a little */
+    uint64_t stalled_calls; /**< `calls` when it last could not go on */
+    bool peer_copies;       /**< it has copied to or from memory of another device */
     struct rt_profile *profile;
     struct rt_tags tags;         /**< names of tasks; protected by `lock` */
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
@@ -259,7 +259,7 @@ LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 /** What LEO_CHECK, or the option if not NULL, asks for: enum leo_drv_check bits. */
 LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
 /** LEO_AHEAD: whether devices may move while no thread waits. */
-LEO_MUST_CHECK leo_status rt_env_ahead(bool *may);
+LEO_MUST_CHECK leo_status rt_env_run_ahead(bool *may);
 LEO_MUST_CHECK leo_status rt_host_model_read(struct rt_host_model *model);
 LEO_MUST_CHECK leo_status rt_host_model_start(struct leo_rt_device *device);
 /** The simulated time at which the device sees what is launched now. Caller holds the device's
@@ -287,33 +287,33 @@ LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 /** The host has seen a time: its clock is no earlier. */
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
 
-/* ahead.c: with the device's lock held */
+/* run_ahead.c: with the device's lock held */
 /** Tasks go into a stream now; waits for other streams if they must not be passed. */
-void rt_ahead_claim(struct leo_rt_stream *stream);
+void rt_run_ahead_claim(struct leo_rt_stream *stream);
 /** The program has waited for the stream's first `count` tasks. */
-void rt_ahead_seen(const struct leo_rt_stream *stream, uint64_t count);
+void rt_run_ahead_seen(const struct leo_rt_stream *stream, uint64_t count);
 /** The stream ends. */
-void rt_ahead_lose(const struct leo_rt_stream *stream);
+void rt_run_ahead_lose(const struct leo_rt_stream *stream);
 /** From now on the device moves only in waits. */
-void rt_ahead_stop(struct leo_rt_device *device);
+void rt_run_ahead_stop(struct leo_rt_device *device);
 /** Tasks may look for what tasks of other streams store, in loops of kernels or waits for values:
  * nothing is stored early any more, and each store is seen at its time. */
-void rt_ahead_watch(struct leo_rt_device *device);
-bool rt_ahead_has_work(const struct leo_rt_device *device);
+void rt_run_ahead_watch(struct leo_rt_device *device);
+bool rt_run_ahead_has_work(const struct leo_rt_device *device);
 /** Moves the device until a thread of the program waits, or there is nothing to do. */
-void rt_ahead_work(struct leo_rt_device *device);
+void rt_run_ahead_work(struct leo_rt_device *device);
 
-enum { RT_TURN_NS = 1000000 /**< after which the background thread looks up */ };
+enum { RT_TURN_NS = 1000000 /**< after which the run-ahead thread looks up */ };
 
-/* background.c: the first three with the device's lock held */
+/* run_ahead_thread.c: the first three with the device's lock held */
 /** A task went into a stream. */
-void rt_background_submitted(struct leo_rt_device *device);
+void rt_run_ahead_thread_submitted(struct leo_rt_device *device);
 /** A copy to host memory that nobody waits for is under way. */
-void rt_background_copy(struct leo_rt_device *device);
+void rt_run_ahead_thread_copy(struct leo_rt_device *device);
 /** It ended. */
-void rt_background_copied(struct leo_rt_device *device, uint64_t end_ns);
+void rt_run_ahead_thread_copied(struct leo_rt_device *device, uint64_t end_ns);
 /** Ends the thread, if there is one. */
-void rt_background_finish(struct leo_rt_device *device);
+void rt_run_ahead_thread_finish(struct leo_rt_device *device);
 
 /* stream.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,

@@ -41,7 +41,7 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
         status = rt_host_model_read(&rt->host_model);
     }
     if (!status) {
-        status = rt_env_ahead(&rt->may_go_ahead);
+        status = rt_env_run_ahead(&rt->may_run_ahead);
     }
     if (status) {
         return status;

@@ -3,7 +3,7 @@
  * happens is in ../comm. */
 #pragma once
 
-#include "../comm/comm.h"
+#include "../collective/communicator.h"
 
 #include <hccl/hccl.h>
 

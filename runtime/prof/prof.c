@@ -123,8 +123,8 @@ aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig)
 static aclError open_device(const char *func, uint32_t number, struct leo_rt_device **rt)
 {
     *rt = NULL;
-    leo_status status = front_device_hold(number, rt);
-    return status == FRONT_NOT_SET
+    leo_status status = api_device_hold(number, rt);
+    return status == API_NOT_SET
                ? acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s", leo_rt_last_error())
                : acl_result(func, status);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """arrows.py BUILD [ROOT]: no object takes a symbol from a part it must not know (arrows.csv), and no arrows go round,
-between parts or between the files of a folder.
+between parts or between files.
 
 Undefined symbols say what the code calls, whatever it includes: a prototype of one's own, an #include by a macro and a header
 that another header brings along are no way around it.
@@ -19,11 +19,11 @@ SIM_USERS = ("transport_sim.c", "leo_cmd_run_bare.c", "replay_tape.c")
 
 
 def allowed():
-    """{"layer": {part: may use}, "room": ..., "folder": {folder: files that may reach each other}}"""
+    """{"layer": {part: may use}, "room": ..., "circle": {folder: its files that may reach each other}}"""
     tables, table = {}, None
     with (Path(__file__).parent / "arrows.csv").open(encoding="utf-8") as file:
         for row in csv.reader(line for line in file if not line.startswith("#")):
-            if row[0] in ("layer", "room", "folder"):
+            if row[0] in ("layer", "room", "circle"):
                 table = tables.setdefault(row[0], {})
             else:
                 table[row[0]] = set(row[1].split())
@@ -61,14 +61,16 @@ def place(build, root, path):
 
 
 def symbols(path):
-    """(defined, undefined) global names of an object."""
+    """(defined, undefined, defined functions): global names of an object."""
     listing = subprocess.run(["nm", "-g", "--format=posix", str(path)], capture_output=True, text=True, check=False)
-    defined, undefined = set(), set()
+    defined, undefined, functions = set(), set(), set()
     for line in listing.stdout.split("\n"):
         fields = line.split()
         if len(fields) >= 2:
             (undefined if fields[1] in "Uwv" else defined).add(fields[0])
-    return defined, undefined
+            if fields[1] in "TWi":
+                functions.add(fields[0])
+    return defined, undefined, functions
 
 
 def main():
@@ -76,37 +78,39 @@ def main():
     root = Path(sys.argv[2] if len(sys.argv) > 2 else ".")
     tables = allowed()
     violations = []
-    accepted = tables.pop("folder")
+    accepted = {tuple(sorted(f"{folder}/{name}.c" for name in names)) for folder, names in tables.pop("circle", {}).items()}
     for kind, table in tables.items():
         for circle in circles(table):
             violations.append(f"arrows.csv: {kind}s go round: {' '.join(circle)}")
-    objects, owner = [], {}
+    objects, owner, functions = [], {}, set()
     for path in sorted(build.rglob("*.o")):
         where = place(build, root, path)
         if where is None:
             continue
-        defined, undefined = symbols(path)
+        defined, undefined, called = symbols(path)
+        functions |= called
         objects.append((path, where, undefined))
         for name in defined:
             # Programs of one folder may share a name (main); libraries do not.
             owner.setdefault(name, where)
-    inside = {}
+    calls = {}
     for path, (source, layer, room), undefined in objects:
         name = path.name.removesuffix(".o")
         for symbol in sorted(undefined & owner.keys()):
             other, other_layer, other_room = owner[symbol]
-            if other.parent == source.parent and other != source:
-                inside.setdefault(str(source.parent), {}).setdefault(source.stem, set()).add(other.stem)
+            # Tables that a file above fills in (rows of operators, what a face is) are how files below do without it.
+            if other != source and symbol in functions:
+                calls.setdefault(str(source), set()).add(str(other))
             if layer != other_layer:
                 far = "sim" == other_layer and layer in ("driver", "tools") and name not in SIM_USERS
                 if other_layer not in tables["layer"].get(layer, set()) or far:
                     violations.append(f"{path.relative_to(build)}: {layer} must not use {symbol} of {other_layer}")
             elif room != other_room and other_room not in tables["room"].get(room, set()):
                 violations.append(f"{path.relative_to(build)}: room {room} must not use {symbol} of {other_room}")
-    for folder, files in inside.items():
-        for circle in circles(files):
-            if not set(circle) <= accepted.get(folder, set()):
-                violations.append(f"{folder}: files call each other round: {' '.join(circle)}")
+    round_calls = circles(calls)
+    violations += [f"files call each other round: {' '.join(circle)}" for circle in round_calls
+                   if not any(set(circle) <= set(files) for files in accepted)]
+    print(f"arrows: {len(calls)} files, {len(round_calls)} circles of {sum(map(len, round_calls))} files")
     if not objects:
         violations.append(f"{build}: no objects: build first")
     tree.finish("arrows", violations)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """faces.py BUILD [ROOT]: the vendors' faces hold no logic.
 
-A face (runtime/acl, cnrt, hccl, cncl) is names, types, defaults and error codes over runtime/front and runtime/comm. What it could hold
+A face (runtime/acl, cnrt, hccl, cncl) is names, types, defaults and error codes over runtime/api_common and runtime/collective. What it could hold
 logic with is looked for in its object files: locks and threads, memory, calls of the runtime core or the driver past
-the front room, state. A file that cannot do any of this can only translate. The exceptions are listed with their
+the common API, state. A file that cannot do any of this can only translate. The exceptions are listed with their
 reasons; one that is no longer needed is an error too, so that the list only shrinks.
 """
 
@@ -28,26 +28,26 @@ CONSTANT = re.compile(r"\.(data\.rel\.ro|rodata)")
 
 # file -> (what it may use, why)
 ACCEPTED = {
-    "acl/init.c": ({"memory"}, "aclInit's configuration as text"),
-    "acl/process.c": ({"state"}, "what AscendCL alone keeps for a process: options, log, executor of operators"),
-    "acl/error.c": ({"state"}, "each thread's last error"),
-    "acl/log.c": ({"locks"}, "the vendor's log file"),
-    "acl/options.c": ({"locks"}, "texts of the operator compiler's options"),
-    "acl/life_callback.c": ({"locks"}, "functions that aclInit and aclFinalize call"),
-    "acl/exception.c": ({"locks"}, "functions told of failures"),
-    "acl/model.c": ({"memory"}, "descriptions of models, which only the interface knows"),
-    "acl/limits.c": ({"state"}, "each thread's limit of cores"),
-    "acl/device.c": ({"state"}, "the text that aclrtGetSocName returns"),
-    "acl/base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
-    "acl/dataset.c": ({"memory"}, "data sets: lists that only the interface knows"),
-    "acl/dump.c": ({"memory"}, "pieces of dumps, in the shape the interface has for them"),
-    "acl/op_handle.c": ({"memory"}, "calls of operators kept for repetition: descriptions that only the interface knows"),
-    "acl/op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
-    "acl/tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
-    "cnrt/error.c": ({"state"}, "each thread's last error"),
-    "cnrt/convert.c": ({"memory"}, "parameters of conversions: descriptions that only the interface knows"),
+    "acl/acl_init.c": ({"memory"}, "aclInit's configuration as text"),
+    "acl/acl_process.c": ({"state"}, "what AscendCL alone keeps for a process: options, log, executor of operators"),
+    "acl/acl_error.c": ({"state"}, "each thread's last error"),
+    "acl/acl_log.c": ({"locks"}, "the vendor's log file"),
+    "acl/acl_options.c": ({"locks"}, "texts of the operator compiler's options"),
+    "acl/acl_life_callback.c": ({"locks"}, "functions that aclInit and aclFinalize call"),
+    "acl/acl_exception.c": ({"locks"}, "functions told of failures"),
+    "acl/model/acl_model.c": ({"memory"}, "descriptions of models, which only the interface knows"),
+    "acl/acl_limits.c": ({"state"}, "each thread's limit of cores"),
+    "acl/acl_device.c": ({"state"}, "the text that aclrtGetSocName returns"),
+    "acl/acl_base.c": ({"memory"}, "data buffers: descriptions that only the interface knows"),
+    "acl/model/acl_dataset.c": ({"memory"}, "data sets: lists that only the interface knows"),
+    "acl/model/acl_dump.c": ({"memory"}, "pieces of dumps, in the shape the interface has for them"),
+    "acl/model/acl_op_handle.c": ({"memory"}, "calls of operators kept for repetition: descriptions that only the interface knows"),
+    "acl/model/acl_op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
+    "acl/model/acl_tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
+    "cnrt/cnrt_error.c": ({"state"}, "each thread's last error"),
+    "cnrt/cnrt_convert.c": ({"memory"}, "parameters of conversions: descriptions that only the interface knows"),
     "cnrt/cndev.c": ({"state"}, "the text that cndevGetCardNameStringByDevId returns, and whether it is initialized"),
-    "hccl/config.c": ({"state"}, "the process's setting"),
+    "hccl/hccl_config.c": ({"state"}, "the process's setting"),
 }
 
 
@@ -75,8 +75,8 @@ def main():
     violations, seen = [], set()
     for face, target in FACES.items():
         folder = build / "runtime" / face / "CMakeFiles" / f"{target}.dir"
-        for path in sorted(folder.glob("*.o")):
-            name = f"{face}/{path.name.removesuffix('.o')}"
+        for path in sorted(folder.rglob("*.o")):
+            name = f"{face}/{path.relative_to(folder)}".removesuffix(".o")
             if not (root / "runtime" / name).exists():
                 continue  # left over from before the file moved
             found, accepted = uses(path), ACCEPTED.get(name, (set(), ""))[0]

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     }
     int code = HcclCommInitClusterInfo(argv[1], (uint32_t)atoi(argv[2]), &comm);
     if (code) {
-        return report("meeting", code);
+        return report("bootstrap", code);
     }
     printf("met\n");
     fflush(stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of a rank table: meeting, faults of the file, ranks that do not come. */
+/* Groups of a rank table: bootstrap, faults of the file, ranks that do not come. */
 #include "harness.h"
 #include "ranks.h"
 

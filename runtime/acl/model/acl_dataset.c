@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data sets: lists of data buffers with their descriptions. They own neither. */
+#include "../acl_internal.h"
+
+#include <acl/acl_mdl.h>
+#include <leo/alloc.h>
+
+struct item {
+    aclDataBuffer *buffer;
+    aclTensorDesc *desc;
+};
+
+struct aclmdlDataset {
+    struct item *items;
+    size_t count;
+};
+
+aclmdlDataset *aclmdlCreateDataset(void)
+{
+    aclmdlDataset *dataset = leo_calloc(1, sizeof(*dataset));
+    if (!dataset) {
+        acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
+    }
+    return dataset;
+}
+
+aclError aclmdlDestroyDataset(const aclmdlDataset *dataset)
+{
+    if (!dataset) {
+        return acl_null(__func__, "dataset");
+    }
+    leo_free(dataset->items);
+    leo_free((void *)(uintptr_t)dataset);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffer)
+{
+    if (!dataset || !dataBuffer) {
+        return acl_null(__func__, dataset ? "dataBuffer" : "dataset");
+    }
+    struct item *items = leo_realloc(dataset->items, (dataset->count + 1) * sizeof(*items));
+    if (!items) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
+    }
+    items[dataset->count++] = (struct item){.buffer = dataBuffer};
+    dataset->items = items;
+    return ACL_SUCCESS;
+}
+
+size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset)
+{
+    return dataset ? dataset->count : 0;
+}
+
+aclDataBuffer *aclmdlGetDatasetBuffer(const aclmdlDataset *dataset, size_t index)
+{
+    return dataset && index < dataset->count ? dataset->items[index].buffer : NULL;
+}
+
+aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *tensorDesc, size_t index)
+{
+    if (!dataset) {
+        return acl_null(__func__, "dataset");
+    }
+    if (index >= dataset->count) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "index %zu, and the set has %zu buffers",
+                        index, dataset->count);
+    }
+    dataset->items[index].desc = tensorDesc; // NULL: none any more
+    return ACL_SUCCESS;
+}
+
+aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index)
+{
+    return dataset && index < dataset->count ? dataset->items[index].desc : NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What float results beyond their type become, and the status that remembers them. */
+#include "context.h"
+
+static _Atomic uint32_t *mode_of(const struct api_context *context)
+{
+    return &api_process()->float_mode[leo_rt_device_index(context->rt)];
+}
+
+leo_status api_saturate_get(bool *by_itself, bool *later)
+{
+    API_PINNED struct api_context *context = NULL;
+    struct leo_caps caps;
+    leo_status status = api_context_current(&context);
+    if (status != LEO_OK) {
+        return status;
+    }
+    leo_rt_device_get_caps(context->rt, &caps);
+    const uint32_t mode = atomic_load(mode_of(context));
+    *by_itself = caps.arch == API_ARCH_SATURATES;
+    *later = mode == LEO_FLOAT_MODE_OWN ? *by_itself : mode == LEO_FLOAT_MODE_SATURATE;
+    return LEO_OK;
+}
+
+leo_status api_saturate_set(bool later)
+{
+    API_PINNED struct api_context *context = NULL;
+    leo_status status = api_context_current(&context);
+    if (status == LEO_OK) {
+        atomic_store(mode_of(context), later ? LEO_FLOAT_MODE_SATURATE : LEO_FLOAT_MODE_INFINITE);
+    }
+    return status;
+}
+
+void api_saturate_stream(const struct api_context *context, struct leo_rt_stream *stream)
+{
+    leo_rt_stream_set_float_mode(stream, (enum leo_float_mode)atomic_load(mode_of(context)));
+}
+
+leo_status api_overflow(const void *stream, uint64_t addr, uint32_t bytes, uint32_t value,
+                        bool clear)
+{
+    API_PINNED struct api_stream *found = NULL;
+    leo_status status = api_stream_get(stream, &found);
+    return status != LEO_OK ? status : leo_rt_overflow_async(found->rt, addr, bytes, value, clear);
+}

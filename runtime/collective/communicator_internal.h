@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of communicators. */
+#pragma once
+
+#include "communicator.h"
+#include "cost.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/** One rank of a group. Of one rank: neither wire nor worker, operations are copies. */
+struct comm {
+    struct comm *next;
+    uint32_t ranks, rank;
+    char name[COMM_NAME_BYTES];
+    struct leo_rt_device *device;
+    struct leo_rt_host_worker *worker; /**< runs the operations, in order */
+    struct coll_wire *wire;
+    pthread_mutex_t wire_lock; /**< the wire is one thread's at a time */
+    struct coll_links links;
+    int32_t user_device;     /**< comm_info */
+    unsigned execute_ms;     /**< 0 = no limit */
+    _Atomic int first_error; /**< leo_status of the first operation that failed */
+    _Atomic unsigned open;   /**< operations in streams, but those of graphs */
+};
+
+/** One operation on its way: what the worker runs. */
+struct comm_job {
+    struct comm *comm;
+    const char *func;
+    struct coll_op op;
+    uint64_t bytes;   /**< for its simulated time (coll_cost_ns) */
+    uint64_t *counts; /**< 4 x ranks for operations with parts of several sizes: send counts and
+                         offsets, receive counts and offsets; owned */
+    struct coll_message *messages; /**< owned */
+    bool is_counted;               /**< in comm->open */
+};
+
+/** The communicator behind a handle; NULL with the error set. */
+struct comm *comm_find(const void *handle);
+/** Seconds of a face's setting. */
+unsigned comm_seconds(const struct comm_seconds *setting);
+
+/** A group about to meet, as one rank sees it. */
+struct comm_group {
+    struct coll_root root;
+    struct coll_bootstrap *bootstrap; /**< rank 0 only; taken by comm_make */
+    bool is_known;                    /**< coll_wire_opts */
+    uint32_t ranks, rank;
+    const char *name;
+    int32_t execute_s;   /**< comm_opts */
+    int32_t user_device; /**< comm_info */
+};
+/** Makes the communicator of this rank; blocks until all came. */
+leo_status comm_make(const struct comm_group *group, void **out);
+
+/** Opens a bootstrap place. */
+leo_status comm_place_open(struct coll_root *root);
+/** Takes the bootstrap of a place this process opened; NULL if it did not. */
+struct coll_bootstrap *comm_place_take(const struct coll_root *root);
+
+/** An empty job of an operation; NULL with the error set. */
+struct comm_job *comm_job_make(const char *func, struct comm *comm);
+/** Host address of device memory [addr, addr + bytes) as `*ptr`; NULL for no bytes. */
+leo_status comm_buffer(const struct comm *comm, const char *what, const void *addr, uint64_t bytes,
+                       void **ptr);
+/** Puts it into the stream. Always takes the job. */
+leo_status comm_job_submit(struct comm_job *job, const void *stream);
+void comm_job_free(struct comm_job *job);
+/** Copies on the device, in the stream. */
+leo_status comm_copy(void *dst, const void *src, uint64_t bytes, const void *stream);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../rt.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
+{
+    if (device->slot_free) {
+        *slot = device->slot_free - 1;
+        device->slot_free = device->slots[*slot].next_free;
+        return LEO_OK;
+    }
+    if (device->slot_count == LEO_MOST_EVENTS) {
+        return rt_fail(LEO_ERR_FULL,
+                       "device %d has %u events already: destroy those no longer used",
+                       device->index, LEO_MOST_EVENTS);
+    }
+    if (device->slot_count == device->slot_capacity) {
+        uint32_t capacity = device->slot_capacity ? device->slot_capacity * 2 : 64;
+        struct rt_event_slot *slots = leo_realloc(device->slots, capacity * sizeof(*slots));
+        if (!slots) {
+            return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event",
+                           device->index);
+        }
+        device->slots = slots;
+        device->slot_capacity = capacity;
+    }
+    *slot = device->slot_count++;
+    device->slots[*slot] = (struct rt_event_slot){0};
+    return LEO_OK;
+}
+
+static bool is_settled(const struct rt_event_slot *slot)
+{
+    return slot->done >= slot->recorded && slot->waits == 0;
+}
+
+static void free_slot(struct leo_rt_device *device, uint32_t number)
+{
+    device->slots[number].next_free = device->slot_free;
+    device->slot_free = number + 1;
+}
+
+// No event has it any more; records and waits under way may still need it.
+static void retire_slot(struct leo_rt_device *device, uint32_t number)
+{
+    struct rt_event_slot *slot = &device->slots[number];
+    slot->retired = !is_settled(slot);
+    if (!slot->retired) {
+        free_slot(device, number);
+    }
+}
+
+void rt_event_settle(struct leo_rt_device *device, uint32_t number)
+{
+    struct rt_event_slot *slot = &device->slots[number];
+    if (slot->retired && is_settled(slot)) {
+        slot->retired = false;
+        free_slot(device, number);
+    }
+}
+
+// A record may be reached before an older one in another stream: who waits for that must not take
+// it for the older one. Who waits for the next record whenever it comes keeps its slot.
+static leo_status choose_slot(struct leo_rt_event *event, const struct leo_rt_stream *stream)
+{
+    struct leo_rt_device *device = event->device;
+    const struct rt_event_slot *slot = &device->slots[event->slot];
+    if (slot->done >= slot->recorded || event->recorded == stream ||
+        slot->awaited > slot->recorded) {
+        return LEO_OK;
+    }
+    uint32_t number;
+    leo_status status = take_slot(device, &number);
+    if (status == LEO_OK) {
+        event->old_slot = event->slot + 1;
+        event->old_record = device->slots[event->slot].recorded;
+        retire_slot(device, event->slot);
+        event->slot = number;
+    }
+    return status;
+}
+
+// Waits for the record before the last one, of which the slot went its own way.
+static bool is_old_awaited(const struct leo_rt_event *event)
+{
+    if (event->old_slot == 0) {
+        return false;
+    }
+    const struct rt_event_slot *slot = &event->device->slots[event->old_slot - 1];
+    return slot->retired && slot->recorded == event->old_record && slot->waits > 0;
+}
+
+uint32_t leo_rt_device_free_events(struct leo_rt_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    uint32_t count = LEO_MOST_EVENTS - device->event_count;
+    pthread_mutex_unlock(&device->lock);
+    return count;
+}
+
+leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event **out)
+{
+    *out = NULL;
+    struct leo_rt_event *event = leo_calloc(1, sizeof(*event));
+    if (!event) {
+        return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event",
+                       device->index);
+    }
+    event->device = device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = take_slot(device, &event->slot);
+    if (!status) {
+        event->next = device->events;
+        if (event->next) {
+            event->next->previous = event;
+        }
+        device->events = event;
+        device->event_count++;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (status) {
+        leo_free(event);
+        return status;
+    }
+    *out = event;
+    return LEO_OK;
+}
+
+void leo_rt_event_destroy(struct leo_rt_event *event)
+{
+    if (!event) {
+        return;
+    }
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    device->event_count--;
+    *(event->previous ? &event->previous->next : &device->events) = event->next;
+    if (event->next) {
+        event->next->previous = event->previous;
+    }
+    retire_slot(device, event->slot);
+    pthread_mutex_unlock(&device->lock);
+    leo_free(event);
+}
+
+static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream,
+                               enum leo_sqe_op op, uint64_t sequence, uint64_t host_ns)
+{
+    struct leo_sqe entry = {.opcode = (uint8_t)op};
+    const struct leo_sqe_event body = {.event = event->slot, .sequence = sequence};
+    memcpy(entry.body, &body, sizeof(body));
+    struct rt_task task = {.what = "event"};
+    if (op == LEO_SQE_OP_EVENT_RECORD) {
+        task.event_slot = event->slot + 1;
+        task.event_sequence = sequence;
+    } else {
+        task.wait_slot = event->slot + 1;
+    }
+    if (task.wait_slot) {
+        rt_run_ahead_stop(stream->device); // it may have a limit, and time must not pass by itself
+    }
+    leo_status status = rt_stream_submit_at(stream, &entry, &task, host_ns);
+    struct rt_event_slot *slot = &event->device->slots[event->slot];
+    if (!status && task.wait_slot) {
+        slot->waits++;
+        slot->awaited = slot->awaited > sequence ? slot->awaited : sequence;
+    }
+    if (!status && task.event_slot) {
+        slot->recorded = slot->recorded > sequence ? slot->recorded : sequence;
+        event->recorded = stream;
+        event->recorded_after = stream->submitted;
+    }
+    return status;
+}
+
+leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (event->device != stream->device) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
+                       event->device->index, stream->device->index);
+    }
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    if (stream->graph) {
+        leo_status kept = rt_graph_record(event, stream);
+        pthread_mutex_unlock(&device->lock);
+        return kept;
+    }
+    event->graph = NULL;
+    // Taken before the submission, which may wait for room and let other threads in. A number
+    // nobody uses is no harm.
+    leo_status status = choose_slot(event, stream);
+    uint64_t sequence = 0;
+    if (!status) {
+        sequence = ++device->slots[event->slot].sequence;
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
+    }
+    if (!status) {
+        event->sequence = sequence;
+        event->is_reset = false;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+void leo_rt_event_reset(struct leo_rt_event *event)
+{
+    pthread_mutex_lock(&event->device->lock);
+    event->is_reset = true;
+    event->sequence = 0;
+    pthread_mutex_unlock(&event->device->lock);
+}
+
+bool leo_rt_event_is_recorded(struct leo_rt_event *event)
+{
+    pthread_mutex_lock(&event->device->lock);
+    bool recorded = event->sequence != 0;
+    pthread_mutex_unlock(&event->device->lock);
+    return recorded;
+}
+
+bool leo_rt_event_is_awaited(struct leo_rt_event *event)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_device_poll(device);
+    bool awaited = status || device->slots[event->slot].waits > 0 || is_old_awaited(event);
+    pthread_mutex_unlock(&device->lock);
+    return awaited;
+}
+
+// An event of another device: its chip goes on until the event is reached, then its time is the
+// earliest for what follows in the stream.
+static leo_status wait_for_peer(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (!leo_rt_event_is_recorded(event)) {
+        return LEO_OK;
+    }
+    uint64_t ns;
+    leo_status status = leo_rt_event_synchronize(event, -1);
+    if (!status) {
+        status = leo_rt_event_time_ns(event, &ns);
+    }
+    if (!status) {
+        struct leo_sqe entry = {.opcode = LEO_SQE_OP_NOP};
+        const struct rt_task task = {.what = "event"};
+        pthread_mutex_lock(&stream->device->lock);
+        status = rt_stream_submit_at(stream, &entry, &task, ns);
+        pthread_mutex_unlock(&stream->device->lock);
+    }
+    return status;
+}
+
+leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (event->device != stream->device) {
+        return wait_for_peer(event, stream);
+    }
+    leo_status status = LEO_OK;
+    pthread_mutex_lock(&event->device->lock);
+    if (event->graph || stream->graph) {
+        status = rt_graph_wait(event, stream);
+    } else if (event->sequence) {
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0);
+    } else if (event->is_reset) {
+        // For the next record, whenever it comes.
+        uint64_t next = event->device->slots[event->slot].sequence + 1;
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, next, 0);
+    }
+    pthread_mutex_unlock(&event->device->lock);
+    return status;
+}
+
+leo_status rt_event_record_at(struct leo_rt_event *event, struct leo_rt_stream *stream,
+                              uint64_t host_ns)
+{
+    uint64_t sequence = ++event->device->slots[event->slot].sequence;
+    event->sequence = sequence;
+    return submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, host_ns);
+}
+
+leo_status rt_event_wait_next(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    return submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT,
+                        event->device->slots[event->slot].sequence + 1, 0);
+}
+
+static bool is_done(const void *arg)
+{
+    const struct leo_rt_event *event = arg;
+    return event->device->slots[event->slot].done >= event->sequence;
+}
+
+static void see_event(const struct leo_rt_event *event)
+{
+    if (event->sequence) {
+        rt_device_see_time(event->device, event->device->slots[event->slot].time_ns);
+        if (event->recorded && event->recorded == event->device->solo_stream) {
+            rt_run_ahead_seen(event->recorded, event->recorded_after);
+        }
+    }
+}
+
+leo_status leo_rt_event_query(struct leo_rt_event *event)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    device->calls++;
+    device->asks++;
+    leo_status status = is_done(event) ? LEO_OK : rt_device_poll(device);
+    if (!status && !is_done(event)) {
+        status = rt_device_pump(device, RT_QUERY_NS);
+        status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;
+    }
+    if (!status && !is_done(event)) {
+        status = rt_fail(LEO_ERR_NOT_READY, "the event has not been reached yet");
+    } else if (!status) {
+        see_event(event);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_synchronize(struct leo_rt_event *event, int timeout_ms)
+{
+    struct leo_rt_device *device = event->device;
+    pthread_mutex_lock(&device->lock);
+    leo_status status = rt_device_wait(device, is_done, event, timeout_ms, "the event");
+    if (!status) {
+        see_event(event);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (!status) {
+        rt_print_drain(device);
+    }
+    return status;
+}
+
+leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns)
+{
+    *ns = 0;
+    if (!leo_rt_event_is_recorded(event)) {
+        return rt_fail(LEO_ERR_STATE, "the event was never recorded: it has no time");
+    }
+    leo_status status = leo_rt_event_query(event);
+    if (!status) {
+        pthread_mutex_lock(&event->device->lock);
+        *ns = event->device->slots[event->slot].time_ns;
+        pthread_mutex_unlock(&event->device->lock);
+    }
+    return status;
+}
