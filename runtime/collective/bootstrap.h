@@ -3,26 +3,8 @@
  * sends the whole list back. Private to wire.c and bootstrap.c. */
 #pragma once
 
+#include "link.h"
 #include "wire.h"
-
-#include <ucp/api/ucp.h>
-
-/** A UCX worker and its context: one a communicator, so that progress of one never runs another. */
-struct coll_link {
-    ucp_context_h context;
-    ucp_worker_h worker;
-    /** Endpoints of the bootstrap. They stay until the link closes: UCX matches later endpoints to
-     * the same peer with them. */
-    ucp_ep_h *kept;
-    unsigned kept_count;
-};
-
-LEO_MUST_CHECK leo_status coll_link_open(struct coll_link *link);
-void coll_link_close(struct coll_link *link);
-/** Progresses; after some empty turns sleeps until something arrives (some milliseconds at most).
- */
-void coll_link_idle(struct coll_link *link, unsigned *spins);
-void coll_link_close_endpoint(struct coll_link *link, ucp_ep_h endpoint, bool force);
 
 /** What a rank says of itself: which host it is on (coll_host_id), then its worker address. */
 struct coll_card {

@@ -6,18 +6,12 @@
 #include "shm_cleanup.h"
 
 #include <leo/alloc.h>
-#include <poll.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <ucp/api/ucp.h>
-#include <ucs/config/global_opts.h>
 
-/* Spins of the progress loop before the thread sleeps on the worker's descriptor: a message between
- * two ranks that both run takes about a microsecond, a sleep and a wake-up about fifty. */
-enum { SPINS = 2000, SLEEP_MS = 20, NO_PEER = -1 };
+enum { NO_PEER = -1 };
 
 /* A peer that has done its part may leave while what it sent still lies in shared memory: so long
  * after it is seen to be gone, what it sent may still be taken. */
@@ -40,13 +34,6 @@ struct coll_wire {
     atomic_bool interrupted;
 };
 
-uint64_t coll_wire_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 uint32_t coll_wire_rank(const struct coll_wire *wire)
 {
     return wire->rank;
@@ -55,106 +42,6 @@ uint32_t coll_wire_rank(const struct coll_wire *wire)
 uint32_t coll_wire_ranks(const struct coll_wire *wire)
 {
     return wire->ranks;
-}
-
-/* ---- link: context and worker ---- */
-
-leo_status coll_link_open(struct coll_link *link)
-{
-    memset(link, 0, sizeof(*link));
-    coll_shm_cleanup(); // of a group of which nobody was left
-    // The library reports errors itself, and signals are the program's.
-    ucs_global_opts_set_value("LOG_LEVEL", "fatal");
-    ucs_global_opts_set_value("HANDLE_ERRORS", "none");
-    ucp_config_t *config;
-    if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
-        return LEO_ERR_IO;
-    }
-    // A rank that is killed is noticed within this time even when nobody sends to it.
-    ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
-    const ucp_params_t params = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
-        .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
-        .name = "leonardo",
-    };
-    ucs_status_t status = ucp_init(&params, config, &link->context);
-    ucp_config_release(config);
-    if (status != UCS_OK) {
-        link->context = NULL;
-        return LEO_ERR_IO;
-    }
-    // Made on one thread, used on another, never on two at once.
-    const ucp_worker_params_t worker = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SERIALIZED,
-    };
-    if (ucp_worker_create(link->context, &worker, &link->worker) != UCS_OK) {
-        ucp_cleanup(link->context);
-        link->context = NULL;
-        link->worker = NULL;
-        return LEO_ERR_IO;
-    }
-    return LEO_OK;
-}
-
-void coll_link_close(struct coll_link *link)
-{
-    for (unsigned i = 0; i < link->kept_count; i++) {
-        coll_link_close_endpoint(link, link->kept[i], true);
-    }
-    leo_free(link->kept);
-    if (link->worker) {
-        ucp_worker_destroy(link->worker);
-    }
-    if (link->context) {
-        ucp_cleanup(link->context);
-    }
-    memset(link, 0, sizeof(*link));
-}
-
-void coll_link_idle(struct coll_link *link, unsigned *spins)
-{
-    if (ucp_worker_progress(link->worker)) {
-        *spins = 0;
-        return;
-    }
-    if (++*spins < SPINS) {
-        if (*spins % 16 == 0) {
-            sched_yield();
-        }
-        return;
-    }
-    int fd;
-    if (ucp_worker_get_efd(link->worker, &fd) != UCS_OK) {
-        sched_yield();
-        return;
-    }
-    if (ucp_worker_arm(link->worker) == UCS_OK) {
-        struct pollfd events = {.fd = fd, .events = POLLIN};
-        (void)poll(&events, 1, SLEEP_MS);
-    }
-}
-
-/* Closes without waiting for the peer: what is still under way is dropped. */
-void coll_link_close_endpoint(struct coll_link *link, ucp_ep_h endpoint, bool force)
-{
-    if (!endpoint) {
-        return;
-    }
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = force ? UCP_EP_CLOSE_FLAG_FORCE : 0,
-    };
-    ucs_status_ptr_t request = ucp_ep_close_nbx(endpoint, &param);
-    if (!UCS_PTR_IS_PTR(request)) {
-        return;
-    }
-    unsigned spins = 0;
-    const uint64_t deadline = coll_wire_now_ms() + 1000;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS && coll_wire_now_ms() < deadline) {
-        coll_link_idle(link, &spins);
-    }
-    ucp_request_free(request);
 }
 
 /* ---- endpoints ---- */
@@ -405,7 +292,7 @@ leo_status coll_wire_wait(struct coll_wire *wire, struct coll_transfer *transfer
             break;
         }
         coll_link_idle(&wire->link, &spins);
-        if (deadline_ms && spins >= SPINS && coll_wire_now_ms() > deadline_ms) {
+        if (deadline_ms && spins >= COLL_LINK_SPINS && coll_wire_now_ms() > deadline_ms) {
             for (size_t i = 0; i < count; i++) {
                 if (!transfers[i].done) {
                     snprintf(text, text_bytes, "rank %u did not answer in time", transfers[i].peer);
@@ -428,8 +315,8 @@ leo_status coll_wire_wait(struct coll_wire *wire, struct coll_transfer *transfer
     return status;
 }
 
-// The waiting thread looks at least every SLEEP_MS; it may be closing the worker right now, so it
-// is not signalled.
+// The waiting thread looks at least every COLL_LINK_SLEEP_MS; it may be closing the worker right
+// now, so it is not signalled.
 void coll_wire_interrupt(struct coll_wire *wire)
 {
     atomic_store(&wire->interrupted, true);

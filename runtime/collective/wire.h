@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between the ranks of a communicator. The one file behind it (wire.c) that knows UCX. */
+/* Messages between the ranks of a communicator, over UCX (link.c, bootstrap.c, wire.c). */
 #pragma once
 
 #include <leo/status.h>
