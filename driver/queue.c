@@ -157,7 +157,7 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
     return status;
 }
 
-leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns)
+leo_status leo_drv_device_run_ahead(struct leo_drv_device *device, uint64_t timeout_ns)
 {
     struct leo_transport *transport = device->mmio.transport;
     return transport->ops->lead ? transport->ops->lead(transport, timeout_ns) : LEO_ERR_UNSUPPORTED;

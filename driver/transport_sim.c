@@ -128,9 +128,9 @@ static void sim_watch(struct leo_transport *transport)
     leo_sim_chip_watch(sim_of(transport)->chip);
 }
 
-static leo_status sim_lead(struct leo_transport *transport, uint64_t timeout_ns)
+static leo_status sim_run_ahead(struct leo_transport *transport, uint64_t timeout_ns)
 {
-    return leo_sim_chip_lead(sim_of(transport)->chip, timeout_ns);
+    return leo_sim_chip_run_ahead(sim_of(transport)->chip, timeout_ns);
 }
 
 static const struct leo_transport_ops sim_transport_ops = {
@@ -145,7 +145,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .window = sim_window,
     .adopt = sim_adopt,
     .name_tag = sim_name_tag,
-    .lead = sim_lead,
+    .lead = sim_run_ahead,
     .image_polls = sim_image_polls,
     .watch = sim_watch,
     .irq_wait = sim_irq_wait,

@@ -3,7 +3,7 @@
 
 #include "../host/host_pool.h"
 #include "../host/pages.h"
-#include "../scheduler/lead.h"
+#include "../scheduler/run_ahead.h"
 #include "../simd/simd.h"
 #include "../tape/record.h"
 #include <fenv.h>
@@ -299,14 +299,14 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
     }
 }
 
-leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns)
+leo_status leo_sim_chip_run_ahead(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
     if (!sim_host_lock_try(chip->run_lock)) {
         return LEO_ERR_BUSY;
     }
     fenv_t callers;
     take_floats(&callers);
-    leo_status status = sim_lead_run(&chip->scheduler, sim_host_now_ns() + timeout_ns);
+    leo_status status = sim_run_ahead_run(&chip->scheduler, sim_host_now_ns() + timeout_ns);
     sim_function_control(&chip->function);
     fesetenv(&callers);
     sim_host_lock_give(chip->run_lock);

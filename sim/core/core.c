@@ -6,7 +6,7 @@
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
-#include "lazy.h"
+#include "deferred_mmad.h"
 #include "state.h"
 #include "stores.h"
 #include <string.h>
@@ -188,9 +188,9 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
     if (!sim_time_log_reserve(&core->log)) {
         return SIM_SCALAR_TIME; // tried again in the next run
     }
-    sim_lazy_begin(core);
+    sim_deferred_begin(core);
     enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
-    sim_lazy_end(core);
+    sim_deferred_end(core);
     struct sim_fault *fault = &core->scalar.fault;
     if (stop == SIM_SCALAR_BLOCKED) {
         stop = SIM_SCALAR_TIME;
@@ -204,7 +204,7 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
         fault->pc -= LEO_MAP_IMAGE;
         fault->caller = sim_core_caller(core, fault->pc);
     }
-    if (core->park == SIM_PARK_FLAG || core->lead_stop) {
+    if (core->park == SIM_PARK_FLAG || core->run_ahead_stop) {
         return stop; // what it waits for is the last record, or the next one
     }
     log_stop(core, stop != SIM_SCALAR_TIME          ? SIM_TIME_END
@@ -223,8 +223,8 @@ static void keep_identity(struct sim_core *core, const struct sim_core *was)
     core->track = was->track;
     core->stores = was->stores;
     core->stored = was->stored;
-    core->leads = was->leads;
-    core->lead_stop = false;
+    core->runs_ahead = was->runs_ahead;
+    core->run_ahead_stop = false;
     core->scalar.owner = core;
     sim_core_forget(core);
 }

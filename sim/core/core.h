@@ -15,11 +15,11 @@
 #include <leo/map.h>
 
 #define SIM_PRIVATE_IMAGE_BYTES UINT64_C(0x01000000) /* most writable bytes of an image */
-/** A host thread's: what instructions use, then struct sim_lazy. */
+/** A host thread's: what instructions use, then struct sim_deferred. */
 #define SIM_SCRATCH_BYTES (SIM_CUBE_SCRATCH_BYTES + UINT64_C(0x00010000))
 
 struct sim_simd;
-struct sim_lazy;
+struct sim_deferred;
 struct sim_stores;
 struct sim_space;
 struct sim_extent;
@@ -93,9 +93,9 @@ struct sim_core {
         local[LEO_MEM_SPACE_COUNT]; /**< by enum leo_mem_space; GM and PRIVATE unused */
     uint8_t *sparse; /**< beside L0B: where elements of sparse fractals belong, a quarter of its
                         bytes; then room for what mmad_sp multiplies, twice its bytes */
-    struct sim_space *space;   /**< mappings of the owner; read-only while cores run */
-    struct sim_footprint foot; /**< of the instruction being executed */
-    struct sim_lazy *lazy;     /**< what it has put off; NULL = nothing is put off */
+    struct sim_space *space;       /**< mappings of the owner; read-only while cores run */
+    struct sim_footprint foot;     /**< of the instruction being executed */
+    struct sim_deferred *deferred; /**< what it has put off; NULL = nothing is put off */
     uint8_t *scratch; /**< 1 MiB for exec functions, 64-byte aligned; the host thread's that runs
                          the core */
     /* What it does that takes time. Its own clock counts the scalar unit's cycles alone; when they
@@ -132,8 +132,8 @@ struct sim_core {
     uint64_t stored;              /**< stores noted, in all blocks */
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
-    bool leads;                   /**< its block's time has not come (scheduler/lead.h) */
-    bool lead_stop;               /**< and what comes next depends on when it will */
+    bool runs_ahead;              /**< its block's time has not come (scheduler/run_ahead.h) */
+    bool run_ahead_stop;          /**< and what comes next depends on when it will */
     /* Order among cores (host_pool.h). */
     struct sim_host_pool *pool;
     unsigned first_turn, turn;
@@ -204,8 +204,8 @@ void sim_core_mark_hand(struct sim_core *core, const struct sim_op *op,
 /** Whether the core must not go on before its block's time has come; notes it. */
 static inline bool sim_core_must_wait(struct sim_core *core)
 {
-    core->lead_stop = core->leads;
-    return core->leads;
+    core->run_ahead_stop = core->runs_ahead;
+    return core->runs_ahead;
 }
 /** Exchanges what two cores of one kind do, with their memories: each stays the core it is. */
 void sim_core_exchange(struct sim_core *one, struct sim_core *other);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control registers (isa/csr.csv). Instructions take their values when they are issued. */
 #include "core.h"
-#include "lazy.h"
+#include "deferred_mmad.h"
 
 #include <leo/csr.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static int find_plain(unsigned csr)
 static void meet_products(struct sim_core *core, int at)
 {
     if (at == AT(overflow)) {
-        sim_lazy_products(core);
+        sim_deferred_products(core);
     }
 }
 

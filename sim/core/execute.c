@@ -2,7 +2,7 @@
 /* The effect of an instruction: outlined, checked, done. Time is issue.c's. */
 #include "../check/check.h"
 #include "core.h"
-#include "lazy.h"
+#include "deferred_mmad.h"
 #include <sim_units.h>
 
 #include <string.h>
@@ -129,7 +129,7 @@ static bool is_within_limit(struct sim_core *core, const struct sim_op *op)
            sim_core_fault(core, LEO_FAULT_WATCHDOG, LEO_MEM_SPACE_PRIVATE, 0, 0);
 }
 
-/* Its exec function tells lazy.h of it. */
+/* Its exec function tells deferred_mmad.h of it. */
 static bool looks_after(enum leo_insn insn)
 {
     return insn == LEO_INSN_MMAD || insn == LEO_INSN_LOAD_CBUF_TO_CA ||
@@ -155,8 +155,8 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
         sim_check_unit(core->check, core, op);
         sim_core_name_callers(core, found);
     }
-    if (core->lazy && !looks_after(op->insn)) {
-        sim_lazy_meet(core, op->foot);
+    if (core->deferred && !looks_after(op->insn)) {
+        sim_deferred_meet(core, op->foot);
     }
     return core->foot.empty || (is_within_limit(core, op) && op->row->exec(core, op)) ||
            tell_config(core, op);

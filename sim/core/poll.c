@@ -188,11 +188,11 @@ struct old_word {
 
 /** A turn that is followed. */
 struct turn {
-    const struct sim_spin *spins; /**< loops it may be one of */
+    const struct sim_poll_loop *loops; /**< loops it may be one of */
     size_t count;
-    const struct sim_spin *loop; /**< the one it is; NULL: not known yet */
-    int level;                   /**< calls open since the load; below 0: returns */
-    unsigned returns;            /**< from functions that were open at the load */
+    const struct sim_poll_loop *loop; /**< the one it is; NULL: not known yet */
+    int level;                        /**< calls open since the load; below 0: returns */
+    unsigned returns;                 /**< from functions that were open at the load */
     uint64_t back[SIM_SPIN_DEPTH];
     uint64_t stack; /**< what is below is nobody's, once the turn is over */
     unsigned words;
@@ -201,10 +201,10 @@ struct turn {
 };
 
 /* It may be a turn of this loop, as far as returns tell. */
-static bool is_possible(const struct turn *turn, const struct sim_spin *spin)
+static bool is_possible(const struct turn *turn, const struct sim_poll_loop *loop_of)
 {
-    return turn->returns <= spin->depth &&
-           memcmp(turn->back, spin->back, turn->returns * sizeof(turn->back[0])) == 0;
+    return turn->returns <= loop_of->depth &&
+           memcmp(turn->back, loop_of->back, turn->returns * sizeof(turn->back[0])) == 0;
 }
 
 /* Whether the instruction, which is the next, belongs to the loop or to what it calls. */
@@ -212,11 +212,12 @@ static bool is_inside(struct turn *turn, uint64_t pc)
 {
     bool calls = false;
     for (size_t i = 0; i < turn->count && !turn->loop; i++) {
-        const struct sim_spin *spin = &turn->spins[i];
-        const int level = turn->level + (int)spin->depth;
-        const bool possible = is_possible(turn, spin);
+        const struct sim_poll_loop *loop_of = &turn->loops[i];
+        const int level = turn->level + (int)loop_of->depth;
+        const bool possible = is_possible(turn, loop_of);
         calls = calls || (possible && level > 0);
-        turn->loop = possible && level == 0 && pc >= spin->first && pc <= spin->last ? spin : NULL;
+        turn->loop =
+            possible && level == 0 && pc >= loop_of->first && pc <= loop_of->last ? loop_of : NULL;
     }
     if (!turn->loop) {
         return calls;
@@ -326,8 +327,8 @@ bool sim_core_poll_try(struct sim_core *core)
 {
     struct sim_poll *poll = &core->poll;
     struct turn turn = {.stack = core->scalar.x[SP]};
-    turn.spins = sim_decoded_spins_at(core->scalar.text, core->scalar.pc, &turn.count);
-    if ((poll->waits && !has_changed(core)) || !turn.spins || !sim_time_log_reserve(&core->log)) {
+    turn.loops = sim_decoded_polls_at(core->scalar.text, core->scalar.pc, &turn.count);
+    if ((poll->waits && !has_changed(core)) || !turn.loops || !sim_time_log_reserve(&core->log)) {
         return false;
     }
     const struct before before = remember(core);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling of global memory. A load of a loop that waits for memory (scalar/spin.c) is carried out
- * between rounds, when no core runs, so that what it sees is the same on any number of host
+ * Polling of global memory. A load of a loop that waits for memory (scalar/poll_loop.c) is carried
+ * out between rounds, when no core runs, so that what it sees is the same on any number of host
  * threads. If the loop comes back to it with nothing changed, it would do so for ever: the core is
  * parked until the bytes it read change, and the turns of the loop leave no time behind. What it
  * read at last is not before the store that wrote it (time/store.c).

@@ -40,7 +40,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, sparse),
     SECTION(GIVEN, space),
     SECTION(GIVEN, foot),
-    SECTION(GIVEN, lazy), // NULL unless the core is running
+    SECTION(GIVEN, deferred), // NULL unless the core is running
     SECTION(WIRED, scratch),
     // The log of a block that has ended is empty.
     SECTION(WIRED, log),
@@ -75,8 +75,8 @@ static const struct sim_section list[] = {
     SECTION(CLOCK, stored),
     SECTION(WIRED, check),
     SECTION(WIRED, track),
-    SECTION(WIRED, leads),
-    SECTION(BLOCK, lead_stop),
+    SECTION(WIRED, runs_ahead),
+    SECTION(BLOCK, run_ahead_stop),
     SECTION(WIRED, pool),
     SECTION(GIVEN, first_turn),
     SECTION(GIVEN, turn),

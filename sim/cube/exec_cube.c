@@ -2,7 +2,7 @@
 /* Meaning of mmad. docs/hw/cube.md. */
 #include "mad.h"
 
-#include "core/lazy.h"
+#include "core/deferred_mmad.h"
 #include <string.h>
 
 void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
@@ -25,7 +25,7 @@ void mad_multiply(struct sim_core *core, const struct sim_op *op, uint8_t *b)
         .n = cfg.n,
         .k1 = mad_fractals_of_k(&cfg),
     };
-    sim_lazy_multiply(core, foot, &mmad);
+    sim_deferred_multiply(core, foot, &mmad);
 }
 
 /* HW-CUBE-23: whole numbers 0 to 3, two bits each, the first in the lowest bits, to f16. */
@@ -44,7 +44,7 @@ static void multiply_u2(struct sim_core *core, const struct sim_op *op)
     const struct leo_cfg_mad cfg = leo_cfg_mad_unpack(op->d);
     const struct sim_footprint *foot = op->foot;
     const uint32_t k1 = mad_fractals_of_k(&cfg), m1 = (cfg.m + 15) / 16;
-    sim_lazy_meet(core, foot);
+    sim_deferred_meet(core, foot);
     const uint32_t right = mad_right_bytes(cfg.type), n1 = (cfg.n + COLUMNS - 1) / COLUMNS;
     for (uint32_t j = 0; j < n1; j++) {
         // A fractal of k, its columns of B one after the other: ZN has them in rows of n1.

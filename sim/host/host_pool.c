@@ -11,7 +11,7 @@
 
 // A worker spins through the single-threaded work between two rounds instead of being woken after
 // it: with a tenth of the rounds a big matmul on two threads was some percent slower.
-enum { SPIN_ROUNDS = 20000, MAX_THREADS = 64, MAX_ITEMS = 256 };
+enum { POLL_LOOP_ROUNDS = 20000, MAX_THREADS = 64, MAX_ITEMS = 256 };
 
 struct sim_host_lock {
     pthread_mutex_t mutex;
@@ -91,7 +91,7 @@ static void *worker_main(void *arg)
     while (!atomic_load(&pool->stop)) {
         work_all(pool, thread);
         bool found = false;
-        for (unsigned i = 0; i < SPIN_ROUNDS && !found; i++) {
+        for (unsigned i = 0; i < POLL_LOOP_ROUNDS && !found; i++) {
             relax();
             found = has_work(pool) || atomic_load(&pool->stop);
         }
@@ -162,7 +162,7 @@ unsigned sim_host_pool_threads(const struct sim_host_pool *pool)
 /* A worker that is late may have lost its processor to another process: sleeping makes room. */
 static void wait_for_all(struct sim_host_pool *pool)
 {
-    for (unsigned i = 0; i < SPIN_ROUNDS && atomic_load(&pool->left) != 0; i++) {
+    for (unsigned i = 0; i < POLL_LOOP_ROUNDS && atomic_load(&pool->left) != 0; i++) {
         relax();
     }
     if (atomic_load(&pool->left) == 0) {
@@ -223,7 +223,7 @@ void sim_host_pool_wait_turn(struct sim_host_pool *pool, unsigned first, unsigne
     for (unsigned below = first; below < index && below < MAX_ITEMS; below++) {
         for (unsigned i = 0; !atomic_load(&pool->done[below]); i++) {
             relax();
-            if (i > SPIN_ROUNDS) {
+            if (i > POLL_LOOP_ROUNDS) {
                 sched_yield();
             }
         }

@@ -2,7 +2,7 @@
 /* Fractals to L1, L0A and L0B: copied, transposed, or filled with a value. */
 #include "mte.h"
 
-#include "core/lazy.h"
+#include "core/deferred_mmad.h"
 #include "simd/simd.h"
 #include "simd/simd_cube.h"
 
@@ -31,7 +31,7 @@ bool sim_mte_load2d(struct sim_core *core, const struct sim_op *op)
         return load_gm(core, to, from);
     }
     const bool transpose = leo_cfg_load2d_unpack(op->d).transpose;
-    if (sim_lazy_load(core, op->foot, transpose)) {
+    if (sim_deferred_load(core, op->foot, transpose)) {
         return true;
     }
     (transpose ? cube->transpose_b16

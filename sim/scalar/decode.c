@@ -217,7 +217,7 @@ void sim_decoded_destroy(struct sim_decoded *decoded)
     if (decoded) {
         leo_free(decoded->ops);
         leo_free(decoded->words);
-        leo_free(decoded->spin);
+        leo_free(decoded->poll_loop);
         leo_free(decoded);
     }
 }

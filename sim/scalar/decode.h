@@ -30,7 +30,7 @@ enum sim_scalar_code {
     SIM_CODE_J,          /**< jal x0 */
     SIM_CODE_JAL_OUT,    /**< to a place outside of the text */
     SIM_CODE_BRANCH_OUT, /**< if taken, to a place outside of the text */
-    SIM_CODE_POLL,       /**< `behind`, when the environment lets it (spin.c) */
+    SIM_CODE_POLL,       /**< `behind`, when the environment lets it (poll_loop.c) */
     SIM_CODE_PLAIN,
     SIM_CODE_CHECK = SIM_CODE_PLAIN, /**< `plain`, after looking at the time limit */
     SIM_CODE_COUNT
@@ -114,8 +114,8 @@ struct sim_decoded {
     uint64_t base, bytes;      /**< bytes: whole instructions only */
     struct sim_scalar_op *ops; /**< bytes / 4, and one SIM_CODE_END */
     uint32_t *words;
-    struct sim_spin *spin; /**< loops that may wait for memory, by rising `at` */
-    size_t spins;
+    struct sim_poll_loop *poll_loop; /**< loops that may wait for memory, by rising `at` */
+    size_t poll_loop_count;
 };
 
 /** Decodes one instruction word. Never fails: what is unknown becomes SIM_CODE_ILLEGAL. */

@@ -48,7 +48,7 @@ struct sim_scalar_env {
      * set. May be NULL. */
     void (*watch)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access);
     /** Called before a load, atomic access or (`bytes` 0) custom instruction of a loop that may
-     * wait for memory (spin.c), scalar->pc set. False as above. May be NULL. */
+     * wait for memory (poll_loop.c), scalar->pc set. False as above. May be NULL. */
     bool (*poll)(struct sim_scalar *scalar, uint64_t addr, unsigned bytes);
     /** Called before an atomic access: returns when it is this unit's turn. May be NULL. */
     void (*order)(struct sim_scalar *scalar, uint64_t addr);
@@ -117,17 +117,17 @@ enum { SIM_SPIN_DEPTH = 16 };
  * one first. A function that several loops call has several for one load. An atomic access outside
  * of such loops is one of its own.
  */
-struct sim_spin {
+struct sim_poll_loop {
     uint64_t at, first, last;
     unsigned depth;
     uint64_t back[SIM_SPIN_DEPTH];
 };
 
 /** Those of the load at an address, those with fewer calls first; NULL: it is none. */
-const struct sim_spin *sim_decoded_spins_at(const struct sim_decoded *decoded, uint64_t at,
-                                            size_t *count);
+const struct sim_poll_loop *sim_decoded_polls_at(const struct sim_decoded *decoded, uint64_t at,
+                                                 size_t *count);
 /** Whether there is any such loop. */
-bool sim_decoded_spins(const struct sim_decoded *decoded);
+bool sim_decoded_poll_loops(const struct sim_decoded *decoded);
 
 /** The instruction at scalar->pc, for who follows the turn of a loop. */
 struct sim_scalar_next {
@@ -146,7 +146,8 @@ leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const voi
                                     struct sim_decoded **decoded);
 /** Finds loops that do nothing but look at memory until it changes, and makes their loads
  * SIM_CODE_POLL. Once, before the text runs. `image`: the program with its tables of addresses. */
-leo_status sim_decoded_find_spins(struct sim_decoded *decoded, const void *image, size_t bytes);
+leo_status sim_decoded_find_poll_loops(struct sim_decoded *decoded, const void *image,
+                                       size_t bytes);
 void sim_decoded_destroy(struct sim_decoded *decoded);
 
 /** What becomes of its members. */

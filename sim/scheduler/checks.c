@@ -60,7 +60,7 @@ void sim_checks_start(struct sim_scheduler *scheduler, unsigned queue)
     if (stream->check) {
         unsigned unknown = atomic_load(&scheduler->memory->windowed) ? SIM_CHECK_INIT : 0;
         sim_check_global_begin(stream->check, scheduler->cores->check_which & ~unknown,
-                               sim_decoded_spins(stream->kernel.image->decoded));
+                               sim_decoded_poll_loops(stream->kernel.image->decoded));
     }
 }
 

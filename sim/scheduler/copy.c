@@ -2,7 +2,7 @@
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
 #include "../mte/mte.h"
-#include "lead.h"
+#include "run_ahead.h"
 #include "scheduler.h"
 
 #include <string.h>
@@ -180,10 +180,10 @@ bool sim_copy_move(struct sim_scheduler *scheduler, struct sim_stream *stream,
 {
     const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     const bool to_host = body->flags & LEO_SQE_COPY_HOST_DST;
-    if (!sim_lead_is_done(stream->led) || (is_fill && to_host)) {
+    if (!sim_run_ahead_is_done(stream->led) || (is_fill && to_host)) {
         return move(scheduler, stream, body, is_fill);
     }
-    return !to_host || sim_lead_write(scheduler, stream->led, body) ||
+    return !to_host || sim_run_ahead_write(scheduler, stream->led, body) ||
            sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->dst, body->width);
 }
 

@@ -7,7 +7,7 @@
  */
 #include "../host/host_pool.h"
 #include "../replay/replay.h"
-#include "lead.h"
+#include "run_ahead.h"
 #include "scheduler.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ void sim_cores_forget(struct sim_scheduler *scheduler)
     for (unsigned id = 0; id < scheduler->cores->count; id++) {
         sim_core_forget(&scheduler->cores->core[id]);
     }
-    sim_lead_forget_mappings(scheduler);
+    sim_run_ahead_forget_mappings(scheduler);
 }
 
 bool sim_cores_busy(const struct sim_scheduler *scheduler)
@@ -80,7 +80,7 @@ enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, st
 static enum sim_scalar_stop next_stretch(struct sim_scheduler *scheduler, struct sim_slot *slot,
                                          struct sim_core *core)
 {
-    struct sim_led *led = &slot->led;
+    struct sim_run_ahead_done *led = &slot->led;
     struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
     if (led->shown < led->stretches) {
         return led->is_over && led->shown + 1 == led->stretches ? led->stop : SIM_SCALAR_TIME;
@@ -92,7 +92,7 @@ static enum sim_scalar_stop next_stretch(struct sim_scheduler *scheduler, struct
     return sim_cores_stretch(scheduler, core, &begin);
 }
 
-static void publish(struct sim_led *led, struct sim_time_log *log)
+static void publish(struct sim_run_ahead_done *led, struct sim_time_log *log)
 {
     if (led->shown < led->stretches) {
         log->published = led->end[led->shown++];

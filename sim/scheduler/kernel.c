@@ -2,7 +2,7 @@
 /* Kernels: from a checked entry to blocks on cores to one completion. */
 #include "../replay/replay.h"
 #include "../tape/record.h"
-#include "lead.h"
+#include "run_ahead.h"
 #include "scheduler.h"
 
 #include <leo/alloc.h>
@@ -267,11 +267,11 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     struct sim_kernel *kernel = &stream->kernel;
     struct sim_slot *slot = &scheduler->slot[id];
     struct sim_core *core = &scheduler->cores->core[id];
-    struct sim_led led = {0};
+    struct sim_run_ahead_done led = {0};
     if (!scheduler->replay && !core->stores) {
         sim_polls_begin(scheduler, kernel->image->decoded);
     }
-    if (!sim_lead_adopt(scheduler, stream->led, kernel->next_block, core, &led)) {
+    if (!sim_run_ahead_adopt(scheduler, stream->led, kernel->next_block, core, &led)) {
         sim_kernel_begin(scheduler, stream, scheduler->host->ring[queue].space, kernel->next_block,
                          core);
     }

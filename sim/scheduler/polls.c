@@ -28,7 +28,7 @@ static void set_noting(struct sim_scheduler *scheduler, struct sim_stores *store
 
 void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *text)
 {
-    if (sim_decoded_spins(text)) {
+    if (sim_decoded_poll_loops(text)) {
         set_noting(scheduler, scheduler->stores);
     }
 }

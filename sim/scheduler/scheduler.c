@@ -3,7 +3,7 @@
 #include "../check/check.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
-#include "lead.h"
+#include "run_ahead.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -73,7 +73,7 @@ void sim_scheduler_finish(struct sim_scheduler *scheduler)
         sim_checks_forget(&scheduler->stream[queue]);
         leo_free(scheduler->stream[queue].stuck);
     }
-    sim_lead_destroy(scheduler);
+    sim_run_ahead_destroy(scheduler);
     sim_image_finish(scheduler);
     for (unsigned i = 0; scheduler->events && i < LEO_SPACES; i++) {
         leo_free(scheduler->events[i].value);
@@ -91,7 +91,7 @@ void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue)
     if (stream->state == SIM_TASK_KERNEL) {
         sim_kernel_abandon(scheduler, queue);
     }
-    sim_lead_drop(scheduler, queue);
+    sim_run_ahead_drop(scheduler, queue);
     stream->state = SIM_TASK_NONE;
     stream->had_task = false;
     stream->failed = false;
@@ -104,7 +104,7 @@ void sim_scheduler_reset(struct sim_scheduler *scheduler)
     for (uint32_t queue = 0; queue < scheduler->config->queues; queue++) {
         sim_scheduler_drop(scheduler, queue);
     }
-    sim_lead_reset(scheduler);
+    sim_run_ahead_reset(scheduler);
     sim_image_finish(scheduler);
     sim_time_engine_set_trace(scheduler->cores->engine, NULL, NULL);
 }
@@ -166,7 +166,7 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
-    stream->led = sim_lead_take(scheduler, queue);
+    stream->led = sim_run_ahead_take(scheduler, queue);
     uint64_t ready = later(scheduler->now_ps, stream->free_ps);
     if (stream->entry.host_ns > MOST_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -457,7 +457,7 @@ static void complete(struct sim_scheduler *scheduler, unsigned queue)
     stream->failed = stream->failed || stream->fault.code != LEO_FAULT_NONE;
     stream->free_ps = stream->end_ps;
     stream->state = SIM_TASK_NONE;
-    sim_lead_end(scheduler, stream->led);
+    sim_run_ahead_end(scheduler, stream->led);
     stream->led = NULL;
     sim_ring_complete(scheduler->host, queue, &entry);
 }

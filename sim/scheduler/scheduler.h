@@ -17,8 +17,8 @@
 struct sim_replay;
 struct sim_check_global;
 struct sim_findings;
-struct sim_lead;
-struct sim_lead_task;
+struct sim_run_ahead;
+struct sim_run_ahead_task;
 struct sim_stores;
 
 enum { SIM_GROUP_MOST = 255, SIM_NO_TEAM = 0xffff };
@@ -74,7 +74,7 @@ struct sim_stream {
     struct sim_findings *stuck;     /**< who waits for whom in a deadlock; NULL = none so far */
     uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
-    struct sim_lead_task *led; /**< what was computed of the present task before its time */
+    struct sim_run_ahead_task *led; /**< what was computed of the present task before its time */
 };
 
 enum sim_core_state {
@@ -89,8 +89,8 @@ struct sim_stretch_begin {
     uint64_t written; /**< places of the log */
 };
 
-/** What was computed of a core's block before its time (lead.h). */
-struct sim_led {
+/** What was computed of a core's block before its time (run_ahead.h). */
+struct sim_run_ahead_done {
     const uint64_t *end; /**< places of the log at the end of each stretch */
     uint32_t stretches, shown;
     bool is_over; /**< with the last of them: `stop` */
@@ -106,7 +106,7 @@ struct sim_slot {
     uint32_t block;
     bool is_over; /**< all of its values are computed, or it faulted: `stop` */
     enum sim_scalar_stop stop;
-    struct sim_led led;
+    struct sim_run_ahead_done led;
 };
 
 struct sim_events {
@@ -134,7 +134,7 @@ struct sim_scheduler {
     uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
     uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
     _Atomic unsigned wanted;    /**< threads that wait for the chip */
-    struct sim_lead *lead;      /**< NULL = no values were computed before their time */
+    struct sim_run_ahead *lead; /**< NULL = no values were computed before their time */
     struct sim_stores *stores;  /**< of cores that are polled; not in use while nobody polls */
     bool watched;               /**< in use always */
     bool rests;                 /**< cores are running, but nothing happens */

@@ -246,21 +246,3 @@ void sim_time_engine_give_up(struct sim_time_engine *engine, unsigned id, bool a
     engine->core[id].gave_up_anywhere = anywhere;
     engine->woken[id / 64] |= UINT64_C(1) << id % 64;
 }
-
-void sim_time_cross_wake(struct sim_time_engine *engine)
-{
-    for (unsigned word = 0; word < SIM_TIME_WOKEN_WORDS;) {
-        if (!engine->woken[word]) {
-            word++;
-            continue;
-        }
-        unsigned id = word * 64 + (unsigned)__builtin_ctzll(engine->woken[word]);
-        engine->woken[word] &= engine->woken[word] - 1;
-        const struct sim_time_core *core = &engine->core[id];
-        if (core->front == SIM_TIME_RUNNING ||
-            (core->front == SIM_TIME_HUNGRY && core->is_parked && core->gave_up)) {
-            sim_time_core_advance(engine, id);
-            word = 0; // others may have been woken
-        }
-    }
-}

@@ -98,72 +98,6 @@ double sim_time_engine_now(const struct sim_time_engine *engine)
     return engine->now;
 }
 
-/* ---- events ---- */
-
-static bool is_before(const struct sim_time_event *left, const struct sim_time_event *right)
-{
-    if (left->at != right->at) {
-        return left->at < right->at;
-    }
-    return left->core != right->core ? left->core < right->core : left->pipe < right->pipe;
-}
-
-static void sift_down(struct sim_time_engine *engine, unsigned at, struct sim_time_event event)
-{
-    for (;;) {
-        unsigned child = 2 * at + 1;
-        if (child >= engine->events) {
-            break;
-        }
-        if (child + 1 < engine->events &&
-            is_before(&engine->event[child + 1], &engine->event[child])) {
-            child++;
-        }
-        if (is_before(&event, &engine->event[child])) {
-            break;
-        }
-        engine->event[at] = engine->event[child];
-        at = child;
-    }
-    engine->event[at] = event;
-}
-
-void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe)
-{
-    struct sim_time_event event = {at, core, pipe};
-    unsigned place = engine->events++;
-    while (place > 0 && is_before(&event, &engine->event[(place - 1) / 2])) {
-        engine->event[place] = engine->event[(place - 1) / 2];
-        place = (place - 1) / 2;
-    }
-    engine->event[place] = event;
-}
-
-static struct sim_time_event pop_event(struct sim_time_engine *engine)
-{
-    struct sim_time_event first = engine->event[0];
-    engine->events--;
-    if (engine->events) {
-        sift_down(engine, 0, engine->event[engine->events]);
-    }
-    return first;
-}
-
-/* Takes the events of a core out. */
-static void drop_events(struct sim_time_engine *engine, unsigned core)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < engine->events; i++) {
-        if (engine->event[i].core != core) {
-            engine->event[kept++] = engine->event[i];
-        }
-    }
-    engine->events = kept;
-    for (unsigned at = kept / 2; at-- > 0;) {
-        sift_down(engine, at, engine->event[at]);
-    }
-}
-
 /* ---- blocks ---- */
 
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
@@ -180,7 +114,7 @@ void sim_time_engine_abandon(struct sim_time_engine *engine, unsigned id)
     if (core->front == SIM_TIME_FREE) {
         return;
     }
-    drop_events(engine, id);
+    sim_time_events_drop(engine, id);
     for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
         sim_share_cancel(engine->share, id * LEO_PIPE_COUNT + pipe, engine->now);
         sim_time_leave_line(&core->pipe[pipe]);
@@ -211,12 +145,31 @@ static void feed(struct sim_time_engine *engine)
     }
 }
 
+/* Cores whose flags were raised, or that gave a wait up, go on; that may wake others. */
+static void advance_woken(struct sim_time_engine *engine)
+{
+    for (unsigned word = 0; word < SIM_TIME_WOKEN_WORDS;) {
+        if (!engine->woken[word]) {
+            word++;
+            continue;
+        }
+        unsigned id = word * 64 + (unsigned)__builtin_ctzll(engine->woken[word]);
+        engine->woken[word] &= engine->woken[word] - 1;
+        const struct sim_time_core *core = &engine->core[id];
+        if (core->front == SIM_TIME_RUNNING ||
+            (core->front == SIM_TIME_HUNGRY && core->is_parked && core->gave_up)) {
+            sim_time_core_advance(engine, id);
+            word = 0; // others may have been woken
+        }
+    }
+}
+
 /* What is not published yet cannot begin before the horizon: up to there all is known. */
 enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double until, unsigned *core)
 {
     feed(engine);
     for (;;) {
-        sim_time_cross_wake(engine);
+        advance_woken(engine);
         double ends = sim_share_next(engine->share);
         double begins = engine->events ? engine->event[0].at : INFINITY;
         double next = sim_time_min(ends, begins);
@@ -240,7 +193,7 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
             }
             continue;
         }
-        struct sim_time_event event = pop_event(engine);
+        struct sim_time_event event = sim_time_event_pop(engine);
         if (event.pipe < LEO_PIPE_COUNT) {
             sim_time_move_begin(engine, event.core, event.pipe);
             continue;

@@ -180,7 +180,13 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned p
 void sim_time_leave_line(struct sim_time_pipe *pipe);
 /** The present fill of a core's lines is done. */
 void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
+
+/* events.c */
 void sim_time_event_push(struct sim_time_engine *engine, double at, unsigned core, unsigned pipe);
+/** The first one; there is one. */
+struct sim_time_event sim_time_event_pop(struct sim_time_engine *engine);
+/** Takes the events of a core out. */
+void sim_time_events_drop(struct sim_time_engine *engine, unsigned core);
 
 /* store.c */
 void sim_time_stores_destroy(struct sim_time_engine *engine);
@@ -205,8 +211,6 @@ void sim_time_cross_post(struct sim_time_engine *engine, unsigned core,
                          const struct sim_time_record *record, double at);
 /** The scalar unit waits (PEND) until `at`; false: that is not known yet. */
 bool sim_time_cross_pend(struct sim_time_core *core, unsigned flag, double *at);
-/** Lets cores go on for which flags were raised. */
-void sim_time_cross_wake(struct sim_time_engine *engine);
 
 /* row.c */
 /** The scalar unit works on from cycle `from`, up to the instruction at `pc`. */

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     for (size_t i = 0; i < 4 && words; i++) {
         table[i] = TEXT_BASE + data[i] % words * 4;
     }
-    fuzz_check(sim_decoded_find_spins(text, table, sizeof(table)) == LEO_OK, "out of memory");
+    fuzz_check(sim_decoded_find_poll_loops(text, table, sizeof(table)) == LEO_OK, "out of memory");
     sim_scalar_reset(&scalar);
     scalar.owner = memory;
     scalar.env = &env;

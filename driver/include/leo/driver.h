@@ -182,7 +182,7 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
  * LEO_ERR_TIMEOUT: there is more to do; LEO_ERR_BUSY: another thread moves the device;
  * LEO_ERR_UNSUPPORTED: it does not do such things. No time
  * shows it. */
-leo_status leo_drv_device_lead(struct leo_drv_device *device, uint64_t timeout_ns);
+leo_status leo_drv_device_run_ahead(struct leo_drv_device *device, uint64_t timeout_ns);
 /** Whether the code of an image, whose bytes these are, waits for memory in loops. */
 bool leo_drv_image_polls(struct leo_drv_device *device, const struct leo_image_desc *desc,
                          const void *image);

@@ -46,8 +46,8 @@ struct leo_transport_ops {
                         bool keep);
     /** A name for later tasks with this tag, for records of the device's. May itself be NULL. */
     void (*name_tag)(struct leo_transport *transport, uint32_t tag, const char *name);
-    /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_lead has them.
-     * May itself be NULL. */
+    /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_run_ahead has
+     * them. May itself be NULL. */
     leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);
     /** Whether code of an image waits for memory in loops, as leo_sim_image_polls. May itself be
      * NULL, and then so is the next. */

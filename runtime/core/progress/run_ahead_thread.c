@@ -96,7 +96,7 @@ static void lead(struct leo_rt_device *device)
            !device->run_ahead_stop) {
         calls = device->calls;
         pthread_mutex_unlock(&device->lock);
-        status = leo_drv_device_lead(device->drv, RT_TURN_NS);
+        status = leo_drv_device_run_ahead(device->drv, RT_TURN_NS);
         pthread_mutex_lock(&device->lock);
     }
     // Of a device that another thread moves it is worth asking again after a tick.

@@ -109,7 +109,7 @@ leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);
  * LEO_ERR_TIMEOUT: `timeout_ns` of wall time have passed; LEO_ERR_BUSY: another thread lets time go
  * on. Thread-safe.
  */
-leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns);
+leo_status leo_sim_chip_run_ahead(struct leo_sim_chip *chip, uint64_t timeout_ns);
 /**
  * Whether the text of a kernel image has loops that wait for memory
  * (docs/decisions/0026-polling.md). Of what cannot be told, for want of host memory, the answer is
@@ -117,7 +117,7 @@ leo_status leo_sim_chip_lead(struct leo_sim_chip *chip, uint64_t timeout_ns);
  */
 bool leo_sim_image_polls(const struct leo_image_desc *desc, const void *image);
 /** From now on somebody may wait for what kernels and copies store: their stores are noted, so that
- * none is seen before its time, and leo_sim_chip_lead computes nothing. Thread-safe. */
+ * none is seen before its time, and leo_sim_chip_run_ahead computes nothing. Thread-safe. */
 void leo_sim_chip_watch(struct leo_sim_chip *chip);
 
 /** Result of leo_sim_bare_run. */

@@ -31,8 +31,8 @@ static void write_spin_kernel(struct rig *rig)
     rig_image(rig, IMAGE, words, COUNT(words));
 }
 
-static uint32_t push_spin(struct rig *rig, unsigned queue, uint32_t blocks, uint64_t rounds,
-                          uint64_t step)
+static uint32_t push_poll_loop(struct rig *rig, unsigned queue, uint32_t blocks, uint64_t rounds,
+                               uint64_t step)
 {
     uint64_t slots[] = {rounds, step, RIG_GM};
     uint8_t *args = rig->args;
@@ -55,10 +55,10 @@ static void times_of_a_stream_add_up(void)
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 1);
     write_spin_kernel(&rig);
-    push_spin(&rig, 1, 1, 1000, 0);
-    push_spin(&rig, 1, 1, 1000, 0);
+    push_poll_loop(&rig, 1, 1, 1000, 0);
+    push_poll_loop(&rig, 1, 1, 1000, 0);
     push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 0, 1);
-    push_spin(&rig, 1, 1, 2000, 0);
+    push_poll_loop(&rig, 1, 1, 2000, 0);
     rig_ring(&rig, 1);
     struct leo_cqe cqe[4];
     for (unsigned i = 0; i < 4; i++) {
@@ -75,7 +75,7 @@ static void times_of_a_stream_add_up(void)
     CU_ASSERT_EQUAL(cqe[3].start_ns - cqe[1].end_ns, 115);
     CU_ASSERT_EQUAL(cqe[3].end_ns - cqe[3].start_ns, first + 3000);
     // The time of day does not change how long something takes.
-    push_spin(&rig, 1, 1, 1000, 0);
+    push_poll_loop(&rig, 1, 1, 1000, 0);
     rig_ring(&rig, 1);
     CU_ASSERT_TRUE_FATAL(rig_wait(&rig, 1, &cqe[0]));
     CU_ASSERT_EQUAL(cqe[0].end_ns - cqe[0].start_ns, first);
@@ -108,9 +108,9 @@ static void streams_share_the_cores(void)
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 2);
     write_spin_kernel(&rig);
-    push_spin(&rig, 1, 16, 10000, 0);
-    push_spin(&rig, 2, 16, 10000, 0);
-    push_spin(&rig, 3, 16, 10000, 0);
+    push_poll_loop(&rig, 1, 16, 10000, 0);
+    push_poll_loop(&rig, 2, 16, 10000, 0);
+    push_poll_loop(&rig, 3, 16, 10000, 0);
     for (unsigned queue = 1; queue < 4; queue++) {
         rig_ring(&rig, queue);
     }
@@ -151,11 +151,11 @@ static void events_order_streams(void)
     rig_open(&rig, "ascend910a", NULL, 1);
     write_spin_kernel(&rig);
     push_event(&rig, 2, LEO_SQE_OP_EVENT_WAIT, 70, 5);
-    push_spin(&rig, 2, 1, 100, 0);
+    push_poll_loop(&rig, 2, 1, 100, 0);
     rig_ring(&rig, 2);
     CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_ERR_NOT_READY);
     push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 70, 4);
-    push_spin(&rig, 1, 1, 5000, 0);
+    push_poll_loop(&rig, 1, 1, 5000, 0);
     push_event(&rig, 1, LEO_SQE_OP_EVENT_RECORD, 70, 5);
     rig_ring(&rig, 1);
     struct leo_cqe record, wait, kernel;
@@ -227,10 +227,10 @@ static void fault_stays_in_its_stream(void)
     write_spin_kernel(&rig);
     const uint32_t words[] = {rv_sys(LEO_INSN_TRAP, 0, 0)};
     rig_image(&rig, IMAGE + 0x1000, words, 1);
-    push_spin(&rig, 1, 8, 3000, 10);
+    push_poll_loop(&rig, 1, 8, 3000, 10);
     struct leo_sqe_kernel body = rig_kernel(&rig, IMAGE + 0x1000, 4, NULL, 0);
     rig_push(&rig, 2, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
-    push_spin(&rig, 2, 8, 100, 0);
+    push_poll_loop(&rig, 2, 8, 100, 0);
     rig_ring(&rig, 1);
     rig_ring(&rig, 2);
     struct leo_cqe good, bad, next;
@@ -249,7 +249,7 @@ static void deleted_queue_stops_its_kernel(void)
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 2);
     write_spin_kernel(&rig);
-    push_spin(&rig, 2, 100, 1000000000, 0);
+    push_poll_loop(&rig, 2, 100, 1000000000, 0);
     rig_ring(&rig, 2);
     CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, 1000000), LEO_ERR_TIMEOUT);
     struct leo_sqe_queue queue = {.queue = 2};
@@ -266,7 +266,7 @@ static void destroying_a_running_chip_is_clean(void)
     struct rig rig;
     rig_open(&rig, "ascend910a", NULL, 2);
     write_spin_kernel(&rig);
-    push_spin(&rig, 2, 100, 1000000000, 0);
+    push_poll_loop(&rig, 2, 100, 1000000000, 0);
     push_event(&rig, 3, LEO_SQE_OP_EVENT_WAIT, 1, 1);
     rig_ring(&rig, 2);
     rig_ring(&rig, 3);
@@ -534,11 +534,11 @@ static void run_mix(unsigned threads, struct outcome *outcome)
     struct leo_sqe_kernel body = rig_kernel(&rig, IMAGE + 0x1000, 75, slots, 6);
     rig.args -= 0x400;
     rig_push(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
-    push_spin(&rig, 2, 50, 700, 31);
-    push_spin(&rig, 3, 9, 9000, 500);
-    push_spin(&rig, 1, 64, 800, 3);
+    push_poll_loop(&rig, 2, 50, 700, 31);
+    push_poll_loop(&rig, 3, 9, 9000, 500);
+    push_poll_loop(&rig, 1, 64, 800, 3);
     rig_push(&rig, 2, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body));
-    push_spin(&rig, 3, 7, 90, 50);
+    push_poll_loop(&rig, 3, 7, 90, 50);
     for (unsigned queue = 1; queue < 4; queue++) {
         rig_ring(&rig, queue);
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lead.h"
+#include "run_ahead.h"
 
 #include "../core/state.h"
 #include "../host/host_pool.h"
 #include "../host/pages.h"
-#include "lead_parts.h"
+#include "run_ahead_parts.h"
 #include <leo/alloc.h>
 #include <string.h>
 
 /* ---- what there is ---- */
 
-static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_lead *lead)
+static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *lead)
 {
     const struct sim_config *config = scheduler->config;
     const unsigned kinds = config->vector_cores ? 2 : 1;
@@ -32,14 +32,14 @@ static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_lead 
         sim_core_init(core, config, scheduler->cores->simd, scheduler->cores->core[0].insns,
                       i < lead->per_kind ? 0 : config->cube_cores, lead->arena + i * bytes);
         sim_time_log_init(&core->log, scheduler->cores->core[0].log.pool);
-        core->leads = true;
+        core->runs_ahead = true;
     }
     return LEO_OK;
 }
 
 static leo_status create(struct sim_scheduler *scheduler)
 {
-    struct sim_lead *lead = leo_calloc(1, sizeof(*lead));
+    struct sim_run_ahead *lead = leo_calloc(1, sizeof(*lead));
     if (!lead) {
         return LEO_ERR_NO_MEMORY;
     }
@@ -47,19 +47,19 @@ static leo_status create(struct sim_scheduler *scheduler)
     lead->queue = leo_calloc(scheduler->config->queues, sizeof(*lead->queue));
     leo_status status = lead->queue ? create_cores(scheduler, lead) : LEO_ERR_NO_MEMORY;
     if (status != LEO_OK) {
-        sim_lead_destroy(scheduler);
+        sim_run_ahead_destroy(scheduler);
     }
     return status;
 }
 
-void sim_lead_destroy(struct sim_scheduler *scheduler)
+void sim_run_ahead_destroy(struct sim_scheduler *scheduler)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     if (!lead) {
         return;
     }
     for (unsigned queue = 0; lead->queue && queue < scheduler->config->queues; queue++) {
-        sim_lead_drop(scheduler, queue);
+        sim_run_ahead_drop(scheduler, queue);
     }
     for (unsigned i = 0; i < LEO_SPACES; i++) {
         leo_free(lead->events[i].value);
@@ -73,18 +73,18 @@ void sim_lead_destroy(struct sim_scheduler *scheduler)
     scheduler->lead = NULL;
 }
 
-void sim_lead_reset(struct sim_scheduler *scheduler)
+void sim_run_ahead_reset(struct sim_scheduler *scheduler)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     for (unsigned i = 0; lead && i < LEO_SPACES; i++) {
         leo_free(lead->events[i].value);
         lead->events[i] = (struct sim_events){0};
     }
 }
 
-void sim_lead_forget_mappings(struct sim_scheduler *scheduler)
+void sim_run_ahead_forget_mappings(struct sim_scheduler *scheduler)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     for (unsigned i = 0; lead && i < lead->cores; i++) {
         sim_core_forget(&lead->core[i].core);
     }
@@ -92,7 +92,7 @@ void sim_lead_forget_mappings(struct sim_scheduler *scheduler)
 
 /* ---- blocks ---- */
 
-static void free_core(struct lead_core *core)
+static void free_core(struct run_ahead_core *core)
 {
     sim_time_log_finish(&core->core.log);
     core->task = NULL;
@@ -100,11 +100,11 @@ static void free_core(struct lead_core *core)
 }
 
 /* Of a core that was at work. */
-static void settle_core(struct sim_scheduler *scheduler, struct sim_lead *lead,
-                        struct lead_core *core)
+static void settle_core(struct sim_scheduler *scheduler, struct sim_run_ahead *lead,
+                        struct run_ahead_core *core)
 {
-    struct sim_lead_task *task = core->task;
-    struct lead_block *block = &task->block[core->block];
+    struct sim_run_ahead_task *task = core->task;
+    struct run_ahead_block *block = &task->block[core->block];
     sim_cores_settle_text(scheduler, &core->core);
     if (!core->over) {
         return;
@@ -130,7 +130,7 @@ static bool is_wanted(struct sim_scheduler *scheduler)
 }
 
 /* There is room for its end. */
-static bool make_room(struct lead_block *block)
+static bool make_room(struct run_ahead_block *block)
 {
     if (block->stretches < block->capacity) {
         return true;
@@ -145,16 +145,16 @@ static bool make_room(struct lead_block *block)
 }
 
 /* One stretch; false: the core cannot go on before its time. */
-static bool lead_stretch(struct sim_scheduler *scheduler, struct lead_core *lead)
+static bool run_ahead_stretch(struct sim_scheduler *scheduler, struct run_ahead_core *lead)
 {
     struct sim_core *core = &lead->core;
-    struct lead_block *block = &lead->task->block[lead->block];
+    struct run_ahead_block *block = &lead->task->block[lead->block];
     const struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
     if (!make_room(block)) {
         return false;
     }
     lead->stop = sim_cores_stretch(scheduler, core, &begin);
-    if (core->lead_stop) {
+    if (core->run_ahead_stop) {
         lead->begin = begin;
         lead->is_within = true;
         return false;
@@ -171,16 +171,16 @@ static bool lead_stretch(struct sim_scheduler *scheduler, struct lead_core *lead
 static void run_item(void *user, unsigned index, unsigned thread)
 {
     struct sim_scheduler *scheduler = user;
-    struct lead_core *lead = scheduler->lead->run[index];
+    struct run_ahead_core *lead = scheduler->lead->run[index];
     struct sim_core *core = &lead->core;
     core->scratch = scheduler->lead->scratch + thread * SIM_SCRATCH_BYTES;
     core->pool = scheduler->cores->pool;
     do {
-        lead->stuck = !lead_stretch(scheduler, lead);
+        lead->stuck = !run_ahead_stretch(scheduler, lead);
     } while (!lead->stuck && core->log.written < MOST_PLACES && !is_wanted(scheduler));
 }
 
-static struct lead_core *find_core(struct sim_lead *lead, enum leo_core_kind kind)
+static struct run_ahead_core *find_core(struct sim_run_ahead *lead, enum leo_core_kind kind)
 {
     for (unsigned i = 0; i < lead->cores; i++) {
         if (!lead->core[i].task && lead->core[i].core.kind == kind) {
@@ -191,7 +191,7 @@ static struct lead_core *find_core(struct sim_lead *lead, enum leo_core_kind kin
 }
 
 /* Cores that can go on. */
-static unsigned count_ready(const struct sim_lead *lead)
+static unsigned count_ready(const struct sim_run_ahead *lead)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < lead->cores; i++) {
@@ -203,7 +203,7 @@ static unsigned count_ready(const struct sim_lead *lead)
 /* ---- entries ---- */
 
 static bool begin_kernel(struct sim_scheduler *scheduler, unsigned queue,
-                         struct sim_lead_task *task)
+                         struct sim_run_ahead_task *task)
 {
     struct sim_stream *work = leo_calloc(1, sizeof(*work));
     task->work = work;
@@ -212,7 +212,7 @@ static bool begin_kernel(struct sim_scheduler *scheduler, unsigned queue,
     }
     work->entry = task->entry;
     if (!sim_kernel_load(scheduler, work, scheduler->host->ring[queue].space) ||
-        work->kernel.group_vectors || sim_decoded_spins(work->kernel.image->decoded)) {
+        work->kernel.group_vectors || sim_decoded_poll_loops(work->kernel.image->decoded)) {
         return false;
     }
     task->blocks = work->kernel.body.block_num;
@@ -220,7 +220,7 @@ static bool begin_kernel(struct sim_scheduler *scheduler, unsigned queue,
     return task->block != NULL;
 }
 
-static void end_work(struct sim_lead_task *task)
+static void end_work(struct sim_run_ahead_task *task)
 {
     if (task->work) {
         sim_image_release(task->work->kernel.image);
@@ -230,7 +230,7 @@ static void end_work(struct sim_lead_task *task)
     }
 }
 
-static bool have_returned(const struct sim_lead_task *task)
+static bool have_returned(const struct sim_run_ahead_task *task)
 {
     for (uint32_t i = 0; i < task->blocks; i++) {
         if (task->block[i].stop != SIM_SCALAR_RETURNED) {
@@ -241,9 +241,10 @@ static bool have_returned(const struct sim_lead_task *task)
 }
 
 /* Gives free cores blocks of the kernel. */
-static void lead_kernel(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+static void run_ahead_kernel(struct sim_scheduler *scheduler, unsigned queue,
+                             struct sim_run_ahead_task *task)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     if (!task->work && !begin_kernel(scheduler, queue, task)) {
         end_work(task);
         task->is_refused = true;
@@ -251,12 +252,12 @@ static void lead_kernel(struct sim_scheduler *scheduler, unsigned queue, struct 
     }
     const struct sim_kernel *kernel = &task->work->kernel;
     const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
-    struct lead_core *core;
+    struct run_ahead_core *core;
     while (task->begun < task->blocks && count_ready(lead) < threads &&
            lead->places < MOST_PLACES && (core = find_core(lead, kernel->kind)) != NULL) {
         core->task = task;
         core->block = task->begun;
-        task->block[task->begun] = (struct lead_block){.state = BLOCK_BEGUN, .core = core};
+        task->block[task->begun] = (struct run_ahead_block){.state = BLOCK_BEGUN, .core = core};
         sim_kernel_begin(scheduler, task->work, scheduler->host->ring[queue].space, task->begun,
                          &core->core);
         task->begun++;
@@ -268,8 +269,8 @@ static void lead_kernel(struct sim_scheduler *scheduler, unsigned queue, struct 
     }
 }
 
-static bool lead_event(struct sim_scheduler *scheduler, unsigned queue,
-                       const struct sim_lead_task *task)
+static bool run_ahead_event(struct sim_scheduler *scheduler, unsigned queue,
+                            const struct sim_run_ahead_task *task)
 {
     const uint16_t space = scheduler->host->ring[queue].space;
     struct leo_sqe_event body;
@@ -287,7 +288,8 @@ static bool lead_event(struct sim_scheduler *scheduler, unsigned queue,
 }
 
 /* Does what can be done of a task. */
-static void lead_task(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+static void run_ahead_task(struct sim_scheduler *scheduler, unsigned queue,
+                           struct sim_run_ahead_task *task)
 {
     switch (task->entry.opcode) {
     case LEO_SQE_OP_NOP:
@@ -295,15 +297,15 @@ static void lead_task(struct sim_scheduler *scheduler, unsigned queue, struct si
         break;
     case LEO_SQE_OP_EVENT_RECORD:
     case LEO_SQE_OP_EVENT_WAIT:
-        task->is_done = lead_event(scheduler, queue, task);
+        task->is_done = run_ahead_event(scheduler, queue, task);
         break;
     case LEO_SQE_OP_COPY:
     case LEO_SQE_OP_FILL:
-        task->is_done = sim_lead_copy(scheduler, queue, task);
+        task->is_done = sim_run_ahead_copy(scheduler, queue, task);
         task->is_refused = !task->is_done;
         break;
     case LEO_SQE_OP_KERNEL:
-        lead_kernel(scheduler, queue, task);
+        run_ahead_kernel(scheduler, queue, task);
         break;
     default: // depends on what is in memory, or in a status, at its time
         task->is_refused = true;
@@ -320,9 +322,9 @@ static bool may_lead(const struct leo_sqe *entry)
                (entry->opcode == LEO_SQE_OP_KERNEL ? LEO_FLOAT_MODE_COUNT : 1);
 }
 
-static struct sim_lead_task *make_task(const struct leo_sqe *entry)
+static struct sim_run_ahead_task *make_task(const struct leo_sqe *entry)
 {
-    struct sim_lead_task *task = leo_calloc(1, sizeof(*task));
+    struct sim_run_ahead_task *task = leo_calloc(1, sizeof(*task));
     if (task) {
         task->entry = *entry;
         task->is_refused = !may_lead(entry);
@@ -332,11 +334,11 @@ static struct sim_lead_task *make_task(const struct leo_sqe *entry)
 
 /* The entry of a queue behind all whose values are there; NULL: there is none, or one before it is
  * on its way in time. */
-static struct sim_lead_task *next_task(struct sim_scheduler *scheduler, unsigned queue)
+static struct sim_run_ahead_task *next_task(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct lead_queue *list = &scheduler->lead->queue[queue];
+    struct run_ahead_queue *list = &scheduler->lead->queue[queue];
     struct sim_stream *stream = &scheduler->stream[queue];
-    struct sim_lead_task *task = list->last;
+    struct sim_run_ahead_task *task = list->last;
     struct leo_sqe entry;
     if (!task && stream->state != SIM_TASK_NONE && stream->state != SIM_TASK_DONE) {
         const bool is_early = stream->state == SIM_TASK_EARLY || stream->state == SIM_TASK_EVENT;
@@ -362,13 +364,13 @@ static struct sim_lead_task *next_task(struct sim_scheduler *scheduler, unsigned
 }
 
 /* Whether anything was done. */
-static bool lead_queue(struct sim_scheduler *scheduler, unsigned queue)
+static bool run_ahead_queue(struct sim_scheduler *scheduler, unsigned queue)
 {
     bool moved = false;
-    struct sim_lead_task *task;
+    struct sim_run_ahead_task *task;
     while ((task = next_task(scheduler, queue)) != NULL && !task->is_refused) {
         const uint32_t begun = task->begun;
-        lead_task(scheduler, queue, task);
+        run_ahead_task(scheduler, queue, task);
         moved |= task->is_done || task->begun != begun;
         if (!task->is_done) {
             break;
@@ -393,7 +395,7 @@ static bool is_anything_left(struct sim_scheduler *scheduler)
     return false;
 }
 
-static void run_cores(struct sim_scheduler *scheduler, struct sim_lead *lead)
+static void run_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *lead)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < lead->cores; i++) {
@@ -407,7 +409,7 @@ static void run_cores(struct sim_scheduler *scheduler, struct sim_lead *lead)
     }
 }
 
-leo_status sim_lead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
+leo_status sim_run_ahead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
 {
     // What others poll must be written in time; a tape and the checker look at the run itself.
     if (scheduler->cores->check_which || scheduler->tape || scheduler->replay ||
@@ -419,7 +421,7 @@ leo_status sim_lead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
         bool moved = false;
         sim_scheduler_take_doorbells(scheduler);
         for (unsigned queue = 1; queue < scheduler->config->queues; queue++) {
-            moved |= sim_scheduler_is_active(scheduler, queue) && lead_queue(scheduler, queue);
+            moved |= sim_scheduler_is_active(scheduler, queue) && run_ahead_queue(scheduler, queue);
         }
         if (count_ready(scheduler->lead) > 0) {
             run_cores(scheduler, scheduler->lead);
@@ -432,10 +434,10 @@ leo_status sim_lead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
 
 /* ---- the scheduler's side ---- */
 
-struct sim_lead_task *sim_lead_take(struct sim_scheduler *scheduler, unsigned queue)
+struct sim_run_ahead_task *sim_run_ahead_take(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct lead_queue *list = scheduler->lead ? &scheduler->lead->queue[queue] : NULL;
-    struct sim_lead_task *task = list ? list->first : NULL;
+    struct run_ahead_queue *list = scheduler->lead ? &scheduler->lead->queue[queue] : NULL;
+    struct sim_run_ahead_task *task = list ? list->first : NULL;
     if (task) {
         list->first = task->next;
         list->last = list->first ? list->last : NULL;
@@ -444,15 +446,15 @@ struct sim_lead_task *sim_lead_take(struct sim_scheduler *scheduler, unsigned qu
     return task;
 }
 
-bool sim_lead_is_done(const struct sim_lead_task *task)
+bool sim_run_ahead_is_done(const struct sim_run_ahead_task *task)
 {
     return task && task->is_done;
 }
 
-bool sim_lead_adopt(struct sim_scheduler *scheduler, struct sim_lead_task *task, uint32_t number,
-                    struct sim_core *core, struct sim_led *led)
+bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
+                         uint32_t number, struct sim_core *core, struct sim_run_ahead_done *led)
 {
-    struct lead_block *block = task && number < task->begun ? &task->block[number] : NULL;
+    struct run_ahead_block *block = task && number < task->begun ? &task->block[number] : NULL;
     if (!block || (block->state != BLOCK_OVER && block->state != BLOCK_BEGUN)) {
         return false;
     }
@@ -477,14 +479,14 @@ bool sim_lead_adopt(struct sim_scheduler *scheduler, struct sim_lead_task *task,
     return true;
 }
 
-void sim_lead_end(struct sim_scheduler *scheduler, struct sim_lead_task *task)
+void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     if (!task) {
         return;
     }
     for (uint32_t i = 0; i < task->begun; i++) {
-        struct lead_block *block = &task->block[i];
+        struct run_ahead_block *block = &task->block[i];
         if (block->state == BLOCK_OVER) {
             lead->places -= block->log.written;
             sim_time_log_finish(&block->log);
@@ -493,19 +495,19 @@ void sim_lead_end(struct sim_scheduler *scheduler, struct sim_lead_task *task)
         }
         leo_free(block->end);
     }
-    sim_lead_let_go(lead, task);
+    sim_run_ahead_let_go(lead, task);
     end_work(task);
     leo_free(task->held);
     leo_free(task->block);
     leo_free(task);
 }
 
-void sim_lead_drop(struct sim_scheduler *scheduler, unsigned queue)
+void sim_run_ahead_drop(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct sim_lead_task *task;
-    sim_lead_end(scheduler, scheduler->stream[queue].led);
+    struct sim_run_ahead_task *task;
+    sim_run_ahead_end(scheduler, scheduler->stream[queue].led);
     scheduler->stream[queue].led = NULL;
-    while ((task = sim_lead_take(scheduler, queue)) != NULL) {
-        sim_lead_end(scheduler, task);
+    while ((task = sim_run_ahead_take(scheduler, queue)) != NULL) {
+        sim_run_ahead_end(scheduler, task);
     }
 }

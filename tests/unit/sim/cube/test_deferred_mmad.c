@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work put off (core/lazy.h) against the same instructions done at once: random sequences whose
- * instructions overlap and overwrite each other's buffers. Every buffer, and what the program could
- * have read between, is the same. */
+/* Work put off (core/deferred_mmad.h) against the same instructions done at once: random sequences
+ * whose instructions overlap and overwrite each other's buffers. Every buffer, and what the program
+ * could have read between, is the same. */
 #include "fake_core.h"
 
-#include "core/lazy.h"
+#include "core/deferred_mmad.h"
 #include <leo/csr.h>
 
 enum { SEQUENCES = 8, STEPS = 120, PLACES = 4 };
 
 /* A core that puts off and one that does not; all else is equal. */
 struct pair {
-    struct fake *lazy, *eager;
+    struct fake *deferred, *eager;
     bool saturate;
 };
 
 static void both(struct pair *pair, enum leo_insn insn, uint64_t a, uint64_t b, uint64_t c,
                  uint64_t d)
 {
-    const enum leo_fault lazy = fake_run(pair->lazy, insn, a, b, c, d),
+    const enum leo_fault deferred = fake_run(pair->deferred, insn, a, b, c, d),
                          eager = fake_run(pair->eager, insn, a, b, c, d);
-    CU_ASSERT_EQUAL(lazy, eager);
+    CU_ASSERT_EQUAL(deferred, eager);
 }
 
 static uint32_t below(struct pair *pair, uint32_t limit)
 {
-    return fake_random(pair->lazy) % limit;
+    return fake_random(pair->deferred) % limit;
 }
 
 /* f16 whose sums stay small; now and then one whose sums do not, or are no numbers. */
 static void fill_l1(struct pair *pair, bool special)
 {
     static const uint16_t odd[] = {0x7bff, 0x7c00, 0xfc00, 0x7e00};
-    struct sim_local *l1 = pair->lazy->core.local;
+    struct sim_local *l1 = pair->deferred->core.local;
     uint16_t *to = (uint16_t *)(void *)l1[LEO_MEM_SPACE_L1].data;
     for (uint32_t i = 0; i < l1[LEO_MEM_SPACE_L1].bytes / 2; i++) {
-        const uint32_t bits = fake_random(pair->lazy);
+        const uint32_t bits = fake_random(pair->deferred);
         to[i] = (uint16_t)((bits & 0x8000) | (0x2000 + bits % 0x1800));
         if (special && bits % 4096 < 4) {
             to[i] = odd[bits % 4];
@@ -46,39 +46,40 @@ static void fill_l1(struct pair *pair, bool special)
 
 static void open_pair(struct pair *pair, const char *path, uint64_t seed)
 {
-    struct fake *fakes[2] = {pair->lazy = fake_create(path), pair->eager = fake_create("generic")};
+    struct fake *fakes[2] = {pair->deferred = fake_create(path),
+                             pair->eager = fake_create("generic")};
     pair->saturate = seed % 2;
-    for (unsigned i = 0; i < 2 && pair->lazy; i++) {
+    for (unsigned i = 0; i < 2 && pair->deferred; i++) {
         const struct leo_cfg_ctrl ctrl = {.saturate = pair->saturate};
         fakes[i]->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
         // Old results are numbers, not any bits, of which many are not finite.
         memset(fakes[i]->core.local[LEO_MEM_SPACE_L0C].data, 0,
                fakes[i]->core.local[LEO_MEM_SPACE_L0C].bytes);
     }
-    if (pair->lazy) {
-        pair->lazy->random += seed * 0x9e3779b97f4a7c15u;
+    if (pair->deferred) {
+        pair->deferred->random += seed * 0x9e3779b97f4a7c15u;
         fill_l1(pair, seed % 3 == 0);
-        sim_lazy_begin(&pair->lazy->core);
+        sim_deferred_begin(&pair->deferred->core);
     }
 }
 
 static void compare(const struct pair *pair)
 {
-    const struct sim_core *lazy = &pair->lazy->core, *eager = &pair->eager->core;
+    const struct sim_core *deferred = &pair->deferred->core, *eager = &pair->eager->core;
     for (unsigned space = 0; space < LEO_MEM_SPACE_COUNT; space++) {
-        CU_ASSERT(lazy->local[space].bytes == 0 ||
-                  memcmp(lazy->local[space].data, eager->local[space].data,
-                         lazy->local[space].bytes) == 0);
+        CU_ASSERT(deferred->local[space].bytes == 0 ||
+                  memcmp(deferred->local[space].data, eager->local[space].data,
+                         deferred->local[space].bytes) == 0);
     }
-    CU_ASSERT_EQUAL(memcmp(pair->lazy->gm, pair->eager->gm, FAKE_GM_SIZE), 0);
-    CU_ASSERT_EQUAL(lazy->csr.overflow, eager->csr.overflow);
+    CU_ASSERT_EQUAL(memcmp(pair->deferred->gm, pair->eager->gm, FAKE_GM_SIZE), 0);
+    CU_ASSERT_EQUAL(deferred->csr.overflow, eager->csr.overflow);
 }
 
 static void close_pair(struct pair *pair)
 {
-    sim_lazy_end(&pair->lazy->core);
+    sim_deferred_end(&pair->deferred->core);
     compare(pair);
-    fake_destroy(pair->lazy);
+    fake_destroy(pair->deferred);
     fake_destroy(pair->eager);
 }
 
@@ -175,7 +176,7 @@ static void store(struct pair *pair)
     const struct leo_cfg_fix1 cfg1 = {.src_stride = 16, .nz2nd = 1};
     both(pair, LEO_INSN_COPY_MATRIX_CC_TO_GM, FAKE_GM + below(pair, 200) * 1024,
          below(pair, PLACES) * 0x8000, leo_cfg_fix0_pack(&cfg0), leo_cfg_fix1_pack(&cfg1));
-    CU_ASSERT_EQUAL(memcmp(pair->lazy->gm, pair->eager->gm, FAKE_GM_SIZE), 0);
+    CU_ASSERT_EQUAL(memcmp(pair->deferred->gm, pair->eager->gm, FAKE_GM_SIZE), 0);
 }
 
 /* Products whose operands have to be in L0: of whole numbers, of a vector. */
@@ -194,18 +195,18 @@ static void other_product(struct pair *pair)
 static void change_ctrl(struct pair *pair)
 {
     const struct leo_cfg_ctrl ctrl = {.saturate = below(pair, 2)};
-    pair->lazy->core.ctrl = pair->eager->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
+    pair->deferred->core.ctrl = pair->eager->core.ctrl = leo_cfg_ctrl_pack(&ctrl);
 }
 
 static void read_overflow(struct pair *pair)
 {
-    uint64_t lazy = 0, eager = 0;
-    pair->lazy->core.scalar.owner = &pair->lazy->core;
+    uint64_t deferred = 0, eager = 0;
+    pair->deferred->core.scalar.owner = &pair->deferred->core;
     pair->eager->core.scalar.owner = &pair->eager->core;
-    CU_ASSERT(sim_core_csr_read(&pair->lazy->core.scalar, LEO_CSR_OVERFLOW, &lazy));
+    CU_ASSERT(sim_core_csr_read(&pair->deferred->core.scalar, LEO_CSR_OVERFLOW, &deferred));
     CU_ASSERT(sim_core_csr_read(&pair->eager->core.scalar, LEO_CSR_OVERFLOW, &eager));
-    CU_ASSERT_EQUAL(lazy, eager);
-    CU_ASSERT(sim_core_csr_write(&pair->lazy->core.scalar, LEO_CSR_OVERFLOW, 0));
+    CU_ASSERT_EQUAL(deferred, eager);
+    CU_ASSERT(sim_core_csr_write(&pair->deferred->core.scalar, LEO_CSR_OVERFLOW, 0));
     CU_ASSERT(sim_core_csr_write(&pair->eager->core.scalar, LEO_CSR_OVERFLOW, 0));
 }
 
@@ -223,7 +224,7 @@ static void run_sequence(const char *path, uint64_t seed)
         fill_l0, write_bias, store, other_product, change_ctrl, read_overflow, fault};
     struct pair pair;
     open_pair(&pair, path, seed);
-    if (!pair.lazy) {
+    if (!pair.deferred) {
         fake_destroy(pair.eager);
         return;
     }
@@ -234,9 +235,9 @@ static void run_sequence(const char *path, uint64_t seed)
             seldom[below(&pair, sizeof(seldom) / sizeof(seldom[0]))](&pair);
         }
         if (below(&pair, 32) == 0) { // a run ends, and the next one begins
-            sim_lazy_end(&pair.lazy->core);
+            sim_deferred_end(&pair.deferred->core);
             compare(&pair);
-            sim_lazy_begin(&pair.lazy->core);
+            sim_deferred_begin(&pair.deferred->core);
         }
     }
     close_pair(&pair);
@@ -258,11 +259,11 @@ static void a_chain_clamps_behind_each_product(void)
     for (unsigned path = 1; path < 3; path++) {
         struct pair pair;
         open_pair(&pair, fake_paths[path], 1);
-        if (!pair.lazy) {
+        if (!pair.deferred) {
             fake_destroy(pair.eager);
             continue;
         }
-        struct fake *fakes[] = {pair.lazy, pair.eager};
+        struct fake *fakes[] = {pair.deferred, pair.eager};
         for (unsigned i = 0; i < 2; i++) {
             uint16_t *l1 = (uint16_t *)(void *)fakes[i]->core.local[LEO_MEM_SPACE_L1].data;
             float *c = (float *)(void *)fakes[i]->core.local[LEO_MEM_SPACE_L0C].data;
@@ -288,22 +289,22 @@ static void work_is_put_off(void)
     for (unsigned path = 1; path < 3; path++) {
         struct pair pair;
         open_pair(&pair, fake_paths[path], 2);
-        if (!pair.lazy) {
+        if (!pair.deferred) {
             fake_destroy(pair.eager);
             continue;
         }
-        const struct sim_lazy *lazy = pair.lazy->core.lazy;
-        CU_ASSERT_PTR_NOT_NULL_FATAL(lazy);
+        const struct sim_deferred *deferred = pair.deferred->core.deferred;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(deferred);
         const struct leo_cfg_mad cfg = {
             .m = 32, .k = 64, .n = 32, .gemv_off = 1, .type = LEO_MAD_F16F32};
-        uint8_t *l0a = fake_copy(pair.lazy->core.local[LEO_MEM_SPACE_L0A].data, 0x10000);
+        uint8_t *l0a = fake_copy(pair.deferred->core.local[LEO_MEM_SPACE_L0A].data, 0x10000);
         for (uint32_t i = 0; i < 3; i++) {
             step(&pair, i % 2 * 0x8000, i * 0x2000, 2, 4, 2, &cfg, 0);
-            CU_ASSERT_EQUAL(lazy->parts, i + 1);
+            CU_ASSERT_EQUAL(deferred->parts, i + 1);
         }
         step(&pair, 0x8000, 0x6000, 2, 4, 2, &cfg, 0);
-        CU_ASSERT_EQUAL(lazy->parts, 0);
-        CU_ASSERT_EQUAL(memcmp(l0a, pair.lazy->core.local[LEO_MEM_SPACE_L0A].data, 0x10000), 0);
+        CU_ASSERT_EQUAL(deferred->parts, 0);
+        CU_ASSERT_EQUAL(memcmp(l0a, pair.deferred->core.local[LEO_MEM_SPACE_L0A].data, 0x10000), 0);
         free(l0a);
         close_pair(&pair);
     }
@@ -316,5 +317,5 @@ int main(int argc, char **argv)
         {"sequences_leave_the_same_bits", sequences_leave_the_same_bits},
         {"a_chain_clamps_behind_each_product", a_chain_clamps_behind_each_product},
     };
-    return leo_test_main("sim/lazy", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    return leo_test_main("sim/deferred", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

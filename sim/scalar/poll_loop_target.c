@@ -4,7 +4,7 @@
  * addi) or the image holds (tables of functions, of virtual methods). A number that looks like such
  * an address costs the search a try.
  */
-#include "spin.h"
+#include "poll_loop.h"
 
 #include <leo/alloc.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct collect {
     const struct sim_decoded *decoded;
     const uint8_t *image;
     size_t bytes;
-    struct spin_targets *targets;
+    struct poll_loop_targets *targets;
     size_t capacity;
     leo_status status;
 };
@@ -25,7 +25,7 @@ struct collect {
 static void add_target(struct collect *collect, uint64_t addr)
 {
     const struct sim_decoded *decoded = collect->decoded;
-    struct spin_targets *targets = collect->targets;
+    struct poll_loop_targets *targets = collect->targets;
     if (addr - decoded->base >= decoded->bytes || addr % 4 != 0 || collect->status != LEO_OK) {
         return;
     }
@@ -73,12 +73,12 @@ static int by_place(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-leo_status sim_spin_find_targets(const struct sim_decoded *decoded, const void *image, size_t bytes,
-                                 struct spin_targets *targets)
+leo_status sim_poll_loop_find_targets(const struct sim_decoded *decoded, const void *image,
+                                      size_t bytes, struct poll_loop_targets *targets)
 {
     struct collect collect = {
         .decoded = decoded, .image = image, .bytes = bytes, .targets = targets};
-    *targets = (struct spin_targets){0};
+    *targets = (struct poll_loop_targets){0};
     look_at_code(&collect);
     look_at_data(&collect);
     size_t kept = 0;

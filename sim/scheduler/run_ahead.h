@@ -14,33 +14,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct sim_lead;
-struct sim_lead_task;
-struct sim_led;
+struct sim_run_ahead;
+struct sim_run_ahead_task;
+struct sim_run_ahead_done;
 struct sim_scheduler;
 struct sim_stream;
 
 /** Cores of the chip may have memories of the leading ones: at its end only. */
-void sim_lead_destroy(struct sim_scheduler *scheduler);
+void sim_run_ahead_destroy(struct sim_scheduler *scheduler);
 /** Forgets events; the queues were dropped. */
-void sim_lead_reset(struct sim_scheduler *scheduler);
+void sim_run_ahead_reset(struct sim_scheduler *scheduler);
 /** Goes on until nothing can be done before its time, or `until_ns` of the host's clock has passed,
- * or somebody wants the chip. Statuses as leo_sim_chip_lead. Caller holds the run lock. */
-leo_status sim_lead_run(struct sim_scheduler *scheduler, uint64_t until_ns);
+ * or somebody wants the chip. Statuses as leo_sim_chip_run_ahead. Caller holds the run lock. */
+leo_status sim_run_ahead_run(struct sim_scheduler *scheduler, uint64_t until_ns);
 /** The queue's next entry was fetched: what was done of it, or NULL. */
-struct sim_lead_task *sim_lead_take(struct sim_scheduler *scheduler, unsigned queue);
+struct sim_run_ahead_task *sim_run_ahead_take(struct sim_scheduler *scheduler, unsigned queue);
 /** Whether all of its values are computed. */
-bool sim_lead_is_done(const struct sim_lead_task *task);
+bool sim_run_ahead_is_done(const struct sim_run_ahead_task *task);
 /** Writes what its copy holds for the host. False: some of it is not mapped any more. */
-bool sim_lead_write(struct sim_scheduler *scheduler, const struct sim_lead_task *task,
-                    const struct leo_sqe_copy *body);
+bool sim_run_ahead_write(struct sim_scheduler *scheduler, const struct sim_run_ahead_task *task,
+                         const struct leo_sqe_copy *body);
 /** Gives a core the block it is about to begin, as far as it has come. False: nothing was done of
  * it. What `led` points to lives as long as the task. */
-bool sim_lead_adopt(struct sim_scheduler *scheduler, struct sim_lead_task *task, uint32_t block,
-                    struct sim_core *core, struct sim_led *led);
+bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
+                         uint32_t block, struct sim_core *core, struct sim_run_ahead_done *led);
 /** The task has ended or was given up. */
-void sim_lead_end(struct sim_scheduler *scheduler, struct sim_lead_task *task);
+void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task);
 /** The queue is gone with what it held. */
-void sim_lead_drop(struct sim_scheduler *scheduler, unsigned queue);
+void sim_run_ahead_drop(struct sim_scheduler *scheduler, unsigned queue);
 /** Mappings changed: cores must look again. */
-void sim_lead_forget_mappings(struct sim_scheduler *scheduler);
+void sim_run_ahead_forget_mappings(struct sim_scheduler *scheduler);

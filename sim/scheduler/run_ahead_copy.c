@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies and fills before their time. */
-#include "lead_parts.h"
+#include "run_ahead_parts.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -11,10 +11,10 @@ static uint64_t span_of(const struct leo_sqe_copy *body, uint64_t pitch)
 }
 
 /* The host sees what is copied to it at its time: until then it is kept. */
-static bool hold(struct sim_scheduler *scheduler, struct sim_lead_task *task,
+static bool hold(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
                  const struct leo_sqe_copy *body)
 {
-    struct sim_lead *lead = scheduler->lead;
+    struct sim_run_ahead *lead = scheduler->lead;
     const bool is_fill = task->entry.opcode == LEO_SQE_OP_FILL;
     const uint64_t bytes = is_fill ? 0 : body->width * body->height;
     task->host_bytes = span_of(body, body->dst_pitch);
@@ -41,7 +41,8 @@ static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_cop
 {
     const uint64_t bytes = span_of(body, body->src_pitch);
     const uint64_t from = sim_dma_where(&scheduler->host->dma, body->src, bytes);
-    for (const struct sim_lead_task *task = scheduler->lead->holding; task; task = task->later) {
+    for (const struct sim_run_ahead_task *task = scheduler->lead->holding; task;
+         task = task->later) {
         if (task->host < from + bytes && from < task->host + task->host_bytes) {
             return true;
         }
@@ -49,8 +50,8 @@ static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_cop
     return false;
 }
 
-bool sim_lead_write(struct sim_scheduler *scheduler, const struct sim_lead_task *task,
-                    const struct leo_sqe_copy *body)
+bool sim_run_ahead_write(struct sim_scheduler *scheduler, const struct sim_run_ahead_task *task,
+                         const struct leo_sqe_copy *body)
 {
     for (uint32_t row = 0; row < body->height; row++) {
         if (!sim_dma_write(&scheduler->host->dma, body->dst + row * body->dst_pitch,
@@ -61,7 +62,8 @@ bool sim_lead_write(struct sim_scheduler *scheduler, const struct sim_lead_task 
     return true;
 }
 
-bool sim_lead_copy(struct sim_scheduler *scheduler, unsigned queue, struct sim_lead_task *task)
+bool sim_run_ahead_copy(struct sim_scheduler *scheduler, unsigned queue,
+                        struct sim_run_ahead_task *task)
 {
     struct sim_stream stream = {.entry = task->entry};
     struct leo_sqe_copy body;
@@ -78,9 +80,9 @@ bool sim_lead_copy(struct sim_scheduler *scheduler, unsigned queue, struct sim_l
            sim_copy_move(scheduler, &stream, &body);
 }
 
-void sim_lead_let_go(struct sim_lead *lead, const struct sim_lead_task *task)
+void sim_run_ahead_let_go(struct sim_run_ahead *lead, const struct sim_run_ahead_task *task)
 {
-    for (struct sim_lead_task **at = &lead->holding; *at; at = &(*at)->later) {
+    for (struct sim_run_ahead_task **at = &lead->holding; *at; at = &(*at)->later) {
         if (*at == task) {
             *at = task->later;
             lead->held_bytes -= task->held_bytes;

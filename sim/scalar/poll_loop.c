@@ -10,7 +10,7 @@
  * It may count how often it looks, and end for that too. Found once per text; values are never
  * looked at here, and what was found wrongly costs time of the host only (core/poll.c).
  */
-#include "spin.h"
+#include "poll_loop.h"
 
 #include <leo/alloc.h>
 #include <leo/layout.h>
@@ -23,29 +23,29 @@ enum { MOST_LOOP = 512, MOST_FUNCTION = 16384, MOST_TRIES = 2048, MOST_TRIES_IN_
 /** What the search works with, and what it found. */
 struct search {
     struct sim_decoded *decoded;
-    struct spin_path *path;
-    struct spin_flow *flow;
-    struct spin_targets targets;
+    struct poll_loop_path *path;
+    struct poll_loop_flow *flow;
+    struct poll_loop_targets targets;
     unsigned tries; /**< of functions behind pointers */
     size_t capacity;
 };
 
 /** Whether a turn may, or must, leave the loop from a place on. */
 struct leaving {
-    bool may[SPIN_NODES], must[SPIN_NODES];
+    bool may[POLL_LOOP_NODES], must[POLL_LOOP_NODES];
 };
 
 static bool may_leave(const struct leaving *leaving, int16_t node)
 {
-    return node == SPIN_OUT || (node > 0 && leaving->may[node]);
+    return node == POLL_LOOP_OUT || (node > 0 && leaving->may[node]);
 }
 
 static bool must_leave(const struct leaving *leaving, int16_t node)
 {
-    return node == SPIN_OUT || (node > 0 && leaving->must[node]);
+    return node == POLL_LOOP_OUT || (node > 0 && leaving->must[node]);
 }
 
-static void find_leaving(const struct spin_path *path, struct leaving *leaving)
+static void find_leaving(const struct poll_loop_path *path, struct leaving *leaving)
 {
     memset(leaving->may, 0, sizeof(leaving->may));
     memset(leaving->must, 1, sizeof(leaving->must));
@@ -55,7 +55,7 @@ static void find_leaving(const struct spin_path *path, struct leaving *leaving)
             const int16_t *next = path->node[i].next;
             const bool may = may_leave(leaving, next[0]) || may_leave(leaving, next[1]);
             const bool must = must_leave(leaving, next[0]) &&
-                              (next[1] == SPIN_NOWHERE || must_leave(leaving, next[1]));
+                              (next[1] == POLL_LOOP_NOWHERE || must_leave(leaving, next[1]));
             changed = changed || may != leaving->may[i] || must != leaving->must[i];
             leaving->may[i] = may;
             leaving->must[i] = must;
@@ -64,17 +64,17 @@ static void find_leaving(const struct spin_path *path, struct leaving *leaving)
 }
 
 /* A loop that copies something else each turn searches. */
-static bool searches(const struct spin_path *path, const struct spin_flow *flow)
+static bool searches(const struct poll_loop_path *path, const struct poll_loop_flow *flow)
 {
     unsigned i = 0;
-    while (i < path->nodes && (!path->effect[i].copies || spin_is_steady(path, flow, i))) {
+    while (i < path->nodes && (!path->effect[i].copies || poll_loop_is_steady(path, flow, i))) {
         i++;
     }
     return i < path->nodes;
 }
 
 /* Whether what was loaded, and that alone, can end the loop. */
-static bool waits(const struct spin_path *path, const struct spin_flow *flow)
+static bool waits(const struct poll_loop_path *path, const struct poll_loop_flow *flow)
 {
     if (searches(path, flow)) {
         return false;
@@ -83,7 +83,7 @@ static bool waits(const struct spin_path *path, const struct spin_flow *flow)
     find_leaving(path, &leaving);
     for (unsigned i = 0; i < path->nodes; i++) {
         const int16_t *next = path->node[i].next;
-        if (spin_is_decided(path, flow, i) &&
+        if (poll_loop_is_decided(path, flow, i) &&
             (may_leave(&leaving, next[0]) != may_leave(&leaving, next[1]) ||
              must_leave(&leaving, next[0]) != must_leave(&leaving, next[1]))) {
             return true;
@@ -94,33 +94,33 @@ static bool waits(const struct spin_path *path, const struct spin_flow *flow)
 
 /* One that ends earlier comes first; with the outer one of two, the inner one's turn would be
  * longer. */
-static bool is_known(const struct sim_decoded *decoded, const struct sim_spin *spin)
+static bool is_known(const struct sim_decoded *decoded, const struct sim_poll_loop *poll)
 {
-    for (size_t i = 0; i < decoded->spins; i++) {
-        const struct sim_spin *old = &decoded->spin[i];
-        if (old->at == spin->at && old->depth == spin->depth &&
-            memcmp(old->back, spin->back, sizeof(old->back)) == 0 && old->first >= spin->first &&
-            old->last <= spin->last) {
+    for (size_t i = 0; i < decoded->poll_loop_count; i++) {
+        const struct sim_poll_loop *old = &decoded->poll_loop[i];
+        if (old->at == poll->at && old->depth == poll->depth &&
+            memcmp(old->back, poll->back, sizeof(old->back)) == 0 && old->first >= poll->first &&
+            old->last <= poll->last) {
             return true;
         }
     }
     return false;
 }
 
-static leo_status add_spin(struct search *search, const struct sim_spin *spin)
+static leo_status add_poll_loop(struct search *search, const struct sim_poll_loop *poll)
 {
     struct sim_decoded *decoded = search->decoded;
-    struct sim_scalar_op *op = &decoded->ops[(spin->at - decoded->base) / 4];
-    if (op->plain == SIM_CODE_POLL && is_known(decoded, spin)) {
+    struct sim_scalar_op *op = &decoded->ops[(poll->at - decoded->base) / 4];
+    if (op->plain == SIM_CODE_POLL && is_known(decoded, poll)) {
         return LEO_OK;
     }
-    if (decoded->spins == search->capacity) {
+    if (decoded->poll_loop_count == search->capacity) {
         size_t wanted = search->capacity ? search->capacity * 2 : 8;
-        struct sim_spin *grown = leo_realloc(decoded->spin, wanted * sizeof(*grown));
+        struct sim_poll_loop *grown = leo_realloc(decoded->poll_loop, wanted * sizeof(*grown));
         if (!grown) {
             return LEO_ERR_NO_MEMORY;
         }
-        decoded->spin = grown;
+        decoded->poll_loop = grown;
         search->capacity = wanted;
     }
     if (op->plain != SIM_CODE_POLL) {
@@ -128,7 +128,7 @@ static leo_status add_spin(struct search *search, const struct sim_spin *spin)
         op->plain = SIM_CODE_POLL;
         op->code = op->code == SIM_CODE_CHECK ? SIM_CODE_CHECK : SIM_CODE_POLL;
     }
-    decoded->spin[decoded->spins++] = *spin;
+    decoded->poll_loop[decoded->poll_loop_count++] = *poll;
     return LEO_OK;
 }
 
@@ -136,7 +136,7 @@ static leo_status add_spin(struct search *search, const struct sim_spin *spin)
 static leo_status add_single(struct search *search, size_t at)
 {
     const uint64_t addr = search->decoded->base + at * 4;
-    return add_spin(search, &(struct sim_spin){.at = addr, .first = addr, .last = addr});
+    return add_poll_loop(search, &(struct sim_poll_loop){.at = addr, .first = addr, .last = addr});
 }
 
 enum { MOST_BEFORE = 128, MOST_NAMES = 8 };
@@ -154,7 +154,7 @@ static void find_names(const struct sim_decoded *decoded, size_t first, struct n
     for (size_t i = first; i-- > 0 && first - i <= MOST_BEFORE && names->count < MOST_NAMES;) {
         const uint8_t reg = names->reg[names->count - 1];
         const struct sim_scalar_op *op = &decoded->ops[i];
-        if (!(sim_spin_effect(decoded, i).defs & SPIN_X(reg))) {
+        if (!(sim_poll_loop_effect(decoded, i).defs & POLL_LOOP_X(reg))) {
             continue;
         }
         if (op->plain != SIM_CODE_ADDI) {
@@ -182,7 +182,7 @@ static leo_status take_peeled(struct search *search, size_t at, size_t first)
     const struct sim_decoded *decoded = search->decoded;
     const struct sim_scalar_op load = decoded->ops[at];
     const bool plain = sim_scalar_load_bytes((enum sim_scalar_code)load.behind) != 0 &&
-                       !spin_is_atomic((enum sim_scalar_code)load.behind);
+                       !poll_loop_is_atomic((enum sim_scalar_code)load.behind);
     struct names names = {.reg = {load.rs1}, .offset = {plain ? load.imm : 0}, .count = 1};
     find_names(decoded, first, &names);
     leo_status status = LEO_OK;
@@ -202,47 +202,47 @@ static int64_t find_frame(const struct sim_decoded *decoded, size_t first)
 {
     for (size_t i = first; i-- > 0 && first - i <= MOST_FUNCTION;) {
         const struct sim_scalar_op *op = &decoded->ops[i];
-        if (sim_spin_effect(decoded, i).defs & SPIN_X(SPIN_FP)) {
-            return sim_scalar_meaning(op) == SIM_CODE_ADDI && op->rs1 == SPIN_SP ? op->imm : 0;
+        if (sim_poll_loop_effect(decoded, i).defs & POLL_LOOP_X(POLL_LOOP_FP)) {
+            return sim_scalar_meaning(op) == SIM_CODE_ADDI && op->rs1 == POLL_LOOP_SP ? op->imm : 0;
         }
     }
     return 0;
 }
 
-static struct sim_spin spin_of(const struct search *search, unsigned node)
+static struct sim_poll_loop poll_loop_of(const struct search *search, unsigned node)
 {
-    const struct spin_path *path = search->path;
+    const struct poll_loop_path *path = search->path;
     const uint64_t base = search->decoded->base;
-    struct sim_spin spin = {.at = base + path->node[node].at * UINT64_C(4),
-                            .first = base + path->first * 4,
-                            .last = base + path->last * 4};
+    struct sim_poll_loop poll = {.at = base + path->node[node].at * UINT64_C(4),
+                                 .first = base + path->first * 4,
+                                 .last = base + path->last * 4};
     for (unsigned call = path->node[node].call; call; call = path->node[node].call) {
         node = (unsigned)path->call[call].node;
-        spin.back[spin.depth++] = base + path->node[node].at * UINT64_C(4) + 4;
+        poll.back[poll.depth++] = base + path->node[node].at * UINT64_C(4) + 4;
     }
-    return spin;
+    return poll;
 }
 
 /* With the functions that path->pick says. */
 static leo_status look_at_turn(struct search *search, size_t first, size_t last)
 {
     const struct sim_decoded *decoded = search->decoded;
-    const struct spin_path *path = search->path;
-    if (!sim_spin_walk(decoded, &search->targets, first, last, search->path) ||
-        !sim_spin_flow(decoded, search->path, find_frame(decoded, first), search->flow) ||
+    const struct poll_loop_path *path = search->path;
+    if (!sim_poll_loop_walk(decoded, &search->targets, first, last, search->path) ||
+        !sim_poll_loop_flow(decoded, search->path, find_frame(decoded, first), search->flow) ||
         !waits(path, search->flow)) {
         return LEO_OK;
     }
     leo_status status = LEO_OK;
     for (unsigned i = 0; status == LEO_OK && i < path->nodes; i++) {
-        if (!spin_is_steady(path, search->flow, i)) {
+        if (!poll_loop_is_steady(path, search->flow, i)) {
             continue;
         }
         const size_t at = path->node[i].at;
         const bool is_new = decoded->ops[at].plain != SIM_CODE_POLL;
-        const struct sim_spin spin = spin_of(search, i);
-        status = add_spin(search, &spin);
-        if (status == LEO_OK && is_new && spin.depth == 0) {
+        const struct sim_poll_loop poll = poll_loop_of(search, i);
+        status = add_poll_loop(search, &poll);
+        if (status == LEO_OK && is_new && poll.depth == 0) {
             status = take_peeled(search, at, first);
         }
     }
@@ -251,7 +251,7 @@ static leo_status look_at_turn(struct search *search, size_t first, size_t last)
 
 /* The next functions that the pointers met may lead to. A walk that failed met no more of them than
  * it got to. */
-static bool pick_next(struct spin_path *path, size_t targets)
+static bool pick_next(struct poll_loop_path *path, size_t targets)
 {
     unsigned i = path->choices;
     while (i > 0 && ++path->pick[i - 1] == targets) {
@@ -312,8 +312,8 @@ static leo_status take_atomics(struct search *search)
     const struct sim_decoded *decoded = search->decoded;
     leo_status status = LEO_OK;
     for (size_t i = 0; status == LEO_OK && i < decoded->bytes / 4; i++) {
-        if (spin_is_atomic((enum sim_scalar_code)decoded->ops[i].plain) &&
-            !spin_is_sc((enum sim_scalar_code)decoded->ops[i].plain)) {
+        if (poll_loop_is_atomic((enum sim_scalar_code)decoded->ops[i].plain) &&
+            !poll_loop_is_sc((enum sim_scalar_code)decoded->ops[i].plain)) {
             status = add_single(search, i);
         }
     }
@@ -322,7 +322,7 @@ static leo_status take_atomics(struct search *search)
 
 static int by_place(const void *left, const void *right)
 {
-    const struct sim_spin *a = left, *b = right;
+    const struct sim_poll_loop *a = left, *b = right;
     const uint64_t left_of[] = {a->at, a->depth, a->first, a->last};
     const uint64_t right_of[] = {b->at, b->depth, b->first, b->last};
     unsigned i = 0;
@@ -332,20 +332,21 @@ static int by_place(const void *left, const void *right)
     return left_of[i] < right_of[i] ? -1 : left_of[i] > right_of[i];
 }
 
-leo_status sim_decoded_find_spins(struct sim_decoded *decoded, const void *image, size_t bytes)
+leo_status sim_decoded_find_poll_loops(struct sim_decoded *decoded, const void *image, size_t bytes)
 {
     struct search search = {.decoded = decoded,
-                            .path = leo_alloc(sizeof(struct spin_path)),
-                            .flow = leo_alloc(sizeof(struct spin_flow))};
+                            .path = leo_alloc(sizeof(struct poll_loop_path)),
+                            .flow = leo_alloc(sizeof(struct poll_loop_flow))};
     leo_status status = search.path && search.flow
-                            ? sim_spin_find_targets(decoded, image, bytes, &search.targets)
+                            ? sim_poll_loop_find_targets(decoded, image, bytes, &search.targets)
                             : LEO_ERR_NO_MEMORY;
     if (status == LEO_OK) {
         status = find_loops(&search);
     }
-    if (status == LEO_OK && decoded->spins) {
+    if (status == LEO_OK && decoded->poll_loop_count) {
         status = take_atomics(&search);
-        qsort(decoded->spin, decoded->spins, sizeof(decoded->spin[0]), by_place);
+        qsort(decoded->poll_loop, decoded->poll_loop_count, sizeof(decoded->poll_loop[0]),
+              by_place);
     }
     leo_free(search.targets.at);
     leo_free(search.path);
@@ -353,24 +354,25 @@ leo_status sim_decoded_find_spins(struct sim_decoded *decoded, const void *image
     return status;
 }
 
-const struct sim_spin *sim_decoded_spins_at(const struct sim_decoded *decoded, uint64_t at,
-                                            size_t *count)
+const struct sim_poll_loop *sim_decoded_polls_at(const struct sim_decoded *decoded, uint64_t at,
+                                                 size_t *count)
 {
-    size_t low = 0, high = decoded->spins;
+    size_t low = 0, high = decoded->poll_loop_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        low = decoded->spin[middle].at < at ? middle + 1 : low;
-        high = decoded->spin[middle].at < at ? high : middle;
+        low = decoded->poll_loop[middle].at < at ? middle + 1 : low;
+        high = decoded->poll_loop[middle].at < at ? high : middle;
     }
-    for (*count = 0; low + *count < decoded->spins && decoded->spin[low + *count].at == at;) {
+    for (*count = 0;
+         low + *count < decoded->poll_loop_count && decoded->poll_loop[low + *count].at == at;) {
         (*count)++;
     }
-    return *count ? &decoded->spin[low] : NULL;
+    return *count ? &decoded->poll_loop[low] : NULL;
 }
 
-bool sim_decoded_spins(const struct sim_decoded *decoded)
+bool sim_decoded_poll_loops(const struct sim_decoded *decoded)
 {
-    return decoded->spins != 0;
+    return decoded->poll_loop_count != 0;
 }
 
 leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const void *image,
@@ -380,7 +382,7 @@ leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const voi
         sim_decoded_create((const uint8_t *)image + desc->text_offset, desc->text_bytes,
                            LEO_MAP_IMAGE + desc->text_offset, decoded);
     if (status == LEO_OK) {
-        status = sim_decoded_find_spins(*decoded, image, desc->bytes);
+        status = sim_decoded_find_poll_loops(*decoded, image, desc->bytes);
     }
     if (status != LEO_OK) {
         sim_decoded_destroy(*decoded);
@@ -395,7 +397,7 @@ bool leo_sim_image_polls(const struct leo_image_desc *desc, const void *image)
     if (sim_decoded_create_image(desc, image, &decoded) != LEO_OK) {
         return true;
     }
-    const bool polls = sim_decoded_spins(decoded);
+    const bool polls = sim_decoded_poll_loops(decoded);
     sim_decoded_destroy(decoded);
     return polls;
 }
@@ -407,15 +409,15 @@ struct sim_scalar_next sim_scalar_next(const struct sim_scalar *scalar)
     if (scalar->pc < decoded->base || at * 4 >= decoded->bytes) {
         return (struct sim_scalar_next){0};
     }
-    const struct spin_effect effect = sim_spin_effect(decoded, (size_t)at);
+    const struct poll_loop_effect effect = sim_poll_loop_effect(decoded, (size_t)at);
     const struct sim_scalar_op *op = &decoded->ops[at];
     const enum sim_scalar_code code = sim_scalar_meaning(op);
     const bool jumps = code == SIM_CODE_JAL || code == SIM_CODE_JALR;
     return (struct sim_scalar_next){
         .store = scalar->x[effect.base] + (uint64_t)(int64_t)effect.offset,
         .bytes = effect.stores ? effect.bytes : 0,
-        .level = jumps && op->rd == SPIN_RA                    ? 1
-                 : code == SIM_CODE_JALR && op->rs1 == SPIN_RA ? -1
-                                                               : 0,
+        .level = jumps && op->rd == POLL_LOOP_RA                    ? 1
+                 : code == SIM_CODE_JALR && op->rs1 == POLL_LOOP_RA ? -1
+                                                                    : 0,
     };
 }

@@ -6,93 +6,95 @@
  * optimisation), behind a pointer to an object, or in the image. Then, what depends on the turns
  * before, and what on memory that others may change.
  */
-#include "spin.h"
+#include "poll_loop.h"
 
 #include <string.h>
 
-static struct spin_value plus(struct spin_value value, int64_t offset)
+static struct poll_loop_value plus(struct poll_loop_value value, int64_t offset)
 {
     const int64_t sum = value.offset + offset;
-    return value.base == SPIN_UNKNOWN || sum < INT32_MIN || sum > INT32_MAX
-               ? (struct spin_value){0}
-               : (struct spin_value){value.base, (int32_t)sum};
+    return value.base == POLL_LOOP_UNKNOWN || sum < INT32_MIN || sum > INT32_MAX
+               ? (struct poll_loop_value){0}
+               : (struct poll_loop_value){value.base, (int32_t)sum};
 }
 
-static bool is_same(struct spin_value a, struct spin_value b)
+static bool is_same(struct poll_loop_value a, struct poll_loop_value b)
 {
     return a.base == b.base && a.offset == b.offset;
 }
 
-static struct spin_value addr_of(const struct spin_effect *effect, const struct spin_state *state)
+static struct poll_loop_value addr_of(const struct poll_loop_effect *effect,
+                                      const struct poll_loop_state *state)
 {
     return plus(state->x[effect->base], effect->offset);
 }
 
-static bool is_slot(const struct spin_slot *slot, struct spin_value addr, unsigned bytes)
+static bool is_slot(const struct poll_loop_slot *slot, struct poll_loop_value addr, unsigned bytes)
 {
     return is_same(slot->addr, addr) && slot->bytes == bytes;
 }
 
-static bool overlaps(const struct spin_slot *slot, struct spin_value addr, unsigned bytes)
+static bool overlaps(const struct poll_loop_slot *slot, struct poll_loop_value addr, unsigned bytes)
 {
     return slot->addr.base == addr.base && slot->addr.offset < (int64_t)addr.offset + bytes &&
            addr.offset < (int64_t)slot->addr.offset + slot->bytes;
 }
 
-/* Its number; SPIN_SLOTS: there is no room. */
-static unsigned add_slot(struct spin_flow *flow, struct spin_value addr, unsigned bytes)
+/* Its number; POLL_LOOP_SLOTS: there is no room. */
+static unsigned add_slot(struct poll_loop_flow *flow, struct poll_loop_value addr, unsigned bytes)
 {
     unsigned i = 0;
     while (i < flow->slots && !is_slot(&flow->slot[i], addr, bytes)) {
         i++;
     }
-    if (i == flow->slots && i < SPIN_SLOTS) {
-        flow->slot[flow->slots++] = (struct spin_slot){addr, bytes};
+    if (i == flow->slots && i < POLL_LOOP_SLOTS) {
+        flow->slot[flow->slots++] = (struct poll_loop_slot){addr, bytes};
         flow->grown = true;
     }
     return i;
 }
 
-static struct spin_value load_value(struct spin_flow *flow, const struct spin_effect *effect,
-                                    const struct spin_state *state)
+static struct poll_loop_value load_value(struct poll_loop_flow *flow,
+                                         const struct poll_loop_effect *effect,
+                                         const struct poll_loop_state *state)
 {
-    const struct spin_value addr = addr_of(effect, state);
-    if (addr.base == SPIN_ENTRY + SPIN_SP) {
+    const struct poll_loop_value addr = addr_of(effect, state);
+    if (addr.base == POLL_LOOP_ENTRY + POLL_LOOP_SP) {
         add_slot(flow, addr, effect->bytes);
     }
-    for (unsigned i = 0; i < flow->slots && addr.base != SPIN_UNKNOWN; i++) {
+    for (unsigned i = 0; i < flow->slots && addr.base != POLL_LOOP_UNKNOWN; i++) {
         if (is_slot(&flow->slot[i], addr, effect->bytes)) {
-            return effect->bytes == 8 ? state->slot[i] : (struct spin_value){0};
+            return effect->bytes == 8 ? state->slot[i] : (struct poll_loop_value){0};
         }
     }
-    return (struct spin_value){0};
+    return (struct poll_loop_value){0};
 }
 
-static bool store_value(struct spin_flow *flow, const struct spin_effect *effect,
-                        struct spin_value value, struct spin_state *state)
+static bool store_value(struct poll_loop_flow *flow, const struct poll_loop_effect *effect,
+                        struct poll_loop_value value, struct poll_loop_state *state)
 {
-    const struct spin_value addr = addr_of(effect, state);
-    if (addr.base == SPIN_UNKNOWN || add_slot(flow, addr, effect->bytes) == SPIN_SLOTS) {
+    const struct poll_loop_value addr = addr_of(effect, state);
+    if (addr.base == POLL_LOOP_UNKNOWN || add_slot(flow, addr, effect->bytes) == POLL_LOOP_SLOTS) {
         return false;
     }
     for (unsigned i = 0; i < flow->slots; i++) {
         if (is_slot(&flow->slot[i], addr, effect->bytes)) {
-            state->slot[i] = effect->bytes == 8 ? value : (struct spin_value){0};
+            state->slot[i] = effect->bytes == 8 ? value : (struct poll_loop_value){0};
         } else if (overlaps(&flow->slot[i], addr, effect->bytes)) {
-            state->slot[i] = (struct spin_value){0};
+            state->slot[i] = (struct poll_loop_value){0};
         }
     }
     return true;
 }
 
 /* What is known behind the instruction. */
-static bool apply(const struct sim_decoded *decoded, const struct spin_node *node,
-                  const struct spin_effect *effect, struct spin_flow *flow,
-                  struct spin_state *state)
+static bool apply(const struct sim_decoded *decoded, const struct poll_loop_node *node,
+                  const struct poll_loop_effect *effect, struct poll_loop_flow *flow,
+                  struct poll_loop_state *state)
 {
     const struct sim_scalar_op *op = &decoded->ops[node->at];
     const enum sim_scalar_code code = sim_scalar_meaning(op);
-    struct spin_value value = {0};
+    struct poll_loop_value value = {0};
     if (effect->stores) {
         const bool is_whole = (decoded->words[node->at] & 0x7f) == 0x23;
         return store_value(flow, effect, is_whole ? state->x[op->rs2 & 31] : value, state);
@@ -102,29 +104,30 @@ static bool apply(const struct sim_decoded *decoded, const struct spin_node *nod
     } else if (code == SIM_CODE_ADDI) {
         value = plus(state->x[op->rs1], op->imm);
     } else if (code == SIM_CODE_AUIPC) {
-        value = plus((struct spin_value){SPIN_TEXT, 0}, op->imm - (int64_t)decoded->base);
+        value = plus((struct poll_loop_value){POLL_LOOP_TEXT, 0}, op->imm - (int64_t)decoded->base);
     }
     for (unsigned reg = 1; reg < 32; reg++) {
-        if (effect->defs & SPIN_X(reg)) {
+        if (effect->defs & POLL_LOOP_X(reg)) {
             state->x[reg] = value;
         }
     }
     return true;
 }
 
-static bool meet_values(struct spin_value *into, const struct spin_value *from, size_t count)
+static bool meet_values(struct poll_loop_value *into, const struct poll_loop_value *from,
+                        size_t count)
 {
     bool changed = false;
     for (size_t i = 0; i < count; i++) {
-        if (into[i].base != SPIN_UNKNOWN && !is_same(into[i], from[i])) {
-            into[i] = (struct spin_value){0};
+        if (into[i].base != POLL_LOOP_UNKNOWN && !is_same(into[i], from[i])) {
+            into[i] = (struct poll_loop_value){0};
             changed = true;
         }
     }
     return changed;
 }
 
-static void meet(struct spin_state *into, const struct spin_state *from)
+static void meet(struct poll_loop_state *into, const struct poll_loop_state *from)
 {
     if (!into->reached) {
         *into = *from;
@@ -132,31 +135,31 @@ static void meet(struct spin_state *into, const struct spin_state *from)
         return;
     }
     const bool x = meet_values(into->x, from->x, 32);
-    const bool slot = meet_values(into->slot, from->slot, SPIN_SLOTS);
+    const bool slot = meet_values(into->slot, from->slot, POLL_LOOP_SLOTS);
     into->is_new = into->is_new || x || slot;
 }
 
-static void begin_values(struct spin_flow *flow, unsigned nodes, int64_t frame)
+static void begin_values(struct poll_loop_flow *flow, unsigned nodes, int64_t frame)
 {
     for (unsigned i = 0; i < nodes; i++) {
         flow->before[i].reached = flow->before[i].is_new = false;
     }
-    struct spin_state *first = &flow->before[0];
-    *first = (struct spin_state){.reached = true, .is_new = true};
+    struct poll_loop_state *first = &flow->before[0];
+    *first = (struct poll_loop_state){.reached = true, .is_new = true};
     for (int16_t i = 1; i < 32; i++) {
-        first->x[i] = (struct spin_value){(int16_t)(SPIN_ENTRY + i), 0};
+        first->x[i] = (struct poll_loop_value){(int16_t)(POLL_LOOP_ENTRY + i), 0};
     }
-    for (int16_t i = 0; i < SPIN_SLOTS; i++) {
-        first->slot[i] = (struct spin_value){(int16_t)(SPIN_HELD + i), 0};
+    for (int16_t i = 0; i < POLL_LOOP_SLOTS; i++) {
+        first->slot[i] = (struct poll_loop_value){(int16_t)(POLL_LOOP_HELD + i), 0};
     }
     if (frame) {
-        first->x[SPIN_FP] = plus(first->x[SPIN_SP], frame);
+        first->x[POLL_LOOP_FP] = plus(first->x[POLL_LOOP_SP], frame);
     }
 }
 
 /* Until nothing is lost any more. */
-static bool find_values(const struct sim_decoded *decoded, const struct spin_path *path,
-                        int64_t frame, struct spin_flow *flow)
+static bool find_values(const struct sim_decoded *decoded, const struct poll_loop_path *path,
+                        int64_t frame, struct poll_loop_flow *flow)
 {
     begin_values(flow, path->nodes, frame);
     for (bool changed = true; changed;) {
@@ -165,7 +168,7 @@ static bool find_values(const struct sim_decoded *decoded, const struct spin_pat
             if (!flow->before[i].is_new) {
                 continue;
             }
-            struct spin_state state = flow->before[i];
+            struct poll_loop_state state = flow->before[i];
             flow->before[i].is_new = false;
             changed = true;
             if (!apply(decoded, &path->node[i], &path->effect[i], flow, &state)) {
@@ -183,13 +186,14 @@ static bool find_values(const struct sim_decoded *decoded, const struct spin_pat
 }
 
 /* Memory that is a variable of the loop is a place like a register. */
-static void name_memory(const struct spin_flow *flow, unsigned node, struct spin_effect *effect)
+static void name_memory(const struct poll_loop_flow *flow, unsigned node,
+                        struct poll_loop_effect *effect)
 {
-    const struct spin_value addr = addr_of(effect, &flow->before[node]);
+    const struct poll_loop_value addr = addr_of(effect, &flow->before[node]);
     places whole = 0, parts = 0;
-    for (unsigned i = 0; i < flow->slots && addr.base != SPIN_UNKNOWN; i++) {
-        whole |= is_slot(&flow->slot[i], addr, effect->bytes) ? SPIN_SLOT(i) : 0;
-        parts |= overlaps(&flow->slot[i], addr, effect->bytes) ? SPIN_SLOT(i) : 0;
+    for (unsigned i = 0; i < flow->slots && addr.base != POLL_LOOP_UNKNOWN; i++) {
+        whole |= is_slot(&flow->slot[i], addr, effect->bytes) ? POLL_LOOP_SLOT(i) : 0;
+        parts |= overlaps(&flow->slot[i], addr, effect->bytes) ? POLL_LOOP_SLOT(i) : 0;
     }
     parts &= ~whole;
     if (effect->stores) {
@@ -201,20 +205,20 @@ static void name_memory(const struct spin_flow *flow, unsigned node, struct spin
     }
 }
 
-static void finish_effects(const struct sim_decoded *decoded, struct spin_path *path,
-                           struct spin_flow *flow)
+static void finish_effects(const struct sim_decoded *decoded, struct poll_loop_path *path,
+                           struct poll_loop_flow *flow)
 {
     for (unsigned i = 0; i < path->nodes; i++) {
-        struct spin_effect *effect = &path->effect[i];
-        struct spin_state state = flow->before[i];
+        struct poll_loop_effect *effect = &path->effect[i];
+        struct poll_loop_state state = flow->before[i];
         if (!state.reached) {
-            *effect = (struct spin_effect){0};
+            *effect = (struct poll_loop_effect){0};
             continue;
         }
         (void)apply(decoded, &path->node[i], effect, flow, &state);
         for (unsigned reg = 1; reg < 32; reg++) {
-            effect->steady =
-                effect->steady || (effect->defs & SPIN_X(reg) && state.x[reg].base != SPIN_UNKNOWN);
+            effect->steady = effect->steady || (effect->defs & POLL_LOOP_X(reg) &&
+                                                state.x[reg].base != POLL_LOOP_UNKNOWN);
         }
         if (effect->loads || effect->stores) {
             name_memory(flow, i, effect);
@@ -223,17 +227,19 @@ static void finish_effects(const struct sim_decoded *decoded, struct spin_path *
 }
 
 /* What a turn leaves behind in places that do not hold what they held when the loop began. */
-static places find_written(const struct spin_path *path, const struct spin_flow *flow)
+static places find_written(const struct poll_loop_path *path, const struct poll_loop_flow *flow)
 {
     places written = 0;
     for (unsigned i = 0; i < path->nodes; i++) {
         written |= path->effect[i].defs;
     }
     for (unsigned i = 1; i < 32; i++) {
-        written &= flow->before[0].x[i].base == SPIN_UNKNOWN ? ~(places)0 : ~(places)SPIN_X(i);
+        written &=
+            flow->before[0].x[i].base == POLL_LOOP_UNKNOWN ? ~(places)0 : ~(places)POLL_LOOP_X(i);
     }
     for (unsigned i = 0; i < flow->slots; i++) {
-        written &= flow->before[0].slot[i].base == SPIN_UNKNOWN ? ~(places)0 : ~SPIN_SLOT(i);
+        written &=
+            flow->before[0].slot[i].base == POLL_LOOP_UNKNOWN ? ~(places)0 : ~POLL_LOOP_SLOT(i);
     }
     return written;
 }
@@ -243,21 +249,21 @@ struct taint {
     places varying, seen;
 };
 
-static struct taint apply_taint(const struct spin_path *path, const struct spin_flow *flow,
-                                unsigned node)
+static struct taint apply_taint(const struct poll_loop_path *path,
+                                const struct poll_loop_flow *flow, unsigned node)
 {
-    const struct spin_effect *effect = &path->effect[node];
+    const struct poll_loop_effect *effect = &path->effect[node];
     struct taint taint = {flow->varying[node], flow->seen[node]};
     const bool varies = !effect->steady && effect->uses & taint.varying;
     const bool sees =
-        effect->uses & taint.seen || spin_is_steady(path, flow, node) || flow->follows[node];
+        effect->uses & taint.seen || poll_loop_is_steady(path, flow, node) || flow->follows[node];
     taint.varying = (taint.varying & ~effect->defs) | (varies ? effect->defs : 0);
     taint.seen = (taint.seen & ~effect->defs) | (sees ? effect->defs : 0);
     return taint;
 }
 
 /* Through one turn; gives what it leaves. */
-static struct taint run_turn(const struct spin_path *path, struct spin_flow *flow,
+static struct taint run_turn(const struct poll_loop_path *path, struct poll_loop_flow *flow,
                              struct taint first)
 {
     struct taint end = {0};
@@ -287,7 +293,7 @@ static struct taint run_turn(const struct spin_path *path, struct spin_flow *flo
 }
 
 /* What a turn computes anew from steady things does not vary, though the next turn reads it. */
-static void find_taint(const struct spin_path *path, struct spin_flow *flow)
+static void find_taint(const struct poll_loop_path *path, struct poll_loop_flow *flow)
 {
     struct taint first = {find_written(path, flow), 0}, end;
     bool changed;
@@ -300,9 +306,9 @@ static void find_taint(const struct spin_path *path, struct spin_flow *flow)
 }
 
 /* The nodes that a turn may come to from `node`. */
-static void reach(const struct spin_path *path, int16_t node, bool *reached)
+static void reach(const struct poll_loop_path *path, int16_t node, bool *reached)
 {
-    memset(reached, 0, SPIN_NODES * sizeof(*reached));
+    memset(reached, 0, POLL_LOOP_NODES * sizeof(*reached));
     if (node <= 0) {
         return;
     }
@@ -321,9 +327,10 @@ static void reach(const struct spin_path *path, int16_t node, bool *reached)
 
 /* Instructions that one way of a branch leads to and the other does not. True: there are new
  * ones. */
-static bool add_followers(const struct spin_path *path, struct spin_flow *flow, unsigned branch)
+static bool add_followers(const struct poll_loop_path *path, struct poll_loop_flow *flow,
+                          unsigned branch)
 {
-    bool one[SPIN_NODES], other[SPIN_NODES], more = false;
+    bool one[POLL_LOOP_NODES], other[POLL_LOOP_NODES], more = false;
     reach(path, path->node[branch].next[0], one);
     reach(path, path->node[branch].next[1], other);
     for (unsigned i = 1; i < path->nodes; i++) {
@@ -333,8 +340,8 @@ static bool add_followers(const struct spin_path *path, struct spin_flow *flow, 
     return more;
 }
 
-bool sim_spin_flow(const struct sim_decoded *decoded, struct spin_path *path, int64_t frame,
-                   struct spin_flow *flow)
+bool sim_poll_loop_flow(const struct sim_decoded *decoded, struct poll_loop_path *path,
+                        int64_t frame, struct poll_loop_flow *flow)
 {
     flow->slots = 0;
     do {
@@ -343,7 +350,8 @@ bool sim_spin_flow(const struct sim_decoded *decoded, struct spin_path *path, in
             return false;
         }
     } while (flow->grown);
-    if (!is_same(flow->before[0].x[SPIN_SP], (struct spin_value){SPIN_ENTRY + SPIN_SP, 0})) {
+    if (!is_same(flow->before[0].x[POLL_LOOP_SP],
+                 (struct poll_loop_value){POLL_LOOP_ENTRY + POLL_LOOP_SP, 0})) {
         return false;
     }
     finish_effects(decoded, path, flow);
@@ -353,7 +361,7 @@ bool sim_spin_flow(const struct sim_decoded *decoded, struct spin_path *path, in
         more = false;
         find_taint(path, flow);
         for (unsigned i = 0; i < path->nodes; i++) {
-            if (spin_is_decided(path, flow, i)) {
+            if (poll_loop_is_decided(path, flow, i)) {
                 more = add_followers(path, flow, i) || more;
             }
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The instructions of one turn of a loop, with those of the functions it calls, and which follow
  * which. */
-#include "spin.h"
+#include "poll_loop.h"
 
 #include <string.h>
 
@@ -9,8 +9,8 @@ enum { STEP = sizeof(struct sim_scalar_op), JALR = 0x67, BRANCH = 0x63 };
 
 struct walk {
     const struct sim_decoded *decoded;
-    const struct spin_targets *targets;
-    struct spin_path *path;
+    const struct poll_loop_targets *targets;
+    struct poll_loop_path *path;
     unsigned current; /**< call that is walked */
     unsigned base;    /**< its first node */
     bool failed;
@@ -19,21 +19,21 @@ struct walk {
 /* The node of an instruction of the current call. */
 static int16_t node_at(struct walk *walk, int64_t at)
 {
-    struct spin_path *path = walk->path;
+    struct poll_loop_path *path = walk->path;
     if (walk->current == 0 && (at < (int64_t)path->first || at > (int64_t)path->last)) {
-        return SPIN_OUT;
+        return POLL_LOOP_OUT;
     }
     for (unsigned i = walk->base; i < path->nodes; i++) {
         if (path->node[i].at == (uint64_t)at) {
             return (int16_t)i;
         }
     }
-    if (path->nodes == SPIN_NODES || at < 0 || (uint64_t)at * 4 >= walk->decoded->bytes) {
+    if (path->nodes == POLL_LOOP_NODES || at < 0 || (uint64_t)at * 4 >= walk->decoded->bytes) {
         walk->failed = true;
-        return SPIN_OUT;
+        return POLL_LOOP_OUT;
     }
-    path->node[path->nodes] =
-        (struct spin_node){(uint32_t)at, (uint8_t)walk->current, {SPIN_NOWHERE, SPIN_NOWHERE}};
+    path->node[path->nodes] = (struct poll_loop_node){
+        (uint32_t)at, (uint8_t)walk->current, {POLL_LOOP_NOWHERE, POLL_LOOP_NOWHERE}};
     return (int16_t)path->nodes++;
 }
 
@@ -52,8 +52,8 @@ static bool find_target(const struct sim_decoded *decoded, size_t at, int64_t *t
  * which is not followed: the loops of most operators would be looked at again and again. */
 static bool choose_target(struct walk *walk, bool calls, int64_t *target)
 {
-    struct spin_path *path = walk->path;
-    if (path->choices == SPIN_CHOICES || !walk->targets->count || (!calls && !walk->current)) {
+    struct poll_loop_path *path = walk->path;
+    if (path->choices == POLL_LOOP_CHOICES || !walk->targets->count || (!calls && !walk->current)) {
         return false;
     }
     *target = walk->targets->at[path->pick[path->choices++]];
@@ -62,16 +62,16 @@ static bool choose_target(struct walk *walk, bool calls, int64_t *target)
 
 static void add_call(struct walk *walk, unsigned node, int64_t target)
 {
-    struct spin_path *path = walk->path;
+    struct poll_loop_path *path = walk->path;
     const uint8_t depth = path->call[walk->current].depth;
-    if (path->calls == SPIN_CALLS || depth == SIM_SPIN_DEPTH || target < 0 ||
+    if (path->calls == POLL_LOOP_CALLS || depth == SIM_SPIN_DEPTH || target < 0 ||
         (uint64_t)target * 4 >= walk->decoded->bytes) {
         walk->failed = true;
         return;
     }
     const int16_t back = node_at(walk, (int64_t)path->node[node].at + 1);
     path->call[path->calls++] =
-        (struct spin_call){(size_t)target, (int16_t)node, back, (uint8_t)(depth + 1)};
+        (struct poll_loop_call){(size_t)target, (int16_t)node, back, (uint8_t)(depth + 1)};
 }
 
 /* jalr: a call, a return, or a jump. */
@@ -79,11 +79,11 @@ static void follow_register(struct walk *walk, unsigned node)
 {
     const size_t at = walk->path->node[node].at;
     const struct sim_scalar_op *op = &walk->decoded->ops[at];
-    const bool calls = op->rd == SPIN_RA;
+    const bool calls = op->rd == POLL_LOOP_RA;
     int64_t target;
-    if (!calls && op->rs1 == SPIN_RA) {
+    if (!calls && op->rs1 == POLL_LOOP_RA) {
         walk->path->node[node].next[0] =
-            walk->current ? walk->path->call[walk->current].back : (int16_t)SPIN_OUT;
+            walk->current ? walk->path->call[walk->current].back : (int16_t)POLL_LOOP_OUT;
     } else if (!find_target(walk->decoded, at, &target) && !choose_target(walk, calls, &target)) {
         walk->failed = true;
     } else if (calls) {
@@ -95,18 +95,18 @@ static void follow_register(struct walk *walk, unsigned node)
 
 static void follow(struct walk *walk, unsigned node)
 {
-    struct spin_path *path = walk->path;
+    struct poll_loop_path *path = walk->path;
     const int64_t at = path->node[node].at;
     const struct sim_scalar_op *op = &walk->decoded->ops[at];
     const enum sim_scalar_code code = sim_scalar_meaning(op);
-    path->effect[node] = sim_spin_effect(walk->decoded, (size_t)at);
+    path->effect[node] = sim_poll_loop_effect(walk->decoded, (size_t)at);
     if (path->effect[node].forbidden || code == SIM_CODE_BRANCH_OUT || code == SIM_CODE_JAL_OUT) {
         walk->failed = true;
     } else if (code == SIM_CODE_J) {
         path->node[node].next[0] = node_at(walk, at + op->imm / STEP);
     } else if (code == SIM_CODE_JAL) {
         add_call(walk, node, at + op->imm / STEP);
-        walk->failed = walk->failed || op->rd != SPIN_RA;
+        walk->failed = walk->failed || op->rd != POLL_LOOP_RA;
     } else if ((walk->decoded->words[at] & 0x7f) == JALR) {
         follow_register(walk, node);
     } else {
@@ -117,10 +117,10 @@ static void follow(struct walk *walk, unsigned node)
     }
 }
 
-static bool has_turn(const struct spin_path *path)
+static bool has_turn(const struct poll_loop_path *path)
 {
     for (unsigned i = 0; i < path->nodes; i++) {
-        const struct spin_node *node = &path->node[i];
+        const struct poll_loop_node *node = &path->node[i];
         if (node->call == 0 && node->at == path->last &&
             (node->next[0] == 0 || node->next[1] == 0)) {
             return true;
@@ -129,8 +129,8 @@ static bool has_turn(const struct spin_path *path)
     return false; // a jump back that is no loop
 }
 
-bool sim_spin_walk(const struct sim_decoded *decoded, const struct spin_targets *targets,
-                   size_t first, size_t last, struct spin_path *path)
+bool sim_poll_loop_walk(const struct sim_decoded *decoded, const struct poll_loop_targets *targets,
+                        size_t first, size_t last, struct poll_loop_path *path)
 {
     struct walk walk = {.decoded = decoded, .targets = targets, .path = path};
     bool looks = false;
@@ -138,9 +138,9 @@ bool sim_spin_walk(const struct sim_decoded *decoded, const struct spin_targets 
     path->last = last;
     path->nodes = path->choices = 0;
     path->calls = 1;
-    path->call[0] = (struct spin_call){.entry = first};
+    path->call[0] = (struct poll_loop_call){.entry = first};
     for (; walk.current < path->calls && !walk.failed; walk.current++) {
-        const struct spin_call *call = &path->call[walk.current];
+        const struct poll_loop_call *call = &path->call[walk.current];
         walk.base = path->nodes;
         const int16_t entry = node_at(&walk, (int64_t)call->entry);
         if (walk.current) {

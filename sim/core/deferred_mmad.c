@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lazy.h"
+#include "deferred_mmad.h"
 
 #include "../simd/cube_element.h"
 #include "../simd/simd.h"
@@ -10,12 +10,12 @@ enum { FRACTAL_BYTES = 512, STRETCH_BYTES = 4096, OPERANDS = 2 };
 
 static const enum leo_mem_space space_of[OPERANDS] = {LEO_MEM_SPACE_L0A, LEO_MEM_SPACE_L0B};
 
-void sim_lazy_begin(struct sim_core *core)
+void sim_deferred_begin(struct sim_core *core)
 {
     // Behind what instructions use of it; empty between two runs.
-    core->lazy = core->simd->cube->has_views && core->local[LEO_MEM_SPACE_L1].bytes
-                     ? (struct sim_lazy *)(void *)(core->scratch + SIM_CUBE_SCRATCH_BYTES)
-                     : NULL;
+    core->deferred = core->simd->cube->has_views && core->local[LEO_MEM_SPACE_L1].bytes
+                         ? (struct sim_deferred *)(void *)(core->scratch + SIM_CUBE_SCRATCH_BYTES)
+                         : NULL;
 }
 
 /* Offset of a span's lowest byte in its buffer. */
@@ -29,15 +29,15 @@ static uint32_t offset_of(uint32_t view)
     return view & ~(uint32_t)SIM_VIEW_BITS;
 }
 
-static uint16_t *stretch_of(struct sim_lazy *lazy, uint64_t at)
+static uint16_t *stretch_of(struct sim_deferred *deferred, uint64_t at)
 {
-    return &lazy->watched[at / STRETCH_BYTES % SIM_LAZY_WATCHED];
+    return &deferred->watched[at / STRETCH_BYTES % SIM_DEFERRED_WATCHED];
 }
 
-static bool is_watched(struct sim_lazy *lazy, uint64_t low, uint64_t bytes)
+static bool is_watched(struct sim_deferred *deferred, uint64_t low, uint64_t bytes)
 {
     for (uint64_t at = low / STRETCH_BYTES * STRETCH_BYTES; at < low + bytes; at += STRETCH_BYTES) {
-        if (*stretch_of(lazy, at)) {
+        if (*stretch_of(deferred, at)) {
             return true;
         }
     }
@@ -45,15 +45,15 @@ static bool is_watched(struct sim_lazy *lazy, uint64_t low, uint64_t bytes)
 }
 
 /* A fractal becomes another view, or none (0). */
-static void set_view(struct sim_lazy *lazy, uint32_t *view, uint32_t to)
+static void set_view(struct sim_deferred *deferred, uint32_t *view, uint32_t to)
 {
     if (*view) {
-        (*stretch_of(lazy, offset_of(*view)))--;
-        (*stretch_of(lazy, offset_of(*view) + FRACTAL_BYTES - 1))--;
+        (*stretch_of(deferred, offset_of(*view)))--;
+        (*stretch_of(deferred, offset_of(*view) + FRACTAL_BYTES - 1))--;
     }
     if (to) {
-        (*stretch_of(lazy, offset_of(to)))++;
-        (*stretch_of(lazy, offset_of(to) + FRACTAL_BYTES - 1))++;
+        (*stretch_of(deferred, offset_of(to)))++;
+        (*stretch_of(deferred, offset_of(to) + FRACTAL_BYTES - 1))++;
     }
     *view = to;
 }
@@ -61,7 +61,7 @@ static void set_view(struct sim_lazy *lazy, uint32_t *view, uint32_t to)
 /* Moves a fractal that is a view to its place. */
 static void fetch(struct sim_core *core, unsigned operand, uint32_t fractal)
 {
-    uint32_t *view = &core->lazy->view[operand][fractal];
+    uint32_t *view = &core->deferred->view[operand][fractal];
     if (*view == 0) {
         return;
     }
@@ -69,13 +69,13 @@ static void fetch(struct sim_core *core, unsigned operand, uint32_t fractal)
     (*view & SIM_VIEW_TURNED ? cube->transpose_b16 : cube->copy_fractals)(
         core->local[space_of[operand]].data + (size_t)fractal * FRACTAL_BYTES, 0,
         core->local[LEO_MEM_SPACE_L1].data + offset_of(*view), 0, 1);
-    set_view(core->lazy, view, 0);
+    set_view(core->deferred, view, 0);
 }
 
 static void fetch_range(struct sim_core *core, unsigned operand, uint64_t low, uint64_t bytes)
 {
     const uint64_t end = (low + bytes + FRACTAL_BYTES - 1) / FRACTAL_BYTES;
-    for (uint64_t i = low / FRACTAL_BYTES; i < end && i < SIM_LAZY_FRACTALS; i++) {
+    for (uint64_t i = low / FRACTAL_BYTES; i < end && i < SIM_DEFERRED_FRACTALS; i++) {
         fetch(core, operand, (uint32_t)i);
     }
 }
@@ -83,13 +83,13 @@ static void fetch_range(struct sim_core *core, unsigned operand, uint64_t low, u
 /* Bytes of L1 are about to change: fractals that are seen there move. */
 static void leave(struct sim_core *core, uint64_t low, uint64_t bytes)
 {
-    const struct sim_lazy *lazy = core->lazy;
-    if (!is_watched(core->lazy, low, bytes)) {
+    const struct sim_deferred *deferred = core->deferred;
+    if (!is_watched(core->deferred, low, bytes)) {
         return;
     }
     for (unsigned operand = 0; operand < OPERANDS; operand++) {
-        for (uint32_t i = 0; i < SIM_LAZY_FRACTALS; i++) {
-            const uint64_t at = offset_of(lazy->view[operand][i]);
+        for (uint32_t i = 0; i < SIM_DEFERRED_FRACTALS; i++) {
+            const uint64_t at = offset_of(deferred->view[operand][i]);
             if (at < low + bytes && low < at + FRACTAL_BYTES) {
                 fetch(core, operand, i); // if it is a view
             }
@@ -97,32 +97,32 @@ static void leave(struct sim_core *core, uint64_t low, uint64_t bytes)
     }
 }
 
-void sim_lazy_end(struct sim_core *core)
+void sim_deferred_end(struct sim_core *core)
 {
-    if (!core->lazy) {
+    if (!core->deferred) {
         return;
     }
-    sim_lazy_products(core);
-    for (unsigned operand = 0; core->lazy->views && operand < OPERANDS; operand++) {
-        fetch_range(core, operand, 0, (uint64_t)SIM_LAZY_FRACTALS * FRACTAL_BYTES);
+    sim_deferred_products(core);
+    for (unsigned operand = 0; core->deferred->views && operand < OPERANDS; operand++) {
+        fetch_range(core, operand, 0, (uint64_t)SIM_DEFERRED_FRACTALS * FRACTAL_BYTES);
     }
-    core->lazy->views = 0;
-    core->lazy = NULL;
+    core->deferred->views = 0;
+    core->deferred = NULL;
 }
 
 static void meet_l1_write(struct sim_core *core, uint64_t low, uint64_t bytes)
 {
-    const struct sim_lazy *lazy = core->lazy;
-    if (lazy->parts && low < lazy->high && lazy->low < low + bytes) {
-        sim_lazy_products(core);
+    const struct sim_deferred *deferred = core->deferred;
+    if (deferred->parts && low < deferred->high && deferred->low < low + bytes) {
+        sim_deferred_products(core);
     }
     leave(core, low, bytes);
 }
 
-void sim_lazy_meet(struct sim_core *core, const struct sim_footprint *foot)
+void sim_deferred_meet(struct sim_core *core, const struct sim_footprint *foot)
 {
-    const struct sim_lazy *lazy = core->lazy;
-    if (!lazy || foot->empty || !(lazy->views | lazy->parts)) {
+    const struct sim_deferred *deferred = core->deferred;
+    if (!deferred || foot->empty || !(deferred->views | deferred->parts)) {
         return;
     }
     for (unsigned i = 0; i < foot->count; i++) {
@@ -133,31 +133,31 @@ void sim_lazy_meet(struct sim_core *core, const struct sim_footprint *foot)
         if (span->space == LEO_MEM_SPACE_L0A || span->space == LEO_MEM_SPACE_L0B) {
             fetch_range(core, span->space == LEO_MEM_SPACE_L0B, low_of(core, span), span->extent);
         } else if (span->space != LEO_MEM_SPACE_L1) { // L0C, and BT as the bias of a product
-            sim_lazy_products(core);
+            sim_deferred_products(core);
         } else if (span->touch & SIM_TOUCH_WRITE) {
             meet_l1_write(core, low_of(core, span), span->extent);
         }
     }
 }
 
-bool sim_lazy_load(struct sim_core *core, const struct sim_footprint *foot, bool turned)
+bool sim_deferred_load(struct sim_core *core, const struct sim_footprint *foot, bool turned)
 {
-    struct sim_lazy *lazy = core->lazy;
+    struct sim_deferred *deferred = core->deferred;
     const struct sim_span *to = &foot->span[SIM_OPERAND_A], *from = &foot->span[SIM_OPERAND_B];
-    const uint64_t end = lazy ? (low_of(core, to) + to->extent) / FRACTAL_BYTES : 0;
-    if (!lazy || end > SIM_LAZY_FRACTALS) {
-        sim_lazy_meet(core, foot);
+    const uint64_t end = deferred ? (low_of(core, to) + to->extent) / FRACTAL_BYTES : 0;
+    if (!deferred || end > SIM_DEFERRED_FRACTALS) {
+        sim_deferred_meet(core, foot);
         return false;
     }
-    uint32_t *view = lazy->view[to->space == LEO_MEM_SPACE_L0B] +
+    uint32_t *view = deferred->view[to->space == LEO_MEM_SPACE_L0B] +
                      (to->host - core->local[to->space].data) / FRACTAL_BYTES;
     uint64_t at = (uint64_t)(from->host - core->local[LEO_MEM_SPACE_L1].data);
     for (uint32_t i = 0; i < from->level[0].count; i++) {
-        set_view(lazy, view, (uint32_t)at | SIM_VIEW | (turned ? SIM_VIEW_TURNED : 0u));
+        set_view(deferred, view, (uint32_t)at | SIM_VIEW | (turned ? SIM_VIEW_TURNED : 0u));
         view += to->level[0].step / FRACTAL_BYTES;
         at += (uint64_t)from->level[0].step;
     }
-    lazy->views = 1;
+    deferred->views = 1;
     return true;
 }
 
@@ -198,36 +198,36 @@ static void multiply(struct sim_core *core, struct sim_mmad *mmad)
     }
 }
 
-void sim_lazy_products(struct sim_core *core)
+void sim_deferred_products(struct sim_core *core)
 {
-    struct sim_lazy *lazy = core->lazy;
-    if (!lazy || lazy->parts == 0) {
+    struct sim_deferred *deferred = core->deferred;
+    if (!deferred || deferred->parts == 0) {
         return;
     }
-    for (unsigned i = 0; i + 1 < lazy->parts; i++) {
-        lazy->part[i].next = &lazy->part[i + 1];
+    for (unsigned i = 0; i + 1 < deferred->parts; i++) {
+        deferred->part[i].next = &deferred->part[i + 1];
     }
-    lazy->part[lazy->parts - 1].next = NULL;
-    multiply(core, &lazy->part[0]);
-    lazy->parts = 0;
-    lazy->depth = 0;
-    lazy->sources[0] = lazy->sources[1] = 0;
+    deferred->part[deferred->parts - 1].next = NULL;
+    multiply(core, &deferred->part[0]);
+    deferred->parts = 0;
+    deferred->depth = 0;
+    deferred->sources[0] = deferred->sources[1] = 0;
 }
 
 /* Whether it goes on where the products put off will have ended. */
-static bool continues(const struct sim_lazy *lazy, const struct sim_mmad *mmad)
+static bool continues(const struct sim_deferred *deferred, const struct sim_mmad *mmad)
 {
-    const struct sim_mmad *first = &lazy->part[0];
+    const struct sim_mmad *first = &deferred->part[0];
     return mmad->type == first->type && mmad->c == first->c && mmad->m == first->m &&
            mmad->n == first->n && !mmad->zero && !mmad->bias && mmad->clamp == first->clamp &&
-           lazy->part[lazy->parts - 1].k % 16 == 0;
+           deferred->part[deferred->parts - 1].k % 16 == 0;
 }
 
 /* Notes where an operand's fractals lie; false: some are in L0. */
-static bool note_sources(struct sim_lazy *lazy, unsigned operand, const uint32_t *view,
+static bool note_sources(struct sim_deferred *deferred, unsigned operand, const uint32_t *view,
                          uint32_t count)
 {
-    uint32_t *to = lazy->source[operand] + lazy->sources[operand], all = SIM_VIEW;
+    uint32_t *to = deferred->source[operand] + deferred->sources[operand], all = SIM_VIEW;
     for (uint32_t i = 0; i < count; i++) {
         to[i] = view[i];
         all &= view[i];
@@ -237,8 +237,8 @@ static bool note_sources(struct sim_lazy *lazy, unsigned operand, const uint32_t
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t at = offset_of(view[i]);
-        lazy->low = at < lazy->low ? at : lazy->low;
-        lazy->high = at + FRACTAL_BYTES > lazy->high ? at + FRACTAL_BYTES : lazy->high;
+        deferred->low = at < deferred->low ? at : deferred->low;
+        deferred->high = at + FRACTAL_BYTES > deferred->high ? at + FRACTAL_BYTES : deferred->high;
     }
     return true;
 }
@@ -250,36 +250,37 @@ static void count_fractals(const struct sim_mmad *mmad, uint32_t count[OPERANDS]
     count[1] = (mmad->k + 15) / 16 * ((mmad->n + 15) / 16);
 }
 
-static bool put_off(struct sim_lazy *lazy, const struct sim_mmad *mmad)
+static bool put_off(struct sim_deferred *deferred, const struct sim_mmad *mmad)
 {
     uint32_t count[OPERANDS];
     count_fractals(mmad, count);
-    if (lazy->parts == 0) {
-        lazy->low = UINT64_MAX;
-        lazy->high = 0;
+    if (deferred->parts == 0) {
+        deferred->low = UINT64_MAX;
+        deferred->high = 0;
     }
-    const uint32_t *at[OPERANDS] = {lazy->source[0] + lazy->sources[0],
-                                    lazy->source[1] + lazy->sources[1]};
-    if (!note_sources(lazy, 0, mmad->a_view, count[0]) ||
-        !note_sources(lazy, 1, mmad->b_view, count[1])) {
+    const uint32_t *at[OPERANDS] = {deferred->source[0] + deferred->sources[0],
+                                    deferred->source[1] + deferred->sources[1]};
+    if (!note_sources(deferred, 0, mmad->a_view, count[0]) ||
+        !note_sources(deferred, 1, mmad->b_view, count[1])) {
         return false;
     }
-    struct sim_mmad *part = &lazy->part[lazy->parts++];
+    struct sim_mmad *part = &deferred->part[deferred->parts++];
     *part = *mmad;
     part->a_view = at[0];
     part->b_view = at[1];
-    lazy->sources[0] += count[0];
-    lazy->sources[1] += count[1];
-    lazy->depth += mmad->k;
+    deferred->sources[0] += count[0];
+    deferred->sources[1] += count[1];
+    deferred->depth += mmad->k;
     return true;
 }
 
-static bool has_room(const struct sim_lazy *lazy, const struct sim_mmad *mmad)
+static bool has_room(const struct sim_deferred *deferred, const struct sim_mmad *mmad)
 {
     uint32_t count[OPERANDS];
     count_fractals(mmad, count);
-    return lazy->parts < SIM_LAZY_PARTS && lazy->sources[0] + count[0] <= SIM_LAZY_SOURCES &&
-           lazy->sources[1] + count[1] <= SIM_LAZY_SOURCES;
+    return deferred->parts < SIM_DEFERRED_PARTS &&
+           deferred->sources[0] + count[0] <= SIM_DEFERRED_SOURCES &&
+           deferred->sources[1] + count[1] <= SIM_DEFERRED_SOURCES;
 }
 
 /* The views of an operand; NULL: they are not noted so far into L0. */
@@ -287,35 +288,35 @@ static const uint32_t *views_of(const struct sim_core *core, const struct sim_sp
                                 unsigned operand)
 {
     const uint64_t low = low_of(core, span);
-    return low + span->extent > (uint64_t)SIM_LAZY_FRACTALS * FRACTAL_BYTES
+    return low + span->extent > (uint64_t)SIM_DEFERRED_FRACTALS * FRACTAL_BYTES
                ? NULL
-               : core->lazy->view[operand] + low / FRACTAL_BYTES;
+               : core->deferred->view[operand] + low / FRACTAL_BYTES;
 }
 
 /* A product whose operands may be views. */
 static void multiply_views(struct sim_core *core, struct sim_mmad *mmad)
 {
-    struct sim_lazy *lazy = core->lazy;
-    if (lazy->parts && !(continues(lazy, mmad) && has_room(lazy, mmad))) {
-        sim_lazy_products(core);
+    struct sim_deferred *deferred = core->deferred;
+    if (deferred->parts && !(continues(deferred, mmad) && has_room(deferred, mmad))) {
+        sim_deferred_products(core);
     }
-    if (!has_room(lazy, mmad) || !put_off(lazy, mmad)) {
-        sim_lazy_products(core);
+    if (!has_room(deferred, mmad) || !put_off(deferred, mmad)) {
+        sim_deferred_products(core);
         multiply(core, mmad);
-    } else if (lazy->depth >= SIM_LAZY_DEPTH) {
-        sim_lazy_products(core);
+    } else if (deferred->depth >= SIM_DEFERRED_DEPTH) {
+        sim_deferred_products(core);
     }
 }
 
-void sim_lazy_multiply(struct sim_core *core, const struct sim_footprint *foot,
-                       struct sim_mmad *mmad)
+void sim_deferred_multiply(struct sim_core *core, const struct sim_footprint *foot,
+                           struct sim_mmad *mmad)
 {
     if (leo_cfg_ctrl_unpack(core->ctrl).saturate && !sim_cube_types_of(mmad->type).is_integer) {
         mmad->clamp = mmad->type == LEO_MAD_F16F16 ? clamp_f16 : clamp_f32;
         mmad->user = core;
     }
     const bool wide = mmad->type == LEO_MAD_F16F32 || mmad->type == LEO_MAD_BF16F32;
-    if (core->lazy && wide && !mmad->vector) {
+    if (core->deferred && wide && !mmad->vector) {
         mmad->l1 = core->local[LEO_MEM_SPACE_L1].data;
         mmad->a_view = views_of(core, &foot->span[SIM_OPERAND_B], 0);
         mmad->b_view = views_of(core, &foot->span[SIM_OPERAND_C], 1);
@@ -325,6 +326,6 @@ void sim_lazy_multiply(struct sim_core *core, const struct sim_footprint *foot,
         }
         mmad->a_view = mmad->b_view = NULL;
     }
-    sim_lazy_meet(core, foot);
+    sim_deferred_meet(core, foot);
     multiply(core, mmad);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an instruction uses and gives, for the search for loops that wait. */
-#include "spin.h"
+#include "poll_loop.h"
 
 unsigned sim_scalar_load_bytes(enum sim_scalar_code code)
 {
@@ -22,10 +22,10 @@ unsigned sim_scalar_load_bytes(enum sim_scalar_code code)
     }
 }
 
-static struct spin_effect custom_effect(const struct sim_scalar_op *op)
+static struct poll_loop_effect custom_effect(const struct sim_scalar_op *op)
 {
-    struct spin_effect effect = {.uses = SPIN_X(op->rd) | SPIN_X(op->rs1) | SPIN_X(op->rs2) |
-                                         SPIN_X(op->custom.rs3)};
+    struct poll_loop_effect effect = {.uses = POLL_LOOP_X(op->rd) | POLL_LOOP_X(op->rs1) |
+                                              POLL_LOOP_X(op->rs2) | POLL_LOOP_X(op->custom.rs3)};
     switch ((enum leo_insn)op->custom.insn) {
     case LEO_INSN_COPY_GM_TO_UBUF:
     case LEO_INSN_COPY_GM_TO_UBUF_ALIGN:
@@ -49,7 +49,7 @@ static struct spin_effect custom_effect(const struct sim_scalar_op *op)
 }
 
 /* Floating point, by major opcode. */
-static struct spin_effect float_effect(const struct sim_scalar_op *op, bool fused)
+static struct poll_loop_effect float_effect(const struct sim_scalar_op *op, bool fused)
 {
     const enum sim_float_kind kind = (enum sim_float_kind)op->flt.kind;
     const bool to_x = !fused && ((kind >= SIM_FLOAT_LE && kind <= SIM_FLOAT_MV_X_F) ||
@@ -57,21 +57,21 @@ static struct spin_effect float_effect(const struct sim_scalar_op *op, bool fuse
     const bool from_x = !fused && (kind == SIM_FLOAT_MV_F_X ||
                                    (kind >= SIM_FLOAT_CVT_F_W && kind <= SIM_FLOAT_CVT_F_LU));
     const bool two = fused || kind <= SIM_FLOAT_EQ;
-    return (struct spin_effect){
-        .uses = (from_x ? SPIN_X(op->rs1) : SPIN_F(op->rs1)) |
-                (two && kind != SIM_FLOAT_SQRT ? SPIN_F(op->rs2) : 0) |
-                (fused ? SPIN_F(op->flt.rs3) : 0),
-        .defs = to_x ? SPIN_X(op->rd) : SPIN_F(op->rd),
+    return (struct poll_loop_effect){
+        .uses = (from_x ? POLL_LOOP_X(op->rs1) : POLL_LOOP_F(op->rs1)) |
+                (two && kind != SIM_FLOAT_SQRT ? POLL_LOOP_F(op->rs2) : 0) |
+                (fused ? POLL_LOOP_F(op->flt.rs3) : 0),
+        .defs = to_x ? POLL_LOOP_X(op->rd) : POLL_LOOP_F(op->rd),
     };
 }
 
-static struct spin_effect memory_effect(const struct sim_scalar_op *op, uint32_t word)
+static struct poll_loop_effect memory_effect(const struct sim_scalar_op *op, uint32_t word)
 {
     const unsigned major = word & 0x7f;
     const bool stores = major == 0x23 || major == 0x27, is_float = major == 0x07 || major == 0x27;
     const int32_t high = (int32_t)word >> 20;
-    struct spin_effect effect = {
-        .uses = SPIN_X(op->rs1),
+    struct poll_loop_effect effect = {
+        .uses = POLL_LOOP_X(op->rs1),
         .loads = !stores,
         .stores = stores,
         .looks = !stores,
@@ -80,57 +80,59 @@ static struct spin_effect memory_effect(const struct sim_scalar_op *op, uint32_t
         .offset = stores ? (high & ~31) | (int32_t)(word >> 7 & 31) : high,
     };
     if (stores) {
-        effect.uses |= is_float ? SPIN_F(op->rs2) : SPIN_X(op->rs2);
+        effect.uses |= is_float ? POLL_LOOP_F(op->rs2) : POLL_LOOP_X(op->rs2);
     } else {
-        effect.defs = is_float ? SPIN_F(op->rd) : SPIN_X(op->rd);
+        effect.defs = is_float ? POLL_LOOP_F(op->rd) : POLL_LOOP_X(op->rd);
     }
     return effect;
 }
 
-static struct spin_effect other_effect(const struct sim_scalar_op *op, enum sim_scalar_code code)
+static struct poll_loop_effect other_effect(const struct sim_scalar_op *op,
+                                            enum sim_scalar_code code)
 {
     if (code == SIM_CODE_CUSTOM) {
         return custom_effect(op);
     }
-    return (struct spin_effect){.uses = SPIN_X(op->rs1), .forbidden = code != SIM_CODE_FITS};
+    return (struct poll_loop_effect){.uses = POLL_LOOP_X(op->rs1),
+                                     .forbidden = code != SIM_CODE_FITS};
 }
 
-struct spin_effect sim_spin_effect(const struct sim_decoded *decoded, size_t at)
+struct poll_loop_effect sim_poll_loop_effect(const struct sim_decoded *decoded, size_t at)
 {
     const struct sim_scalar_op *op = &decoded->ops[at];
     const enum sim_scalar_code code = sim_scalar_meaning(op);
     const uint32_t word = decoded->words[at];
-    const places both = SPIN_X(op->rs1) | SPIN_X(op->rs2);
+    const places both = POLL_LOOP_X(op->rs1) | POLL_LOOP_X(op->rs2);
     if (code == SIM_CODE_ILLEGAL || code == SIM_CODE_END) {
-        return (struct spin_effect){.forbidden = true};
+        return (struct poll_loop_effect){.forbidden = true};
     }
     switch (word & 0x7f) {
     case 0x13: // immediates
     case 0x1b:
-        return (struct spin_effect){.uses = SPIN_X(op->rs1), .defs = SPIN_X(op->rd)};
+        return (struct poll_loop_effect){.uses = POLL_LOOP_X(op->rs1), .defs = POLL_LOOP_X(op->rd)};
     case 0x33: // two registers
     case 0x3b:
-        return (struct spin_effect){.uses = both, .defs = SPIN_X(op->rd)};
+        return (struct poll_loop_effect){.uses = both, .defs = POLL_LOOP_X(op->rd)};
     case 0x37: // lui, auipc
     case 0x17:
-        return (struct spin_effect){.defs = SPIN_X(op->rd)};
+        return (struct poll_loop_effect){.defs = POLL_LOOP_X(op->rd)};
     case 0x03:
     case 0x07:
     case 0x23:
     case 0x27:
         return memory_effect(op, word);
     case 0x2f:
-        return (struct spin_effect){
-            .uses = both, .defs = SPIN_X(op->rd), .looks = !spin_is_sc(code)};
+        return (struct poll_loop_effect){
+            .uses = both, .defs = POLL_LOOP_X(op->rd), .looks = !poll_loop_is_sc(code)};
     case 0x63:
-        return (struct spin_effect){.uses = both};
+        return (struct poll_loop_effect){.uses = both};
     case 0x67: // jumps give a return address, the same each turn
-        return (struct spin_effect){.uses = SPIN_X(op->rs1), .defs = SPIN_X(op->rd)};
+        return (struct poll_loop_effect){.uses = POLL_LOOP_X(op->rs1), .defs = POLL_LOOP_X(op->rd)};
     case 0x6f:
-        return (struct spin_effect){.defs = SPIN_X(op->rd)};
+        return (struct poll_loop_effect){.defs = POLL_LOOP_X(op->rd)};
     case 0x73: // csr reads only
-        return (struct spin_effect){.defs = SPIN_X(op->rd),
-                                    .forbidden = !(code == SIM_CODE_CSRRS && op->rs1 == 0)};
+        return (struct poll_loop_effect){.defs = POLL_LOOP_X(op->rd),
+                                         .forbidden = !(code == SIM_CODE_CSRRS && op->rs1 == 0)};
     case 0x53:
         return float_effect(op, false);
     case 0x43:
@@ -139,7 +141,7 @@ struct spin_effect sim_spin_effect(const struct sim_decoded *decoded, size_t at)
     case 0x4f:
         return float_effect(op, true);
     case 0x0f:
-        return (struct spin_effect){0};
+        return (struct poll_loop_effect){0};
     default:
         return other_effect(op, code);
     }
