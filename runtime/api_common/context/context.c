@@ -2,10 +2,7 @@
 /* Contexts: one current for each thread; each has its own default stream. */
 #include "context.h"
 
-#include "../launch/module_handle.h"
 #include "../process/code.h"
-#include "../stream/callback.h"
-#include "../stream/work.h"
 
 static _Thread_local struct api_context *current;
 static _Thread_local uint64_t current_serial;
@@ -16,13 +13,8 @@ void api_context_enter(struct api_context *context)
     current_serial = context->handle.serial;
 }
 
-void api_context_forget(void)
-{
-    current = NULL;
-}
-
 // NULL if it has ended, in this thread or another; else pinned.
-static struct api_context *find_current(void)
+struct api_context *api_context_of_thread(void)
 {
     struct api_context *found = current ? api_find(current, API_KIND_CONTEXT) : NULL;
     if (found && found->handle.serial != current_serial) {
@@ -32,30 +24,9 @@ static struct api_context *find_current(void)
     return found;
 }
 
-leo_status api_context_current(struct api_context **context)
+static void end_context(void *context)
 {
-    struct api_context *found = find_current();
-    if (!found) {
-        // The face's default stands in where none was set.
-        const int standing_in = api_process()->default_device;
-        if (standing_in >= 0) {
-            leo_status status = api_device_set(standing_in);
-            if (status != LEO_OK) {
-                return status;
-            }
-            found = find_current();
-        }
-    }
-    *context = found;
-    if (!found) {
-        current = NULL;
-        return leo_rt_fail(
-            API_NO_CONTEXT, "this thread has no context: call %s first%s", api_face.set_device,
-            api_process()->child ? ". Its process was forked: streams and memory of the parent's "
-                                   "device stay the parent's (start processes with spawn)"
-                                 : "");
-    }
-    return LEO_OK;
+    api_context_end(context);
 }
 
 leo_status api_context_make(int32_t device, bool primary, struct api_context **out)
@@ -73,58 +44,19 @@ leo_status api_context_make(int32_t device, bool primary, struct api_context **o
         api_handle_drop(&api_process()->handles, &context->handle);
         return status;
     }
-    api_publish(context, API_KIND_CONTEXT, &context->slot->contexts);
+    api_publish(context, API_KIND_CONTEXT, &context->slot->contexts, end_context);
     *out = context;
     return LEO_OK;
 }
 
 void api_context_end(struct api_context *context)
 {
-    struct api_stream *stream;
-    struct api_module *module;
-    while ((stream = api_take(&context->streams)) != NULL) {
-        api_work_stop(stream);
-        api_report_drop(stream); // its thread may be gone: nothing must wait for it
-        api_stream_end(stream);
-    }
-    while ((module = api_take(&context->modules)) != NULL) {
-        api_module_end(module);
-    }
+    api_family_end(&context->streams);
+    api_family_end(&context->modules);
     if (current == context) {
         current = NULL;
     }
     api_free(context);
-}
-
-leo_status api_context_create(int32_t device, struct api_context **out)
-{
-    struct api_process *process = api_process();
-    struct api_context *made;
-    // Opening the device counts as a use of it only as long as setting it does: it must have been
-    // set, or is set now.
-    bool open = false;
-    if (device >= 0 && device < API_DEVICES) {
-        pthread_mutex_lock(&process->device_lock);
-        open = process->device[device].rt != NULL;
-        pthread_mutex_unlock(&process->device_lock);
-    }
-    if (!open) {
-        leo_status status = api_device_set(device);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    // Another thread may have reset the device.
-    pthread_mutex_lock(&process->device_lock);
-    leo_status status = process->device[device].rt
-                            ? api_context_make(device, false, &made)
-                            : leo_rt_fail(API_NOT_SET, "device %d was reset meanwhile", device);
-    if (status == LEO_OK) {
-        api_context_enter(made);
-        *out = made;
-    }
-    pthread_mutex_unlock(&process->device_lock);
-    return status;
 }
 
 leo_status api_context_destroy(const void *handle)
@@ -161,24 +93,4 @@ leo_status api_context_device(const void *handle, int32_t *device)
     }
     *device = found->device;
     return LEO_OK;
-}
-
-leo_status api_context_get(void **handle)
-{
-    API_PINNED struct api_context *found = NULL;
-    leo_status status = api_context_current(&found);
-    if (status == LEO_OK) {
-        *handle = found;
-    }
-    return status;
-}
-
-leo_status api_context_default_stream(void **handle)
-{
-    API_PINNED struct api_context *found = NULL;
-    leo_status status = api_context_current(&found);
-    if (status == LEO_OK) {
-        *handle = found->default_stream;
-    }
-    return status;
 }

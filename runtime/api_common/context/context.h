@@ -41,8 +41,6 @@ leo_status api_limit_get(uint32_t *us);
  * on. */
 leo_status api_saturate_get(bool *by_itself, bool *later);
 leo_status api_saturate_set(bool later);
-/** For a new stream. */
-void api_saturate_stream(const struct api_context *context, struct leo_rt_stream *stream);
 /** leo_rt_overflow_async: reads and clears the sticky status. */
 leo_status api_overflow(const void *stream, uint64_t addr, uint32_t bytes, uint32_t value,
                         bool clear);
@@ -75,8 +73,8 @@ leo_status api_context_device(const void *handle, int32_t *device);
 /** The thread's as a handle, not pinned. */
 leo_status api_context_get(void **handle);
 leo_status api_context_default_stream(void **handle);
-/** The calling thread has none. */
-void api_context_forget(void);
+/** The thread's, pinned; NULL: it has none, or it has ended. */
+struct api_context *api_context_of_thread(void);
 /** Caller holds the device lock. */
 leo_status api_context_make(int32_t device, bool primary, struct api_context **context);
 void api_context_enter(struct api_context *context);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: counted opening, the end of everything on them, capabilities. */
-#include "../memory/ipc.h"
-#include "../memory/memory_owner.h"
-#include "../memory/memory_pool.h"
+#include "../memory/ipc_list.h"
 #include "../process/code.h"
-#include "../stream/callback.h"
-#include "../stream/event_handle.h"
-#include "../stream/graph_handle.h"
-#include "../stream/notify.h"
+#include "../stream/work.h"
 #include "context.h"
 
 #include <leo/driver.h>
@@ -88,33 +83,18 @@ leo_status api_device_set(int32_t id)
 
 static void close_slot(struct api_device *slot)
 {
-    struct api_event *event;
-    struct api_notify *notify;
-    struct api_pool *pool;
-    struct api_context *context;
-    struct api_graph *graph;
     // Contexts first: without one nothing new is made. Their streams wait for the callbacks in
     // them.
-    while ((context = api_take(&slot->contexts)) != NULL) {
-        api_context_end(context);
-    }
-    while ((event = api_take(&slot->events)) != NULL) {
-        api_event_end(event);
-    }
-    while ((notify = api_take(&slot->notifies)) != NULL) {
-        api_notify_end(notify);
-    }
-    while ((graph = api_take(&slot->graphs)) != NULL) {
-        api_graph_end(graph);
-    }
-    while ((pool = api_take(&slot->pools)) != NULL) {
-        api_pool_end(pool);
+    struct api_family *families[] = {&slot->contexts, &slot->events, &slot->notifies, &slot->graphs,
+                                     &slot->pools};
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        api_family_end(families[i]);
     }
     atomic_store(&slot->default_pool, NULL);
-    api_callbacks_end(slot);
-    api_physical_end(slot);
+    api_work_device_end(slot);
+    api_family_end(&slot->physical);
     api_ipc_end(slot);
-    api_host_memory_end(slot);
+    api_family_end(&slot->host_memory);
     atomic_store(&api_process()->float_mode[leo_rt_device_index(slot->rt)], LEO_FLOAT_MODE_OWN);
     leo_rt_device_close(slot->rt);
     slot->rt = NULL;
@@ -148,16 +128,6 @@ leo_status api_device_reset(int32_t id, bool force)
     pthread_mutex_lock(&process->device_lock);
     leo_status status = drop_device(process, id, force);
     pthread_mutex_unlock(&process->device_lock);
-    return status;
-}
-
-leo_status api_device_current(int32_t *id)
-{
-    API_PINNED struct api_context *context = NULL;
-    leo_status status = api_context_current(&context);
-    if (status == LEO_OK) {
-        *id = context->device;
-    }
     return status;
 }
 

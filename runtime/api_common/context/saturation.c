@@ -32,11 +32,6 @@ leo_status api_saturate_set(bool later)
     return status;
 }
 
-void api_saturate_stream(const struct api_context *context, struct leo_rt_stream *stream)
-{
-    leo_rt_stream_set_float_mode(stream, (enum leo_float_mode)atomic_load(mode_of(context)));
-}
-
 leo_status api_overflow(const void *stream, uint64_t addr, uint32_t bytes, uint32_t value,
                         bool clear)
 {

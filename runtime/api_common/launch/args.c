@@ -23,21 +23,14 @@ struct api_args {
 };
 
 // Ends one that is the caller's.
-static void end_args(struct api_args *args)
+static void end_args(void *object)
 {
+    struct api_args *args = object;
     for (unsigned i = 0; i < args->count; i++) {
         leo_free(args->param[i].value);
     }
     leo_free(args->param);
     api_free(args);
-}
-
-void api_args_end(struct api_func *func)
-{
-    struct api_args *args;
-    while ((args = api_take(&func->args)) != NULL) {
-        end_args(args);
-    }
 }
 
 static leo_status make_args(struct api_func *func, struct api_args **out)
@@ -66,7 +59,7 @@ leo_status api_args_create(const void *handle, void **out)
     }
     leo_status status = make_args(func, &args);
     if (status == LEO_OK) {
-        api_publish(args, API_KIND_ARGS, func ? &func->args : NULL);
+        api_publish(args, API_KIND_ARGS, func ? &func->args : NULL, end_args);
         *out = args;
     }
     return status;

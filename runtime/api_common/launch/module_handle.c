@@ -8,6 +8,21 @@
 #include <leo/alloc.h>
 #include <string.h>
 
+static void end_func(void *object)
+{
+    struct api_func *func = object;
+    api_family_end(&func->args);
+    api_free(func);
+}
+
+static void end_module(void *object)
+{
+    struct api_module *module = object;
+    api_family_end(&module->funcs);
+    leo_rt_module_unload(module->rt);
+    api_free(module);
+}
+
 static leo_status load(const void *data, size_t bytes, const char *path, void **handle)
 {
     API_PINNED struct api_context *context = NULL;
@@ -26,7 +41,7 @@ static leo_status load(const void *data, size_t bytes, const char *path, void **
         return status;
     }
     module->context = context;
-    api_publish(module, API_KIND_MODULE, &context->modules);
+    api_publish(module, API_KIND_MODULE, &context->modules, end_module);
     *handle = module;
     return LEO_OK;
 }
@@ -41,17 +56,6 @@ leo_status api_module_load_file(const char *path, void **handle)
     return load(NULL, 0, path, handle);
 }
 
-void api_module_end(struct api_module *module)
-{
-    struct api_func *func;
-    while ((func = api_take(&module->funcs)) != NULL) {
-        api_args_end(func);
-        api_free(func);
-    }
-    leo_rt_module_unload(module->rt);
-    api_free(module);
-}
-
 leo_status api_module_unload(const void *handle)
 {
     struct api_module *module = api_find(handle, API_KIND_MODULE);
@@ -59,7 +63,7 @@ leo_status api_module_unload(const void *handle)
         return leo_rt_fail(handle ? API_BAD_HANDLE : API_BAD_ARGUMENT,
                            "%p is no loaded kernel file", handle);
     }
-    api_module_end(module);
+    end_module(module);
     return LEO_OK;
 }
 
@@ -91,7 +95,7 @@ leo_status api_module_find(const void *handle, const char *name, void **out)
         }
         found->rt = kernel;
         found->module = module;
-        api_publish(found, API_KIND_FUNC, &module->funcs);
+        api_publish(found, API_KIND_FUNC, &module->funcs, end_func);
     }
     *out = found;
     return LEO_OK;
@@ -150,7 +154,7 @@ leo_status api_binary_create(const void *data, size_t bytes, void **handle)
         return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     }
     memcpy(binary->data, data, bytes);
-    api_publish(binary, API_KIND_BINARY, NULL);
+    api_publish(binary, API_KIND_BINARY, NULL, NULL);
     *handle = binary;
     return LEO_OK;
 }

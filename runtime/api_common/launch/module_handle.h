@@ -38,8 +38,6 @@ leo_status api_binary_destroy(const void *handle);
 leo_status api_binary_load(const void *handle, void **module);
 /** Address and size of a variable of a kernel file. */
 leo_status api_module_symbol(const void *handle, const char *name, uint64_t *addr, uint64_t *bytes);
-/** Ends one that is the caller's. */
-void api_module_end(struct api_module *module);
 
 /* args.c: values appended one by one in the order of the kernel's declaration */
 /** They end with their function, or, without one (`func` NULL), when they are destroyed. */
@@ -57,7 +55,6 @@ leo_status api_args_placeholder_buffer(const void *handle, const void *param, si
 leo_status api_args_update(const void *handle, const void *param, const void *value, size_t bytes);
 /** Checks that all are there; after the last change, before a launch. */
 leo_status api_args_finalize(const void *handle);
-void api_args_end(struct api_func *func);
 /** Launches a pinned function on a pinned stream. */
 leo_status api_args_submit(const void *handle, struct api_func *kernel, uint32_t blocks,
                            struct api_stream *stream, const struct leo_rt_launch_opts *opts);

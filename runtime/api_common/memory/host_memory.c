@@ -18,6 +18,21 @@ static struct api_host_memory *memory_of(struct api_range *range)
                  : NULL;
 }
 
+// Ends one that is the caller's.
+static leo_status end_memory(struct api_host_memory *memory)
+{
+    leo_status status = leo_rt_host_free(memory->device, (void *)memory->range.base);
+    api_free(memory);
+    return status;
+}
+
+static void end_with_device(void *object)
+{
+    struct api_host_memory *memory = object;
+    (void)api_ranges_take(&api_process()->host_memory, memory->range.base);
+    (void)end_memory(memory);
+}
+
 leo_status api_host_alloc(size_t bytes, void **ptr)
 {
     API_PINNED struct api_context *context = NULL;
@@ -42,17 +57,9 @@ leo_status api_host_alloc(size_t bytes, void **ptr)
         api_handle_drop(&api_process()->handles, &memory->handle);
         return status != LEO_OK ? status : leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     }
-    api_publish(memory, API_KIND_HOST_MEMORY, &context->slot->host_memory);
+    api_publish(memory, API_KIND_HOST_MEMORY, &context->slot->host_memory, end_with_device);
     *ptr = made;
     return LEO_OK;
-}
-
-// Ends one that is the caller's.
-static leo_status end_memory(struct api_host_memory *memory)
-{
-    leo_status status = leo_rt_host_free(memory->device, (void *)memory->range.base);
-    api_free(memory);
-    return status;
 }
 
 leo_status api_host_free(void *ptr)
@@ -63,15 +70,6 @@ leo_status api_host_free(void *ptr)
                ? end_memory(memory)
                : leo_rt_fail(LEO_ERR_INVALID_ARG,
                              "%p is no allocated host memory, or was already freed", ptr);
-}
-
-void api_host_memory_end(struct api_device *slot)
-{
-    struct api_host_memory *memory;
-    while ((memory = api_take(&slot->host_memory)) != NULL) {
-        (void)api_ranges_take(&api_process()->host_memory, memory->range.base);
-        (void)end_memory(memory);
-    }
 }
 
 bool api_host_block(const void *ptr, uint64_t *base, uint64_t *bytes)

@@ -3,59 +3,10 @@
 
 #include "../context/context.h"
 #include "../process/code.h"
+#include "ipc_list.h"
 #include "memory_owner.h"
 
 #include <leo/alloc.h>
-
-/** Memory that this process has exported, or imported. */
-struct api_ipc {
-    struct api_ipc *next;
-    struct api_shared *shared;
-    struct leo_rt_device *device;
-    uintptr_t base;
-    size_t bytes;
-    unsigned imports; /**< 0: exported */
-};
-
-// Caller holds ipc_lock; the link that holds what is found.
-static struct api_ipc **find(api_shared_id id)
-{
-    struct api_ipc **at = &api_process()->ipc;
-    while (*at && (*at)->shared->id != id) {
-        at = &(*at)->next;
-    }
-    return at;
-}
-
-static void end(struct api_ipc **at)
-{
-    struct api_ipc *ended = *at;
-    *at = ended->next;
-    if (ended->imports) {
-        (void)leo_rt_memory_detach(ended->device, ended->base);
-    }
-    api_shared_drop(ended->shared);
-    leo_free(ended);
-}
-
-static struct api_ipc *add(struct api_shared *shared, struct leo_rt_device *device, uintptr_t base,
-                           size_t bytes)
-{
-    struct api_process *process = api_process();
-    struct api_ipc *made = leo_alloc(sizeof(*made));
-    if (made) {
-        *made = (struct api_ipc){process->ipc, shared, device, base, bytes, 0};
-        process->ipc = made;
-    } else {
-        leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
-    }
-    return made;
-}
-
-static bool overlaps(const struct api_ipc *ipc, uintptr_t base, uint64_t bytes)
-{
-    return ipc->base < base + bytes && base < ipc->base + ipc->bytes;
-}
 
 static leo_status check_export(const void *ptr, size_t bytes)
 {
@@ -66,7 +17,7 @@ static leo_status check_export(const void *ptr, size_t bytes)
     }
     leo_status status = api_memory_check(ptr, bytes);
     for (const struct api_ipc *ipc = api_process()->ipc; status == LEO_OK && ipc; ipc = ipc->next) {
-        if (overlaps(ipc, (uintptr_t)ptr, bytes)) {
+        if (api_ipc_overlaps(ipc, (uintptr_t)ptr, bytes)) {
             status = leo_rt_fail(LEO_ERR_INVALID_ARG, "%zu bytes at %p: part of them is %s already",
                                  bytes, ptr, ipc->imports ? "imported" : "exported");
         }
@@ -83,12 +34,12 @@ static leo_status export_memory(void *ptr, size_t bytes, bool any_process, struc
         return status;
     }
     struct leo_rt_device *device = api_memory_owner(ptr);
-    *out = add(shared, device, (uintptr_t)ptr, bytes);
+    *out = api_ipc_add(shared, device, (uintptr_t)ptr, bytes);
     status =
         *out ? leo_rt_memory_share(device, (uintptr_t)ptr, bytes, shared->fd, API_SHARED_PAGE, true)
              : LEO_ERR_NO_MEMORY;
     if (status != LEO_OK && *out) {
-        end(find(shared->id));
+        api_ipc_drop(api_ipc_find(shared->id));
     } else if (status != LEO_OK) {
         api_shared_drop(shared);
     }
@@ -141,7 +92,7 @@ leo_status api_ipc_allow(const char *key, const int32_t *pids, size_t count)
         return status;
     }
     pthread_mutex_lock(&process->ipc_lock);
-    struct api_ipc *ipc = *find(id);
+    struct api_ipc *ipc = *api_ipc_find(id);
     status = ipc && !ipc->imports ? api_shared_allow(ipc->shared, pids, count)
                                   : leo_rt_fail(LEO_ERR_INVALID_ARG,
                                                 "this process has not exported the key %s", key);
@@ -165,7 +116,7 @@ static leo_status import_memory(const struct api_context *context, api_shared_id
         api_shared_drop(shared);
         return status;
     }
-    *out = add(shared, context->rt, addr, bytes);
+    *out = api_ipc_add(shared, context->rt, addr, bytes);
     if (!*out) {
         (void)leo_rt_memory_detach(context->rt, addr);
         api_shared_drop(shared);
@@ -187,7 +138,7 @@ leo_status api_ipc_import(const char *key, void **ptr)
         return status;
     }
     pthread_mutex_lock(&process->ipc_lock);
-    struct api_ipc *ipc = *find(id);
+    struct api_ipc *ipc = *api_ipc_find(id);
     if (!ipc || !ipc->imports) {
         status = import_memory(context, id, &ipc); // an own key is refused there
     } else if (ipc->device != context->rt) {
@@ -211,14 +162,14 @@ leo_status api_ipc_close(const char *key)
         return status;
     }
     pthread_mutex_lock(&process->ipc_lock);
-    struct api_ipc **at = find(id);
+    struct api_ipc **at = api_ipc_find(id);
     if (!*at) {
         status = leo_rt_fail(LEO_ERR_INVALID_ARG,
                              "this process has neither exported nor imported the key %s", key);
     } else if ((*at)->imports > 1) {
         (*at)->imports--;
     } else if ((*at)->imports) {
-        end(at);
+        api_ipc_drop(at);
     } else if (atomic_load(&(*at)->shared->head->closed)) {
         status = leo_rt_fail(LEO_ERR_INVALID_ARG, "the key %s is closed already", key);
     } else {
@@ -243,36 +194,8 @@ leo_status api_ipc_unmap(const void *ptr)
     if (*at && (*at)->imports > 1) {
         (*at)->imports--;
     } else if (*at) {
-        end(at);
+        api_ipc_drop(at);
     }
     pthread_mutex_unlock(&process->ipc_lock);
     return status;
-}
-
-void api_ipc_freed(const void *ptr, uint64_t bytes)
-{
-    struct api_process *process = api_process();
-    pthread_mutex_lock(&process->ipc_lock);
-    for (struct api_ipc **at = &process->ipc; *at;) {
-        if (!(*at)->imports && overlaps(*at, (uintptr_t)ptr, bytes)) {
-            end(at);
-        } else {
-            at = &(*at)->next;
-        }
-    }
-    pthread_mutex_unlock(&process->ipc_lock);
-}
-
-void api_ipc_end(const struct api_device *slot)
-{
-    struct api_process *process = api_process();
-    pthread_mutex_lock(&process->ipc_lock);
-    for (struct api_ipc **at = &process->ipc; *at;) {
-        if ((*at)->device == slot->rt) {
-            end(at);
-        } else {
-            at = &(*at)->next;
-        }
-    }
-    pthread_mutex_unlock(&process->ipc_lock);
 }

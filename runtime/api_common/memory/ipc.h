@@ -16,7 +16,3 @@ leo_status api_ipc_import(const char *key, void **ptr);
 leo_status api_ipc_close(const char *key);
 /** One import less of what is imported at `ptr`. */
 leo_status api_ipc_unmap(const void *ptr);
-/** The block at `ptr` is freed: its keys end. */
-void api_ipc_freed(const void *ptr, uint64_t bytes);
-/** What a device has exported and imported ends. */
-void api_ipc_end(const struct api_device *slot);

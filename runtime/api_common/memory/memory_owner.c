@@ -4,7 +4,7 @@
 
 #include "../context/context.h"
 #include "../process/code.h"
-#include "ipc.h"
+#include "ipc_list.h"
 
 enum { ALIGN = 32 };
 

@@ -37,7 +37,6 @@ leo_status api_host_register(void *ptr, size_t bytes);
 leo_status api_host_unregister(void *ptr);
 /** LEO_OK: the device reaches it, at the same address. API_NOT_REGISTERED. */
 leo_status api_host_check(const void *ptr);
-void api_host_memory_end(struct api_device *slot);
 
 /* copy.c */
 /** Where a face says that a side of a copy lies; ANY: found from the address. */
@@ -84,4 +83,3 @@ leo_status api_physical_unmap(void *ptr);
 leo_status api_physical_export(const void *handle, bool any_process, api_shared_id *id);
 leo_status api_physical_allow(api_shared_id id, const int32_t *pids, size_t count);
 leo_status api_physical_import(api_shared_id id, int64_t device, void **handle);
-void api_physical_end(struct api_device *slot);

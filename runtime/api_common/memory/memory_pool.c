@@ -94,8 +94,9 @@ static void end_blocks(struct block **list)
     }
 }
 
-void api_pool_end(struct api_pool *pool)
+static void end_pool(void *object)
 {
+    struct api_pool *pool = object;
     for (struct block *block = pool->taken; block; block = block->next) {
         (void)api_ranges_take(&api_process()->pool_blocks, block->range.base);
     }
@@ -116,7 +117,7 @@ leo_status api_pool_create(uint64_t most_bytes, void **handle)
     pthread_mutex_init(&made->lock, NULL);
     made->device = context->rt;
     made->most = most_bytes;
-    api_publish(made, API_KIND_POOL, &context->slot->pools);
+    api_publish(made, API_KIND_POOL, &context->slot->pools, end_pool);
     *handle = made;
     return LEO_OK;
 }
@@ -171,7 +172,7 @@ leo_status api_pool_destroy(const void *handle)
     if (status != LEO_OK) {
         api_unpin(pool);
     } else if (api_claim(pool)) {
-        api_pool_end(pool);
+        end_pool(pool);
     }
     return status;
 }

@@ -27,5 +27,3 @@ leo_status api_pool_get(const void *handle, enum api_pool_number number, uint64_
 /** The threshold; of the high marks: 0 only, which begins them anew. */
 leo_status api_pool_set(const void *handle, enum api_pool_number number, uint64_t value);
 struct api_pool;
-/** Ends one that is the caller's; its memory goes with the device. */
-void api_pool_end(struct api_pool *pool);

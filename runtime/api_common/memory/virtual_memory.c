@@ -113,6 +113,15 @@ static bool is_foreign(const struct api_physical *physical)
     return physical->shared && !physical->shared->mine;
 }
 
+static leo_status free_physical(struct api_physical *physical);
+
+static void end_physical(void *object)
+{
+    pthread_mutex_lock(&api_process()->map_lock);
+    (void)free_physical(object);
+    pthread_mutex_unlock(&api_process()->map_lock);
+}
+
 // Of the device, or what another process shares (whose use it takes over).
 static leo_status make(int64_t device, size_t size, struct api_shared *shared, void **handle)
 {
@@ -137,7 +146,7 @@ static leo_status make(int64_t device, size_t size, struct api_shared *shared, v
     physical->device = context->rt;
     physical->bytes = size;
     physical->shared = shared;
-    api_publish(physical, API_KIND_PHYSICAL, &context->slot->physical);
+    api_publish(physical, API_KIND_PHYSICAL, &context->slot->physical, end_physical);
     *handle = physical;
     return LEO_OK;
 }
@@ -283,16 +292,6 @@ leo_status api_physical_free(const void *handle)
     }
     pthread_mutex_unlock(&process->map_lock);
     return status;
-}
-
-void api_physical_end(struct api_device *slot)
-{
-    struct api_physical *physical;
-    pthread_mutex_lock(&api_process()->map_lock);
-    while ((physical = api_take(&slot->physical)) != NULL) {
-        (void)free_physical(physical);
-    }
-    pthread_mutex_unlock(&api_process()->map_lock);
 }
 
 // Moves the contents from the old address, or from aside, to the new one.

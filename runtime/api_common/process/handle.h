@@ -31,6 +31,7 @@ struct api_handle {
     _Atomic uint64_t state;
     uint64_t serial; /**< tells it from a later one at the same address */
     struct api_family *family;
+    void (*end)(void *object); /**< ends one that is the caller's; NULL: it has no family */
     struct api_handle *previous, *next; /**< in its family; next free slot */
 };
 

@@ -2,7 +2,6 @@
 /* Life of the process: initialised, forked, finalised; the runtime made on first use; handles. */
 #include "process.h"
 
-#include "../context/context.h"
 #include "code.h"
 
 #include <stdlib.h>
@@ -31,7 +30,6 @@ static void start_anew(void)
         NEW_PROCESS(stubs, api_face.default_device),
         .child = true,
     };
-    api_context_forget();
     if (api_face.forked) {
         api_face.forked();
     }
@@ -190,8 +188,9 @@ void *api_make(size_t bytes)
     return made;
 }
 
-void api_publish(void *object, unsigned kind, struct api_family *family)
+void api_publish(void *object, unsigned kind, struct api_family *family, void (*end)(void *object))
 {
+    ((struct api_handle *)object)->end = end;
     api_handle_add(&api_process()->handles, object, kind, family);
 }
 
@@ -222,6 +221,14 @@ bool api_claim(void *object)
 void *api_take(struct api_family *family)
 {
     return api_family_take(&the_process.handles, family);
+}
+
+void api_family_end(struct api_family *family)
+{
+    struct api_handle *handle;
+    while ((handle = api_take(family)) != NULL) {
+        handle->end(handle);
+    }
 }
 
 void api_free(void *object)

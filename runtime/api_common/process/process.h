@@ -162,7 +162,8 @@ void api_runtime_end(void);
 
 /* Handles of the process's table. A thread with a pin must not take the device lock. */
 void *api_make(size_t bytes);
-void api_publish(void *object, unsigned kind, struct api_family *family);
+/** From here on it is found. `end` ends one that is the caller's, with all that belongs to it. */
+void api_publish(void *object, unsigned kind, struct api_family *family, void (*end)(void *object));
 void *api_find(const void *ptr, unsigned kind);
 void api_unpin(void *object);
 /** Unpins what a variable points at, if anything, at the end of its scope. */
@@ -170,5 +171,7 @@ void api_unpin_variable(void *variable);
 #define API_PINNED __attribute__((cleanup(api_unpin_variable)))
 bool api_claim(void *object);
 void *api_take(struct api_family *family);
+/** Ends all of a family, each by what it was published with. */
+void api_family_end(struct api_family *family);
 /** Frees one that is the caller's, or that was not published. */
 void api_free(void *object);

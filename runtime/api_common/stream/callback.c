@@ -3,18 +3,7 @@
 
 #include "../context/context.h"
 #include "../process/code.h"
-
-// The thread of the device that work of the host in its streams is done by.
-static leo_status get_worker(struct api_context *context, struct leo_rt_host_worker **worker)
-{
-    struct api_device *slot = context->slot;
-    pthread_mutex_lock(&api_process()->worker_lock);
-    leo_status status =
-        slot->worker ? LEO_OK : leo_rt_host_worker_create(context->rt, &slot->worker);
-    *worker = slot->worker;
-    pthread_mutex_unlock(&api_process()->worker_lock);
-    return status;
-}
+#include "work.h"
 
 leo_status api_report_subscribe(uint64_t thread, const void *handle)
 {
@@ -66,7 +55,7 @@ static leo_status find_target(const void *handle, struct target *target)
     leo_status status = api_stream_get(handle, &target->stream);
     if (status == LEO_OK) {
         target->report = atomic_load(&target->stream->report);
-        status = get_worker(target->stream->context, &target->worker);
+        status = api_work_of_device(target->stream->context, &target->worker);
     }
     return status;
 }
@@ -109,21 +98,4 @@ leo_status api_report_process(int timeout_ms)
         break;
     }
     return leo_rt_fail(API_REPORT_NOT_BOUND, "no stream's callbacks go to this thread");
-}
-
-void api_report_drop(struct api_stream *stream)
-{
-    struct api_report *report = atomic_exchange(&stream->report, NULL);
-    if (report) {
-        api_report_unbind(&api_process()->reports, report);
-    }
-}
-
-void api_callbacks_end(struct api_device *slot)
-{
-    pthread_mutex_lock(&api_process()->worker_lock);
-    struct leo_rt_host_worker *worker = slot->worker;
-    slot->worker = NULL;
-    pthread_mutex_unlock(&api_process()->worker_lock);
-    leo_rt_host_worker_destroy(worker);
 }

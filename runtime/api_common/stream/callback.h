@@ -15,5 +15,3 @@ leo_status api_host_func_launch(const void *stream, api_callback_fn run, void *u
 leo_status api_report_process(int timeout_ms);
 /** No thread runs the stream's callbacks from here on; those that stand in it are given up. */
 void api_report_drop(struct api_stream *stream);
-/** Ends the thread that runs a device's host functions. */
-void api_callbacks_end(struct api_device *slot);

@@ -4,7 +4,15 @@
 #include "../context/context.h"
 #include "../process/code.h"
 
-leo_status api_event_make(uint32_t flags, struct api_shared *shared, void **handle)
+static void end_event(void *object)
+{
+    struct api_event *event = object;
+    leo_rt_event_destroy(event->rt);
+    api_shared_drop(event->shared);
+    api_free(event);
+}
+
+static leo_status make_event(uint32_t flags, struct api_shared *shared, void **handle)
 {
     API_PINNED struct api_context *context = NULL;
     leo_status status = api_context_current(&context);
@@ -24,21 +32,14 @@ leo_status api_event_make(uint32_t flags, struct api_shared *shared, void **hand
     made->shared = shared;
     made->flags = flags;
     made->id = atomic_fetch_add(&api_process()->next_event_id, 1);
-    api_publish(made, API_KIND_EVENT, &context->slot->events);
+    api_publish(made, API_KIND_EVENT, &context->slot->events, end_event);
     *handle = made;
     return LEO_OK;
 }
 
 leo_status api_event_create(uint32_t flags, void **handle)
 {
-    return api_event_make(flags, NULL, handle);
-}
-
-void api_event_end(struct api_event *event)
-{
-    leo_rt_event_destroy(event->rt);
-    api_shared_drop(event->shared);
-    api_free(event);
+    return make_event(flags, NULL, handle);
 }
 
 leo_status api_event_get(const void *handle, struct api_event **event)
@@ -59,7 +60,7 @@ leo_status api_event_destroy(const void *handle)
     if (!api_claim(found)) {
         return leo_rt_fail(API_BAD_HANDLE, "%p is no live event", handle);
     }
-    api_event_end(found);
+    end_event(found);
     return LEO_OK;
 }
 
@@ -157,6 +158,39 @@ leo_status api_event_available(uint32_t *count)
     leo_status status = api_context_current(&context);
     if (status == LEO_OK) {
         *count = leo_rt_device_free_events(context->rt);
+    }
+    return status;
+}
+
+leo_status api_event_import(const char *key, void **handle)
+{
+    struct api_shared *shared;
+    api_shared_id id;
+    leo_status status = api_shared_id_of(key, &id);
+    if (status == LEO_OK) {
+        status = api_shared_open(id, API_SHARED_EVENT, &shared);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    status = make_event(shared->head->flags, shared, handle);
+    if (status != LEO_OK) {
+        api_shared_drop(shared);
+    }
+    return status;
+}
+
+leo_status api_event_create_shared(uint32_t flags, void **handle)
+{
+    struct api_shared *shared;
+    leo_status status = api_shared_create(API_SHARED_EVENT, 0, true, &shared);
+    if (status != LEO_OK) {
+        return status;
+    }
+    shared->head->flags = flags;
+    status = make_event(flags, shared, handle);
+    if (status != LEO_OK) {
+        api_shared_drop(shared);
     }
     return status;
 }

@@ -38,11 +38,8 @@ leo_status api_event_time(struct api_event *event, uint64_t *ns);
 /** API_TIME_REVERSED: the end was first. */
 leo_status api_event_elapsed(struct api_event *start, struct api_event *end, uint64_t *ns);
 leo_status api_event_available(uint32_t *count);
-/** Ends one that is the caller's. */
-void api_event_end(struct api_event *event);
 
 /* event_shared.c, for event.c: what follows is of events that are shared. */
-leo_status api_event_make(uint32_t flags, struct api_shared *shared, void **handle);
 leo_status api_event_shared_record(struct api_event *event, const void *stream);
 leo_status api_event_shared_wait(struct api_event *event, const void *stream);
 leo_status api_event_shared_query(struct api_event *event, bool if_unrecorded);

@@ -166,36 +166,3 @@ leo_status api_event_export(struct api_event *event, char key[API_KEY_BYTES])
     api_shared_key(event->shared->id, key);
     return LEO_OK;
 }
-
-leo_status api_event_import(const char *key, void **handle)
-{
-    struct api_shared *shared;
-    api_shared_id id;
-    leo_status status = api_shared_id_of(key, &id);
-    if (status == LEO_OK) {
-        status = api_shared_open(id, API_SHARED_EVENT, &shared);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    status = api_event_make(shared->head->flags, shared, handle);
-    if (status != LEO_OK) {
-        api_shared_drop(shared);
-    }
-    return status;
-}
-
-leo_status api_event_create_shared(uint32_t flags, void **handle)
-{
-    struct api_shared *shared;
-    leo_status status = api_shared_create(API_SHARED_EVENT, 0, true, &shared);
-    if (status != LEO_OK) {
-        return status;
-    }
-    shared->head->flags = flags;
-    status = api_event_make(flags, shared, handle);
-    if (status != LEO_OK) {
-        api_shared_drop(shared);
-    }
-    return status;
-}

@@ -61,6 +61,20 @@ leo_status api_capture_check_wait(struct api_stream *stream)
                        "invalid now");
 }
 
+static void end_graph(void *object)
+{
+    struct api_graph *graph = object;
+    if (graph->counted) {
+        count_capture(graph, -1); // its stream went away
+    }
+    api_family_end(&graph->groups);
+    leo_status status = leo_rt_graph_destroy(graph->rt);
+    if (status != LEO_OK) {
+        api_face.log(NULL, 2, leo_rt_last_error());
+    }
+    api_free(graph);
+}
+
 leo_status api_capture_begin(const void *stream, enum api_capture_mode mode)
 {
     API_PINNED struct api_stream *found = NULL;
@@ -87,7 +101,7 @@ leo_status api_capture_begin(const void *stream, enum api_capture_mode mode)
     graph->mode = mode;
     graph->id = atomic_fetch_add(&process->next_graph_id, 1);
     count_capture(graph, 1);
-    api_publish(graph, API_KIND_GRAPH, &found->context->slot->graphs);
+    api_publish(graph, API_KIND_GRAPH, &found->context->slot->graphs, end_graph);
     return LEO_OK;
 }
 
@@ -153,25 +167,9 @@ leo_status api_capture_end(const void *stream, void **out)
     struct api_graph *ended = graph;
     graph = NULL;
     if (api_claim(ended)) {
-        api_graph_end(ended);
+        end_graph(ended);
     }
     return status;
-}
-
-void api_graph_end(struct api_graph *graph)
-{
-    if (graph->counted) {
-        count_capture(graph, -1); // its stream went away
-    }
-    struct api_group *group;
-    while ((group = api_take(&graph->groups)) != NULL) {
-        api_free(group);
-    }
-    leo_status status = leo_rt_graph_destroy(graph->rt);
-    if (status != LEO_OK) {
-        api_face.log(NULL, 2, leo_rt_last_error());
-    }
-    api_free(graph);
 }
 
 // Gives it pinned.
@@ -226,7 +224,7 @@ leo_status api_graph_destroy(const void *handle)
     if (!api_claim(graph)) {
         return leo_rt_fail(API_BAD_HANDLE, "%p is no live model", handle);
     }
-    api_graph_end(graph);
+    end_graph(graph);
     return LEO_OK;
 }
 
@@ -307,7 +305,7 @@ leo_status api_group_end(const void *stream, void **handle)
     group->first = found->group_first;
     group->count = leo_rt_graph_size(graph->rt) - group->first;
     found->group_is_open = false;
-    api_publish(group, API_KIND_GROUP, &graph->groups);
+    api_publish(group, API_KIND_GROUP, &graph->groups, api_free);
     *handle = group;
     return LEO_OK;
 }

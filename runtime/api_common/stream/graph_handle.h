@@ -43,5 +43,3 @@ leo_status api_capture_check(void);
 /** The same for a wait for a stream: if it is being captured the capture is invalid now. */
 leo_status api_capture_check_wait(struct api_stream *stream);
 struct api_graph;
-/** Ends one that is the caller's. */
-void api_graph_end(struct api_graph *graph);

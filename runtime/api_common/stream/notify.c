@@ -26,6 +26,13 @@ static void drop_state(struct api_notify_state *state)
     leo_free(state);
 }
 
+static void end_notify(void *object)
+{
+    struct api_notify *notify = object;
+    drop_state(notify->state);
+    api_free(notify);
+}
+
 /* With a head of the process's own, or with what it shares (whose use it takes over). */
 static leo_status make(struct api_shared *shared, void **handle)
 {
@@ -49,7 +56,7 @@ static leo_status make(struct api_shared *shared, void **handle)
     state->head = shared ? shared->head : own;
     made->state = state;
     made->id = atomic_fetch_add(&api_process()->next_notify_id, 1);
-    api_publish(made, API_KIND_NOTIFY, &context->slot->notifies);
+    api_publish(made, API_KIND_NOTIFY, &context->slot->notifies, end_notify);
     *handle = made;
     return LEO_OK;
 }
@@ -57,12 +64,6 @@ static leo_status make(struct api_shared *shared, void **handle)
 leo_status api_notify_create(void **handle)
 {
     return make(NULL, handle);
-}
-
-void api_notify_end(struct api_notify *notify)
-{
-    drop_state(notify->state);
-    api_free(notify);
 }
 
 leo_status api_notify_get(const void *handle, struct api_notify **notify)
@@ -83,7 +84,7 @@ leo_status api_notify_destroy(const void *handle)
     if (!api_claim(found)) {
         return leo_rt_fail(API_BAD_HANDLE, "%p is no live notify", handle);
     }
-    api_notify_end(found);
+    end_notify(found);
     return LEO_OK;
 }
 

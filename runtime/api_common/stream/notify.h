@@ -36,5 +36,3 @@ leo_status api_notify_export(const struct api_notify *notify, bool any_process,
 /** Lets processes at an exported one. */
 leo_status api_notify_allow(const struct api_notify *notify, const int32_t *pids, size_t count);
 leo_status api_notify_import(const char *key, void **handle);
-/** Ends one that is the caller's. */
-void api_notify_end(struct api_notify *notify);

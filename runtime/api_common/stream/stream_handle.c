@@ -3,48 +3,10 @@
 #include "../context/context.h"
 #include "../process/code.h"
 #include "callback.h"
-#include "graph_handle.h"
 #include "work.h"
 
 #include <leo/alloc.h>
 #include <leo/driver.h>
-#include <time.h>
-
-leo_status api_stream_make(struct api_context *context, uint32_t priority, uint32_t flags,
-                           struct api_stream **out)
-{
-    struct api_stream *stream = api_make(sizeof(*stream));
-    if (!stream) {
-        return LEO_ERR_NO_MEMORY;
-    }
-    const struct leo_rt_stream_opts opts = {.priority = priority,
-                                            .is_default = !context->default_stream};
-    leo_status status = leo_rt_stream_create_with(context->rt, &opts, &stream->rt);
-    if (status != LEO_OK) {
-        api_handle_drop(&api_process()->handles, &stream->handle);
-        return status == LEO_ERR_FULL ? API_NO_STREAMS : status;
-    }
-    if (atomic_load(&context->stop_on_failure)) {
-        leo_rt_stream_set_stop_on_failure(stream->rt);
-    }
-    api_saturate_stream(context, stream->rt);
-    stream->context = context;
-    stream->priority = priority;
-    stream->flags = flags;
-    stream->id = atomic_fetch_add(&api_process()->next_stream_id, 1);
-    api_publish(stream, API_KIND_STREAM, &context->streams);
-    *out = stream;
-    return LEO_OK;
-}
-
-void api_stream_end(struct api_stream *stream)
-{
-    api_work_stop(stream);
-    leo_rt_stream_destroy(stream->rt);
-    api_work_end(stream);
-    api_report_drop(stream);
-    api_free(stream);
-}
 
 leo_status api_stream_get(const void *handle, struct api_stream **out)
 {
@@ -195,91 +157,6 @@ leo_status api_stream_status(struct api_stream *stream, leo_status status)
         api_face.faulted(stream, code, leo_rt_stream_last_fault_task(stream->rt));
     }
     return code;
-}
-
-leo_status api_stream_synchronize(const void *handle, int timeout_ms)
-{
-    API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
-    if (status == LEO_OK) {
-        status = api_capture_check_wait(stream);
-    }
-    return status != LEO_OK
-               ? status
-               : api_stream_status(stream, leo_rt_stream_synchronize(stream->rt, timeout_ms));
-}
-
-/* All streams of a device, pinned, since their own threads may destroy them meanwhile. NULL: no
- * memory. To be freed. */
-static void **pin_streams(struct api_device *slot, size_t *out_count)
-{
-    struct api_table *table = &api_process()->handles;
-    size_t count = 0, capacity = api_family_count(table, &slot->contexts);
-    void **contexts = leo_calloc(capacity + 1, sizeof(*contexts));
-    size_t context_count =
-        contexts ? api_family_pin(table, &slot->contexts, contexts, capacity) : 0;
-    capacity = 0;
-    for (size_t i = 0; i < context_count; i++) {
-        struct api_context *context = contexts[i];
-        capacity += api_family_count(table, &context->streams);
-    }
-    void **streams = contexts ? leo_calloc(capacity + 1, sizeof(*streams)) : NULL;
-    for (size_t i = 0; i < context_count; i++) {
-        struct api_context *context = contexts[i];
-        if (streams) {
-            count += api_family_pin(table, &context->streams, streams + count, capacity - count);
-        }
-        api_unpin(context);
-    }
-    leo_free(contexts);
-    *out_count = count;
-    return streams;
-}
-
-static uint64_t wall_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-leo_status api_device_synchronize(int timeout_ms)
-{
-    API_PINNED struct api_context *context = NULL;
-    leo_status status = api_context_current(&context);
-    if (status != LEO_OK) {
-        return status;
-    }
-    size_t count;
-    void **streams = pin_streams(context->slot, &count);
-    if (!streams) {
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
-    }
-    // Stream by stream, so that a fault is told with the code of its core kind; the first one is
-    // the answer.
-    uint64_t start = timeout_ms > 0 ? wall_ms() : 0;
-    for (size_t i = 0; i < count; i++) {
-        struct api_stream *stream = streams[i];
-        uint64_t spent = timeout_ms > 0 ? wall_ms() - start : 0;
-        int left = timeout_ms < 0                 ? API_FOREVER
-                   : spent < (uint64_t)timeout_ms ? timeout_ms - (int)spent
-                                                  : 0;
-        leo_status next = api_stream_status(stream, leo_rt_stream_synchronize(stream->rt, left));
-        status = leo_status_first(status, next);
-        api_unpin(stream);
-    }
-    leo_free(streams);
-    return status;
-}
-
-leo_status api_stream_query(const void *handle)
-{
-    API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
-    if (status == LEO_OK) {
-        status = api_capture_check_wait(stream);
-    }
-    return status != LEO_OK ? status : api_stream_status(stream, leo_rt_stream_query(stream->rt));
 }
 
 // The mode spreads to all streams of the context, those made later too.

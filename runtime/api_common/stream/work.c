@@ -78,3 +78,23 @@ void api_wait_limit_set(uint32_t seconds)
 {
     atomic_store(&api_process()->wait_limit_s, seconds);
 }
+
+leo_status api_work_of_device(struct api_context *context, struct leo_rt_host_worker **worker)
+{
+    struct api_device *slot = context->slot;
+    pthread_mutex_lock(&api_process()->worker_lock);
+    leo_status status =
+        slot->worker ? LEO_OK : leo_rt_host_worker_create(context->rt, &slot->worker);
+    *worker = slot->worker;
+    pthread_mutex_unlock(&api_process()->worker_lock);
+    return status;
+}
+
+void api_work_device_end(struct api_device *slot)
+{
+    pthread_mutex_lock(&api_process()->worker_lock);
+    struct leo_rt_host_worker *worker = slot->worker;
+    slot->worker = NULL;
+    pthread_mutex_unlock(&api_process()->worker_lock);
+    leo_rt_host_worker_destroy(worker);
+}

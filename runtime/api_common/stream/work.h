@@ -28,3 +28,7 @@ bool api_wait_goes_on(const struct api_wait *wait, const struct api_shared *shar
                       const char *what, struct leo_rt_host_result *result);
 /** Limit of waits that have none of their own, seconds of the host; 0 = as long as it takes. */
 void api_wait_limit_set(uint32_t seconds);
+/** The thread that runs host functions in a device's streams, made when first asked for. */
+leo_status api_work_of_device(struct api_context *context, struct leo_rt_host_worker **worker);
+/** Ends that thread. */
+void api_work_device_end(struct api_device *slot);
