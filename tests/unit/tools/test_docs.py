@@ -70,9 +70,16 @@ class Docs(unittest.TestCase):
         self.assertEqual(self.follow("docs/kernel_output.md"), (1, 0))
 
     def test_readme_kernel(self):
-        text = (ROOT / "README.md").read_text()
+        text = (ROOT / "docs/quickstart.md").read_text()
         section = text[text.index("## Quickstart: a kernel"):text.index("## Quickstart: an architecture study")]
-        self.assertEqual(self.follow("README.md", section), (1, 1))
+        self.assertEqual(self.follow("docs/quickstart.md", section), (1, 1))
+
+    def test_readme_is_short_and_its_links_lead_somewhere(self):
+        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 90)
+        for page in ["README.md", "CONTRIBUTING.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]:
+            text = (ROOT / page).read_text()
+            for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", BLOCK.sub("", text)):
+                self.assertTrue((ROOT / page).parent.joinpath(target).exists(), f"{page}: {target} does not exist")
 
     def test_the_split_chip_twice(self):
         """The first kernel of the page's tails, with the option that its comment asks for."""
@@ -86,6 +93,33 @@ class Docs(unittest.TestCase):
     def test_broken_page_is_noticed(self):
         with self.assertRaises(AssertionError):
             self.follow("a page", "```\nbuild/tools/leo/leo cc none.c -o none.elf\n```\n")
+
+
+class Printed(unittest.TestCase):
+    """Blocks of output are what the programs print."""
+
+    def expect_printed(self, page, command, cwd, first):
+        """Every line of the block that begins with `first`, but for wall times, is printed by the command."""
+        def plain(text):
+            return re.sub(r"wall [\d.]+ s", "wall", text)
+        block = next(content for _, content in BLOCK.findall((ROOT / page).read_text()) if content.startswith(first))
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        printed = plain(done.stdout).splitlines()
+        for line in block.splitlines():
+            if line not in ("", "..."):
+                self.assertIn(plain(line), printed, f"{page}: not what {command[0]} prints")
+
+    def test_readme_shows_what_the_demo_prints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect_printed("README.md", [str(BUILD.resolve() / "training/c/leo-train")], folder, "chip ascend910a")
+
+    def test_quickstart_shows_what_accuracy_prints(self):
+        leo = str(BUILD.resolve() / "tools/leo/leo")
+        text = (ROOT / "docs/quickstart.md").read_text()
+        done = subprocess.run([leo, "accuracy", "tests/accuracy/published.csv", "--only", "A01,A08,A19,A33"], cwd=ROOT, capture_output=True, text=True)
+        for line in done.stdout.splitlines()[1:5]:
+            self.assertIn(line, text)
 
 
 if __name__ == "__main__":
