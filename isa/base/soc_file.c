@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 20, MOST_BASES = 8, NAME_BYTES = 512 };
+enum { FILE_MAX = 1 << 20, MAX_BASES = 8, NAME_BYTES = 512 };
 
 struct reader {
     char *error;
     size_t error_bytes;
-    char chain[MOST_BASES + 1][NAME_BYTES]; /**< the files so far: none may come again */
+    char chain[MAX_BASES + 1][NAME_BYTES]; /**< the files so far: none may come again */
     unsigned depth;
 };
 
@@ -245,9 +245,9 @@ static leo_status read_chain(struct reader *reader, const char *name, char **tex
         return *text ? (strcpy(*text, built_in), LEO_OK)
                      : fail(reader, LEO_ERR_NO_MEMORY, "out of host memory reading %s", name);
     }
-    if (reader->depth > MOST_BASES || strlen(name) >= NAME_BYTES) {
+    if (reader->depth > MAX_BASES || strlen(name) >= NAME_BYTES) {
         return fail(reader, LEO_ERR_PARSE, "more than %d bases, or a name that is too long",
-                    MOST_BASES);
+                    MAX_BASES);
     }
     snprintf(reader->chain[reader->depth++], NAME_BYTES, "%s", name);
     leo_status status = read_whole(reader, name, text);

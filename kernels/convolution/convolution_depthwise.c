@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    TAPS_MOST = 256,   /* weights of a channel in a slot of UB: 8 KiB */
+    TAPS_MAX = 256,    /* weights of a channel in a slot of UB: 8 KiB */
     LEAST_WORK = 4096, /* products; fewer are not worth the copies */
 };
 
@@ -40,7 +40,7 @@ static bool make_args(struct op_plan *plan, const struct op_convolution *s,
         w.rest_rows = (uint32_t)taps; // a row of sums each
     }
     return s->x_channels == s->groups && s->kernel[0] == 1 && s->x_size[0] == 1 &&
-           s->y_size[0] == 1 && s->pad[0] == 0 && taps <= TAPS_MOST &&
+           s->y_size[0] == 1 && s->pad[0] == 0 && taps <= TAPS_MAX &&
            s->images * s->y_channels * w.small[0] * w.small[1] * taps >= LEAST_WORK &&
            op_windows_fit(&w, args);
 }

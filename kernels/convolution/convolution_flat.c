@@ -7,11 +7,11 @@ enum {
     BLOCK_BYTES = 32,
     FRACTAL_BYTES = 512,
     SUM_BYTES = 1024,    /* a fractal of sums */
-    M_MOST = 512,        /* [A] positions of a tile */
+    M_MAX = 512,         /* [A] positions of a tile */
     M_LEAST = 32,        /* [A] */
-    N1_MOST = 16,        /* [A] blocks of output channels whose sums are made at a time, */
+    N1_MAX = 16,         /* [A] blocks of output channels whose sums are made at a time, */
     PART_LEAST = 4,      /* [A] and the least of a part of a tile */
-    CHUNK_MOST = 64,     /* [A] groups of channels loaded at a time */
+    CHUNK_MAX = 64,      /* [A] groups of channels loaded at a time */
     START_CYCLES = 1000, /* until the first load, by a trace */
     LOAD_CYCLES = 400,   /* of the first answer of memory, and of cores that begin later */
     TILE_CYCLES = 350,   /* of the scalar unit, by a trace: a tile, */
@@ -236,7 +236,7 @@ static void look_at_chunks(const struct flat *f, struct op_convolution_tiling ti
     const bool parts = tile.part < tile.n1; // need all of the depth
     const int64_t aligned = op_convolution_aligned_groups(f->room->chip, f->plane);
     int64_t last = 0;
-    for (int64_t most = op_least(parts ? f->c1 : CHUNK_MOST, fit); most > 0; most /= 2) {
+    for (int64_t most = op_least(parts ? f->c1 : CHUNK_MAX, fit); most > 0; most /= 2) {
         tile.chunk = op_parts(f->c1, op_parts(f->c1, most));
         if (tile.chunk < f->c1 && most >= aligned) {
             tile.chunk = op_least(op_round_up(tile.chunk, aligned), most / aligned * aligned);
@@ -257,12 +257,12 @@ static void look_at_columns(const struct flat *f, struct op_convolution_tiling t
                             struct op_convolution_tiling *out)
 {
     const int64_t sums = f->room->l0c / SUM_BYTES, m1 = op_parts(tile.m, OP_FRACTAL);
-    if (tile.n1 <= N1_MOST && m1 * tile.n1 <= sums) {
+    if (tile.n1 <= N1_MAX && m1 * tile.n1 <= sums) {
         tile.part = tile.n1;
         tile.two_sums = 2 * m1 * tile.n1 <= sums;
         look_at_chunks(f, tile, best, out);
     }
-    for (tile.part = N1_MOST; tile.resident && tile.part >= PART_LEAST; tile.part /= 2) {
+    for (tile.part = N1_MAX; tile.resident && tile.part >= PART_LEAST; tile.part /= 2) {
         tile.two_sums = true;
         if (tile.part < tile.n1 && 2 * m1 * tile.part <= sums) {
             look_at_chunks(f, tile, best, out);
@@ -308,7 +308,7 @@ bool op_convolution_choose_flat_tiling(const struct op_convolution_room *room,
                            .core_rate = bytes / op_most((bytes - lacks) / chip->core_read_rate +
                                                             lacks / chip->core_miss_rate,
                                                         1)};
-    const int64_t most = op_least(M_MOST, op_round_up(f.rows, OP_FRACTAL));
+    const int64_t most = op_least(M_MAX, op_round_up(f.rows, OP_FRACTAL));
     int64_t best = INT64_MAX, last = 0;
     for (int64_t columns = 1; columns <= n1; columns++) {
         struct op_convolution_tiling tile = {.group = 1, .n1 = op_parts(n1, columns)};

@@ -11,26 +11,26 @@ enum {
     CHUNKS_MORE = 2,        /* [A] as many of the same as fill L1, at most */
     CHUNK_MARGIN = 20,      /* [A] share of the cycles that smaller ones must save: measured, those
                                that promised less lost */
-    SPLITS_MOST = 64,       /* [A] sums of the weight's gradient */
+    SPLITS_MAX = 64,        /* [A] sums of the weight's gradient */
     SPLIT_CYCLES_1001 = 2100, /* by a trace: a second kernel that adds them, beside what it moves */
     SPLIT_CYCLES_2201 = 4000,
-    PART_BYTES = 65536,     /* of sums that leave at a time: a slab of UB, 910A */
-    WEIGHT_UNITS = 16,      /* [A] units of a tile of the weight's gradient, 910A, */
-    WEIGHT_UNITS_MOST = 64, /* and 910B1: a half of L0B */
-    GROUP_MOST = 16,        /* [A] images of a chunk of the weight's gradient */
-    START_CYCLES = 2000,    /* of a kernel until its first load, by a trace */
-    CHUNK_CYCLES = 700,     /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
-    LOAD_CYCLES = 18,       /* of the same: a load to L1, */
-    TURN_CYCLES = 13,       /* 910B1: to L0, */
-    WINDOW_CYCLES = 25,     /* of windows to L0, */
-    WEIGHT_CYCLES = 90,     /* and what else a step takes */
-    WEIGHT_GAP = 45,        /* [A] of the Cube before a step, 910B1: seldom as little as mmad_gap,
-                               at most mmad_head */
+    PART_BYTES = 65536,    /* of sums that leave at a time: a slab of UB, 910A */
+    WEIGHT_UNITS = 16,     /* [A] units of a tile of the weight's gradient, 910A, */
+    WEIGHT_UNITS_MAX = 64, /* and 910B1: a half of L0B */
+    GROUP_MAX = 16,        /* [A] images of a chunk of the weight's gradient */
+    START_CYCLES = 2000,   /* of a kernel until its first load, by a trace */
+    CHUNK_CYCLES = 700,    /* of a chunk of the weight's gradient, the scalar unit's, by a trace */
+    LOAD_CYCLES = 18,      /* of the same: a load to L1, */
+    TURN_CYCLES = 13,      /* 910B1: to L0, */
+    WINDOW_CYCLES = 25,    /* of windows to L0, */
+    WEIGHT_CYCLES = 90,    /* and what else a step takes */
+    WEIGHT_GAP = 45,       /* [A] of the Cube before a step, 910B1: seldom as little as mmad_gap,
+                              at most mmad_head */
     FRACTAL_BYTES = 512,
-    SLOW_MOST = 16, /* [P] img2col over a load of the same bytes, twice: the vendor's table */
+    SLOW_MAX = 16, /* [P] img2col over a load of the same bytes, twice: the vendor's table */
     SUM_BYTES = 4,
     TILE_M_LEAST = 64,
-    TILE_N1_MOST = 16,  /* [A] blocks of output channels of a tile */
+    TILE_N1_MAX = 16,   /* [A] blocks of output channels of a tile */
     LOAD_HEAD = 47,     /* [M] cycles of a load to L0 before its first fractal */
     STEP_CYCLES = 150,  /* [A] of the scalar unit: flags and addresses of a step, */
     UNIT_CYCLES = 20,   /* [A] of one img2col */
@@ -40,15 +40,15 @@ enum {
     FIX_RATE = 113,     /* [P] bytes a cycle from L0C to memory, 910B1 */
     FIX_HEAD = 160,     /* [F] cycles, the same */
     DRAIN_CYCLES = 4,   /* [P] a fractal of L0C to UB, 910A */
-    PAD_MOST = 255,     /* what fields of instructions hold */
-    STRIDE_MOST = 63,
-    SIZE_MOST = 32767,
-    POSITIONS_MOST = 1 << 20, /* of the output */
-    FLAT_MOST = 32767,        /* of an image whose windows are positions: gaps between its groups of
+    PAD_MAX = 255,      /* what fields of instructions hold */
+    STRIDE_MAX = 63,
+    MAP_SIZE_MAX = 32767,
+    POSITIONS_MAX = 1 << 20, /* of the output */
+    FLAT_MAX = 32767,        /* of an image whose windows are positions: gaps between its groups of
                                  channels in f32 */
-    LINES_MOST = 65535,       /* positions of x in L1 */
-    PLANE_MOST = 1 << 26,     /* positions of x: bytes between groups fit in 32 bits */
-    GAP_MOST = 65535,         /* blocks between the groups of channels of x */
+    LINES_MAX = 65535,       /* positions of x in L1 */
+    PLANE_MAX = 1 << 26,     /* positions of x: bytes between groups fit in 32 bits */
+    GAP_MAX = 65535,         /* blocks between the groups of channels of x */
 };
 
 static int64_t up16(int64_t n)
@@ -72,13 +72,12 @@ bool op_window_close(struct op_window *w)
                   last_w = (w->out_width - 1) * w->stride_w - w->pad_l;
     return w->width + w->pad_l + w->pad_r >= span_w && sees == w->out_width && w->pad_l >= 0 &&
            w->pad_t >= 0 && w->pad_l < span_w && w->pad_t < span_h && last_h < w->height &&
-           last_w < w->width && w->pad_l <= PAD_MOST && w->pad_r <= PAD_MOST &&
-           w->pad_t <= PAD_MOST && last_h + span_h - w->height <= PAD_MOST &&
-           w->stride_w <= STRIDE_MOST && w->stride_h <= STRIDE_MOST && w->filter_w <= PAD_MOST &&
-           w->filter_h <= PAD_MOST && w->dilation_w <= PAD_MOST && w->dilation_h <= PAD_MOST &&
-           w->width * span_h <= LINES_MOST && w->width * w->height <= PLANE_MOST &&
-           w->out_width <= SIZE_MOST && w->out_height <= SIZE_MOST &&
-           w->out_width * w->out_height <= POSITIONS_MOST;
+           last_w < w->width && w->pad_l <= PAD_MAX && w->pad_r <= PAD_MAX && w->pad_t <= PAD_MAX &&
+           last_h + span_h - w->height <= PAD_MAX && w->stride_w <= STRIDE_MAX &&
+           w->stride_h <= STRIDE_MAX && w->filter_w <= PAD_MAX && w->filter_h <= PAD_MAX &&
+           w->dilation_w <= PAD_MAX && w->dilation_h <= PAD_MAX && w->width * span_h <= LINES_MAX &&
+           w->width * w->height <= PLANE_MAX && w->out_width <= MAP_SIZE_MAX &&
+           w->out_height <= MAP_SIZE_MAX && w->out_width * w->out_height <= POSITIONS_MAX;
 }
 
 bool op_window_is_flat(const struct op_window *w)
@@ -90,7 +89,7 @@ bool op_window_is_sparse(const struct op_window *w)
 {
     return w->filter_w * w->filter_h == 1 && w->pad_l == 0 && w->pad_t == 0 &&
            op_parts(w->width, w->stride_w) == w->out_width &&
-           op_parts(w->height, w->stride_h) == w->out_height && w->width * w->height <= FLAT_MOST;
+           op_parts(w->height, w->stride_h) == w->out_height && w->width * w->height <= FLAT_MAX;
 }
 
 // Most lines of x that `positions` consecutive windows reach.
@@ -110,7 +109,7 @@ int64_t op_convolution_left_cycles(const struct op_chip *chip, const struct op_w
 {
     const int64_t stride = w->stride_w, lines = (OP_FRACTAL - 1) / w->out_width + 1,
                   cycles = chip->caps.arch == 1001 ? 1 : 2,
-                  slow = stride & (stride - 1) ? SLOW_MOST : 2 * stride + lines; // in halves
+                  slow = stride & (stride - 1) ? SLOW_MAX : 2 * stride + lines; // in halves
     return stride == 1 ? cycles : op_parts(slow * cycles, 2);
 }
 
@@ -164,7 +163,7 @@ static void fit_chunk(const struct problem *p, struct op_convolution_tiling *til
     const struct op_window *w = p->w;
     const int64_t map = tile->group * lines_of(w, tile->m) * w->width * BLOCK_BYTES,
                   weights = tile->resident ? 0 : p->taps * tile->n1 * FRACTAL_BYTES;
-    const int64_t most_groups = w->width * w->height > GAP_MOST ? 1 : p->c1,
+    const int64_t most_groups = w->width * w->height > GAP_MAX ? 1 : p->c1,
                   half = (p->room->l1 - tile->resident) / 2;
     tile->chunk = op_least(op_least(half / (map + weights), most_groups),
                            op_most((tile->resident ? 2 : 1) * CHUNK_UNITS / p->taps, 1));
@@ -227,7 +226,7 @@ bool op_convolution_choose_tiling(const struct op_convolution_room *room, const 
     const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t sums = room->l0c / SUM_BYTES;
     int64_t best = INT64_MAX;
-    for (int64_t columns = op_parts(n1, TILE_N1_MOST); columns <= n1; columns++) {
+    for (int64_t columns = op_parts(n1, TILE_N1_MAX); columns <= n1; columns++) {
         const int64_t n1_tile = op_parts(n1, columns);
         for (int64_t pieces = op_parts(p.positions, room->m_most);
              pieces <= op_most(op_parts(p.positions, TILE_M_LEAST), 1); pieces++) {
@@ -290,7 +289,7 @@ static bool chunk_fits(const struct problem *p, struct op_convolution_weight_til
     const int64_t map = tile->flat ? gradient : tile->group * lines * w->width;
     tile->map_bytes = groups_of(p, tile) * map * BLOCK_BYTES;
     return tile->map_bytes + tile->m / OP_FRACTAL * gradient * BLOCK_BYTES <= p->room->l1 / 2 &&
-           tile->group * lines <= SIZE_MOST && tile->group * lines * w->width <= LINES_MOST;
+           tile->group * lines <= MAP_SIZE_MAX && tile->group * lines * w->width <= LINES_MAX;
 }
 
 // As many rows of positions as a half of L1 holds, in chunks of equal size; 0: not one.
@@ -394,7 +393,7 @@ static void look_at_splits(const struct problem *p, struct op_convolution_weight
     tile.two_sums = 2 * tile.m * tile.units * OP_FRACTAL * SUM_BYTES <= p->room->l0c;
     const int64_t most_parts = part_count(&tile);
     const int64_t chunks = op_parts(p->images, tile.group) * op_parts(p->w->out_height, tile.chunk);
-    for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MOST); splits++) {
+    for (int64_t splits = 1; splits <= op_least(chunks, SPLITS_MAX); splits++) {
         tile.per_split = op_parts(chunks, splits);
         tile.splits = op_parts(chunks, tile.per_split);
         for (int64_t parts = 1; parts <= most_parts; parts++) {
@@ -441,8 +440,8 @@ bool op_convolution_choose_weight_tiling(const struct op_convolution_room *room,
     const struct problem p = problem_of(room, w, images, c1, n1);
     const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
     int64_t best = INT64_MAX;
-    for (int64_t rows = op_parts(n1, TILE_N1_MOST); rows <= n1; rows *= 2) {
-        for (int64_t columns = op_parts(units, p.coupled ? WEIGHT_UNITS : WEIGHT_UNITS_MOST);
+    for (int64_t rows = op_parts(n1, TILE_N1_MAX); rows <= n1; rows *= 2) {
+        for (int64_t columns = op_parts(units, p.coupled ? WEIGHT_UNITS : WEIGHT_UNITS_MAX);
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS)); columns++) {
             if (columns > 1 && op_parts(units, columns) == op_parts(units, columns - 1)) {
                 continue;
@@ -451,11 +450,11 @@ bool op_convolution_choose_weight_tiling(const struct op_convolution_room *room,
                                                         .units = op_parts(units, columns),
                                                         .flat = op_window_is_flat(w)};
             tile.lines =
-                !tile.flat && op_window_is_sparse(w) && (w->stride_h - 1) * w->width <= GAP_MOST;
+                !tile.flat && op_window_is_sparse(w) && (w->stride_h - 1) * w->width <= GAP_MAX;
             if (op_parts(n1, rows) * tile.units > sums) {
                 continue;
             }
-            for (tile.group = 1; tile.group <= op_least(images, GROUP_MOST); tile.group *= 2) {
+            for (tile.group = 1; tile.group <= op_least(images, GROUP_MAX); tile.group *= 2) {
                 look_at_chunks(&p, tile, &best, out);
             }
         }

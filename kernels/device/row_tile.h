@@ -37,7 +37,7 @@ enum {
     EVENT_LANES = 2,
     EVENT_SECOND = 3,
     SLOTS = 3,
-    REPEATS_MOST = 254, /* of an instruction */
+    REPEATS_MAX = 254, /* of an instruction */
 };
 
 /** What the program works with: types, and where buffers of UB lie. */
@@ -101,7 +101,7 @@ OP_INLINE uint32_t fitting(const struct work *w, uint32_t room, uint32_t extra)
 {
     enum { GRANULE = 128 };
     const uint32_t each = (w->slots + 2) * w->unit + (w->narrow ? 8 : 0) + extra;
-    return op_min(room / each / GRANULE, REPEATS_MOST * 64 / GRANULE) * GRANULE;
+    return op_min(room / each / GRANULE, REPEATS_MAX * 64 / GRANULE) * GRANULE;
 }
 
 /*

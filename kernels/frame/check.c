@@ -34,14 +34,14 @@ struct span {
     int64_t dim, stride;
 };
 
-enum { SEARCH_MOST = 1 << 16 }; // [A] steps of a search; what it does not find then is let through
+enum { SEARCH_MAX = 1 << 16 }; // [A] steps of a search; what it does not find then is let through
 
 // Whether steps of less than each dimension's size, back or forth, make up for `left`. Spans with
 // the longest strides come first.
 static bool makes_up(const struct span *spans, unsigned count, int64_t left, unsigned *steps)
 {
     int64_t rest = 0; // what the shorter strides reach
-    if (left == 0 || count == 0 || ++*steps > SEARCH_MOST) {
+    if (left == 0 || count == 0 || ++*steps > SEARCH_MAX) {
         return left == 0;
     }
     for (unsigned i = 1; i < count; i++) {
@@ -87,7 +87,7 @@ static bool overlaps_itself(const struct op_tensor *tensor)
             if (makes_up(spans + i + 1, count - i - 1, k * spans[i].stride, &steps)) {
                 return true;
             }
-            if (steps > SEARCH_MOST) {
+            if (steps > SEARCH_MAX) {
                 return false;
             }
         }

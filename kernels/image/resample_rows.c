@@ -16,9 +16,9 @@ enum {
     LEAST_WORK = 16384, // [A] products of a map that take the scalar units as long as some launches
     BLOCK = 8,          // elements of f32 that a copy takes
     LEAST_GROUP = 8,    // [A] rows of a result that are stored together, if there are so many
-    MOST_GROUP = 64,
-    MOST_COLUMNS = 2048,
-    MOST_ROWS = 4095, // of a copy
+    MAX_GROUP = 64,
+    MAX_COLUMNS = 2048,
+    MAX_ROWS = 4095, // of a copy
     LAST = OP_RESAMPLE_DIMS - 1,
 };
 
@@ -93,7 +93,7 @@ static bool fits(const struct rows *r, const struct op_tensor *a, const struct o
             continue;
         }
         struct op_resample_rows_args pass = {.table_bytes = 0};
-        if (dim->in > MOST_ROWS || dim->out > MOST_ROWS ||
+        if (dim->in > MAX_ROWS || dim->out > MAX_ROWS ||
             op_resample_entries(dim, r->args.gradient) >
                 INT16_MAX) { // the table fits UB beside some rows
             return false;
@@ -121,8 +121,8 @@ static struct op_tensor map(struct rows *r, const struct op_tensor *in, unsigned
     pass.in = in->addr;
     pass.out = out.addr;
     pass.pitch = (uint32_t)inner;
-    pass.columns = (uint32_t)op_least(op_least(share, MOST_COLUMNS), inner);
-    pass.group = (uint32_t)op_least(pass.out_rows, MOST_GROUP);
+    pass.columns = (uint32_t)op_least(op_least(share, MAX_COLUMNS), inner);
+    pass.group = (uint32_t)op_least(pass.out_rows, MAX_GROUP);
     while (!has_room(r, &pass)) {
         if (pass.group > LEAST_GROUP) {
             pass.group = LEAST_GROUP;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    ROWS_MOST = 32768, // [A] of the list of rows, which the scalar unit writes
-    LEAST = 1024,      // elements; fewer are not worth the launches
+    ROWS_MAX = 32768, // [A] of the list of rows, which the scalar unit writes
+    LEAST = 1024,     // elements; fewer are not worth the launches
 };
 
 // self with its turned dimensions first; how many elements these have.
@@ -73,7 +73,7 @@ leo_status op_index_plan_flip(const struct op_call *call, const struct op_tensor
     const struct op_tensor to = turned_first(out, turned, &same);
     const int64_t rest = op_tensor_count(self) / count,
                   pieces = pieces_of(rest * op_type_bytes(self->type));
-    *taken = pieces > 0 && count * pieces <= ROWS_MOST && op_tensor_count(self) >= LEAST &&
+    *taken = pieces > 0 && count * pieces <= ROWS_MAX && op_tensor_count(self) >= LEAST &&
              self->type == out->type;
     if (!*taken) {
         return LEO_OK;

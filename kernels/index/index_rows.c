@@ -8,7 +8,7 @@
 
 enum {
     BLOCK_BYTES = 32,
-    ROWS_MOST = 4032, /* of a table in UB: 126 KiB beside two slots; copies take 4095 */
+    ROWS_MAX = 4032, /* of a table in UB: 126 KiB beside two slots; copies take 4095 */
 };
 
 static bool is_list(const struct op_tensor *index)
@@ -84,7 +84,7 @@ leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *
     args.pitch = (uint64_t)blocks * BLOCK_BYTES;
     args.value = dense.addr;
     args.skip = skip;
-    args.rows = sums->dim[0] < ROWS_MOST ? (uint32_t)sums->dim[0] : ROWS_MOST;
+    args.rows = sums->dim[0] < ROWS_MAX ? (uint32_t)sums->dim[0] : ROWS_MAX;
     args.parts = (uint32_t)((sums->dim[0] + args.rows - 1) / args.rows);
     const struct op_share share =
         op_share_make((uint64_t)blocks * args.parts, 1, 1, op_plan_vector_cores(plan));

@@ -208,7 +208,7 @@ static leo_status backward_planes(const struct op_call *call, struct op_nll_loss
     return chain.status;
 }
 
-enum { CLASSES_MOST = 1 << 24 }; // f32 holds every one
+enum { CLASSES_MAX = 1 << 24 }; // f32 holds every one
 
 static leo_status backward(const struct op_call *call, struct op_nll_loss_args *args)
 {
@@ -238,8 +238,8 @@ static leo_status backward(const struct op_call *call, struct op_nll_loss_args *
     args->grad_type = (uint8_t)dense.type;
     args->total = total->addr;
     args->total_type = (uint8_t)total->type;
-    return out->rank == 4 && args->classes <= CLASSES_MOST ? backward_planes(call, args, out)
-                                                           : backward_rows(call, args, out);
+    return out->rank == 4 && args->classes <= CLASSES_MAX ? backward_planes(call, args, out)
+                                                          : backward_rows(call, args, out);
 }
 
 leo_status op_plan_nll_loss(const struct op_call *call)

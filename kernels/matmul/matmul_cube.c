@@ -17,7 +17,7 @@ enum {
     ROW_CYCLES = 25,      // of a load of one row: gm_small_interval, and the scalar unit's
     COPY_CYCLES = 4500,   // by a trace: a launch that copies,
     COPY_ROW_CYCLES = 90, // and each row of it
-    MATRICES_MOST = 1 << 20,
+    MATRICES_MAX = 1 << 20,
 };
 
 /* Whether the coupled core, which loads rows one by one if they do not begin with a block of 32
@@ -33,12 +33,12 @@ static bool copy_pays(const struct op_matmul_product *p, const struct op_tensor 
         rows *= i + 1 < tensor->rank ? count : 1;
         bytes *= count;
     }
-    for (unsigned i = 0; i < p->batch_rank && matrices < MATRICES_MOST; i++) {
+    for (unsigned i = 0; i < p->batch_rank && matrices < MATRICES_MAX; i++) {
         matrices *= p->batch_dim[i];
     }
     args.a_pitch = args.k;
     args.b_pitch = args.n;
-    args.batch_dim[0] = (uint32_t)op_least(matrices, MATRICES_MOST);
+    args.batch_dim[0] = (uint32_t)op_least(matrices, MATRICES_MAX);
     args.batch_dim[1] = args.batch_dim[2] = 1;
     const struct op_chip *chip = op_plan_numbers(p->plan);
     const int64_t tiles = op_matmul_tiling(p->plan, p->unit, &args),

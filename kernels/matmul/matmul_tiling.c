@@ -10,7 +10,7 @@ enum {
     STORE_BYTES_A_CYCLE = 64, /* [P] 910A, UB to L2; [A] for 910B1, whose path stores 70 to 112 */
     L0_HALF = 32768,          /* [P] half of 64 KiB: the other half is being loaded */
     K_STEP_MAX = 512,         /* [A] deeper steps only add to what the first one waits for */
-    PIECES_MOST = 8,          /* [A] of a chunk: more only wait for each other's begin */
+    PIECES_MAX = 8,           /* [A] of a chunk: more only wait for each other's begin */
     PIECED_CHUNKS = 64, /* [A] chunks of a core: with more the cores drift apart by themselves, and
                            pieces cost what they save (43 of 2048^3 gain 6 %, 341 of 4096^3 lose
                            9 %) */
@@ -22,7 +22,7 @@ enum {
     BLOCK = 32,
     SLAB = 64,           /* columns that leave at a time, 910A */
     ODD_ROW_CYCLES = 25, /* gm_small_interval, and the scalar unit's */
-    ROUNDS_MOST = 4, /* [A] tiles a core: with more, a last round that is not full costs little */
+    ROUNDS_MAX = 4, /* [A] tiles a core: with more, a last round that is not full costs little */
 };
 
 static uint32_t up16(uint32_t n)
@@ -119,7 +119,7 @@ static void look_at(struct choice *choice, uint32_t m, uint32_t n)
 static void look_at_shares(struct choice *choice, uint32_t m)
 {
     const uint64_t rows = parts(choice->args->m, m);
-    for (uint32_t rounds = 1; rounds <= ROUNDS_MOST; rounds++) {
+    for (uint32_t rounds = 1; rounds <= ROUNDS_MAX; rounds++) {
         const uint64_t columns = (uint64_t)choice->cores * rounds / rows;
         const uint64_t share = columns ? parts(choice->args->n, columns) : 0;
         const uint32_t n = (uint32_t)parts(share, choice->chip->limits.matmul_share) *
@@ -143,8 +143,8 @@ static void set_pieces(uint32_t cores, struct op_matmul_args *args)
         args->pieces_a = args->pieces_b = 1;
         return;
     }
-    args->pieces_a = least((uint32_t)wide, PIECES_MOST);
-    args->pieces_b = least((uint32_t)(high < rows ? high : rows), PIECES_MOST);
+    args->pieces_a = least((uint32_t)wide, PIECES_MAX);
+    args->pieces_b = least((uint32_t)(high < rows ? high : rows), PIECES_MAX);
 }
 
 uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_matmul_args *args)

@@ -12,7 +12,7 @@
 
 enum {
     CHUNKS = 384, // of a tensor, about: a multiple of the cores of every chip (32, 40: nearly, 48)
-    ITEMS_MOST = 8,
+    ITEMS_MAX = 8,
 };
 
 /* A parameter of a number for each channel, and the address it fills. */
@@ -26,7 +26,7 @@ struct channel_item {
 /* An operator: its maps, its numbers, and its passes over the maps. */
 struct description {
     const char *x, *gradient, *y;
-    struct channel_item in[ITEMS_MOST], out[ITEMS_MOST];
+    struct channel_item in[ITEMS_MAX], out[ITEMS_MAX];
     const char *sums; /* kernel whose parts are joined to `out`, or NULL */
     const char *maps; /* kernel that writes y, or NULL */
 };

@@ -30,7 +30,7 @@ enum {
     ONES = WORK + 8 * GROUP,
     RESULT = ONES + GROUP, /* four */
     PARTS = 0,             /* of the join: as many as a load takes */
-    PARTS_MOST = 255,
+    PARTS_MAX = 255,
 };
 
 /* The numbers of a group as they are loaded: their order in RAW. */
@@ -483,8 +483,8 @@ OP_INLINE void add_parts(const struct op_batch_norm_blocks_args *t, uint64_t gro
     set_vector_mask(0, UINT32_MAX);
     wait_flag(PIPE_MTE3, PIPE_V, 3);
     vector_dup(op_ub_f32(SUMS), 0.0f, 1, 1, 1, 8, 8);
-    for (uint32_t done = 0; done < t->chunks; done += PARTS_MOST) {
-        const uint32_t some = op_min(PARTS_MOST, t->chunks - done);
+    for (uint32_t done = 0; done < t->chunks; done += PARTS_MAX) {
+        const uint32_t some = op_min(PARTS_MAX, t->chunks - done);
         wait_flag(PIPE_V, PIPE_MTE2, 0);
         op_load(PARTS, t->parts + (group * t->chunks + done) * 2 * GROUP, some * 2 * GROUP);
         set_flag(PIPE_MTE2, PIPE_V, 0);

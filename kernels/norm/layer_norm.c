@@ -411,7 +411,7 @@ static bool fits_gradient_tile(const struct norm *norm, bool to_input)
                        (type == OP_TYPE_BF16 && op_plan_chip(norm->plan) == OP_ON_910B);
     return loads && tensor_of(norm, names->gradient)->type == type &&
            (!to_input || tensor_of(norm, names->out)->type == type) && norm->rows.length > 0 &&
-           norm->rows.length <= OP_NORM_GRADIENT_MOST && norm->rows.weight_span == 1 &&
+           norm->rows.length <= OP_NORM_GRADIENT_MAX && norm->rows.weight_span == 1 &&
            norm->rows.weights == norm->rows.length;
 }
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum {
-    OP_NORM_GRADIENT_MOST = 4096, /**< elements of a row */
+    OP_NORM_GRADIENT_MAX = 4096, /**< elements of a row */
 };
 
 /**

@@ -50,7 +50,7 @@ OP_INLINE uint32_t most_of(uint64_t length)
 {
     enum { ELEMENT_BYTES = 24, GRANULE = 128 }; // as lay_out has it, of two inputs
     const uint32_t other = 3 * row_bytes(length) + 6 * ROW_BYTES;
-    return op_min((LANES - other) / ELEMENT_BYTES / GRANULE, REPEATS_MOST * 64 / GRANULE) * GRANULE;
+    return op_min((LANES - other) / ELEMENT_BYTES / GRANULE, REPEATS_MAX * 64 / GRANULE) * GRANULE;
 }
 
 OP_INLINE void lay_out_rows(struct gradient *g)

@@ -11,9 +11,9 @@ enum {
     LEAST_STEPS = 512, // [A] elements a scalar unit would go through; fewer are done sooner there
     WIDE = 64,         // elements of a row that fill a repeat
     LONG_PART =
-        1024, // [A] elements of a line; joining parts takes as long as going through so many
-    MOST_LINES = 512, // [A] beside each other, parts of lines among them
-    EXACT = 1 << 24,  // integers that f32 holds
+        1024,        // [A] elements of a line; joining parts takes as long as going through so many
+    MAX_LINES = 512, // [A] beside each other, parts of lines among them
+    EXACT = 1 << 24, // integers that f32 holds
 };
 
 struct scan {
@@ -203,7 +203,7 @@ leo_status op_scan_plan(const struct op_call *call, bool product, const struct o
     if (!*done) {
         return LEO_OK;
     }
-    while (scan.lines * scan.parts < MOST_LINES && scan.length / scan.parts > LONG_PART &&
+    while (scan.lines * scan.parts < MAX_LINES && scan.length / scan.parts > LONG_PART &&
            inner == 1) {
         scan.parts *= 2;
     }

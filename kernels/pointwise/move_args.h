@@ -7,7 +7,7 @@
 enum {
     OP_MOVE_OUTER = 7,
     OP_MOVE_SLOT = 32768, /**< bytes of a tile in UB */
-    OP_MOVE_STEP_MOST = 8,
+    OP_MOVE_STEP_MAX = 8,
     OP_MOVE_STEP_TILE = 1024, /**< elements of a plane that are in UB at a time */
     OP_MOVE_STEP_LINE = 16,   /**< of which so many are transposed side by side */
 };
@@ -36,7 +36,7 @@ struct op_move_args {
  * `row_room` groups after the other in UB.
  */
 struct op_move_step_args {
-    uint64_t groups, plane[OP_MOVE_STEP_MOST];
+    uint64_t groups, plane[OP_MOVE_STEP_MAX];
     uint64_t pieces, per_block, rows, count;
     uint64_t group_pitch, plane_pitch;
     uint32_t step, first, planes, bytes;

@@ -16,7 +16,7 @@ static leo_status launch(struct op_plan *plan, struct op_move_step_args *args, c
     const struct op_share share = op_share_make(args->pieces, 1, 1, op_plan_vector_cores(plan));
     args->per_block = share.per_block;
     return op_plan_launch(plan, "move", kernel, share.blocks, args, sizeof(*args),
-                          1 + OP_MOVE_STEP_MOST);
+                          1 + OP_MOVE_STEP_MAX);
 }
 
 static struct op_move_step_args args_of(const struct op_move_steps *steps, const uint64_t *planes,

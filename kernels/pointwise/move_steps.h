@@ -8,7 +8,7 @@
 struct op_move_steps {
     uint64_t groups;
     int64_t rows, count, group_pitch, plane_pitch;
-    uint32_t step, first, bytes; /**< step 2 to OP_MOVE_STEP_MOST, 2 or 4 bytes an element */
+    uint32_t step, first, bytes; /**< step 2 to OP_MOVE_STEP_MAX, 2 or 4 bytes an element */
 };
 
 /** Planes [rows][count] of elements first, first + 1, .. of each group. */

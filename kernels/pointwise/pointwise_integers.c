@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const int64_t FLOAT_MOST = 1 << 24;
+static const int64_t FLOAT_MAX = 1 << 24;
 
 typedef struct op_list_value value_t;
 
@@ -25,7 +25,7 @@ static bool fits_word(int64_t lo, int64_t hi)
 
 static bool fits_float(int64_t lo, int64_t hi)
 {
-    return lo >= -FLOAT_MOST && hi <= FLOAT_MOST;
+    return lo >= -FLOAT_MAX && hi <= FLOAT_MAX;
 }
 
 static unsigned new_number(struct op_list *list, int64_t number)
@@ -377,7 +377,7 @@ static unsigned add_expression(struct op_list *list, const struct op_expr_insn *
 {
     if (insn->code == OP_EXPR_CONST) {
         const float number = numbers[insn->a];
-        list->failed = list->failed || !(number >= -FLOAT_MOST && number <= FLOAT_MOST) ||
+        list->failed = list->failed || !(number >= -FLOAT_MAX && number <= FLOAT_MAX) ||
                        (float)(int64_t)number != number;
         return new_number(list, list->failed ? 0 : (int64_t)number);
     }

@@ -12,7 +12,7 @@
 
 enum {
     ROWS_BYTES = 2 * OP_MOVE_SLOT, /**< a tile of rows */
-    ROWS_MOST = 4095,              /**< rows one copy instruction takes */
+    ROWS_MAX = 4095,               /**< rows one copy instruction takes */
     ROWS_LEAST = 64,               /**< [A] of a part of a matrix */
     LINE = 512,                    /**< bytes of a line of the L2 */
     PADDED_ROWS = 16,
@@ -100,7 +100,7 @@ static leo_status plan_rows(const struct op_pointwise_work *work,
     const int64_t most = ROWS_BYTES / op_round_up((int64_t)args->tile_columns * args->bytes, 32);
     // Smaller tiles rather than idle cores.
     const int64_t shared = (int64_t)((args->rows * count_outer(args) + cores - 1) / cores);
-    args->tile_rows = (uint32_t)op_least(op_least((int64_t)args->rows, ROWS_MOST),
+    args->tile_rows = (uint32_t)op_least(op_least((int64_t)args->rows, ROWS_MAX),
                                          op_least(most, shared ? shared : 1));
     return launch(work, args, "move_rows");
 }
@@ -162,7 +162,7 @@ static bool takes_steps(const struct op_pointwise_space *space)
 {
     const unsigned last = space->rank - 1;
     return space->rank <= 2 && space->dim[last] >= LEAST_STEPS && space->stride[1][last] > 1 &&
-           space->stride[1][last] <= OP_MOVE_STEP_MOST &&
+           space->stride[1][last] <= OP_MOVE_STEP_MAX &&
            (space->rank == 1 ||
             space->stride[1][0] > space->stride[1][last] * (space->dim[last] - 1));
 }
@@ -188,7 +188,7 @@ static bool takes_groups(const struct op_pointwise_work *work,
 {
     const int64_t step = space->stride[1][space->rank - 1];
     return op_tensor_is_dense(&work->out) && op_tensor_count(&work->out) >= LEAST_GROUPS &&
-           space->rank > 1 && step > 1 && step <= OP_MOVE_STEP_MOST;
+           space->rank > 1 && step > 1 && step <= OP_MOVE_STEP_MAX;
 }
 
 // The rows are copied to memory where they are whole groups, and so one row of groups.

@@ -35,7 +35,7 @@ static bool puts_steps(const struct op_pointwise_work *work, const struct op_poi
 {
     const unsigned last = space->rank - 1, bytes = op_type_bytes(work->out.type);
     const int64_t step = space->stride[0][last], row = space->dim[last];
-    return (bytes == 2 || bytes == 4) && step > 1 && step <= OP_MOVE_STEP_MOST &&
+    return (bytes == 2 || bytes == 4) && step > 1 && step <= OP_MOVE_STEP_MAX &&
            row >= LEAST_PUT_ROW && op_tensor_count(&work->out) >= LEAST_PUT &&
            op_pointwise_is_ascending(space);
 }
@@ -134,7 +134,7 @@ static bool takes_words(const struct op_pointwise_work *work,
     const unsigned last = space->rank - 1;
     const int64_t step = space->stride[1][last], row = space->dim[last];
     return space->rank <= 2 && op_type_bytes(work->out.type) == 8 && step > 1 &&
-           2 * step <= OP_MOVE_STEP_MOST && row >= LEAST_ROW && space->stride[0][last] == 1 &&
+           2 * step <= OP_MOVE_STEP_MAX && row >= LEAST_ROW && space->stride[0][last] == 1 &&
            op_tensor_count(&work->out) >= LEAST_PUT &&
            (space->rank == 1 ||
             (space->stride[0][0] == row && space->stride[1][0] > step * (row - 1)));

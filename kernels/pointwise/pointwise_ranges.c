@@ -11,7 +11,7 @@ enum {
     COLUMNS = 1024,
 };
 
-static const int64_t MOST_I32 = INT32_MAX, MOST_F32 = 1 << 24, MOST_F16 = 65504;
+static const int64_t MAX_I32 = INT32_MAX, MAX_F32 = 1 << 24, MAX_F16 = 65504;
 
 // Up to where the type of the output has all of them, by way of i32.
 static int64_t most_of(enum op_type type)
@@ -19,12 +19,12 @@ static int64_t most_of(enum op_type type)
     switch (type) {
     case OP_TYPE_I32:
     case OP_TYPE_I64:
-        return MOST_I32;
+        return MAX_I32;
     case OP_TYPE_F32:
     case OP_TYPE_BF16: // rounded once, from f32
-        return MOST_F32;
+        return MAX_F32;
     case OP_TYPE_F16:
-        return MOST_F16;
+        return MAX_F16;
     default:
         return -1;
     }
@@ -37,7 +37,7 @@ static bool is_within(double number, int64_t most)
 
 static bool is_whole(double number)
 {
-    return is_within(number, MOST_I32) && number == (double)(int64_t)number;
+    return is_within(number, MAX_I32) && number == (double)(int64_t)number;
 }
 
 // By the expression, start + step * index.
@@ -56,7 +56,7 @@ static bool fits(const struct op_pointwise_work *work, double *start, double *st
         *(strcmp(name, "start") == 0 ? start : step) = work->real[i];
     }
     const int64_t count = op_tensor_count(&work->out), most = most_of(work->out.type);
-    return count >= LEAST_RANGE && count <= MOST_I32 && is_whole(*start) && is_whole(*step) &&
+    return count >= LEAST_RANGE && count <= MAX_I32 && is_whole(*start) && is_whole(*step) &&
            is_within(*start, most) && is_within(*start + *step * (double)(count - 1), most);
 }
 

@@ -544,8 +544,8 @@ static bool find_rows(struct op_list *list, const struct op_pointwise_space *spa
 {
     const struct op_pointwise_work *work = list->work;
     const int64_t row = space->dim[space->rank - 1];
-    if (space->rank != 2 || row > OP_TILE_MOST / 4 || row % 8 != 0 || space->stride[0][0] != row ||
-        space->stride[0][1] != 1) {
+    if (space->rank != 2 || row > OP_TILE_ELEMS_MAX / 4 || row % 8 != 0 ||
+        space->stride[0][0] != row || space->stride[0][1] != 1) {
         return false;
     }
     for (unsigned i = 0; i < work->op->var_count; i++) {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    MASK_BYTES = 4096,        /* of UB, for bits of windows */
-    POSITIONS_MOST = 1 << 24, /* of a plane: f32 holds every one */
-    LEAST_WORK = 1024,        /* elements of the maps; fewer are not worth the copies */
+    MASK_BYTES = 4096,       /* of UB, for bits of windows */
+    POSITIONS_MAX = 1 << 24, /* of a plane: f32 holds every one */
+    LEAST_WORK = 1024,       /* elements of the maps; fewer are not worth the copies */
 };
 
 static bool is_float32_or_half(enum op_type type)
@@ -64,7 +64,7 @@ static bool make_args(const struct op_pool *pool, struct op_window_args *args)
         if (w.kernel[0] * w.kernel[1] == 1 || groups * w.images * positions_of * 32 > mask_bytes) {
             return false;
         }
-    } else if (positions && (w.large[0] + 1) * (w.large[1] + w.pad[1] + 1) > POSITIONS_MOST) {
+    } else if (positions && (w.large[0] + 1) * (w.large[1] + w.pad[1] + 1) > POSITIONS_MAX) {
         return false;
     } else if (!pool->max &&
                w.images * w.channels * positions_of * w.kernel[0] * w.kernel[1] < LEAST_WORK) {

@@ -13,9 +13,9 @@ enum {
     BLOCK_BYTES = 32,
     LANES = 16,
     REPEAT_BYTES = 256,
-    REPEATS_MOST = 255, /* of an instruction over all windows of a piece */
-    STEP_MOST = 31,     /* repeats step by 8 windows, in a field of 8 bits */
-    EXACT_MOST = 2048,  /* numbers of elements in f16 */
+    REPEATS_MAX = 255, /* of an instruction over all windows of a piece */
+    STEP_MAX = 31,     /* repeats step by 8 windows, in a field of 8 bits */
+    EXACT_MAX = 2048,  /* numbers of elements in f16 */
 };
 
 /* Elements of a dimension from the first of a window to its last. */
@@ -32,7 +32,7 @@ static bool fit_rows(const struct op_pool *pool, struct op_pooling_native_args *
     // What the windows of whole repeats reach beyond the last row.
     const int64_t reads = (args->out_pitch - 1) * w->stride + reach_of(w),
                   slack = op_most(reads - args->pitch, 0);
-    int64_t most = REPEATS_MOST * 8 / args->out_pitch;
+    int64_t most = REPEATS_MAX * 8 / args->out_pitch;
     most = most < args->out_height ? most : args->out_height;
     for (; most > 0; most--) {
         const int64_t lines = (most - 1) * h->stride + reach_of(h),
@@ -55,8 +55,8 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_native_args 
     const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
     const int64_t *large = pool->large.dim, *small = pool->small.dim;
     memset(args, 0, sizeof(*args));
-    if (w->stride > STEP_MOST || h->kernel * w->kernel > EXACT_MOST ||
-        small[4] > REPEATS_MOST * 8 - LANES || large[3] > INT16_MAX || large[4] > INT16_MAX) {
+    if (w->stride > STEP_MAX || h->kernel * w->kernel > EXACT_MAX ||
+        small[4] > REPEATS_MAX * 8 - LANES || large[3] > INT16_MAX || large[4] > INT16_MAX) {
         return false;
     }
     args->groups = (uint32_t)((small[1] + LANES - 1) / LANES);

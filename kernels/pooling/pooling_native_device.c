@@ -14,7 +14,7 @@
 
 enum {
     BLOCK = 32,
-    MOST_REPEATS = 255,
+    MAX_REPEATS = 255,
 };
 
 /* A piece in UB: its rows of windows, and where its parts lie. */
@@ -27,9 +27,9 @@ struct piece {
 
 OP_INLINE void dup_half(uint32_t at, uint32_t bytes, half value)
 {
-    for (uint32_t done = 0; done < bytes; done += MOST_REPEATS * 256) {
+    for (uint32_t done = 0; done < bytes; done += MAX_REPEATS * 256) {
         vector_dup(op_ub_f16(at + done), value,
-                   (uint8_t)((op_min(bytes - done, MOST_REPEATS * 256) + 255) / 256), 1, 1, 8, 8);
+                   (uint8_t)((op_min(bytes - done, MAX_REPEATS * 256) + 255) / 256), 1, 1, 8, 8);
     }
 }
 
@@ -172,9 +172,9 @@ OP_INLINE void mend_index(const struct op_pooling_native_args *t, const struct p
 OP_INLINE void widen_index(const struct op_pooling_native_args *t, const struct piece *p)
 {
     const uint32_t repeats = p->rows * t->out_pitch / 4; // 64 numbers each
-    for (uint32_t done = 0; done < repeats; done += MOST_REPEATS) {
+    for (uint32_t done = 0; done < repeats; done += MAX_REPEATS) {
         vconv_f162f32(op_ub_f32(p->wide + done * 256), op_ub_f16(p->index + done * 128),
-                      (uint8_t)op_min(repeats - done, MOST_REPEATS), 1, 1, 8, 4);
+                      (uint8_t)op_min(repeats - done, MAX_REPEATS), 1, 1, 8, 4);
     }
 }
 

@@ -11,10 +11,10 @@
 enum {
     LANES = OP_WINDOW_LANES,
     BLOCK_BYTES = 32,
-    REPEATS_MOST = 255, /* of an instruction, 8 windows each */
+    REPEATS_MAX = 255,  /* of an instruction, 8 windows each */
     REPEAT_BYTES = 256, /* what fills of UB take */
-    STEP_MOST = 31,     /* repeats step by 8 windows, in a field of 8 bits */
-    ROWS_MOST = 4095,   /* a copy instruction takes */
+    STEP_MAX = 31,      /* repeats step by 8 windows, in a field of 8 bits */
+    ROWS_MAX = 4095,    /* a copy instruction takes */
 };
 
 static int64_t reach_of(const struct op_windows *w, unsigned d)
@@ -34,7 +34,7 @@ static bool fit_rows(const struct op_windows *w, struct op_window_args *args)
     const int64_t slack = op_most(reads - args->pitch, 0);
     const uint64_t rest = w->rest_bytes + (uint64_t)w->rest_rows * out_row;
     const uint32_t all = w->of_large ? args->height : args->out_height;
-    for (args->rows = all < ROWS_MOST ? all : ROWS_MOST; args->rows > 0; args->rows--) {
+    for (args->rows = all < ROWS_MAX ? all : ROWS_MAX; args->rows > 0; args->rows--) {
         const int64_t rows = args->rows;
         const int64_t large = w->of_large ? rows : (rows - 1) * w->stride[0] + reach_of(w, 0);
         args->lines = (uint32_t)((rows - 1 + reach_of(w, 0) - 1) / w->stride[0] + 2);
@@ -42,7 +42,7 @@ static bool fit_rows(const struct op_windows *w, struct op_window_args *args)
         const int64_t large_bytes =
             op_round_up((large * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
         const int64_t slot = large_bytes + w->small_tensors * small * out_row + weight_bytes;
-        if (large <= ROWS_MOST && small <= ROWS_MOST && (uint64_t)slot * 2 + rest <= ub) {
+        if (large <= ROWS_MAX && small <= ROWS_MAX && (uint64_t)slot * 2 + rest <= ub) {
             args->large_bytes = (uint32_t)large_bytes;
             args->weight_at = (uint32_t)(slot - weight_bytes);
             args->slot_bytes = (uint32_t)slot;
@@ -57,7 +57,7 @@ bool op_windows_fit(const struct op_windows *w, struct op_window_args *args)
     const int64_t groups = (w->channels + LANES - 1) / LANES, planes = w->images * groups;
     memset(args, 0, sizeof(*args));
     if (planes == 0 || w->small[0] * w->small[1] == 0 || w->large[0] * w->large[1] == 0 ||
-        w->stride[1] > STEP_MOST || w->small[1] > REPEATS_MOST * LANES || w->large[1] > INT16_MAX ||
+        w->stride[1] > STEP_MAX || w->small[1] > REPEATS_MAX * LANES || w->large[1] > INT16_MAX ||
         w->large[0] > INT16_MAX || w->kernel[0] > INT16_MAX || w->kernel[1] > INT16_MAX ||
         w->stride[0] > INT16_MAX || reach_of(w, 0) > INT16_MAX || reach_of(w, 1) > INT16_MAX ||
         w->pad[0] > INT16_MAX || w->pad[1] > INT16_MAX) {

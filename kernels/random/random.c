@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    LEAST_LANES = 1024,     /**< elements; fewer are not worth the ten rounds in lanes */
-    LANE_GRANULE = 512,     /**< elements that are put in order at a time (random_lanes.c) */
-    MOST_COUNTERS = 1 << 30 /**< lanes count in 32 bits */
+    LEAST_LANES = 1024,    /**< elements; fewer are not worth the ten rounds in lanes */
+    LANE_GRANULE = 512,    /**< elements that are put in order at a time (random_lanes.c) */
+    MAX_COUNTERS = 1 << 30 /**< lanes count in 32 bits */
 };
 
 static bool is_lane_float(enum op_type type, const struct op_call *call)
@@ -26,7 +26,7 @@ static bool fits_lanes(const struct op_call *call, const struct op_random_args *
                        enum op_type type)
 {
     const bool enough = args->count >= LEAST_LANES || args->mode == OP_RANDOM_NORMAL;
-    if (!enough || args->count / 4 >= MOST_COUNTERS) {
+    if (!enough || args->count / 4 >= MAX_COUNTERS) {
         return false;
     }
     switch ((enum op_random_mode)args->mode) {

@@ -304,7 +304,7 @@ leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *s
     return status == LEO_OK ? deliver(&work, mode, out) : status;
 }
 
-enum { PLACES_MOST = 1 << 24 }; // f32 holds every one, and one more
+enum { PLACES_MAX = 1 << 24 }; // f32 holds every one, and one more
 
 leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
                                 const bool *reduced, enum op_reduce_mode mode,
@@ -318,7 +318,7 @@ leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *se
         place_dim[i] = reduced[i] ? self->dim[i] : 1;
         length *= place_dim[i];
     }
-    *done = can_load(plan, self->type) && length > 1 && length < PLACES_MOST &&
+    *done = can_load(plan, self->type) && length > 1 && length < PLACES_MAX &&
             op_tensor_count(self) >= LEAST_DENSE;
     if (!*done) {
         return LEO_OK;

@@ -392,7 +392,7 @@ OP_INLINE void run_forward(const struct softmax *s, struct tile tile, uint64_t e
     }
 }
 
-enum pass { PASS_MOST, PASS_SUM, PASS_RESULT };
+enum pass { PASS_MAX, PASS_SUM, PASS_RESULT };
 
 /* One pass over the pieces of a row. */
 OP_INLINE void run_pass(const struct softmax *s, struct tile *tile, enum pass pass,
@@ -407,7 +407,7 @@ OP_INLINE void run_pass(const struct softmax *s, struct tile *tile, enum pass pa
         load(&s->work, tile);
         take_inputs(&s->work, tile, &a, &b);
         begin_result(tile);
-        if (pass == PASS_MOST) {
+        if (pass == PASS_MAX) {
             pipe_barrier(PIPE_V);
             keep_lanes(s, tile, a);
         } else if (!s->work.in_b) {
@@ -439,7 +439,7 @@ OP_INLINE void run_long(const struct softmax *s, struct tile *tile)
     if (!s->work.in_b) {
         pipe_barrier(PIPE_V);
         reset_maxima(s, 1);
-        run_pass(s, tile, PASS_MOST, most, sums);
+        run_pass(s, tile, PASS_MAX, most, sums);
         pipe_barrier(PIPE_V);
         give_maxima(s, tile);
         take_maxima(s, tile, most);

@@ -11,8 +11,8 @@ enum {
     OP_TILE_SLOTS = 64, /**< places in UB */
     OP_TILE_INSNS = 192,
     OP_TILE_NUMBERS = 64,
-    OP_TILE_OUTER = 7,    /**< dimensions beside the last */
-    OP_TILE_MOST = 16256, /**< elements of a tile: 254 repeats of f32 */
+    OP_TILE_OUTER = 7,         /**< dimensions beside the last */
+    OP_TILE_ELEMS_MAX = 16256, /**< elements of a tile: 254 repeats of f32 */
 };
 
 /** Arithmetic on whole tiles of f32; d, a, b, c are slots, n is a number. */

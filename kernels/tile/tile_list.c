@@ -358,7 +358,7 @@ static uint32_t largest_tile(const struct op_list *list, uint32_t ub_bytes)
     }
     const uint32_t padding = 2 * ROW_BYTES * list->slots;
     const uint32_t room = (ub_bytes - padding) / (bytes ? bytes : 1) / 128 * 128;
-    return room > OP_TILE_MOST ? OP_TILE_MOST : room;
+    return room > OP_TILE_ELEMS_MAX ? OP_TILE_ELEMS_MAX : room;
 }
 
 // Cycles an element, of barriers and of the scalar unit.

@@ -14,11 +14,11 @@
 #define PLACE  "/dev/shm"
 #define PREFIX "ucx_shm_posix_"
 
-enum { MOST = 16, NAME_BYTES = 64, PATH_BYTES = 300 };
+enum { MAX_COUNT = 16, NAME_BYTES = 64, PATH_BYTES = 300 };
 
 struct leftovers {
-    char name[MOST][NAME_BYTES];
-    bool held[MOST];
+    char name[MAX_COUNT][NAME_BYTES];
+    bool held[MAX_COUNT];
     int count;
 };
 
@@ -28,7 +28,7 @@ static void collect(struct leftovers *leftovers)
     DIR *place = opendir(PLACE);
     const struct dirent *entry;
     struct stat state;
-    while (place && leftovers->count < MOST && (entry = readdir(place)) != NULL) {
+    while (place && leftovers->count < MAX_COUNT && (entry = readdir(place)) != NULL) {
         const size_t length = strlen(entry->d_name);
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && length < NAME_BYTES &&
             fstatat(dirfd(place), entry->d_name, &state, AT_SYMLINK_NOFOLLOW) == 0 &&

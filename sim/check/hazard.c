@@ -15,7 +15,7 @@
 /* Stretches of undefined bytes that are followed from an instruction's sources to its results. */
 enum { HOLES = 64 };
 
-enum { PAST_FIRST = 256, PAST_MOST = 1 << 20, BLOCK_BYTES = 32, FRACTAL_BYTES = 512 };
+enum { PAST_FIRST = 256, PAST_MAX = 1 << 20, BLOCK_BYTES = 32, FRACTAL_BYTES = 512 };
 
 static uint32_t stamp_of(enum leo_pipe unit, uint32_t number)
 {
@@ -24,7 +24,7 @@ static uint32_t stamp_of(enum leo_pipe unit, uint32_t number)
 
 static void remember(struct sim_check_past *past, uint32_t number, uint32_t pc)
 {
-    if (number >= past->capacity && past->capacity < PAST_MOST) {
+    if (number >= past->capacity && past->capacity < PAST_MAX) {
         uint32_t capacity = past->capacity ? past->capacity * 2 : PAST_FIRST;
         uint32_t *grown = leo_realloc(past->pc, capacity * sizeof(*grown));
         if (grown) {

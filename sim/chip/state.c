@@ -420,7 +420,7 @@ leo_status leo_sim_chip_restore(struct leo_sim_chip *chip, const void *data, siz
 
 /* ---- dump ---- */
 
-enum { MOST_SHOWN = 512 }; /* bytes of a stretch whose elements are shown */
+enum { MAX_SHOWN = 512 }; /* bytes of a stretch whose elements are shown */
 
 struct printer {
     void (*line)(void *user, const char *text);
@@ -430,20 +430,19 @@ struct printer {
 static bool print(void *user, const struct sim_stretch *stretch)
 {
     const struct printer *printer = user;
-    char text[64 + 3 * MOST_SHOWN];
+    char text[64 + 3 * MAX_SHOWN];
     if (!(stretch->kind & (SIM_SECTION_SAVED | SIM_SECTION_HOST)) ||
         is_zero(stretch->data, stretch->bytes)) {
         return true;
     }
     int length =
         snprintf(text, sizeof(text), "%s %u %s:", stretch->owner, stretch->index, stretch->name);
-    if (stretch->bytes > MOST_SHOWN || stretch->unit > sizeof(uint64_t)) {
+    if (stretch->bytes > MAX_SHOWN || stretch->unit > sizeof(uint64_t)) {
         snprintf(text + length, sizeof(text) - (size_t)length,
                  " %" PRIu64 " bytes, FNV-1a %016" PRIx64, stretch->bytes,
                  hash_more(0, stretch->data, stretch->bytes));
     }
-    for (uint64_t at = 0; stretch->bytes <= MOST_SHOWN && at < stretch->bytes;
-         at += stretch->unit) {
+    for (uint64_t at = 0; stretch->bytes <= MAX_SHOWN && at < stretch->bytes; at += stretch->unit) {
         uint64_t value = 0;
         memcpy(&value, (const uint8_t *)stretch->data + at, stretch->unit);
         length += snprintf(text + length, sizeof(text) - (size_t)length, " %0*" PRIx64,

@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    MOST_STEPS = 1 << 16, /* instructions of one turn that is followed */
-    TURN_PLACES = 1024,   /* of the log */
-    MOST_WORDS = 128,     /* that a turn stores to */
+    MAX_STEPS = 1 << 16, /* instructions of one turn that is followed */
+    TURN_PLACES = 1024,  /* of the log */
+    MAX_WORDS = 128,     /* that a turn stores to */
     WORD = 8,
     SP = 2
 };
@@ -197,7 +197,7 @@ struct turn {
     uint64_t stack; /**< what is below is nobody's, once the turn is over */
     unsigned words;
     bool stores; /**< elsewhere, or to more words than there is room for */
-    struct old_word word[MOST_WORDS];
+    struct old_word word[MAX_WORDS];
 };
 
 /* It may be a turn of this loop, as far as returns tell. */
@@ -249,7 +249,7 @@ static void keep_word(struct sim_core *core, struct turn *turn, uint64_t addr)
     if (i < turn->words) {
         return;
     }
-    const uint8_t *host = i < MOST_WORDS ? sim_core_gm(core, addr, WORD, true) : NULL;
+    const uint8_t *host = i < MAX_WORDS ? sim_core_gm(core, addr, WORD, true) : NULL;
     if (!host) {
         core->scalar.fault = (struct sim_fault){0}; // the store itself will tell
         turn->stores = true;
@@ -294,7 +294,7 @@ static enum turn_end go_round(struct sim_core *core, struct turn *turn)
     const uint64_t at = scalar->pc;
     bool again = false;
     (void)is_inside(turn, at);
-    for (unsigned step = 0; step < MOST_STEPS; step++) {
+    for (unsigned step = 0; step < MAX_STEPS; step++) {
         const struct sim_scalar_next next = sim_scalar_next(scalar);
         if (next.bytes) {
             keep_words(core, turn, &next);

@@ -6,7 +6,7 @@
 
 /* Of one core: 100 MB. What is older than that many stores and still in the future of a core that
  * polls it counts as over. */
-enum { MOST_STORES = 1 << 20, FIRST_STORES = 256 };
+enum { MAX_STORES = 1 << 20, FIRST_STORES = 256 };
 
 struct sim_stores *sim_stores_create(unsigned cores)
 {
@@ -41,7 +41,7 @@ static void forget(struct sim_store_list *list, size_t count)
 
 void sim_stores_add(struct sim_store_list *list, const struct sim_store *store)
 {
-    if (list->count == list->capacity && list->capacity < MOST_STORES) {
+    if (list->count == list->capacity && list->capacity < MAX_STORES) {
         const size_t capacity = list->capacity ? list->capacity * 2 : FIRST_STORES;
         struct sim_store *grown = leo_realloc(list->item, capacity * sizeof(*grown));
         if (grown) {

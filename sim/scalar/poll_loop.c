@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops that do nothing but look at memory until somebody else changes it. A loop is one if
- *  - it is one stretch of at most MOST_LOOP instructions that, with the functions it calls, stores
+ *  - it is one stretch of at most MAX_LOOP instructions that, with the functions it calls, stores
  *    to variables alone (on the stack, of an object, of the image; atomic accesses may be there),
  *    and whose instructions of other units only load, set and wait for flags, or order;
  *  - some load reads, each time round, an address that does not depend on what the times before
@@ -10,7 +10,7 @@
  * It may count how often it looks, and end for that too. Found once per text; values are never
  * looked at here, and what was found wrongly costs time of the host only (core/poll.c).
  */
-#include "poll_loop.h"
+#include "poll_loop_parts.h"
 
 #include <leo/alloc.h>
 #include <leo/layout.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOP = 512, MOST_FUNCTION = 16384, MOST_TRIES = 2048, MOST_TRIES_IN_TEXT = 8192 };
+enum { MAX_LOOP = 512, MAX_FUNCTION = 16384, MAX_TRIES = 2048, MAX_TRIES_IN_TEXT = 8192 };
 
 /** What the search works with, and what it found. */
 struct search {
@@ -139,19 +139,19 @@ static leo_status add_single(struct search *search, size_t at)
     return add_poll_loop(search, &(struct sim_poll_loop){.at = addr, .first = addr, .last = addr});
 }
 
-enum { MOST_BEFORE = 128, MOST_NAMES = 8 };
+enum { MAX_BEFORE = 128, MAX_NAMES = 8 };
 
 /** Registers with offsets that name one address in front of a loop. */
 struct names {
-    uint8_t reg[MOST_NAMES];
-    int64_t offset[MOST_NAMES];
+    uint8_t reg[MAX_NAMES];
+    int64_t offset[MAX_NAMES];
     unsigned count;
 };
 
 /* The last one, and what it was computed from. */
 static void find_names(const struct sim_decoded *decoded, size_t first, struct names *names)
 {
-    for (size_t i = first; i-- > 0 && first - i <= MOST_BEFORE && names->count < MOST_NAMES;) {
+    for (size_t i = first; i-- > 0 && first - i <= MAX_BEFORE && names->count < MAX_NAMES;) {
         const uint8_t reg = names->reg[names->count - 1];
         const struct sim_scalar_op *op = &decoded->ops[i];
         if (!(sim_poll_loop_effect(decoded, i).defs & POLL_LOOP_X(reg))) {
@@ -186,7 +186,7 @@ static leo_status take_peeled(struct search *search, size_t at, size_t first)
     struct names names = {.reg = {load.rs1}, .offset = {plain ? load.imm : 0}, .count = 1};
     find_names(decoded, first, &names);
     leo_status status = LEO_OK;
-    for (size_t i = first; status == LEO_OK && i-- > 0 && first - i <= MOST_BEFORE;) {
+    for (size_t i = first; status == LEO_OK && i-- > 0 && first - i <= MAX_BEFORE;) {
         const struct sim_scalar_op *op = &decoded->ops[i];
         if (op->plain == load.behind && is_named(&names, op->rs1, plain ? op->imm : 0) &&
             (op->plain != SIM_CODE_CUSTOM || op->custom.insn == load.custom.insn)) {
@@ -200,7 +200,7 @@ static leo_status take_peeled(struct search *search, size_t at, size_t first)
  * it. */
 static int64_t find_frame(const struct sim_decoded *decoded, size_t first)
 {
-    for (size_t i = first; i-- > 0 && first - i <= MOST_FUNCTION;) {
+    for (size_t i = first; i-- > 0 && first - i <= MAX_FUNCTION;) {
         const struct sim_scalar_op *op = &decoded->ops[i];
         if (sim_poll_loop_effect(decoded, i).defs & POLL_LOOP_X(POLL_LOOP_FP)) {
             return sim_scalar_meaning(op) == SIM_CODE_ADDI && op->rs1 == POLL_LOOP_SP ? op->imm : 0;
@@ -270,7 +270,7 @@ static leo_status look_at_loop(struct search *search, size_t first, size_t last)
     do {
         status = look_at_turn(search, first, last);
     } while (status == LEO_OK && pick_next(search->path, search->targets.count) &&
-             ++tries < MOST_TRIES && ++search->tries < MOST_TRIES_IN_TEXT);
+             ++tries < MAX_TRIES && ++search->tries < MAX_TRIES_IN_TEXT);
     return status;
 }
 
@@ -298,7 +298,7 @@ static leo_status find_loops(struct search *search)
     }
     for (size_t i = 0; status == LEO_OK && i < count; i++) {
         const size_t head = find_head(decoded, i);
-        if (head < i && i - head < MOST_LOOP && last[head] == i + 1) {
+        if (head < i && i - head < MAX_LOOP && last[head] == i + 1) {
             status = look_at_loop(search, head, i);
         }
     }

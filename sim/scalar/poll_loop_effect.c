@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an instruction uses and gives, for the search for loops that wait. */
-#include "poll_loop.h"
+#include "poll_loop_parts.h"
 
 unsigned sim_scalar_load_bytes(enum sim_scalar_code code)
 {

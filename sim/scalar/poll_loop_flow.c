@@ -6,7 +6,7 @@
  * optimisation), behind a pointer to an object, or in the image. Then, what depends on the turns
  * before, and what on memory that others may change.
  */
-#include "poll_loop.h"
+#include "poll_loop_parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The instructions of one turn of a loop, with those of the functions it calls, and which follow
  * which. */
-#include "poll_loop.h"
+#include "poll_loop_parts.h"
 
 #include <string.h>
 

@@ -4,14 +4,14 @@
  * addi) or the image holds (tables of functions, of virtual methods). A number that looks like such
  * an address costs the search a try.
  */
-#include "poll_loop.h"
+#include "poll_loop_parts.h"
 
 #include <leo/alloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 /** Instructions between auipc and its addi, at most. */
-enum { MOST_APART = 8 };
+enum { MAX_APART = 8 };
 
 struct collect {
     const struct sim_decoded *decoded;
@@ -48,7 +48,7 @@ static void look_at_code(struct collect *collect)
     const size_t count = (size_t)(decoded->bytes / 4);
     for (size_t i = 0; i < count; i++) {
         const struct sim_scalar_op *high = &decoded->ops[i];
-        for (size_t k = i + 1; high->plain == SIM_CODE_AUIPC && k < count && k - i <= MOST_APART;
+        for (size_t k = i + 1; high->plain == SIM_CODE_AUIPC && k < count && k - i <= MAX_APART;
              k++) {
             const struct sim_scalar_op *low = &decoded->ops[k];
             if (low->plain == SIM_CODE_ADDI && low->rs1 == high->rd) {

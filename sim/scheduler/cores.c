@@ -15,9 +15,9 @@
 /* None of these reaches a simulated time, nor a value, but for the order of atomic sums of floats
  * from several cores (HW-CHIP-51). */
 enum {
-    STRETCH_PLACES = 2048,            /* log of one stretch: under 100 KB */
-    MOST_PLACES = 2 * STRETCH_PLACES, /* what the engine may lie behind */
-    STRETCH_CYCLES = 1 << 20          /* of the scalar unit: some ms of the host */
+    STRETCH_PLACES = 2048,           /* log of one stretch: under 100 KB */
+    MAX_PLACES = 2 * STRETCH_PLACES, /* what the engine may lie behind */
+    STRETCH_CYCLES = 1 << 20         /* of the scalar unit: some ms of the host */
 };
 
 double sim_cores_cycle(const struct sim_scheduler *scheduler, uint64_t ps)
@@ -64,7 +64,7 @@ static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
     const struct sim_core *core = &scheduler->cores->core[id];
     return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
            core->park != SIM_PARK_FLAG && core->park != SIM_PARK_POLL &&
-           core->log.published - core->log.read < MOST_PLACES;
+           core->log.published - core->log.read < MAX_PLACES;
 }
 
 enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, struct sim_core *core,

@@ -86,7 +86,7 @@ static struct sets look(const struct sim_scheduler *scheduler, unsigned id, enum
     if (kernel->group_vectors == 0 || (mode == LEO_CROSS_VECTORS && !is_vector)) {
         return sets;
     }
-    unsigned member[SIM_GROUP_MOST];
+    unsigned member[SIM_GROUP_MAX];
     unsigned count = sim_kernel_group(scheduler, kernel, sim_core_group(scheduler, id), member);
     bool from_cube = mode == LEO_CROSS_GROUP && is_vector;
     for (unsigned i = from_cube ? 0 : 1; i < (from_cube ? 1 : count); i++) {

@@ -5,7 +5,7 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-enum { MOST_IMAGES = 1024, MOST_ARRAYS = 4096 };
+enum { MAX_IMAGES = 1024, MAX_ARRAYS = 4096 };
 
 static void destroy(struct sim_image *image)
 {
@@ -21,7 +21,7 @@ static void take_arrays(struct sim_image *image, const uint8_t *bytes)
     const uint64_t at = (desc->rw_offset + desc->rw_bytes + 7) & ~UINT64_C(7);
     const uint64_t room = desc->bytes > at ? desc->bytes - at : 0;
     const size_t count = (size_t)(room / sizeof(*image->array));
-    if (count != 0 && count <= MOST_ARRAYS) {
+    if (count != 0 && count <= MAX_ARRAYS) {
         image->array = leo_alloc(count * sizeof(*image->array));
         image->arrays = image->array ? count : 0;
         if (image->array) {
@@ -95,7 +95,7 @@ static bool is_sound(const struct leo_image_desc *desc, uint32_t arch)
 
 static bool make_room(struct sim_image_cache *cache)
 {
-    if (cache->count >= MOST_IMAGES) {
+    if (cache->count >= MAX_IMAGES) {
         size_t oldest = cache->count;
         for (size_t i = 0; i < cache->count; i++) {
             if (!cache->image[i]->users &&

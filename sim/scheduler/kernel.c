@@ -35,7 +35,7 @@ unsigned sim_core_group(const struct sim_scheduler *scheduler, unsigned id)
 }
 
 unsigned sim_kernel_group(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
-                          unsigned group, unsigned id[SIM_GROUP_MOST])
+                          unsigned group, unsigned id[SIM_GROUP_MAX])
 {
     unsigned cubes = scheduler->config->cube_cores, ratio = scheduler->config->vector_cores / cubes;
     id[0] = group;
@@ -365,7 +365,7 @@ static void dispatch_groups(struct sim_scheduler *scheduler)
             first_for(scheduler, LEO_CORE_KIND_VECTOR) != queue) {
             return;
         }
-        unsigned id[SIM_GROUP_MOST];
+        unsigned id[SIM_GROUP_MAX];
         unsigned count = sim_kernel_group(scheduler, kernel, group, id), free = 0;
         while (free < count && scheduler->slot[id[free]].state == SIM_CORE_FREE) {
             free++;
@@ -498,7 +498,7 @@ bool sim_kernel_refill(struct sim_scheduler *scheduler, unsigned id)
 static void free_core(struct sim_scheduler *scheduler, unsigned id)
 {
     const struct sim_kernel *kernel = &scheduler->stream[scheduler->slot[id].queue].kernel;
-    unsigned member[SIM_GROUP_MOST] = {id}, count = 1;
+    unsigned member[SIM_GROUP_MAX] = {id}, count = 1;
     scheduler->slot[id].state = SIM_CORE_HELD;
     scheduler->running--;
     if (kernel->group_vectors) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 64 };
+enum { MAX_BYTES = 64 };
 
 static bool is_legal(const struct leo_sqe_overflow *body)
 {
@@ -13,7 +13,7 @@ static bool is_legal(const struct leo_sqe_overflow *body)
             return false;
         }
     }
-    return body->clear <= 1 && body->bytes % 4 == 0 && body->bytes <= MOST_BYTES &&
+    return body->clear <= 1 && body->bytes % 4 == 0 && body->bytes <= MAX_BYTES &&
            (body->dst == 0) == (body->bytes == 0);
 }
 

@@ -16,8 +16,7 @@ static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_run_a
     const unsigned kinds = config->vector_cores ? 2 : 1;
     const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
     const uint64_t bytes = sim_core_arena_bytes(config);
-    lead->per_kind =
-        threads + SPARE_CORES < MOST_CORES / 2 ? threads + SPARE_CORES : MOST_CORES / 2;
+    lead->per_kind = threads + SPARE_CORES < MAX_CORES / 2 ? threads + SPARE_CORES : MAX_CORES / 2;
     lead->cores = lead->per_kind * kinds;
     lead->arena_bytes = bytes * lead->cores + threads * SIM_SCRATCH_BYTES;
     lead->arena = sim_pages_reserve(lead->arena_bytes);
@@ -177,7 +176,7 @@ static void run_item(void *user, unsigned index, unsigned thread)
     core->pool = scheduler->cores->pool;
     do {
         lead->stuck = !run_ahead_stretch(scheduler, lead);
-    } while (!lead->stuck && core->log.written < MOST_PLACES && !is_wanted(scheduler));
+    } while (!lead->stuck && core->log.written < MAX_PLACES && !is_wanted(scheduler));
 }
 
 static struct run_ahead_core *find_core(struct sim_run_ahead *lead, enum leo_core_kind kind)
@@ -253,8 +252,8 @@ static void run_ahead_kernel(struct sim_scheduler *scheduler, unsigned queue,
     const struct sim_kernel *kernel = &task->work->kernel;
     const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
     struct run_ahead_core *core;
-    while (task->begun < task->blocks && count_ready(lead) < threads &&
-           lead->places < MOST_PLACES && (core = find_core(lead, kernel->kind)) != NULL) {
+    while (task->begun < task->blocks && count_ready(lead) < threads && lead->places < MAX_PLACES &&
+           (core = find_core(lead, kernel->kind)) != NULL) {
         core->task = task;
         core->block = task->begun;
         task->block[task->begun] = (struct run_ahead_block){.state = BLOCK_BEGUN, .core = core};

@@ -19,7 +19,7 @@ static bool hold(struct sim_scheduler *scheduler, struct sim_run_ahead_task *tas
     const uint64_t bytes = is_fill ? 0 : body->width * body->height;
     task->host_bytes = span_of(body, body->dst_pitch);
     task->host = sim_dma_where(&scheduler->host->dma, body->dst, task->host_bytes);
-    if (bytes > MOST_HELD_BYTES - lead->held_bytes || !task->host ||
+    if (bytes > MAX_HELD_BYTES - lead->held_bytes || !task->host ||
         (bytes && !(task->held = leo_alloc(bytes)))) {
         return false;
     }

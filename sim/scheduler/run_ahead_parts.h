@@ -6,10 +6,10 @@
 #include "scheduler.h"
 
 enum {
-    MOST_CORES = 64,
-    SPARE_CORES = 4,          /* beside one a thread: of blocks that had to stop */
-    MOST_PLACES = 5u << 20,   /* of logs that nobody has read: 240 MB */
-    MOST_HELD_BYTES = 1 << 28 /* of what is to be copied to the host */
+    MAX_CORES = 64,
+    SPARE_CORES = 4,         /* beside one a thread: of blocks that had to stop */
+    MAX_PLACES = 5u << 20,   /* of logs that nobody has read: 240 MB */
+    MAX_HELD_BYTES = 1 << 28 /* of what is to be copied to the host */
 };
 
 enum block_state {
@@ -72,7 +72,7 @@ struct sim_run_ahead {
     struct sim_run_ahead_task *holding;
     uint64_t held_bytes;
     uint64_t until_ns;
-    struct run_ahead_core *run[MOST_CORES];
+    struct run_ahead_core *run[MAX_CORES];
 };
 
 /** run_ahead_copy.c: does a copy or fill; false: it must wait for its time. */

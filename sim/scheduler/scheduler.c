@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
-#define MOST_HOST_NS UINT64_C(1000000000000000)
+#define MAX_HOST_NS UINT64_C(1000000000000000)
 
 enum { FEWEST_EVENTS = 64 };
 
@@ -168,7 +168,7 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
     stream->checked = false;
     stream->led = sim_run_ahead_take(scheduler, queue);
     uint64_t ready = later(scheduler->now_ps, stream->free_ps);
-    if (stream->entry.host_ns > MOST_HOST_NS) {
+    if (stream->entry.host_ns > MAX_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     } else {
         ready = later(ready, stream->entry.host_ns * 1000);

@@ -21,7 +21,7 @@ struct sim_run_ahead;
 struct sim_run_ahead_task;
 struct sim_stores;
 
-enum { SIM_GROUP_MOST = 255, SIM_NO_TEAM = 0xffff };
+enum { SIM_GROUP_MAX = 255, SIM_NO_TEAM = 0xffff };
 
 enum sim_task_state {
     SIM_TASK_NONE,   /**< the stream has nothing fetched */
@@ -189,7 +189,7 @@ void sim_kernel_block_end(struct sim_scheduler *scheduler, unsigned id);
 
 /** Cores that run a block of a kernel together: fills `id`, cube core first; their number. */
 unsigned sim_kernel_group(const struct sim_scheduler *scheduler, const struct sim_kernel *kernel,
-                          unsigned group, unsigned id[SIM_GROUP_MOST]);
+                          unsigned group, unsigned id[SIM_GROUP_MAX]);
 /** Of a core: its cube core's number. */
 unsigned sim_core_group(const struct sim_scheduler *scheduler, unsigned id);
 

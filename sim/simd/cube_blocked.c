@@ -9,7 +9,7 @@
 #define PANEL_WORDS 131072u
 #define BIAS_WORDS  4096u
 #define A_WORDS     (SIM_CUBE_SCRATCH_BYTES / 4 - PANEL_WORDS - BIAS_WORDS)
-#define MOST_WIDTH  2u
+#define MAX_WIDTH   2u
 
 static const uint32_t zeros[32];
 
@@ -57,7 +57,7 @@ static void pack_rows(const struct walk *walk, uint32_t top, uint32_t rows)
 static bool store_partial(const struct walk *walk, const struct sim_cube_block *block,
                           unsigned rows, unsigned width)
 {
-    _Alignas(64) uint32_t tile[MOST_WIDTH * 256];
+    _Alignas(64) uint32_t tile[MAX_WIDTH * 256];
     const size_t last = walk->mmad->n % 16;
     struct sim_cube_block beside = *block;
     beside.c = tile;
@@ -79,7 +79,7 @@ static bool store_partial(const struct walk *walk, const struct sim_cube_block *
 static void run_half(const struct walk *walk, struct sim_cube_block *block, uint32_t column,
                      unsigned rows, unsigned width, uint8_t *c)
 {
-    _Alignas(64) float in[MOST_WIDTH * 256], out[MOST_WIDTH * 256];
+    _Alignas(64) float in[MAX_WIDTH * 256], out[MAX_WIDTH * 256];
     const size_t c_column = (size_t)walk->m1 * 256;
     if (!walk->mmad->zero) {
         _Alignas(64) uint16_t old[256] = {0};

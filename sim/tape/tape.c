@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_TAGS = 1 << 20, MOST_MEMBERS = 256 };
+enum { MAX_TAGS = 1 << 20, MAX_MEMBERS = 256 };
 
 /* Walks over the chunks; false at the end or where the file is wrong (then `at` is not its end). */
 struct walk {
@@ -61,7 +61,7 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
         case SIM_TAPE_BLOCK: {
             const struct sim_tape_block *block = (const void *)walk.body;
             if (walk.chunk.bytes < sizeof(*block) || block->task >= file->entries ||
-                block->member >= MOST_MEMBERS) {
+                block->member >= MAX_MEMBERS) {
                 return false;
             }
             file->owners++;
@@ -81,7 +81,7 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
                 return false;
             }
             memcpy(&tag, walk.body, sizeof(tag));
-            if (tag >= MOST_TAGS) {
+            if (tag >= MAX_TAGS) {
                 return false;
             }
             file->names = tag >= file->names ? (uint32_t)tag + 1 : file->names;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    COUNTER_MOST = 15,
+    COUNTER_MAX = 15,
     FIRST_PLACES = 8,
     /* Channels of a team (by side), then of a group: vectors, cube to vectors, vectors to cube. */
     TEAM_CHANNELS = 2,
@@ -162,8 +162,8 @@ static void raise_at(struct sim_time_engine *engine, unsigned id, unsigned flag,
     uint32_t number = raise->total++;
     core->cross_used = true;
     if (!add_meet(&raise->meets) ||
-        (number >= COUNTER_MOST && number - COUNTER_MOST < raise->waits &&
-         raise->waited[(number - COUNTER_MOST) % SIM_TIME_CROSS_WAITS] > meet->at)) {
+        (number >= COUNTER_MAX && number - COUNTER_MAX < raise->waits &&
+         raise->waited[(number - COUNTER_MAX) % SIM_TIME_CROSS_WAITS] > meet->at)) {
         overflow(core, flag, meet->pc);
     } else {
         *meet_at(&raise->meets, raise->meets.count - 1) = *meet;
@@ -221,8 +221,8 @@ bool sim_time_cross_pend(struct sim_time_core *core, unsigned flag, double *at)
     *at = sim_time_max(core->cycle, meet_at(&raise->meets, 0)->at);
     drop_meet(&raise->meets);
     raise->waited[raise->waits++ % SIM_TIME_CROSS_WAITS] = *at;
-    if (raise->meets.count >= COUNTER_MOST) {
-        const struct sim_time_meet *last = meet_at(&raise->meets, COUNTER_MOST - 1);
+    if (raise->meets.count >= COUNTER_MAX) {
+        const struct sim_time_meet *last = meet_at(&raise->meets, COUNTER_MAX - 1);
         if (last->at < *at) {
             overflow(core, flag, last->pc);
         }
@@ -234,8 +234,8 @@ void sim_time_cross_end(struct sim_time_core *core)
 {
     for (unsigned flag = 0; core->cross_used && flag < SIM_TIME_CROSS_FLAGS; flag++) {
         const struct sim_time_meets *meets = &core->raise[flag].meets;
-        if (meets->count > COUNTER_MOST) {
-            overflow(core, flag, meet_at(meets, COUNTER_MOST)->pc);
+        if (meets->count > COUNTER_MAX) {
+            overflow(core, flag, meet_at(meets, COUNTER_MAX)->pc);
         }
     }
 }

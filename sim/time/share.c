@@ -7,7 +7,7 @@
 
 // Different caps under way at one time come from the paths of a chip and are few; past this many
 // the nearest class is taken.
-enum { MOST_CLASSES = 32, NO_CLASS = 255 };
+enum { MAX_CLASSES = 32, NO_CLASS = 255 };
 
 /* Bytes per cycle of a flow without cap where nobody else is: more than any path. */
 #define FREE_RATE 1e6
@@ -40,8 +40,8 @@ struct slot {
 struct sim_share {
     double limit[RESOURCE_COUNT];
     double now;
-    struct class class[MOST_CLASSES];
-    uint8_t active[MOST_CLASSES]; /* classes with flows */
+    struct class class[MAX_CLASSES];
+    uint8_t active[MAX_CLASSES]; /* classes with flows */
     unsigned active_count;
     bool solved;
     struct slot *slot;
@@ -68,12 +68,12 @@ leo_status sim_share_create(unsigned slots, double l2_rate, double hbm_rate,
     share->limit[RESOURCE_L2] = l2_rate;
     share->limit[RESOURCE_HBM] = hbm_rate;
     share->slot = leo_calloc(slots, sizeof(*share->slot));
-    share->heaps = leo_calloc((size_t)slots * MOST_CLASSES, sizeof(*share->heaps));
+    share->heaps = leo_calloc((size_t)slots * MAX_CLASSES, sizeof(*share->heaps));
     if (!share->slot || !share->heaps) {
         sim_share_destroy(share);
         return LEO_ERR_NO_MEMORY;
     }
-    for (unsigned i = 0; i < MOST_CLASSES; i++) {
+    for (unsigned i = 0; i < MAX_CLASSES; i++) {
         share->class[i].heap = share->heaps + (size_t)i * slots;
     }
     for (unsigned i = 0; i < slots; i++) {
@@ -96,7 +96,7 @@ void sim_share_destroy(struct sim_share *share)
 void sim_share_clear(struct sim_share *share)
 {
     // Without an active class no slot has a flow: seldom else between two tasks.
-    for (unsigned i = 0; share->active_count && i < MOST_CLASSES; i++) {
+    for (unsigned i = 0; share->active_count && i < MAX_CLASSES; i++) {
         share->class[i].count = 0;
     }
     for (unsigned i = 0; share->active_count && i < share->slots; i++) {
@@ -181,7 +181,7 @@ static double rate_where_full(const struct sim_share *share, enum resource resou
 {
     double left = share->limit[resource];
     double flows = 0;
-    bool counted[MOST_CLASSES] = {false};
+    bool counted[MAX_CLASSES] = {false};
     for (unsigned i = 0; i < share->active_count; i++) {
         const struct class *class = &share->class[share->active[i]];
         counted[i] = needs[class->kind][resource];
@@ -211,7 +211,7 @@ static double rate_where_full(const struct sim_share *share, enum resource resou
 /* Max-min: all rates rise together until a resource is full, which fixes those that need it. */
 static void solve(struct sim_share *share)
 {
-    bool is_fixed[MOST_CLASSES] = {false};
+    bool is_fixed[MAX_CLASSES] = {false};
     bool is_full[RESOURCE_COUNT] = {false};
     for (unsigned round = 0; round < RESOURCE_COUNT; round++) {
         double least = INFINITY;
@@ -259,14 +259,14 @@ static unsigned class_for(struct sim_share *share, unsigned kind, double cap)
     if (best != NO_CLASS && nearest == 0) {
         return best;
     }
-    for (unsigned i = 0; i < MOST_CLASSES - SIM_FLOW_PARTS && empty == NO_CLASS; i++) {
+    for (unsigned i = 0; i < MAX_CLASSES - SIM_FLOW_PARTS && empty == NO_CLASS; i++) {
         empty = share->class[i].count ? NO_CLASS : i;
     }
     if (empty == NO_CLASS && best != NO_CLASS) {
         return best;
     }
     if (empty == NO_CLASS) {
-        empty = MOST_CLASSES - SIM_FLOW_PARTS + kind; // kept for it
+        empty = MAX_CLASSES - SIM_FLOW_PARTS + kind; // kept for it
     }
     share->class[empty].kind = kind;
     share->class[empty].cap = cap;

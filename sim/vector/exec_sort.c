@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_GROUP 32u
+#define MAX_GROUP 32u
 
 struct vec_record vec_record_of(const struct sim_core *core, enum leo_dtype type)
 {
@@ -11,7 +11,7 @@ struct vec_record vec_record_of(const struct sim_core *core, enum leo_dtype type
         return (struct vec_record){.bytes = 16, .key_at = 8, .wide = false, .group = 16};
     }
     return (struct vec_record){
-        .bytes = 8, .key_at = 0, .wide = type == LEO_DTYPE_F32, .group = MOST_GROUP};
+        .bytes = 8, .key_at = 0, .wide = type == LEO_DTYPE_F32, .group = MAX_GROUP};
 }
 
 /** Bits of a float of `width` bits to a number of the same order. */
@@ -67,7 +67,7 @@ bool sim_vec_sort(struct sim_core *core, const struct sim_op *op)
     const uint8_t *src = op->foot->span[SIM_OPERAND_B].host;
     const struct sim_span *indices = &op->foot->span[SIM_OPERAND_C];
     for (uint32_t repeat = 0; repeat < cfg.repeat; repeat++) {
-        uint8_t group[MOST_GROUP * 16];
+        uint8_t group[MAX_GROUP * 16];
         const size_t bytes = (size_t)record.group * record.bytes;
         if (indices->touch) {
             const size_t key_bytes = record.wide ? 4 : 2;

@@ -27,7 +27,7 @@ struct bench {
     uint64_t most;
 };
 
-enum { NUMBERS = 7, CHANNELS_MOST = 2048 };
+enum { NUMBERS = 7, CHANNELS_MAX = 2048 };
 
 static struct bench bench_open(const char *soc, double l2_bytes, int64_t batch)
 {
@@ -36,7 +36,7 @@ static struct bench bench_open(const char *soc, double l2_bytes, int64_t batch)
                       .most = (uint64_t)batch * 256 * 56 * 56 * 2};
     must(leo_rt_hbm_gb_per_s(b.chip.device, &b.gb_per_s), "soc_number");
     must(leo_rt_memory_alloc(b.chip.device,
-                             3 * b.most + NUMBERS * CHANNELS_MOST * 4 + LEO_OP_READ_MARGIN,
+                             3 * b.most + NUMBERS * CHANNELS_MAX * 4 + LEO_OP_READ_MARGIN,
                              &b.memory),
          "alloc");
     return b;
@@ -63,7 +63,7 @@ static struct tensors make_tensors(const struct bench *b, const struct shape *sh
         t.map[i] = leo_op_tensor(b->memory + i * b->most, LEO_DTYPE_F16, 4, dim);
     }
     for (unsigned i = 0; i < NUMBERS; i++) {
-        t.numbers[i] = leo_op_tensor(b->memory + 3 * b->most + i * CHANNELS_MOST * 4, LEO_DTYPE_F32,
+        t.numbers[i] = leo_op_tensor(b->memory + 3 * b->most + i * CHANNELS_MAX * 4, LEO_DTYPE_F32,
                                      1, &shape->channels);
     }
     return t;

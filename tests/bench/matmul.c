@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 4, RUNS = 3, MOST_SIZES = 2 };
+enum { ROUNDS = 4, RUNS = 3, MAX_SIZES = 2 };
 
 char *openblas_get_corename(void);
 void openblas_set_num_threads(int threads);
@@ -162,8 +162,8 @@ int main(int argc, char **argv)
     const unsigned threads =
         argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t asked = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
-    const uint32_t sizes[MOST_SIZES] = {asked ? asked : 2048, 4096};
-    for (int i = 0; i < (asked ? 1 : MOST_SIZES); i++) {
+    const uint32_t sizes[MAX_SIZES] = {asked ? asked : 2048, 4096};
+    for (int i = 0; i < (asked ? 1 : MAX_SIZES); i++) {
         const struct rates all = measure(sizes[i], threads);
         print_rates(sizes[i], threads, &all);
         if (i == 0 && threads > 1) {

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 16, WORD_MOST = 256, ITEMS_MOST = 8 };
+enum { TEXT_MAX = 1 << 16, WORD_MAX = 256, ITEMS_MAX = 8 };
 
 const char *op_calls_read(const char *path)
 {
     FILE *file = fopen(path, "r");
-    char *text = calloc(1, TEXT_MOST);
-    if (!file || !text || fread(text, 1, TEXT_MOST - 1, file) == 0 || fclose(file)) {
+    char *text = calloc(1, TEXT_MAX);
+    if (!file || !text || fread(text, 1, TEXT_MAX - 1, file) == 0 || fclose(file)) {
         perror(path);
         exit(1);
     }
@@ -34,7 +34,7 @@ const char *op_call_find(const char *calls, const char *name)
 static bool take_word(const char **line, char *word)
 {
     const size_t length = strcspn(*line, " \n");
-    if (length == 0 || length >= WORD_MOST) {
+    if (length == 0 || length >= WORD_MAX) {
         return false;
     }
     memcpy(word, *line, length);
@@ -113,15 +113,15 @@ static aclTensor *make_tensor(const struct op_test_param *param, unsigned number
 static aclTensorList *make_list(const struct op_test_param *param, unsigned number, char *text,
                                 struct rig_wish *shape)
 {
-    const aclTensor *items[ITEMS_MOST];
+    const aclTensor *items[ITEMS_MAX];
     unsigned count = 0;
     char *star = strchr(text, '*');
     if (star) {
-        for (long i = strtol(text, NULL, 10); i > 0 && count < ITEMS_MOST; i--) {
+        for (long i = strtol(text, NULL, 10); i > 0 && count < ITEMS_MAX; i--) {
             items[count++] = make_tensor(param, number, star + 1, shape);
         }
     } else {
-        for (char *item = strtok(text, "|"); item && count < ITEMS_MOST; item = strtok(NULL, "|")) {
+        for (char *item = strtok(text, "|"); item && count < ITEMS_MAX; item = strtok(NULL, "|")) {
             items[count++] = make_tensor(param, number, item, shape);
         }
     }
@@ -131,7 +131,7 @@ static aclTensorList *make_list(const struct op_test_param *param, unsigned numb
 static unsigned read_numbers(const char *text, int64_t *numbers)
 {
     unsigned count = 0;
-    while (*text && count < ITEMS_MOST) {
+    while (*text && count < ITEMS_MAX) {
         char *end;
         numbers[count++] = strtoll(text, &end, 10);
         text = end + (*end == ',');
@@ -142,10 +142,10 @@ static unsigned read_numbers(const char *text, int64_t *numbers)
 static union op_test_arg make_arg(const struct op_test_param *param, unsigned number, char *text,
                                   struct rig_wish *shape)
 {
-    static char words[ITEMS_MOST][WORD_MOST]; // texts stay for the call
+    static char words[ITEMS_MAX][WORD_MAX]; // texts stay for the call
     union op_test_arg arg = {.integer = 0};
-    int64_t numbers[ITEMS_MOST];
-    bool flags[ITEMS_MOST];
+    int64_t numbers[ITEMS_MAX];
+    bool flags[ITEMS_MAX];
     float real = strtof(text, NULL);
     if (strcmp(text, "-") == 0) {
         return arg;
@@ -165,7 +165,7 @@ static union op_test_arg make_arg(const struct op_test_param *param, unsigned nu
     } else if (strcmp(param->code, "S") == 0) {
         arg.scalar = aclCreateScalar(&real, ACL_FLOAT);
     } else if (strcmp(param->code, "str") == 0) {
-        arg.text = strcpy(words[number % ITEMS_MOST], text);
+        arg.text = strcpy(words[number % ITEMS_MAX], text);
     } else if (strcmp(param->code, "dtype") == 0) {
         arg.type = (aclDataType)strtol(text, NULL, 10);
     } else if (strcmp(param->code, "f32") == 0 || strcmp(param->code, "f64") == 0) {
@@ -182,7 +182,7 @@ bool op_call_make(const struct op_test_row *row, const char *line, unsigned char
     struct rig_wish wish = {.memory = memory, .slot = shape->slot};
     bool first = true;
     for (unsigned i = 0; i < row->param_count; i++) {
-        char word[WORD_MOST];
+        char word[WORD_MAX];
         if (!take_word(&line, word)) {
             return false;
         }

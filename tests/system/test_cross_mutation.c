@@ -15,7 +15,7 @@
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
 
-enum { MOST_SITES = 64, BUFFERS = 4, BUFFER_BYTES = 1 << 16 };
+enum { MAX_SITES = 64, BUFFERS = 4, BUFFER_BYTES = 1 << 16 };
 
 extern const unsigned char cross_elf[], mutant_elf[];
 extern const size_t cross_elf_bytes, mutant_elf_bytes;
@@ -67,7 +67,7 @@ static unsigned find_sites(const uint8_t *elf, const char *name, struct site *si
         uint32_t word;
         struct leo_insn_word insn;
         memcpy(&word, elf + first + at, sizeof(word));
-        if (leo_insn_decode(word, &insn) && is_sync(insn.insn) && count < MOST_SITES) {
+        if (leo_insn_decode(word, &insn) && is_sync(insn.insn) && count < MAX_SITES) {
             sites[count++] = (struct site){first + at, insn.insn, insn.imm};
         }
     }
@@ -124,7 +124,7 @@ static unsigned move_set(uint8_t *elf, const struct subject *subject, const stru
 
 static unsigned mutate(const struct subject *subject, unsigned *removals)
 {
-    struct site sites[MOST_SITES];
+    struct site sites[MAX_SITES];
     size_t bytes;
     const uint8_t *original = file_of(subject, &bytes);
     uint8_t *elf = malloc(bytes);
@@ -132,7 +132,7 @@ static unsigned mutate(const struct subject *subject, unsigned *removals)
     CU_ASSERT_FATAL(elf != NULL);
     memcpy(elf, original, bytes);
     const unsigned count = find_sites(elf, subject->name, sites);
-    CU_ASSERT(count > 0 && count < MOST_SITES);
+    CU_ASSERT(count > 0 && count < MAX_SITES);
     bool good = is_good(elf, subject);
     if (!good) {
         printf("\n  %s as it is: %s", subject->name, leo_rt_last_error());

@@ -137,14 +137,14 @@ static int lead_without_memory(const char *soc, int n)
 
 static void values_that_lead_do_without_memory(void)
 {
-    enum { TRIES = 5, MOST = 200 }; // a loaded machine may not get to it in one pause
+    enum { TRIES = 5, MAX_COUNT = 200 }; // a loaded machine may not get to it in one pause
     int n = 1;
-    for (int tries = 0; tries < TRIES && n < MOST;) {
+    for (int tries = 0; tries < TRIES && n < MAX_COUNT;) {
         const bool failed = lead_without_memory(fixture_socs[1], n) == 0;
         n += failed;
         tries = failed ? 0 : tries + 1;
     }
-    CU_ASSERT(n > 1 && n < MOST);
+    CU_ASSERT(n > 1 && n < MAX_COUNT);
 }
 
 int main(int argc, char **argv)

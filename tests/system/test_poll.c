@@ -12,7 +12,7 @@
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
 
-enum { BYTES = 64 * 1024, MOST_TAPE = 16 << 20 };
+enum { BYTES = 64 * 1024, MAX_TAPE = 16 << 20 };
 
 extern const unsigned char poll_1001_elf[], poll_2201_elf[];
 extern const size_t poll_1001_elf_bytes, poll_2201_elf_bytes;
@@ -85,11 +85,11 @@ static void replay(const char *path)
     struct leo_sim_replay_opts opts = {.size = sizeof(opts), .each = same_time};
     struct leo_sim_replay_result result;
     char error[256] = "";
-    uint8_t *tape = malloc(MOST_TAPE);
+    uint8_t *tape = malloc(MAX_TAPE);
     FILE *file = fopen(path, "rb");
     CU_ASSERT_FATAL(tape && file);
     opts.tape = tape;
-    opts.tape_bytes = fread(tape, 1, MOST_TAPE, file);
+    opts.tape_bytes = fread(tape, 1, MAX_TAPE, file);
     fclose(file);
     OK(leo_sim_replay(&opts, &result, error, sizeof(error)));
     opts.soc_text = leo_isa_soc_text(result.soc);

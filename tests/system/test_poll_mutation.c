@@ -15,7 +15,7 @@
 
 #define OK(call) CU_ASSERT_EQUAL_FATAL(call, LEO_OK)
 
-enum { MOST_SITES = 64, BUFFERS = 3, BUFFER_BYTES = 1 << 16, BLOCKS = 4 };
+enum { MAX_SITES = 64, BUFFERS = 3, BUFFER_BYTES = 1 << 16, BLOCKS = 4 };
 enum { BRANCH = 0x63, STORE = 0x23, OPCODE = 0x7f };
 
 extern const unsigned char poll_1001_elf[], poll_2201_elf[];
@@ -65,7 +65,7 @@ static unsigned find_sites(const uint8_t *elf, const char *name, struct site *si
     size_t bytes, first = mutants_find_code(elf, name, &bytes);
     const uint8_t *code = elf + first;
     unsigned count = 0;
-    for (size_t at = 0; at < bytes && count < MOST_SITES; at += 4) {
+    for (size_t at = 0; at < bytes && count < MAX_SITES; at += 4) {
         uint32_t word;
         memcpy(&word, code + at, sizeof(word));
         const enum leo_insn insn = insn_at(code, at);
@@ -106,12 +106,12 @@ static bool is_good(const uint8_t *elf, size_t bytes, const char *name)
 
 static unsigned mutate(const unsigned char *original, size_t bytes, const char *name, bool caches)
 {
-    struct site sites[MOST_SITES];
+    struct site sites[MAX_SITES];
     unsigned found[CLEAN + 1] = {0}, silent = 0;
     uint8_t *elf = malloc(bytes);
     CU_ASSERT_FATAL(elf != NULL);
     const unsigned count = find_sites(original, name, sites);
-    CU_ASSERT(count < MOST_SITES);
+    CU_ASSERT(count < MAX_SITES);
     CU_ASSERT(is_good(original, bytes, name));
     for (unsigned i = 0; i < count; i++) {
         const enum kind kind = sites[i].kind;

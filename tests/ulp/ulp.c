@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PRECISION = 64, MOST_PROCESSES = 256 };
+enum { PRECISION = 64, MAX_PROCESSES = 256 };
 
 enum { EXP, LN, RSQRT, SQRT, REC, FUNCTIONS };
 
@@ -169,9 +169,7 @@ int main(int argc, char **argv)
 {
     const long samples = argc > 1 ? atol(argv[1]) : 100000000;
     const long asked = argc > 2 ? atol(argv[2]) : sysconf(_SC_NPROCESSORS_ONLN);
-    const unsigned shares = asked < 1                ? 1
-                            : asked > MOST_PROCESSES ? MOST_PROCESSES
-                                                     : (unsigned)asked;
+    const unsigned shares = asked < 1 ? 1 : asked > MAX_PROCESSES ? MAX_PROCESSES : (unsigned)asked;
     struct worsts *worsts = mmap(NULL, shares * sizeof(*worsts), PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (worsts == MAP_FAILED) {

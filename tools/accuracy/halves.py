@@ -26,7 +26,7 @@ KEYS = [
     ["gm.hbm_turn_bytes"], ["gm.hbm_run_bytes"], ["cube.mmad_head"], ["cube.mmad_gap"], ["vector.ub_bank_wait"],
     ["scheduler.block_spread_ns"],
 ]
-STEP, DAMPING, MOST, ROUNDS = 1.15, 0.002, 0.5, 4
+STEP, DAMPING, MAX_STEP, ROUNDS = 1.15, 0.002, 0.5, 4
 # Rows whose time is proportional to the first number of their params named here: so much less of a tape, so much longer.
 SHORT = {"A10": ("rows", 8), "A18": ("m", 128), "A19": ("m", 64), "A20": ("m", 64), "A21": ("m", 64)}
 # Rows of long tapes: judged, not fitted to.
@@ -133,7 +133,7 @@ class Fit:
                 trial = dict(numbers)
                 for keys, by in zip(KEYS, move):
                     for key in keys:
-                        trial[key] *= math.exp(max(-MOST, min(MOST, by * part)))
+                        trial[key] *= math.exp(max(-MAX_STEP, min(MAX_STEP, by * part)))
                 now = self.errors(trial, self.rows)
                 better = sum(e * e for e in now) < loss
                 part /= 2

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGES = 4, MOST_REPEATS = 6, EXPANSION = 4, CLASSES = 10, FEATURES = 2048 };
+enum { STAGES = 4, MAX_REPEATS = 6, EXPANSION = 4, CLASSES = 10, FEATURES = 2048 };
 
 /* Three convolutions beside a shortcut, which is one too where shapes change. */
 struct bottleneck {
@@ -21,7 +21,7 @@ struct resnet {
     struct network net;
     int64_t size; /* of images */
     struct network_unit stem;
-    struct bottleneck block[STAGES][MOST_REPEATS];
+    struct bottleneck block[STAGES][MAX_REPEATS];
     unsigned weight, bias; /* of the last layer */
     struct leo_op_tensor images, labels, on, off;
     struct leo_op_tensor stem_out, pooled, features; /* kept for the gradient */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """idioms.py [ROOT]: one way to go on after an error: return, or `if (status == LEO_OK) {`; two results are one by
 leo_status_first. A chain of `status = status != LEO_OK ? status : f()` hides in each line that nothing may be done.
+And one word for one idea in names (WORDS).
 """
 
 import re
@@ -10,6 +11,13 @@ import sys
 import tree
 
 CHAIN = re.compile(r"\b(status|error|code|result) =\s+(?:\1 (?:!= \w+ )?\?\s+\1\s+:|\1 == LEO_OK \?[^;]*:\s+\1;)")
+# What names must not have, and the word of the field that stands for it.
+WORDS = {
+    r"\b(?:MOST_[A-Z0-9_]+|[A-Z0-9_]+_MOST)\b": "MAX",
+    r"\b(?:front|FRONT)_[A-Za-z]\w*": "api_ (runtime/api_common)",
+    r"\b(?:rt|sim|coll)_(?:lead|led|background|spin|lazy|litter|meeting)\w*": "run_ahead, poll_loop, deferred, shm_cleanup, bootstrap",
+    r"\b\w*(?:rescue|RESCUE)\w*": "fallback",
+}
 
 
 def main():
@@ -20,6 +28,10 @@ def main():
         for match in CHAIN.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             violations.append(f"{path}:{line}: {match.group(1)} = {match.group(1)} ? ... : return, or ask before the call")
+        for word, better in WORDS.items():
+            for match in re.finditer(word, text):
+                line = text.count("\n", 0, match.start()) + 1
+                violations.append(f"{path}:{line}: {match.group(0)}: the word here is {better}")
     tree.finish("idioms", violations)
 
 

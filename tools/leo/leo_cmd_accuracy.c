@@ -29,7 +29,7 @@ static const char help[] =
     "bad.\n"
     "Exit code: 0 good, 1 a row failed to run or is out of bounds, 2 wrong use.\n";
 
-enum { MOST_RUNS = 1000 };
+enum { MAX_RUNS = 1000 };
 
 struct options {
     const char *path;
@@ -66,8 +66,8 @@ static int parse(int argc, char **argv, struct options *options)
             }
         } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
             options->runs = strtoul(argv[++i], &end, 10);
-            if (*end || options->runs < 1 || options->runs > MOST_RUNS) {
-                fprintf(stderr, "leo accuracy: --runs wants 1 to %d, not '%s'\n", MOST_RUNS,
+            if (*end || options->runs < 1 || options->runs > MAX_RUNS) {
+                fprintf(stderr, "leo accuracy: --runs wants 1 to %d, not '%s'\n", MAX_RUNS,
                         argv[i]);
                 return 2;
             }
@@ -123,12 +123,12 @@ static void run_row(struct last_run *last, const struct accuracy_row *row)
                                          last->error, sizeof(last->error));
 }
 
-enum { MOST_ERRORS = 1024, MOST_CLASSES = 32 };
+enum { MAX_ERRORS = 1024, MAX_CLASSES = 32 };
 
 /** Errors of one kind of row. */
 struct errors {
     unsigned ran;
-    double error[MOST_ERRORS];
+    double error[MAX_ERRORS];
 };
 
 struct tally {
@@ -138,14 +138,14 @@ struct tally {
     struct {
         const char *name;
         struct errors errors;
-    } class[MOST_CLASSES];
+    } class[MAX_CLASSES];
     unsigned classes;
     double spread; /**< largest over the runs of a row, percent */
 };
 
 static void note_error(struct errors *errors, double error)
 {
-    if (errors->ran < MOST_ERRORS) {
+    if (errors->ran < MAX_ERRORS) {
         errors->error[errors->ran] = fabs(error);
     }
     errors->ran++;
@@ -157,7 +157,7 @@ static void note_class(struct tally *tally, const char *name, double error)
     while (at < tally->classes && strcmp(tally->class[at].name, name) != 0) {
         at++;
     }
-    if (at == MOST_CLASSES) {
+    if (at == MAX_CLASSES) {
         return;
     }
     tally->classes += at == tally->classes;
@@ -234,7 +234,7 @@ static int by_value(const void *a, const void *b)
 
 static void print_errors(const char *kind, struct errors *errors)
 {
-    size_t kept = errors->ran < MOST_ERRORS ? errors->ran : MOST_ERRORS;
+    size_t kept = errors->ran < MAX_ERRORS ? errors->ran : MAX_ERRORS;
     if (kept) {
         qsort(errors->error, kept, sizeof(errors->error[0]), by_value);
         printf("%-16s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PIXEL = 16, LINE_BYTES = 1024, COUNT_MAX = 1 << 20 };
+enum { MAX_PIXEL = 16, LINE_BYTES = 1024, COUNT_MAX = 1 << 20 };
 
 /* Where the reader is, for messages. */
 struct place {
@@ -52,11 +52,11 @@ static leo_status parse_line(const struct place *place, char *line, float *pixel
     long value = 0;
     line[strcspn(line, "\r\n")] = '\0';
     for (int i = 0; i < DIGITS_PIXELS; i++) {
-        leo_status status = parse_number(place, i + 1, &line, MOST_PIXEL, ',', &value);
+        leo_status status = parse_number(place, i + 1, &line, MAX_PIXEL, ',', &value);
         if (status != LEO_OK) {
             return status;
         }
-        pixels[i] = (float)value / MOST_PIXEL;
+        pixels[i] = (float)value / MAX_PIXEL;
     }
     leo_status status =
         parse_number(place, DIGITS_PIXELS + 1, &line, DIGITS_CLASSES - 1, '\0', &value);

@@ -11,9 +11,9 @@
 #include <leo/runtime.h>
 #include <string.h>
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, VARINT_MOST = 10 };
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2, VARINT_MAX = 10 };
 /* Of a tensor's message, its shape and the heads of both: 25 dimensions and some numbers. */
-enum { TENSOR_MOST = (API_DUMP_RANK + 8) * VARINT_MOST };
+enum { TENSOR_MAX = (API_DUMP_RANK + 8) * VARINT_MAX };
 
 struct text {
     uint8_t *bytes;
@@ -45,13 +45,13 @@ static void put_bytes(struct text *text, unsigned field, const void *bytes, size
 static void put_tensor(struct text *text, const struct api_dump_values *values)
 {
     const struct api_dump_tensor *tensor = &values->tensor;
-    uint8_t shape_bytes[TENSOR_MOST], bytes[TENSOR_MOST];
+    uint8_t shape_bytes[TENSOR_MAX], bytes[TENSOR_MAX];
     struct text packed = {shape_bytes, 0}, shape = {bytes, 0};
     for (unsigned i = 0; i < tensor->rank; i++) {
         put_number(&packed, (uint64_t)tensor->dim[i]);
     }
     put_bytes(&shape, 1, packed.bytes, packed.count);
-    uint8_t body_bytes[2 * TENSOR_MOST];
+    uint8_t body_bytes[2 * TENSOR_MAX];
     struct text body = {body_bytes, 0};
     put_field(&body, 1, tensor->type);
     put_field(&body, 2, tensor->format);
@@ -85,7 +85,7 @@ leo_status api_dump_encode(const char *name, uint64_t time_us, const struct api_
                            size_t count, const char *path, api_dump_fn take, void *user)
 {
     static const char version[] = "2.0";
-    const size_t most = (count + 1) * 2 * TENSOR_MOST + strlen(name) + sizeof(version);
+    const size_t most = (count + 1) * 2 * TENSOR_MAX + strlen(name) + sizeof(version);
     struct text head = {leo_alloc(sizeof(uint64_t) + most), sizeof(uint64_t)};
     if (!head.bytes) {
         return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");

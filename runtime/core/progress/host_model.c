@@ -12,7 +12,7 @@
 #include <string.h>
 
 // The queue of torch_npu holds 4096.
-enum { MOST_NS = 1000000000, MOST_DEPTH = 65536, DEFAULT_DEPTH = 4096 };
+enum { MAX_NS = 1000000000, MAX_DEPTH = 65536, DEFAULT_DEPTH = 4096 };
 
 /* Which of the three costs the launching thread has: TASK_QUEUE_ENABLE as torch_npu reads it, 1 if
  * not set. 0: no thread. */
@@ -44,7 +44,7 @@ static bool parse(const char *at, unsigned long number[NUMBERS], unsigned *count
             return false;
         }
         number[*count] = strtoul(at, &end, 10);
-        if (errno || number[(*count)++] > MOST_NS) {
+        if (errno || number[(*count)++] > MAX_NS) {
             return false;
         }
         at = end;
@@ -65,13 +65,13 @@ leo_status rt_host_model_read(struct rt_host_model *model)
         return LEO_OK;
     }
     if (!parse(text, number, &count) || count < DEPTH || number[DEPTH] == 0 ||
-        number[DEPTH] > MOST_DEPTH) {
+        number[DEPTH] > MAX_DEPTH) {
         return rt_fail(
             LEO_ERR_RANGE,
             "environment variable LEO_HOST_MODEL is \"%s\": it must be "
             "SCRIPT,PREPARE,LAUNCH[,DEPTH]: "
             "three times in nanoseconds up to %d, and how many tasks wait at most, 1 to %d",
-            text, MOST_NS, MOST_DEPTH);
+            text, MAX_NS, MAX_DEPTH);
     }
     leo_status status = read_queue(&level);
     if (status != LEO_OK) {

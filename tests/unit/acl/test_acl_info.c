@@ -171,13 +171,13 @@ static void state_of_devices_and_contexts(void)
 // As many as the device says it has left, and not one more.
 static void as_many_streams_as_are_left(void)
 {
-    enum { MOST = 4096 };
-    static aclrtStream streams[MOST];
+    enum { MAX_COUNT = 4096 };
+    static aclrtStream streams[MAX_COUNT];
     uint32_t left = 0, none = 1;
     aclrtStream more;
     begin();
     OK(aclrtGetStreamAvailableNum(&left));
-    CU_ASSERT_FATAL(left > 8 && left <= MOST);
+    CU_ASSERT_FATAL(left > 8 && left <= MAX_COUNT);
     for (uint32_t i = 0; i < left; i++) {
         OK(aclrtCreateStream(&streams[i]));
     }

@@ -64,10 +64,10 @@ static int64_t others_us(void)
 // Until the other threads have computed what they can, as far as that shows.
 static void pause_for_values(void)
 {
-    enum { TURN_US = 20000, MOST_TURNS = 25 };
+    enum { TURN_US = 20000, MAX_TURNS = 25 };
     const int64_t begin = others_us();
     int64_t before = begin, now = begin;
-    for (int turn = 0; turn < MOST_TURNS && (now == begin || now != before); turn++) {
+    for (int turn = 0; turn < MAX_TURNS && (now == begin || now != before); turn++) {
         before = now;
         usleep(TURN_US);
         now = others_us();

@@ -45,8 +45,8 @@ static void top(struct line *l)
 static void kth(struct line *l)
 {
     order(l, false);
-    l->value[0] = l->value[LINE_MOST - 1];
-    l->place[0] = l->place[LINE_MOST - 1];
+    l->value[0] = l->value[LINE_BYTES_MAX - 1];
+    l->place[0] = l->place[LINE_BYTES_MAX - 1];
 }
 
 /* The middle of those that are numbers; NaN first if it wins. */
@@ -310,8 +310,8 @@ static const struct line_reference references[] = {
     {"Sort", sort, 0, LINE_EXACT},
     {"Std", deviation, 1, LINE_SUMS | LINE_FLOATS},
     {"StdMeanCorrection", deviation, 1, LINE_SUMS | LINE_FLOATS},
-    {"Topk", top, LINE_MOST, LINE_EXACT},
-    {"TopkV2", top, LINE_MOST, LINE_EXACT},
+    {"Topk", top, LINE_BYTES_MAX, LINE_EXACT},
+    {"TopkV2", top, LINE_BYTES_MAX, LINE_EXACT},
     {"Var", var, 1, LINE_SUMS | LINE_FLOATS},
     {"VarCorrection", var, 1, LINE_SUMS | LINE_FLOATS},
     {"VarMean", var, 1, LINE_SUMS | LINE_FLOATS},

@@ -2,7 +2,7 @@
 /* References of operators that go along lines: reductions, scans, order, softmax. */
 #pragma once
 
-enum { LINE_LENGTH = 37, LINE_MOST = 3 }; /**< LINE_MOST: k of Topk and Kthvalue */
+enum { LINE_LENGTH = 37, LINE_BYTES_MAX = 3 }; /**< LINE_BYTES_MAX: k of Topk and Kthvalue */
 
 /** A line and what an operator makes of it: values, and the places they come from. */
 struct line {

@@ -51,7 +51,7 @@ static void run_by_name(const char *type, aclopAttr *attr, struct rig_tensor *co
 
 /* ---- sums of tensors ---- */
 
-enum { MOST = 7 };
+enum { MAX_COUNT = 7 };
 
 // Sums in integers wrap; floats add up in f32, which is exact here, and are rounded once.
 static void expect_sum(struct rig_tensor *out, const struct rig_tensor *in, unsigned count)
@@ -79,10 +79,10 @@ static void expect_sum(struct rig_tensor *out, const struct rig_tensor *in, unsi
 static void run_sums(enum op_type type, unsigned rank, const int64_t *dim, unsigned count)
 {
     const bool is_float = type <= OP_TYPE_F64;
-    struct rig_tensor in[MOST], *each[MOST],
+    struct rig_tensor in[MAX_COUNT], *each[MAX_COUNT],
         out = rig_tensor_make(type, rank, dim, RIG_SLICED, 99),
         dense = rig_tensor_make(type, rank, dim, RIG_DENSE, 99);
-    const aclTensor *items[MOST];
+    const aclTensor *items[MAX_COUNT];
     for (unsigned k = 0; k < count; k++) {
         const enum rig_layout layout = k % 3 == 2 ? RIG_SLICED : k % 3 ? RIG_PERMUTED : RIG_DENSE;
         in[k] = is_float ? rig_values_make(type, rank, dim, layout, k + 1)
@@ -121,7 +121,7 @@ static void sums_of_tensors_equal_the_host(void)
         for (unsigned t = 0; t < (rig_chip() == 0 ? 8u : 9u); t++) {
             run_sums(types[t], s == 0 ? 0 : 2, dims[s], 1);
             run_sums(types[t], s == 0 ? 0 : 2, dims[s], 2);
-            run_sums(types[t], s == 0 ? 0 : 2, dims[s], s % 2 ? 3 : MOST);
+            run_sums(types[t], s == 0 ? 0 : 2, dims[s], s % 2 ? 3 : MAX_COUNT);
         }
     }
 }

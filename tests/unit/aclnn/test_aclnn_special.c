@@ -100,7 +100,7 @@ static union op_test_arg plain_arg(const struct call *call, const struct op_test
     } else if (strcmp(param->code, "dtype") == 0) {
         arg.type = rig_acl_type(is_float(call->in.type) ? call->in.type : OP_TYPE_I64);
     } else if (strcmp(param->name, "k") == 0) {
-        arg.integer = LINE_MOST;
+        arg.integer = LINE_BYTES_MAX;
     } else {
         static const char *const ones[] = {"dim",    "correction", "unbiased",
                                            "stable", "largest",    "sorted"};

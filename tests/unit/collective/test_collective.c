@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 700001, TIMEOUT_MS = 20000 };
+enum { MAX_COUNT = 700001, TIMEOUT_MS = 20000 };
 
-static const uint64_t counts[] = {0, 1, 15, 17, 1000, MOST};
+static const uint64_t counts[] = {0, 1, 15, 17, 1000, MAX_COUNT};
 
 struct rank {
     struct coll_wire *wire;
@@ -51,7 +51,7 @@ static void fill(struct rank *self, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         self->send[i] = value(self->rank, i);
     }
-    memset(self->recv, 0xee, MOST * sizeof(*self->recv));
+    memset(self->recv, 0xee, MAX_COUNT * sizeof(*self->recv));
 }
 
 static bool check_reductions(struct rank *self, uint64_t count)
@@ -221,8 +221,8 @@ static int do_everything(struct coll_wire *wire, void *arg)
 {
     (void)arg;
     struct rank self = {.wire = wire, .rank = coll_wire_rank(wire), .ranks = coll_wire_ranks(wire)};
-    self.send = malloc(MOST * sizeof(*self.send));
-    self.recv = malloc(MOST * sizeof(*self.recv));
+    self.send = malloc(MAX_COUNT * sizeof(*self.send));
+    self.recv = malloc(MAX_COUNT * sizeof(*self.recv));
     int code = 0;
     for (size_t i = 0; !code && i < sizeof(counts) / sizeof(counts[0]); i++) {
         code = !check_reductions(&self, counts[i]) ? 1 : !check_copies(&self, counts[i]) ? 2 : 0;

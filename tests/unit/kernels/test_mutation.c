@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_SITES = 256, NOP = 0x13, EBREAK = 0x100073 };
+enum { MAX_SITES = 256, NOP = 0x13, EBREAK = 0x100073 };
 
 /** A synchronisation in a kernel file. */
 struct site {
@@ -32,7 +32,7 @@ struct mutation {
 
 // One test at a time in a process: the loader has no room for an argument.
 static struct mutation mutation;
-static struct site sites[MOST_SITES];
+static struct site sites[MAX_SITES];
 static int site_count;
 
 static void find_sites(const uint8_t *elf)
@@ -51,7 +51,7 @@ static void find_sites(const uint8_t *elf)
             if (leo_insn_decode(word, &insn) &&
                 (insn.insn == LEO_INSN_SET_FLAG || insn.insn == LEO_INSN_WAIT_FLAG ||
                  insn.insn == LEO_INSN_PIPE_BARRIER) &&
-                site_count < MOST_SITES) {
+                site_count < MAX_SITES) {
                 sites[site_count++] = (struct site){part.p_offset + at, insn.insn, insn.imm};
             }
         }
@@ -317,7 +317,7 @@ static unsigned take_all_away(const struct subject *subject, const struct chip *
 {
     unsigned removals = 0;
     CU_ASSERT_EQUAL(judge(subject, chip->file, -1, false, 0), SILENT);
-    CU_ASSERT(site_count > 0 && site_count < MOST_SITES);
+    CU_ASSERT(site_count > 0 && site_count < MAX_SITES);
     const int count = site_count;
     for (int site = 0; site < count; site++, removals++) {
         take_away(subject, chip, site, false, silent);

@@ -2,8 +2,8 @@
 /* Kernels of the CNRT tests. Vectors are whole numbers of 8 floats for each block. */
 #include <leo/device.h>
 
-enum { MOST = 4096 };
-__ubuf_array__ float first[MOST], second[MOST];
+enum { MAX_COUNT = 4096 };
+__ubuf_array__ float first[MAX_COUNT], second[MAX_COUNT];
 
 static void load(__ubuf__ float *to, __gm__ const float *from, uint32_t count)
 {
