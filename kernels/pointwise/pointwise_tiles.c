@@ -538,35 +538,6 @@ static bool fits(const struct op_pointwise_work *work, const struct op_pointwise
     return good;
 }
 
-// Rows side by side in one tile: the output and most inputs without gaps, others the same row or
-// one number a row. Rows of a tile must begin at blocks of 32 bytes.
-static bool find_rows(struct op_list *list, const struct op_pointwise_space *space)
-{
-    const struct op_pointwise_work *work = list->work;
-    const int64_t row = space->dim[space->rank - 1];
-    if (space->rank != 2 || row > OP_TILE_ELEMS_MAX / 4 || row % 8 != 0 ||
-        space->stride[0][0] != row || space->stride[0][1] != 1) {
-        return false;
-    }
-    for (unsigned i = 0; i < work->op->var_count; i++) {
-        const int64_t *stride = space->stride[1 + i];
-        if (!work->is_tensor[i]) {
-            continue;
-        }
-        if (stride[0] == row && stride[1] == 1) {
-            list->kind[i] = OP_TILE_DENSE;
-        } else if (stride[0] == 0 && stride[1] == 1 &&
-                   row * op_type_bytes(work->tensors[i].type) % 32 == 0) {
-            list->kind[i] = OP_TILE_ROW;
-        } else if (stride[1] == 0) {
-            list->kind[i] = stride[0] == 0 ? OP_TILE_ROW_NUMBER : OP_TILE_COLUMN;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void find_kinds(struct op_list *list, const struct op_pointwise_space *space)
 {
     for (unsigned i = 0; i < list->work->op->var_count; i++) {
@@ -575,29 +546,25 @@ static void find_kinds(struct op_list *list, const struct op_pointwise_space *sp
     }
 }
 
-// Whole rows a tile; false if none fits.
-static bool cut_into_rows(struct op_tile_args *args, const struct op_pointwise_space *space)
-{
-    const uint32_t row = (uint32_t)space->dim[1];
-    const uint32_t whole = args->tile / row * row;
-    args->row = (uint16_t)row;
-    args->tile = (uint16_t)whole;
-    return whole > 0;
-}
-
 // False: more pieces than the arguments can count.
 static bool share_pieces(struct op_tile_args *args, const struct op_pointwise_work *work,
                          const struct op_pointwise_space *space, uint32_t *blocks)
 {
     const uint64_t count = (uint64_t)op_tensor_count(&work->out);
     const uint32_t cores = op_plan_vector_cores(work->call->plan);
-    args->columns = args->row ? count : (uint64_t)space->dim[space->rank - 1];
-    // Smaller pieces rather than idle cores.
-    const struct op_share piece = op_share_make(count, args->row ? args->row : 128,
-                                                OP_TILE_LEAST_BYTES / args->out_bytes, cores);
-    args->tile = piece.per_block < args->tile ? (uint16_t)piece.per_block : args->tile;
+    uint64_t rows = 1; // or matrices
+    for (unsigned d = 0; d < args->outer; d++) {
+        rows *= (uint64_t)space->dim[d];
+    }
+    if (!args->row) {
+        args->columns = (uint64_t)space->dim[space->rank - 1];
+        // Smaller pieces rather than idle cores.
+        const struct op_share piece =
+            op_share_make(count, 128, OP_TILE_LEAST_BYTES / args->out_bytes, cores);
+        args->tile = piece.per_block < args->tile ? (uint16_t)piece.per_block : args->tile;
+    }
     const uint64_t a_row = (args->columns + args->tile - 1) / args->tile;
-    const uint64_t pieces = count / args->columns * a_row;
+    const uint64_t pieces = rows * a_row;
     const struct op_share share = op_share_make(pieces, 1, 1, cores);
     args->pieces_a_row = (uint32_t)a_row;
     args->pieces = (uint32_t)pieces;
@@ -606,72 +573,132 @@ static bool share_pieces(struct op_tile_args *args, const struct op_pointwise_wo
     return pieces <= UINT32_MAX;
 }
 
-leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
-                                   const struct op_pointwise_space *space, char class, bool *done)
+// What is computed, as a list. False: something has no room or no instruction.
+static bool make_list(struct op_list *list, const struct op_pointwise_space *space, bool floats,
+                      bool moves_bits)
 {
-    const bool floats = class == 'f';
-    struct op_tile_args args;
-    struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
-    const struct op_expr *expression = work->op->tile;
-    const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
-                            work->tensors[0].type == work->out.type &&
-                            work->out.type != OP_TYPE_BOOL;
-    const bool rows = !op_pointwise_asks_places(work) && !moves_bits && class != 'd' &&
-                      expression && op_pointwise_fits_vector(work, floats) &&
-                      find_rows(&list, space);
-    *done = false;
-    if (!expression || (class == 'd' && !moves_bits) ||
-        (!rows && !fits(work, space, floats, moves_bits))) {
-        return LEO_OK;
-    }
-    memset(&args, 0, sizeof(args));
-    args.ramp_slot = OP_TILE_SLOTS;
-    if (!rows) {
-        find_kinds(&list, space);
-    }
-    add_inputs(&list, space);
+    const struct op_pointwise_work *work = list->work;
+    struct op_tile_args *args = list->args;
+    const uint32_t ub_bytes = op_plan_caps(work->call->plan)->ub_bytes;
+    add_inputs(list, space);
     if (moves_bits) {
-        args.out_bytes = args.in_bytes[0];
-        args.out_slot = op_list_slot(&list, args.out_bytes, true);
-        const unsigned out = op_list_value(&list, OP_LIST_TILE);
-        list.value[out].slot = args.out_slot;
-        op_list_add(&list, OP_TILE_MOVE, out, 0, args.out_bytes, 0);
+        args->out_bytes = args->in_bytes[0];
+        args->out_slot = op_list_slot(list, args->out_bytes, true);
+        const unsigned out = op_list_value(list, OP_LIST_TILE);
+        list->value[out].slot = args->out_slot;
+        op_list_add(list, OP_TILE_MOVE, out, 0, args->out_bytes, 0);
     } else if (!floats) {
-        args.words = 1;
-        op_list_integers(&list, expression);
+        args->words = 1;
+        op_list_integers(list, work->op->tile);
     } else {
-        widen_inputs(&list);
-        add_expressions(&list, expression);
-        if (!list.failed) {
-            add_output(&list, op_list_real(&list, list.of[list.ofs - 1]));
+        widen_inputs(list);
+        add_expressions(list, work->op->tile);
+        if (!list->failed) {
+            add_output(list, op_list_real(list, list->of[list->ofs - 1]));
         }
     }
-    if (!list.failed) {
-        op_list_give_slots(&list, op_plan_caps(work->call->plan)->ub_bytes);
+    if (!list->failed) {
+        op_list_give_slots(list, ub_bytes);
     }
-    if (list.failed) {
-        return LEO_OK;
+    if (!list->failed) {
+        op_list_lay_out(list, ub_bytes);
+        args->most = args->tile;
     }
-    op_list_lay_out(&list, op_plan_caps(work->call->plan)->ub_bytes);
-    args.most = args.tile;
-    if (rows && !cut_into_rows(&args, space)) {
-        return LEO_OK;
-    }
-    args.insns = (uint8_t)list.insns;
-    args.slots = (uint8_t)list.slots;
-    memcpy(args.insn, list.insn, sizeof(args.insn));
-    args.out = work->out.addr;
-    args.outer = (uint8_t)(rows ? 0 : space->rank - 1);
-    for (unsigned d = 0; d < args.outer; d++) {
-        args.dim[d] = space->dim[d];
-        args.out_stride[d] = space->stride[0][d] * args.out_bytes;
-    }
+    return !list->failed;
+}
+
+static leo_status launch(struct op_list *list, const struct op_pointwise_space *space, bool *done)
+{
+    const struct op_pointwise_work *work = list->work;
+    struct op_tile_args *args = list->args;
     uint32_t blocks;
-    if (!share_pieces(&args, work, space, &blocks)) {
+    args->insns = (uint8_t)list->insns;
+    args->slots = (uint8_t)list->slots;
+    memcpy(args->insn, list->insn, sizeof(args->insn));
+    args->out = work->out.addr;
+    args->outer = (uint8_t)(space->rank - (args->row ? 2 : 1));
+    for (unsigned d = 0; d + 1 < space->rank; d++) {
+        args->dim[d] = space->dim[d];
+        args->out_stride[d] = space->stride[0][d] * args->out_bytes;
+    }
+    if (!share_pieces(args, work, space, &blocks)) {
         return LEO_OK;
     }
     *done = true;
     return op_plan_launch(
-        work->call->plan, list.fallbacks ? "tile_fallback" : "tile", "tile_run", blocks, &args,
-        offsetof(struct op_tile_args, insn) + list.insns * sizeof(*args.insn), 1 + OP_TILE_INS);
+        work->call->plan, list->fallbacks ? "tile_fallback" : "tile", "tile_run", blocks, args,
+        offsetof(struct op_tile_args, insn) + list->insns * sizeof(*args->insn), 1 + OP_TILE_INS);
+}
+
+// Several rows in a tile.
+static leo_status plan_columns(const struct op_pointwise_work *work,
+                               const struct op_pointwise_space *call_space, bool floats, bool *done)
+{
+    struct op_pointwise_space space = *call_space;
+    struct op_tile_args args = {.ramp_slot = OP_TILE_SLOTS};
+    struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
+    if (!op_list_find_rows(&list, &space) || !make_list(&list, &space, floats, false) ||
+        !op_list_cut_into_rows(&list, &space)) {
+        return LEO_OK;
+    }
+    return launch(&list, &space, done);
+}
+
+// Columns [from, from + count) of a call.
+static leo_status plan_part(const struct op_pointwise_work *work,
+                            const struct op_pointwise_space *space, bool floats, int64_t from,
+                            int64_t count, bool *done)
+{
+    struct op_pointwise_work part = *work;
+    struct op_pointwise_space columns = *space;
+    const unsigned last = space->rank - 1;
+    columns.dim[last] = count;
+    part.out.addr += (uint64_t)from * op_type_bytes(work->out.type);
+    for (unsigned i = 0; i < work->op->var_count; i++) {
+        if (work->is_tensor[i]) {
+            part.tensors[i].addr +=
+                (uint64_t)(from * space->stride[1 + i][last]) * op_type_bytes(part.tensors[i].type);
+        }
+    }
+    return plan_columns(&part, &columns, floats, done);
+}
+
+// Long rows that no number of equal parts makes are two calls.
+static leo_status plan_rows(const struct op_pointwise_work *work,
+                            const struct op_pointwise_space *space, bool floats, bool *done)
+{
+    const int64_t columns = space->dim[space->rank - 1], even = op_list_even_columns(work, space);
+    leo_status status = plan_columns(work, space, floats, done);
+    if (status == LEO_OK && !*done && even > 0) {
+        status = plan_part(work, space, floats, 0, even, done);
+        if (status == LEO_OK && *done) {
+            status = plan_part(work, space, floats, even, columns - even, done);
+        }
+    }
+    return status;
+}
+
+leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
+                                   const struct op_pointwise_space *space, char class, bool *done)
+{
+    const bool floats = class == 'f';
+    const struct op_expr *expression = work->op->tile;
+    const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
+                            work->tensors[0].type == work->out.type &&
+                            work->out.type != OP_TYPE_BOOL;
+    leo_status status = LEO_OK;
+    *done = false;
+    if (!expression || (class == 'd' && !moves_bits)) {
+        return LEO_OK;
+    }
+    if (!op_pointwise_asks_places(work) && !moves_bits && op_pointwise_fits_vector(work, floats)) {
+        status = plan_rows(work, space, floats, done);
+    }
+    if (status != LEO_OK || *done || !fits(work, space, floats, moves_bits)) {
+        return status;
+    }
+    struct op_tile_args args = {.ramp_slot = OP_TILE_SLOTS};
+    struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
+    find_kinds(&list, space);
+    return make_list(&list, space, floats, moves_bits) ? launch(&list, space, done) : LEO_OK;
 }

@@ -89,8 +89,9 @@ enum op_tile_flag {
 enum op_tile_input {
     OP_TILE_DENSE,      /**< as the output: loaded for each piece */
     OP_TILE_ROW_NUMBER, /**< one number a row (or for all): fills its slot */
-    OP_TILE_ROW,    /**< the same row for all rows: loaded once, as often as rows fit in a tile */
-    OP_TILE_COLUMN, /**< one number a row, several rows in a tile */
+    /* Of several rows in a tile: */
+    OP_TILE_ROW,    /**< the same row for all: loaded once, as often as rows fit in a tile */
+    OP_TILE_COLUMN, /**< one number a row */
     /* Not in memory: where the element is, as f32. Needs a ramp. */
     OP_TILE_PLACE,        /**< in the whole output */
     OP_TILE_PLACE_ROW,    /**< along the last dimension but one */
@@ -106,14 +107,18 @@ struct op_tile_slot {
 /**
  * Rows of `columns` elements, cut into pieces of `tile`; block b works on pieces [b * per_block, (b
  * + 1) * per_block). Inputs whose last stride is 0 are one number a row.
+ *
+ * With `row` set, such a row is a matrix: `rows` rows of `row_columns` elements, which lie in a
+ * tile `row` elements apart, so that each begins at a block of 32 bytes; its pitches are those of
+ * dimension `outer`.
  */
 struct op_tile_args {
     uint64_t out, in[OP_TILE_INS];
     uint64_t columns;
     uint32_t pieces, pieces_a_row, per_block;
-    uint16_t tile, most; /**< most: what the slots have room for */
-    uint16_t row; /**< elements of a row where several rows are in a tile, which is a multiple of
-                     it; else 0 */
+    uint16_t tile, most;                  /**< most: what the slots have room for */
+    uint16_t row, row_columns, tile_rows; /**< several rows in a tile; else 0 */
+    uint32_t rows;
     uint8_t outer, ins, insns, numbers, slots, fills; /**< how much of the lists below is used */
     uint8_t out_bytes, out_slot;
     uint8_t in_type[OP_TILE_INS], in_slot[OP_TILE_INS], in_kind[OP_TILE_INS];

@@ -67,6 +67,15 @@ unsigned op_list_fill(struct op_list *list, float bits);
 /** d = a, words of 32 bits. */
 void op_list_move(struct op_list *list, unsigned d, unsigned a);
 uint8_t op_list_halfway(struct op_list *list);
+/** Whether the call goes with several rows in a tile, and how each tensor does (list->kind). Long
+ * rows become short ones: `space` changes then. */
+bool op_list_find_rows(struct op_list *list, struct op_pointwise_space *space);
+/** The columns of rows that repeat and are long, which op_list_find_rows can cut into equal parts; as
+ * many are left as it takes uncut. 0: none. */
+int64_t op_list_even_columns(const struct op_pointwise_work *work,
+                             const struct op_pointwise_space *space);
+/** Sets how many rows a tile has; `space` is op_list_find_rows's. False: none fits. */
+bool op_list_cut_into_rows(struct op_list *list, const struct op_pointwise_space *space);
 void op_list_give_slots(struct op_list *list, uint32_t ub_bytes);
 void op_list_lay_out(struct op_list *list, uint32_t ub_bytes);
 /** The expression over integers that are exact (`wrapped` ones but for what left 32 bits); inputs

@@ -412,22 +412,36 @@ static void copies_between_layouts(void)
     }
 }
 
-/* [rows, columns] with a row, a column and one element, in every float type. */
+/* Of an element of the whole, the one of a tensor that has some dimensions of 1. */
+static int64_t broadcast_place(const struct shape *whole, const struct shape *other, int64_t k)
+{
+    int64_t at = 0, step = 1;
+    for (unsigned d = whole->rank; d-- > 0; k /= whole->dim[d]) {
+        at += other->dim[d] == 1 ? 0 : k % whole->dim[d] * step;
+        step *= other->dim[d];
+    }
+    return at;
+}
+
+/* [rows, columns] with a row, a column, one element and a matrix that repeats in the middle, in
+ * every float type; rows longer than a tile, and of odd length. */
 static void broadcasts_of_rows_and_columns(void)
 {
-    static const struct shape wholes[] = {{2, {300, 64}},  {2, {37, 1000}}, {2, {41, 100}},
-                                          {2, {7, 3000}},  {3, {5, 60, 8}}, {2, {1100, 49}},
-                                          {3, {9, 70, 9}}, {2, {2500, 2}}};
+    static const struct shape wholes[] = {{2, {300, 64}},  {2, {37, 1000}},  {2, {41, 100}},
+                                          {2, {7, 3000}},  {3, {5, 60, 8}},  {2, {1100, 49}},
+                                          {3, {9, 70, 9}}, {2, {2500, 2}},   {2, {5, 8192}},
+                                          {2, {3, 4097}},  {3, {6, 40, 27}}, {2, {130, 8069}}};
     const struct op_test_row *row = rig_row("Mul");
     for (unsigned type = OP_TYPE_F32; type <= OP_TYPE_BF16; type++) {
         for (unsigned i = 0;
              row->params[0].types[rig_chip()] >> type & 1 && i < sizeof(wholes) / sizeof(wholes[0]);
              i++) {
-            for (unsigned way = 0; way < 3; way++) {
+            for (unsigned way = 0; way < 4; way++) {
                 struct shape other = wholes[i];
                 for (unsigned d = 0; d < other.rank; d++) {
-                    const bool last = d + 1 == other.rank;
-                    other.dim[d] = way == 2 || (way == 0 ? !last : last) ? 1 : other.dim[d];
+                    const bool last = d + 1 == other.rank,
+                               one[] = {!last, last, true, d + 2 == other.rank};
+                    other.dim[d] = one[way] ? 1 : other.dim[d];
                 }
                 struct rig_tensor a = rig_tensor_make((enum op_type)type, wholes[i].rank,
                                                       wholes[i].dim, RIG_DENSE, 1);
@@ -439,11 +453,10 @@ static void broadcasts_of_rows_and_columns(void)
                     {.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}};
                 CU_ASSERT_EQUAL(rig_run(row, args, true), 0);
                 rig_tensor_take(&out);
-                const int64_t columns = wholes[i].dim[wholes[i].rank - 1];
                 long bad = 0;
                 for (int64_t k = 0; k < rig_tensor_count(&out); k++) {
                     float want;
-                    const int64_t at = way == 0 ? k % columns : way == 1 ? k / columns : 0;
+                    const int64_t at = broadcast_place(&wholes[i], &other, k);
                     rig_put_f(&want, (enum op_type)type,
                               rig_get_f(rig_tensor_at(&a, k), (enum op_type)type) *
                                   rig_get_f(rig_tensor_at(&b, at), (enum op_type)type));
