@@ -70,8 +70,8 @@ uint8_t op_list_halfway(struct op_list *list);
 /** Whether the call goes with several rows in a tile, and how each tensor does (list->kind). Long
  * rows become short ones: `space` changes then. */
 bool op_list_find_rows(struct op_list *list, struct op_pointwise_space *space);
-/** The columns of rows that repeat and are long, which op_list_find_rows can cut into equal parts; as
- * many are left as it takes uncut. 0: none. */
+/** The columns of rows that repeat and are long, which op_list_find_rows can cut into equal parts;
+ * as many are left as it takes uncut. 0: none. */
 int64_t op_list_even_columns(const struct op_pointwise_work *work,
                              const struct op_pointwise_space *space);
 /** Sets how many rows a tile has; `space` is op_list_find_rows's. False: none fits. */

@@ -51,8 +51,13 @@ static const char *const fixed_flags[] = {
 
 static bool is_cxx(const char *source)
 {
+    static const char *const ends[] = {".cpp", ".cc", ".cxx", ".cce"};
     const char *dot = strrchr(source, '.');
-    return dot && (strcmp(dot, ".cpp") == 0 || strcmp(dot, ".cc") == 0 || strcmp(dot, ".cxx") == 0);
+    bool is = false;
+    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++) {
+        is = is || strcmp(dot, ends[i]) == 0;
+    }
+    return is;
 }
 
 static void push_all(struct cc_args *args, const char *const *items, size_t count)
@@ -70,6 +75,7 @@ static void push_language(struct cc_args *args, const char *source)
         cc_args_push(args, "-fno-rtti");
         cc_args_push(args, "-fno-threadsafe-statics");
         // The linker refuses what is left of them (leo.ld), and cannot tell which they are.
+        cc_args_push(args, "-xc++"); // whatever the file's name ends with
         cc_args_push(args, "-Wglobal-constructors");
         cc_args_push(args, "-Wno-error=global-constructors");
     } else {
@@ -86,6 +92,9 @@ static void push_compiler(struct cc_args *args, const struct job *job, const cha
     push_all(args, opts->flags, opts->flag_count);
     push_all(args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
     cc_args_push(args, "-D__NPU_ARCH__=%u", job->target.arch);
+    if (is_cxx(source)) {
+        cc_args_push(args, "-isystem%s/include/cxx", job->root);
+    }
     cc_args_push(args, "-isystem%s/include", job->root);
     cc_args_push(args, "-isystem%s/generated", job->root);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """headers.py BUILD [ROOT]: every header compiles alone, the public ones as C++ too, device headers for the device.
 
-A header that is a part of another file says so ("Included by ...") before its #pragma once, and is left out.
+A header that is a part of another file says so ("Included by ...") before its #pragma once, and is left out; one for C++ says "C++ only".
 """
 
 import concurrent.futures
@@ -42,7 +42,7 @@ def jobs(root, build):
             flags = [f"-I{root}/isa/device/include", f"-I{build}/isa/device/include", f"-I{root}/{path.parent}"]
             # A name that ends with an architecture is for that one.
             named = [arch for arch in ARCHES if path.stem.endswith(f"_{arch}")]
-            for arch in named or ARCHES:
+            for arch in () if "C++ only" in tree.read(root, path) else named or ARCHES:
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
                 yield path, "device C++", name, DEVICE + CXX + flags

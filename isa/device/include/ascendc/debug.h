@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <kernel_operator.h>. Ascend C: text from kernels. */
+#pragma once
+
+namespace AscendC
+{
+
+/** As C's printf; the host prints it. */
+template <typename... A> static inline void printf(const char *format, A... values)
+{
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wformat-security"
+    leo_print(format, leo_print_arg(values)...);
+#pragma clang diagnostic pop
+}
+
+template <typename... A> static inline void PRINTF(const char *format, A... values)
+{
+    AscendC::printf(format, values...);
+}
+
+/** The first `count` elements, and a number that says which dump this is. */
+LEO_AC void DumpTensor(const LocalTensor<T> &tensor, uint32_t desc, uint32_t count)
+{
+    leo_print("DumpTensor: desc=%u, addr=%x, dump_size=%u\n[", desc,
+              (unsigned)(uintptr_t)tensor.GetPhyAddr(), count);
+    for (uint32_t i = 0; i < count; i++) {
+        leo_print(i + 1 < count ? "%f, " : "%f]\n", (double)(float)tensor.GetValue(i));
+    }
+}
+
+LEO_AC void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t count)
+{
+    leo_print("DumpTensor: desc=%u, position=GM, dump_size=%u\n[", desc, count);
+    for (uint32_t i = 0; i < count; i++) {
+        leo_print(i + 1 < count ? "%f, " : "%f]\n", (double)(float)tensor.GetValue(i));
+    }
+}
+
+} // namespace AscendC
+
+#define ASSERT(condition)              leo_assert(condition)
+#define ascendc_assert(condition, ...) leo_assert(condition)

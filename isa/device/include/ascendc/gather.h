@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <kernel_operator.h>. Ascend C: elements picked, repeated, numbered and sorted. */
+#pragma once
+
+namespace AscendC
+{
+
+/** first, first + 1, ...: the scalar unit writes a block, sums double it. */
+LEO_AC void CreateVecIndex(const LocalTensor<T> &dst, T first, uint32_t count)
+{
+    constexpr uint32_t block = 32 / sizeof(T);
+    for (uint32_t i = 0; i < block; i++) {
+        dst.SetValue(i, (T)(first + (T)(int32_t)i));
+    }
+    for (uint32_t have = block; have < count; have *= 2) {
+        const uint32_t more = have < count - have ? have : count - have;
+        Adds(dst[have], dst, (T)(int32_t)have, (int32_t)more);
+    }
+}
+
+/** first + i * step. */
+LEO_AC void ArithProgression(const LocalTensor<T> &dst, const T first, const T step, int32_t count)
+{
+    constexpr uint32_t block = 32 / sizeof(T);
+    for (uint32_t i = 0; i < block; i++) {
+        dst.SetValue(i, (T)(first + step * (T)(int32_t)i));
+    }
+    for (uint32_t have = block; have < (uint32_t)count; have *= 2) {
+        const uint32_t more = have < (uint32_t)count - have ? have : (uint32_t)count - have;
+        Adds(dst[have], dst, (T)(step * (T)(int32_t)have), (int32_t)more);
+    }
+}
+
+#if LEO_HAS_2201
+/** dst[i] = the element at byte offset[i] of src behind base. */
+LEO_AC void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                   const LocalTensor<uint32_t> &offset, uint32_t base, uint32_t count)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)src.GetPhyAddr() + base;
+    leo_count_begin(count);
+    if constexpr (sizeof(T) == 2) {
+        vgather((__ubuf__ uint16_t *)dst.GetPhyAddr(), (__ubuf__ uint32_t *)offset.GetPhyAddr(),
+                from, 8, 1);
+    } else {
+        vgather((__ubuf__ uint32_t *)dst.GetPhyAddr(), (__ubuf__ uint32_t *)offset.GetPhyAddr(),
+                from, 8, 1);
+    }
+    leo_count_end();
+}
+
+/** Eight elements a repeat, each over a block. */
+LEO_AC void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t repeat,
+                 const BrcbRepeatParams &params)
+{
+    leo_before_vector();
+    if constexpr (sizeof(T) == 2) {
+        vbrcb((__ubuf__ uint16_t *)dst.GetPhyAddr(), (__ubuf__ const uint16_t *)src.GetPhyAddr(),
+              params.dstBlkStride, params.dstRepStride, repeat);
+    } else {
+        vbrcb((__ubuf__ uint32_t *)dst.GetPhyAddr(), (__ubuf__ const uint32_t *)src.GetPhyAddr(),
+              params.dstBlkStride, params.dstRepStride, repeat);
+    }
+}
+
+template <typename T>
+LEO_AC_INLINE void leo_gather_mask(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                                   uint64_t pattern_address, uint64_t pattern, bool reduceMode,
+                                   uint32_t mask, const GatherMaskParams &p, uint64_t &count)
+{
+    leo_before_vector();
+    if (reduceMode) {
+        set_mask_count();
+        set_vector_mask(0, mask);
+    }
+    if constexpr (sizeof(T) == 2) {
+        vreducev2((__ubuf__ uint16_t *)dst.GetPhyAddr(), (__ubuf__ uint16_t *)src.GetPhyAddr(),
+                  (__ubuf__ uint16_t *)pattern_address, p.repeatTimes, p.src0BlockStride, pattern,
+                  p.src0RepeatStride, p.src1RepeatStride);
+    } else {
+        vreducev2((__ubuf__ uint32_t *)dst.GetPhyAddr(), (__ubuf__ uint32_t *)src.GetPhyAddr(),
+                  (__ubuf__ uint32_t *)pattern_address, p.repeatTimes, p.src0BlockStride, pattern,
+                  p.src0RepeatStride, p.src1RepeatStride);
+    }
+    leo_count_end();
+    set_flag(PIPE_V, PIPE_S, LEO_SYNC_EVENT);
+    wait_flag(PIPE_V, PIPE_S, LEO_SYNC_EVENT);
+    count = (uint64_t)get_rsvd_cnt();
+}
+
+/** Elements that a pattern (1 to 7) picks are packed; `count` of them. reduceMode: `mask` elements
+ * of each repeat. */
+LEO_AC void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t pattern,
+                       bool reduceMode, uint32_t mask, const GatherMaskParams &params,
+                       uint64_t &count)
+{
+    leo_gather_mask(dst, src, 0, pattern, reduceMode, mask, params, count);
+}
+
+/** By the bits of a tensor. */
+template <typename T, typename U>
+LEO_AC_INLINE void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                              const LocalTensor<U> &pattern, bool reduceMode, uint32_t mask,
+                              const GatherMaskParams &params, uint64_t &count)
+{
+    leo_gather_mask(dst, src, (uint64_t)(uintptr_t)pattern.GetPhyAddr(), 0, reduceMode, mask,
+                    params, count);
+}
+
+/** 32 elements a repeat with their indices, the largest first: pairs of 8 bytes. */
+LEO_AC void Sort32(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                   const LocalTensor<uint32_t> &index, int32_t repeat)
+{
+    leo_before_vector();
+    vbitsort((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src.GetPhyAddr(),
+             (__ubuf__ const uint32_t *)index.GetPhyAddr(), repeat);
+}
+#endif
+
+} // namespace AscendC

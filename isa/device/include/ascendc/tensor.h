@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <kernel_operator.h>. Ascend C: tensors in global memory and in the buffers of a core.
+ * By value; a tensor owns nothing.
+ */
+#pragma once
+
+namespace AscendC
+{
+
+template <typename T> class GlobalTensor
+{
+  public:
+    using PrimType = T;
+
+    /** `count` elements; 0 = not told. */
+    LEO_AC_METHOD void SetGlobalBuffer(__gm__ T *buffer, uint64_t count = 0)
+    {
+        address_ = (uint64_t)buffer;
+        size_ = count;
+    }
+
+    LEO_AC_METHOD __gm__ T *GetPhyAddr(uint64_t index = 0) const
+    {
+        return (__gm__ T *)(address_ + leo_bytes_of<T>(index));
+    }
+
+    LEO_AC_METHOD T GetValue(uint64_t index) const
+    {
+        return *scalar(index);
+    }
+
+    LEO_AC_METHOD void SetValue(uint64_t index, T value)
+    {
+        *scalar(index) = value;
+    }
+
+    LEO_AC_METHOD __gm__ T &operator()(uint64_t index) const
+    {
+        return *scalar(index);
+    }
+
+    /** From element `index` on. */
+    LEO_AC_METHOD GlobalTensor operator[](uint64_t index) const
+    {
+        GlobalTensor moved = *this;
+        moved.address_ += leo_bytes_of<T>(index);
+        return moved;
+    }
+
+    LEO_AC_METHOD uint64_t GetSize() const
+    {
+        return size_;
+    }
+
+    /** CACHE_MODE_DISABLE: copies of this tensor leave nothing in the L2. */
+    template <CacheMode mode = CacheMode::CACHE_MODE_NORMAL>
+    LEO_AC_METHOD void SetL2CacheHint(CacheMode how = mode)
+    {
+        const uint64_t past = UINT64_C(1) << LEO_GM_BIT_NO_L2;
+        address_ = how == CacheMode::CACHE_MODE_DISABLE ? address_ | past : address_ & ~past;
+    }
+
+  private:
+    LEO_AC_METHOD __gm__ T *scalar(uint64_t index) const
+    {
+        const uint64_t past = UINT64_C(1) << LEO_GM_BIT_NO_L2;
+        return (__gm__ T *)((address_ & ~past) + leo_bytes_of<T>(index));
+    }
+
+    uint64_t address_ = 0, size_ = 0;
+};
+
+struct leo_buffer;
+
+/** Offsets in the memory of its position: unified buffer, L1, L0A, L0B or L0C. */
+template <typename T> class LocalTensor
+{
+  public:
+    using PrimType = T;
+    LocalTensor() = default;
+    LEO_AC_METHOD LocalTensor(TPosition position, uint64_t address, uint32_t bytes,
+                              leo_buffer *buffer = nullptr)
+        : address_(address), bufferSize_(bytes), position_(position), buffer_(buffer)
+    {
+    }
+    LEO_AC_METHOD T *GetPhyAddr(uint32_t index = 0) const
+    {
+        return (T *)(address_ + leo_bytes_of<T>(index));
+    }
+
+    LEO_AC_METHOD T GetValue(uint32_t index) const
+    {
+        leo_before_get();
+        return *(volatile T *)GetPhyAddr(index);
+    }
+
+    template <typename V> LEO_AC_METHOD void SetValue(uint32_t index, V value) const
+    {
+        leo_before_set();
+        *(volatile T *)GetPhyAddr(index) = (T)value;
+    }
+
+    /** For reading and writing: counts as both. */
+    LEO_AC_METHOD T &operator()(uint32_t index) const
+    {
+        leo_before_set();
+        return *GetPhyAddr(index);
+    }
+
+    LEO_AC_METHOD LocalTensor operator[](uint32_t index) const
+    {
+        LocalTensor moved = *this;
+        moved.address_ += leo_bytes_of<T>(index);
+        moved.bufferSize_ -= (uint32_t)leo_bytes_of<T>(index);
+        return moved;
+    }
+
+    template <typename U> LEO_AC_METHOD LocalTensor<U> ReinterpretCast() const
+    {
+        return LocalTensor<U>(position_, address_, bufferSize_, buffer_);
+    }
+
+    LEO_AC_METHOD uint32_t GetSize() const
+    {
+        return IsSameType<T, int4b_t>::value ? bufferSize_ * 2 : bufferSize_ / sizeof(T);
+    }
+
+    LEO_AC_METHOD void SetSize(uint32_t count)
+    {
+        bufferSize_ = (uint32_t)leo_bytes_of<T>(count);
+    }
+
+    LEO_AC_METHOD uint32_t GetLength() const
+    {
+        return bufferSize_;
+    }
+
+    LEO_AC_METHOD TPosition GetPosition() const
+    {
+        return position_;
+    }
+
+    LEO_AC_METHOD void SetUserTag(int32_t tag)
+    {
+        tag_ = tag;
+    }
+
+    LEO_AC_METHOD int32_t GetUserTag() const
+    {
+        return tag_;
+    }
+
+    /** The buffer of a queue that this is, or is a part of. */
+    LEO_AC_METHOD leo_buffer *leo_buffer_of() const
+    {
+        return buffer_;
+    }
+
+  private:
+    uint64_t address_ = 0;
+    uint32_t bufferSize_ = 0;
+    TPosition position_ = TPosition::VECCALC;
+    leo_buffer *buffer_ = nullptr;
+    int32_t tag_ = 0;
+};
+
+LEO_AC_INLINE bool leo_is_ub(TPosition position)
+{
+    return position == TPosition::VECIN || position == TPosition::VECOUT ||
+           position == TPosition::VECCALC || position == TPosition::CO2;
+}
+
+LEO_AC_INLINE bool leo_is_l1(TPosition position)
+{
+    return position == TPosition::A1 || position == TPosition::B1 || position == TPosition::C1 ||
+           position == TPosition::TSCM || position == TPosition::SPM;
+}
+
+template <typename T, CacheLine lines, DcciDst where = DcciDst::CACHELINE_ALL>
+LEO_AC_INLINE void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor)
+{
+    dcci((__gm__ void *)&tensor(0),
+         lines == CacheLine::SINGLE_CACHE_LINE ? SINGLE_CACHE_LINE : ENTIRE_DATA_CACHE);
+}
+
+} // namespace AscendC

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <kernel_operator.h>. Ascend C: what a custom operator's host part hands its kernel.
+ */
+#pragma once
+
+/* The structure from global memory, as a local variable. */
+#define GET_TILING_DATA_WITH_STRUCT(type, name, address)                                           \
+    type name;                                                                                     \
+    AscendC::leo_take_tiling(&name, address, sizeof(name))
+#define REGISTER_TILING_DEFAULT(type) using leo_tiling_default = type
+#define REGISTER_TILING_FOR_TILINGKEY(text, type)
+#define GET_TILING_DATA(name, address)                                                             \
+    GET_TILING_DATA_WITH_STRUCT(leo_tiling_default, name, address)
+
+namespace AscendC
+{
+
+LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        __builtin_memcpy((uint8_t *)to + i, from + i, bytes - i < 4 ? bytes - i : 4);
+    }
+}
+
+/** The workspace behind what the language keeps for itself, which is nothing. */
+LEO_AC_INLINE GM_ADDR GetUserWorkspace(GM_ADDR workspace)
+{
+    return workspace;
+}
+
+LEO_AC_INLINE void SetSysWorkspace(GM_ADDR)
+{
+}
+
+} // namespace AscendC

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels in Ascend C (docs/ascend_c.md). C++ only, C++17; compile with leo cc. Names, units and
+ * defaults are those of the public language; what a chip does not have is a compile error there.
+ *
+ * -DLEO_NO_AUTO_SYNC: no barrier or flag but those a kernel asks for, as the vendor's compiler with
+ * --cce-auto-sync=off; the checker then tells which are missing.
+ */
+#pragma once
+
+// Templates cannot tell address spaces apart: the lint of C kernels has nothing to say here.
+#undef LEO_CHECK_SPACES
+// Functions of kernels are inlined, as the language has it.
+#define __aicore__ __attribute__((always_inline))
+#include <leo/device.h>
+
+#include <ascendc/types.h>
+
+#include <ascendc/sync.h>
+
+#include <ascendc/tensor.h>
+
+#include <ascendc/queue.h>
+
+#include <ascendc/copy.h>
+#include <ascendc/vector.h>
+
+#include <ascendc/cast.h>
+#include <ascendc/gather.h>
+#include <ascendc/reduce.h>
+#include <ascendc/select.h>
+
+#include <ascendc/cube.h>
+#include <ascendc/debug.h>
+#include <ascendc/tiling.h>

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_ascendc.py LEO: kernels in Ascend C, compiled by leo cc and run by leo run with the checker, against plain Python.
+
+The examples, calls one by one on both chips, what the automatic order between units hides, and what a chip does not have.
+"""
+
+import array
+import math
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples/ascendc"
+LEO = None
+A, B1 = "ascend910a", "ascend910b1"
+COUNT = 256  # elements of a call
+
+# One call between loading x and y and storing z, elements of f32.
+CALL = """
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void call(GM_ADDR xAddress, GM_ADDR yAddress, GM_ADDR zAddress, uint32_t n)
+{
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> in;
+    TQue<TPosition::VECOUT, 1> out;
+    TBuf<TPosition::VECCALC> work;
+    GlobalTensor<float> xGm, yGm, zGm;
+    xGm.SetGlobalBuffer((__gm__ float *)xAddress, n);
+    yGm.SetGlobalBuffer((__gm__ float *)yAddress, n);
+    zGm.SetGlobalBuffer((__gm__ float *)zAddress, n);
+    pipe.InitBuffer(in, 2, 4096);
+    pipe.InitBuffer(out, 1, 4096);
+    pipe.InitBuffer(work, 16384);
+    LocalTensor<float> x = in.AllocTensor<float>();
+    DataCopy(x, xGm, n);
+    in.EnQue(x);
+    LocalTensor<float> y = in.AllocTensor<float>();
+    DataCopy(y, yGm, n);
+    in.EnQue(y);
+    x = in.DeQue<float>();
+    y = in.DeQue<float>();
+    LocalTensor<float> z = out.AllocTensor<float>(), tmp = work.Get<float>();
+    (void)tmp;
+    %s
+    out.EnQue(z);
+    z = out.DeQue<float>();
+    DataCopy(zGm, z, n);
+    out.FreeTensor(z);
+    in.FreeTensor(x);
+    in.FreeTensor(y);
+}
+"""
+
+
+def f32(value):
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def half(value):
+    return struct.unpack("e", struct.pack("e", value))[0]
+
+
+class Kernels(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+
+    def compile(self, source, soc, *flags):
+        run = subprocess.run([LEO, "cc", "--soc", soc, *flags, str(source), "-o", str(self.path / "k.elf")],
+                             capture_output=True, text=True, check=False)
+        return run
+
+    def built(self, source, soc, *flags):
+        run = self.compile(source, soc, *flags)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr, "")
+
+    def run_kernel(self, soc, blocks, *args):
+        return subprocess.run([LEO, "run", "--soc", soc, "--blocks", str(blocks), str(self.path / "k.elf"), *args],
+                              capture_output=True, text=True, check=False)
+
+    def good(self, soc, blocks, *args):
+        run = self.run_kernel(soc, blocks, *args)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def write(self, name, data):
+        (self.path / name).write_bytes(data)
+        return str(self.path / name)
+
+    def call(self, soc, body, x, y, flags=()):
+        """z of one call; None if the kernel faulted or the checker found something (self.said tells what)."""
+        source = self.path / "call.cpp"
+        source.write_text(CALL % body, encoding="ascii")
+        self.built(source, soc, *flags)
+        run = self.run_kernel(soc, 1, "--arg", "in:" + self.write("x", array.array("f", x).tobytes()), "--arg",
+                              "in:" + self.write("y", array.array("f", y).tobytes()), "--arg",
+                              f"out:{4 * len(x)}:{self.path / 'z'}", "--arg", str(len(x)))
+        self.said = run.stdout + run.stderr
+        if run.returncode:
+            return None
+        return array.array("f", (self.path / "z").read_bytes()).tolist()
+
+    def test_vector_add_on_both_chips(self):
+        rng = random.Random(1)
+        x, y = ([half(rng.gauss(0, 1)) for _ in range(16384)] for _ in range(2))
+        pack = struct.Struct("16384e").pack
+        args = ["--arg", "in:" + self.write("x", pack(*x)), "--arg", "in:" + self.write("y", pack(*y)), "--arg", "out:32768",
+                "--arg", "4096", "--golden", "2:" + self.write("g", pack(*(half(a + b) for a, b in zip(x, y)))) + ":f16:0"]
+        for soc in (A, B1):
+            self.built(EXAMPLES / "vector_add.cpp", soc)
+            self.good(soc, 4, *args)
+
+    def softmax_args(self):
+        rng = random.Random(2)
+        rows, columns = 19, 1000
+        x = [[f32(rng.gauss(0, 2)) for _ in range(columns)] for _ in range(rows)]
+        want = array.array("f")
+        for row in x:
+            parts = [math.exp(v - max(row)) for v in row]
+            want.extend(p / sum(parts) for p in parts)
+        return ["--arg", "in:" + self.write("x", array.array("f", sum(x, [])).tobytes()), "--arg", f"out:{4 * rows * columns}",
+                "--arg", str(rows), "--arg", str(columns), "--golden", "1:" + self.write("g", want.tobytes()) + ":f32:1e-6"]
+
+    def test_softmax(self):
+        self.built(EXAMPLES / "softmax.cpp", B1)
+        self.good(B1, 8, *self.softmax_args())
+
+    def test_without_automatic_order_the_checker_tells_what_is_missing(self):
+        self.built(EXAMPLES / "softmax.cpp", B1, "-DLEO_NO_AUTO_SYNC")
+        run = self.run_kernel(B1, 8, *self.softmax_args())
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("hazard", run.stdout + run.stderr)
+        self.assertIn("softmax.cpp:", run.stdout + run.stderr)
+
+    def test_matmul(self):
+        rng = random.Random(3)
+        m, k, n = 64, 128, 192
+        a = [[half(rng.gauss(0, 1)) for _ in range(k)] for _ in range(m)]
+        b = [[half(rng.gauss(0, 1)) for _ in range(n)] for _ in range(k)]
+        across = list(zip(*b))
+        want = array.array("f", (sum(p * q for p, q in zip(row, column)) for row in a for column in across))
+        self.built(EXAMPLES / "matmul.cpp", B1)
+        self.good(B1, 3, "--arg", "in:" + self.write("a", struct.pack(f"{m * k}e", *sum(a, []))), "--arg",
+                  "in:" + self.write("b", struct.pack(f"{k * n}e", *sum(b, []))), "--arg", f"out:{4 * m * n}", "--arg", str(m),
+                  "--arg", str(k), "--arg", str(n), "--golden", "2:" + self.write("g", want.tobytes()) + ":f32:1e-4")
+
+    def test_calls_on_both_chips(self):
+        rng = random.Random(4)
+        x = [f32(rng.uniform(0.5, 4)) for _ in range(COUNT)]
+        y = [f32(rng.uniform(0.5, 4)) for _ in range(COUNT)]
+        pairs = list(zip(x, y))
+        calls = [
+            ("Add(z, x, y, n);", [f32(a + b) for a, b in pairs], (A, B1)),
+            ("Sub(z, x, y, n);", [f32(a - b) for a, b in pairs], (A, B1)),
+            ("Mul(z, x, y, n);", [f32(a * b) for a, b in pairs], (A, B1)),
+            ("Max(z, x, y, n);", [max(a, b) for a, b in pairs], (A, B1)),
+            ("Min(z, x, y, n);", [min(a, b) for a, b in pairs], (A, B1)),
+            ("Div(z, x, y, n);", [a / b for a, b in pairs], (A, B1)),
+            ("Adds(z, x, 2.5f, n);", [f32(a + 2.5) for a in x], (A, B1)),
+            ("Muls(z, x, 3, n);", [f32(a * 3) for a in x], (A, B1)),
+            ("Maxs(z, x, 2.0f, n);", [max(a, 2.0) for a in x], (B1,)),
+            ("Sqrt(z, x, n);", [math.sqrt(a) for a in x], (A, B1)),
+            ("Exp(z, x, n);", [math.exp(a) for a in x], (A, B1)),
+            ("Ln(z, x, n);", [math.log(a) for a in x], (A, B1)),
+            ("Duplicate(z, 7.0f, n);", [7.0] * COUNT, (A, B1)),
+            ("DataCopy(z, y, n);", y, (A, B1)),
+            ("Adds(z, x, 0.0f, n); Axpy(z, y, 2.0f, n);", [f32(a + 2 * b) for a, b in pairs], (A, B1)),
+            # Sliced: three repeats of 64, the rest as loaded.
+            ("DataCopy(z, y, n); Add(z, x, y, 64, 3, {1, 1, 1, 8, 8, 8});",
+             [f32(a + b) if i < 192 else b for i, (a, b) in enumerate(pairs)], (A, B1)),
+            ("DataCopy(z, y, n); uint64_t mask[2] = {5, 0}; Abs(z, x, mask, 2, {1, 1, 8, 8});",
+             [a if i % 64 in (0, 2) and i < 128 else b for i, (a, b) in enumerate(pairs)], (A, B1)),
+            # The scalar unit beside the vector unit, in both directions.
+            ("Add(z, x, y, n); z.SetValue(3, z.GetValue(0) + 1.0f); Adds(z, z, 1.0f, n);",
+             [f32(f32(f32(x[0] + y[0]) + 1) + 1) if i == 3 else f32(f32(a + b) + 1) for i, (a, b) in enumerate(pairs)], (A, B1)),
+            ("LocalTensor<int32_t> w = tmp.ReinterpretCast<int32_t>(); Cast(w, x, RoundMode::CAST_FLOOR, n);"
+             "Cast(z, w, RoundMode::CAST_NONE, n);", [math.floor(a) for a in x], (B1,)),
+            ("LocalTensor<half> h = tmp.ReinterpretCast<half>(); Cast(h, x, RoundMode::CAST_NONE, n);"
+             "Cast(z, h, RoundMode::CAST_NONE, n);", [half(a) for a in x], (A, B1)),
+            ("LocalTensor<uint8_t> m = tmp.ReinterpretCast<uint8_t>(); Compare(m, x, y, CMPMODE::GT, 256);"
+             "Select(z, m, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, n);", [max(a, b) for a, b in pairs], (A, B1)),
+            ("LocalTensor<uint8_t> m = tmp.ReinterpretCast<uint8_t>(); CompareScalar(m, x, 2.0f, CMPMODE::LE, 256);"
+             "Select(z, m, x, 9.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, n);", [a if a <= 2 else 9.0 for a in x], (B1,)),
+            ("DataCopy(z, y, n); ReduceMax(tmp, x, tmp[64], n, true); z.SetValue(0, tmp.GetValue(0));"
+             "z.SetValue(1, (float)tmp.ReinterpretCast<uint32_t>().GetValue(1));",
+             [max(x), float(x.index(max(x)))] + y[2:], (B1,)),
+            ("DataCopy(z, y, n); ReduceMin(tmp, x, tmp[64], n); z.SetValue(0, tmp.GetValue(0));", [min(x)] + y[1:], (B1,)),
+            ("LocalTensor<int32_t> w = tmp.ReinterpretCast<int32_t>(); CreateVecIndex(w, 5, n); Cast(z, w, RoundMode::CAST_NONE, n);",
+             [float(5 + i) for i in range(COUNT)], (B1,)),
+            ("LocalTensor<int32_t> w = tmp.ReinterpretCast<int32_t>(); ArithProgression(w, 1020, -4, n);"
+             "Gather(z, x, w.ReinterpretCast<uint32_t>(), 0, n);", x[::-1], (B1,)),
+            ("DataCopy(z, y, n); uint64_t count = 0; GatherMask(z, x, 1, true, n, {1, 1, 8, 8}, count);"
+             "z.SetValue(255, (float)count);", x[::2] + y[128:255] + [128.0], (B1,)),
+        ]
+        for body, want, chips in calls:
+            for soc in chips:
+                with self.subTest(call=body, soc=soc):
+                    got = self.call(soc, body, x, y)
+                    self.assertIsNotNone(got, getattr(self, "said", ""))
+                    self.assertEqual(len(got), len(want))
+                    for i, (a, b) in enumerate(zip(got, want)):
+                        self.assertLessEqual(abs(a - b), 1e-5 * max(1, abs(b)), f"element {i}: {a} for {b}")
+
+    def test_sum_of_any_length(self):
+        for count in (1, 63, 64, 65, 1000):
+            x = [float(i % 17) for i in range(1000)]
+            got = self.call(B1, f"DataCopy(z, x, n); ReduceSum(tmp, x, tmp, {count}); z.SetValue(0, tmp.GetValue(0));", x, x)
+            self.assertIsNotNone(got, self.said)
+            self.assertEqual(got[0], sum(x[:count]))
+
+    def test_rows_that_are_no_whole_blocks(self):
+        source = self.path / "pad.cpp"
+        source.write_text("""
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
+{
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+    GlobalTensor<half> x, z;
+    x.SetGlobalBuffer((__gm__ half *)xAddress);
+    z.SetGlobalBuffer((__gm__ half *)zAddress);
+    pipe.InitBuffer(queue, 1, 1024);
+    LocalTensor<half> t = queue.AllocTensor<half>();
+    DataCopyPad(t, x, DataCopyExtParams(5, 14, 6, 0, 0), DataCopyPadExtParams<half>(true, 0, 9, 3));
+    queue.EnQue(t);
+    t = queue.DeQue<half>();
+    DataCopy(z, t, 80);
+    queue.FreeTensor(t);
+}
+""", encoding="ascii")
+        self.built(source, B1)
+        x = [float(i) for i in range(50)]
+        want = [v for row in range(5) for v in x[10 * row:10 * row + 7] + [3.0] * 9]
+        self.good(B1, 1, "--arg", "in:" + self.write("x", struct.pack("50e", *x)), "--arg", "out:160", "--golden",
+                  "1:" + self.write("g", struct.pack("80e", *want)) + ":f16:0")
+        run = self.compile(source, A)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("not on this chip", run.stderr)
+
+    def test_a_queue_that_is_not_filled_says_so(self):
+        self.assertIsNone(self.call(B1, "x = in.DeQue<float>();", [1.0] * 8, [1.0] * 8))
+        self.assertIn("EnQue is missing", self.said)
+
+    def test_a_buffer_too_large_says_so(self):
+        self.assertIsNone(self.call(B1, "TBuf<> more; pipe.InitBuffer(more, 200000);", [1.0] * 8, [1.0] * 8))
+        self.assertIn("has 188416 bytes", self.said)
+
+    def test_text_of_kernels_and_headers_of_cxx(self):
+        source = self.path / "text.cpp"
+        source.write_text("""
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include "kernel_operator.h"
+static_assert(std::is_same<std::conditional<true, int, long>::type, int>::value, "");
+static_assert(std::numeric_limits<int16_t>::max() == SHRT_MAX, "");
+extern "C" __global__ __aicore__ void text(GM_ADDR)
+{
+    AscendC::printf("block %d of %d: %f\\n", (int)AscendC::GetBlockIdx(), (int)AscendC::GetBlockNum(), std::sqrt(2.25f));
+}
+""", encoding="ascii")
+        for soc in (A, B1):
+            self.built(source, soc)
+            run = self.run_kernel(soc, 1, "--arg", "null")
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("block 0 of 1: 1.500000", run.stdout + run.stderr)
+
+
+if __name__ == "__main__":
+    LEO = sys.argv.pop(1)
+    unittest.main()
