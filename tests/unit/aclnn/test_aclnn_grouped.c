@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of groups against double on the host: tensors of their own, lists on the host, lists on
+ * the device. */
+#include "rig_named.h"
+#include "rig_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUPS = 4, ROWS = 37, K = 40, N = 24, EXPERTS_MAX = 8 };
+
+static const int64_t lengths[GROUPS] = {5, 0, 29, 3};
+static const struct rig_bound near = {.of_largest = 1e-6, .roundings = 1};
+
+static bool is_here(void)
+{
+    return rig_chip() == 1;
+}
+
+struct call {
+    struct rig_tensor x, weight[GROUPS], y, bias, list;
+    unsigned weights;
+    int64_t type, list_type, split;
+};
+
+// [m, k] of x by [k, n] of the group's weight, plus its bias.
+static double element(const struct call *c, int64_t group, int64_t row, int64_t column)
+{
+    const struct rig_tensor *weight = &c->weight[c->weights > 1 ? group : 0];
+    double sum = c->bias.acl ? rig_values_at(&c->bias, group * N + column) : 0;
+    for (int64_t k = 0; k < K; k++) {
+        sum += rig_values_at(&c->x, row * K + k) *
+               rig_values_at(weight, (c->weights > 1 ? 0 : group) * K * N + k * N + column);
+    }
+    return sum;
+}
+
+static struct rig_tensor list_of(bool counts)
+{
+    const int64_t dim[] = {GROUPS};
+    struct rig_tensor list = rig_tensor_make(OP_TYPE_I64, 1, dim, RIG_DENSE, 1);
+    int64_t end = 0;
+    for (int64_t i = 0; i < GROUPS; i++) {
+        end += lengths[i];
+        rig_put_i(rig_tensor_at(&list, i), OP_TYPE_I64, counts ? lengths[i] : end);
+    }
+    rig_tensor_put(&list);
+    return list;
+}
+
+static aclnnStatus run(struct call *c, const char *op, bool loud)
+{
+    aclTensorList *x = rig_list_make(&c->x, 1), *w = rig_list_make(c->weight, c->weights),
+                  *y = rig_list_make(&c->y, 1), *none = aclCreateTensorList(NULL, 0),
+                  *bias = c->bias.acl ? rig_list_make(&c->bias, 1) : NULL;
+    const bool has_type = strcmp(op, "GroupedMatmulV3") != 0; // of lists
+    const struct rig_named args[] = {
+        {"x", {.tensors = x}},
+        {"weight", {.tensors = w}},
+        {has_type ? "out" : "y", {.tensors = y}},
+        {"biasOptional", {.tensors = bias}},
+        {"scaleOptional", {.tensors = none}},
+        {"groupListOptional", {.tensor = c->list.acl}},
+        {"groupType", {.integer = c->type}},
+        {"splitItem", {.integer = c->split}},
+        {has_type ? "groupListType" : "groupType", {.integer = has_type ? c->list_type : c->type}},
+    };
+    const aclnnStatus code = rig_run_named(op, args, sizeof(args) / sizeof(args[0]), loud);
+    rig_list_free(x, &c->x, 1);
+    rig_list_free(w, c->weight, c->weights);
+    rig_list_free(y, &c->y, 1);
+    rig_list_free(none, NULL, 0);
+    if (bias) {
+        rig_list_free(bias, &c->bias, 1);
+    }
+    return code;
+}
+
+static void free_call(struct call *c)
+{
+    rig_tensor_free(&c->x);
+    rig_tensor_free(&c->y);
+    rig_tensor_free(&c->list);
+    for (unsigned i = 0; i < c->weights; i++) {
+        rig_tensor_free(&c->weight[i]);
+    }
+}
+
+// Rows of an expert each: one weight of three dimensions or several, lengths or ends.
+static void rows_of_groups(enum op_type type, enum rig_layout layout, bool several, bool counts)
+{
+    const int64_t x_dim[] = {ROWS, K}, w_dim[] = {GROUPS, K, N}, y_dim[] = {ROWS, N},
+                  bias_dim[] = {GROUPS, N};
+    struct call c = {.x = rig_values_make(type, 2, x_dim, layout, 3),
+                     .y = rig_values_make(type, 2, y_dim, layout, 4),
+                     .list = list_of(counts),
+                     .weights = several ? GROUPS : 1,
+                     .list_type = counts,
+                     .split = 3};
+    for (unsigned i = 0; i < c.weights; i++) {
+        c.weight[i] = several ? rig_values_make(type, 2, w_dim + 1, layout, 9 + i)
+                              : rig_values_make(type, 3, w_dim, layout, 9);
+    }
+    struct rig_tensor bias = {0};
+    if (!several) {
+        bias = rig_values_make(type == OP_TYPE_BF16 ? OP_TYPE_F32 : type, 2, bias_dim, layout, 5);
+        c.bias = bias;
+    }
+    double *want = rig_values_zeros(ROWS * N);
+    int64_t row = 0;
+    for (int64_t group = 0; group < GROUPS; group++) {
+        for (const int64_t end = row + lengths[group]; row < end; row++) {
+            for (int64_t column = 0; column < N; column++) {
+                want[row * N + column] = element(&c, group, row, column);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(row, ROWS);
+    CU_ASSERT_EQUAL(run(&c, counts ? "GroupedMatmulV4" : "GroupedMatmulV5", true), 0);
+    rig_values_expect(&c.y, want, near, several ? "several weights" : "one weight");
+    free(want);
+    if (!several) {
+        rig_tensor_free(&c.bias);
+    }
+    free_call(&c);
+}
+
+static void rows_go_to_their_weights(void)
+{
+    static const enum op_type types[] = {OP_TYPE_F16, OP_TYPE_BF16, OP_TYPE_F32};
+    for (unsigned i = 0; is_here() && i < 3; i++) {
+        for (int way = 0; way < 4; way++) {
+            rows_of_groups(types[i], way == 3 ? RIG_PERMUTED : RIG_DENSE, way & 1, way & 2);
+        }
+    }
+}
+
+// x' by dy of each expert: groups of what both share; one is empty, its product is 0.
+static void weights_have_gradients(void)
+{
+    const int64_t x_dim[] = {K, ROWS}, w_dim[] = {ROWS, N}, y_dim[] = {GROUPS, K, N};
+    static const enum op_type types[] = {OP_TYPE_F16, OP_TYPE_F32};
+    for (unsigned t = 0; is_here() && t < 4; t++) {
+        const enum rig_layout layout = t & 2 ? RIG_PERMUTED : RIG_DENSE;
+        struct call c = {.x = rig_values_make(types[t & 1], 2, x_dim, layout, 3),
+                         .weight = {rig_values_make(types[t & 1], 2, w_dim, RIG_DENSE, 4)},
+                         .y = rig_values_make(types[t & 1], 3, y_dim, layout, 5),
+                         .list = list_of(false),
+                         .weights = 1,
+                         .type = 2,
+                         .split = 3};
+        double *want = rig_values_zeros(GROUPS * K * N);
+        int64_t begin = 0;
+        for (int64_t group = 0; group < GROUPS; group++) {
+            for (int64_t i = 0; i < K * N; i++) {
+                for (int64_t k = begin; k < begin + lengths[group]; k++) {
+                    want[group * K * N + i] += rig_values_at(&c.x, i / N * ROWS + k) *
+                                               rig_values_at(&c.weight[0], k * N + i % N);
+                }
+            }
+            begin += lengths[group];
+        }
+        CU_ASSERT_EQUAL(run(&c, "GroupedMatmulV3", true), 0);
+        rig_values_expect(&c.y, want, near, "gradients of weights");
+        free(want);
+        free_call(&c);
+    }
+}
+
+// Pairs of tensors, and one x that a list of integers cuts.
+static void the_host_knows_groups(void)
+{
+    const int64_t x_dim[] = {ROWS, K}, w_dim[] = {GROUPS, K, N}, y_dim[] = {ROWS, N};
+    for (int pairs = 0; is_here() && pairs < 2; pairs++) {
+        struct call c = {
+            .x = rig_values_make(OP_TYPE_F16, 2, x_dim, RIG_DENSE, 3),
+            .weight = {rig_values_make(OP_TYPE_F16, pairs ? 2 : 3, w_dim + pairs, RIG_PERMUTED, 4)},
+            .y = rig_values_make(OP_TYPE_F16, 2, y_dim, RIG_DENSE, 5),
+            .list = list_of(false),
+            .weights = 1};
+        const int64_t ends[GROUPS] = {5, 5, 34, 37};
+        aclTensorList *x = rig_list_make(&c.x, 1), *w = rig_list_make(c.weight, 1),
+                      *y = rig_list_make(&c.y, 1);
+        aclIntArray *list = pairs ? NULL : aclCreateIntArray(ends, GROUPS);
+        double *want = rig_values_zeros(ROWS * N);
+        int64_t group = 0;
+        for (int64_t row = 0; row < ROWS; row++) {
+            for (; !pairs && row >= ends[group];) {
+                group++;
+            }
+            for (int64_t column = 0; column < N; column++) {
+                want[row * N + column] = element(&c, group, row, column);
+            }
+        }
+        CU_ASSERT_EQUAL(
+            RIG_RUN_NAMED(pairs ? "GroupedMatmul" : "GroupedMatmulV2", true, {"x", {.tensors = x}},
+                          {"weight", {.tensors = w}}, {"groupListOptional", {.ints = list}},
+                          {"splitItem", {.integer = pairs ? 0 : 2}}, {"y", {.tensors = y}}),
+            0);
+        rig_values_expect(&c.y, want, near, pairs ? "a pair" : "a list on the host");
+        CU_ASSERT_EQUAL(list ? aclDestroyIntArray(list) : 0, 0);
+        rig_list_free(x, &c.x, 1);
+        rig_list_free(w, c.weight, 1);
+        rig_list_free(y, &c.y, 1);
+        free(want);
+        free_call(&c);
+    }
+}
+
+static void wrong_groups_are_refused(void)
+{
+    const int64_t x_dim[] = {ROWS, K}, w_dim[] = {GROUPS, K, N}, y_dim[] = {ROWS, N};
+    struct call c = {.x = rig_values_make(OP_TYPE_F16, 2, x_dim, RIG_DENSE, 3),
+                     .weight = {rig_values_make(OP_TYPE_F16, 3, w_dim, RIG_DENSE, 4)},
+                     .y = rig_values_make(OP_TYPE_F16, 2, y_dim, RIG_DENSE, 5),
+                     .list = list_of(false),
+                     .weights = 1,
+                     .list_type = 2};
+    CU_ASSERT_NOT_EQUAL(run(&c, "GroupedMatmulV4", false), 0);
+    free_call(&c);
+}
+
+static void a_list_beyond_the_rows_ends_the_kernel(void)
+{
+    const int64_t x_dim[] = {ROWS, K}, w_dim[] = {GROUPS, K, N}, y_dim[] = {ROWS, N};
+    if (!is_here()) {
+        return;
+    }
+    struct call c = {.x = rig_values_make(OP_TYPE_F16, 2, x_dim, RIG_DENSE, 3),
+                     .weight = {rig_values_make(OP_TYPE_F16, 3, w_dim, RIG_DENSE, 4)},
+                     .y = rig_values_make(OP_TYPE_F16, 2, y_dim, RIG_DENSE, 5),
+                     .list = list_of(false),
+                     .weights = 1};
+    rig_put_i(rig_tensor_at(&c.list, 2), OP_TYPE_I64, ROWS + 1);
+    rig_tensor_put(&c.list);
+    CU_ASSERT_NOT_EQUAL(run(&c, "GroupedMatmulV4", false), 0);
+    rig_reset();
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"rows_go_to_their_weights", rows_go_to_their_weights},
+        {"weights_have_gradients", weights_have_gradients},
+        {"the_host_knows_groups", the_host_knows_groups},
+        {"wrong_groups_are_refused", wrong_groups_are_refused},
+        {"a_list_beyond_the_rows_ends_the_kernel", a_list_beyond_the_rows_ends_the_kernel},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_grouped", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
