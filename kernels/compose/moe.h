@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What operators of mixtures of experts share: lists of places, and rows at places. */
+#pragma once
+
+#include "../frame/chain.h"
+
+/** Fails with the shapes of three tensors that do not fit. */
+LEO_MUST_CHECK leo_status op_moe_fail_shapes(const struct op_call *call, const struct op_tensor *a,
+                                             const struct op_tensor *b, const struct op_tensor *c);
+/** A tensor as one list. */
+struct op_tensor op_moe_flat(struct op_chain *chain, const struct op_tensor *tensor);
+/** The order that sorts a list, stable, i64; `values` (NULL: not wanted) gets it sorted. */
+struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *list,
+                              const struct op_tensor *values);
+/** out[i] = table[places[i]]; a place that the table does not have ends the kernel. */
+void op_moe_take_rows(struct op_chain *chain, const struct op_tensor *table,
+                      const struct op_tensor *places, const struct op_tensor *out);
+/** Rows of `table` [rows, width] at the places of a list: [places, width] of table's type. Rows of
+ * places that the table does not have are 0 if `may_miss`; else such a place ends the kernel. */
+struct op_tensor op_moe_rows(struct op_chain *chain, const struct op_tensor *table,
+                             const struct op_tensor *places, bool may_miss);
+/** out[t] = sum over k of rows[t, k] * factor[t, k] (NULL: 1); rows dense [t * k, width]. */
+void op_moe_sum(struct op_chain *chain, const struct op_tensor *rows,
+                const struct op_tensor *factor, const struct op_tensor *out);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows in the order of their experts, with or without room for a fixed number each, and the sum of
+ * what the experts made of them. */
+#include "moe.h"
+
+#include <inttypes.h>
+
+// out[i] = list[places[i]]
+static struct op_tensor take(struct op_chain *chain, const struct op_tensor *list,
+                             const struct op_tensor *places)
+{
+    const struct op_tensor out = op_chain_temp_like(chain, list->type, places);
+    op_moe_take_rows(chain, list, places, &out);
+    return out;
+}
+
+static struct op_tensor whole(struct op_chain *chain, const char *op, const struct op_tensor *list,
+                              int64_t by)
+{
+    const struct op_tensor out = op_chain_temp_like(chain, list->type, list);
+    OP_CHAIN_CALL(chain, op, op_value_tensor(list), op_value_int(by), op_value_tensor(&out));
+    return out;
+}
+
+leo_status op_plan_moe_init_routing(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *rows = op_call_tensor(call, "row_idx"),
+                           *experts = op_call_tensor(call, "expert_idx"),
+                           *out = op_call_tensor(call, "expanded_x");
+    const int64_t count = op_tensor_count(experts);
+    if (x->rank != 2 || rows->rank != 2 || !op_tensor_same_shape(rows, experts) ||
+        rows->dim[0] != x->dim[0] || out->rank != 2 || out->dim[0] > count ||
+        out->dim[1] != x->dim[1] || out->type != x->type) {
+        return op_moe_fail_shapes(call, x, rows, out);
+    }
+    leo_status status = op_call_check_shape(call, "expanded_row_idx", 1, &count);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "expanded_expert_idx", 1, &count);
+    }
+    if (status != LEO_OK || count == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor list = op_moe_flat(&chain, experts), of_rows = op_moe_flat(&chain, rows),
+                           order = op_moe_order(&chain, &list,
+                                                op_call_tensor(call, "expanded_expert_idx")),
+                           sorted = take(&chain, &of_rows, &order),
+                           places = op_moe_order(&chain, &sorted, NULL),
+                           first = op_view_slice(&sorted, 0, 0, out->dim[0]),
+                           source = whole(&chain, "MoeRest", &first, x->dim[0]);
+    op_chain_copy(&chain, op_call_tensor(call, "expanded_row_idx"), &places);
+    op_moe_take_rows(&chain, x, &source, out);
+    return chain.status;
+}
+
+/* ---- with room for a fixed number of rows each ---- */
+
+/* What sorting the experts of all rows gives; lists of i32 but for `order`. */
+struct sorted {
+    struct op_tensor list, order, rank; /* expert of a row; row at a place; place of a row */
+    struct op_tensor start, end;        /* of each expert */
+    int64_t experts, each;              /* how many; rows of a token */
+};
+
+static struct op_tensor bound(struct op_chain *chain, const struct op_tensor *sorted,
+                              int64_t experts, bool after)
+{
+    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
+                           last = op_scalar_int(experts);
+    const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I32, 1, &experts),
+                           out = op_chain_temp(chain, OP_TYPE_I32, 1, &experts);
+    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&last),
+                  op_value_scalar(&one), op_value_tensor(&number));
+    OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(sorted), op_value_tensor(&number),
+                  op_value_int(1), op_value_int(after), op_value_tensor(NULL),
+                  op_value_tensor(&out));
+    return out;
+}
+
+static struct sorted sort_experts(struct op_chain *chain, const struct op_tensor *experts,
+                                  int64_t count)
+{
+    struct sorted s = {.experts = count, .each = experts->dim[1]};
+    s.list = op_moe_flat(chain, experts);
+    const struct op_tensor values = op_chain_temp_like(chain, OP_TYPE_I32, &s.list);
+    s.order = op_moe_order(chain, &s.list, &values);
+    const struct op_tensor rank = op_moe_order(chain, &s.order, NULL);
+    s.rank = op_chain_dense(chain, OP_TYPE_I32, &rank);
+    if (count > 0) {
+        s.start = bound(chain, &values, count, false);
+        s.end = bound(chain, &values, count, true);
+    }
+    return s;
+}
+
+static struct op_tensor counts_of(struct op_chain *chain, const struct sorted *s)
+{
+    const struct op_tensor out = op_chain_temp_like(chain, OP_TYPE_I32, &s->start);
+    const struct op_scalar one = op_scalar_int(1);
+    OP_CHAIN_CALL(chain, "Sub", op_value_tensor(&s->end), op_value_tensor(&s->start),
+                  op_value_scalar(&one), op_value_tensor(&out));
+    return out;
+}
+
+// Rows of x in the slots of each expert, 0 in those it does not fill.
+static void fill_slots(struct op_chain *chain, const struct sorted *s, const struct op_tensor *x,
+                       const struct op_tensor *out)
+{
+    const struct op_tensor count = counts_of(chain, s), start = op_view_insert(&s->start, 1),
+                           number = op_view_insert(&count, 1),
+                           slots = op_chain_temp(chain, OP_TYPE_I32, 2, out->dim);
+    const int64_t rows = s->list.dim[0];
+    OP_CHAIN_CALL(chain, "MoeSource", op_value_tensor(&start), op_value_tensor(&number),
+                  op_value_tensor(&slots));
+    const struct op_tensor list = op_moe_flat(chain, &slots),
+                           safe = whole(chain, "MoePlace", &list, rows),
+                           row = take(chain, &s->order, &safe),
+                           token = whole(chain, "MoeQuotient", &row, s->each),
+                           taken = op_chain_temp(chain, x->type, 2,
+                                                 (const int64_t[]){list.dim[0], x->dim[1]}),
+                           has = op_chain_temp(chain, OP_TYPE_F32, 2, out->dim);
+    op_moe_take_rows(chain, x, &token, &taken);
+    OP_CHAIN_CALL(chain, "MoeHas", op_value_tensor(&slots), op_value_int(rows),
+                  op_value_tensor(&has));
+    const struct op_tensor seen = op_view_shape(&taken, 3, out->dim),
+                           kept = op_view_insert(&has, 2);
+    OP_CHAIN_CALL(chain, "MoeKept", op_value_tensor(&seen), op_value_tensor(&kept),
+                  op_value_tensor(out));
+}
+
+// The slot of each row, -1 if its expert has no more.
+static void put_slots(struct op_chain *chain, const struct sorted *s, int64_t capacity,
+                      const struct op_tensor *out)
+{
+    const struct op_tensor expert = whole(chain, "MoePlace", &s->list, s->experts),
+                           start = take(chain, &s->start, &expert);
+    OP_CHAIN_CALL(chain, "MoeSlot", op_value_tensor(&s->rank), op_value_tensor(&start),
+                  op_value_tensor(&s->list), op_value_int(capacity), op_value_tensor(out));
+}
+
+static leo_status check_v2(const struct op_call *call, int64_t mode)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"),
+                           *experts = op_call_tensor(call, "expertIdx"),
+                           *out = op_call_tensor(call, "expandedXOut");
+    const int64_t count = op_tensor_count(experts), number = op_call_int(call, "expertNumOptional"),
+                  room = op_call_int(call, "expertCapacityOptional");
+    if (mode != 0 && mode != 1) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "dropPadMode is %" PRId64 ": it must be 0 or 1", mode);
+    }
+    const bool fits = mode ? out->rank == 3 && number > 0 && room > 0 && out->dim[0] == number &&
+                                 out->dim[1] == room && out->dim[2] == x->dim[1]
+                           : out->rank == 2 && out->dim[0] <= count && out->dim[1] == x->dim[1];
+    if (x->rank != 2 || experts->rank != 2 || experts->dim[0] != x->dim[0] || !fits ||
+        out->type != x->type || number < 0) {
+        return op_moe_fail_shapes(call, x, experts, out);
+    }
+    return op_call_check_shape(call, "expandedRowIdxOut", 1, &count);
+}
+
+// How many rows experts have: where each ends, or how many each has.
+static leo_status put_counts(struct op_chain *chain, const struct sorted *s, int64_t mode)
+{
+    const char *name =
+        mode ? "expertTokensBeforeCapacityOutOptional" : "expertTokensCountOrCumsumOutOptional";
+    const int64_t kind =
+        mode ? 2 * op_call_int(chain->call, "expertTokensBeforeCapacityFlagOptional")
+             : op_call_int(chain->call, "expertTokensCountOrCumsumFlagOptional");
+    const struct op_tensor *out = op_call_tensor(chain->call, name);
+    if (kind == 0) {
+        return chain->status;
+    }
+    if (!out || kind < 0 || kind > 2 || s->experts == 0) {
+        return op_call_fail(chain->call, LEO_ERR_INVALID_ARG,
+                            "%s must be given, expertNum be at least 1 and the flag 0, 1 or 2",
+                            name);
+    }
+    leo_status status = op_call_check_shape(chain->call, name, 1, &s->experts);
+    if (status == LEO_OK) {
+        const struct op_tensor counts = kind == 2 ? counts_of(chain, s) : s->end;
+        op_chain_copy(chain, out, &counts);
+        status = chain->status;
+    }
+    return status;
+}
+
+leo_status op_plan_moe_init_routing_v2(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"),
+                           *experts = op_call_tensor(call, "expertIdx"),
+                           *out = op_call_tensor(call, "expandedXOut"),
+                           *rows = op_call_tensor(call, "expandedRowIdxOut");
+    const int64_t mode = op_call_int(call, "dropPadModeOptional");
+    leo_status status = check_v2(call, mode);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (op_tensor_count(experts) == 0) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "expertIdx of shape %s has no rows",
+                            op_tensor_shape_text(experts).text);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct sorted s = sort_experts(&chain, experts, op_call_int(call, "expertNumOptional"));
+    if (mode) {
+        fill_slots(&chain, &s, x, out);
+        put_slots(&chain, &s, out->dim[1], rows);
+    } else {
+        const struct op_tensor first = op_view_slice(&s.order, 0, 0, out->dim[0]),
+                               token = whole(&chain, "MoeQuotient", &first, s.each);
+        op_moe_take_rows(&chain, x, &token, out);
+        op_chain_copy(&chain, rows, &s.rank);
+    }
+    return chain.status == LEO_OK ? put_counts(&chain, &s, mode) : chain.status;
+}
+
+leo_status op_plan_moe_expert_tokens(const struct op_call *call)
+{
+    const struct op_tensor *sorted = op_call_tensor(call, "sorted_expert_for_source_row"),
+                           *out = op_call_tensor(call, "out");
+    const int64_t experts = op_call_int(call, "num_expert");
+    leo_status status = op_call_check_shape(call, "out", 1, &experts);
+    if (status == LEO_OK && (sorted->rank != 1 || experts < 1)) {
+        status = op_moe_fail_shapes(call, sorted, out, out);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    if (sorted->dim[0] == 0) {
+        op_chain_fill(&chain, out, 0);
+        return chain.status;
+    }
+    const struct op_tensor dense = op_chain_dense(&chain, sorted->type, sorted),
+                           ends = bound(&chain, &dense, experts, true);
+    op_chain_copy(&chain, out, &ends);
+    return chain.status;
+}
+
+/* ---- what the experts made ---- */
+
+struct finalize {
+    const struct op_tensor *made, *places, *first, *second, *bias, *scales, *experts, *out;
+    int64_t mode, each; /* rows of a token */
+};
+
+static struct finalize finalize_of(const struct op_call *call)
+{
+    const bool v1 = op_call_has(call, "expanded_permuted_rows");
+    struct finalize f = {
+        .made = op_call_tensor(call, v1 ? "expanded_permuted_rows" : "expandedX"),
+        .places = op_call_tensor(call, v1 ? "expanded_src_to_dst_row" : "expandedRowIdx"),
+        .first = op_call_tensor(call, v1 ? "skip1" : "x1Optional"),
+        .second = op_call_tensor(call, v1 ? "skip2" : "x2Optional"),
+        .bias = op_call_tensor(call, v1 ? "bias" : "biasOptional"),
+        .scales = op_call_tensor(call, v1 ? "scales" : "scalesOptional"),
+        .experts = op_call_tensor(call, v1 ? "expert_for_source_row" : "expertIdxOptional"),
+        .out = op_call_tensor(call, v1 ? "result" : "out"),
+        .mode = v1 ? 0 : op_call_int(call, "dropPadMode"),
+        .each = 1,
+    };
+    f.each = f.scales && f.scales->rank == 2 ? f.scales->dim[1] : 1;
+    return f;
+}
+
+static leo_status check_finalize(const struct op_call *call, const struct finalize *f)
+{
+    const struct op_tensor *out = f->out, *made = f->made;
+    const unsigned last = made->rank ? made->rank - 1 : 0;
+    const int64_t shape[] = {out->dim[0], f->each};
+    const struct op_tensor like = op_tensor_dense(0, OP_TYPE_I32, 2, shape);
+    if (f->mode < 0 || f->mode > 3) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "dropPadMode is %" PRId64 ": it must be 0 to 3", f->mode);
+    }
+    const bool fits = out->rank == 2 && made->rank == (f->mode & 1 ? 3 : 2) &&
+                      made->dim[last] == out->dim[1] &&
+                      op_tensor_count(f->places) == out->dim[0] * f->each &&
+                      (!f->first || op_tensor_same_shape(f->first, out)) &&
+                      (!f->second || op_tensor_same_shape(f->second, out)) &&
+                      (!f->scales || op_tensor_same_shape(f->scales, &like)) &&
+                      (!f->bias || (f->bias->rank == 2 && f->bias->dim[1] == out->dim[1] &&
+                                    f->experts && op_tensor_same_shape(f->experts, &like)));
+    return fits ? LEO_OK : op_moe_fail_shapes(call, made, f->places, out);
+}
+
+// Places in the order of rows: the list may have them column by column.
+static struct op_tensor places_of(struct op_chain *chain, const struct finalize *f)
+{
+    const struct op_tensor list = op_moe_flat(chain, f->places);
+    if (f->mode >= 2) {
+        return list;
+    }
+    const struct op_tensor columns =
+        op_view_shape(&list, 2, (const int64_t[]){f->each, f->out->dim[0]});
+    const struct op_tensor turned = op_view_swap(&columns, 0, 1);
+    return op_moe_flat(chain, &turned);
+}
+
+static void add(struct op_chain *chain, const struct op_tensor *sum, const struct op_tensor *more)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    if (more) {
+        OP_CHAIN_CALL(chain, "Add", op_value_tensor(sum), op_value_tensor(more),
+                      op_value_scalar(&one), op_value_tensor(sum));
+    }
+}
+
+leo_status op_plan_moe_finalize_routing(const struct op_call *call)
+{
+    const struct finalize f = finalize_of(call);
+    leo_status status = check_finalize(call, &f);
+    if (status != LEO_OK || op_tensor_count(f.out) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const int64_t width = f.out->dim[1], shape[] = {op_tensor_count(f.made) / width, width};
+    const struct op_tensor dense = op_chain_dense(&chain, f.made->type, f.made),
+                           table = op_view_shape(&dense, 2, shape), list = places_of(&chain, &f);
+    struct op_tensor rows = op_moe_rows(&chain, &table, &list, true);
+    if (f.bias) {
+        const struct op_tensor experts = op_moe_flat(&chain, f.experts),
+                               of_expert = op_moe_rows(&chain, f.bias, &experts, false);
+        rows = op_chain_dense(&chain, OP_TYPE_F32, &rows);
+        add(&chain, &rows, &of_expert);
+    }
+    const struct op_tensor sum = op_chain_wide(&chain, f.out);
+    op_moe_sum(&chain, &rows, f.scales, &sum);
+    add(&chain, &sum, f.first);
+    add(&chain, &sum, f.second);
+    op_chain_give(&chain, f.out, &sum);
+    return chain.status;
+}
