@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows with a scale each, and factors of the group that a row belongs to. */
+#pragma once
+
+#include "moe.h"
+
+/** A tensor as rows of its last dimension, dense, of a type. */
+struct op_tensor op_quant_rows(struct op_chain *chain, enum op_type type,
+                               const struct op_tensor *tensor);
+/** factors[group of row] for each of `rows` rows: [rows, width]. `factors` is [groups, width] or
+ * [groups]; `ends` says where groups end, or with `counts` how long they are. Rows behind the last
+ * group have factor 0. */
+struct op_tensor op_quant_of_group(struct op_chain *chain, const struct op_tensor *factors,
+                                   const struct op_tensor *ends, bool counts, int64_t rows);
+/** x times factors ([width], [1] or [rows, width]); NULL: x itself. */
+struct op_tensor op_quant_times(struct op_chain *chain, const struct op_tensor *x,
+                                const struct op_tensor *factors);
+/** Rows of f32 as i8 with a scale each; `offset` NULL: the range is symmetric. `out`, `scale`,
+ * `offset` have any shape of as many elements. */
+void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
+                      const struct op_tensor *out, const struct op_tensor *scale,
+                      const struct op_tensor *offset);
+/** The same, but `scale` is 127 over the largest of a row. */
+void op_quant_dynamic_factor(struct op_chain *chain, const struct op_tensor *rows,
+                             const struct op_tensor *out, const struct op_tensor *scale);
+/** Fails unless `out` is i8 of the shape of `like`, but for its last dimension. */
+LEO_MUST_CHECK leo_status op_quant_check_out(const struct op_call *call, const char *name,
+                                             const struct op_tensor *like, int64_t last);
+/** Fails unless `name` has the shape of `like` without its last dimension. */
+LEO_MUST_CHECK leo_status op_quant_check_scale(const struct op_call *call, const char *name,
+                                               const struct op_tensor *like);
