@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows and norms quantised to 8 bits, gates between products of 8 bits, and back to floats: against
- * double on the host. A number half-way between two may go to either. */
+/* Rows quantised to 8 bits, gates between products of 8 bits, and back to floats: against double on
+ * the host. */
+#include "rig_bytes.h"
 #include "rig_named.h"
-#include "rig_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,30 +13,11 @@ enum { ROWS = 9, WIDTH = 20, COUNT = ROWS * WIDTH, GROUPS = 3 };
 
 static const int64_t dim[] = {ROWS, WIDTH}, row_dim[] = {ROWS}, width_dim[] = {WIDTH},
                      group_dim[] = {GROUPS, WIDTH}, groups_dim[] = {GROUPS};
-static const struct rig_bound exact = {0}, near = {.of_each = 2e-6, .at_all = 1e-6, .roundings = 1};
+static const struct rig_bound near = {.of_each = 2e-6, .at_all = 1e-6, .roundings = 1};
 
 static bool is_here(void)
 {
     return rig_chip() == 1;
-}
-
-/* i8 of what is near to the number: less than `slack` beside a half it may be either. */
-static void expect_bytes(struct rig_tensor *t, const double *want, double slack, const char *what)
-{
-    int64_t wrong = 0;
-    rig_tensor_take(t);
-    for (int64_t i = 0; i < rig_tensor_count(t); i++) {
-        const double got = rig_values_at(t, i), cut = fmin(fmax(want[i], -128), 127);
-        if (!(fabs(got - cut) <= 0.5 + slack) && wrong++ == 0) {
-            fprintf(stderr, "%s: %lld is %g, expected %g\n", what, (long long)i, got, want[i]);
-        }
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-}
-
-static struct rig_tensor bytes_make(unsigned rank, const int64_t *shape)
-{
-    return rig_tensor_make(OP_TYPE_I8, rank, shape, RIG_DENSE, 1);
 }
 
 static struct rig_tensor list_of(enum op_type type, const int64_t *numbers)
@@ -56,25 +37,6 @@ static int64_t group_of(int64_t row)
     return row < 4 ? 0 : 2;
 }
 
-/* What a row is divided by, and what is added; in place. */
-static void quantise_rows(double *x, double *scale, double *offset)
-{
-    for (int64_t r = 0; r < ROWS; r++) {
-        double high = -1e30, low = 1e30;
-        for (int64_t c = 0; c < WIDTH; c++) {
-            high = fmax(high, x[r * WIDTH + c]);
-            low = fmin(low, x[r * WIDTH + c]);
-        }
-        scale[r] = offset ? (high - low) / 255 : fmax(high, -low) / 127;
-        if (offset) {
-            offset[r] = 127 - high / scale[r];
-        }
-        for (int64_t c = 0; c < WIDTH; c++) {
-            x[r * WIDTH + c] = x[r * WIDTH + c] / scale[r] + (offset ? offset[r] : 0);
-        }
-    }
-}
-
 static void rows_have_scales(void)
 {
     static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
@@ -84,7 +46,7 @@ static void rows_have_scales(void)
         struct rig_tensor x = rig_values_make(type, 2, dim, RIG_PERMUTED, 3),
                           smooth = grouped ? rig_values_make(type, 2, group_dim, RIG_DENSE, 4)
                                            : rig_values_make(type, 1, width_dim, RIG_DENSE, 4),
-                          y = bytes_make(2, dim),
+                          y = rig_bytes_make(2, dim),
                           scale = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5),
                           offset = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 6),
                           list = list_of(OP_TYPE_I32, ends);
@@ -93,7 +55,7 @@ static void rows_have_scales(void)
             const int64_t at = (grouped ? group_of(i / WIDTH) * WIDTH : 0) + i % WIDTH;
             want[i] = rig_values_at(&x, i) * (way == 0 ? 1 : rig_values_at(&smooth, at));
         }
-        quantise_rows(want, scales, ranged ? offsets : NULL);
+        rig_bytes_rows(ROWS, WIDTH, want, scales, ranged ? offsets : NULL);
         CU_ASSERT_EQUAL(RIG_RUN_NAMED("DynamicQuantV2", true, {"x", {.tensor = x.acl}},
                                       {"smoothScalesOptional", {.tensor = way ? smooth.acl : NULL}},
                                       {"groupIndexOptional", {.tensor = grouped ? list.acl : NULL}},
@@ -102,7 +64,7 @@ static void rows_have_scales(void)
                                       {"scaleOut", {.tensor = scale.acl}},
                                       {"offsetOut", {.tensor = ranged ? offset.acl : NULL}}),
                         0);
-        expect_bytes(&y, want, 1e-3, "dynamic");
+        rig_bytes_expect(&y, want, 1e-3, "dynamic");
         rig_values_expect(&scale, scales, near, "scales of rows");
         if (ranged) {
             rig_values_expect(&offset, offsets, (struct rig_bound){.at_all = 1e-3}, "offsets");
@@ -114,7 +76,7 @@ static void rows_have_scales(void)
 static void a_row_of_nothing_has_scale_0(void)
 {
     struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 3),
-                      y = bytes_make(2, dim),
+                      y = rig_bytes_make(2, dim),
                       scale = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5);
     double want[COUNT], scales[ROWS];
     for (int64_t i = 0; i < COUNT; i++) {
@@ -126,7 +88,7 @@ static void a_row_of_nothing_has_scale_0(void)
     CU_ASSERT_EQUAL(RIG_RUN_NAMED("DynamicQuant", true, {"x", {.tensor = x.acl}},
                                   {"yOut", {.tensor = y.acl}}, {"scaleOut", {.tensor = scale.acl}}),
                     0);
-    expect_bytes(&y, want, 1e-3, "a row of nothing");
+    rig_bytes_expect(&y, want, 1e-3, "a row of nothing");
     rig_values_expect(&scale, scales, near, "its scale");
     rig_values_free((struct rig_tensor[]){x, y, scale}, 3, NULL, 0);
 }
@@ -140,7 +102,7 @@ static void groups_have_scales(void)
     struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, dim, RIG_SLICED, 3),
                       scale = rig_values_make(OP_TYPE_F32, 2, group_dim, RIG_DENSE, 4),
                       offset = rig_values_make(OP_TYPE_F32, 1, one, RIG_DENSE, 5),
-                      y = bytes_make(2, dim), list = list_of(OP_TYPE_I64, ends);
+                      y = rig_bytes_make(2, dim), list = list_of(OP_TYPE_I64, ends);
     double want[COUNT];
     for (int64_t i = 0; i < GROUPS * WIDTH; i++) {
         rig_put_f(rig_tensor_at(&scale, i), OP_TYPE_F32, (float)(i % 19) * 4.1f);
@@ -157,7 +119,7 @@ static void groups_have_scales(void)
                                   {"offsetOptional", {.tensor = offset.acl}},
                                   {"dstType", {.integer = ACL_INT8}}, {"y", {.tensor = y.acl}}),
                     0);
-    expect_bytes(&y, want, 1e-3, "groups");
+    rig_bytes_expect(&y, want, 1e-3, "groups");
     rig_values_free((struct rig_tensor[]){x, scale, offset, y, list}, 5, NULL, 0);
 }
 
@@ -166,7 +128,7 @@ static void bytes_become_floats(void)
     if (!is_here()) {
         return;
     }
-    struct rig_tensor x = bytes_make(2, dim),
+    struct rig_tensor x = rig_bytes_make(2, dim),
                       scale = rig_values_make(OP_TYPE_F16, 1, width_dim, RIG_DENSE, 4),
                       offset = rig_values_make(OP_TYPE_F16, 1, width_dim, RIG_DENSE, 5),
                       y = rig_values_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 6),
@@ -260,7 +222,7 @@ static void gates_are_quantised(void)
                           offset = grouped
                                        ? rig_values_make(OP_TYPE_F32, 2, group_dim, RIG_DENSE, 5)
                                        : rig_values_make(OP_TYPE_F32, 1, width_dim, RIG_DENSE, 5),
-                          y = bytes_make(2, dim),
+                          y = rig_bytes_make(2, dim),
                           scale = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5),
                           list = list_of(OP_TYPE_I32, dynamic ? counts : ends);
         double want[COUNT], scales[ROWS];
@@ -274,7 +236,7 @@ static void gates_are_quantised(void)
                       (dynamic ? 0 : rig_values_at(&offset, at));
         }
         if (dynamic) {
-            quantise_rows(want, scales, NULL);
+            rig_bytes_rows(ROWS, WIDTH, want, scales, NULL);
             for (int64_t r = 0; r < ROWS; r++) {
                 scales[r] = 1 / scales[r];
             }
@@ -290,7 +252,7 @@ static void gates_are_quantised(void)
                           {"groupListType", {.integer = dynamic}}, {"yOut", {.tensor = y.acl}},
                           {"scaleOut", {.tensor = scale.acl}}),
             0);
-        expect_bytes(&y, want, 1e-3, "a gate");
+        rig_bytes_expect(&y, want, 1e-3, "a gate");
         if (dynamic) {
             rig_values_expect(&scale, scales, near, "factors of rows");
         }
@@ -307,7 +269,7 @@ static void products_go_through_gates(void)
                           weight = rig_values_make(OP_TYPE_F32, 2, weights, RIG_DENSE, 4),
                           row = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5),
                           factor = rig_values_make(OP_TYPE_F32, 2, group_dim, RIG_DENSE, 6),
-                          y = bytes_make(2, dim),
+                          y = rig_bytes_make(2, dim),
                           scale = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5),
                           list = list_of(OP_TYPE_I64, counts);
         double want[COUNT], scales[ROWS];
@@ -327,7 +289,7 @@ static void products_go_through_gates(void)
             want[i] = dynamic ? gated * f : gated / f;
         }
         if (dynamic) {
-            quantise_rows(want, scales, NULL);
+            rig_bytes_rows(ROWS, WIDTH, want, scales, NULL);
         }
         CU_ASSERT_EQUAL(
             RIG_RUN_NAMED("DequantSwigluQuant", true, {"x", {.tensor = x.acl}},
@@ -340,191 +302,12 @@ static void products_go_through_gates(void)
                            {.text = (char *)(uintptr_t)(dynamic ? "dynamic" : "static")}},
                           {"yOut", {.tensor = y.acl}}, {"scaleOut", {.tensor = scale.acl}}),
             0);
-        expect_bytes(&y, want, 1e-2, "a gate of a product");
+        rig_bytes_expect(&y, want, 1e-2, "a gate of a product");
         if (dynamic) {
             rig_values_expect(&scale, scales, near, "scales of a product");
         }
         rig_values_free((struct rig_tensor[]){x, weight, row, factor, y, scale, list}, 7, NULL, 0);
     }
-}
-
-/* ---- norms ---- */
-
-struct norms {
-    struct rig_tensor a, b, gamma, beta, sum, scale, zero, y1, y2, row1, row2, inverse;
-    double norm[COUNT], deviation[ROWS], total[COUNT];
-};
-
-static struct norms norms_make(enum op_type type, bool of_sum)
-{
-    const int64_t rows[] = {ROWS, 1};
-    struct norms n = {
-        .a = rig_values_make(type, 2, dim, RIG_PERMUTED, 3),
-        .b = rig_values_make(type, 2, dim, RIG_SLICED, 4),
-        .gamma = rig_values_make(type, 1, width_dim, RIG_DENSE, 5),
-        .beta = rig_values_make(type, 1, width_dim, RIG_DENSE, 6),
-        .sum = rig_values_make(type, 2, dim, RIG_DENSE, 7),
-        .scale = rig_values_make(OP_TYPE_F32, 1, width_dim, RIG_DENSE, 8),
-        .zero = rig_tensor_make(OP_TYPE_I32, 1, width_dim, RIG_DENSE, 9),
-        .y1 = bytes_make(2, dim),
-        .y2 = bytes_make(2, dim),
-        .row1 = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 1),
-        .row2 = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 1),
-        .inverse = rig_values_make(OP_TYPE_F32, 2, rows, RIG_DENSE, 1),
-    };
-    for (int64_t i = 0; i < WIDTH; i++) {
-        rig_put_f(rig_tensor_at(&n.scale, i), OP_TYPE_F32, 0.02f + (float)i / 128);
-        rig_put_i(rig_tensor_at(&n.zero, i), OP_TYPE_I32, i * 5 % 11 - 5);
-    }
-    rig_tensor_put(&n.scale);
-    rig_tensor_put(&n.zero);
-    for (int64_t r = 0; r < ROWS; r++) {
-        double squares = 0;
-        for (int64_t i = r * WIDTH; i < (r + 1) * WIDTH; i++) {
-            n.total[i] = rig_values_at(&n.a, i) + (of_sum ? rig_values_at(&n.b, i) : 0);
-            squares += n.total[i] * n.total[i];
-        }
-        n.deviation[r] = 1 / sqrt(squares / WIDTH + 1e-3);
-        for (int64_t c = 0; c < WIDTH; c++) {
-            n.norm[r * WIDTH + c] =
-                n.total[r * WIDTH + c] * n.deviation[r] * rig_values_at(&n.gamma, c);
-        }
-    }
-    return n;
-}
-
-static void norms_free(struct norms *n)
-{
-    struct rig_tensor *all[] = {&n->a,    &n->b,  &n->gamma, &n->beta, &n->sum,  &n->scale,
-                                &n->zero, &n->y1, &n->y2,    &n->row1, &n->row2, &n->inverse};
-    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        rig_tensor_free(all[i]);
-    }
-}
-
-static void norms_are_cast(void)
-{
-    if (!is_here()) {
-        return;
-    }
-    struct norms n = norms_make(OP_TYPE_F16, true);
-    struct rig_tensor wide = rig_values_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 1),
-                      narrow = rig_values_make(OP_TYPE_F16, 2, dim, RIG_PERMUTED, 1);
-    CU_ASSERT_EQUAL(RIG_RUN_NAMED("AddRmsNormCast", true, {"x1", {.tensor = n.a.acl}},
-                                  {"x2", {.tensor = n.b.acl}}, {"gamma", {.tensor = n.gamma.acl}},
-                                  {"epsilon", {.real = 1e-3}}, {"y1Out", {.tensor = wide.acl}},
-                                  {"y2Out", {.tensor = narrow.acl}},
-                                  {"rstdOut", {.tensor = n.inverse.acl}},
-                                  {"xOut", {.tensor = n.sum.acl}}),
-                    0);
-    rig_values_expect(&wide, n.norm, near, "norm in f32");
-    rig_values_expect(&narrow, n.norm, near, "norm in f16");
-    rig_values_expect(&n.inverse, n.deviation, near, "inverse deviations");
-    rig_values_expect(&n.sum, n.total, exact, "sums");
-    rig_values_free((struct rig_tensor[]){wide, narrow}, 2, NULL, 0);
-    norms_free(&n);
-}
-
-static void norms_are_quantised(void)
-{
-    for (int divide = 0; is_here() && divide < 2; divide++) {
-        struct norms n = norms_make(divide ? OP_TYPE_BF16 : OP_TYPE_F16, true);
-        double plain[COUNT], with[COUNT];
-        for (int64_t i = 0; i < COUNT; i++) {
-            const double scale = rig_values_at(&n.scale, i % WIDTH) * (divide ? 1 : 100),
-                         zero = rig_values_at(&n.zero, i % WIDTH);
-            plain[i] = (divide ? n.norm[i] / scale : n.norm[i] * scale) + zero;
-            const double y = n.norm[i] + rig_values_at(&n.beta, i % WIDTH);
-            with[i] = divide ? y / scale : y * scale;
-        }
-        for (int64_t i = 0; i < WIDTH && !divide; i++) {
-            rig_put_f(rig_tensor_at(&n.scale, i), OP_TYPE_F32,
-                      100 * rig_get_f(rig_tensor_at(&n.scale, i), OP_TYPE_F32));
-        }
-        rig_tensor_put(&n.scale);
-        CU_ASSERT_EQUAL(
-            RIG_RUN_NAMED("AddRmsNormQuant", true, {"x1", {.tensor = n.a.acl}},
-                          {"x2", {.tensor = n.b.acl}}, {"gamma", {.tensor = n.gamma.acl}},
-                          {"scales1", {.tensor = n.scale.acl}},
-                          {"zeroPoints1Optional", {.tensor = n.zero.acl}},
-                          {"axis", {.integer = -1}}, {"epsilon", {.real = 1e-3}},
-                          {"divMode", {.integer = divide}}, {"y1Out", {.tensor = n.y1.acl}},
-                          {"y2Out", {.tensor = n.y2.acl}}, {"xOut", {.tensor = n.sum.acl}}),
-            0);
-        expect_bytes(&n.y1, plain, 1e-2, "a norm of a sum");
-        rig_values_expect(&n.sum, n.total, exact, "sums");
-        CU_ASSERT_EQUAL(
-            RIG_RUN_NAMED("AddRmsNormQuantV2", true, {"x1", {.tensor = n.a.acl}},
-                          {"x2", {.tensor = n.b.acl}}, {"gamma", {.tensor = n.gamma.acl}},
-                          {"scales1", {.tensor = n.scale.acl}},
-                          {"scales2Optional", {.tensor = n.scale.acl}},
-                          {"zeroPoints1Optional", {.tensor = n.zero.acl}},
-                          {"betaOptional", {.tensor = n.beta.acl}}, {"axis", {.integer = -1}},
-                          {"epsilon", {.real = 1e-3}}, {"divMode", {.integer = divide}},
-                          {"y1Out", {.tensor = n.y1.acl}}, {"y2Out", {.tensor = n.y2.acl}},
-                          {"xOut", {.tensor = n.sum.acl}}),
-            0);
-        expect_bytes(&n.y2, with, 1e-2, "a norm with beta");
-        norms_free(&n);
-    }
-}
-
-static void norms_have_scales_of_rows(void)
-{
-    if (!is_here()) {
-        return;
-    }
-    struct norms n = norms_make(OP_TYPE_F16, true);
-    double first[COUNT], second[COUNT], scales[ROWS];
-    for (int64_t i = 0; i < COUNT; i++) {
-        const double y = n.norm[i] + rig_values_at(&n.beta, i % WIDTH);
-        first[i] = y * rig_values_at(&n.gamma, i % WIDTH);
-        second[i] = y * rig_values_at(&n.beta, i % WIDTH);
-    }
-    quantise_rows(second, scales, NULL);
-    quantise_rows(first, scales, NULL);
-    CU_ASSERT_EQUAL(RIG_RUN_NAMED("AddRmsNormDynamicQuantV2", true, {"x1", {.tensor = n.a.acl}},
-                                  {"x2", {.tensor = n.b.acl}}, {"gamma", {.tensor = n.gamma.acl}},
-                                  {"smoothScale1Optional", {.tensor = n.gamma.acl}},
-                                  {"smoothScale2Optional", {.tensor = n.beta.acl}},
-                                  {"betaOptional", {.tensor = n.beta.acl}},
-                                  {"epsilon", {.real = 1e-3}}, {"y1Out", {.tensor = n.y1.acl}},
-                                  {"y2Out", {.tensor = n.y2.acl}}, {"xOut", {.tensor = n.sum.acl}},
-                                  {"scale1Out", {.tensor = n.row1.acl}},
-                                  {"scale2Out", {.tensor = n.row2.acl}}),
-                    0);
-    expect_bytes(&n.y1, first, 1e-2, "the first smooth scale");
-    expect_bytes(&n.y2, second, 1e-2, "the second");
-    rig_values_expect(&n.row1, scales, near, "scales of the first");
-    norms_free(&n);
-}
-
-static void a_norm_is_quantised(void)
-{
-    static const int64_t one[] = {1};
-    if (!is_here()) {
-        return;
-    }
-    struct norms n = norms_make(OP_TYPE_F16, false);
-    struct rig_tensor scale = rig_values_make(OP_TYPE_F16, 1, one, RIG_DENSE, 1),
-                      zero = bytes_make(1, one);
-    double want[COUNT];
-    rig_put_f(rig_tensor_at(&scale, 0), OP_TYPE_F16, 0.0625f);
-    rig_put_i(rig_tensor_at(&zero, 0), OP_TYPE_I8, -7);
-    rig_tensor_put(&scale);
-    rig_tensor_put(&zero);
-    for (int64_t i = 0; i < COUNT; i++) {
-        want[i] = (n.norm[i] + rig_values_at(&n.beta, i % WIDTH)) / 0.0625 - 7;
-    }
-    CU_ASSERT_EQUAL(
-        RIG_RUN_NAMED("RmsNormQuant", true, {"x", {.tensor = n.a.acl}},
-                      {"gamma", {.tensor = n.gamma.acl}}, {"beta", {.tensor = n.beta.acl}},
-                      {"scale", {.tensor = scale.acl}}, {"offset", {.tensor = zero.acl}},
-                      {"epsilon", {.real = 1e-3}}, {"y", {.tensor = n.y1.acl}}),
-        0);
-    expect_bytes(&n.y1, want, 1e-2, "a norm");
-    rig_values_free((struct rig_tensor[]){scale, zero}, 2, NULL, 0);
-    norms_free(&n);
 }
 
 int main(int argc, char **argv)
@@ -537,10 +320,6 @@ int main(int argc, char **argv)
         {"scales_are_packed", scales_are_packed},
         {"gates_are_quantised", gates_are_quantised},
         {"products_go_through_gates", products_go_through_gates},
-        {"norms_are_cast", norms_are_cast},
-        {"norms_are_quantised", norms_are_quantised},
-        {"norms_have_scales_of_rows", norms_have_scales_of_rows},
-        {"a_norm_is_quantised", a_norm_is_quantised},
     };
     rig_open();
     const int code =
