@@ -29,3 +29,5 @@ LEO_MUST_CHECK leo_status op_quant_check_out(const struct op_call *call, const c
 /** Fails unless `name` has the shape of `like` without its last dimension. */
 LEO_MUST_CHECK leo_status op_quant_check_scale(const struct op_call *call, const char *name,
                                                const struct op_tensor *like);
+/** A scale as a list of floats; words of 64 bits hold one in their lower half. */
+struct op_tensor op_quant_scale_of(struct op_chain *chain, const struct op_tensor *given_scale);

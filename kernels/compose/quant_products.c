@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of i8, exact in i32. The cube multiplies the numbers as f16 and adds in f32: a part of k
+ * of at most EXACT gives whole numbers up to 2^24, which f32 holds; parts are added in i32.
+ */
+#include "quant_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { EXACT = 1024 /* 2^24 / (128 * 128) */ };
+
+struct product {
+    struct op_tensor a, b; /* [.., m, k], [.., k, n] */
+    const struct op_tensor *out, *scale, *row, *offset, *bias;
+};
+
+static const struct op_tensor *given(const struct op_call *call, const char *name)
+{
+    const struct op_tensor *tensor = op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
+    return tensor && op_tensor_count(tensor) ? tensor : NULL;
+}
+
+static leo_status check_refused(const struct op_call *call)
+{
+    static const char *const refused[] = {"yScale", "x1Offset", "yOffset"};
+    for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        if (given(call, refused[i])) {
+            return op_call_fail(call, LEO_ERR_UNSUPPORTED, "%s must be NULL: it is not computed",
+                                refused[i]);
+        }
+    }
+    if (op_call_has(call, "groupSize") && op_call_int(call, "groupSize") != 0) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "groupSize is %" PRId64 ": scales of groups of k are not computed",
+                            op_call_int(call, "groupSize"));
+    }
+    return LEO_OK;
+}
+
+static bool fits_list(const struct op_tensor *list, int64_t count)
+{
+    return !list || op_tensor_count(list) == count || op_tensor_count(list) == 1;
+}
+
+static leo_status check_shapes(const struct op_call *call, const struct product *p)
+{
+    const struct op_tensor *out = p->out;
+    const unsigned last = out->rank - 1;
+    const bool ranks = out->rank >= 2 && p->a.rank >= 2 && p->b.rank >= 2;
+    const int64_t m = ranks ? p->a.dim[p->a.rank - 2] : 0, n = ranks ? p->b.dim[p->b.rank - 1] : 0;
+    const bool fits = ranks && p->a.dim[p->a.rank - 1] == p->b.dim[p->b.rank - 2] &&
+                      p->a.dim[p->a.rank - 1] > 0 && out->dim[last - 1] == m &&
+                      out->dim[last] == n && fits_list(p->scale, n) && fits_list(p->offset, n) &&
+                      (!p->row || (op_tensor_count(p->row) == m && p->row->rank <= 2)) &&
+                      (!p->bias || p->bias->dim[p->bias->rank - 1] == n);
+    if (!fits) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "x1 %s and x2 %s into %s with scale %s: they do not fit",
+                            op_tensor_shape_text(&p->a).text, op_tensor_shape_text(&p->b).text,
+                            op_tensor_shape_text(out).text, op_tensor_shape_text(p->scale).text);
+    }
+    if (out->type != OP_TYPE_I8 && out->type != OP_TYPE_I32 && out->type != OP_TYPE_F16 &&
+        out->type != OP_TYPE_BF16) {
+        return op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be i8, i32, f16 or bf16",
+                            op_type_name(out->type));
+    }
+    if (p->offset && out->type != OP_TYPE_I8) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "an offset goes with results of i8 alone");
+    }
+    return LEO_OK;
+}
+
+static leo_status take(const struct op_call *call, struct product *p)
+{
+    const bool v5 = op_call_has(call, "x2Scale");
+    *p = (struct product){
+        .a = *op_call_tensor(call, "x1"),
+        .b = *op_call_tensor(call, "x2"),
+        .out = op_call_tensor(call, "out"),
+        .scale = op_call_tensor(call, v5 ? "x2Scale" : "scale"),
+        .row = given(call, v5 ? "x1Scale" : "pertokenScaleOptional"),
+        .offset = given(call, v5 ? "x2Offset" : "offset"),
+        .bias = given(call, "bias"),
+    };
+    if (op_call_int(call, "transposeX1") && p->a.rank >= 2) {
+        p->a = op_view_swap(&p->a, p->a.rank - 2, p->a.rank - 1);
+    }
+    if (op_call_int(call, "transposeX2") && p->b.rank >= 2) {
+        p->b = op_view_swap(&p->b, p->b.rank - 2, p->b.rank - 1);
+    }
+    leo_status status = check_refused(call);
+    return status == LEO_OK ? check_shapes(call, p) : status;
+}
+
+// The product of one part of k, as whole numbers in f32.
+static struct op_tensor product_of(struct op_chain *chain, const struct product *p, int64_t begin,
+                                   int64_t count)
+{
+    const struct op_tensor some_a = op_view_slice(&p->a, p->a.rank - 1, begin, count),
+                           some_b = op_view_slice(&p->b, p->b.rank - 2, begin, count),
+                           a = op_chain_dense(chain, OP_TYPE_F16, &some_a),
+                           b = op_chain_dense(chain, OP_TYPE_F16, &some_b),
+                           out = op_chain_temp_like(chain, OP_TYPE_F32, p->out);
+    op_chain_matmul(chain, &a, &b, &out);
+    return out;
+}
+
+static struct op_tensor whole_product(struct op_chain *chain, const struct product *p)
+{
+    const int64_t k = p->a.dim[p->a.rank - 1];
+    const struct op_scalar one = op_scalar_int(1);
+    if (k <= EXACT) {
+        return product_of(chain, p, 0, k);
+    }
+    const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_I32, p->out),
+                           more = op_chain_temp_like(chain, OP_TYPE_I32, p->out);
+    for (int64_t begin = 0; begin < k; begin += EXACT) {
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
+        const int64_t count = begin + EXACT < k ? EXACT : k - begin;
+        const struct op_tensor part = product_of(chain, p, begin, count);
+        op_chain_copy(chain, begin ? &more : &sum, &part);
+        if (begin) {
+            OP_CHAIN_CALL(chain, "Add", op_value_tensor(&sum), op_value_tensor(&more),
+                          op_value_scalar(&one), op_value_tensor(&sum));
+        }
+        op_plan_temp_release(chain->plan, mark);
+    }
+    return sum;
+}
+
+struct op_tensor op_quant_scale_of(struct op_chain *chain, const struct op_tensor *given_scale)
+{
+    if (given_scale->type != OP_TYPE_U64 && given_scale->type != OP_TYPE_I64) {
+        return op_moe_flat(chain, given_scale);
+    }
+    struct op_tensor words = *given_scale;
+    words.type = OP_TYPE_I64; // the same bits
+    const struct op_tensor list = op_moe_flat(chain, &words);
+    struct op_tensor bits = op_chain_temp_like(chain, OP_TYPE_I32, &list);
+    OP_CHAIN_CALL(chain, "QuantScaleBits", op_value_tensor(&list), op_value_tensor(&bits));
+    bits.type = OP_TYPE_F32;
+    return bits;
+}
+
+static struct op_tensor number(struct op_chain *chain, double value)
+{
+    const int64_t one = 1;
+    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 1, &one);
+    op_chain_fill(chain, &out, value);
+    return out;
+}
+
+// Sums with the bias, as they are.
+static void give_sums(struct op_chain *chain, const struct product *p, const struct op_tensor *sums)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    const struct op_tensor whole = op_chain_dense(chain, OP_TYPE_I32, sums);
+    if (p->bias) {
+        OP_CHAIN_CALL(chain, "Add", op_value_tensor(&whole), op_value_tensor(p->bias),
+                      op_value_scalar(&one), op_value_tensor(p->out));
+    } else {
+        op_chain_copy(chain, p->out, &whole);
+    }
+}
+
+static void give_scaled(struct op_chain *chain, const struct product *p,
+                        const struct op_tensor *sums)
+{
+    const bool first = p->bias && p->bias->type == OP_TYPE_I32, bytes = p->out->type == OP_TYPE_I8;
+    const struct op_tensor zero = number(chain, 0), one = number(chain, 1),
+                           scale = op_quant_scale_of(chain, p->scale),
+                           value = bytes ? op_chain_temp_like(chain, OP_TYPE_F32, p->out) : *p->out;
+    struct op_tensor row = one;
+    if (p->row) {
+        const struct op_tensor list = op_moe_flat(chain, p->row);
+        row = op_view_insert(&list, 1);
+    }
+    OP_CHAIN_CALL(chain, "DequantAll", op_value_tensor(sums),
+                  op_value_tensor(first ? p->bias : &zero), op_value_tensor(&scale),
+                  op_value_tensor(&row), op_value_tensor(p->bias && !first ? p->bias : &zero),
+                  op_value_tensor(&value));
+    if (bytes) {
+        OP_CHAIN_CALL(chain, "QuantMultiplySum", op_value_tensor(&value), op_value_tensor(&one),
+                      op_value_tensor(p->offset ? p->offset : &zero), op_value_tensor(p->out));
+    }
+}
+
+leo_status op_plan_quant_product(const struct op_call *call)
+{
+    struct product p;
+    leo_status status = take(call, &p);
+    if (status == LEO_OK && p.out->type == OP_TYPE_I32 && p.bias && p.bias->type != OP_TYPE_I32) {
+        status = op_call_fail(call, LEO_ERR_DTYPE, "out is i32: bias must be i32");
+    }
+    if (status != LEO_OK || op_tensor_count(p.out) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor sums = whole_product(&chain, &p);
+    if (p.out->type == OP_TYPE_I32) {
+        give_sums(&chain, &p, &sums);
+    } else {
+        give_scaled(&chain, &p, &sums);
+    }
+    return chain.status;
+}

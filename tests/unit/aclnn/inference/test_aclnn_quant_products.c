@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of 8 bits, exact whatever their length, and products with weights of 8 and 4 bits. */
+#include "rig_bytes.h"
+#include "rig_named.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { M = 7, N = 24, GROUP = 8 };
+
+static const int64_t column_dim[] = {N}, row_dim[] = {M}, one_dim[] = {1};
+static const struct rig_bound near = {.of_largest = 1e-6, .roundings = 1};
+
+static bool is_here(void)
+{
+    return rig_chip() == 1;
+}
+
+static struct rig_tensor bytes(int64_t a, int64_t b, uint64_t seed, bool extreme)
+{
+    struct rig_tensor t = rig_tensor_make(OP_TYPE_I8, 2, (const int64_t[]){a, b}, RIG_DENSE, 1);
+    for (int64_t i = 0; i < a * b; i++) {
+        rig_put_i(rig_tensor_at(&t, i), OP_TYPE_I8,
+                  extreme ? -128 : (int64_t)(rig_random(&seed) % 256) - 128);
+    }
+    rig_tensor_put(&t);
+    return t;
+}
+
+static struct rig_tensor whole_bias(void)
+{
+    struct rig_tensor t = rig_tensor_make(OP_TYPE_I32, 1, column_dim, RIG_DENSE, 1);
+    for (int64_t i = 0; i < N; i++) {
+        rig_put_i(rig_tensor_at(&t, i), OP_TYPE_I32, i * 977 - 9000);
+    }
+    rig_tensor_put(&t);
+    return t;
+}
+
+/* Sums of x [m, k] and w [k, n], or [n, k] if turned. */
+static void sums_of(const struct rig_tensor *x, const struct rig_tensor *w, int64_t k, bool turned,
+                    double *out)
+{
+    for (int64_t i = 0; i < M * N; i++) {
+        out[i] = 0;
+        for (int64_t j = 0; j < k; j++) {
+            out[i] += rig_values_at(x, i / N * k + j) *
+                      rig_values_at(w, turned ? i % N * k + j : j * N + i % N);
+        }
+    }
+}
+
+static struct rig_tensor words_of(const struct rig_tensor *scale)
+{
+    struct rig_tensor t = rig_tensor_make(OP_TYPE_U64, 1, column_dim, RIG_DENSE, 1);
+    for (int64_t i = 0; i < N; i++) {
+        uint32_t bits;
+        memcpy(&bits, rig_tensor_at(scale, i), sizeof(bits));
+        const uint64_t word = bits | UINT64_C(1) << 46;
+        memcpy(rig_tensor_at(&t, i), &word, sizeof(word));
+    }
+    rig_tensor_put(&t);
+    return t;
+}
+
+/* way 0: whole numbers out; 1: f16 by V3 with words and a whole bias; 2: bf16 by V5 with scales of
+ * rows and a bias of floats; 3: i8 by V4 with an offset. */
+static void product(int way, int64_t k)
+{
+    static const char *const ops[] = {"QuantMatmulV5", "QuantMatmulV3", "QuantMatmulV5",
+                                      "QuantMatmulV4"};
+    static const enum op_type types[] = {OP_TYPE_I32, OP_TYPE_F16, OP_TYPE_BF16, OP_TYPE_I8};
+    const bool v5 = way % 2 == 0, turned = way == 2, extreme = k > 2000;
+    struct rig_tensor x = bytes(M, k, 3, extreme),
+                      w = turned ? bytes(N, k, 4, extreme) : bytes(k, N, 4, extreme),
+                      scale = rig_values_make(OP_TYPE_F32, 1, column_dim, RIG_DENSE, 5),
+                      row = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 6),
+                      bias = way < 2 ? whole_bias()
+                                     : rig_values_make(OP_TYPE_BF16, 1, column_dim, RIG_DENSE, 7),
+                      offset = rig_values_make(OP_TYPE_F32, 1, one_dim, RIG_DENSE, 8),
+                      out = rig_tensor_make(types[way], 2, (const int64_t[]){M, N}, RIG_DENSE, 9);
+    double want[M * N];
+    for (int64_t i = 0; i < N; i++) { // keeps results in the range of their type
+        rig_put_f(rig_tensor_at(&scale, i), OP_TYPE_F32,
+                  (float)(i + 1) / (float)(way == 3 ? 65536 * 8 : 65536));
+    }
+    rig_tensor_put(&scale);
+    struct rig_tensor words = words_of(&scale);
+    sums_of(&x, &w, k, turned, want);
+    for (int64_t i = 0; i < M * N; i++) {
+        const double s = rig_values_at(&scale, i % N), b = rig_values_at(&bias, i % N);
+        want[i] = way == 0   ? want[i] + b
+                  : way == 1 ? (want[i] + b) * s
+                  : way == 2 ? want[i] * s * rig_values_at(&row, i / N) + b
+                             : want[i] * s + rig_values_at(&offset, 0);
+    }
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED(ops[way], true, {"x1", {.tensor = x.acl}}, {"x2", {.tensor = w.acl}},
+                      {v5 ? "x2Scale" : "scale", {.tensor = way == 1 ? words.acl : scale.acl}},
+                      {"bias", {.tensor = way == 3 ? NULL : bias.acl}},
+                      {v5 ? "x2Offset" : "offset", {.tensor = way == 3 ? offset.acl : NULL}},
+                      {v5         ? "x1Scale"
+                       : way == 3 ? "pertokenScaleOptional"
+                                  : "bias",
+                       {.tensor = way == 2   ? row.acl
+                                  : way == 1 ? bias.acl
+                                             : NULL}},
+                      {"transposeX2", {.integer = turned}}, {"out", {.tensor = out.acl}}),
+        0);
+    if (way == 3) {
+        rig_bytes_expect(&out, want, 1e-3, "bytes of a product");
+    } else {
+        rig_values_expect(&out, want, way == 0 ? (struct rig_bound){0} : near, ops[way]);
+    }
+    rig_values_free((struct rig_tensor[]){x, w, scale, row, bias, offset, out, words}, 8, NULL, 0);
+}
+
+static void products_are_exact(void)
+{
+    static const int64_t lengths[] = {40, 1024, 1025, 2500};
+    for (int way = 0; is_here() && way < 4; way++) {
+        for (unsigned i = 0; i < (way == 0 ? 4 : 1); i++) {
+            product(way, lengths[i]);
+        }
+    }
+}
+
+/* ---- weights ---- */
+
+static struct rig_tensor pack(const struct rig_tensor *w, int64_t k)
+{
+    struct rig_tensor t =
+        rig_tensor_make(OP_TYPE_I32, 2, (const int64_t[]){k, N / 8}, RIG_DENSE, 1);
+    for (int64_t i = 0; i < k * N / 8; i++) {
+        uint32_t word = 0;
+        for (int64_t j = 0; j < 8; j++) {
+            word |= ((uint32_t)rig_get_i(rig_tensor_at(w, i * 8 + j), OP_TYPE_I8) & 15) << 4 * j;
+        }
+        memcpy(rig_tensor_at(&t, i), &word, sizeof(word));
+    }
+    rig_tensor_put(&t);
+    return t;
+}
+
+static void weights(enum op_type type, bool packed, bool grouped, bool to_bytes)
+{
+    enum { K = 32 };
+    const int64_t groups = grouped ? K / GROUP : 1, scale_dim[] = {groups, N};
+    struct rig_tensor x = rig_values_make(type, 2, (const int64_t[]){M, K}, RIG_PERMUTED, 3),
+                      w = bytes(K, N, 4, false),
+                      scale = rig_values_make(type, 2, scale_dim, RIG_DENSE, 5),
+                      offset = rig_values_make(type, 2, scale_dim, RIG_DENSE, 6),
+                      bias = rig_values_make(type, 1, column_dim, RIG_DENSE, 7),
+                      quant = rig_values_make(OP_TYPE_F32, 1, one_dim, RIG_DENSE, 8),
+                      out = rig_tensor_make(to_bytes ? OP_TYPE_I8 : type, 2,
+                                            (const int64_t[]){M, N}, RIG_DENSE, 9);
+    for (int64_t i = 0; packed && i < K * N; i++) {
+        rig_put_i(rig_tensor_at(&w, i), OP_TYPE_I8, i * 5 % 16 - 8);
+    }
+    struct rig_tensor words = pack(&w, K);
+    rig_put_f(rig_tensor_at(&quant, 0), OP_TYPE_F32, 0.0625f);
+    rig_tensor_put(&quant);
+    double want[M * N];
+    for (int64_t i = 0; i < M * N; i++) {
+        want[i] = rig_values_at(&bias, i % N);
+        for (int64_t k = 0; k < K; k++) {
+            const int64_t g = (grouped ? k / GROUP : 0) * N + i % N;
+            want[i] +=
+                rig_values_at(&x, i / N * K + k) *
+                rig_values_round((rig_values_at(&w, k * N + i % N) + rig_values_at(&offset, g)) *
+                                     rig_values_at(&scale, g),
+                                 type);
+        }
+        want[i] *= to_bytes ? 0.0625 : 1;
+    }
+    CU_ASSERT_EQUAL(RIG_RUN_NAMED(grouped ? "WeightQuantBatchMatmulV2" : "WeightQuantBatchMatmulV3",
+                                  true, {"x", {.tensor = x.acl}},
+                                  {"weight", {.tensor = packed ? words.acl : w.acl}},
+                                  {"antiquantScale", {.tensor = scale.acl}},
+                                  {"antiquantOffsetOptional", {.tensor = offset.acl}},
+                                  {"quantScaleOptional", {.tensor = to_bytes ? quant.acl : NULL}},
+                                  {"biasOptional", {.tensor = bias.acl}},
+                                  {"antiquantGroupSize", {.integer = grouped ? GROUP : 0}},
+                                  {"y", {.tensor = out.acl}}),
+                    0);
+    if (to_bytes) {
+        rig_bytes_expect(&out, want, 2e-2, "bytes of a product with weights of bytes");
+    } else {
+        rig_values_expect(&out, want, near, "a product with weights of bytes");
+    }
+    rig_values_free((struct rig_tensor[]){x, w, scale, offset, bias, quant, out, words}, 8, NULL,
+                    0);
+}
+
+static void weights_become_floats(void)
+{
+    if (!is_here()) {
+        return;
+    }
+    weights(OP_TYPE_F16, false, false, false);
+    weights(OP_TYPE_BF16, true, true, false);
+    weights(OP_TYPE_F16, false, true, false);
+    weights(OP_TYPE_F16, false, false, true);
+}
+
+static void what_is_not_computed_is_refused(void)
+{
+    struct rig_tensor x = bytes(M, 32, 3, false), w = bytes(32, N, 4, false),
+                      scale = rig_values_make(OP_TYPE_F32, 1, column_dim, RIG_DENSE, 5),
+                      out = rig_values_make(OP_TYPE_F16, 2, (const int64_t[]){M, N}, RIG_DENSE, 6);
+    for (int wrong = 0; wrong < 3; wrong++) {
+        CU_ASSERT_NOT_EQUAL(
+            RIG_RUN_NAMED("QuantMatmulV5", false, {"x1", {.tensor = x.acl}},
+                          {"x2", {.tensor = w.acl}}, {"x2Scale", {.tensor = scale.acl}},
+                          {"groupSize", {.integer = wrong == 0 ? 16 : 0}},
+                          {"x2Offset", {.tensor = wrong == 1 ? scale.acl : NULL}},
+                          {"transposeX2", {.integer = wrong == 2}}, {"out", {.tensor = out.acl}}),
+            0);
+    }
+    rig_values_free((struct rig_tensor[]){x, w, scale, out}, 4, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"products_are_exact", products_are_exact},
+        {"weights_become_floats", weights_become_floats},
+        {"what_is_not_computed_is_refused", what_is_not_computed_is_refused},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_quant_products", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
