@@ -118,6 +118,17 @@ static void set_tile(struct op_chip *chip)
     chip->tile_m = rows < SIDE_MAX ? rows : SIDE_MAX;
 }
 
+// [W] Cards of instruction set 372 on, MLU370 the first, have bf16; an Ascend chip has no such
+// number, and its rows say what it has.
+static bool widens_bf16(struct leo_rt_device *device, const struct leo_caps *caps)
+{
+    enum { FIRST_WITH_BF16 = 372, COUPLED = 1001 };
+    double isa_version;
+    return caps->arch == COUPLED &&
+           leo_rt_soc_number(device, "card", "isa_version", &isa_version) == LEO_OK &&
+           isa_version >= FIRST_WITH_BF16;
+}
+
 leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
 {
     struct numbers numbers = {0};
@@ -128,6 +139,7 @@ leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
     }
     if (status == LEO_OK) {
         set_rates(chip, &numbers);
+        chip->widens_bf16 = widens_bf16(device, &chip->caps);
         set_tile(chip);
     }
     return status;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <leo/runtime.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Limits of the device programs, one row an architecture (chip.c). */
@@ -27,6 +28,7 @@ struct op_chip {
     uint32_t core_miss_rate; /**< the same of what the L2 lacks */
     uint32_t l2_read_rate;   /**< of each core while all of them read what the L2 holds */
     uint32_t line_rate;      /**< the same of loads that go line by line */
+    bool widens_bf16;        /**< the card has bf16, its programs here have no lanes for it */
     uint32_t line_total;     /**< of one line of the L2, for all cores that read it */
 };
 

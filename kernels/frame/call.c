@@ -343,7 +343,7 @@ leo_status leo_op_param(const struct leo_op_context *context, const char *name, 
                                  .written = param->role != OP_ROLE_IN};
     for (unsigned i = 0; i < LEO_DTYPE_COUNT; i++) {
         const bool takes =
-            types[i].known && param->types[op_engine_chip(context->engine)] >> types[i].type & 1;
+            types[i].known && op_engine_types(context->engine, param) >> types[i].type & 1;
         out->dtypes |= (uint32_t)takes << i;
     }
     return LEO_OK;

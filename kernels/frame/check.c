@@ -165,7 +165,7 @@ static leo_status check_tensor(const struct op_engine *engine, const struct op_r
                                const struct op_param *param, const struct op_tensor *tensor,
                                const char *name)
 {
-    const uint32_t types = param->types[op_engine_chip(engine)];
+    const uint32_t types = op_engine_types(engine, param);
     if (!tensor) {
         return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s is NULL", row->name, name);
     }

@@ -99,6 +99,18 @@ unsigned op_engine_chip(const struct op_engine *engine)
     return engine->chip;
 }
 
+bool op_engine_widens(const struct op_engine *engine)
+{
+    return engine->numbers.widens_bf16;
+}
+
+// What a row takes in bf16 its column of the 910B says.
+uint32_t op_engine_types(const struct op_engine *engine, const struct op_param *param)
+{
+    const uint32_t own = param->types[engine->chip], bf16 = UINT32_C(1) << OP_TYPE_BF16;
+    return own && op_engine_widens(engine) ? own | (param->types[OP_ON_910B] & bf16) : own;
+}
+
 struct op_cache *op_engine_cache(const struct op_engine *engine)
 {
     return engine->cache;

@@ -18,6 +18,10 @@ const struct op_chip *op_engine_numbers(const struct op_engine *engine);
 struct leo_rt_device *op_engine_device(const struct op_engine *engine);
 /** Index into the type masks of rows. */
 unsigned op_engine_chip(const struct op_engine *engine);
+/** The types a parameter takes on the chip: a mask as in struct op_param. */
+uint32_t op_engine_types(const struct op_engine *engine, const struct op_param *param);
+/** Whether bf16 is worked on in f32 (plan_wide.h). */
+bool op_engine_widens(const struct op_engine *engine);
 /** The plans made for the device so far. */
 struct op_cache *op_engine_cache(const struct op_engine *engine);
 /** A kernel of device/<program>.c, its module loaded if need be. */

@@ -3,6 +3,7 @@
  * apart from outputs. */
 #include "layout.h"
 #include "plan_internal.h"
+#include "plan_wide.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -225,6 +226,9 @@ leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
     struct op_tensor copies[OP_PARAMS_MAX];
     struct op_call call = {row, stored.values, plan};
     const uint64_t top = op_plan_temp_mark(plan);
+    if (op_plan_must_widen(plan, row, args)) {
+        return op_plan_add_widened(plan, row, args);
+    }
     leo_status status = begin_formats(plan, row, args, &stored);
     if (status == LEO_OK) {
         status = part_inputs(&call, stored.values, copies);
