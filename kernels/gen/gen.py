@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gen.py --rows DIR --out DIR WHAT: from the rows of operators (DIR/*/*.op) to C.
 
-WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs (the table of
-operators, to --out as a file).
+WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs and
+cnnl-docs (the tables of operators, to --out as a file).
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import check
+import cnnl
 import docs
 import emit
 import pointwise
@@ -34,6 +35,7 @@ def outputs(tables, out):
     texts["op_table.c"] = tests.table_c(tables)
     texts["pointwise_ref.c"] = pointwise.reference(expressions)
     texts |= {f"include/aclnnop/{name}": text for name, text in emit.headers(tables).items()}
+    texts |= cnnl.outputs(tables)
     return {Path(out) / name: text for name, text in texts.items()}
 
 
@@ -47,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("what", choices=("all", "list", "docs"))
+    parser.add_argument("what", choices=("all", "list", "docs", "cnnl-docs"))
     args = parser.parse_args()
     try:
         tables = rows.Tables(args.rows)
@@ -56,6 +58,8 @@ def main():
         sys.exit(f"gen.py: {error}")
     if args.what == "docs":
         Path(args.out).write_text(docs.table(tables), encoding="utf-8")
+    elif args.what == "cnnl-docs":
+        Path(args.out).write_text(cnnl.docs(cnnl.Face(tables.folder / "cnnl")), encoding="ascii")
     elif args.what == "all":
         for path, text in texts.items():
             write_if_changed(path, text)

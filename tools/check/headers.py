@@ -23,6 +23,7 @@ def include_flags(root, build, path):
     folders = {p.parent for p in Path(root).glob("*/include")} | {p.parent for p in Path(root).glob("*/*/include")}
     public = [folder / "include" for folder in sorted(folders) if "device" not in folder.parts]
     public.append(Path(root) / "runtime" / "include" / "cnrt")  # its programs include <cnrt.h>
+    public += [Path(root) / "kernels" / "include" / "cnnl", Path(build) / "kernels" / "gen" / "cnnl"]  # and <cnnl.h>
     own = [Path(root) / path.parent, Path(root) / path.parts[0]]
     if path.parts[0] == "tests":
         own += [Path(root) / layer for layer in tree.LAYERS]

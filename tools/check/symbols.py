@@ -66,6 +66,7 @@ def symbols(build):
 
 
 # The folders of headers a library answers, where they are not its own name.
+GENERATED = {"aclnn": "include/aclnnop", "cnnl": "cnnl"}  # folders of their generated headers
 FACADES = {"acl": ("acl", "acl/absent", "hal"), "aclnn": ("aclnn", "acl/ops"), "cnrt": ("cnrt",), "dvpp": ("acl/ops",)}
 
 
@@ -79,7 +80,8 @@ def check_shared(root, build):
         include = Path(root) / folder / "include"
         promised, below = set(), set()
         headers = [h for name in FACADES.get(facade, (facade,)) for h in sorted((include / name).glob("*.h"))]
-        headers += sorted((Path(build) / folder / "gen" / "include").glob("*/*.h"))
+        generated = GENERATED.get(facade)
+        headers += sorted((Path(build) / folder / "gen" / generated).glob("*.h")) if generated else []
         for header in headers:
             text = tree.without_comments(header.read_text(encoding="utf-8"))
             text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)

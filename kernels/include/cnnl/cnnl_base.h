@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CNNL: what all its functions share. */
+#pragma once
+
+#include <cnnl_enums.h>
+#include <cnrt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CNNL_FUNC_VISIBILITY __attribute__((visibility("default")))
+
+/** Most dimensions of a tensor. */
+#define CNNL_DIM_MAX 8
+
+/** A library for one device and one queue; used by one thread at a time. */
+typedef struct cnnlContext *cnnlHandle_t;
+/** Shape, type and layout of a tensor; without its memory. */
+typedef struct cnnlTensorStruct cnnlTensorStruct;
+typedef struct cnnlTensorStruct *cnnlTensorDescriptor_t;
