@@ -114,13 +114,16 @@ uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device)
 
 // One turn of waiting. Interrupts another thread took in the meantime count: completions of ours
 // may have come with them.
-static leo_status wait_once(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns)
+static leo_status wait_once(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns,
+                            uint64_t kernel_ns)
 {
     struct leo_transport *transport = device->mmio.transport;
     leo_status status = LEO_OK;
     pthread_mutex_lock(&device->wait_lock);
     if (atomic_load(&device->interrupts) == seen) {
-        status = transport->ops->irq_wait(transport, timeout_ns);
+        status = kernel_ns != UINT64_MAX && transport->ops->irq_wait_within
+                     ? transport->ops->irq_wait_within(transport, timeout_ns, kernel_ns)
+                     : transport->ops->irq_wait(transport, timeout_ns);
         if (!status) {
             // Cleared before anyone looks at the rings, so that a later completion is not missed.
             status = drv_mmio_write32(&device->mmio, LEO_REG_IRQ_STATUS, 3);
@@ -140,6 +143,12 @@ static void nap(uint64_t ns)
 
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns)
 {
+    return leo_drv_device_wait_within(device, seen, timeout_ns, UINT64_MAX);
+}
+
+leo_status leo_drv_device_wait_within(struct leo_drv_device *device, uint64_t seen,
+                                      uint64_t timeout_ns, uint64_t kernel_ns)
+{
     enum { PATIENCE_TURNS = 10 };
     leo_status status;
     unsigned turns = 0;
@@ -147,7 +156,7 @@ leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uin
         // In turns, so that a thread behind a long kernel does not keep the others out.
         uint64_t turn_ns = timeout_ns < DRV_WAIT_TURN_NS ? timeout_ns : DRV_WAIT_TURN_NS;
         const bool last = timeout_ns == UINT64_MAX && turns >= PATIENCE_TURNS;
-        status = wait_once(device, seen, last ? UINT64_MAX : turn_ns);
+        status = wait_once(device, seen, last ? UINT64_MAX : turn_ns, kernel_ns);
         timeout_ns -= timeout_ns == UINT64_MAX ? 0 : turn_ns;
         turns = status == LEO_ERR_BUSY ? turns + 1 : 0;
         if (status == LEO_ERR_BUSY && turn_ns) {

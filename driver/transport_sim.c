@@ -116,6 +116,12 @@ static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
 }
 
+static leo_status sim_irq_wait_within(struct leo_transport *transport, uint64_t timeout_ns,
+                                      uint64_t kernel_ns)
+{
+    return leo_sim_chip_run_within(sim_of(transport)->chip, timeout_ns, kernel_ns);
+}
+
 static bool sim_image_polls(struct leo_transport *transport, const struct leo_image_desc *desc,
                             const void *image)
 {
@@ -149,6 +155,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .image_polls = sim_image_polls,
     .watch = sim_watch,
     .irq_wait = sim_irq_wait,
+    .irq_wait_within = sim_irq_wait_within,
 };
 
 leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,

@@ -273,6 +273,9 @@ void rt_device_destroy(struct leo_rt_device *device);
 /** Waits for an interrupt without the lock, then takes completions of all streams. Caller holds
  * lock. */
 LEO_MUST_CHECK leo_status rt_device_pump(struct leo_rt_device *device, uint64_t timeout_ns);
+/** The same; LEO_ERR_NOT_READY too when a kernel has run for `kernel_ns` of simulated time. */
+LEO_MUST_CHECK leo_status rt_device_pump_within(struct leo_rt_device *device, uint64_t timeout_ns,
+                                                uint64_t kernel_ns);
 /** Takes completions of all streams. Caller holds lock. */
 LEO_MUST_CHECK leo_status rt_device_poll(struct leo_rt_device *device);
 /** Pumps until `is_done`; timeout_ms < 0: for ever. `what` names it in the error. Caller holds

@@ -276,7 +276,7 @@ void leo_sim_dma_unmap(struct leo_sim_chip *chip, uint64_t dma_addr)
     sim_dma_unmap(&chip->function.dma, dma_addr);
 }
 
-static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
+static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns, uint64_t kernel_ns)
 {
     uint64_t begin = timeout_ns == UINT64_MAX ? 0 : sim_host_now_ns();
     for (;;) {
@@ -284,6 +284,9 @@ static leo_status run(struct leo_sim_chip *chip, uint64_t timeout_ns)
         sim_scheduler_advance(&chip->scheduler);
         if (sim_function_has_irq(&chip->function)) {
             return LEO_OK;
+        }
+        if (kernel_ns != UINT64_MAX && sim_scheduler_has_run(&chip->scheduler, kernel_ns)) {
+            return LEO_ERR_NOT_READY;
         }
         // Cores that poll memory may wait for what another thread of the host submits.
         const bool for_ever = timeout_ns == UINT64_MAX;
@@ -322,10 +325,16 @@ void leo_sim_chip_watch(struct leo_sim_chip *chip)
 
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns)
 {
+    return leo_sim_chip_run_within(chip, timeout_ns, UINT64_MAX);
+}
+
+leo_status leo_sim_chip_run_within(struct leo_sim_chip *chip, uint64_t timeout_ns,
+                                   uint64_t kernel_ns)
+{
     take_chip(chip);
     fenv_t callers;
     take_floats(&callers);
-    leo_status status = run(chip, timeout_ns);
+    leo_status status = run(chip, timeout_ns, kernel_ns);
     fesetenv(&callers);
     sim_host_lock_give(chip->run_lock);
     return status;

@@ -151,3 +151,16 @@ bool sim_polls_settle(struct sim_scheduler *scheduler)
     }
     return moved;
 }
+
+bool sim_polls_have_run(const struct sim_scheduler *scheduler, uint64_t ns)
+{
+    const double cycles = (double)ns * scheduler->config->clock_khz * 1e-6;
+    for (unsigned id = 0; id < scheduler->cores->count; id++) {
+        const struct sim_core *core = &scheduler->cores->core[id];
+        if (scheduler->slot[id].state == SIM_CORE_RUNNING && core->park == SIM_PARK_POLL &&
+            core->scalar.cycle >= cycles) {
+            return true;
+        }
+    }
+    return false;
+}

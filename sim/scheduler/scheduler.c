@@ -555,6 +555,19 @@ static uint64_t next_time(const struct sim_scheduler *scheduler)
     return next;
 }
 
+bool sim_scheduler_has_run(const struct sim_scheduler *scheduler, uint64_t ns)
+{
+    for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
+         queue = next_active(scheduler, queue + 1)) {
+        const struct sim_stream *stream = &scheduler->stream[queue];
+        if (stream->state == SIM_TASK_KERNEL &&
+            scheduler->now_ps - stream->start_ps >= ns * UINT64_C(1000)) {
+            return true;
+        }
+    }
+    return sim_polls_have_run(scheduler, ns);
+}
+
 bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever)
 {
     scheduler->for_ever = for_ever;

@@ -169,6 +169,8 @@ void sim_scheduler_advance(struct sim_scheduler *scheduler);
 /** Runs cores and moves time to the next thing that happens. False: nothing ever will, unless the
  * host submits something. `for_ever`: it will not. */
 bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever);
+/** Whether a kernel under way began at least so long before the present time. */
+bool sim_scheduler_has_run(const struct sim_scheduler *scheduler, uint64_t ns);
 
 /** kernel.c: checks the launch and makes it a candidate for cores. False: the fault of the stream
  * is set. */
@@ -210,6 +212,9 @@ void sim_polls_copied(struct sim_scheduler *scheduler, unsigned queue, uint64_t 
                       uint64_t bytes, uint64_t end_ps);
 /** Carries out loads that poll; whether any core got on. */
 bool sim_polls_settle(struct sim_scheduler *scheduler);
+/** Whether a core that polls has been in its block for at least so long. The chip's time stands
+ * still while all that happens is that a loop counts its turns. */
+bool sim_polls_have_run(const struct sim_scheduler *scheduler, uint64_t ns);
 
 /** cross.c: cores that wait for flags of others go on if they were raised; those that wait for ever
  * end. `idle`: nothing else on the chip will ever happen. */

@@ -177,6 +177,10 @@ uint64_t leo_drv_device_interrupts(const struct leo_drv_device *device);
  * UINT64_MAX: these end in a deadlock after a tenth of a second without anything else to do.
  * For callers that poll several queues, from several threads. */
 leo_status leo_drv_device_wait(struct leo_drv_device *device, uint64_t seen, uint64_t timeout_ns);
+/** The same, and LEO_ERR_NOT_READY too when a kernel has run for `kernel_ns` of the device's time.
+ */
+leo_status leo_drv_device_wait_within(struct leo_drv_device *device, uint64_t seen,
+                                      uint64_t timeout_ns, uint64_t kernel_ns);
 /** Lets the device compute what is submitted before its time, for about `timeout_ns` of wall time:
  * LEO_OK: all values are there; LEO_ERR_NOT_READY: the rest must wait for its time;
  * LEO_ERR_TIMEOUT: there is more to do; LEO_ERR_BUSY: another thread moves the device;

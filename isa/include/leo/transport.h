@@ -60,6 +60,10 @@ struct leo_transport_ops {
      * (LEO_ERR_TIMEOUT). LEO_ERR_NOT_READY: the device is idle and no interrupt can come.
      */
     leo_status (*irq_wait)(struct leo_transport *transport, uint64_t timeout_ns);
+    /** The same, and LEO_ERR_NOT_READY too when a kernel has run for `kernel_ns` of the device's
+     * time. May itself be NULL: then it is as irq_wait. */
+    leo_status (*irq_wait_within)(struct leo_transport *transport, uint64_t timeout_ns,
+                                  uint64_t kernel_ns);
 };
 
 /** Base of every transport: concrete ones put it first in their own struct. */

@@ -208,9 +208,15 @@ leo_status rt_device_poll(struct leo_rt_device *device)
 
 leo_status rt_device_pump(struct leo_rt_device *device, uint64_t timeout_ns)
 {
+    return rt_device_pump_within(device, timeout_ns, UINT64_MAX);
+}
+
+leo_status rt_device_pump_within(struct leo_rt_device *device, uint64_t timeout_ns,
+                                 uint64_t kernel_ns)
+{
     uint64_t seen = device->seen;
     pthread_mutex_unlock(&device->lock);
-    leo_status status = leo_drv_device_wait(device->drv, seen, timeout_ns);
+    leo_status status = leo_drv_device_wait_within(device->drv, seen, timeout_ns, kernel_ns);
     pthread_mutex_lock(&device->lock);
     leo_status polled = rt_device_poll(device);
     return polled ? polled : status;

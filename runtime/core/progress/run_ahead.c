@@ -8,6 +8,10 @@
  */
 #include "../rt.h"
 
+/* Of simulated time that the chip works ahead in one kernel. A kernel may wait for the host in a
+ * way that cannot be told from work; nearly all others are shorter. */
+enum { MAX_KERNEL_NS = 1000000 };
+
 // What the program has given to the stream and not waited for.
 static bool is_open(const struct leo_rt_device *device)
 {
@@ -24,7 +28,7 @@ static void wait_for_solo_stream(struct leo_rt_device *device)
     device->waiters++;
     while (device->solo_stream == solo && solo->completed < count &&
            (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
-        status = rt_device_pump(device, RT_TURN_NS);
+        status = rt_device_pump_within(device, RT_TURN_NS, MAX_KERNEL_NS);
     }
     device->waiters--;
     if (device->solo_stream == solo && solo->completed >= count) {
@@ -39,7 +43,8 @@ void rt_run_ahead_stop(struct leo_rt_device *device)
     }
     device->is_shared = true;
     if (is_open(device)) {
-        // How far the chip has got depends on the computer: to the end it is the same everywhere.
+        // How far the chip has got depends on the computer: to the end, or to the most that it
+        // works ahead in a kernel, it is the same everywhere.
         // What can never end, or polls memory that the program is about to write, stands still all
         // the same.
         wait_for_solo_stream(device);
@@ -115,7 +120,7 @@ void rt_run_ahead_work(struct leo_rt_device *device)
     device->is_running_ahead = true;
     while ((status == LEO_OK || status == LEO_ERR_TIMEOUT) && !device->run_ahead_stop &&
            device->waiters == 0 && rt_run_ahead_has_work(device)) {
-        status = rt_device_pump(device, RT_TURN_NS);
+        status = rt_device_pump_within(device, RT_TURN_NS, MAX_KERNEL_NS);
     }
     device->is_running_ahead = false;
     pthread_cond_broadcast(&device->run_ahead_changed);

@@ -101,6 +101,10 @@ leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t byte
  * caller waits for the first.
  */
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);
+/** The same, but the chip also stands still (LEO_ERR_NOT_READY) when a kernel has run for
+ * `kernel_ns` of simulated time: at the same place whatever the speed of the computer. */
+leo_status leo_sim_chip_run_within(struct leo_sim_chip *chip, uint64_t timeout_ns,
+                                   uint64_t kernel_ns);
 
 /**
  * Computes what submitted entries will compute and copy, as far as that can be known before their
