@@ -105,6 +105,26 @@ static void launch_passes_structs_of_every_size(void)
     fixture_close(&f);
 }
 
+static void aligned_structs_are_where_the_compiler_reads_them(void)
+{
+    enum { WORDS = 13 };
+    struct fixture f;
+    fixture_open(&f, fixture_socs[1]);
+    _Alignas(16) int64_t words[WORDS + 1];
+    int64_t got[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        words[i] = 100 + i;
+    }
+    const void *args[] = {&f.out,    &words[0], &words[2], &words[3],  &words[4], &words[5],
+                          &words[6], &words[8], &words[9], &words[10], &words[12]};
+    OK(fixture_launch(&f, "aligned_structs", 1, args, 11));
+    fixture_read(&f, got, WORDS);
+    for (int i = 0; i < WORDS; i++) {
+        CU_ASSERT_EQUAL(got[i], words[i]);
+    }
+    fixture_close(&f);
+}
+
 static void every_block_has_its_own_globals(void)
 {
     struct fixture f;
@@ -197,6 +217,8 @@ int main(int argc, char **argv)
         {"kernel_adds_vectors_on_910b1", kernel_adds_vectors_on_910b1},
         {"launch_passes_every_argument_kind", launch_passes_every_argument_kind},
         {"launch_passes_structs_of_every_size", launch_passes_structs_of_every_size},
+        {"aligned_structs_are_where_the_compiler_reads_them",
+         aligned_structs_are_where_the_compiler_reads_them},
         {"every_block_has_its_own_globals", every_block_has_its_own_globals},
         {"launch_carries_data_along", launch_carries_data_along},
         {"packed_launch_takes_blocks_from_host_and_device",

@@ -91,6 +91,10 @@ static uint32_t align_up(uint32_t value, uint32_t align)
     return (value + align - 1) & ~(align - 1);
 }
 
+// As the compiler reads them (RISC-V ELF psABI, integer calling convention): registers, then the
+// stack. Only on the stack does an alignment of 16 count; a pair may be split between the two.
+enum { REGISTER_SLOTS = 8 };
+
 // Gives every argument its slots, and larger structs a place behind the slots.
 static bool place_args(struct leo_rt_kernel *kernel)
 {
@@ -98,7 +102,7 @@ static bool place_args(struct leo_rt_kernel *kernel)
     for (unsigned i = 0; i < kernel->arg_count; i++) {
         struct rt_arg *arg = &kernel->args[i];
         bool pair = arg->info.bytes > 8 && arg->info.bytes <= 16;
-        if (pair && arg->info.align >= 16) {
+        if (pair && arg->info.align >= 16 && slot >= REGISTER_SLOTS) {
             slot = align_up(slot, 2);
         }
         arg->slot = slot;

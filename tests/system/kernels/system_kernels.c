@@ -13,6 +13,9 @@ struct pair {
     float b;
     int32_t c;
 };
+struct wide {
+    int64_t a, b;
+} __attribute__((aligned(16)));
 struct big {
     int32_t a[9];
     double b;
@@ -75,6 +78,18 @@ __global__ __vector__ void structs(__gm__ int64_t *out, struct small s, struct p
     out[6] = q.a[0] + q.a[8];
     out[7] = (int64_t)q.b;
     out[8] = last;
+}
+
+/* Structures of 16 bytes that ask for 16: in registers from an odd one on, split between the last
+ * one and the stack, and on the stack behind an odd number of words. */
+__global__ __vector__ void aligned_structs(__gm__ int64_t *out, struct wide u, int64_t c, int64_t d,
+                                           int64_t e, int64_t f, struct wide v, int64_t g,
+                                           int64_t h, struct wide w, int64_t last)
+{
+    const int64_t all[] = {u.a, u.b, c, d, e, f, v.a, v.b, g, h, w.a, w.b, last};
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        out[i] = all[i];
+    }
 }
 
 /* Initialised and zero data, and a table of functions: each block has its own copy. */
