@@ -13,6 +13,7 @@ struct leo_op_context {
     struct leo_rt_stream *stream;
     struct op_engine *engine;
     uint64_t workspace, workspace_bytes;
+    bool is_lent; /**< the workspace is the caller's */
 };
 
 /** A call in the frame's terms. */
@@ -50,10 +51,17 @@ leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_rt_str
     return LEO_OK;
 }
 
+void leo_op_context_lend(struct leo_op_context *context, uint64_t workspace, uint64_t bytes)
+{
+    context->workspace = workspace;
+    context->workspace_bytes = bytes;
+    context->is_lent = true;
+}
+
 // The stream may still use the workspace: a stream that failed has stopped.
 static leo_status free_workspace(struct leo_op_context *context)
 {
-    if (!context->workspace) {
+    if (!context->workspace || context->is_lent) {
         return LEO_OK;
     }
     leo_status status = leo_rt_stream_synchronize(context->stream, -1);
@@ -286,6 +294,10 @@ static leo_status grow_workspace(struct leo_op_context *context, uint64_t bytes)
     if (bytes <= context->workspace_bytes) {
         return LEO_OK;
     }
+    if (context->is_lent) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "the workspace has %llu bytes, %llu are needed",
+                           (unsigned long long)context->workspace_bytes, (unsigned long long)bytes);
+    }
     leo_status status = free_workspace(context);
     if (status == LEO_OK) {
         status = leo_rt_memory_alloc(context->device, bytes, &context->workspace);
@@ -349,31 +361,52 @@ leo_status leo_op_param(const struct leo_op_context *context, const char *name, 
     return LEO_OK;
 }
 
+// The arguments in the frame's terms, and the plan for them.
+static leo_status take_call(struct leo_op_context *context, const char *name,
+                            const struct leo_op_arg *args, unsigned count, struct call *call,
+                            struct op_plan **plan)
+{
+    call->tensor_count = 0;
+    leo_status found = find_row(name, &call->row);
+    if (found != LEO_OK) {
+        return found;
+    }
+    if (count != call->row->param_count) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%s takes %u arguments, %u are given", name,
+                           call->row->param_count, count);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        leo_status status = take_arg(call, i, &args[i]);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    return op_plan_get(context->engine, call->row, call->values, plan);
+}
+
+leo_status leo_op_workspace(struct leo_op_context *context, const char *name,
+                            const struct leo_op_arg *args, unsigned count, uint64_t *bytes)
+{
+    struct call call;
+    struct op_plan *plan;
+    leo_status status = take_call(context, name, args, count, &call, &plan);
+    *bytes = 0;
+    if (status == LEO_OK) {
+        *bytes = op_plan_workspace_bytes(plan);
+        op_plan_put(plan);
+    }
+    return status;
+}
+
 leo_status leo_op_run(struct leo_op_context *context, const char *name,
                       const struct leo_op_arg *args, unsigned count)
 {
     struct call call;
     struct op_plan *plan;
-    call.tensor_count = 0;
-    leo_status found = find_row(name, &call.row);
-    if (found != LEO_OK) {
-        return found;
+    leo_status status = take_call(context, name, args, count, &call, &plan);
+    if (status == LEO_OK) {
+        status = run_plan(context, &call, plan);
+        op_plan_put(plan);
     }
-    if (count != call.row->param_count) {
-        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%s takes %u arguments, %u are given", name,
-                           call.row->param_count, count);
-    }
-    for (unsigned i = 0; i < count; i++) {
-        leo_status status = take_arg(&call, i, &args[i]);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    leo_status status = op_plan_get(context->engine, call.row, call.values, &plan);
-    if (status != LEO_OK) {
-        return status;
-    }
-    status = run_plan(context, &call, plan);
-    op_plan_put(plan);
     return status;
 }

@@ -58,7 +58,10 @@ struct acl_log_file {
 struct acl_process {
     pthread_mutex_t lock;
     struct acl_options options;
-    _Atomic uintptr_t run_op;                          /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t run_op;      /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t model_calls; /**< struct leo_acl_model_calls, 0 = none */
+    struct acl_model_slot *models; /**< that are loaded, by number */
+    uint32_t model_count;
     _Atomic uintptr_t exception_callback;              /**< aclrtExceptionInfoCallback, 0 = none */
     uintptr_t exception_calls[ACL_EXCEPTION_CALLS];    /**< the same, registered beside it */
     struct acl_life_call life_call[2][ACL_LIFE_CALLS]; /**< of aclInit, of aclFinalize */

@@ -14,10 +14,12 @@ struct acl_process *acl_process(void)
 
 void acl_process_forget(void)
 {
-    uintptr_t run_op = atomic_load(&the_process.run_op);
+    uintptr_t run_op = atomic_load(&the_process.run_op),
+              model_calls = atomic_load(&the_process.model_calls);
     the_process = (struct acl_process){
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
     };
     atomic_store(&the_process.run_op, run_op);
+    atomic_store(&the_process.model_calls, model_calls);
 }

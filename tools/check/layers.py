@@ -19,9 +19,10 @@ ALLOWED = {
     "driver": {"isa", "driver"},
     "runtime": {"isa", "driver", "runtime"},
     "kernels": {"isa", "runtime", "kernels"},
+    "models": {"isa", "runtime", "kernels", "models"},
     "training": {"isa", "runtime", "kernels", "training"},
     "examples": {"isa", "runtime", "kernels"},
-    "tools": {"isa", "driver", "runtime", "kernels", "training", "tools"},
+    "tools": {"isa", "driver", "runtime", "kernels", "models", "training", "tools"},
     "tests": set(tree.LAYERS),
 }
 # The narrow points: the driver's way to the simulator, the tool that runs a program on one scalar unit, those that price tapes.

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LAYERS = ("isa", "sim", "driver", "runtime", "kernels", "training", "examples", "tools", "tests")
+LAYERS = ("isa", "sim", "driver", "runtime", "kernels", "models", "training", "examples", "tools", "tests")
 
 
 def is_device(path):

@@ -23,6 +23,11 @@ leo_status leo_op_context_create(struct leo_rt_device *device, struct leo_rt_str
 void leo_op_context_destroy(
     struct leo_op_context *context); /**< waits for the stream; NULL is fine */
 
+/** The context's workspace is the caller's from here on: device memory that lives as long as what
+ * was launched uses it. Nothing is allocated then, and leo_op_context_destroy does not wait; an
+ * operator that needs more ends with LEO_ERR_NO_MEMORY. */
+void leo_op_context_lend(struct leo_op_context *context, uint64_t workspace, uint64_t bytes);
+
 /** Bytes behind a tensor's end that must belong to its allocation: the coupled generation's DMA
  * reads whole blocks. */
 enum { LEO_OP_READ_MARGIN = 32, LEO_OP_RANK_MAX = 8 };
@@ -86,6 +91,11 @@ struct leo_op_arg leo_op_arg_text(const char *text);
  */
 LEO_MUST_CHECK leo_status leo_op_run(struct leo_op_context *context, const char *name,
                                      const struct leo_op_arg *args, unsigned count);
+
+/** Bytes of workspace that leo_op_run needs for this call; launches nothing. Errors as there. */
+LEO_MUST_CHECK leo_status leo_op_workspace(struct leo_op_context *context, const char *name,
+                                           const struct leo_op_arg *args, unsigned count,
+                                           uint64_t *bytes);
 
 /** In C: LEO_OP(context, "Add", leo_op_arg_tensor(&a), ...): leo_op_run with the arguments in
  * place. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AscendCL data sets, and the calls that load models. Models compiled by the vendor's tools hold
- * code for the vendor's cores and cannot run here: loading one returns 207000. Written from
- * documented names. */
+/* AscendCL data sets and models. Models are those of this toolkit's atc: those of the vendor's hold
+ * code for the vendor's cores, and loading one fails with a text. Written from documented names. */
 #pragma once
 
 #include <acl/acl_base.h>
@@ -33,7 +32,7 @@ typedef struct aclmdlIODims {
     int64_t dims[ACL_MAX_DIM_CNT];
 } aclmdlIODims;
 
-/* Loading: 145002 for a file that cannot be read, else 207000. */
+/* Loading: 145002 for a file that cannot be read, 545000 and above for one that is no model. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId,
                                                        void *workPtr, size_t workSize,
@@ -66,6 +65,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, siz
                                                 aclmdlIODims *dims);
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index,
                                                  aclmdlIODims *dims);
+ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index,
+                                                    aclmdlIODims *dims);
+ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc,
+                                                          size_t index);
+ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc,
+                                                           size_t index);
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDesc,
+                                                       const char *name, size_t *index);
+ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelDesc,
+                                                        const char *name, size_t *index);
+ACL_FUNC_VISIBILITY aclDataType aclmdlGetInputDataType(const aclmdlDesc *modelDesc, size_t index);
+ACL_FUNC_VISIBILITY aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelDesc, size_t index);
+ACL_FUNC_VISIBILITY aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, size_t index);
+ACL_FUNC_VISIBILITY aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc, size_t index);
 
 #ifdef __cplusplus
 }

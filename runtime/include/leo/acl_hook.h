@@ -82,6 +82,38 @@ struct leo_acl_op {
 typedef aclError (*leo_acl_op_fn)(const struct leo_acl_op *op);
 ACL_FUNC_VISIBILITY void leo_acl_set_op_executor(leo_acl_op_fn run);
 
+enum { LEO_ACL_MODEL_DIMS = 8 };
+
+/** An input or output of a model. */
+struct leo_acl_model_io {
+    const char *name;
+    aclDataType type;
+    size_t dim_count, bytes;
+    int64_t dims[LEO_ACL_MODEL_DIMS];
+};
+
+/** A model that was read. */
+struct leo_acl_model {
+    size_t work_bytes, weight_bytes; /**< device memory it needs */
+    size_t input_count, output_count;
+    const struct leo_acl_model_io *inputs, *outputs;
+};
+
+/** The library that runs models registers these when it is loaded. Functions return 0 or the code
+ * to return, error text set; `func` is the caller's for that text. */
+struct leo_acl_model_calls {
+    /** Reads a model's bytes for the calling thread's device; *model is close's to free. */
+    aclError (*read)(const char *func, const void *data, size_t bytes,
+                     struct leo_acl_model **model);
+    /** Writes the weights to `weights`. Waits. */
+    aclError (*place)(const char *func, struct leo_acl_model *model, void *weights);
+    /** Launches all of it on the stream; does not wait. One call at a time for a work area. */
+    aclError (*run)(const char *func, struct leo_acl_model *model, aclrtStream stream, void *work,
+                    const void *weights, void *const *inputs, void *const *outputs);
+    void (*close)(struct leo_acl_model *model);
+};
+ACL_FUNC_VISIBILITY void leo_acl_set_model_calls(const struct leo_acl_model_calls *calls);
+
 /** The runtime's stream and device behind a handle (NULL: the current context's default stream).
  * They live as long as the handle: it must not be destroyed meanwhile. 0 or the code to return,
  * error text set. */

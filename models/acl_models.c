@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models behind AscendCL's calls: part of libopapi, which registers this when it is loaded. */
+#include <leo/acl_hook.h>
+#include <leo/alloc.h>
+#include <leo/model.h>
+
+#include <acl/error_codes/ge_error_codes.h>
+#include <string.h>
+
+struct loaded {
+    struct leo_acl_model told; /* first: what AscendCL sees */
+    struct leo_model model;
+    struct leo_acl_model_io *ios;
+    uint64_t workspace;
+};
+
+static aclDataType acl_type(uint32_t dtype)
+{
+    static const aclDataType types[LEO_DTYPE_COUNT] = {
+        [LEO_DTYPE_F16] = ACL_FLOAT16, [LEO_DTYPE_F32] = ACL_FLOAT,  [LEO_DTYPE_BF16] = ACL_BF16,
+        [LEO_DTYPE_S8] = ACL_INT8,     [LEO_DTYPE_U8] = ACL_UINT8,   [LEO_DTYPE_S16] = ACL_INT16,
+        [LEO_DTYPE_U16] = ACL_UINT16,  [LEO_DTYPE_S32] = ACL_INT32,  [LEO_DTYPE_U32] = ACL_UINT32,
+        [LEO_DTYPE_S64] = ACL_INT64,   [LEO_DTYPE_U64] = ACL_UINT64, [LEO_DTYPE_B8] = ACL_BOOL,
+    };
+    return dtype < LEO_DTYPE_COUNT ? types[dtype] : ACL_DT_UNDEFINED;
+}
+
+static void tell_ios(struct leo_acl_model_io *to, const struct leo_model_io *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = (struct leo_acl_model_io){.name = from[i].name,
+                                          .type = acl_type(from[i].dtype),
+                                          .dim_count = from[i].rank,
+                                          .bytes = leo_model_io_bytes(&from[i])};
+        memcpy(to[i].dims, from[i].dim, sizeof(to[i].dims));
+    }
+}
+
+static void close_model(struct leo_acl_model *model)
+{
+    struct loaded *loaded = (struct loaded *)model;
+    leo_model_free(&loaded->model);
+    leo_free(loaded->ios);
+    leo_free(loaded);
+}
+
+// The error of a call, with the operator it came from.
+static aclError call_failed(const char *func, leo_status status, const struct leo_model_call *call)
+{
+    char reason[LEO_MODEL_ERROR];
+    strncpy(reason, leo_rt_last_error(), sizeof(reason) - 1);
+    reason[sizeof(reason) - 1] = '\0';
+    return call ? leo_acl_fail(ACL_ERROR_INTERNAL_ERROR, func, "operator %s of the model: %s",
+                               call->op, reason)
+                : leo_acl_status(func, status);
+}
+
+// Bytes that the operators need beside the model's own tensors; makes their plans.
+static aclError find_workspace(const char *func, struct loaded *loaded)
+{
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    struct leo_op_context *context;
+    const struct leo_model_call *failed = NULL;
+    aclError error = leo_acl_stream_get(NULL, &stream, &device);
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    leo_status status = leo_op_context_create(device, stream, &context);
+    if (status == LEO_OK) {
+        status = leo_model_workspace(&loaded->model, context, &loaded->workspace, &failed);
+        leo_op_context_destroy(context);
+    }
+    return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
+}
+
+static aclError read_model(const char *func, const void *data, size_t bytes,
+                           struct leo_acl_model **out)
+{
+    char text[LEO_MODEL_ERROR];
+    struct loaded *loaded = leo_calloc(1, sizeof(*loaded));
+    *out = NULL;
+    if (!loaded) {
+        return leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    leo_status status = leo_model_read(data, bytes, &loaded->model, text);
+    if (status != LEO_OK) {
+        leo_free(loaded);
+        return leo_acl_fail(status == LEO_ERR_NO_MEMORY
+                                ? ACL_ERROR_BAD_ALLOC
+                                : ACL_ERROR_GE_EXEC_LOAD_MODEL_PARTITION_FAILED,
+                            func, "%s", text);
+    }
+    const struct leo_model *model = &loaded->model;
+    loaded->ios =
+        leo_calloc((size_t)model->input_count + model->output_count + 1, sizeof(*loaded->ios));
+    aclError error = loaded->ios ? find_workspace(func, loaded)
+                                 : leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    if (error != ACL_SUCCESS) {
+        close_model(&loaded->told);
+        return error;
+    }
+    tell_ios(loaded->ios, model->inputs, model->input_count);
+    tell_ios(loaded->ios + model->input_count, model->outputs, model->output_count);
+    loaded->told = (struct leo_acl_model){
+        .work_bytes = model->work_bytes + loaded->workspace,
+        .weight_bytes = model->weight_bytes,
+        .input_count = model->input_count,
+        .output_count = model->output_count,
+        .inputs = loaded->ios,
+        .outputs = loaded->ios + model->input_count,
+    };
+    *out = &loaded->told;
+    return ACL_SUCCESS;
+}
+
+static aclError place_weights(const char *func, struct leo_acl_model *model, void *weights)
+{
+    const struct loaded *loaded = (const struct loaded *)model;
+    (void)func;
+    return loaded->model.weight_bytes
+               ? aclrtMemcpy(weights, loaded->model.weight_bytes, loaded->model.weights,
+                             loaded->model.weight_bytes, ACL_MEMCPY_HOST_TO_DEVICE)
+               : ACL_SUCCESS;
+}
+
+static aclError run_model(const char *func, struct leo_acl_model *model, aclrtStream handle,
+                          void *work, const void *weights, void *const *inputs,
+                          void *const *outputs)
+{
+    const struct loaded *loaded = (const struct loaded *)model;
+    const uint64_t work_address = (uint64_t)(uintptr_t)work;
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    struct leo_op_context *context;
+    const struct leo_model_call *failed = NULL;
+    aclError error = leo_acl_stream_get(handle, &stream, &device);
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    leo_status status = leo_op_context_create(device, stream, &context);
+    if (status == LEO_OK) {
+        leo_op_context_lend(context, work_address + loaded->model.work_bytes, loaded->workspace);
+        status = leo_model_run(&loaded->model, context, (const uint64_t *)inputs,
+                               (const uint64_t *)outputs, (uint64_t)(uintptr_t)weights,
+                               work_address, &failed);
+        leo_op_context_destroy(context);
+    }
+    return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
+}
+
+static const struct leo_acl_model_calls calls = {
+    .read = read_model, .place = place_weights, .run = run_model, .close = close_model};
+
+__attribute__((constructor)) static void register_models(void)
+{
+    leo_acl_set_model_calls(&calls);
+}

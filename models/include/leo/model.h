@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model that was compiled for a chip: a list of operator calls on tensors whose places are known,
+ * its weights, and the names of its inputs and outputs. The calls are those of leo/op.h.
+ */
+#pragma once
+
+#include <leo/isa_enums.h>
+#include <leo/op.h>
+#include <leo/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LEO_MODEL_NAME = 128, LEO_MODEL_ERROR = 512, LEO_MODEL_ALIGN = 64 };
+
+/** Where a tensor lies. */
+enum leo_model_region {
+    LEO_MODEL_INPUT,  /**< in the caller's buffer of input `index` */
+    LEO_MODEL_OUTPUT, /**< in the caller's buffer of output `index` */
+    LEO_MODEL_WEIGHT, /**< in the weights */
+    LEO_MODEL_WORK,   /**< in the work area */
+    LEO_MODEL_REGIONS
+};
+
+/** A tensor of a call: a place, and how elements lie from there on (strides in elements). */
+struct leo_model_value {
+    uint32_t region, index, dtype, rank;
+    uint64_t offset; /**< bytes */
+    int64_t dim[LEO_OP_RANK_MAX], stride[LEO_OP_RANK_MAX];
+};
+
+/** An argument as leo_op_arg has it; tensors are numbers of values. */
+struct leo_model_arg {
+    uint32_t kind;  /**< enum leo_op_arg_kind */
+    uint32_t count; /**< of a list; bytes of a text with its NUL */
+    double number;
+    uint32_t value; /**< a tensor; a dtype */
+    void *list;     /**< owned: uint32_t values, int64_t ints, bool bools, or the text */
+};
+
+struct leo_model_call {
+    char op[64];
+    uint32_t arg_count;
+    struct leo_model_arg *args;
+};
+
+struct leo_model_io {
+    char name[LEO_MODEL_NAME];
+    uint32_t dtype, rank;
+    int64_t dim[LEO_OP_RANK_MAX];
+};
+
+struct leo_model {
+    char soc[32]; /**< chip it was compiled for */
+    uint32_t input_count, output_count, value_count, call_count;
+    struct leo_model_io *inputs, *outputs;
+    struct leo_model_value *values;
+    struct leo_model_call *calls;
+    uint64_t work_bytes, weight_bytes;
+    uint8_t *weights;
+};
+
+void leo_model_free(struct leo_model *model); /**< the parts; NULL is fine */
+/** Bytes of an input or output, dense. */
+uint64_t leo_model_io_bytes(const struct leo_model_io *io);
+
+/** The model as the bytes of a file; *data is the caller's (leo_free). LEO_ERR_NO_MEMORY. */
+LEO_MUST_CHECK leo_status leo_model_write(const struct leo_model *model, uint8_t **data,
+                                          size_t *bytes);
+/**
+ * Reads what leo_model_write made, and checks all of it: sizes, ranges of every tensor, checksum.
+ * LEO_ERR_PARSE with a reason in `error`, LEO_ERR_NO_MEMORY.
+ */
+LEO_MUST_CHECK leo_status leo_model_read(const void *data, size_t bytes, struct leo_model *model,
+                                         char error[LEO_MODEL_ERROR]);
+
+/**
+ * Runs all calls on the context's stream; does not wait. Addresses are of device memory: one a
+ * region's index for inputs and outputs. The error is that of the first call that fails, whose
+ * number and operator *failed tells (its call; NULL: none).
+ */
+LEO_MUST_CHECK leo_status leo_model_run(const struct leo_model *model,
+                                        struct leo_op_context *context, const uint64_t *inputs,
+                                        const uint64_t *outputs, uint64_t weights, uint64_t work,
+                                        const struct leo_model_call **failed);
+
+/** Bytes of workspace that the largest of the calls needs on the context's chip; makes all plans.
+ */
+LEO_MUST_CHECK leo_status leo_model_workspace(const struct leo_model *model,
+                                              struct leo_op_context *context, uint64_t *bytes,
+                                              const struct leo_model_call **failed);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a model's calls. */
+#include <leo/model.h>
+
+#include <leo/alloc.h>
+#include <string.h>
+
+enum { ARGS = 32, PLACE = 1 << 20 };
+
+/** The call being made, and where the model's regions lie. */
+struct running {
+    const struct leo_model *model;
+    const uint64_t *inputs, *outputs;
+    uint64_t weights, work;
+    struct leo_op_tensor *tensors; /**< of the call, as many as it may need */
+    uint32_t tensor_count;
+};
+
+static uint64_t region_of(const struct running *run, const struct leo_model_value *value)
+{
+    switch (value->region) {
+    case LEO_MODEL_INPUT:
+        return run->inputs[value->index];
+    case LEO_MODEL_OUTPUT:
+        return run->outputs[value->index];
+    case LEO_MODEL_WEIGHT:
+        return run->weights;
+    default:
+        return run->work;
+    }
+}
+
+static const struct leo_op_tensor *take_tensor(struct running *run, uint32_t index)
+{
+    const struct leo_model_value *value = &run->model->values[index];
+    struct leo_op_tensor *tensor = &run->tensors[run->tensor_count++];
+    *tensor = (struct leo_op_tensor){.addr = region_of(run, value) + value->offset,
+                                     .dtype = (enum leo_dtype)value->dtype,
+                                     .rank = value->rank};
+    memcpy(tensor->dim, value->dim, sizeof(tensor->dim));
+    memcpy(tensor->stride, value->stride, sizeof(tensor->stride));
+    return tensor;
+}
+
+static struct leo_op_arg take_arg(struct running *run, const struct leo_model_arg *arg)
+{
+    const uint32_t first = run->tensor_count;
+    const uint32_t *values = arg->list;
+    switch (arg->kind) {
+    case LEO_OP_TENSOR:
+        return leo_op_arg_tensor(take_tensor(run, arg->value));
+    case LEO_OP_TENSORS:
+        for (uint32_t i = 0; i < arg->count; i++) {
+            (void)take_tensor(run, values[i]);
+        }
+        return leo_op_arg_tensors(&run->tensors[first], arg->count);
+    case LEO_OP_NUMBER:
+        return leo_op_arg_number(arg->number);
+    case LEO_OP_INTS:
+        return leo_op_arg_ints(arg->list, arg->count);
+    case LEO_OP_BOOLS:
+        return leo_op_arg_bools(arg->list, arg->count);
+    case LEO_OP_DTYPE:
+        return leo_op_arg_dtype((enum leo_dtype)arg->value);
+    case LEO_OP_TEXT:
+        return leo_op_arg_text(arg->list);
+    default:
+        return leo_op_arg_none();
+    }
+}
+
+static uint32_t most_tensors(const struct leo_model *model)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < model->call_count; i++) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < model->calls[i].arg_count; k++) {
+            const struct leo_model_arg *arg = &model->calls[i].args[k];
+            count += arg->kind == LEO_OP_TENSOR ? 1 : arg->kind == LEO_OP_TENSORS ? arg->count : 0;
+        }
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/** What is done with each call. */
+typedef leo_status (*call_fn)(struct leo_op_context *context, const char *op,
+                              const struct leo_op_arg *args, uint32_t count, uint64_t *most);
+
+static leo_status each_call(struct running *run, struct leo_op_context *context, call_fn fn,
+                            uint64_t *most, const struct leo_model_call **failed)
+{
+    const struct leo_model *model = run->model;
+    struct leo_op_arg args[ARGS];
+    leo_status status = LEO_OK;
+    *failed = NULL;
+    run->tensors = leo_calloc(most_tensors(model), sizeof(*run->tensors));
+    if (!run->tensors) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < model->call_count && status == LEO_OK; i++) {
+        const struct leo_model_call *call = &model->calls[i];
+        run->tensor_count = 0;
+        for (uint32_t k = 0; k < call->arg_count; k++) {
+            args[k] = take_arg(run, &call->args[k]);
+        }
+        status = fn(context, call->op, args, call->arg_count, most);
+        *failed = status == LEO_OK ? NULL : call;
+    }
+    leo_free(run->tensors);
+    return status;
+}
+
+static leo_status run_call(struct leo_op_context *context, const char *op,
+                           const struct leo_op_arg *args, uint32_t count, uint64_t *most)
+{
+    (void)most;
+    return leo_op_run(context, op, args, count);
+}
+
+static leo_status ask_call(struct leo_op_context *context, const char *op,
+                           const struct leo_op_arg *args, uint32_t count, uint64_t *most)
+{
+    uint64_t bytes;
+    leo_status status = leo_op_workspace(context, op, args, count, &bytes);
+    *most = bytes > *most ? bytes : *most;
+    return status;
+}
+
+leo_status leo_model_run(const struct leo_model *model, struct leo_op_context *context,
+                         const uint64_t *inputs, const uint64_t *outputs, uint64_t weights,
+                         uint64_t work, const struct leo_model_call **failed)
+{
+    struct running run = {
+        .model = model, .inputs = inputs, .outputs = outputs, .weights = weights, .work = work};
+    return each_call(&run, context, run_call, NULL, failed);
+}
+
+leo_status leo_model_workspace(const struct leo_model *model, struct leo_op_context *context,
+                               uint64_t *bytes, const struct leo_model_call **failed)
+{
+    // Plans do not depend on addresses, but for how they are aligned.
+    struct running run = {.model = model, .weights = PLACE, .work = PLACE};
+    uint64_t *places =
+        leo_calloc((size_t)model->input_count + model->output_count + 1, sizeof(*places));
+    *bytes = 0;
+    *failed = NULL;
+    if (!places) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < model->input_count + model->output_count; i++) {
+        places[i] = PLACE;
+    }
+    run.inputs = places;
+    run.outputs = places + model->input_count;
+    leo_status status = each_call(&run, context, ask_call, bytes, failed);
+    leo_free(places);
+    return status;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators on elements, choices, and reductions. */
+#include "import.h"
+
+#include <math.h>
+#include <string.h>
+
+struct name_pair {
+    const char *onnx, *op;
+};
+
+static const char *look_up(const struct name_pair *pairs, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].onnx, name) == 0) {
+            return pairs[i].op;
+        }
+    }
+    return NULL;
+}
+#define LOOK_UP(pairs, name) look_up(pairs, sizeof(pairs) / sizeof(pairs[0]), name)
+
+void onnx_unary(struct onnx_import *import)
+{
+    static const struct name_pair ops[] = {
+        {"Abs", "Abs"},
+        {"Acos", "Acos"},
+        {"Asin", "Asin"},
+        {"Atan", "Atan"},
+        {"Ceil", "Ceil"},
+        {"Cos", "Cos"},
+        {"Erf", "Erf"},
+        {"Exp", "Exp"},
+        {"Floor", "Floor"},
+        {"HardSwish", "Hardswish"},
+        {"Log", "Log"},
+        {"Neg", "Neg"},
+        {"Reciprocal", "Reciprocal"},
+        {"Relu", "Relu"},
+        {"Round", "Round"},
+        {"Sigmoid", "Sigmoid"},
+        {"Sign", "Sign"},
+        {"Sin", "Sin"},
+        {"Sqrt", "Sqrt"},
+        {"Tan", "Tan"},
+        {"Tanh", "Tanh"},
+        {"Not", "LogicalNot"},
+    };
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t value = onnx_value(import, in),
+                   result = leo_build_value(&import->build, onnx_dtype(import, &self), self.rank,
+                                            self.dim);
+    LEO_BUILD_CALL(&import->build, LOOK_UP(ops, import->node->op_type), leo_build_tensor(value),
+                   leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+// Shape of two tensors broadcast; fails if they do not.
+static uint32_t broadcast(struct onnx_import *import, const struct onnx_tensor *a,
+                          const struct onnx_tensor *b, int64_t *dim)
+{
+    const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        const int64_t x = d + a->rank < rank ? 1 : a->dim[d + a->rank - rank],
+                      y = d + b->rank < rank ? 1 : b->dim[d + b->rank - rank];
+        if (x != y && x != 1 && y != 1) {
+            onnx_fail(import, "its inputs have %lld and %lld elements in one dimension",
+                      (long long)x, (long long)y);
+        }
+        dim[d] = x == 1 ? y : x;
+    }
+    return rank;
+}
+
+// Element i of a broadcast result in one of its operands.
+static int64_t place_in(const struct onnx_tensor *t, uint32_t rank, const int64_t *dim, int64_t i)
+{
+    int64_t at = 0, step = 1;
+    for (uint32_t d = rank; d-- > 0; i /= dim[d]) {
+        if (d + t->rank >= rank) {
+            const int64_t own = t->dim[d + t->rank - rank];
+            at += own == 1 ? 0 : i % dim[d] * step;
+            step *= own;
+        }
+    }
+    return at;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b; // the format truncates integers
+}
+
+static bool fold_integer(const char *op, int64_t a, int64_t b, int64_t *result)
+{
+    if (strcmp(op, "Add") == 0) {
+        *result = a + b;
+    } else if (strcmp(op, "Sub") == 0) {
+        *result = a - b;
+    } else if (strcmp(op, "Mul") == 0) {
+        *result = a * b;
+    } else if (strcmp(op, "Div") == 0 && b != 0) {
+        *result = floor_div(a, b);
+    } else if (strcmp(op, "Mod") == 0 && b != 0) {
+        *result = ((a % b) + b) % b;
+    } else if (strcmp(op, "Equal") == 0) {
+        *result = a == b;
+    } else if (strcmp(op, "Max") == 0) {
+        *result = a > b ? a : b;
+    } else if (strcmp(op, "Min") == 0) {
+        *result = a < b ? a : b;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// Integers of shapes are computed here.
+static bool fold_integers(struct onnx_import *import, const struct onnx_tensor *a,
+                          const struct onnx_tensor *b, enum leo_dtype dtype)
+{
+    int64_t dim[LEO_OP_RANK_MAX], probe;
+    if (!a->known || !b->known || a->dtype == LEO_DTYPE_F32 || b->dtype == LEO_DTYPE_F32 ||
+        !fold_integer(import->node->op_type, 1, 1, &probe)) {
+        return false;
+    }
+    const struct onnx_tensor x = *a, y = *b;
+    const uint32_t rank = broadcast(import, &x, &y, dim);
+    struct onnx_tensor *out = onnx_known(import, 0, dtype, rank, dim);
+    for (int64_t i = 0; out && i < onnx_count(out); i++) {
+        int64_t *result = out->known;
+        const int64_t p = ((const int64_t *)x.known)[place_in(&x, rank, dim, i)],
+                      q = ((const int64_t *)y.known)[place_in(&y, rank, dim, i)];
+        if (!fold_integer(import->node->op_type, p, q, &result[i])) {
+            onnx_fail(import, "a division by 0");
+            break;
+        }
+    }
+    return true;
+}
+
+static bool is_comparison(const char *op)
+{
+    return strcmp(op, "Equal") == 0 || strcmp(op, "Greater") == 0 || strcmp(op, "Less") == 0 ||
+           strcmp(op, "GreaterOrEqual") == 0 || strcmp(op, "LessOrEqual") == 0;
+}
+
+static void add_binary(struct onnx_import *import, const char *op, struct onnx_tensor *a,
+                       struct onnx_tensor *b, enum leo_dtype dtype)
+{
+    int64_t dim[LEO_OP_RANK_MAX];
+    const uint32_t rank = broadcast(import, a, b, dim), x = onnx_value(import, a),
+                   y = onnx_value(import, b);
+    struct onnx_tensor *out = onnx_output(import, 0, dtype, rank, dim);
+    if (!out) {
+        return;
+    }
+    const uint32_t result = leo_build_value(&import->build, onnx_dtype(import, out), rank, dim);
+    if (strcmp(op, "Add") == 0 || strcmp(op, "Sub") == 0) {
+        LEO_BUILD_CALL(&import->build, op, leo_build_tensor(x), leo_build_tensor(y),
+                       leo_build_number(1), leo_build_tensor(result));
+    } else {
+        LEO_BUILD_CALL(&import->build, op, leo_build_tensor(x), leo_build_tensor(y),
+                       leo_build_tensor(result));
+    }
+    onnx_set_value(out, result);
+}
+
+void onnx_binary(struct onnx_import *import)
+{
+    static const struct name_pair ops[] = {
+        {"Add", "Add"},
+        {"Sub", "Sub"},
+        {"Mul", "Mul"},
+        {"Div", "Div"},
+        {"Pow", "PowTensorTensor"},
+        {"Equal", "EqTensor"},
+        {"Greater", "GtTensor"},
+        {"Less", "LtTensor"},
+        {"GreaterOrEqual", "GeTensor"},
+        {"LessOrEqual", "LeTensor"},
+        {"And", "LogicalAnd"},
+        {"Or", "LogicalOr"},
+        {"Mod", "RemainderTensorTensor"},
+    };
+    struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1);
+    if (!a || !b) {
+        onnx_fail(import, "it needs two inputs");
+        return;
+    }
+    const enum leo_dtype dtype = is_comparison(import->node->op_type) ? LEO_DTYPE_B8 : a->dtype;
+    if (!fold_integers(import, a, b, dtype)) {
+        add_binary(import, LOOK_UP(ops, import->node->op_type), a, b, dtype);
+    }
+}
+
+/* Sum, Max, Min and Mean of any number of tensors. */
+void onnx_sum(struct onnx_import *import)
+{
+    static const struct name_pair ops[] = {
+        {"Sum", "Add"}, {"Mean", "Add"}, {"Max", "Maximum"}, {"Min", "Minimum"}};
+    const char *op = LOOK_UP(ops, import->node->op_type);
+    const size_t count = onnx_input_count(import);
+    struct onnx_tensor *first = onnx_input(import, 0);
+    if (!first) {
+        onnx_fail(import, "it needs an input");
+        return;
+    }
+    struct onnx_tensor total = *first, *second = count == 2 ? onnx_input(import, 1) : NULL;
+    if (second && fold_integers(import, first, second, first->dtype)) {
+        return;
+    }
+    total.value = onnx_value(import, first);
+    total.has_value = true;
+    for (size_t i = 1; i < count && !import->build.failed; i++) {
+        struct onnx_tensor *next = onnx_input(import, i);
+        int64_t dim[LEO_OP_RANK_MAX];
+        if (!next) {
+            return;
+        }
+        const uint32_t rank = broadcast(import, &total, next, dim), y = onnx_value(import, next),
+                       result =
+                           leo_build_value(&import->build, onnx_dtype(import, &total), rank, dim);
+        const struct leo_model_arg one = leo_build_number(1);
+        const struct leo_model_arg args[] = {
+            leo_build_tensor(total.value), leo_build_tensor(y),
+            strcmp(op, "Add") == 0 ? one : leo_build_tensor(result), leo_build_tensor(result)};
+        leo_build_call(&import->build, op, args, strcmp(op, "Add") == 0 ? 4 : 3);
+        total.rank = rank;
+        memcpy(total.dim, dim, sizeof(dim));
+        total.value = result;
+    }
+    if (strcmp(import->node->op_type, "Mean") == 0) {
+        const uint32_t mean =
+            leo_build_value(&import->build, onnx_dtype(import, &total), total.rank, total.dim);
+        LEO_BUILD_CALL(&import->build, "Muls", leo_build_tensor(total.value),
+                       leo_build_number(1.0 / (double)count), leo_build_tensor(mean));
+        total.value = mean;
+    }
+    onnx_set_value(onnx_output(import, 0, total.dtype, total.rank, total.dim), total.value);
+}
+
+// A new value of the input's shape, and the output that it becomes.
+static uint32_t like_input(struct onnx_import *import, const struct onnx_tensor *in)
+{
+    return leo_build_value(&import->build, onnx_dtype(import, in), in->rank, in->dim);
+}
+
+static bool known_number(struct onnx_import *import, size_t index, const char *name, double *number)
+{
+    const struct onnx_tensor *tensor = onnx_input(import, index);
+    if (tensor && (!tensor->known || onnx_count(tensor) != 1)) {
+        onnx_fail(import, "its %s must be a number that is known when the model is compiled", name);
+        return false;
+    }
+    if (tensor) {
+        *number = tensor->dtype == LEO_DTYPE_F32 ? (double)*(const float *)tensor->known
+                                                 : (double)*(const int64_t *)tensor->known;
+    } else if (onnx_attribute(import, name)) {
+        *number = (double)onnx_attribute_float(import, name, 0);
+    }
+    return true;
+}
+
+void onnx_clip(struct onnx_import *import)
+{
+    double least = -INFINITY, most = INFINITY;
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in || !known_number(import, 1, "min", &least) || !known_number(import, 2, "max", &most)) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
+    LEO_BUILD_CALL(&import->build, "Clamp", leo_build_tensor(value), leo_build_number(least),
+                   leo_build_number(most), leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+/* LeakyRelu and Elu. */
+void onnx_with_slope(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const bool elu = strcmp(import->node->op_type, "Elu") == 0;
+    const double alpha = (double)onnx_attribute_float(import, "alpha", elu ? 1.0f : 0.01f);
+    const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
+    if (elu) {
+        LEO_BUILD_CALL(&import->build, "Elu", leo_build_tensor(value), leo_build_number(alpha),
+                       leo_build_number(1), leo_build_number(1), leo_build_tensor(result));
+    } else {
+        LEO_BUILD_CALL(&import->build, "LeakyRelu", leo_build_tensor(value),
+                       leo_build_number(alpha), leo_build_tensor(result));
+    }
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+void onnx_hard_sigmoid(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const double alpha = (double)onnx_attribute_float(import, "alpha", 0.2f),
+                 beta = (double)onnx_attribute_float(import, "beta", 0.5f);
+    const uint32_t value = onnx_value(import, in), scaled = like_input(import, &self),
+                   shifted = like_input(import, &self), result = like_input(import, &self);
+    LEO_BUILD_CALL(&import->build, "Muls", leo_build_tensor(value), leo_build_number(alpha),
+                   leo_build_tensor(scaled));
+    LEO_BUILD_CALL(&import->build, "Adds", leo_build_tensor(scaled), leo_build_number(beta),
+                   leo_build_number(1), leo_build_tensor(shifted));
+    LEO_BUILD_CALL(&import->build, "Clamp", leo_build_tensor(shifted), leo_build_number(0),
+                   leo_build_number(1), leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+void onnx_gelu(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
+    LEO_BUILD_CALL(&import->build, "GeluV2", leo_build_tensor(value),
+                   leo_build_number(onnx_attribute_is(import, "approximate", "tanh") ? 1 : 0),
+                   leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+void onnx_where(struct onnx_import *import)
+{
+    struct onnx_tensor *condition = onnx_input(import, 0), *a = onnx_input(import, 1),
+                       *b = onnx_input(import, 2);
+    int64_t dim[LEO_OP_RANK_MAX];
+    if (!condition || !a || !b) {
+        return;
+    }
+    struct onnx_tensor both = {.rank = broadcast(import, a, b, dim)};
+    memcpy(both.dim, dim, sizeof(dim));
+    const uint32_t rank = broadcast(import, condition, &both, dim);
+    const enum leo_dtype dtype = a->dtype;
+    if (condition->known && a->known && b->known && dtype != LEO_DTYPE_F32) {
+        const struct onnx_tensor c = *condition, x = *a, y = *b;
+        struct onnx_tensor *out = onnx_known(import, 0, dtype, rank, dim);
+        for (int64_t i = 0; out && i < onnx_count(out); i++) {
+            const bool first = ((const int64_t *)c.known)[place_in(&c, rank, dim, i)] != 0;
+            const struct onnx_tensor *from = first ? &x : &y;
+            ((int64_t *)out->known)[i] =
+                ((const int64_t *)from->known)[place_in(from, rank, dim, i)];
+        }
+        return;
+    }
+    const uint32_t mask = onnx_value(import, condition), x = onnx_value(import, a),
+                   y = onnx_value(import, b);
+    struct onnx_tensor *out = onnx_output(import, 0, dtype, rank, dim);
+    if (out) {
+        const uint32_t result = leo_build_value(&import->build, onnx_dtype(import, out), rank, dim);
+        LEO_BUILD_CALL(&import->build, "SWhere", leo_build_tensor(mask), leo_build_tensor(x),
+                       leo_build_tensor(y), leo_build_tensor(result));
+        onnx_set_value(out, result);
+    }
+}
+
+/* Before opset 13 all dimensions from the axis on count as one. */
+void onnx_softmax(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const bool old = import->opset < 13;
+    const uint32_t axis =
+        onnx_axis(import, onnx_attribute_int(import, "axis", old ? 1 : -1), self.rank);
+    const char *op = strcmp(import->node->op_type, "Softmax") == 0 ? "Softmax" : "LogSoftmax";
+    int64_t dim[2] = {1, 1}, dense[2];
+    uint32_t rank = self.rank, at = axis;
+    const int64_t *shape = self.dim;
+    if (old) {
+        for (uint32_t d = 0; d < self.rank; d++) {
+            dim[d < axis ? 0 : 1] *= self.dim[d];
+        }
+        rank = 2;
+        at = 1;
+        shape = dim;
+    }
+    dense[0] = dim[1];
+    dense[1] = 1;
+    uint32_t value = old ? onnx_dense(import, in) : onnx_value(import, in);
+    value = old ? leo_build_view(&import->build, value, 2, dim, dense, 0) : value;
+    const uint32_t made = leo_build_value(&import->build, onnx_dtype(import, &self), rank, shape);
+    LEO_BUILD_CALL(&import->build, op, leo_build_tensor(value), leo_build_number(at),
+                   leo_build_tensor(made));
+    struct onnx_tensor *out = onnx_output(import, 0, self.dtype, self.rank, self.dim);
+    if (out) {
+        int64_t stride[LEO_OP_RANK_MAX], step = 1;
+        for (uint32_t d = self.rank; d-- > 0; step *= self.dim[d]) {
+            stride[d] = step;
+        }
+        onnx_set_value(out, leo_build_view(&import->build, made, self.rank, self.dim, stride, 0));
+    }
+}
+
+void onnx_reduce(struct onnx_import *import)
+{
+    const char *type = import->node->op_type;
+    struct onnx_tensor *in = onnx_input(import, 0);
+    int64_t axes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
+    bool reduced[LEO_OP_RANK_MAX] = {false};
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    uint32_t count = onnx_ints(import, "axes", 1, axes, LEO_OP_RANK_MAX), rank = 0;
+    const bool keep = onnx_attribute_int(import, "keepdims", 1) != 0;
+    for (uint32_t d = 0; count == 0 && d < self.rank; d++) {
+        axes[d] = d;
+    }
+    count = count ? count : self.rank;
+    for (uint32_t i = 0; i < count; i++) {
+        axes[i] = onnx_axis(import, axes[i], self.rank);
+        reduced[axes[i]] = true;
+    }
+    for (uint32_t d = 0; d < self.rank; d++) {
+        if (!reduced[d] || keep) {
+            dim[rank++] = reduced[d] ? 1 : self.dim[d];
+        }
+    }
+    const uint32_t value = onnx_value(import, in),
+                   result = leo_build_value(&import->build, onnx_dtype(import, &self), rank, dim);
+    if (strcmp(type, "ReduceMean") == 0 || strcmp(type, "ReduceSum") == 0) {
+        LEO_BUILD_CALL(&import->build, strcmp(type, "ReduceSum") == 0 ? "ReduceSum" : "Mean",
+                       leo_build_tensor(value), leo_build_ints(axes, count), leo_build_number(keep),
+                       leo_build_dtype(onnx_dtype(import, &self)), leo_build_tensor(result));
+    } else {
+        LEO_BUILD_CALL(&import->build, strcmp(type, "ReduceMax") == 0 ? "Amax" : "Amin",
+                       leo_build_tensor(value), leo_build_ints(axes, count), leo_build_number(keep),
+                       leo_build_tensor(result));
+    }
+    onnx_set_value(onnx_output(import, 0, self.dtype, rank, dim), result);
+}

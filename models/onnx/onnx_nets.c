@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions, normalisation, pooling and products. */
+#include "import.h"
+
+#include <leo/alloc.h>
+#include <math.h>
+#include <string.h>
+
+enum { PLANE = 2 }; // dimensions of a picture
+
+/** Windows over pictures: [height, width]. */
+struct windows {
+    int64_t kernel[PLANE], stride[PLANE], dilation[PLANE], before[PLANE], after[PLANE], out[PLANE];
+};
+
+static void automatic_pads(struct windows *w, const int64_t *size, bool upper)
+{
+    for (unsigned d = 0; d < PLANE; d++) {
+        const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1,
+                      steps = (size[d] + w->stride[d] - 1) / w->stride[d],
+                      need = (steps - 1) * w->stride[d] + reach - size[d],
+                      all = need > 0 ? need : 0;
+        w->before[d] = upper ? all / 2 : all - all / 2;
+        w->after[d] = all - w->before[d];
+    }
+}
+
+// Attributes of windows; kernel is set. False: something is not served.
+static bool take_windows(struct onnx_import *import, const struct onnx_tensor *in,
+                         struct windows *w)
+{
+    int64_t pads[2 * PLANE] = {0};
+    const bool ceil_mode = onnx_attribute_int(import, "ceil_mode", 0) != 0;
+    if (in->rank != 2 + PLANE) {
+        onnx_fail(import, "it works on %u dimensions; pictures of four are served", in->rank);
+        return false;
+    }
+    for (unsigned d = 0; d < PLANE; d++) {
+        w->stride[d] = w->dilation[d] = 1;
+    }
+    onnx_attribute_ints(import, "strides", w->stride, PLANE);
+    onnx_attribute_ints(import, "dilations", w->dilation, PLANE);
+    onnx_attribute_ints(import, "pads", pads, 2 * PLANE);
+    for (unsigned d = 0; d < PLANE; d++) {
+        w->before[d] = pads[d];
+        w->after[d] = pads[d + PLANE];
+        if (w->stride[d] < 1 || w->dilation[d] < 1 || w->kernel[d] < 1 || pads[d] < 0 ||
+            pads[d + PLANE] < 0) {
+            onnx_fail(import, "its strides, dilations, kernel or pads are out of range");
+            return false;
+        }
+    }
+    if (onnx_attribute_is(import, "auto_pad", "SAME_UPPER") ||
+        onnx_attribute_is(import, "auto_pad", "SAME_LOWER")) {
+        automatic_pads(w, in->dim + 2, onnx_attribute_is(import, "auto_pad", "SAME_UPPER"));
+    }
+    for (unsigned d = 0; d < PLANE; d++) {
+        const int64_t room =
+            in->dim[2 + d] + w->before[d] + w->after[d] - ((w->kernel[d] - 1) * w->dilation[d] + 1);
+        if (room < 0) {
+            onnx_fail(import, "its window is larger than the picture");
+            return false;
+        }
+        w->out[d] = (room + (ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
+        // A window that begins behind the picture and its pads is none.
+        if (ceil_mode && (w->out[d] - 1) * w->stride[d] >= in->dim[2 + d] + w->before[d]) {
+            w->out[d]--;
+        }
+    }
+    return true;
+}
+
+// The picture with pads, where the library's windows take none that differ before and behind.
+static uint32_t padded(struct onnx_import *import, struct onnx_tensor *in, struct windows *w,
+                       double number)
+{
+    const uint32_t value = onnx_value(import, in);
+    int64_t dim[2 + PLANE];
+    const int64_t pads[2 * PLANE] = {w->before[1], w->after[1], w->before[0], w->after[0]};
+    if (w->before[0] == w->after[0] && w->before[1] == w->after[1]) {
+        return value;
+    }
+    memcpy(dim, in->dim, sizeof(dim));
+    for (unsigned d = 0; d < PLANE; d++) {
+        dim[2 + d] += w->before[d] + w->after[d];
+        w->before[d] = w->after[d] = 0;
+    }
+    const uint32_t result = leo_build_value(&import->build, import->floats, 2 + PLANE, dim);
+    LEO_BUILD_CALL(&import->build, "ConstantPadNd", leo_build_tensor(value),
+                   leo_build_ints(pads, 2 * PLANE), leo_build_number(number),
+                   leo_build_tensor(result));
+    return result;
+}
+
+// The one node that uses a name, if it is a BatchNormalization of known numbers; its number, -1:
+// none.
+static long norm_behind(struct onnx_import *import, const char *name)
+{
+    const LeoOnnx__Graph *graph = import->graph;
+    long user = -1;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
+            if (strcmp(graph->node[i]->input[k], name) == 0) {
+                if (user >= 0) {
+                    return -1;
+                }
+                user = (long)i;
+            }
+        }
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        if (strcmp(graph->output[i]->name, name) == 0) {
+            return -1;
+        }
+    }
+    const LeoOnnx__Node *node = user < 0 ? NULL : graph->node[user];
+    if (!node || !node->op_type || strcmp(node->op_type, "BatchNormalization") != 0 ||
+        node->n_input < 5 || strcmp(node->input[0], name) != 0) {
+        return -1;
+    }
+    for (size_t k = 1; k < 5; k++) {
+        const struct onnx_tensor *tensor = onnx_find(import, node->input[k]);
+        if (!tensor || !tensor->known || tensor->dtype != LEO_DTYPE_F32) {
+            return -1;
+        }
+    }
+    return user;
+}
+
+/* What a normalisation in inference multiplies and adds, by channel. */
+static bool norm_factors(struct onnx_import *import, const LeoOnnx__Node *node, int64_t channels,
+                         float **factor, float **summand)
+{
+    const float *known[4];
+    float epsilon = 1e-5f;
+    for (size_t k = 0; k < 4; k++) {
+        const struct onnx_tensor *tensor = onnx_find(import, node->input[k + 1]);
+        if (!tensor || !tensor->known || onnx_count(tensor) != channels) {
+            onnx_fail(import, "its %zu. input must be known and have a number a channel", k + 2);
+            return false;
+        }
+        known[k] = tensor->known;
+    }
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, "epsilon") == 0) {
+            epsilon = node->attribute[i]->f;
+        }
+    }
+    *factor = leo_calloc((size_t)channels, sizeof(float));
+    *summand = leo_calloc((size_t)channels, sizeof(float));
+    for (int64_t c = 0; *factor && *summand && c < channels; c++) {
+        (*factor)[c] = known[0][c] / sqrtf(known[3][c] + epsilon);
+        (*summand)[c] = known[1][c] - known[2][c] * (*factor)[c];
+    }
+    if (!*factor || !*summand) {
+        onnx_fail(import, "out of host memory");
+    }
+    return *factor && *summand;
+}
+
+/* Weights and biases of a convolution, after the normalisation behind it is folded in. */
+static void fold_norm(struct onnx_import *import, const LeoOnnx__Node *norm, int64_t channels,
+                      float *weights, int64_t each, float *bias)
+{
+    float *factor = NULL, *summand = NULL;
+    if (norm_factors(import, norm, channels, &factor, &summand)) {
+        for (int64_t c = 0; c < channels; c++) {
+            for (int64_t i = 0; i < each; i++) {
+                weights[c * each + i] *= factor[c];
+            }
+            bias[c] = bias[c] * factor[c] + summand[c];
+        }
+    }
+    leo_free(factor);
+    leo_free(summand);
+}
+
+static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, uint32_t weight,
+                            uint32_t bias, bool has_bias, struct windows *w, int64_t channels,
+                            int64_t groups)
+{
+    const struct onnx_tensor self = *in;
+    const uint32_t x = padded(import, in, w, 0);
+    const int64_t dim[] = {self.dim[0], channels, w->out[0], w->out[1]}, none[PLANE] = {0};
+    struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, 4, dim);
+    if (!out) {
+        return;
+    }
+    const uint32_t result = leo_build_value(&import->build, import->floats, 4, dim);
+    LEO_BUILD_CALL(&import->build, "Convolution", leo_build_tensor(x), leo_build_tensor(weight),
+                   has_bias ? leo_build_tensor(bias) : leo_build_none(),
+                   leo_build_ints(w->stride, PLANE), leo_build_ints(w->before, PLANE),
+                   leo_build_ints(w->dilation, PLANE), leo_build_number(0),
+                   leo_build_ints(none, PLANE), leo_build_number((double)groups),
+                   leo_build_tensor(result), leo_build_number(0));
+    onnx_set_value(out, result);
+}
+
+// A convolution with known weights, with the normalisation behind it.
+static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
+                           const struct onnx_tensor *weight, const struct onnx_tensor *bias,
+                           struct windows *w, int64_t groups)
+{
+    const int64_t channels = weight->dim[0], count = onnx_count(weight);
+    const long norm = norm_behind(import, import->node->output[0]);
+    float *weights = leo_calloc((size_t)count, sizeof(*weights)),
+          *biases = leo_calloc((size_t)channels, sizeof(*biases));
+    if (!weights || !biases) {
+        onnx_fail(import, "out of host memory");
+    } else {
+        memcpy(weights, weight->known, (size_t)count * sizeof(*weights));
+        if (bias) {
+            memcpy(biases, bias->known, (size_t)channels * sizeof(*biases));
+        }
+        if (norm >= 0) {
+            fold_norm(import, import->graph->node[norm], channels, weights, count / channels,
+                      biases);
+        }
+        const uint32_t own = onnx_weight(import, weight->rank, weight->dim, weights),
+                       sum = bias || norm >= 0 ? onnx_weight(import, 1, &channels, biases) : 0;
+        add_convolution(import, in, own, sum, bias || norm >= 0, w, channels, groups);
+        if (norm >= 0 && !import->build.failed) {
+            // The normalisation's result is this one.
+            const struct onnx_tensor made = import->tensors[import->tensor_count - 1];
+            import->tensors[import->tensor_count] = made;
+            import->tensors[import->tensor_count++].name = import->graph->node[norm]->output[0];
+            import->skipped[norm] = true;
+        }
+    }
+    leo_free(weights);
+    leo_free(biases);
+}
+
+void onnx_conv(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0), *weight = onnx_input(import, 1),
+                       *bias = onnx_input(import, 2);
+    struct windows w;
+    if (!in || !weight) {
+        return;
+    }
+    const int64_t groups = onnx_attribute_int(import, "group", 1);
+    if (weight->rank != 2 + PLANE || groups < 1 || in->rank != 2 + PLANE ||
+        in->dim[1] != weight->dim[1] * groups) {
+        onnx_fail(import, "its picture, weights and groups do not fit (two-dimensional "
+                          "convolutions are served)");
+        return;
+    }
+    memcpy(w.kernel, weight->dim + 2, sizeof(w.kernel));
+    if (!take_windows(import, in, &w)) {
+        return;
+    }
+    if (weight->known && (!bias || bias->known)) {
+        convolve_known(import, in, weight, bias, &w, groups);
+        return;
+    }
+    const int64_t channels = weight->dim[0];
+    const uint32_t own = onnx_value(import, weight), sum = bias ? onnx_value(import, bias) : 0;
+    add_convolution(import, in, own, sum, bias != NULL, &w, channels, groups);
+}
+
+void onnx_batch_norm(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    float *factor = NULL, *summand = NULL;
+    if (!in || in->rank < 2 || import->node->n_input < 5) {
+        onnx_fail(import, "it needs five inputs, the first of two dimensions or more");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    int64_t dim[LEO_OP_RANK_MAX];
+    for (uint32_t d = 0; d + 1 < self.rank; d++) {
+        dim[d] = d == 0 ? self.dim[1] : 1; // broadcast over what is behind
+    }
+    if (norm_factors(import, import->node, self.dim[1], &factor, &summand)) {
+        const uint32_t rank = self.rank - 1, x = onnx_value(import, in),
+                       f = onnx_weight(import, rank, dim, factor),
+                       s = onnx_weight(import, rank, dim, summand),
+                       scaled =
+                           leo_build_value(&import->build, import->floats, self.rank, self.dim),
+                       result =
+                           leo_build_value(&import->build, import->floats, self.rank, self.dim);
+        LEO_BUILD_CALL(&import->build, "Mul", leo_build_tensor(x), leo_build_tensor(f),
+                       leo_build_tensor(scaled));
+        LEO_BUILD_CALL(&import->build, "Add", leo_build_tensor(scaled), leo_build_tensor(s),
+                       leo_build_number(1), leo_build_tensor(result));
+        onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+    }
+    leo_free(factor);
+    leo_free(summand);
+}
+
+void onnx_layer_norm(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0), *scale = onnx_input(import, 1),
+                       *bias = onnx_input(import, 2);
+    if (!in || !scale) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank),
+                   x = onnx_value(import, in), s = onnx_value(import, scale),
+                   b = bias ? onnx_value(import, bias) : 0,
+                   result = leo_build_value(&import->build, import->floats, self.rank, self.dim);
+    LEO_BUILD_CALL(&import->build, "LayerNorm", leo_build_tensor(x),
+                   leo_build_ints(self.dim + axis, self.rank - axis), leo_build_tensor(s),
+                   bias ? leo_build_tensor(b) : leo_build_none(),
+                   leo_build_number((double)onnx_attribute_float(import, "epsilon", 1e-5f)),
+                   leo_build_tensor(result), leo_build_none(), leo_build_none());
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+}
+
+// Of windows that also cover pads: kernel's area by the elements that are no pads, by place.
+static uint32_t area_by_count(struct onnx_import *import, const struct onnx_tensor *in,
+                              const struct windows *w)
+{
+    const int64_t dim[] = {1, 1, w->out[0], w->out[1]};
+    float *factors = leo_calloc((size_t)(w->out[0] * w->out[1]), sizeof(*factors));
+    if (!factors) {
+        onnx_fail(import, "out of host memory");
+        return 0;
+    }
+    for (int64_t i = 0; i < w->out[0] * w->out[1]; i++) {
+        const int64_t at[PLANE] = {i / w->out[1], i % w->out[1]};
+        int64_t count = 1;
+        for (unsigned d = 0; d < PLANE; d++) {
+            const int64_t first = at[d] * w->stride[d] - w->before[d],
+                          end = first + w->kernel[d] < in->dim[2 + d] ? first + w->kernel[d]
+                                                                      : in->dim[2 + d];
+            count *= end - (first > 0 ? first : 0);
+        }
+        factors[i] = (float)(w->kernel[0] * w->kernel[1]) / (float)(count > 0 ? count : 1);
+    }
+    const uint32_t weight = onnx_weight(import, 4, dim, factors);
+    leo_free(factors);
+    return weight;
+}
+
+static void add_max_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
+                         const int64_t *dim, uint32_t result)
+{
+    const uint32_t places = leo_build_value(&import->build, LEO_DTYPE_S32, 4, dim);
+    LEO_BUILD_CALL(&import->build, "MaxPool2dWithIndices", leo_build_tensor(x),
+                   leo_build_ints(w->kernel, PLANE), leo_build_ints(w->stride, PLANE),
+                   leo_build_ints(w->before, PLANE), leo_build_ints(w->dilation, PLANE),
+                   leo_build_number(up), leo_build_tensor(result), leo_build_tensor(places));
+}
+
+static void add_mean_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
+                          bool with_pads, uint32_t result)
+{
+    LEO_BUILD_CALL(&import->build, "AvgPool2d", leo_build_tensor(x),
+                   leo_build_ints(w->kernel, PLANE), leo_build_ints(w->stride, PLANE),
+                   leo_build_ints(w->before, PLANE), leo_build_number(up),
+                   leo_build_number(with_pads), leo_build_number(0), leo_build_number(0),
+                   leo_build_tensor(result));
+}
+
+void onnx_pool(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    struct windows w;
+    if (!in || onnx_attribute_ints(import, "kernel_shape", w.kernel, PLANE) != PLANE ||
+        import->node->n_output > 1) {
+        onnx_fail(import, "its kernel must have two dimensions, and it one output");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const bool max = strcmp(import->node->op_type, "MaxPool") == 0,
+               with_pads = onnx_attribute_int(import, "count_include_pad", 0) != 0,
+               up = onnx_attribute_int(import, "ceil_mode", 0) != 0;
+    if (!take_windows(import, in, &w)) {
+        return;
+    }
+    const struct windows asked = w;
+    const bool uneven = w.before[0] != w.after[0] || w.before[1] != w.after[1];
+    if (!max && (w.dilation[0] != 1 || w.dilation[1] != 1 || (uneven && up))) {
+        onnx_fail(import,
+                  "means of dilated windows, and ceil_mode with pads that differ before and "
+                  "behind, are not served");
+        return;
+    }
+    // Below every number of either type.
+    const uint32_t x = padded(import, in, &w, max ? -65504.0 : 0);
+    const int64_t dim[] = {self.dim[0], self.dim[1], w.out[0], w.out[1]};
+    struct onnx_tensor *out = onnx_output(import, 0, self.dtype, 4, dim);
+    if (!out) {
+        return;
+    }
+    uint32_t result = leo_build_value(&import->build, import->floats, 4, dim);
+    if (max) {
+        add_max_pool(import, x, &w, up, dim, result);
+    } else {
+        add_mean_pool(import, x, &w, up, with_pads || uneven, result);
+    }
+    if (!max && uneven && !with_pads) {
+        const uint32_t factor = area_by_count(import, &self, &asked),
+                       scaled = leo_build_value(&import->build, import->floats, 4, dim);
+        LEO_BUILD_CALL(&import->build, "Mul", leo_build_tensor(result), leo_build_tensor(factor),
+                       leo_build_tensor(scaled));
+        result = scaled;
+    }
+    onnx_set_value(out, result);
+}
+
+void onnx_global_pool(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    int64_t axes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
+    if (!in || in->rank < 3) {
+        onnx_fail(import, "its input must have three dimensions or more");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    for (uint32_t d = 0; d < self.rank; d++) {
+        dim[d] = d < 2 ? self.dim[d] : 1;
+        axes[d] = d + 2;
+    }
+    const uint32_t x = onnx_value(import, in),
+                   result = leo_build_value(&import->build, import->floats, self.rank, dim);
+    if (strcmp(import->node->op_type, "GlobalMaxPool") == 0) {
+        LEO_BUILD_CALL(&import->build, "Amax", leo_build_tensor(x),
+                       leo_build_ints(axes, self.rank - 2), leo_build_number(1),
+                       leo_build_tensor(result));
+    } else {
+        LEO_BUILD_CALL(&import->build, "Mean", leo_build_tensor(x),
+                       leo_build_ints(axes, self.rank - 2), leo_build_number(1),
+                       leo_build_dtype(import->floats), leo_build_tensor(result));
+    }
+    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, dim), result);
+}
+
+// A matrix, its rows and columns exchanged if `exchange`; dim gets its shape.
+static uint32_t matrix(struct onnx_import *import, struct onnx_tensor *in, bool exchange,
+                       int64_t *dim)
+{
+    const uint32_t value = onnx_value(import, in);
+    if (import->build.failed || in->rank != 2) {
+        onnx_fail(import, "its inputs must be matrices");
+        return 0;
+    }
+    const int64_t *stride = import->build.model.values[value].stride;
+    dim[0] = in->dim[exchange ? 1 : 0];
+    dim[1] = in->dim[exchange ? 0 : 1];
+    const int64_t moved[] = {stride[exchange ? 1 : 0], stride[exchange ? 0 : 1]};
+    return leo_build_view(&import->build, value, 2, dim, moved, 0);
+}
+
+void onnx_gemm(struct onnx_import *import)
+{
+    struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1),
+                       *c = onnx_input(import, 2);
+    int64_t left[2], right[2];
+    if (!a || !b) {
+        return;
+    }
+    const double alpha = (double)onnx_attribute_float(import, "alpha", 1),
+                 beta = (double)onnx_attribute_float(import, "beta", 1);
+    const uint32_t x = matrix(import, a, onnx_attribute_int(import, "transA", 0) != 0, left),
+                   y = matrix(import, b, onnx_attribute_int(import, "transB", 0) != 0, right),
+                   z = c ? onnx_value(import, c) : 0;
+    const int64_t dim[] = {left[0], right[1]};
+    struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, 2, dim);
+    if (!out) {
+        return;
+    }
+    const uint32_t result = leo_build_value(&import->build, import->floats, 2, dim);
+    if (c) {
+        LEO_BUILD_CALL(&import->build, "Addmm", leo_build_tensor(z), leo_build_tensor(x),
+                       leo_build_tensor(y), leo_build_number(beta), leo_build_number(alpha),
+                       leo_build_tensor(result), leo_build_number(0));
+    } else if (alpha == 1) {
+        LEO_BUILD_CALL(&import->build, "Matmul", leo_build_tensor(x), leo_build_tensor(y),
+                       leo_build_tensor(result), leo_build_number(0));
+    } else {
+        onnx_fail(import, "alpha without a third input is not served");
+    }
+    onnx_set_value(out, result);
+}
+
+void onnx_matmul(struct onnx_import *import)
+{
+    struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1);
+    int64_t dim[LEO_OP_RANK_MAX];
+    uint32_t rank = 0;
+    if (!a || !b) {
+        return;
+    }
+    if (a->rank < 2 || b->rank < 2 || a->dim[a->rank - 1] != b->dim[b->rank - 2]) {
+        onnx_fail(import, "its inputs must have two dimensions or more and fit");
+        return;
+    }
+    const uint32_t outer = a->rank > b->rank ? a->rank : b->rank;
+    for (; rank + 2 < outer; rank++) {
+        const int64_t x = rank + a->rank < outer ? 1 : a->dim[rank + a->rank - outer],
+                      y = rank + b->rank < outer ? 1 : b->dim[rank + b->rank - outer];
+        dim[rank] = x == 1 ? y : x;
+    }
+    dim[rank++] = a->dim[a->rank - 2];
+    dim[rank++] = b->dim[b->rank - 1];
+    const uint32_t x = onnx_value(import, a), y = onnx_value(import, b);
+    struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, rank, dim);
+    if (out) {
+        const uint32_t result = leo_build_value(&import->build, import->floats, rank, dim);
+        LEO_BUILD_CALL(&import->build, "Matmul", leo_build_tensor(x), leo_build_tensor(y),
+                       leo_build_tensor(result), leo_build_number(0));
+        onnx_set_value(out, result);
+    }
+}
+
+/* x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta. Squares are scaled
+ * before they are summed: halves end at 65504. */
+void onnx_lrn(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    const int64_t size = onnx_attribute_int(import, "size", 0);
+    if (!in || in->rank != 4 || size < 1) {
+        onnx_fail(import, "it needs pictures and a size");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    struct leo_build *build = &import->build;
+    const double alpha = (double)onnx_attribute_float(import, "alpha", 1e-4f),
+                 beta = (double)onnx_attribute_float(import, "beta", 0.75f),
+                 bias = (double)onnx_attribute_float(import, "bias", 1),
+                 scale = sqrt(alpha / (double)size);
+    const int64_t before = (size - 1) / 2, after = size - 1 - before,
+                  pads[] = {0, 0, 0, 0, before, after};
+    int64_t wide[4], stride[4];
+    memcpy(wide, self.dim, sizeof(wide));
+    wide[1] += size - 1;
+    const uint32_t x = onnx_value(import, in),
+                   scaled = leo_build_value(build, import->floats, 4, self.dim),
+                   square = leo_build_value(build, import->floats, 4, self.dim),
+                   rows = leo_build_value(build, import->floats, 4, wide);
+    LEO_BUILD_CALL(build, "Muls", leo_build_tensor(x), leo_build_number(scale),
+                   leo_build_tensor(scaled));
+    LEO_BUILD_CALL(build, "Mul", leo_build_tensor(scaled), leo_build_tensor(scaled),
+                   leo_build_tensor(square));
+    LEO_BUILD_CALL(build, "ConstantPadNd", leo_build_tensor(square), leo_build_ints(pads, 6),
+                   leo_build_number(0), leo_build_tensor(rows));
+    if (build->failed) {
+        return;
+    }
+    memcpy(stride, build->model.values[rows].stride, sizeof(stride));
+    uint32_t sum = leo_build_view(build, rows, 4, self.dim, stride, 0);
+    for (int64_t i = 1; i < size; i++) {
+        const uint32_t next = leo_build_view(build, rows, 4, self.dim, stride, i * stride[1]),
+                       more = leo_build_value(build, import->floats, 4, self.dim);
+        LEO_BUILD_CALL(build, "Add", leo_build_tensor(sum), leo_build_tensor(next),
+                       leo_build_number(1), leo_build_tensor(more));
+        sum = more;
+    }
+    const uint32_t base = leo_build_value(build, import->floats, 4, self.dim),
+                   power = leo_build_value(build, import->floats, 4, self.dim),
+                   result = leo_build_value(build, import->floats, 4, self.dim);
+    LEO_BUILD_CALL(build, "Adds", leo_build_tensor(sum), leo_build_number(bias),
+                   leo_build_number(1), leo_build_tensor(base));
+    LEO_BUILD_CALL(build, "PowTensorScalar", leo_build_tensor(base), leo_build_number(beta),
+                   leo_build_tensor(power));
+    LEO_BUILD_CALL(build, "Div", leo_build_tensor(x), leo_build_tensor(power),
+                   leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, 4, self.dim), result);
+}
+
+/* Nearest neighbours of pictures by whole factors, as detectors use it. */
+void onnx_resize(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0);
+    const bool old = import->opset < 11;
+    const struct onnx_tensor *scales = onnx_input(import, old ? 1 : 2);
+    int64_t sizes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
+    if (!in || in->rank != 4 ||
+        (onnx_attribute(import, "mode") && !onnx_attribute_is(import, "mode", "nearest"))) {
+        onnx_fail(import, "only nearest neighbours of pictures are served");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t sized = old ? 0 : onnx_ints(import, "sizes", 3, sizes, LEO_OP_RANK_MAX);
+    if (sized != 4 && (!scales || !scales->known || onnx_count(scales) != 4)) {
+        onnx_fail(import, "its sizes or scales must be known");
+        return;
+    }
+    for (uint32_t d = 0; d < 4; d++) {
+        dim[d] = sized == 4
+                     ? sizes[d]
+                     : (int64_t)floorf((float)self.dim[d] * ((const float *)scales->known)[d]);
+        if (dim[d] % (self.dim[d] ? self.dim[d] : 1) || (d < 2 && dim[d] != self.dim[d])) {
+            onnx_fail(import, "only whole factors of height and width are served");
+            return;
+        }
+    }
+    const uint32_t x = onnx_value(import, in),
+                   result = leo_build_value(&import->build, import->floats, 4, dim);
+    LEO_BUILD_CALL(&import->build, "UpsampleNearest2d", leo_build_tensor(x),
+                   leo_build_ints(dim + 2, 2), leo_build_tensor(result));
+    onnx_set_value(onnx_output(import, 0, self.dtype, 4, dim), result);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models that are loaded, by number. */
+#pragma once
+
+#include "../acl_internal.h"
+
+#include <acl/acl_mdl.h>
+#include <leo/acl_hook.h>
+
+/** A loaded model, or a place for one (model NULL). */
+struct acl_model_slot {
+    struct leo_acl_model *model;
+    void *work, *weights;         /**< device memory */
+    bool owns_work, owns_weights; /**< else the caller's */
+    uint32_t running;             /**< calls that use it now */
+};
+
+/** What a description holds: its own copy of what the model told. */
+struct aclmdlDesc {
+    size_t input_count, output_count;
+    struct acl_model_io {
+        char name[ACL_MAX_TENSOR_NAME_LEN];
+        aclDataType type;
+        size_t dim_count, bytes;
+        int64_t dims[LEO_ACL_MODEL_DIMS];
+    } *inputs, *outputs;
+};
+
+/** The library's calls, which is looked for beside this one; NULL with an error text. */
+const struct leo_acl_model_calls *acl_model_calls(const char *func);
+/** The model of an id, in use until acl_model_put; NULL with an error text. */
+struct acl_model_slot acl_model_take(const char *func, uint32_t id, aclError *error);
+void acl_model_put(uint32_t id);

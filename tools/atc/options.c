@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char atc_help[] =
+    "usage: atc --framework=5 --model=NET.onnx --output=NAME --soc_version=Ascend910A [options]\n"
+    "Compiles an ONNX network to NAME.om, which aclmdlLoadFromFile loads.\n"
+    "\n"
+    "  --model FILE            the network\n"
+    "  --framework 5           ONNX; others are not served\n"
+    "  --output NAME           the file to write; .om is appended\n"
+    "  --soc_version NAME      the chip: Ascend910A, Ascend910B1, Ascend910B2\n"
+    "  --input_shape \"n:1,3,224,224;m:1,8\"  shapes of inputs; needed for those that the file "
+    "leaves open\n"
+    "  --input_format NCHW|ND  read and kept as the file has it\n"
+    "  --precision_mode MODE   force_fp16 (default), allow_fp32_to_fp16, allow_mix_precision: "
+    "floats are\n"
+    "                          computed in half precision; force_fp32, cube_fp16in_fp32out,\n"
+    "                          must_keep_origin_dtype: in single precision\n"
+    "  --input_fp16_nodes NAMES  float inputs are given in half precision (all of them)\n"
+    "  --output_type FP32|FP16  of float outputs (default FP32)\n"
+    "  --log LEVEL             accepted\n"
+    "\n"
+    "Exit code: 0 good, 255 an error.\n";
+
+/* Options with a value. Those without a place are checked for one of their values, then ignored. */
+static const struct option {
+    const char *name;
+    size_t place;
+    const char *values; /* "|a|b|", NULL: any */
+} table[] = {
+    {"model", offsetof(struct atc_options, model), NULL},
+    {"output", offsetof(struct atc_options, output), NULL},
+    {"soc_version", offsetof(struct atc_options, soc), NULL},
+    {"framework", offsetof(struct atc_options, framework), "|0|1|3|5|"},
+    {"input_shape", offsetof(struct atc_options, input_shape), NULL},
+    {"precision_mode", offsetof(struct atc_options, precision_mode),
+     "|force_fp16|allow_fp32_to_fp16|allow_mix_precision|force_fp32|cube_fp16in_fp32out|must_keep_"
+     "origin_dtype|"},
+    {"output_type", offsetof(struct atc_options, output_type), "|FP32|FP16|"},
+    {"input_fp16_nodes", offsetof(struct atc_options, input_fp16_nodes), NULL},
+    {"input_format", SIZE_MAX, "|NCHW|ND|"},
+    {"log", SIZE_MAX, "|debug|info|warning|error|null|"},
+    {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
+    {"optypelist_for_implmode", SIZE_MAX, NULL},
+};
+
+static bool is_among(const char *values, const char *value)
+{
+    const size_t length = strlen(value);
+    for (const char *at = values; (at = strstr(at, value)) != NULL; at++) {
+        if (at > values && at[-1] == '|' && at[length] == '|' && length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int set_option(struct atc_options *options, const char *name, size_t length,
+                      const char *value, char *error)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const struct option *option = &table[i];
+        if (strlen(option->name) != length || strncmp(option->name, name, length) != 0) {
+            continue;
+        }
+        if (option->values && !is_among(option->values, value)) {
+            snprintf(error, ATC_ERROR,
+                     "E10001: Value [%s] for parameter [%s] is invalid. Reason: it is "
+                     "none of %s.",
+                     value, option->name, option->values);
+            return -1;
+        }
+        if (option->place != SIZE_MAX) {
+            memcpy((char *)options + option->place, &value, sizeof(value));
+        }
+        return 0;
+    }
+    snprintf(error, ATC_ERROR, "E10003: atc has no parameter --%.*s, or does not serve it.",
+             (int)length, name);
+    return -1;
+}
+
+// "name:1,2,3;name:4"
+static int parse_shapes(struct atc_options *options, char *error)
+{
+    const char *at = options->input_shape;
+    size_t used = 0;
+    while (at && *at) {
+        const char *end = strchr(at, ';'), *stop = end ? end : at + strlen(at), *colon = stop;
+        while (colon > at && *colon != ':') {
+            colon--;
+        }
+        const size_t length = (size_t)(colon - at);
+        struct leo_import_shape *shape = &options->shapes[options->shape_count];
+        if (colon == at || options->shape_count == ATC_SHAPES ||
+            used + length + 1 > sizeof(options->names)) {
+            break;
+        }
+        memcpy(options->names + used, at, length);
+        options->names[used + length] = '\0';
+        shape->input = options->names + used;
+        used += length + 1;
+        for (at = colon + 1; at < stop;) {
+            char *next;
+            const long long size = strtoll(at, &next, 10);
+            if (next == at || size < 1 || shape->rank == LEO_OP_RANK_MAX ||
+                (next < stop && *next != ',')) {
+                break;
+            }
+            shape->dim[shape->rank++] = size;
+            at = next < stop ? next + 1 : stop;
+        }
+        if (at < stop) {
+            break;
+        }
+        options->shape_count++;
+        at = end ? end + 1 : stop;
+    }
+    if (at && *at) {
+        snprintf(
+            error, ATC_ERROR,
+            "E10001: Value [%s] for parameter [input_shape] is invalid. Reason: it must be like "
+            "\"name:1,3,224,224;name2:1,8\" with fixed sizes (gears and ranges are not served).",
+            options->input_shape);
+        return -1;
+    }
+    return 0;
+}
+
+static int check(const struct atc_options *options, char *error)
+{
+    const char *missing = !options->model       ? "model"
+                          : !options->output    ? "output"
+                          : !options->framework ? "framework"
+                          : !options->soc       ? "soc_version"
+                                                : NULL;
+    if (missing) {
+        snprintf(error, ATC_ERROR, "E10007: [--%s] is required.", missing);
+        return -1;
+    }
+    if (strcmp(options->framework, "5") != 0) {
+        snprintf(error, ATC_ERROR,
+                 "E10001: Value [%s] for parameter [framework] is invalid. Reason: "
+                 "only 5 (ONNX) is served.",
+                 options->framework);
+        return -1;
+    }
+    if (!is_among("|Ascend910A|Ascend910|Ascend910ProA|Ascend910B1|Ascend910B2|", options->soc)) {
+        snprintf(error, ATC_ERROR,
+                 "E10001: Value [%s] for parameter [soc_version] is invalid. Reason: "
+                 "the chips are Ascend910A, Ascend910B1 and Ascend910B2.",
+                 options->soc);
+        return -1;
+    }
+    return 0;
+}
+
+int atc_options_parse(int argc, char **argv, struct atc_options *options, char error[ATC_ERROR])
+{
+    memset(options, 0, sizeof(*options));
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i] + strspn(argv[i], "-"), *equals = strchr(name, '=');
+        const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+        if (argv[i][0] != '-') {
+            snprintf(error, ATC_ERROR, "E10003: '%s' is no parameter.", argv[i]);
+            return -1;
+        }
+        if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
+            options->help = true;
+            return 0;
+        }
+        if (!equals && i + 1 == argc) {
+            snprintf(error, ATC_ERROR, "E10003: parameter --%s has no value.", name);
+            return -1;
+        }
+        if (set_option(options, name, length, equals ? equals + 1 : argv[++i], error) != 0) {
+            return -1;
+        }
+    }
+    return check(options, error) == 0 ? parse_shapes(options, error) : -1;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of atc: names, defaults and numbers of errors as the documents have them. */
+#pragma once
+
+#include <leo/model_import.h>
+
+enum { ATC_SHAPES = 16, ATC_ERROR = 600 };
+
+struct atc_options {
+    const char *model, *output, *soc, *framework, *input_shape, *precision_mode, *output_type,
+        *input_fp16_nodes;
+    bool help;
+    struct leo_import_shape shapes[ATC_SHAPES];
+    char names[2048]; /**< of the shapes */
+    uint32_t shape_count;
+};
+
+/** 0, or -1 with the error's text ("E10001: ..."). */
+int atc_options_parse(int argc, char **argv, struct atc_options *options, char error[ATC_ERROR]);
+extern const char atc_help[];
