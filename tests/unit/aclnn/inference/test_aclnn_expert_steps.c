@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Experts in groups, rows of active experts, keys and values on their way into a cache: against
+ * plain loops on the host. */
+#include "rig_bytes.h"
+#include "rig_named.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TOKENS = 11, EACH = 3, COUNT = TOKENS * EACH, WIDTH = 20, EXPERTS = 16, FIRST = 4, END = 9 };
+
+static const struct rig_bound near = {.of_each = 3e-6, .at_all = 1e-7, .roundings = 1};
+
+static bool is_here(void)
+{
+    return rig_chip() == 1;
+}
+
+static void expect_numbers(struct rig_tensor *t, const int64_t *want, int64_t count,
+                           const char *what)
+{
+    int64_t wrong = 0;
+    rig_tensor_take(t);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t got = rig_get_i(rig_tensor_at(t, i), t->type);
+        if (got != want[i] && wrong++ == 0) {
+            fprintf(stderr, "%s: %lld is %lld, expected %lld\n", what, (long long)i, (long long)got,
+                    (long long)want[i]);
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* ---- groups ---- */
+
+/* Whether a group is among the best: by its largest, or by the sum of its two largest. */
+static bool is_best(const double *x, int64_t groups, int64_t best, int64_t select, int64_t group)
+{
+    double score[EXPERTS];
+    const int64_t each = EXPERTS / groups;
+    int64_t before = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        double first = -1e30, second = -1e30;
+        for (int64_t e = g * each; e < (g + 1) * each; e++) {
+            second = x[e] > first ? first : fmax(second, x[e]);
+            first = fmax(first, x[e]);
+        }
+        score[g] = select ? first + second : first;
+    }
+    for (int64_t g = 0; g < groups; g++) {
+        before += score[g] > score[group] || (score[g] == score[group] && g < group);
+    }
+    return before < best;
+}
+
+static void choose(const double *x, int64_t groups, int64_t best, int64_t select, int64_t *chosen)
+{
+    bool taken[EXPERTS] = {false};
+    for (int64_t k = 0; k < EACH; k++) {
+        int64_t at = -1;
+        for (int64_t e = 0; e < EXPERTS; e++) {
+            if (!taken[e] && is_best(x, groups, best, select, e / (EXPERTS / groups)) &&
+                (at < 0 || x[e] > x[at])) {
+                at = e;
+            }
+        }
+        taken[at] = true;
+        chosen[k] = at;
+    }
+}
+
+static void gate(int64_t norm, int64_t groups, int64_t best, int64_t select, int64_t renorm)
+{
+    const int64_t dim[] = {TOKENS, EXPERTS}, out_dim[] = {TOKENS, EACH}, bias_dim[] = {EXPERTS};
+    struct rig_tensor x = rig_values_make(OP_TYPE_F32, 2, dim, RIG_PERMUTED, 3),
+                      bias = rig_values_make(OP_TYPE_F32, 1, bias_dim, RIG_DENSE, 4),
+                      y = rig_values_make(OP_TYPE_F32, 2, out_dim, RIG_DENSE, 5),
+                      all = rig_values_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 6),
+                      experts = rig_tensor_make(OP_TYPE_I32, 2, out_dim, RIG_DENSE, 7);
+    double want[COUNT], norms[TOKENS * EXPERTS];
+    int64_t chosen[COUNT];
+    for (int64_t t = 0; t < TOKENS; t++) {
+        double sum = 0, with[EXPERTS], *n = norms + t * EXPERTS;
+        for (int64_t e = 0; e < EXPERTS; e++) {
+            n[e] = exp(rig_values_at(&x, t * EXPERTS + e));
+            sum += n[e];
+        }
+        for (int64_t e = 0; e < EXPERTS; e++) {
+            n[e] = norm ? n[e] / (1 + n[e]) : n[e] / sum;
+            with[e] = n[e] + rig_values_at(&bias, e);
+        }
+        choose(with, groups, best, select, chosen + t * EACH);
+        sum = 0;
+        for (int64_t k = 0; k < EACH; k++) {
+            want[t * EACH + k] = n[chosen[t * EACH + k]];
+            sum += want[t * EACH + k];
+        }
+        for (int64_t k = 0; k < EACH; k++) {
+            want[t * EACH + k] *= 2.5 / (norm || renorm ? sum + 1e-20 : 1);
+        }
+    }
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED("MoeGatingTopK", true, {"x", {.tensor = x.acl}},
+                      {"biasOptional", {.tensor = bias.acl}}, {"k", {.integer = EACH}},
+                      {"kGroup", {.integer = best}}, {"groupCount", {.integer = groups}},
+                      {"groupSelectMode", {.integer = select}}, {"renorm", {.integer = renorm}},
+                      {"normType", {.integer = norm}}, {"outFlag", {.integer = 1}},
+                      {"routedScalingFactor", {.real = 2.5}}, {"eps", {.real = 1e-20}},
+                      {"yOut", {.tensor = y.acl}}, {"expertIdxOut", {.tensor = experts.acl}},
+                      {"outOut", {.tensor = all.acl}}),
+        0);
+    rig_values_expect(&y, want, near, "weights of experts in groups");
+    rig_values_expect(&all, norms, near, "norms of all experts");
+    expect_numbers(&experts, chosen, COUNT, "experts in groups");
+    rig_values_free((struct rig_tensor[]){x, bias, y, all, experts}, 5, NULL, 0);
+}
+
+static void experts_are_chosen_in_groups(void)
+{
+    if (is_here()) {
+        gate(1, 4, 2, 1, 0);
+        gate(0, 4, 3, 0, 1);
+        gate(0, 1, 1, 0, 0);
+    }
+}
+
+/* ---- active experts ---- */
+
+static void active_rows(bool quantised, int64_t kind, int64_t row_kind)
+{
+    const int64_t x_dim[] = {TOKENS, WIDTH}, each_dim[] = {TOKENS, EACH},
+                  out_dim[] = {COUNT, WIDTH}, list_dim[] = {COUNT}, active_dim[] = {END - FIRST},
+                  scale_dim[] = {END - FIRST, WIDTH}, range[] = {FIRST, END};
+    struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, x_dim, RIG_PERMUTED, 3),
+                      experts = rig_tensor_make(OP_TYPE_I32, 2, each_dim, RIG_DENSE, 4),
+                      scale = quantised ? rig_values_make(OP_TYPE_F32, 2, scale_dim, RIG_DENSE, 5)
+                                        : rig_values_make(OP_TYPE_F32, 1, x_dim, RIG_DENSE, 5),
+                      out = rig_tensor_make(quantised ? OP_TYPE_I8 : OP_TYPE_F16, 2, out_dim,
+                                            RIG_DENSE, 6),
+                      rows = rig_tensor_make(OP_TYPE_I32, 1, list_dim, RIG_DENSE, 7),
+                      numbers = rig_tensor_make(OP_TYPE_I64, 1, active_dim, RIG_DENSE, 8),
+                      scales = rig_values_make(OP_TYPE_F32, 1, list_dim, RIG_DENSE, 9);
+    int64_t from[COUNT], to[COUNT], count[END - FIRST] = {0}, active = 0;
+    double *want = rig_values_zeros(COUNT * WIDTH), want_scale[COUNT];
+    for (int64_t i = 0; i < COUNT; i++) {
+        rig_put_i(rig_tensor_at(&experts, i), OP_TYPE_I32, i * 7 % 13);
+        to[i] = -1;
+    }
+    rig_tensor_put(&experts);
+    for (int64_t e = FIRST; e < END; e++) {
+        for (int64_t i = 0; i < COUNT; i++) {
+            if (i * 7 % 13 != e) {
+                continue;
+            }
+            for (int64_t c = 0; c < WIDTH; c++) {
+                want[active * WIDTH + c] =
+                    rig_values_at(&x, i / EACH * WIDTH + c) *
+                    (quantised ? rig_values_at(&scale, (e - FIRST) * WIDTH + c) : 1);
+            }
+            want_scale[active] = quantised ? 0 : rig_values_at(&scale, i / EACH);
+            to[i] = active;
+            from[active++] = i;
+            count[e - FIRST]++;
+        }
+        if (kind == 0 && e > FIRST) {
+            count[e - FIRST] += count[e - FIRST - 1];
+        }
+    }
+    if (quantised) {
+        rig_bytes_rows(active, WIDTH, want, want_scale, NULL);
+    }
+    aclIntArray *array = aclCreateIntArray(range, 2);
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED(
+            "MoeInitRoutingV3", true, {"x", {.tensor = x.acl}},
+            {"expertIdx", {.tensor = experts.acl}}, {"scaleOptional", {.tensor = scale.acl}},
+            {"activeNum", {.integer = COUNT}}, {"expertNum", {.integer = EXPERTS}},
+            {"expertTokensNumType", {.integer = kind}}, {"expertTokensNumFlag", {.integer = 1}},
+            {"quantMode", {.integer = quantised ? 1 : -1}},
+            {"activeExpertRangeOptional", {.ints = array}}, {"rowIdxType", {.integer = row_kind}},
+            {"expandedXOut", {.tensor = out.acl}}, {"expandedRowIdxOut", {.tensor = rows.acl}},
+            {"expertTokensCountOrCumsumOut", {.tensor = numbers.acl}},
+            {"expandedScaleOut", {.tensor = scales.acl}}),
+        0);
+    expect_numbers(&rows, row_kind ? from : to, row_kind ? active : COUNT,
+                   "rows of active experts");
+    expect_numbers(&numbers, count, END - FIRST, "how many");
+    rig_tensor_take(&out);
+    rig_tensor_take(&scales);
+    for (int64_t i = 0; i < active * WIDTH; i++) {
+        CU_ASSERT_TRUE(fabs(rig_values_at(&out, i) - want[i]) <= (quantised ? 0.501 : 0));
+    }
+    for (int64_t i = 0; i < active; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(rig_values_at(&scales, i), want_scale[i], 1e-6);
+    }
+    CU_ASSERT_EQUAL(aclDestroyIntArray(array), 0);
+    rig_values_free((struct rig_tensor[]){x, experts, scale, out, rows, numbers, scales}, 7, &want,
+                    1);
+}
+
+static void active_experts_get_their_rows(void)
+{
+    for (int way = 0; is_here() && way < 4; way++) {
+        active_rows(way & 1, way & 1, way >> 1);
+    }
+}
+
+/* ---- caches ---- */
+
+enum { BATCH = 3, STEPS = 2, NORMED = 24, TURNED = 16, SLOTS = 7 };
+
+struct caches {
+    struct rig_tensor kv, gamma, cos, sin, index, k, v, k_out, v_out;
+    double rope[BATCH * STEPS * TURNED], norm[BATCH * STEPS * NORMED];
+};
+
+static struct caches caches_make(bool paged)
+{
+    const int64_t kv[] = {BATCH, 1, STEPS, NORMED + TURNED}, cos[] = {BATCH, 1, STEPS, TURNED},
+                  gamma[] = {NORMED}, list[] = {BATCH * STEPS}, table[] = {BATCH, STEPS},
+                  k[] = {BATCH, paged ? SLOTS : 1, paged ? 1 : SLOTS, TURNED},
+                  v[] = {BATCH, paged ? SLOTS : 1, paged ? 1 : SLOTS, NORMED},
+                  k_out[] = {BATCH, 1, STEPS, TURNED}, v_out[] = {BATCH, 1, STEPS, NORMED};
+    struct caches c = {
+        .kv = rig_values_make(OP_TYPE_F16, 4, kv, RIG_PERMUTED, 1),
+        .gamma = rig_values_make(OP_TYPE_F16, 1, gamma, RIG_DENSE, 2),
+        .cos = rig_values_make(OP_TYPE_F16, 4, cos, RIG_DENSE, 3),
+        .sin = rig_values_make(OP_TYPE_F16, 4, cos, RIG_DENSE, 4),
+        .index = rig_tensor_make(OP_TYPE_I64, paged ? 1 : 2, paged ? list : table, RIG_DENSE, 5),
+        .k = rig_values_make(OP_TYPE_F16, 4, k, RIG_DENSE, 6),
+        .v = rig_values_make(OP_TYPE_F16, 4, v, RIG_DENSE, 7),
+        .k_out = rig_values_make(OP_TYPE_F16, 4, k_out, RIG_DENSE, 8),
+        .v_out = rig_values_make(OP_TYPE_F16, 4, v_out, RIG_DENSE, 9),
+    };
+    for (int64_t r = 0; r < BATCH * STEPS; r++) {
+        double squares = 0;
+        const int64_t at = r * (NORMED + TURNED);
+        for (int64_t i = 0; i < NORMED; i++) {
+            squares += pow(rig_values_at(&c.kv, at + i), 2);
+        }
+        for (int64_t i = 0; i < NORMED; i++) {
+            c.norm[r * NORMED + i] = rig_values_at(&c.kv, at + i) / sqrt(squares / NORMED + 1e-5) *
+                                     rig_values_at(&c.gamma, i);
+        }
+        for (int64_t i = 0; i < TURNED; i++) {
+            const int64_t half = TURNED / 2, pair = at + NORMED + i % half * 2;
+            const double a = rig_values_at(&c.kv, pair), b = rig_values_at(&c.kv, pair + 1),
+                         cosine = rig_values_at(&c.cos, r * TURNED + i),
+                         sine = rig_values_at(&c.sin, r * TURNED + i);
+            c.rope[r * TURNED + i] = i < half ? a * cosine - b * sine : b * cosine + a * sine;
+        }
+    }
+    return c;
+}
+
+static void fill_cache(bool paged, const int64_t *index)
+{
+    struct caches c = caches_make(paged);
+    const char *mode = paged ? "PA_BNSD" : "Norm";
+    double want_k[BATCH * SLOTS * TURNED], want_v[BATCH * SLOTS * NORMED];
+    for (int64_t i = 0; i < BATCH * SLOTS * TURNED; i++) {
+        want_k[i] = rig_values_at(&c.k, i);
+    }
+    for (int64_t i = 0; i < BATCH * SLOTS * NORMED; i++) {
+        want_v[i] = rig_values_at(&c.v, i);
+    }
+    for (int64_t r = 0; r < BATCH * STEPS; r++) {
+        rig_put_i(rig_tensor_at(&c.index, r), OP_TYPE_I64, index[r]);
+        const int64_t slot = index[r] + (paged ? 0 : r / STEPS * SLOTS);
+        for (int64_t i = 0; index[r] >= 0 && i < TURNED; i++) {
+            want_k[slot * TURNED + i] = c.rope[r * TURNED + i];
+        }
+        for (int64_t i = 0; index[r] >= 0 && i < NORMED; i++) {
+            want_v[slot * NORMED + i] = c.norm[r * NORMED + i];
+        }
+    }
+    rig_tensor_put(&c.index);
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED("KvRmsNormRopeCache", true, {"kv", {.tensor = c.kv.acl}},
+                      {"gamma", {.tensor = c.gamma.acl}}, {"cos", {.tensor = c.cos.acl}},
+                      {"sin", {.tensor = c.sin.acl}}, {"index", {.tensor = c.index.acl}},
+                      {"k_cache", {.tensor = c.k.acl}}, {"ckv_cache", {.tensor = c.v.acl}},
+                      {"epsilon", {.real = 1e-5}},
+                      {"cache_mode_ptr", {.text = (char *)(uintptr_t)mode}},
+                      {"is_output_kv", {.integer = 1}}, {"k_rope", {.tensor = c.k_out.acl}},
+                      {"c_kv", {.tensor = c.v_out.acl}}),
+        0);
+    rig_values_expect(&c.k_out, c.rope, near, "turned");
+    rig_values_expect(&c.v_out, c.norm, near, "normalised");
+    rig_values_expect(&c.k, want_k, near, "cache of keys");
+    rig_values_expect(&c.v, want_v, near, "cache of values");
+    rig_values_free(
+        (struct rig_tensor[]){c.kv, c.gamma, c.cos, c.sin, c.index, c.k, c.v, c.k_out, c.v_out}, 9,
+        NULL, 0);
+}
+
+static void rows_go_into_caches(void)
+{
+    static const int64_t pages[] = {20, 0, -1, 7, 3, -1}, own[] = {6, 0, -1, 1, 2, 3},
+                         none[] = {-1, -1, -1, -1, -1, -1};
+    if (is_here()) {
+        fill_cache(true, pages);
+        fill_cache(false, own);
+        fill_cache(true, none);
+    }
+}
+
+// On the other chip the call itself is refused.
+static void a_slot_that_is_not_there_ends_the_kernel(void)
+{
+    struct caches c = caches_make(false);
+    for (int64_t r = 0; r < BATCH * STEPS; r++) { // it would lie in the cache of another
+        rig_put_i(rig_tensor_at(&c.index, r), OP_TYPE_I64, SLOTS);
+    }
+    rig_tensor_put(&c.index);
+    CU_ASSERT_NOT_EQUAL(
+        RIG_RUN_NAMED("KvRmsNormRopeCache", false, {"kv", {.tensor = c.kv.acl}},
+                      {"gamma", {.tensor = c.gamma.acl}}, {"cos", {.tensor = c.cos.acl}},
+                      {"sin", {.tensor = c.sin.acl}}, {"index", {.tensor = c.index.acl}},
+                      {"k_cache", {.tensor = c.k.acl}}, {"ckv_cache", {.tensor = c.v.acl}}),
+        0);
+    rig_reset();
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"experts_are_chosen_in_groups", experts_are_chosen_in_groups},
+        {"active_experts_get_their_rows", active_experts_get_their_rows},
+        {"rows_go_into_caches", rows_go_into_caches},
+        {"a_slot_that_is_not_there_ends_the_kernel", a_slot_that_is_not_there_ends_the_kernel},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_expert_steps", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
