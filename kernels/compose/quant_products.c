@@ -143,6 +143,26 @@ struct op_tensor op_quant_scale_of(struct op_chain *chain, const struct op_tenso
     return bits;
 }
 
+// What a word says is added to results of i8, if nothing else says it.
+static struct op_tensor offset_of(struct op_chain *chain, const struct product *p)
+{
+    const int64_t one = 1;
+    struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 1, &one);
+    if (p->offset) {
+        return op_moe_flat(chain, p->offset);
+    }
+    if (p->scale->type == OP_TYPE_U64 || p->scale->type == OP_TYPE_I64) {
+        struct op_tensor words = *p->scale;
+        words.type = OP_TYPE_I64;
+        const struct op_tensor list = op_moe_flat(chain, &words);
+        out = op_chain_temp_like(chain, OP_TYPE_F32, &list);
+        OP_CHAIN_CALL(chain, "QuantWordOffset", op_value_tensor(&list), op_value_tensor(&out));
+    } else {
+        op_chain_fill(chain, &out, 0);
+    }
+    return out;
+}
+
 static struct op_tensor number(struct op_chain *chain, double value)
 {
     const int64_t one = 1;
@@ -181,8 +201,9 @@ static void give_scaled(struct op_chain *chain, const struct product *p,
                   op_value_tensor(&row), op_value_tensor(p->bias && !first ? p->bias : &zero),
                   op_value_tensor(&value));
     if (bytes) {
+        const struct op_tensor offset = offset_of(chain, p);
         OP_CHAIN_CALL(chain, "QuantMultiplySum", op_value_tensor(&value), op_value_tensor(&one),
-                      op_value_tensor(p->offset ? p->offset : &zero), op_value_tensor(p->out));
+                      op_value_tensor(&offset), op_value_tensor(p->out));
     }
 }
 

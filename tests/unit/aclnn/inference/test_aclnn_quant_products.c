@@ -51,13 +51,13 @@ static void sums_of(const struct rig_tensor *x, const struct rig_tensor *w, int6
     }
 }
 
-static struct rig_tensor words_of(const struct rig_tensor *scale)
+static struct rig_tensor words_of(const struct rig_tensor *scale, int64_t offset)
 {
     struct rig_tensor t = rig_tensor_make(OP_TYPE_U64, 1, column_dim, RIG_DENSE, 1);
     for (int64_t i = 0; i < N; i++) {
         uint32_t bits;
         memcpy(&bits, rig_tensor_at(scale, i), sizeof(bits));
-        const uint64_t word = bits | UINT64_C(1) << 46;
+        const uint64_t word = bits | UINT64_C(1) << 46 | ((uint64_t)offset & 0x1FF) << 37;
         memcpy(rig_tensor_at(&t, i), &word, sizeof(word));
     }
     rig_tensor_put(&t);
@@ -65,13 +65,15 @@ static struct rig_tensor words_of(const struct rig_tensor *scale)
 }
 
 /* way 0: whole numbers out; 1: f16 by V3 with words and a whole bias; 2: bf16 by V5 with scales of
- * rows and a bias of floats; 3: i8 by V4 with an offset. */
+ * rows and a bias of floats; 3: i8 by V4 with an offset; 4: with an offset in the words. */
 static void product(int way, int64_t k)
 {
     static const char *const ops[] = {"QuantMatmulV5", "QuantMatmulV3", "QuantMatmulV5",
-                                      "QuantMatmulV4"};
-    static const enum op_type types[] = {OP_TYPE_I32, OP_TYPE_F16, OP_TYPE_BF16, OP_TYPE_I8};
-    const bool v5 = way % 2 == 0, turned = way == 2, extreme = k > 2000;
+                                      "QuantMatmulV4", "QuantMatmulV4"};
+    static const enum op_type types[] = {OP_TYPE_I32, OP_TYPE_F16, OP_TYPE_BF16, OP_TYPE_I8,
+                                         OP_TYPE_I8};
+    const bool v5 = way == 0 || way == 2, to_bytes = way >= 3, turned = way == 2,
+               extreme = k > 2000;
     struct rig_tensor x = bytes(M, k, 3, extreme),
                       w = turned ? bytes(N, k, 4, extreme) : bytes(k, N, 4, extreme),
                       scale = rig_values_make(OP_TYPE_F32, 1, column_dim, RIG_DENSE, 5),
@@ -83,32 +85,33 @@ static void product(int way, int64_t k)
     double want[M * N];
     for (int64_t i = 0; i < N; i++) { // keeps results in the range of their type
         rig_put_f(rig_tensor_at(&scale, i), OP_TYPE_F32,
-                  (float)(i + 1) / (float)(way == 3 ? 65536 * 8 : 65536));
+                  (float)(i + 1) / (float)(to_bytes ? 65536 * 8 : 65536));
     }
     rig_tensor_put(&scale);
-    struct rig_tensor words = words_of(&scale);
+    struct rig_tensor words = words_of(&scale, way == 4 ? -21 : 0);
     sums_of(&x, &w, k, turned, want);
     for (int64_t i = 0; i < M * N; i++) {
         const double s = rig_values_at(&scale, i % N), b = rig_values_at(&bias, i % N);
         want[i] = way == 0   ? want[i] + b
                   : way == 1 ? (want[i] + b) * s
                   : way == 2 ? want[i] * s * rig_values_at(&row, i / N) + b
-                             : want[i] * s + rig_values_at(&offset, 0);
+                             : want[i] * s + (way == 4 ? -21 : rig_values_at(&offset, 0));
     }
     CU_ASSERT_EQUAL(
-        RIG_RUN_NAMED(ops[way], true, {"x1", {.tensor = x.acl}}, {"x2", {.tensor = w.acl}},
-                      {v5 ? "x2Scale" : "scale", {.tensor = way == 1 ? words.acl : scale.acl}},
-                      {"bias", {.tensor = way == 3 ? NULL : bias.acl}},
-                      {v5 ? "x2Offset" : "offset", {.tensor = way == 3 ? offset.acl : NULL}},
-                      {v5         ? "x1Scale"
-                       : way == 3 ? "pertokenScaleOptional"
-                                  : "bias",
-                       {.tensor = way == 2   ? row.acl
-                                  : way == 1 ? bias.acl
-                                             : NULL}},
-                      {"transposeX2", {.integer = turned}}, {"out", {.tensor = out.acl}}),
+        RIG_RUN_NAMED(
+            ops[way], true, {"x1", {.tensor = x.acl}}, {"x2", {.tensor = w.acl}},
+            {v5 ? "x2Scale" : "scale", {.tensor = way == 1 || way == 4 ? words.acl : scale.acl}},
+            {"bias", {.tensor = to_bytes ? NULL : bias.acl}},
+            {v5 ? "x2Offset" : "offset", {.tensor = way == 3 ? offset.acl : NULL}},
+            {v5         ? "x1Scale"
+             : to_bytes ? "pertokenScaleOptional"
+                        : "bias",
+             {.tensor = way == 2   ? row.acl
+                        : way == 1 ? bias.acl
+                                   : NULL}},
+            {"transposeX2", {.integer = turned}}, {"out", {.tensor = out.acl}}),
         0);
-    if (way == 3) {
+    if (to_bytes) {
         rig_bytes_expect(&out, want, 1e-3, "bytes of a product");
     } else {
         rig_values_expect(&out, want, way == 0 ? (struct rig_bound){0} : near, ops[way]);
@@ -119,7 +122,7 @@ static void product(int way, int64_t k)
 static void products_are_exact(void)
 {
     static const int64_t lengths[] = {40, 1024, 1025, 2500};
-    for (int way = 0; is_here() && way < 4; way++) {
+    for (int way = 0; is_here() && way < 5; way++) {
         for (unsigned i = 0; i < (way == 0 ? 4 : 1); i++) {
             product(way, lengths[i]);
         }
