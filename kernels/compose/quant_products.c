@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products of i8, exact in i32. The cube multiplies the numbers as f16 and adds in f32: a part of k
- * of at most EXACT gives whole numbers up to 2^24, which f32 holds; parts are added in i32.
+ * of at most OP_QUANT_EXACT gives whole numbers up to 2^24, which f32 holds; parts are added in
+ * i32.
  */
 #include "quant_rows.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { EXACT = 1024 /* 2^24 / (128 * 128) */ };
 
 struct product {
     struct op_tensor a, b; /* [.., m, k], [.., k, n] */
@@ -110,14 +109,14 @@ static struct op_tensor whole_product(struct op_chain *chain, const struct produ
 {
     const int64_t k = p->a.dim[p->a.rank - 1];
     const struct op_scalar one = op_scalar_int(1);
-    if (k <= EXACT) {
+    if (k <= OP_QUANT_EXACT) {
         return product_of(chain, p, 0, k);
     }
     const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_I32, p->out),
                            more = op_chain_temp_like(chain, OP_TYPE_I32, p->out);
-    for (int64_t begin = 0; begin < k; begin += EXACT) {
+    for (int64_t begin = 0; begin < k; begin += OP_QUANT_EXACT) {
         const uint64_t mark = op_plan_temp_mark(chain->plan);
-        const int64_t count = begin + EXACT < k ? EXACT : k - begin;
+        const int64_t count = begin + OP_QUANT_EXACT < k ? OP_QUANT_EXACT : k - begin;
         const struct op_tensor part = product_of(chain, p, begin, count);
         op_chain_copy(chain, begin ? &more : &sum, &part);
         if (begin) {

@@ -4,6 +4,9 @@
 
 #include "moe.h"
 
+/** Products of i8 of so many pairs are at most 2^24 = 128 * 128 * 1024: f32 holds them all. */
+enum { OP_QUANT_EXACT = 1024 };
+
 /** A tensor as rows of its last dimension, dense, of a type. */
 struct op_tensor op_quant_rows(struct op_chain *chain, enum op_type type,
                                const struct op_tensor *tensor);

@@ -17,12 +17,12 @@ struct groups {
     bool counts;
 };
 
-static const char *const quantised[] = {
-    "scaleOptional",
+/* What only products of i8 have, and what no product here has. */
+static const char *const of_bytes[] = {"scaleOptional", "perTokenScaleOptional"};
+static const char *const refused[] = {
     "offsetOptional",
     "antiquantScaleOptional",
     "antiquantOffsetOptional",
-    "perTokenScaleOptional",
     "activationInputOptional",
     "activationQuantScaleOptional",
     "activationQuantOffsetOptional",
@@ -42,14 +42,26 @@ static const struct op_tensor_list *list_of(const struct op_call *call, const ch
     return NULL;
 }
 
-static leo_status check_kind(const struct op_call *call, int64_t type)
+static leo_status check_empty(const struct op_call *call, const char *const *names, unsigned count)
 {
-    for (unsigned i = 0; i < sizeof(quantised) / sizeof(quantised[0]); i++) {
-        if (op_call_has(call, quantised[i]) && list_of(call, quantised[i])) {
+    for (unsigned i = 0; i < count; i++) {
+        if (op_call_has(call, names[i]) && list_of(call, names[i])) {
             return op_call_fail(call, LEO_ERR_UNSUPPORTED,
-                                "%s must be empty: quantised groups are not computed",
-                                quantised[i]);
+                                "%s must be empty: it is not computed for this type of x",
+                                names[i]);
         }
+    }
+    return LEO_OK;
+}
+
+static leo_status check_kind(const struct op_call *call, int64_t type, bool bytes)
+{
+    leo_status status = check_empty(call, refused, sizeof(refused) / sizeof(refused[0]));
+    if (status == LEO_OK && !bytes) {
+        status = check_empty(call, of_bytes, sizeof(of_bytes) / sizeof(of_bytes[0]));
+    }
+    if (status != LEO_OK) {
+        return status;
     }
     if (op_call_has(call, "actType") && op_call_int(call, "actType") != 0) {
         return op_call_fail(call, LEO_ERR_UNSUPPORTED, "actType is %" PRId64 ": it must be 0",
@@ -128,7 +140,7 @@ static leo_status take(const struct op_call *call, struct groups *g)
     g->type = op_call_has(call, "groupType") ? op_call_int(call, "groupType")
               : listed && g->x->count == 1   ? ROWS
                                              : PAIRS;
-    leo_status status = check_kind(call, g->type);
+    leo_status status = check_kind(call, g->type, g->x->items[0]->type == OP_TYPE_I8);
     g->count = status == LEO_OK ? count_of(g) : 0;
     return status == LEO_OK ? check_counts(call, g) : status;
 }
@@ -345,12 +357,48 @@ static leo_status plan_on_device(const struct op_call *call, const struct groups
     return status;
 }
 
+/* ---- i8 ---- */
+
+static const struct op_tensor *only(const struct op_call *call, const char *name)
+{
+    const struct op_tensor_list *list = op_call_has(call, name) ? list_of(call, name) : NULL;
+    return list ? list->items[0] : NULL;
+}
+
+static bool has_one(const struct op_call *call, const char *name)
+{
+    const struct op_tensor_list *list = op_call_has(call, name) ? list_of(call, name) : NULL;
+    return !list || list->count == 1;
+}
+
+static leo_status plan_bytes(const struct op_call *call, const struct groups *g)
+{
+    if (g->type != ROWS || !g->list || g->x->count != 1 || g->weight->count != 1 ||
+        g->y->count != 1 || !has_one(call, "scaleOptional") ||
+        !has_one(call, "perTokenScaleOptional") || (g->bias && g->bias->count != 1)) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "groups of i8 need one x, one weight, one result, groupType 0 and a "
+                            "groupList on the device");
+    }
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, "GroupedBytes", op_value_tensor(g->x->items[0]),
+                  op_value_tensor(g->weight->items[0]),
+                  op_value_tensor(g->bias ? g->bias->items[0] : NULL),
+                  op_value_tensor(only(call, "scaleOptional")),
+                  op_value_tensor(only(call, "perTokenScaleOptional")), op_value_tensor(g->list),
+                  op_value_int(g->counts), op_value_tensor(g->y->items[0]));
+    return chain.status;
+}
+
 leo_status op_plan_grouped(const struct op_call *call)
 {
     struct groups g;
     leo_status status = take(call, &g);
     if (status != LEO_OK) {
         return status;
+    }
+    if (g.x->items[0]->type == OP_TYPE_I8) {
+        return plan_bytes(call, &g);
     }
     const bool own = g.type == PAIRS || g.x->count > 1 || (g.type == ROWS && g.y->count > 1);
     if (g.list && !own) {

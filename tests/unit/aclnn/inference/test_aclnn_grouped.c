@@ -207,6 +207,58 @@ static void the_host_knows_groups(void)
     }
 }
 
+/* Groups of i8, exact: into i32, or f16 with the scale of each group and of each row. */
+static void groups_of_bytes(bool scaled, int64_t k)
+{
+    const int64_t x_dim[] = {ROWS, k}, w_dim[] = {GROUPS, k, N}, y_dim[] = {ROWS, N},
+                  scale_dim[] = {GROUPS, N}, row_dim[] = {ROWS};
+    struct rig_tensor x = rig_tensor_make(OP_TYPE_I8, 2, x_dim, RIG_DENSE, 3),
+                      w = rig_tensor_make(OP_TYPE_I8, 3, w_dim, RIG_PERMUTED, 4),
+                      y = rig_tensor_make(scaled ? OP_TYPE_F16 : OP_TYPE_I32, 2, y_dim, RIG_DENSE,
+                                          5),
+                      scale = rig_values_make(OP_TYPE_F32, 2, scale_dim, RIG_DENSE, 6),
+                      row = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 7),
+                      list = list_of(true);
+    for (int64_t i = 0; i < GROUPS * N; i++) { // keeps results in the range of f16
+        rig_put_f(rig_tensor_at(&scale, i), OP_TYPE_F32, (float)(i % 7 + 1) / 65536);
+    }
+    rig_tensor_put(&scale);
+    aclTensorList *xs = rig_list_make(&x, 1), *ws = rig_list_make(&w, 1),
+                  *ys = rig_list_make(&y, 1), *scales = rig_list_make(&scale, 1),
+                  *rows = rig_list_make(&row, 1);
+    double *want = rig_values_zeros(ROWS * N);
+    for (int64_t i = 0; i < ROWS * N; i++) {
+        const int64_t r = i / N, group = r < 5 ? 0 : r < 34 ? 2 : 3;
+        for (int64_t j = 0; j < k; j++) {
+            want[i] +=
+                rig_values_at(&x, r * k + j) * rig_values_at(&w, (group * k + j) * N + i % N);
+        }
+        want[i] *= scaled ? rig_values_at(&scale, group * N + i % N) * rig_values_at(&row, r) : 1;
+    }
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED("GroupedMatmulV5", true, {"x", {.tensors = xs}}, {"weight", {.tensors = ws}},
+                      {"scaleOptional", {.tensors = scaled ? scales : NULL}},
+                      {"perTokenScaleOptional", {.tensors = scaled ? rows : NULL}},
+                      {"groupListOptional", {.tensor = list.acl}}, {"splitItem", {.integer = 3}},
+                      {"groupListType", {.integer = 1}}, {"out", {.tensors = ys}}),
+        0);
+    rig_values_expect(&y, want, scaled ? near : (struct rig_bound){0}, "groups of bytes");
+    rig_list_free(xs, &x, 1);
+    rig_list_free(ws, &w, 1);
+    rig_list_free(ys, &y, 1);
+    rig_list_free(scales, &scale, 1);
+    rig_list_free(rows, &row, 1);
+    rig_values_free((struct rig_tensor[]){x, w, y, scale, row, list}, 6, &want, 1);
+}
+
+static void bytes_go_to_their_weights(void)
+{
+    if (is_here()) {
+        groups_of_bytes(true, 40);
+        groups_of_bytes(false, 1040);
+    }
+}
+
 static void wrong_groups_are_refused(void)
 {
     const int64_t x_dim[] = {ROWS, K}, w_dim[] = {GROUPS, K, N}, y_dim[] = {ROWS, N};
@@ -243,6 +295,7 @@ int main(int argc, char **argv)
         {"rows_go_to_their_weights", rows_go_to_their_weights},
         {"weights_have_gradients", weights_have_gradients},
         {"the_host_knows_groups", the_host_knows_groups},
+        {"bytes_go_to_their_weights", bytes_go_to_their_weights},
         {"wrong_groups_are_refused", wrong_groups_are_refused},
         {"a_list_beyond_the_rows_ends_the_kernel", a_list_beyond_the_rows_ends_the_kernel},
     };
