@@ -143,29 +143,19 @@ struct places {
     struct op_tensor source, slot, has; /* row to take, i64; where it goes; f32 [rows, 1] */
 };
 
-static struct places places_of(struct op_chain *chain, const struct cache_call *c)
+static struct places places_of(struct op_chain *chain, const struct op_tensor *list)
 {
+    const int64_t one_place = 1;
     const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           last = op_scalar_int(c->rows);
-    const int64_t first[] = {1};
-    struct op_tensor list = op_chain_dense(chain, OP_TYPE_I64, c->index);
-    if (!c->paged) { // a member of the batch has slots of its own
-        const int64_t shape[] = {c->kv->dim[0], c->kv->dim[2]};
-        const struct op_tensor wide = op_view_shape(&list, 2, shape),
-                               moved = op_chain_temp_like(chain, OP_TYPE_I64, &wide);
-        OP_CHAIN_CALL(chain, "MoeOwnSlot", op_value_tensor(&wide), op_value_int(c->k_cache->dim[2]),
-                      op_value_tensor(&moved));
-        list = moved;
-    }
-    list = op_view_shape(&list, 1, &c->rows);
-    const struct op_tensor has = op_chain_temp_like(chain, OP_TYPE_F32, &list),
-                           best = op_chain_temp(chain, OP_TYPE_I64, 1, first),
-                           number = op_chain_temp_like(chain, OP_TYPE_I64, &list),
-                           flag = op_chain_temp_like(chain, OP_TYPE_I64, &list),
-                           source = op_chain_temp_like(chain, OP_TYPE_I64, &list),
-                           slot = op_chain_temp_like(chain, OP_TYPE_I64, &list),
-                           safe = op_chain_temp_like(chain, OP_TYPE_I64, &list);
-    OP_CHAIN_CALL(chain, "MoeHas", op_value_tensor(&list), op_value_int(INT64_MAX),
+                           last = op_scalar_int(list->dim[0]);
+    const struct op_tensor has = op_chain_temp_like(chain, OP_TYPE_F32, list),
+                           best = op_chain_temp(chain, OP_TYPE_I64, 1, &one_place),
+                           number = op_chain_temp_like(chain, OP_TYPE_I64, list),
+                           flag = op_chain_temp_like(chain, OP_TYPE_I64, list),
+                           source = op_chain_temp_like(chain, OP_TYPE_I64, list),
+                           slot = op_chain_temp_like(chain, OP_TYPE_I64, list),
+                           safe = op_chain_temp_like(chain, OP_TYPE_I64, list);
+    OP_CHAIN_CALL(chain, "MoeHas", op_value_tensor(list), op_value_int(INT64_MAX),
                   op_value_tensor(&has));
     op_chain_copy(chain, &flag, &has);
     OP_CHAIN_CALL(chain, "ArgMax", op_value_tensor(&has), op_value_int(0), op_value_int(1),
@@ -174,7 +164,7 @@ static struct places places_of(struct op_chain *chain, const struct cache_call *
                   op_value_scalar(&one), op_value_tensor(&number));
     OP_CHAIN_CALL(chain, "MoeInstead", op_value_tensor(&flag), op_value_tensor(&number),
                   op_value_tensor(&best), op_value_tensor(&source));
-    op_moe_take_rows(chain, &list, &source, &slot);
+    op_moe_take_rows(chain, list, &source, &slot);
     OP_CHAIN_CALL(chain, "MoeHas", op_value_tensor(&slot), op_value_int(INT64_MAX),
                   op_value_tensor(&has));
     OP_CHAIN_CALL(chain, "MoePlace", op_value_tensor(&slot), op_value_int(INT64_MAX),
@@ -182,10 +172,26 @@ static struct places places_of(struct op_chain *chain, const struct cache_call *
     return (struct places){source, safe, op_view_insert(&has, 1)};
 }
 
-static void put(struct op_chain *chain, const struct places *p, const struct op_tensor *values,
-                const struct op_tensor *cache)
+// The places of a call; a member of the batch has slots of its own if caches have no pages.
+static struct op_tensor slots_of(struct op_chain *chain, const struct cache_call *c)
 {
-    const int64_t width = cache->dim[3], slots[] = {op_tensor_count(cache) / width, width},
+    struct op_tensor list = op_chain_dense(chain, OP_TYPE_I64, c->index);
+    if (!c->paged) {
+        const int64_t shape[] = {c->kv->dim[0], c->kv->dim[2]};
+        const struct op_tensor wide = op_view_shape(&list, 2, shape),
+                               moved = op_chain_temp_like(chain, OP_TYPE_I64, &wide);
+        OP_CHAIN_CALL(chain, "MoeOwnSlot", op_value_tensor(&wide), op_value_int(c->k_cache->dim[2]),
+                      op_value_tensor(&moved));
+        list = moved;
+    }
+    return op_view_shape(&list, 1, &c->rows);
+}
+
+// Rows of `width` numbers into a dense cache.
+static void put(struct op_chain *chain, const struct places *p, const struct op_tensor *values,
+                const struct op_tensor *cache, int64_t width)
+{
+    const int64_t slots[] = {op_tensor_count(cache) / width, width},
                   shape[] = {p->slot.dim[0], width};
     const struct op_tensor rows = op_view_shape(values, 2, shape),
                            table = op_view_shape(cache, 2, slots),
@@ -234,8 +240,72 @@ leo_status op_plan_moe_cache(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
-    const struct places places = places_of(&chain, &c);
-    put(&chain, &places, &keys, c.k_cache);
-    put(&chain, &places, &values, c.v_cache);
+    const struct op_tensor list = slots_of(&chain, &c);
+    const struct places places = places_of(&chain, &list);
+    put(&chain, &places, &keys, c.k_cache, c.turned);
+    put(&chain, &places, &values, c.v_cache, c.normed);
+    return chain.status;
+}
+
+/* ---- keys and values as they are ---- */
+
+static bool is_text(const struct op_call *call, const char *name, const char *const *texts)
+{
+    const char *given = op_call_value(call, name)->text;
+    for (; *texts; texts++) {
+        if (!given || strcmp(given, *texts) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static leo_status check_pages(const struct op_call *call, const char *name, const char *cache_name)
+{
+    const struct op_tensor *rows = op_call_tensor(call, name),
+                           *cache = op_call_tensor(call, cache_name),
+                           *slots = op_call_tensor(call, "slot_mapping");
+    if (rows->rank == 3 && cache->rank == 4 && rows->type == cache->type &&
+        rows->dim[1] == cache->dim[2] && rows->dim[2] == cache->dim[3] &&
+        op_tensor_count(slots) == rows->dim[0] && op_tensor_is_dense(cache)) {
+        return LEO_OK;
+    }
+    return op_call_fail(call, LEO_ERR_SHAPE,
+                        "%s %s %s and slot_mapping %s into the dense %s %s %s: they do not fit",
+                        name, op_type_name(rows->type), op_tensor_shape_text(rows).text,
+                        op_tensor_shape_text(slots).text, cache_name, op_type_name(cache->type),
+                        op_tensor_shape_text(cache).text);
+}
+
+leo_status op_plan_page_cache(const struct op_call *call)
+{
+    static const char *const modes[] = {"Norm", "", NULL}, *const scatters[] = {"None", "", NULL};
+    const struct op_tensor *key = op_call_tensor(call, "key"),
+                           *value = op_call_tensor(call, "value"),
+                           *keys = op_call_tensor(call, "keyCacheClone"),
+                           *values = op_call_tensor(call, "valueCacheClone");
+    if (!is_text(call, "cache_mode_ptr", modes) || !is_text(call, "scatter_mode", scatters) ||
+        op_call_tensor(call, "compress_lens") || op_call_tensor(call, "compress_seq_offsets") ||
+        op_call_tensor(call, "seq_lens")) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "only cache_mode Norm and scatter_mode None are possible, without "
+                            "compressed sequences");
+    }
+    leo_status status = check_pages(call, "key", "keyCacheClone");
+    if (status == LEO_OK) {
+        status = check_pages(call, "value", "valueCacheClone");
+    }
+    if (status != LEO_OK || op_tensor_count(key) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor slots = op_chain_dense(&chain, OP_TYPE_I64,
+                                                  op_call_tensor(call, "slot_mapping")),
+                           list = op_moe_flat(&chain, &slots),
+                           k = op_chain_dense(&chain, key->type, key),
+                           v = op_chain_dense(&chain, value->type, value);
+    const struct places places = places_of(&chain, &list);
+    put(&chain, &places, &k, keys, key->dim[1] * key->dim[2]);
+    put(&chain, &places, &v, values, value->dim[1] * value->dim[2]);
     return chain.status;
 }

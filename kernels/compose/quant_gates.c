@@ -2,6 +2,8 @@
 /* SwiGlu whose result is quantised, of floats or of what a product of i8 gave. */
 #include "quant_rows.h"
 
+#include "../frame/dims.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -152,10 +154,84 @@ static void put_dynamic(struct op_chain *chain, const struct gate *g, const stru
     }
 }
 
+// Even or odd places of the last dimension of rows.
+static struct op_tensor every_second(const struct op_tensor *x, unsigned dim, int64_t first)
+{
+    struct op_tensor seen = op_view_slice(x, dim, first, x->dim[dim] / 2);
+    seen.stride[dim] *= 2;
+    return seen;
+}
+
+static void clipped(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
+                    const char *const names[3], const struct op_tensor *out)
+{
+    const struct op_call *call = chain->call;
+    OP_CHAIN_CALL(chain, "ClippedGate", op_value_tensor(a), op_value_tensor(b),
+                  op_value_real(op_call_real(call, names[0])),
+                  op_value_real(op_call_real(call, names[1])),
+                  op_value_real(op_call_real(call, names[2])), op_value_tensor(out));
+}
+
+leo_status op_plan_clipped_gate(const struct op_call *call)
+{
+    static const char *const names[] = {"alpha", "limit", "bias"};
+    const struct op_tensor *x = op_call_tensor(call, "x"), *out = op_call_tensor(call, "out");
+    unsigned dim = 0;
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), x->rank, &dim);
+    if (status == LEO_OK && (x->rank == 0 || x->dim[dim] % 2)) {
+        status = op_call_fail(call, LEO_ERR_SHAPE, "x of shape %s: dimension %u must be even",
+                              op_tensor_shape_text(x).text, dim);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const bool even_odd = op_call_int(call, "interleaved") != 0;
+    if (even_odd && dim + 1 != x->rank) { // places and what follows them are one line
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "interleaved along dimension %u of shape %s: it must be the last", dim,
+                            op_tensor_shape_text(x).text);
+    }
+    const int64_t half = x->dim[dim] / 2;
+    const struct op_tensor a = even_odd ? every_second(x, dim, 0) : op_view_slice(x, dim, 0, half),
+                           b = even_odd ? every_second(x, dim, 1)
+                                        : op_view_slice(x, dim, half, half);
+    status = op_call_check_shape(call, "out", a.rank, a.dim);
+    if (status == LEO_OK) {
+        struct op_chain chain = op_chain_begin(call);
+        clipped(&chain, &a, &b, names, out);
+        status = chain.status;
+    }
+    return status;
+}
+
+// 1: the cut gate of even and odd places. Fails for what the second version has beside.
+static leo_status take_variant(const struct op_call *call, const struct gate *g, int64_t *variant)
+{
+    *variant = op_call_has(call, "swigluMode") ? op_call_int(call, "swigluMode") : 0;
+    if (!op_call_has(call, "swigluMode")) {
+        return LEO_OK;
+    }
+    const char *rounding = op_call_value(call, "roundModeOptional")->text;
+    const int64_t dim = op_call_int(call, "activateDim");
+    if ((uint64_t)*variant > 1 || (dim != -1 && dim != (int64_t)g->x->rank - 1) ||
+        (rounding && rounding[0] && strcmp(rounding, "rint") != 0)) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "swigluMode %" PRId64 ", activateDim %" PRId64
+                            ", roundMode %s: 0 or 1, the last dimension and rint are possible",
+                            *variant, dim, rounding ? rounding : "rint");
+    }
+    return LEO_OK;
+}
+
 leo_status op_plan_quant_gate(const struct op_call *call)
 {
+    static const char *const names[] = {"gluAlpha", "clampLimit", "gluBias"};
     struct gate g;
+    int64_t variant = 0;
     leo_status status = take(call, &g);
+    if (status == LEO_OK) {
+        status = take_variant(call, &g, &variant);
+    }
     if (status != LEO_OK || op_tensor_count(g.x) == 0) {
         return status;
     }
@@ -164,8 +240,13 @@ leo_status op_plan_quant_gate(const struct op_call *call)
                            first = op_view_slice(&x, 1, g.left ? 0 : g.width, g.width),
                            second = op_view_slice(&x, 1, g.left ? g.width : 0, g.width),
                            gated = op_chain_temp_like(&chain, OP_TYPE_F32, &first);
-    OP_CHAIN_CALL(&chain, "GateSwish", op_value_tensor(&first), op_value_tensor(&second),
-                  op_value_tensor(&gated));
+    if (variant) {
+        const struct op_tensor even = every_second(&x, 1, 0), odd = every_second(&x, 1, 1);
+        clipped(&chain, &even, &odd, names, &gated);
+    } else {
+        OP_CHAIN_CALL(&chain, "GateSwish", op_value_tensor(&first), op_value_tensor(&second),
+                      op_value_tensor(&gated));
+    }
     if (g.dynamic) {
         put_dynamic(&chain, &g, &gated);
     } else {

@@ -306,6 +306,46 @@ static void rows_go_into_caches(void)
     }
 }
 
+/* Rows of two heads into pages; -1 is left out. */
+static void rows_go_into_pages(void)
+{
+    enum { HEADS = 2, K = 12, V = 20, PAGES = 3, PAGE = 4 };
+    static const int64_t slot[STEPS * BATCH] = {11, -1, 0, 5, -1, 6};
+    const int64_t k[] = {STEPS * BATCH, HEADS, K}, v[] = {STEPS * BATCH, HEADS, V},
+                  kc[] = {PAGES, PAGE, HEADS, K}, vc[] = {PAGES, PAGE, HEADS, V},
+                  list[] = {STEPS * BATCH};
+    struct rig_tensor keys = rig_values_make(OP_TYPE_BF16, 3, k, RIG_PERMUTED, 1),
+                      values = rig_values_make(OP_TYPE_BF16, 3, v, RIG_DENSE, 2),
+                      key_cache = rig_values_make(OP_TYPE_BF16, 4, kc, RIG_DENSE, 3),
+                      value_cache = rig_values_make(OP_TYPE_BF16, 4, vc, RIG_DENSE, 4),
+                      slots = rig_tensor_make(OP_TYPE_I32, 1, list, RIG_DENSE, 5);
+    double want_k[PAGES * PAGE * HEADS * K], want_v[PAGES * PAGE * HEADS * V];
+    for (int64_t i = 0; i < PAGES * PAGE * HEADS * V; i++) {
+        want_v[i] = rig_values_at(&value_cache, i);
+        want_k[i % (PAGES * PAGE * HEADS * K)] =
+            rig_values_at(&key_cache, i % (PAGES * PAGE * HEADS * K));
+    }
+    for (int64_t r = 0; r < STEPS * BATCH; r++) {
+        rig_put_i(rig_tensor_at(&slots, r), OP_TYPE_I32, slot[r]);
+        for (int64_t i = 0; slot[r] >= 0 && i < HEADS * V; i++) {
+            want_v[slot[r] * HEADS * V + i] = rig_values_at(&values, r * HEADS * V + i);
+            want_k[slot[r] * HEADS * K + i % (HEADS * K)] =
+                rig_values_at(&keys, r * HEADS * K + i % (HEADS * K));
+        }
+    }
+    rig_tensor_put(&slots);
+    const aclnnStatus code = RIG_RUN_NAMED(
+        "ScatterPaKvCache", is_here(), {"key", {.tensor = keys.acl}},
+        {"keyCacheClone", {.tensor = key_cache.acl}}, {"slot_mapping", {.tensor = slots.acl}},
+        {"value", {.tensor = values.acl}}, {"valueCacheClone", {.tensor = value_cache.acl}});
+    CU_ASSERT_EQUAL(code == 0, is_here());
+    if (is_here()) {
+        rig_values_expect(&key_cache, want_k, (struct rig_bound){0}, "pages of keys");
+        rig_values_expect(&value_cache, want_v, (struct rig_bound){0}, "pages of values");
+    }
+    rig_values_free((struct rig_tensor[]){keys, values, key_cache, value_cache, slots}, 5, NULL, 0);
+}
+
 // On the other chip the call itself is refused.
 static void a_slot_that_is_not_there_ends_the_kernel(void)
 {
@@ -329,6 +369,7 @@ int main(int argc, char **argv)
         {"experts_are_chosen_in_groups", experts_are_chosen_in_groups},
         {"active_experts_get_their_rows", active_experts_get_their_rows},
         {"rows_go_into_caches", rows_go_into_caches},
+        {"rows_go_into_pages", rows_go_into_pages},
         {"a_slot_that_is_not_there_ends_the_kernel", a_slot_that_is_not_there_ends_the_kernel},
     };
     rig_open();

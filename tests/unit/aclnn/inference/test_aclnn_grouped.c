@@ -167,6 +167,46 @@ static void weights_have_gradients(void)
     }
 }
 
+// The same added to what is there, from x that is stored the other way.
+static void gradients_are_added(void)
+{
+    const int64_t x_dim[] = {ROWS, K}, w_dim[] = {ROWS, N}, self_dim[] = {GROUPS * K, N};
+    for (int counts = 0; is_here() && counts < 2; counts++) {
+        struct rig_tensor x = rig_values_make(OP_TYPE_BF16, 2, x_dim, RIG_DENSE, 3),
+                          w = rig_values_make(OP_TYPE_BF16, 2, w_dim, RIG_PERMUTED, 4),
+                          self = rig_values_make(OP_TYPE_F32, 2, self_dim, RIG_PERMUTED, 5),
+                          list = list_of(counts);
+        double *want = rig_values_zeros(GROUPS * K * N);
+        int64_t begin = 0;
+        for (int64_t i = 0; i < GROUPS * K * N; i++) {
+            want[i] = rig_values_at(&self, i);
+        }
+        for (int64_t group = 0; group < GROUPS; group++) {
+            for (int64_t i = 0; i < K * N; i++) {
+                for (int64_t k = begin; k < begin + lengths[group]; k++) {
+                    want[group * K * N + i] +=
+                        rig_values_at(&x, k * K + i / N) * rig_values_at(&w, k * N + i % N);
+                }
+            }
+            begin += lengths[group];
+        }
+        const struct rig_named args[] = {
+            {"x", {.tensor = x.acl}},
+            {"weight", {.tensor = w.acl}},
+            {"group_list", {.tensor = list.acl}},
+            {"self", {.tensor = self.acl}},
+            {"transpose_x", {.integer = 1}},
+            {"group_type", {.integer = 2}},
+            {"group_list_type_value", {.integer = 1}},
+        };
+        CU_ASSERT_EQUAL(rig_run_named(counts ? "GroupedMatmulAddV2" : "GroupedMatmulAdd", args,
+                                      counts ? 7 : 6, true),
+                        0);
+        rig_values_expect(&self, want, near, "gradients that are added");
+        rig_values_free((struct rig_tensor[]){x, w, self, list}, 4, &want, 1);
+    }
+}
+
 // Pairs of tensors, and one x that a list of integers cuts.
 static void the_host_knows_groups(void)
 {
@@ -294,6 +334,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"rows_go_to_their_weights", rows_go_to_their_weights},
         {"weights_have_gradients", weights_have_gradients},
+        {"gradients_are_added", gradients_are_added},
         {"the_host_knows_groups", the_host_knows_groups},
         {"bytes_go_to_their_weights", bytes_go_to_their_weights},
         {"wrong_groups_are_refused", wrong_groups_are_refused},

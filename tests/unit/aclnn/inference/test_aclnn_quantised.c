@@ -310,6 +310,52 @@ static void products_go_through_gates(void)
     }
 }
 
+/* g sigmoid(alpha g) (b + bias), both cut at limit. */
+static double clipped(double a, double b)
+{
+    const double limit = 0.75, alpha = 1.5, bias = 0.25, g = fmin(a, limit);
+    return g / (1 + exp(-alpha * g)) * (fmax(fmin(b, limit), -limit) + bias);
+}
+
+static void gates_are_clipped(void)
+{
+    const int64_t whole[] = {ROWS, 2 * WIDTH};
+    for (int even_odd = 0; is_here() && even_odd < 2; even_odd++) {
+        struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, whole, RIG_PERMUTED, 3),
+                          out = rig_values_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 4),
+                          y = rig_bytes_make(2, dim),
+                          scale = rig_values_make(OP_TYPE_F32, 1, row_dim, RIG_DENSE, 5);
+        double want[COUNT], scales[ROWS];
+        for (int64_t i = 0; i < COUNT; i++) {
+            const int64_t r = i / WIDTH * 2 * WIDTH, c = i % WIDTH;
+            want[i] = even_odd
+                          ? clipped(rig_values_at(&x, r + 2 * c), rig_values_at(&x, r + 2 * c + 1))
+                          : clipped(rig_values_at(&x, r + c), rig_values_at(&x, r + WIDTH + c));
+        }
+        CU_ASSERT_EQUAL(RIG_RUN_NAMED("ClippedSwiglu", true, {"x", {.tensor = x.acl}},
+                                      {"dim", {.integer = -1}}, {"alpha", {.real = 1.5}},
+                                      {"limit", {.real = 0.75}}, {"bias", {.real = 0.25}},
+                                      {"interleaved", {.integer = even_odd}},
+                                      {"out", {.tensor = out.acl}}),
+                        0);
+        rig_values_expect(&out, want, near, "a clipped gate");
+        if (even_odd) {
+            rig_bytes_rows(ROWS, WIDTH, want, scales, NULL);
+            CU_ASSERT_EQUAL(
+                RIG_RUN_NAMED("DequantSwigluQuantV2", true, {"x", {.tensor = x.acl}},
+                              {"quantModeOptional", {.text = (char *)(uintptr_t)"dynamic"}},
+                              {"dstType", {.integer = ACL_INT8}}, {"activateDim", {.integer = -1}},
+                              {"swigluMode", {.integer = 1}}, {"clampLimit", {.real = 0.75}},
+                              {"gluAlpha", {.real = 1.5}}, {"gluBias", {.real = 0.25}},
+                              {"yOut", {.tensor = y.acl}}, {"scaleOut", {.tensor = scale.acl}}),
+                0);
+            rig_bytes_expect(&y, want, 1e-2, "a clipped gate of bytes");
+            rig_values_expect(&scale, scales, near, "its scales");
+        }
+        rig_values_free((struct rig_tensor[]){x, out, y, scale}, 4, NULL, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -319,6 +365,7 @@ int main(int argc, char **argv)
         {"bytes_become_floats", bytes_become_floats},
         {"scales_are_packed", scales_are_packed},
         {"gates_are_quantised", gates_are_quantised},
+        {"gates_are_clipped", gates_are_clipped},
         {"products_go_through_gates", products_go_through_gates},
     };
     rig_open();
