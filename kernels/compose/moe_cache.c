@@ -40,6 +40,10 @@ static leo_status take(const struct op_call *call, struct cache_call *c)
         .v_cache = op_call_tensor(call, "ckv_cache"),
     };
     leo_status status = check_mode(call, c);
+    if (status == LEO_OK && op_call_has(call, "v_tsr_opt") && op_call_tensor(call, "v_tsr_opt")) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "v_tsr_opt must be NULL: values of their own are not computed");
+    }
     const struct op_tensor *kv = c->kv, *cos = c->cos;
     c->normed = op_tensor_count(c->gamma);
     c->turned = kv->rank == 4 ? kv->dim[3] - c->normed : 0;

@@ -10,21 +10,35 @@ struct gate {
     double factor, eps;
 };
 
-static leo_status take(const struct op_call *call, struct gate *g)
+/* The names of the parameters, by version. */
+struct names {
+    const char *bias, *best, *groups, *select, *norm, *factor, *asked, *out, *experts, *all;
+};
+
+static const struct names first = {
+    "biasOptional",        "kGroup",  "groupCount", "groupSelectMode", "normType",
+    "routedScalingFactor", "outFlag", "yOut",       "expertIdxOut",    "outOut"};
+static const struct names second = {"bias",        "k_group",
+                                    "group_count", "group_select_mode",
+                                    "norm_type",   "routed_scaling_factor",
+                                    "out_flag",    "y",
+                                    "expert_idx",  "out"};
+
+static leo_status take(const struct op_call *call, const struct names *n, struct gate *g)
 {
     *g = (struct gate){
         .x = op_call_tensor(call, "x"),
-        .bias = op_call_tensor(call, "biasOptional"),
-        .out = op_call_tensor(call, "yOut"),
-        .experts = op_call_tensor(call, "expertIdxOut"),
-        .all = op_call_int(call, "outFlag") ? op_call_tensor(call, "outOut") : NULL,
+        .bias = op_call_tensor(call, n->bias),
+        .out = op_call_tensor(call, n->out),
+        .experts = op_call_tensor(call, n->experts),
+        .all = op_call_int(call, n->asked) ? op_call_tensor(call, n->all) : NULL,
         .k = op_call_int(call, "k"),
-        .groups = op_call_int(call, "groupCount"),
-        .best = op_call_int(call, "kGroup"),
-        .select = op_call_int(call, "groupSelectMode"),
-        .norm = op_call_int(call, "normType"),
+        .groups = op_call_int(call, n->groups),
+        .best = op_call_int(call, n->best),
+        .select = op_call_int(call, n->select),
+        .norm = op_call_int(call, n->norm),
         .renorm = op_call_int(call, "renorm"),
-        .factor = op_call_real(call, "routedScalingFactor"),
+        .factor = op_call_real(call, n->factor),
         .eps = op_call_real(call, "eps"),
     };
     const bool matrix = g->x->rank == 2;
@@ -46,11 +60,11 @@ static leo_status take(const struct op_call *call, struct gate *g)
                             g->select, g->norm, g->renorm);
     }
     const int64_t shape[] = {g->rows, g->k};
-    leo_status status = op_call_check_shape(call, "yOut", 2, shape);
+    leo_status status = op_call_check_shape(call, n->out, 2, shape);
     if (status == LEO_OK) {
-        status = op_call_check_shape(call, "expertIdxOut", 2, shape);
+        status = op_call_check_shape(call, n->experts, 2, shape);
     }
-    return status == LEO_OK && g->all ? op_call_check_shape(call, "outOut", 2, g->x->dim) : status;
+    return status == LEO_OK && g->all ? op_call_check_shape(call, n->all, 2, g->x->dim) : status;
 }
 
 static void top(struct op_chain *chain, const struct op_tensor *x, int64_t k,
@@ -123,7 +137,12 @@ static void give(struct op_chain *chain, const struct gate *g, const struct op_t
 leo_status op_plan_moe_groups(const struct op_call *call)
 {
     struct gate g;
-    leo_status status = take(call, &g);
+    const bool v2 = op_call_has(call, "k_group");
+    if (v2 && (op_call_tensor(call, "input_ids") || op_call_tensor(call, "tid2eid"))) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "input_ids and tid2eid must be NULL: experts by token are not chosen");
+    }
+    leo_status status = take(call, v2 ? &second : &first, &g);
     if (status != LEO_OK || op_tensor_count(g.x) == 0) {
         return status;
     }

@@ -280,6 +280,10 @@ leo_status op_plan_quant_param(const struct op_call *call)
                            *offset = op_call_tensor(call, "offset"),
                            *out = op_call_tensor(call, "out");
     leo_status status = op_call_check_shape(call, "out", scale->rank, scale->dim);
+    if (status == LEO_OK && op_call_has(call, "roundMode") && op_call_int(call, "roundMode")) {
+        status = op_call_fail(call, LEO_ERR_UNSUPPORTED, "roundMode is %" PRId64 ": it must be 0",
+                              op_call_int(call, "roundMode"));
+    }
     if (status == LEO_OK && out->type != OP_TYPE_U64 && out->type != OP_TYPE_I64) {
         status = op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be u64 or i64",
                               op_type_name(out->type));

@@ -116,12 +116,99 @@ static void gate(int64_t norm, int64_t groups, int64_t best, int64_t select, int
     rig_values_free((struct rig_tensor[]){x, bias, y, all, experts}, 5, NULL, 0);
 }
 
+// The second version by its other names, without groups or bias.
+static void experts_of_the_second_version(void)
+{
+    const int64_t dim[] = {TOKENS, EXPERTS}, out_dim[] = {TOKENS, EACH};
+    struct rig_tensor x = rig_values_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 3),
+                      y[] = {rig_values_make(OP_TYPE_F32, 2, out_dim, RIG_DENSE, 5),
+                             rig_values_make(OP_TYPE_F32, 2, out_dim, RIG_DENSE, 6)},
+                      experts = rig_tensor_make(OP_TYPE_I32, 2, out_dim, RIG_DENSE, 7);
+    double want[COUNT];
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED("MoeGatingTopK", true, {"x", {.tensor = x.acl}}, {"k", {.integer = EACH}},
+                      {"kGroup", {.integer = 1}}, {"groupCount", {.integer = 1}},
+                      {"routedScalingFactor", {.real = 1}}, {"yOut", {.tensor = y[0].acl}},
+                      {"expertIdxOut", {.tensor = experts.acl}}),
+        0);
+    CU_ASSERT_EQUAL(
+        RIG_RUN_NAMED("MoeGatingTopKV2", true, {"x", {.tensor = x.acl}}, {"k", {.integer = EACH}},
+                      {"k_group", {.integer = 1}}, {"group_count", {.integer = 1}},
+                      {"routed_scaling_factor", {.real = 1}}, {"y", {.tensor = y[1].acl}},
+                      {"expert_idx", {.tensor = experts.acl}}),
+        0);
+    rig_tensor_take(&y[0]);
+    for (int64_t i = 0; i < COUNT; i++) {
+        want[i] = rig_values_at(&y[0], i);
+    }
+    rig_values_expect(&y[1], want, (struct rig_bound){0}, "weights by the second version");
+    rig_values_free((struct rig_tensor[]){x, y[0], y[1], experts}, 4, NULL, 0);
+}
+
+/* Rows of 3 ranks, each with those of 4 experts one after the other. */
+static void rows_of_ranks_are_sorted(void)
+{
+    enum { RANKS = 3, HERE = 4, ROWS = 20 };
+    static const int64_t number[RANKS][HERE] = {{2, 0, 3, 1}, {1, 4, 0, 2}, {0, 3, 3, 1}};
+    const int64_t dim[] = {ROWS, WIDTH}, count_dim[] = {RANKS, HERE}, list[] = {ROWS},
+                  expert_dim[] = {HERE};
+    for (int way = 0; is_here() && way < 2; way++) {
+        struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, dim, RIG_PERMUTED, 1),
+                          counts = rig_tensor_make(OP_TYPE_I64, 2, count_dim, RIG_DENSE, 2),
+                          scales = rig_values_make(OP_TYPE_F32, 1, list, RIG_DENSE, 3),
+                          out = rig_values_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 4),
+                          scales_out = rig_values_make(OP_TYPE_F32, 1, list, RIG_DENSE, 5),
+                          index = rig_tensor_make(OP_TYPE_I32, 1, list, RIG_DENSE, 6),
+                          each = rig_tensor_make(OP_TYPE_I64, 1, expert_dim, RIG_DENSE, 7);
+        int64_t from[ROWS], to[ROWS], sum[HERE] = {0}, place = 0;
+        double want[ROWS * WIDTH], want_scales[ROWS];
+        for (int64_t e = 0; e < HERE; e++) {
+            int64_t start = 0;
+            for (int64_t i = 0; i < RANKS * HERE; i++) {
+                const int64_t n = number[i / HERE][i % HERE];
+                rig_put_i(rig_tensor_at(&counts, i), OP_TYPE_I64, n);
+                for (int64_t k = 0; i % HERE == e && k < n; k++) {
+                    from[place] = start + k;
+                    to[start + k] = place++;
+                    sum[e]++;
+                }
+                start += n;
+            }
+            sum[e] += way == 0 && e ? sum[e - 1] : 0; // 0: where experts end
+        }
+        rig_tensor_put(&counts);
+        CU_ASSERT_EQUAL_FATAL(place, ROWS);
+        for (int64_t i = 0; i < ROWS * WIDTH; i++) {
+            want[i] = rig_values_at(&x, from[i / WIDTH] * WIDTH + i % WIDTH);
+            want_scales[i / WIDTH] = rig_values_at(&scales, from[i / WIDTH]);
+        }
+        CU_ASSERT_EQUAL(
+            RIG_RUN_NAMED("MoeReRouting", true, {"tokens_wrapper", {.tensor = x.acl}},
+                          {"expert_token_num_per_rank", {.tensor = counts.acl}},
+                          {"per_token_scales_wrapper", {.tensor = scales.acl}},
+                          {"expert_token_num_type", {.integer = way}},
+                          {"idx_type", {.integer = way}},
+                          {"permute_tokens_wrapper", {.tensor = out.acl}},
+                          {"permute_per_token_scales_wrapper", {.tensor = scales_out.acl}},
+                          {"permute_token_idx", {.tensor = index.acl}},
+                          {"expert_token_num", {.tensor = each.acl}}),
+            0);
+        rig_values_expect(&out, want, (struct rig_bound){0}, "rows of ranks");
+        rig_values_expect(&scales_out, want_scales, (struct rig_bound){0}, "their scales");
+        expect_numbers(&index, way ? to : from, ROWS, "where rows came from, or went");
+        expect_numbers(&each, sum, HERE, "rows of experts");
+        rig_values_free((struct rig_tensor[]){x, counts, scales, out, scales_out, index, each}, 7,
+                        NULL, 0);
+    }
+}
+
 static void experts_are_chosen_in_groups(void)
 {
     if (is_here()) {
         gate(1, 4, 2, 1, 0);
         gate(0, 4, 3, 0, 1);
         gate(0, 1, 1, 0, 0);
+        experts_of_the_second_version();
     }
 }
 
@@ -277,11 +364,11 @@ static void fill_cache(bool paged, const int64_t *index)
     }
     rig_tensor_put(&c.index);
     CU_ASSERT_EQUAL(
-        RIG_RUN_NAMED("KvRmsNormRopeCache", true, {"kv", {.tensor = c.kv.acl}},
-                      {"gamma", {.tensor = c.gamma.acl}}, {"cos", {.tensor = c.cos.acl}},
-                      {"sin", {.tensor = c.sin.acl}}, {"index", {.tensor = c.index.acl}},
-                      {"k_cache", {.tensor = c.k.acl}}, {"ckv_cache", {.tensor = c.v.acl}},
-                      {"epsilon", {.real = 1e-5}},
+        RIG_RUN_NAMED(paged ? "KvRmsNormRopeCache" : "KvRmsNormRopeCacheV2", true,
+                      {"kv", {.tensor = c.kv.acl}}, {"gamma", {.tensor = c.gamma.acl}},
+                      {"cos", {.tensor = c.cos.acl}}, {"sin", {.tensor = c.sin.acl}},
+                      {"index", {.tensor = c.index.acl}}, {"k_cache", {.tensor = c.k.acl}},
+                      {"ckv_cache", {.tensor = c.v.acl}}, {"epsilon", {.real = 1e-5}},
                       {"cache_mode_ptr", {.text = (char *)(uintptr_t)mode}},
                       {"is_output_kv", {.integer = 1}}, {"k_rope", {.tensor = c.k_out.acl}},
                       {"c_kv", {.tensor = c.v_out.acl}}),
@@ -367,6 +454,7 @@ int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"experts_are_chosen_in_groups", experts_are_chosen_in_groups},
+        {"rows_of_ranks_are_sorted", rows_of_ranks_are_sorted},
         {"active_experts_get_their_rows", active_experts_get_their_rows},
         {"rows_go_into_caches", rows_go_into_caches},
         {"rows_go_into_pages", rows_go_into_pages},

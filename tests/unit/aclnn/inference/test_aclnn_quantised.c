@@ -182,7 +182,8 @@ static void scales_are_packed(void)
     }
     rig_tensor_put(&offset);
     for (int with = 0; with < 2; with++) {
-        CU_ASSERT_EQUAL(RIG_RUN_NAMED("TransQuantParamV2", true, {"scale", {.tensor = scale.acl}},
+        CU_ASSERT_EQUAL(RIG_RUN_NAMED(with ? "TransQuantParamV2" : "TransQuantParamV3", true,
+                                      {"scale", {.tensor = scale.acl}},
                                       {"offset", {.tensor = with ? offset.acl : NULL}},
                                       {"out", {.tensor = out.acl}}),
                         0);
