@@ -4,6 +4,7 @@
 #include "rig_args.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned param_of(const struct op_test_row *row, const char *name)
@@ -46,4 +47,13 @@ void rig_list_free(aclTensorList *list, struct rig_tensor *tensors, unsigned cou
     for (unsigned i = 0; i < count; i++) {
         tensors[i].acl = NULL;
     }
+}
+
+void rig_end_fault(struct rig_tensor *tensors, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(tensors[i].acl ? aclDestroyTensor(tensors[i].acl) : 0, 0);
+        free(tensors[i].host);
+    }
+    rig_reset();
 }

@@ -22,3 +22,6 @@ aclnnStatus rig_run_named(const char *op, const struct rig_named *named, unsigne
 aclTensorList *rig_list_make(struct rig_tensor *tensors, unsigned count);
 /** Destroys the list, and leaves the tensors' storage to rig_tensor_free. */
 void rig_list_free(aclTensorList *list, struct rig_tensor *tensors, unsigned count);
+/** After a kernel that ended with a fault: frees the tensors' host side and resets the device, and
+ * with it their memory. */
+void rig_end_fault(struct rig_tensor *tensors, unsigned count);

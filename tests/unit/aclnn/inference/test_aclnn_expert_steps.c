@@ -447,7 +447,8 @@ static void a_slot_that_is_not_there_ends_the_kernel(void)
                       {"sin", {.tensor = c.sin.acl}}, {"index", {.tensor = c.index.acl}},
                       {"k_cache", {.tensor = c.k.acl}}, {"ckv_cache", {.tensor = c.v.acl}}),
         0);
-    rig_reset();
+    rig_end_fault(
+        (struct rig_tensor[]){c.kv, c.gamma, c.cos, c.sin, c.index, c.k, c.v, c.k_out, c.v_out}, 9);
 }
 
 int main(int argc, char **argv)
