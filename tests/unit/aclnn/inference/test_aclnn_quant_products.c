@@ -207,6 +207,42 @@ static void weights_become_floats(void)
     weights(OP_TYPE_F16, false, false, true);
 }
 
+/* x1 is stored [m, batch, k], x2 [batch, n, k]; out [m, batch, n], or [2, m, batch / 2 * n]. */
+static void batches_in_another_order(void)
+{
+    enum { B = 4, K = 19 };
+    static const int64_t x_dim[] = {M, B, K}, w_dim[] = {B, N, K}, y_dim[] = {M, B, N},
+                         part_dim[] = {2, M, B / 2 * N}, x_order[] = {1, 0, 2},
+                         w_order[] = {0, 2, 1};
+    aclIntArray *x_perm = aclCreateIntArray(x_order, 3), *w_perm = aclCreateIntArray(w_order, 3);
+    for (int parts = 1; is_here() && parts < 3; parts++) {
+        struct rig_tensor x = rig_values_make(OP_TYPE_F16, 3, x_dim, RIG_DENSE, 3),
+                          w = rig_values_make(OP_TYPE_F16, 3, w_dim, RIG_PERMUTED, 4),
+                          out = rig_values_make(OP_TYPE_F16, 3, parts == 1 ? y_dim : part_dim,
+                                                RIG_DENSE, 5);
+        double *want = rig_values_zeros(M * B * N);
+        for (int64_t i = 0; i < M * B * N; i++) {
+            const int64_t m = i / (B * N), b = i / N % B, n = i % N;
+            double sum = 0;
+            for (int64_t k = 0; k < K; k++) {
+                sum +=
+                    rig_values_at(&x, (m * B + b) * K + k) * rig_values_at(&w, (b * N + n) * K + k);
+            }
+            want[parts == 1 ? i : (b / 2 * M + m) * (B / 2 * N) + b % 2 * N + n] = sum;
+        }
+        CU_ASSERT_EQUAL(RIG_RUN_NAMED("TransposeBatchMatMul", true, {"x1", {.tensor = x.acl}},
+                                      {"x2", {.tensor = w.acl}}, {"permX1", {.ints = x_perm}},
+                                      {"permX2", {.ints = w_perm}}, {"permY", {.ints = x_perm}},
+                                      {"batchSplitFactor", {.integer = parts}},
+                                      {"out", {.tensor = out.acl}}),
+                        0);
+        rig_values_expect(&out, want, near, "a batch in another order");
+        rig_values_free((struct rig_tensor[]){x, w, out}, 3, &want, 1);
+    }
+    CU_ASSERT_EQUAL(aclDestroyIntArray(x_perm), 0);
+    CU_ASSERT_EQUAL(aclDestroyIntArray(w_perm), 0);
+}
+
 static void what_is_not_computed_is_refused(void)
 {
     struct rig_tensor x = bytes(M, 32, 3, false), w = bytes(32, N, 4, false),
@@ -229,6 +265,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"products_are_exact", products_are_exact},
         {"weights_become_floats", weights_become_floats},
+        {"batches_in_another_order", batches_in_another_order},
         {"what_is_not_computed_is_refused", what_is_not_computed_is_refused},
     };
     rig_open();
