@@ -313,3 +313,87 @@ leo_status op_plan_page_cache(const struct op_call *call)
     put(&chain, &places, &v, values, value->dim[1] * value->dim[2]);
     return chain.status;
 }
+
+/* ---- quantised updates ---- */
+
+static leo_status check_quant(const struct op_call *call, const struct op_tensor *self,
+                              const struct op_tensor *updates)
+{
+    const struct op_tensor *indices = op_call_tensor(call, "indices"),
+                           *scales = op_call_tensor(call, "quantScales"),
+                           *zeros = op_call_tensor(call, "quantZeroPoints");
+    const unsigned rank = self->rank;
+    bool fits = rank >= 3 && updates->rank == rank && indices->rank == 1 &&
+                op_tensor_is_dense(self) && updates->dim[0] == indices->dim[0] &&
+                updates->dim[0] <= self->dim[0] && updates->dim[rank - 2] <= self->dim[rank - 2] &&
+                op_tensor_count(scales) == self->dim[rank - 1] &&
+                (!zeros || op_tensor_count(zeros) == self->dim[rank - 1]);
+    for (unsigned i = 1; fits && i < rank; i++) {
+        fits = i == rank - 2 || updates->dim[i] == self->dim[i];
+    }
+    if (!fits) {
+        return op_moe_fail_shapes(call, self, indices, updates);
+    }
+    const int64_t axis = op_call_int(call, "axis"), quant = op_call_int(call, "quantAxis"),
+                  all = (int64_t)rank, reduction = op_call_int(call, "reduction");
+    if ((axis != -2 && axis != all - 2) || (quant != -1 && quant != all - 1) || reduction != 1) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "axis %" PRId64 ", quantAxis %" PRId64 ", reduction %" PRId64
+                            ": the last but one dimension, the last one and 1 are possible",
+                            axis, quant, reduction);
+    }
+    return LEO_OK;
+}
+
+// Slots of all rows of updates: where each line begins, of those of one dimension before the last.
+static struct op_tensor spans_of(struct op_chain *chain, const struct op_tensor *self,
+                                 const struct op_tensor *updates)
+{
+    const unsigned last = self->rank - 1;
+    const int64_t lines = op_tensor_count(updates) / (updates->dim[last] * updates->dim[last - 1]),
+                  batch = updates->dim[0], shape[] = {batch, lines / batch},
+                  wide[] = {lines, updates->dim[last - 1]}, count = lines * wide[1],
+                  column[] = {lines, 1};
+    const struct op_tensor list = op_chain_dense(chain, OP_TYPE_I64,
+                                                 op_call_tensor(chain->call, "indices")),
+                           each = op_chain_temp(chain, OP_TYPE_I64, 2, shape),
+                           out = op_chain_temp(chain, OP_TYPE_I64, 2, wide);
+    struct op_tensor seen = op_view_insert(&list, 1);
+    seen.dim[1] = shape[1];
+    seen.stride[1] = 0;
+    op_chain_copy(chain, &each, &seen);
+    const struct op_tensor start = op_view_shape(&each, 2, column);
+    OP_CHAIN_CALL(chain, "MoeSpan", op_value_tensor(&start), op_value_int(self->dim[last - 1]),
+                  op_value_tensor(&out));
+    return op_view_shape(&out, 1, &count);
+}
+
+leo_status op_plan_quant_cache(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "selfRef"),
+                           *updates = op_call_tensor(call, "updates"),
+                           *zeros = op_call_tensor(call, "quantZeroPoints");
+    leo_status status = check_quant(call, self, updates);
+    if (status != LEO_OK || op_tensor_count(updates) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const int64_t one = 1, width = self->dim[self->rank - 1],
+                  slots[] = {op_tensor_count(self) / width, width},
+                  rows[] = {op_tensor_count(updates) / width, width};
+    const struct op_tensor scale = op_moe_flat(&chain, op_call_tensor(call, "quantScales")),
+                           zero = zeros ? op_moe_flat(&chain, zeros)
+                                        : op_chain_temp(&chain, OP_TYPE_F32, 1, &one),
+                           made = op_chain_temp_like(&chain, OP_TYPE_I8, updates),
+                           lines = op_view_shape(&made, 2, rows),
+                           table = op_view_shape(self, 2, slots),
+                           list = spans_of(&chain, self, updates);
+    if (!zeros) {
+        op_chain_fill(&chain, &zero, 0);
+    }
+    OP_CHAIN_CALL(&chain, "QuantDivideSum", op_value_tensor(updates), op_value_tensor(&scale),
+                  op_value_tensor(&zero), op_value_tensor(&made));
+    OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(&table), op_value_int(0),
+                  op_value_tensor(&list), op_value_tensor(&lines));
+    return chain.status;
+}

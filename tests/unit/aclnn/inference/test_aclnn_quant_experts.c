@@ -142,6 +142,49 @@ static void sums_follow_products(void)
     }
 }
 
+/* Two heads; each member of the batch from a place of its own on. */
+static void updates_are_quantised(void)
+{
+    enum { BATCH = 3, HEADS = 2, SLOTS = 9, STEPS = 2, WIDTH = 10 };
+    static const int64_t start[BATCH] = {0, 7, 3};
+    const int64_t self_dim[] = {BATCH, HEADS, SLOTS, WIDTH},
+                  new_dim[] = {BATCH, HEADS, STEPS, WIDTH}, list_dim[] = {BATCH},
+                  scale_dim[] = {WIDTH};
+    struct rig_tensor self = rig_bytes_make(4, self_dim),
+                      updates = rig_values_make(OP_TYPE_F16, 4, new_dim, RIG_PERMUTED, 2),
+                      index = rig_tensor_make(OP_TYPE_I64, 1, list_dim, RIG_DENSE, 3),
+                      scale = rig_values_make(OP_TYPE_F32, 1, scale_dim, RIG_DENSE, 4),
+                      zero = rig_tensor_make(OP_TYPE_I32, 1, scale_dim, RIG_DENSE, 5);
+    double want[BATCH * HEADS * SLOTS * WIDTH];
+    for (int64_t i = 0; i < WIDTH; i++) {
+        rig_put_f(rig_tensor_at(&scale, i), OP_TYPE_F32, 0.03125f * (float)(i + 1));
+        rig_put_i(rig_tensor_at(&zero, i), OP_TYPE_I32, i - 4);
+        rig_put_i(rig_tensor_at(&index, i % BATCH), OP_TYPE_I64, start[i % BATCH]);
+    }
+    for (int64_t i = 0; i < BATCH * HEADS * SLOTS * WIDTH; i++) {
+        const int64_t line = i / (SLOTS * WIDTH), c = i % WIDTH,
+                      step = i / WIDTH % SLOTS - start[line / HEADS];
+        want[i] = step >= 0 && step < STEPS
+                      ? rig_values_at(&updates, (line * STEPS + step) * WIDTH + c) /
+                                rig_values_at(&scale, c) +
+                            (double)(c - 4)
+                      : rig_values_at(&self, i);
+    }
+    rig_tensor_put(&scale);
+    rig_tensor_put(&zero);
+    rig_tensor_put(&index);
+    const aclnnStatus code = RIG_RUN_NAMED(
+        "InplaceQuantScatter", is_here(), {"selfRef", {.tensor = self.acl}},
+        {"indices", {.tensor = index.acl}}, {"updates", {.tensor = updates.acl}},
+        {"quantScales", {.tensor = scale.acl}}, {"quantZeroPoints", {.tensor = zero.acl}},
+        {"axis", {.integer = -2}}, {"quantAxis", {.integer = -1}}, {"reduction", {.integer = 1}});
+    CU_ASSERT_EQUAL(code == 0, is_here());
+    if (is_here()) {
+        rig_bytes_expect(&self, want, 1e-3, "quantised updates");
+    }
+    rig_values_free((struct rig_tensor[]){self, updates, index, scale, zero}, 5, NULL, 0);
+}
+
 // Without the lists that say where rows go; on the other chip, any call.
 static void calls_without_rows_are_refused(void)
 {
@@ -163,6 +206,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"gates_follow_products", gates_follow_products},
         {"sums_follow_products", sums_follow_products},
+        {"updates_are_quantised", updates_are_quantised},
         {"calls_without_rows_are_refused", calls_without_rows_are_refused},
     };
     rig_open();
