@@ -308,10 +308,16 @@ def body(tables, block):
     return "".join(parts)
 
 
+def names_in(block):
+    """The lines of a block without strings, members and declarations: what is left names parameters."""
+    text = " ".join(line for _, line in block.lines)
+    return re.sub(r'"[^"]*"|(->|\.)\w+|enum op_type type', " ", text)
+
+
 def setup(block):
     """Views of the tensors, and what every call refuses."""
     parts, unused = [], []
-    text = " ".join(line for _, line in block.lines)
+    text = names_in(block)
     for param in block.params:
         used = re.search(rf"\b{param.name}\b", text)
         if param.kind in TENSORS:
@@ -361,7 +367,7 @@ def set_c(tables, face, block):
         if param.kind == "desc" and not param.optional:
             checks += (f"    if (!{param.name} || {param.name}->magic != CNNL_MAGIC_{param.object}) {{\n        return cnnl_fail("
                        f'CNNL_STATUS_BAD_PARAM, __func__, "{param.name} is no live descriptor of its kind");\n    }}\n')
-    text = " ".join(line for _, line in block.lines)
+    text = names_in(block)
     unused = ""
     for param in block.params:
         for word in param.declare(face.objects, block.where):

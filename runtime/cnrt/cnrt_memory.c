@@ -12,7 +12,9 @@ cnrtRet_t cnrtMalloc(void **pPtr, size_t bytes)
     // Whole pages, which other processes can have, but for what is less than one.
     const size_t pages = (bytes + API_SHARED_PAGE - 1) / API_SHARED_PAGE * API_SHARED_PAGE;
     const size_t size = bytes < API_SHARED_PAGE || pages < bytes ? bytes : pages;
-    return pPtr && bytes ? cnrt_result(__func__, api_memory_alloc(size, 0, pPtr)) : null(__func__);
+    enum { READ_BEHIND = 32 }; // kernels of operator libraries load whole blocks of 32 bytes
+    return pPtr && bytes ? cnrt_result(__func__, api_memory_alloc(size, READ_BEHIND, pPtr))
+                         : null(__func__);
 }
 
 cnrtRet_t cnrtMallocConstant(void **pPtr, size_t bytes)

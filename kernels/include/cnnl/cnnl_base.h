@@ -18,3 +18,12 @@ typedef struct cnnlContext *cnnlHandle_t;
 /** Shape, type and layout of a tensor; without its memory. */
 typedef struct cnnlTensorStruct cnnlTensorStruct;
 typedef struct cnnlTensorStruct *cnnlTensorDescriptor_t;
+
+/** An algorithm of a convolution as a search tells it. */
+typedef struct {
+    cnnlConvolutionForwardAlgo_t algo;
+    cnnlStatus_t status;
+    float time;    /**< in ms; 0: it was not measured */
+    size_t memory; /**< of its workspace, in bytes */
+    cnnlDeterministicMode_t determinism;
+} cnnlConvolutionFwdAlgoPerf_t;

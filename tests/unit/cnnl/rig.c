@@ -191,7 +191,7 @@ struct rig_tensor rig_make(struct rig *rig, cnnlTensorLayout_t layout, cnnlDataT
     }
     OK(cnnlCreateTensorDescriptor(&made.desc));
     OK(cnnlSetTensorDescriptor_v2(made.desc, layout, type, rank, dim));
-    OK(cnrtMalloc(&made.ptr, made.count * size + 1));
+    OK(cnrtMalloc(&made.ptr, made.count * size));
     OK(cnrtMemcpy(made.ptr, host, made.count * size, cnrtMemcpyHostToDev));
     free(host);
     rig->tensors[rig->tensor_count++] = made;
