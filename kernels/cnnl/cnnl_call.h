@@ -24,7 +24,8 @@ struct cnnl_call {
     struct op_tensor_list lists[CNNL_CALL_LISTS];
     struct op_ints ints[CNNL_CALL_NUMBERS];
     int64_t numbers[CNNL_CALL_INTS];
-    void *blocks[CNNL_CALL_LISTS]; /**< host memory of long lists, freed in the end */
+    const struct op_tensor *places[OP_RANK_MAX]; /**< indices of a call */
+    void *blocks[CNNL_CALL_LISTS];               /**< host memory of long lists, freed in the end */
 };
 
 /** An attribute of a descriptor. */

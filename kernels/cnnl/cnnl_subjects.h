@@ -122,8 +122,8 @@ cnnlStatus_t cnnl_one_algo(const char *func, int requested, bool results, int *r
 void cnnl_masked(struct cnnl_call *call, cnnlMaskedOp_t op, const struct op_tensor *x,
                  const struct op_tensor *mask, const struct op_tensor *value, const void *scale,
                  const struct op_tensor *y);
-/** Without the NULLs behind the last index. */
-const struct op_tensor_list *cnnl_indices(struct cnnl_call *call,
+/** As operators take them: without the NULLs behind the last index. */
+const struct op_tensor_list *cnnl_indices(struct cnnl_call *call, const struct op_tensor *x,
                                           const struct op_tensor_list *indices);
 cnnlStatus_t cnnl_index_shape(const char *func, cnnlTensorDescriptor_t x,
                               const cnnlTensorDescriptor_t indices[], int *rank, int64_t *sizes);

@@ -15,9 +15,20 @@ void cnnl_foreach_zero(struct cnnl_call *call, const struct op_tensor_list *ys)
 void cnnl_foreach_norm(struct cnnl_call *call, const struct op_tensor_list *xs, double p,
                        const struct op_tensor_list *ys)
 {
-    const struct op_value args[] = {op_value_tensors(xs), op_value_scalar(cnnl_real(call, p)),
-                                    op_value_tensors(ys)};
-    cnnl_run(call, "ForeachNorm", args);
+    const struct op_scalar *order = cnnl_real(call, p);
+    for (uint64_t i = 0; i < xs->count && call->status == CNNL_STATUS_SUCCESS; i++) {
+        if (!xs->items[i] || !ys->items[i] || op_tensor_count(ys->items[i]) != 1) {
+            cnnl_bad(call, "norm %" PRIu64 " is missing or not one number", i);
+            return;
+        }
+        const struct op_tensor norm =
+            op_tensor_dense(ys->items[i]->addr, ys->items[i]->type, 0, NULL);
+        const struct op_tensor *to = &norm;
+        const struct op_tensor_list in = {&xs->items[i], 1}, out = {&to, 1};
+        const struct op_value args[] = {op_value_tensors(&in), op_value_scalar(order),
+                                        op_value_tensors(&out)};
+        cnnl_run(call, "ForeachNorm", args);
+    }
 }
 
 static bool is_place(enum op_type type)

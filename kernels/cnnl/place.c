@@ -57,18 +57,22 @@ void cnnl_masked(struct cnnl_call *call, cnnlMaskedOp_t op, const struct op_tens
     }
 }
 
-const struct op_tensor_list *cnnl_indices(struct cnnl_call *call,
+const struct op_tensor_list *cnnl_indices(struct cnnl_call *call, const struct op_tensor *x,
                                           const struct op_tensor_list *indices)
 {
+    // An index that is not given is an empty one of x's type to operators: all of its dimension.
+    const struct op_tensor none = {.type = x->type, .rank = 1, .stride = {1}};
+    const struct op_tensor *all = cnnl_view(call, &none);
     struct op_tensor_list *list = &call->lists[call->list_count];
-    if (call->list_count == CNNL_CALL_LISTS) {
-        cnnl_refuse(call, "more than %d lists", CNNL_CALL_LISTS);
+    if (indices->count > OP_RANK_MAX || call->list_count == CNNL_CALL_LISTS) {
+        cnnl_bad(call, "%d indices", (int)indices->count);
         return indices;
     }
     call->list_count++;
-    *list = *indices;
-    while (list->count && !list->items[list->count - 1]) {
-        list->count--;
+    *list = (struct op_tensor_list){call->places, 0};
+    for (uint64_t i = 0; i < indices->count; i++) {
+        call->places[i] = indices->items[i] ? indices->items[i] : all;
+        list->count = indices->items[i] ? i + 1 : list->count;
     }
     return list;
 }

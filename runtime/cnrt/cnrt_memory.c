@@ -9,11 +9,12 @@ static cnrtRet_t null(const char *func)
 
 cnrtRet_t cnrtMalloc(void **pPtr, size_t bytes)
 {
-    // Whole pages, which other processes can have, but for what is less than one.
+    // Whole pages, which other processes can have, but for what is less than one. Kernels of
+    // operator libraries load whole blocks of 32 bytes: so many more belong to the memory.
+    enum { BEHIND = 32 };
     const size_t pages = (bytes + API_SHARED_PAGE - 1) / API_SHARED_PAGE * API_SHARED_PAGE;
     const size_t size = bytes < API_SHARED_PAGE || pages < bytes ? bytes : pages;
-    enum { READ_BEHIND = 32 }; // kernels of operator libraries load whole blocks of 32 bytes
-    return pPtr && bytes ? cnrt_result(__func__, api_memory_alloc(size, READ_BEHIND, pPtr))
+    return pPtr && bytes ? cnrt_result(__func__, api_memory_alloc(size, BEHIND, pPtr))
                          : null(__func__);
 }
 

@@ -27,7 +27,7 @@ cnrtRet_t cnrtAcquireMemHandle(cnrtIpcMemHandle *handle, void *ptr)
         return cnrt_fail(cnrtErrorArgsInvalid, __func__, "no block of device memory begins there");
     }
     if (status == LEO_OK) {
-        status = api_ipc_export(ptr, place.bytes, true, key);
+        status = api_ipc_export(ptr, place.bytes / API_SHARED_PAGE * API_SHARED_PAGE, true, key);
     }
     if (status == LEO_OK) {
         status = api_shared_id_of(key, handle);
