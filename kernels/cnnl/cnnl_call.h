@@ -51,6 +51,8 @@ void cnnl_refuse(struct cnnl_call *call, const char *format, ...)
 /** Ends the call with CNNL_STATUS_BAD_PARAM. */
 void cnnl_bad(struct cnnl_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/** Ends the call with the code of a status of the layers below, if it is none of success. */
+void cnnl_take(struct cnnl_call *call, leo_status status);
 /** Ends the call with CNNL_STATUS_BAD_PARAM unless `there`. */
 void cnnl_need(struct cnnl_call *call, const char *name, bool there);
 

@@ -71,7 +71,9 @@ cnnlStatus_t cnnlDestroy(cnnlHandle_t handle)
     leo_status status = handle->block_count ? wait_for_queue(handle) : LEO_OK;
     for (unsigned i = 0; i < handle->block_count; i++) {
         leo_status freed = leo_rt_memory_free(handle->device, handle->blocks[i].addr);
-        status = status == LEO_OK ? freed : status;
+        if (freed != LEO_OK) {
+            status = freed;
+        }
     }
     if (handle->event) {
         leo_rt_event_destroy(handle->event);

@@ -385,14 +385,21 @@ def entries_c(tables, face):
     return "".join(parts)
 
 
-def docs(face):
+def doc_of(block, tables):
+    """A block's own text, or that of the one operator it calls."""
+    rows = [match for _, line in block.lines for match in re.findall(r"\b([A-Z]\w*)\(", line) if match in tables.rows]
+    return block.doc or (tables.rows[rows[0]].get("doc") if rows else "")
+
+
+def docs(tables):
+    face = Face(tables.folder / "cnnl")
     lines = ["# CNNL functions", "",
              "Made from the rows of `kernels/cnnl/*.rows` by `make docs`; declared in `cnnl.h`, in `libcnnl.so`. What each computes is said by the",
              "operators of [aclnn.md](aclnn.md) that it calls. How they are used: [mlu.md](../mlu.md).", "",
              "| function | what | operators |", "|---|---|---|"]
     for block in sorted(face.of("op"), key=lambda block: block.name):
-        rows = sorted({match for _, line in block.lines for match in re.findall(r"\b([A-Z][a-z]\w*)\(", line) if not match.startswith("CNNL")})
-        lines.append(f"| {block.name} | {block.doc.replace('|', chr(92) + '|')} | {' '.join(rows)} |")
+        rows = sorted({match for _, line in block.lines for match in re.findall(r"\b([A-Z]\w*)\(", line) if match in tables.rows})
+        lines.append(f"| {block.name} | {doc_of(block, tables).replace('|', chr(92) + '|')} | {' '.join(rows)} |")
     others = sorted([block.name for block in face.of("size", "set")] +
                     [name for block in face.of("object") for name in (block.create, block.destroy, *(setter(block) or [])[:1])])
     lines += ["", f"Beside them {len(others)} functions of descriptors, algorithms and sizes: " + ", ".join(others) + "."]

@@ -59,7 +59,7 @@ def main():
     if args.what == "docs":
         Path(args.out).write_text(docs.table(tables), encoding="utf-8")
     elif args.what == "cnnl-docs":
-        Path(args.out).write_text(cnnl.docs(cnnl.Face(tables.folder / "cnnl")), encoding="ascii")
+        Path(args.out).write_text(cnnl.docs(tables), encoding="ascii")
     elif args.what == "all":
         for path, text in texts.items():
             write_if_changed(path, text)
