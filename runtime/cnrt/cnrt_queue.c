@@ -114,6 +114,7 @@ cnrtRet_t cnrtNotifierCreateWithFlags(cnrtNotifier_t *pNotifier, unsigned int fl
     }
     const unsigned known = CNRT_NOTIFIER_DISABLE_TIMING_SW | CNRT_NOTIFIER_DISABLE_TIMING_ALL |
                            CNRT_NOTIFIER_INTERPROCESS;
+    flags &= ~(unsigned)CNRT_NOTIFIER_SYNC_WAIT; // every wait sleeps
     if (flags & ~known) {
         return cnrt_fail(cnrtErrorArgsInvalid, __func__, "the flags are unknown");
     }

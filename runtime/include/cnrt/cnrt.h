@@ -173,7 +173,27 @@ typedef enum {
     CNRT_BOOL = 0x61
 } cnrtDataType_t;
 
-#define CNRT_NOTIFIER_DEFAULT            0
+/** Types as newer programs count them: of matrices and of kernels' arguments. */
+typedef enum {
+    cnrtUnknown = 0,
+    cnrtDouble = 1,
+    cnrtFloat = 2,
+    cnrtHalf = 3,
+    cnrtBfloat = 4,
+    cnrtUlonglong = 0x11,
+    cnrtUint = 0x12,
+    cnrtUshort = 0x13,
+    cnrtUchar = 0x14,
+    cnrtLonglong = 0x21,
+    cnrtInt = 0x22,
+    cnrtShort = 0x23,
+    cnrtChar = 0x24,
+    cnrtBoolean = 0x31
+} cnrtDataType_V2_t;
+
+#define CNRT_NOTIFIER_DEFAULT 0
+/** The host sleeps while it waits, as it does for every notifier here. [A] the number. */
+#define CNRT_NOTIFIER_SYNC_WAIT          1
 #define CNRT_NOTIFIER_DISABLE_TIMING_SW  2
 #define CNRT_NOTIFIER_DISABLE_TIMING_ALL 4
 #define CNRT_NOTIFIER_INTERPROCESS       8
@@ -194,6 +214,7 @@ typedef enum {
     cnrtAttrClusterCount = 0x205,
     cnrtAttrMcorePerCluster = 0x206,
     cnrtAttrIsaVersion = 0x20a,
+    cnrtAttrISAVersion = 0x20a, /**< the same, as newer programs spell it */
     cnrtAttrMaxL2CacheSize = 0x301,
     cnrtAttrNramSizePerMcore = 0x302,
     cnrtAttrWramSizePerMcore = 0x303,

@@ -92,7 +92,8 @@ static void queues_keep_order_and_notifiers_join_them(void)
     int priority = 0;
     OK(cnrtQueueGetPriority(other, &priority));
     CU_ASSERT_EQUAL(priority, 3);
-    OK(cnrtNotifierCreateWithFlags(&done, CNRT_NOTIFIER_DISABLE_TIMING_ALL));
+    OK(cnrtNotifierCreateWithFlags(&done,
+                                   CNRT_NOTIFIER_SYNC_WAIT | CNRT_NOTIFIER_DISABLE_TIMING_ALL));
     OK(cnrtWaitNotifier(done)); // never placed
     OK(cnrtQueryNotifier(done));
     OK(cnrtMalloc(&a, BYTES));
@@ -167,7 +168,7 @@ static void the_card_tells_of_itself(void)
     CU_ASSERT_EQUAL(prop.WramSizePerMcore, 1 << 20);
     CU_ASSERT_EQUAL(prop.totalMem, 24 << 10);
     CU_ASSERT_EQUAL(prop.computeCapabilityMajor, 3);
-    OK(cnrtDeviceGetAttribute(&value, cnrtAttrIsaVersion, 0));
+    OK(cnrtDeviceGetAttribute(&value, cnrtAttrISAVersion, 0));
     CU_ASSERT_EQUAL(value, 372);
     EXPECT(cnrtDeviceGetAttribute(&value, (cnrtDeviceAttr_t)0x999, 0), cnrtErrorNoAttribute);
     EXPECT(cnrtDeviceGetAttribute(&value, cnrtAttrIsaVersion, 7), cnrtErrorDeviceInvalid);
