@@ -50,6 +50,8 @@ void cnnl_begin(struct cnnl_call *call, cnnlHandle_t handle, const char *func)
     } else if (leo_cnrt_stream_get(handle->queue, &call->stream) != LEO_OK) {
         cnnl_bad(call, "the handle's queue: %s", leo_rt_last_error());
     } else {
+        // The card's floats are IEEE's; those of the programs' generation would stop at 65504.
+        leo_rt_stream_set_float_mode(call->stream, LEO_FLOAT_MODE_INFINITE);
         cnnl_arena_reset(handle);
     }
 }

@@ -19,6 +19,9 @@ struct rig_wish {
     const struct rig_wish *shape;      /**< of the parameter that differs; NULL: as the others */
 };
 
+/** The types a parameter takes on this chip. */
+uint32_t rig_types(const struct op_test_param *param);
+
 /** Whether every tensor of the row has a type on this chip. */
 bool rig_row_is_here(const struct op_test_row *row);
 /** Whether a parameter is a handle, which may be NULL. */

@@ -103,7 +103,7 @@ static void parameters_are_checked(void)
                    ACLNN_ERR_PARAM_INVALID);
             wish.format = 0;
             for (unsigned type = 0; type < OP_TYPES; type++) {
-                if (!(param->types[rig_chip()] >> type & 1)) {
+                if (!(rig_types(param) >> type & 1)) {
                     wish.type = (enum op_type)type;
                     expect(row, param->name, "of another type", call(row, &wish, PARAMS),
                            ACLNN_ERR_PARAM_INVALID);

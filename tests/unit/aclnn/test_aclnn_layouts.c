@@ -87,7 +87,7 @@ static void make_tensors(struct pair *pair, const struct op_test_param *param, u
                          bool special)
 {
     const bool written = param->role != 'I';
-    const enum op_type own = param->types[rig_chip()] >> type & 1 ? type : rig_first_type(param);
+    const enum op_type own = rig_types(param) >> type & 1 ? type : rig_first_type(param);
     const enum rig_layout lies = written && layout == RIG_EXPANDED ? RIG_SLICED : layout;
     for (unsigned k = 0; k < 2; k++) {
         pair->tensors[k][at] =
@@ -216,7 +216,7 @@ static uint32_t types_of(const struct op_test_row *row)
 {
     for (unsigned i = 0; i < row->param_count; i++) {
         if (row->params[i].code[0] == 'T') {
-            return row->params[i].types[rig_chip()];
+            return rig_types(&row->params[i]);
         }
     }
     return 0;

@@ -8,6 +8,7 @@
  */
 #include "line_ref.h"
 #include "rig.h"
+#include "rig_args.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ struct call {
 
 static enum op_type type_of_output(const struct call *call, const struct op_test_param *param)
 {
-    const uint32_t types = param->types[rig_chip()];
+    const uint32_t types = rig_types(param);
     const enum op_type own = call->in.type;
     if (call->is_place[call->outputs]) {
         return OP_TYPE_I64;
@@ -245,7 +246,7 @@ static void run(const struct op_test_row *row, const struct line_reference *refe
 
 static uint32_t types_of(const struct op_test_row *row, const struct line_reference *reference)
 {
-    uint32_t types = row->params[0].types[rig_chip()] & ~(1u << OP_TYPE_C64 | 1u << OP_TYPE_C128);
+    uint32_t types = rig_types(&row->params[0]) & ~(1u << OP_TYPE_C64 | 1u << OP_TYPE_C128);
     for (unsigned type = OP_TYPE_I8; type < OP_TYPES; type++) {
         // Sums of 64 bits wrap, which double does not.
         const bool without =

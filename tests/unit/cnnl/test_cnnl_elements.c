@@ -203,12 +203,35 @@ static void transform_scales_and_shifts(void)
     rig_end(&rig);
 }
 
+// What does not fit a type is infinite, and 0 / 0 is NaN: scaling of losses looks for them.
+static void overflow_is_infinite(void)
+{
+    double large[4] = {60000, -60000, 1, 0};
+    const double twice[] = {INFINITY, -INFINITY, 2, 0}, quotient[] = {1, 1, 1, NAN};
+    struct rig rig = rig_begin();
+    cnnlOpTensorDescriptor_t op;
+    OK(cnnlCreateOpTensorDescriptor(&op));
+    OK(cnnlSetOpTensorDescriptor(op, CNNL_OP_TENSOR_ADD, CNNL_DTYPE_FLOAT, CNNL_PROPAGATE_NAN));
+    struct rig_tensor tx = RIG(&rig, CNNL_DTYPE_HALF, large, 4),
+                      ty = RIG(&rig, CNNL_DTYPE_HALF, NULL, 4),
+                      wide = RIG(&rig, CNNL_DTYPE_FLOAT, twice, 4);
+    OK(cnnlOpTensor(rig.handle, op, NULL, T(tx), NULL, T(tx), NULL, 0, NULL, T(ty)));
+    NEAR(&rig, ty, twice, 0);
+    OK(cnnlDiv_v2(rig.handle, CNNL_COMPUTATION_HIGH_PRECISION, T(tx), T(tx), NULL, 0, T(ty)));
+    NEAR(&rig, ty, quotient, 1e-3);
+    OK(cnnlCastDataType(rig.handle, T(wide), CNNL_CAST_FLOAT_TO_HALF, T(ty)));
+    NEAR(&rig, ty, twice, 0);
+    OK(cnnlDestroyOpTensorDescriptor(op));
+    rig_end(&rig);
+}
+
 static const struct leo_test tests[] = {
     {"one_operand_of_each_float", one_operand_of_each_float},
     {"op_tensor_has_three_factors", op_tensor_has_three_factors},
     {"numbers_in_host_memory_are_operands", numbers_in_host_memory_are_operands},
     {"logic_gives_truth", logic_gives_truth},
     {"division_rounds_as_its_mode_says", division_rounds_as_its_mode_says},
+    {"overflow_is_infinite", overflow_is_infinite},
     {"transform_scales_and_shifts", transform_scales_and_shifts},
 };
 

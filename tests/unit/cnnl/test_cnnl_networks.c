@@ -10,7 +10,7 @@
 enum { N = 2, H = 7, W = 6, CI = 8, CO = 6, K = 3, STRIDE = 2, PAD = 1 };
 enum { HO = (H + 2 * PAD - K) / STRIDE + 1, WO = (W + 2 * PAD - K) / STRIDE + 1 };
 
-static double x[N * H * W * CI], w[CO * K * K * CI], bias[CO], dy[N * HO * WO * CO];
+static double x[N * H * W * CI], w[CO * K * K * CI], bias[CO], dy[N * HO * WO * CI];
 static double y[N * HO * WO * CO], dx[N * H * W * CI], dw[CO * K * K * CI], db[CO];
 
 // All three directions at once.
