@@ -161,8 +161,8 @@ static double stored(double value, enum op_type type)
     unsigned char bytes[8];
     rig_put_d(bytes, type, value);
     value = rig_get_d(bytes, type);
-    if (rig_chip() == 0 && type == OP_TYPE_F16 && !isfinite(value)) {
-        value = isnan(value) ? 0 : copysign(65504, value);
+    if (rig_chip() == 0 && (type == OP_TYPE_F16 || type == OP_TYPE_BF16) && !isfinite(value)) {
+        value = isnan(value) ? 0 : copysign(type == OP_TYPE_F16 ? 65504 : 0x1.fep127, value);
     }
     return value;
 }
