@@ -8,6 +8,7 @@ A file of rows has blocks; a block's first line starts at the left margin, its o
       type field; ...             a descriptor and what it holds; `attr ENUMERATOR type field`: settable by cnnlSet...Attr
   size NAME: params               the size of a workspace: a constant, see kernels/cnnl/cnnl_call.h
   set NAME: params                needs no device; lines of C
+  missing NAME: params            C parameters; ends with CNNL_STATUS_NOT_SUPPORTED
   op NAME: params                 computes on the handle's queue
 
 A parameter is `in x`, `out y`, `ref z` (a tensor: descriptor and pointer; with ? it may be missing; `in@c x`: seen with its
@@ -70,7 +71,7 @@ class Param:
 class Block:
     def __init__(self, where, kind, head):
         self.where, self.kind, self.lines, self.doc, self.section = where, kind, [], "", ""
-        if kind in ("size", "set", "op"):
+        if kind in ("size", "set", "op", "missing"):
             name, _, params = head.partition(":")
             self.name = name.strip()
             texts = [text.strip() for text in split(params)] if params.strip() else []
@@ -83,7 +84,7 @@ class Block:
                 raise RowError(where, "object NAME STRUCT TYPE CREATE DESTROY")
             self.name, self.struct, self.type, self.create, self.destroy = words
         else:
-            raise RowError(where, f"'{kind}' is not enum, object, size, set or op")
+            raise RowError(where, f"'{kind}' is not enum, object, size, set, op or missing")
 
 
 def split(text):
@@ -147,7 +148,7 @@ class Face:
 
 
 def signature(block, objects):
-    words = [] if block.kind == "set" else ["cnnlHandle_t handle"]
+    words = [] if block.kind in ("set", "missing") else ["cnnlHandle_t handle"]
     for param in block.params:
         words += param.declare(objects, block.where)
     return f"cnnlStatus_t {block.name}({', '.join(words) or 'void'})"
@@ -182,7 +183,7 @@ def functions_h(face):
         parts.append(f"CNNL_FUNC_VISIBILITY cnnlStatus_t {block.destroy}({block.type} desc);\n")
         if setter(block):
             parts.append(wrap(f"CNNL_FUNC_VISIBILITY {setter_signature(block)};") + "\n")
-    for block in face.of("size", "set", "op"):
+    for block in face.of("size", "set", "op", "missing"):
         if block.doc:
             parts.append(f"\n/** {wrap(block.doc, 94)} */".replace("\n    ", "\n * "))
         parts.append("\n" + wrap(f"CNNL_FUNC_VISIBILITY {signature(block, face.objects)};") + "\n")
@@ -361,6 +362,12 @@ def size_c(face, block):
     return f"\n{wrap(signature(block, face.objects))}\n{{\n{unused}    return cnnl_workspace(handle, __func__, {size});\n}}\n"
 
 
+def missing_c(face, block):
+    unused = "".join(f"    (void){param.name};\n" for param in block.params)
+    return (f"\n{wrap(signature(block, face.objects))}\n{{\n{unused}    return cnnl_fail(CNNL_STATUS_NOT_SUPPORTED, __func__, "
+            '"its operators are not called from here yet");\n}\n')
+
+
 def set_c(tables, face, block):
     checks = ""
     for param in block.params:
@@ -380,6 +387,8 @@ def set_c(tables, face, block):
 
 def entries_c(tables, face):
     parts = [NOTE, "#include <cnnl_objects.h>\n#include <cnnl/cnnl_call.h>\n#include <cnnl/cnnl_subjects.h>\n\n#include <stddef.h>\n#include <string.h>\n"]
+    for block in face.of("missing"):
+        parts.append(missing_c(face, block))
     for block in face.of("size", "set", "op"):
         parts.append({"op": lambda b: op_c(tables, face, b), "size": lambda b: size_c(face, b), "set": lambda b: set_c(tables, face, b)}[block.kind](block))
     return "".join(parts)
@@ -403,6 +412,8 @@ def docs(tables):
     others = sorted([block.name for block in face.of("size", "set")] +
                     [name for block in face.of("object") for name in (block.create, block.destroy, *(setter(block) or [])[:1])])
     lines += ["", f"Beside them {len(others)} functions of descriptors, algorithms and sizes: " + ", ".join(others) + "."]
+    missing = sorted(block.name for block in face.of("missing"))
+    lines += ["", f"Not yet, each ends with `CNNL_STATUS_NOT_SUPPORTED`: {len(missing)} functions: " + ", ".join(missing) + "."]
     return "\n".join(lines) + "\n"
 
 

@@ -75,8 +75,8 @@ CNNL_FUNC_VISIBILITY cnnlStatus_t cnnlSetTensorDescriptorOnchipDataType(cnnlTens
                                                                         cnnlDataType_t type);
 CNNL_FUNC_VISIBILITY cnnlStatus_t cnnlGetTensorDescriptorOnchipDataType(cnnlTensorDescriptor_t desc,
                                                                         cnnlDataType_t *type);
-/** Fixed point: an element q stands for q * 2^position / scale (less the offset). Convolutions and
- * products take such inputs of 8 and 16 bits; all else refuses them. */
+/** Fixed point: an element q stands for q * 2^position / scale (less the offset). No function here
+ * computes with such a tensor: each ends with CNNL_STATUS_NOT_SUPPORTED. */
 CNNL_FUNC_VISIBILITY cnnlStatus_t cnnlSetTensorDescriptorPosition(cnnlTensorDescriptor_t desc,
                                                                   int position);
 CNNL_FUNC_VISIBILITY cnnlStatus_t

@@ -19,6 +19,10 @@ typedef struct cnnlContext *cnnlHandle_t;
 typedef struct cnnlTensorStruct cnnlTensorStruct;
 typedef struct cnnlTensorStruct *cnnlTensorDescriptor_t;
 
+/** A sparse tensor; none can be made yet. */
+typedef struct cnnlSparseTensorStruct cnnlSparseTensorStruct;
+typedef struct cnnlSparseTensorStruct *cnnlSparseTensorDescriptor_t;
+
 /** An algorithm of a convolution as a search tells it. */
 typedef struct {
     cnnlConvolutionForwardAlgo_t algo;

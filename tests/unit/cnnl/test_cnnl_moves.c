@@ -215,6 +215,12 @@ static void wrong_use_is_told(void)
            CNNL_STATUS_BAD_PARAM);
     EXPECT(cnnlSetTensorDescriptor_v2(tx.desc, CNNL_LAYOUT_ARRAY, (cnnlDataType_t)10, 0, NULL),
            CNNL_STATUS_BAD_PARAM);
+    cnnlUniqueDescriptor_t unique;
+    OK(cnnlCreateUniqueDescriptor(&unique));
+    EXPECT(cnnlSetUniqueDescriptor(unique, CNNL_SORT_ASCEND, -1, true, true),
+           CNNL_STATUS_NOT_SUPPORTED);
+    TEXT("not called from here yet");
+    OK(cnnlDestroyUniqueDescriptor(unique));
     OK(cnnlCreateTensorDescriptor(&fixed));
     OK(cnnlSetTensorDescriptor_v2(fixed, CNNL_LAYOUT_ARRAY, CNNL_DTYPE_INT8, 1, (int64_t[]){6}));
     OK(cnnlSetTensorDescriptorPositionAndScale(fixed, -3, 1.5F));
