@@ -185,8 +185,8 @@ aclnnStatus opapi_phase2(const struct op_row *row, void *workspace, uint64_t wor
         return executor ? ACLNN_ERR_PARAM_INVALID : ACLNN_ERR_PARAM_NULLPTR;
     }
     if (leo_acl_stream_get(stream, &rt, &device)) {
-        return leo_acl_fail(ACLNN_ERR_RUNTIME_ERROR, func.text,
-                            "stream %p is no live stream of this thread's context", (void *)stream);
+        return leo_acl_fail(ACLNN_ERR_RUNTIME_ERROR, func.text, "stream %p: %s", (void *)stream,
+                            leo_rt_last_error());
     }
     aclnnStatus code = check_run(row, func.text, workspace, workspace_size, executor, device);
     if (!code) {

@@ -9,7 +9,7 @@ aclError leo_acl_stream_get(aclrtStream stream, struct leo_rt_stream **rt,
                             struct leo_rt_device **device)
 {
     API_PINNED struct api_stream *found = NULL;
-    aclError error = acl_result("aclrtStream", api_stream_get(stream, &found));
+    aclError error = acl_result("aclrtStream", api_stream_to_fill(stream, &found));
     if (!error) {
         *rt = found->rt;
         *device = found->context->rt;

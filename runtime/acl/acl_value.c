@@ -97,6 +97,6 @@ aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream
     }
     // The L2 model holds no data of its own: memory is always what was written. A prefetch is a
     // hint and the model has no engine for it.
-    leo_status status = api_stream_get(stream, &found);
+    leo_status status = api_stream_to_fill(stream, &found);
     return acl_result(__func__, status != LEO_OK ? status : api_memory_check(src, size));
 }

@@ -84,6 +84,11 @@ void api_context_end(struct api_context *context);
 /* stream.c */
 /** The stream behind a user's handle (NULL = default stream of the current context), pinned. */
 leo_status api_stream_get(const void *handle, struct api_stream **stream);
+/** The same, to give it work. API_STOPPED: a task of its context failed, and its streams stop on
+ * failure. */
+leo_status api_stream_to_fill(const void *handle, struct api_stream **stream);
+/** API_STOPPED as above. */
+leo_status api_context_check(const struct api_context *context);
 leo_status api_stream_create(uint32_t priority, uint32_t flags, void **handle);
 /** The calling thread's own stream, made when it is first asked for; it ends with its context. */
 leo_status api_stream_of_thread(void **handle);

@@ -36,6 +36,6 @@ leo_status api_overflow(const void *stream, uint64_t addr, uint32_t bytes, uint3
                         bool clear)
 {
     API_PINNED struct api_stream *found = NULL;
-    leo_status status = api_stream_get(stream, &found);
+    leo_status status = api_stream_to_fill(stream, &found);
     return status != LEO_OK ? status : leo_rt_overflow_async(found->rt, addr, bytes, value, clear);
 }

@@ -10,7 +10,7 @@ enum { SLOT = 8, DATA_MAX = 16 };
 static leo_status check(const struct api_launch *launch, struct api_func **func,
                         struct api_stream **stream)
 {
-    leo_status status = api_stream_get(launch->stream, stream);
+    leo_status status = api_stream_to_fill(launch->stream, stream);
     if (status != LEO_OK) {
         return status;
     }
@@ -22,10 +22,6 @@ static leo_status check(const struct api_launch *launch, struct api_func **func,
     if (launch->blocks == 0) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG, "kernel '%s': 0 blocks",
                            leo_rt_kernel_name((*func)->rt));
-    }
-    if (atomic_load_explicit(&(*stream)->context->failed, memory_order_relaxed)) {
-        return leo_rt_fail(API_STOPPED,
-                           "a kernel of this context faulted and its streams stop on failure");
     }
     return (*func)->module->context->rt == (*stream)->context->rt
                ? LEO_OK

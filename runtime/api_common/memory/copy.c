@@ -81,6 +81,9 @@ leo_status api_copy(const struct api_copy *copy)
         status = api_capture_check();
     }
     if (status == LEO_OK) {
+        status = api_context_check(context);
+    }
+    if (status == LEO_OK) {
         status = check_sides(context, copy);
     }
     return status != LEO_OK ? status
@@ -95,7 +98,7 @@ leo_status api_copy_async(const struct api_copy *copy, const void *handle)
     if (status != LEO_OK || skip) {
         return status;
     }
-    status = api_stream_get(handle, &stream);
+    status = api_stream_to_fill(handle, &stream);
     if (status != LEO_OK) {
         return status;
     }
@@ -116,7 +119,7 @@ leo_status api_reduce_async(void *dst, const void *src, uint64_t bytes, enum leo
     if (!dst || !src) {
         return leo_rt_fail(API_BAD_ARGUMENT, "%s is NULL", dst ? "src" : "dst");
     }
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     if (status != LEO_OK) {
         return status;
     }
@@ -155,7 +158,7 @@ leo_status api_copy_2d_async(const struct api_copy *copy, size_t dst_pitch, size
     }
     leo_status status = check_2d(copy, dst_pitch, src_pitch, height);
     if (status == LEO_OK) {
-        status = api_stream_get(handle, &stream);
+        status = api_stream_to_fill(handle, &stream);
     }
     if (status == LEO_OK) {
         status = check_sides(stream->context, copy);
@@ -190,7 +193,7 @@ leo_status api_fill_async(void *ptr, size_t room, int value, size_t bytes, const
         return leo_rt_fail(LEO_ERR_INVALID_ARG, "%zu bytes are more than the %zu there is room for",
                            bytes, room);
     }
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     return status != LEO_OK
                ? status
                : leo_rt_memset_async(stream->rt, (uintptr_t)ptr, (uint8_t)value, bytes);
@@ -248,7 +251,7 @@ leo_status api_fill_words(void *ptr, uint32_t value, size_t count)
 leo_status api_value_write(void *ptr, uint64_t value, const void *handle)
 {
     API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     return status != LEO_OK ? status : leo_rt_value_write(stream->rt, (uintptr_t)ptr, value);
 }
 
@@ -256,7 +259,7 @@ leo_status api_value_wait(void *ptr, uint64_t value, enum leo_value_compare comp
                           const void *handle)
 {
     API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     return status != LEO_OK ? status
                             : leo_rt_value_wait(stream->rt, (uintptr_t)ptr, value, compare);
 }

@@ -52,7 +52,7 @@ struct target {
 static leo_status find_target(const void *handle, struct target *target)
 {
     *target = (struct target){0};
-    leo_status status = api_stream_get(handle, &target->stream);
+    leo_status status = api_stream_to_fill(handle, &target->stream);
     if (status == LEO_OK) {
         target->report = atomic_load(&target->stream->report);
         status = api_work_of_device(target->stream->context, &target->worker);

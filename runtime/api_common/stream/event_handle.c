@@ -70,7 +70,7 @@ leo_status api_event_record(struct api_event *event, const void *stream)
         return api_event_shared_record(event, stream);
     }
     API_PINNED struct api_stream *where = NULL;
-    leo_status status = api_stream_get(stream, &where);
+    leo_status status = api_stream_to_fill(stream, &where);
     return status != LEO_OK ? status : leo_rt_event_record(event->rt, where->rt);
 }
 
@@ -80,7 +80,7 @@ leo_status api_event_wait(struct api_event *event, const void *stream)
         return api_event_shared_wait(event, stream);
     }
     API_PINNED struct api_stream *where = NULL;
-    leo_status status = api_stream_get(stream, &where);
+    leo_status status = api_stream_to_fill(stream, &where);
     return status != LEO_OK ? status : leo_rt_event_wait(event->rt, where->rt);
 }
 

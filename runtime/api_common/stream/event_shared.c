@@ -72,7 +72,7 @@ static leo_status put(struct api_event *event, const void *handle, leo_rt_host_f
                       uint64_t sequence)
 {
     API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     if (status == LEO_OK && leo_rt_stream_graph(stream->rt)) {
         status = leo_rt_fail(LEO_ERR_UNSUPPORTED,
                              "events between processes cannot be captured in a graph");

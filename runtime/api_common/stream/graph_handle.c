@@ -232,7 +232,7 @@ leo_status api_graph_execute(const void *handle, const void *stream)
 {
     API_PINNED struct api_stream *found = NULL;
     API_PINNED struct api_graph *graph = NULL;
-    leo_status status = api_stream_get(stream, &found);
+    leo_status status = api_stream_to_fill(stream, &found);
     if (status == LEO_OK) {
         status = get_graph(handle, &graph);
     }

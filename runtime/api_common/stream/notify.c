@@ -143,7 +143,7 @@ static leo_status put(const struct api_notify *notify, const void *handle, leo_r
                       uint32_t timeout_s)
 {
     API_PINNED struct api_stream *stream = NULL;
-    leo_status status = api_stream_get(handle, &stream);
+    leo_status status = api_stream_to_fill(handle, &stream);
     struct task *task = status == LEO_OK ? leo_calloc(1, sizeof(*task)) : NULL;
     if (!task) {
         return status != LEO_OK ? status : leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");

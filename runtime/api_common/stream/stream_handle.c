@@ -34,6 +34,20 @@ leo_status api_stream_get(const void *handle, struct api_stream **out)
     return LEO_OK;
 }
 
+leo_status api_context_check(const struct api_context *context)
+{
+    return atomic_load_explicit(&context->failed, memory_order_relaxed)
+               ? leo_rt_fail(API_STOPPED, "a task of this context failed and its streams stop on "
+                                          "failure: they take no new work")
+               : LEO_OK;
+}
+
+leo_status api_stream_to_fill(const void *handle, struct api_stream **out)
+{
+    leo_status status = api_stream_get(handle, out);
+    return status != LEO_OK ? status : api_context_check((*out)->context);
+}
+
 /** A thread's own stream on each device. */
 static _Thread_local struct {
     struct api_stream *stream;

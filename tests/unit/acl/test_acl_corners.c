@@ -219,6 +219,7 @@ static void stream_waits_for_an_event_of_another_device(void)
 static void stream_stops_behind_a_fault(bool stop)
 {
     aclrtStream stream;
+    aclrtContext context, other;
     void *memory;
     uint32_t blocks = 2048;
     unsigned char host = 0;
@@ -233,7 +234,11 @@ static void stream_stops_behind_a_fault(bool stop)
     launch("read_outside", stream, args, ACL_SUCCESS);
     OK(aclrtMemsetAsync(memory, 64, 7, 64, stream));
     EXPECT(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_EXCEPTION);
+    OK(aclrtGetCurrentContext(&context));
+    OK(aclrtCreateContext(&other, 0)); // its streams go on
     OK(aclrtMemcpy(&host, 1, memory, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    OK(aclrtDestroyContext(other));
+    OK(aclrtSetCurrentContext(context));
     CU_ASSERT_EQUAL(host, stop ? 1 : 7);
     launch("nothing", stream, NULL, stop ? ACL_ERROR_RT_TASK_ABORT_STOP : ACL_SUCCESS);
     OK(aclrtFree(memory));

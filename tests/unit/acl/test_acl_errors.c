@@ -198,6 +198,41 @@ void kernel_faults_910b1(void)
                   ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION);
 }
 
+// Of any kind, in any stream of the context; nothing of it happens.
+static void no_new_work(aclrtBinHandle binary)
+{
+    const aclError stopped = ACL_ERROR_RT_TASK_ABORT_STOP;
+    aclrtStream other;
+    aclrtEvent event;
+    void *memory;
+    uint32_t words[16] = {0};
+    (void)binary;
+    OK(aclrtCreateStream(&other));
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    OK(aclrtMalloc(&memory, sizeof(words), ACL_MEM_MALLOC_HUGE_FIRST));
+    aclrtStream streams[] = {NULL, other};
+    for (int i = 0; i < 2; i++) {
+        EXPECT(aclrtMemsetAsync(memory, sizeof(words), 5, sizeof(words), streams[i]), stopped);
+        EXPECT(aclrtMemcpyAsync(memory, sizeof(words), words, sizeof(words),
+                                ACL_MEMCPY_HOST_TO_DEVICE, streams[i]),
+               stopped);
+        EXPECT(
+            aclrtMemcpy2dAsync(memory, 16, words, 16, 16, 2, ACL_MEMCPY_HOST_TO_DEVICE, streams[i]),
+            stopped);
+        EXPECT(aclrtRecordEvent(event, streams[i]), stopped);
+        EXPECT(aclrtStreamWaitEvent(streams[i], event), stopped);
+        EXPECT(aclrtResetOverflowStatus(streams[i]), stopped);
+    }
+    EXPECT(aclrtMemset(memory, sizeof(words), 5, sizeof(words)), stopped);
+    EXPECT(aclrtMemcpy(words, sizeof(words), memory, sizeof(words), ACL_MEMCPY_DEVICE_TO_HOST),
+           stopped);
+    says("aclrtMemcpy", "take no new work");
+    OK(aclrtFree(memory));
+    OK(aclrtDestroyEvent(event));
+    EXPECT(aclrtSynchronizeStream(other), ACL_SUCCESS);
+    OK(aclrtDestroyStream(other));
+}
+
 void stop_on_failure(void)
 {
     aclrtBinHandle binary;
@@ -209,6 +244,7 @@ void stop_on_failure(void)
     OK(aclrtLaunchKernelWithArgsArray(func, 1, NULL, NULL, NULL));
     EXPECT(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_AICORE_TRAP_EXCEPTION);
     EXPECT(aclrtLaunchKernelWithArgsArray(func, 1, NULL, NULL, NULL), ACL_ERROR_RT_TASK_ABORT_STOP);
+    no_new_work(binary);
     // Programs that copy results back ask the stream each time: it must not say that all went well.
     EXPECT(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_TASK_ABORT_STOP);
     says("give_up", "stopped");
