@@ -2,19 +2,31 @@
 /* Events: marks in streams with simulated time stamps. */
 #include "acl_internal.h"
 
-// Beside the flags of the program: made by aclrtCreateEventExWithFlag.
+// Beside the flags of the program: made by aclrtCreateEventExWithFlag, by aclrtCreateEvent.
 #define EXTENDED UINT32_C(0x80000000)
+#define PLAIN    UINT32_C(0x40000000)
 
 static bool is_extended(const struct api_event *event)
 {
     return event->flags & EXTENDED;
 }
 
+// Gives it pinned. Extended ones are asked with aclrtQueryEventStatus.
+static aclError get_queried(const char *func, aclrtEvent handle, struct api_event **event)
+{
+    aclError error = acl_result(func, api_event_get(handle, event));
+    return !error && is_extended(*event)
+               ? acl_fail(ACL_ERROR_RT_PARAM_INVALID, func,
+                          "the event was made by aclrtCreateEventExWithFlag: ask "
+                          "aclrtQueryEventStatus")
+               : error;
+}
+
 aclError aclrtCreateEvent(aclrtEvent *event)
 {
-    return event
-               ? acl_result(__func__, api_event_create(ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE, event))
-               : acl_null(__func__, "event");
+    const uint32_t flags = ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE | PLAIN;
+    return event ? acl_result(__func__, api_event_create(flags, event))
+                 : acl_null(__func__, "event");
 }
 
 static aclError make_event(const char *func, aclrtEvent *event, uint32_t flag, uint32_t extended)
@@ -71,7 +83,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 {
     API_PINNED struct api_event *found = NULL;
     aclError error = acl_result(__func__, api_event_get(event, &found));
-    if (!error && (is_extended(found) || !(found->flags & ACL_EVENT_SYNC))) {
+    if (!error && (found->flags & (EXTENDED | PLAIN) || !(found->flags & ACL_EVENT_SYNC))) {
         error = acl_fail(ACL_ERROR_RT_PARAM_INVALID, __func__,
                          "only an event of aclrtCreateEventWithFlag with ACL_EVENT_SYNC is reset");
     }
@@ -103,7 +115,11 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
     if (!status) {
         return acl_null(__func__, "status");
     }
-    aclError error = aclrtQueryEventStatus(event, &recorded);
+    API_PINNED struct api_event *found = NULL;
+    aclError error = get_queried(__func__, event, &found);
+    if (!error) {
+        error = aclrtQueryEventStatus(event, &recorded);
+    }
     if (!error) {
         *status = recorded == ACL_EVENT_RECORDED_STATUS_COMPLETE ? ACL_EVENT_STATUS_COMPLETE
                                                                  : ACL_EVENT_STATUS_NOT_READY;
@@ -117,7 +133,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
     if (!status) {
         return acl_null(__func__, "status");
     }
-    aclError error = acl_result(__func__, api_event_get(event, &found));
+    aclError error = get_queried(__func__, event, &found);
     if (!error) {
         *status = api_event_is_awaited(found) ? ACL_EVENT_WAIT_STATUS_NOT_READY
                                               : ACL_EVENT_WAIT_STATUS_COMPLETE;

@@ -48,6 +48,31 @@ static int json_depth(const json_t *node)
     return deepest + 1;
 }
 
+// How many operators of one type and different shapes are kept: here all are, so it is only
+// checked.
+static bool is_queue_num(const json_t *value)
+{
+    if (json_is_string(value)) {
+        char *end;
+        const char *text = json_string_value(value);
+        return *text >= '0' && *text <= '9' && strtoll(text, &end, 10) > 0 && !*end;
+    }
+    return json_is_integer(value) && json_integer_value(value) > 0;
+}
+
+static aclError check_config(const char *path, const json_t *root)
+{
+    const json_t *count = json_object_get(root, "max_opqueue_num");
+    if (!json_is_object(root) || json_depth(root) > 10) {
+        return acl_fail(ACL_ERROR_PARSE_FILE, "aclInit",
+                        "%s: expected an object nested at most 10 deep", path);
+    }
+    return count && !is_queue_num(count)
+               ? acl_fail(ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG, "aclInit",
+                          "%s: max_opqueue_num must be a whole number above 0, as \"20000\"", path)
+               : ACL_SUCCESS;
+}
+
 // `text`: the file's JSON, to be freed.
 static aclError read_config(const char *path, int *default_device, char **text)
 {
@@ -61,11 +86,8 @@ static aclError read_config(const char *path, int *default_device, char **text)
     if (!root) {
         return acl_fail(ACL_ERROR_PARSE_FILE, "aclInit", "%s:%d: %s", path, error.line, error.text);
     }
-    aclError result = ACL_SUCCESS;
-    if (!json_is_object(root) || json_depth(root) > 10) {
-        result = acl_fail(ACL_ERROR_PARSE_FILE, "aclInit",
-                          "%s: expected an object nested at most 10 deep", path);
-    } else {
+    aclError result = check_config(path, root);
+    if (!result) {
         const json_t *id =
             json_object_get(json_object_get(root, "defaultDevice"), "default_device");
         if (json_is_string(id)) {

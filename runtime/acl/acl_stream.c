@@ -2,30 +2,23 @@
 /* Streams. */
 #include "acl_internal.h"
 
-static aclError check_flags(uint32_t flag)
+aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
+    const char *func = "aclrtCreateStream";
     // Streams that something else than a submit sets going.
     uint32_t other = ACL_STREAM_PERSISTENT | ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
     uint32_t hints = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_HUGE;
-    if (flag & ~(other | hints)) {
-        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtCreateStream", "flags 0x%x are unknown",
-                        flag);
+    if (!stream) {
+        return acl_null(func, "stream");
     }
-    return flag & other ? acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtCreateStream",
+    if (flag & ~(other | hints)) {
+        return acl_fail(ACL_ERROR_RT_PARAM_INVALID, func, "flags 0x%x are unknown", flag);
+    }
+    return flag & other ? acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, func,
                                    "flags 0x%x: streams that do not run what is submitted to them "
                                    "are not supported",
                                    flag)
-                        : ACL_SUCCESS;
-}
-
-aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
-{
-    if (!stream) {
-        return acl_null("aclrtCreateStream", "stream");
-    }
-    aclError error = check_flags(flag);
-    return error ? error
-                 : acl_result("aclrtCreateStream", api_stream_create(priority, flag, stream));
+                        : acl_result(func, api_stream_create(priority, flag, stream));
 }
 
 aclError aclrtCreateStream(aclrtStream *stream)

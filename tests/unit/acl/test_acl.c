@@ -156,6 +156,18 @@ static void config_file_is_read(void)
     fprintf(file, "{ no json");
     fclose(file);
     EXPECT(aclInit(path), ACL_ERROR_PARSE_FILE);
+    static const char *const bad[] = {"\"-1\"", "0", "\"\"", "\"20k\"", "[1]", "1.5"};
+    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        file = fopen(path, "w");
+        fprintf(file, "{\"max_opqueue_num\": %s}", bad[i]);
+        fclose(file);
+        EXPECT(aclInit(path), ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG);
+    }
+    file = fopen(path, "w");
+    fprintf(file, "{\"max_opqueue_num\": \"20000\"}");
+    fclose(file);
+    OK(aclInit(path));
+    OK(aclFinalize());
     remove(path);
     EXPECT(aclInit(path), ACL_ERROR_INVALID_FILE);
 }

@@ -167,7 +167,10 @@ static void reset_makes_waits_ask_for_the_next_record(void)
 
 static void kinds_of_events_are_told_apart(void)
 {
-    aclrtEvent sync_only, timeline_only;
+    aclrtEvent sync_only, timeline_only, plain, extended;
+    aclrtEventStatus status;
+    aclrtEventRecordedStatus recorded;
+    aclrtEventWaitStatus awaited;
     float ms;
     begin();
     OK(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_SYNC));
@@ -179,6 +182,14 @@ static void kinds_of_events_are_told_apart(void)
     OK(aclrtEventElapsedTime(&ms, timeline_only, timeline_only));
     EXPECT(aclrtStreamWaitEvent(NULL, timeline_only), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtResetEvent(timeline_only, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtCreateEvent(&plain));
+    EXPECT(aclrtResetEvent(plain, NULL), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtQueryEvent(plain, &status));
+    OK(aclrtQueryEventWaitStatus(plain, &awaited));
+    OK(aclrtCreateEventExWithFlag(&extended, ACL_EVENT_SYNC));
+    EXPECT(aclrtQueryEvent(extended, &status), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtQueryEventWaitStatus(extended, &awaited), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtQueryEventStatus(extended, &recorded));
     EXPECT(aclrtCreateEventWithFlag(&sync_only, ACL_EVENT_EXTERNAL),
            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     acl_end(binary);

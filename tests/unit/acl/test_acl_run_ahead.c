@@ -361,14 +361,14 @@ static void a_wait_is_for_the_record_it_was_made_for(void)
     for (int gone = 0; gone < 2; gone++) {
         aclrtEventWaitStatus status;
         OK(aclrtMemset(lines, MEMORY, 0, MEMORY));
-        OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+        OK(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC));
         launch_lines(&run, busy, lines);
         OK(aclrtRecordEvent(event, busy));
         OK(aclrtStreamWaitEvent(waiting, event));
         OK(aclrtMemcpyAsync(copy, MEMORY, lines, MEMORY, ACL_MEMCPY_DEVICE_TO_DEVICE, waiting));
         if (gone) {
             OK(aclrtDestroyEvent(event));
-            OK(aclrtCreateEventExWithFlag(&other, ACL_EVENT_SYNC));
+            OK(aclrtCreateEventWithFlag(&other, ACL_EVENT_SYNC));
         }
         OK(aclrtRecordEvent(gone ? other : event, idle));
         OK(aclrtSynchronizeStream(idle));
