@@ -168,7 +168,7 @@ Written by hand in `isa/device/include/leo`:
 | `pipe_barrier(pipe)` | order within a pipe, or of all |
 | `set_vector_mask(high, low)`, `set_mask_count()`, `set_mask_norm()` | CSRs vmask1, vmask0, ctrl bit 0 |
 | `set_cmpmask(ub)`, `set_selmask_addr(ub)` | where vsel takes its bits from |
-| `set_atomic_none()`, `set_atomic_add()`, `_max()`, `_min()`; `set_atomic_f32()`, `_f16 _bf16 _s8 _s16 _s32` | operation and type of writes to global memory (CSR ctrl); 910A: add f32 |
+| `set_atomic_none()`, `set_atomic_add()`, `_max()`, `_min()`; `set_atomic_f32()`, `_f16 _bf16 _s8 _s16 _s32` | operation and type of writes to global memory (CSR ctrl); 910A: add f32, and `set_atomic_f32()` alone adds |
 | `set_fmatrix`, `set_fmatrix_b`, `set_padding`, `set_l1_3d_size`, `set_l3d_rpt`, `set_nd_para`, `set_quant_pre`, `set_fpc`, `set_mov_pad_val` (value) | the CSR of that name |
 | `set_deqscale(scale)`, `set_lrelu_alpha(slope)` | the same by type: a half, or a word or address as uint64_t (`0x1ul`: `ull` fits neither); a float or a half, not its bits |
 | `get_acc_val()`, `get_max_min_cnt()`, `get_rsvd_cnt()`, `get_vms4_sr()`, `get_fpc()` | the CSR of that name |

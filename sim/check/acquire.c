@@ -63,6 +63,22 @@ static const struct sim_check_release *find_release(const struct sim_check_globa
                                                                            : NULL;
 }
 
+bool sim_check_was_released(const struct sim_check_global *global,
+                            const struct sim_check_record *record, const struct sim_remote *remote,
+                            bool was_load)
+{
+    // Of each core the last block is known; what its earlier ones told was in it.
+    bool found = false;
+    for (size_t i = 0; sim_remote_has_later(remote, record->core, record->block) && !found &&
+                       i < global->releases;
+         i++) {
+        const struct sim_remote_core *own = &global->release[i].picture.own;
+        found = global->record[global->release[i].record].core == record->core &&
+                sim_remote_core_has(own, record->block, record->unit, record->number, was_load);
+    }
+    return found;
+}
+
 /** One look at memory. */
 struct look {
     struct sim_check *check;

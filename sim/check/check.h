@@ -148,6 +148,12 @@ struct sim_check_record {
 bool sim_check_is_kept_back(const struct sim_check_global *global,
                             const struct sim_check_record *record);
 
+/** Whether the access was complete when its block stored something that others look at, in front of
+ * a later block of that core that `remote` knows. */
+bool sim_check_was_released(const struct sim_check_global *global,
+                            const struct sim_check_record *record, const struct sim_remote *remote,
+                            bool was_load);
+
 enum { SIM_CHECK_CORES = 256, SIM_CHECK_LINE_BYTES = 64 }; /* of the data cache [P] */
 
 /** Up to which of its accesses a core has written its whole data cache back. */

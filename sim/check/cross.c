@@ -221,8 +221,18 @@ void sim_check_cross_finish(struct sim_check_cross *cross)
 bool sim_remote_has(const struct sim_remote *remote, unsigned core, uint32_t block, unsigned unit,
                     uint32_t number, bool was_load)
 {
-    const struct sim_remote_core *known = remote ? &remote->core[core] : NULL;
-    return known && known->block == block + 1 &&
+    return remote && sim_remote_core_has(&remote->core[core], block, unit, number, was_load);
+}
+
+bool sim_remote_core_has(const struct sim_remote_core *known, uint32_t block, unsigned unit,
+                         uint32_t number, bool was_load)
+{
+    return known->block == block + 1 &&
            (number <= known->clock.done[unit] ||
             (was_load && unit == LEO_PIPE_S && number <= known->loads));
+}
+
+bool sim_remote_has_later(const struct sim_remote *remote, unsigned core, uint32_t block)
+{
+    return remote && remote->core[core].block > block + 1;
 }

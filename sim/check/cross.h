@@ -78,3 +78,7 @@ void sim_check_cross_finish(struct sim_check_cross *cross);
 /** Whether access `number` of a unit in a block on a core is complete. */
 bool sim_remote_has(const struct sim_remote *remote, unsigned core, uint32_t block, unsigned unit,
                     uint32_t number, bool was_load);
+bool sim_remote_core_has(const struct sim_remote_core *known, uint32_t block, unsigned unit,
+                         uint32_t number, bool was_load);
+/** Whether a block that came after this one on the core is known. */
+bool sim_remote_has_later(const struct sim_remote *remote, unsigned core, uint32_t block);

@@ -102,7 +102,8 @@ static void compare_with(const struct compare *compare, uint32_t other, enum leo
     }
     // A raise that this core's own set was part of tells of its own work as well.
     if (sim_remote_has(note->remote, record->core, record->block, record->unit, record->number,
-                       after_read)) {
+                       after_read) ||
+        sim_check_was_released(compare->global, record, note->remote, after_read)) {
         if (kind == LEO_CHECK_KIND_READ_AFTER_WRITE && !is_own(compare, record) &&
             sim_check_is_kept_back(compare->global, record) &&
             compare->global->which & SIM_CHECK_RACE) {

@@ -306,7 +306,7 @@ static leo_status find_loops(struct search *search)
     return status;
 }
 
-/* Cores that poll may meet at counters too: what such a text does atomically has the same order. */
+/* Cores may meet at counters too: what they do there has the order of looks at memory. */
 static leo_status take_atomics(struct search *search)
 {
     const struct sim_decoded *decoded = search->decoded;
@@ -318,6 +318,18 @@ static leo_status take_atomics(struct search *search)
         }
     }
     return status;
+}
+
+/* What an atomic access found decides what comes next: the core that finds the last count works
+ * with what all others stored before theirs. */
+static bool is_handed_on(const struct sim_decoded *decoded)
+{
+    size_t i = 0;
+    while (i < decoded->bytes / 4 &&
+           !(poll_loop_is_atomic(sim_scalar_meaning(&decoded->ops[i])) && decoded->ops[i].rd)) {
+        i++;
+    }
+    return i < decoded->bytes / 4;
 }
 
 static int by_place(const void *left, const void *right)
@@ -343,7 +355,7 @@ leo_status sim_decoded_find_poll_loops(struct sim_decoded *decoded, const void *
     if (status == LEO_OK) {
         status = find_loops(&search);
     }
-    if (status == LEO_OK && decoded->poll_loop_count) {
+    if (status == LEO_OK && (decoded->poll_loop_count || is_handed_on(decoded))) {
         status = take_atomics(&search);
         qsort(decoded->poll_loop, decoded->poll_loop_count, sizeof(decoded->poll_loop[0]),
               by_place);

@@ -9,7 +9,8 @@ LEO_INTRIN void leo_set_ctrl_field(uint64_t mask, uint64_t value)
 
 /*
  * What writes to global memory do with the value there: set_atomic_none, or an operation and a type
- * set apart (set_atomic_add(); set_atomic_f16();). The 910A adds f32 only.
+ * set apart (set_atomic_add(); set_atomic_f16();). The 910A adds f32 only: there the type alone
+ * turns the addition on, as kernels of that generation write it.
  */
 #define LEO_CTRL_ATOMIC(operation) leo_pack_ctrl(0, operation, 0, 0, 0, 0)
 #define LEO_CTRL_TYPE(type)        leo_pack_ctrl(0, 0, type, 0, 0, 0)
@@ -44,10 +45,18 @@ LEO_INTRIN void set_atomic_min(void)
     leo_set_atomic(LEO_ATOMIC_MIN);
 }
 
+#if LEO_HAS_2201
 LEO_INTRIN void set_atomic_f32(void)
 {
     leo_set_atomic_type(LEO_ATOMIC_TYPE_F32);
 }
+#else
+LEO_INTRIN void set_atomic_f32(void)
+{
+    leo_set_atomic_type(LEO_ATOMIC_TYPE_F32);
+    set_atomic_add();
+}
+#endif
 
 LEO_INTRIN void set_atomic_f16(void)
 {
