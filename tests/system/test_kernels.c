@@ -189,6 +189,30 @@ static void packed_launch_takes_blocks_from_host_and_device(void)
     fixture_close(&f);
 }
 
+// A slot of a large structure holds the offset of its copy, all of which must be in the block.
+static void structures_of_a_block_are_in_it(void)
+{
+    enum { SLOTS = 6, BIG = 48, BYTES = SLOTS * 8 + BIG };
+    struct fixture f;
+    fixture_open(&f, fixture_socs[1]);
+    struct leo_rt_kernel *kernel = fixture_kernel(&f, "structs");
+    uint64_t block[BYTES / 8] = {f.out, 0, 0, 0, SLOTS * 8, 7};
+    int32_t word = 31;
+    int64_t got[9];
+    memcpy((char *)block + SLOTS * 8, &word, sizeof(word));
+    OK(leo_rt_launch_packed(kernel, 1, f.stream, block, BYTES, false, NULL));
+    OK(leo_rt_stream_synchronize(f.stream, -1));
+    fixture_read(&f, got, 9);
+    CU_ASSERT(got[6] == 31 && got[8] == 7);
+    const uint64_t wrong[] = {SLOTS * 8 + 1, SLOTS * 8 + 8, BYTES, BYTES + 8, UINT64_MAX - 8};
+    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        block[4] = wrong[i];
+        CU_ASSERT_EQUAL(leo_rt_launch_packed(kernel, 1, f.stream, block, BYTES, false, NULL),
+                        LEO_ERR_RANGE);
+    }
+    fixture_close(&f);
+}
+
 static void launch_refuses_wrong_arguments(void)
 {
     struct fixture f;
@@ -223,6 +247,7 @@ int main(int argc, char **argv)
         {"launch_carries_data_along", launch_carries_data_along},
         {"packed_launch_takes_blocks_from_host_and_device",
          packed_launch_takes_blocks_from_host_and_device},
+        {"structures_of_a_block_are_in_it", structures_of_a_block_are_in_it},
         {"launch_refuses_wrong_arguments", launch_refuses_wrong_arguments},
     };
     return leo_test_main("kernels", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

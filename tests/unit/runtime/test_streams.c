@@ -228,6 +228,56 @@ static void transport_without_mappings_copies_through_staging(void)
     free(host);
 }
 
+/** Memory that both sides can use, as a transport gives it. */
+static struct {
+    const struct leo_transport_ops *real;
+    size_t bytes;
+} given;
+
+static leo_status count_alloc(struct leo_transport *transport, size_t bytes, void **ptr,
+                              uint64_t *addr)
+{
+    given.bytes += bytes;
+    return given.real->dma_alloc(transport, bytes, ptr, addr);
+}
+
+enum { MIB = 1 << 20 }; // each piece has so much
+
+static void count_free(struct leo_transport *transport, void *ptr, uint64_t addr)
+{
+    given.bytes -= MIB;
+    given.real->dma_free(transport, ptr, addr);
+}
+
+// What many copies at one time needed is not kept for ever.
+static void staging_memory_is_given_back(void)
+{
+    enum { COPIES = 100, MOST_KEPT = 64 * MIB };
+    struct null_runtime null = {.null = {.size = sizeof(null.null), .no_map = true}};
+    struct leo_rt_stream *stream;
+    uint64_t addr;
+    char *host = calloc(1, MIB);
+    OK(null_runtime_try(&null));
+    OK(leo_rt_stream_create(null.device, &stream));
+    OK(leo_rt_memory_alloc(null.device, MIB, &addr));
+    struct leo_transport_ops ops = *null.transport->ops;
+    given.real = null.transport->ops;
+    given.bytes = 0;
+    ops.dma_alloc = count_alloc;
+    ops.dma_free = count_free;
+    null.transport->ops = &ops;
+    for (int i = 0; i < COPIES; i++) {
+        OK(leo_rt_memcpy_async(stream, (void *)(uintptr_t)addr, host, MIB));
+    }
+    CU_ASSERT_EQUAL(given.bytes, (size_t)COPIES * MIB);
+    leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, COPIES, 0);
+    OK(leo_rt_stream_query(stream));
+    CU_ASSERT_EQUAL(given.bytes, MOST_KEPT);
+    null.transport->ops = given.real;
+    null_runtime_close(&null);
+    free(host);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -244,6 +294,7 @@ int main(int argc, char **argv)
          device_that_never_finishes_is_destroyed_without_leaks},
         {"transport_without_mappings_copies_through_staging",
          transport_without_mappings_copies_through_staging},
+        {"staging_memory_is_given_back", staging_memory_is_given_back},
     };
     return leo_test_main("streams", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -101,6 +101,16 @@ static void arguments_follow_the_calling_convention(void)
     CU_ASSERT_EQUAL(out[1], 99);
     CU_ASSERT_EQUAL(out[2], 0x5a5a);
     CU_ASSERT_EQUAL(out[3], 0x31000000 - 80 + 72);
+    // An offset may name the end of the block, as of nothing there, and nothing behind it.
+    block[1] = sizeof(block);
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &body, sizeof(body), NULL), 0);
+    block[1] = sizeof(block) + 1;
+    struct leo_sqe_kernel beyond = rig_kernel(&rig, IMAGE, 1, block, 10);
+    beyond.slots = 9;
+    beyond.reloc = 2;
+    CU_ASSERT_EQUAL(rig_do(&rig, 1, LEO_SQE_OP_KERNEL, AICORE, &beyond, sizeof(beyond), NULL),
+                    LEO_FAULT_BAD_ENTRY);
+    block[1] = 72;
     // The same block from device memory.
     rig_write(&rig, RIG_GM + 4096, block, sizeof(block));
     body.args_addr = RIG_GM + 4096;
@@ -453,6 +463,17 @@ static void interrupts_can_be_masked(void)
     CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_IRQ_STATUS, 4), 1);
     leo_sim_reg_write(rig.chip, LEO_REG_IRQ_MASK, 4, 0);
     CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_OK);
+    // A bit that is written clears itself alone: a fault raises both.
+    const struct leo_sqe_copy copy = {.dst = 64, .src = 64, .width = 64, .height = 1};
+    rig_push(&rig, 1, LEO_SQE_OP_COPY, 0, &copy, sizeof(copy));
+    leo_sim_reg_write(rig.chip, LEO_REG_IRQ_MASK, 4, 3);
+    rig_ring(&rig, 1);
+    CU_ASSERT_EQUAL(leo_sim_chip_run(rig.chip, UINT64_MAX), LEO_ERR_NOT_READY);
+    CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_IRQ_STATUS, 4), 3);
+    leo_sim_reg_write(rig.chip, LEO_REG_IRQ_STATUS, 4, 1);
+    CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_IRQ_STATUS, 4), 2);
+    leo_sim_reg_write(rig.chip, LEO_REG_IRQ_STATUS, 4, 2);
+    CU_ASSERT_EQUAL(leo_sim_reg_read(rig.chip, LEO_REG_IRQ_STATUS, 4), 0);
     rig_close(&rig);
 }
 
