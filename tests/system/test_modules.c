@@ -37,8 +37,8 @@ static void module_lists_its_kernels(void)
     struct fixture f;
     struct leo_rt_kernel *kernel;
     fixture_open(&f, fixture_socs[0]);
-    CU_ASSERT_EQUAL(leo_rt_module_kernel_count(f.module), 14);
-    CU_ASSERT_PTR_NULL(leo_rt_module_kernel(f.module, 14));
+    CU_ASSERT_EQUAL(leo_rt_module_kernel_count(f.module), 15);
+    CU_ASSERT_PTR_NULL(leo_rt_module_kernel(f.module, 15));
     OK(leo_rt_module_find(f.module, "structs", &kernel));
     CU_ASSERT_EQUAL(leo_rt_kernel_arg_count(kernel), 5);
     struct leo_rt_arg_info info = leo_rt_kernel_arg(kernel, 3);

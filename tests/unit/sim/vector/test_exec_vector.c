@@ -405,15 +405,20 @@ static void check_reduce(struct subject *subject, uint32_t arch)
     }
 }
 
-/** Zeros of both signs among negative numbers, or NaN among numbers, in every second lane or so:
- * the extreme of all lanes is often one that the mask leaves out. */
+/** Zeros of both signs among negative numbers, NaN among numbers, or the infinities alone, which
+ * are also what a lane counts for that the mask leaves out. */
 static void fill_extremes(struct subject *subject)
 {
-    static const uint32_t words[2][4] = {{0, 0x80008000, 0xbf80bc00, 0xbf80bc00},
-                                         {0x7fc07fc0, 0xffc1fe01, 0x3f803c00, 0xbf80bc00}};
+    static const uint32_t words[][4] = {{0, 0x80008000, 0xbf80bc00, 0xbf80bc00},
+                                        {0x7fc07fc0, 0xffc1fe01, 0x3f803c00, 0xbf80bc00},
+                                        {0xff800000, 0xff800000, 0xff800000, 0xff800000},
+                                        {0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+                                        {0xfc00fc00, 0xfc00fc00, 0xfc00fc00, 0xfc00fc00},
+                                        {0x7c007c00, 0x7c007c00, 0x7c007c00, 0x7c007c00}};
+    enum { SEGMENT = 1024, KINDS = sizeof(words) / sizeof(words[0]) };
     for (size_t i = 0; i < FAKE_UB_BYTES; i += 4) {
         const uint64_t random = fake_random(&subject->seed);
-        memcpy(subject->before + i, &words[i / 1024 % 2][random >> 8 & 3], 4);
+        memcpy(subject->before + i, &words[i / SEGMENT % KINDS][random >> 8 & 3], 4);
     }
 }
 
