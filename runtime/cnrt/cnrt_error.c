@@ -80,6 +80,7 @@ static const int api_codes[] = {
     [API_FAULT_VECTOR_TRAP - API_LAST] = cnrtErrorKernelUserTrap,
     [API_FAULT_VECTOR_TIME - API_LAST] = cnrtErrorKernelTrap,
     [API_FAULT_DMA - API_LAST] = cnrtErrorQueue,
+    [API_PEER_LOST - API_LAST] = cnrtErrorQueue,
     [API_CAPTURED - API_LAST] = cnrtErrorOpsNotPermitted,
     [API_CAPTURING - API_LAST] = cnrtErrorOpsNotPermitted,
     [API_CAPTURE_DEFAULT - API_LAST] = cnrtErrorOpsNotPermitted,

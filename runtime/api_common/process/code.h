@@ -37,6 +37,7 @@ enum api_code {
     API_FAULT_VECTOR_TRAP, //
     API_FAULT_VECTOR_TIME, //
     API_FAULT_DMA,         /**< a copy */
+    API_PEER_LOST,         /**< a process that a task of a stream works with is gone */
     API_CAPTURED,          /**< not possible with a stream that is being captured */
     API_CAPTURING,         /**< not possible while anybody captures */
     API_CAPTURE_DEFAULT,   /**< a default stream cannot be */

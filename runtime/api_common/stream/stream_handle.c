@@ -160,6 +160,9 @@ static leo_status fault_code(const struct api_stream *stream)
 
 leo_status api_stream_status(struct api_stream *stream, leo_status status)
 {
+    if (status == LEO_ERR_IO) {
+        return API_PEER_LOST; // streams have no files: a collective lost one of its ranks
+    }
     if (status != LEO_ERR_FAULT) {
         return status;
     }

@@ -291,7 +291,9 @@ static int lose_rank_1(struct rank *self)
     }
     TRY(HcclAllReduce(self->a, self->b, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, self->comm,
                       self->stream));
-    CHECK(aclrtSynchronizeStream(self->stream) != 0);
+    CHECK(aclrtSynchronizeStream(self->stream) == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR);
+    const char *text = aclGetRecentErrMsg();
+    CHECK(text && strstr(text, "HcclAllReduce") && strstr(text, "rank 1 is gone: its process"));
     TRY(HcclGetCommAsyncError(self->comm, &state));
     CHECK(state == HCCL_E_REMOTE);
     return 0;
