@@ -36,9 +36,9 @@ static const struct key keys[] = {
     {"soc", "vector_cores", AT(vector_cores), KIND_U32, 0, 127},
     {"soc", "clock_khz", AT(clock_khz), KIND_U32, 1000, 10e6},
     {"memory", "l1_bytes", AT(l1_bytes), KIND_U32, 0, 0x1000000},
-    {"memory", "l0a_bytes", AT(l0a_bytes), KIND_U32, 0, 0x1000000},
-    {"memory", "l0b_bytes", AT(l0b_bytes), KIND_U32, 0, 0x1000000},
-    {"memory", "l0c_bytes", AT(l0c_bytes), KIND_U32, 0, 0x1000000},
+    {"memory", "l0a_bytes", AT(l0a_bytes), KIND_U32, 512, 0x1000000},
+    {"memory", "l0b_bytes", AT(l0b_bytes), KIND_U32, 512, 0x1000000},
+    {"memory", "l0c_bytes", AT(l0c_bytes), KIND_U32, 512, 0x1000000},
     {"memory", "ub_bytes", AT(ub_bytes), KIND_U32, 0, 0x1000000},
     {"memory", "bt_bytes", AT(bt_bytes), KIND_U32, 0, 0x1000000},
     {"memory", "fb_bytes", AT(fb_bytes), KIND_U32, 0, 0x1000000},
@@ -79,7 +79,7 @@ static const struct key keys[] = {
     {"scalar", "scalar_load_private", AT(scalar_load_private), KIND_REAL, 0.01, 1e6},
     {"scalar", "icache_bytes", AT(icache_bytes), KIND_U32, 0, 131072},
     {"scalar", "icache_line_bytes", AT(icache_line_bytes), KIND_U32, 64, 65536},
-    {"scalar", "dcache_bytes", AT(dcache_bytes), KIND_U32, 0, 65536},
+    {"scalar", "dcache_bytes", AT(dcache_bytes), KIND_U32, 64, 65536},
     {"scalar", "dcache_line_bytes", AT(dcache_line_bytes), KIND_U32, 8, 4096},
     {"scalar", "scalar_issue", AT(scalar_issue), KIND_REAL, 0.01, 1e6},
     {"sync", "flag_set", AT(flag_set), KIND_REAL, 0, 1e6},
@@ -307,12 +307,13 @@ static const char *const energy_keys[] = {"cube_pj_per_op", "vector_pj_per_op", 
 
 static int check_energy(struct parser *parser, const char *name, const char *value)
 {
+    enum { MOST = 1000000 }; // picojoule or watt: far beyond all that is built
     double number;
     for (size_t i = 0; i < sizeof(energy_keys) / sizeof(energy_keys[0]); i++) {
         if (strcmp(energy_keys[i], name) == 0) {
-            return read_number(parser, &value, &number) && !*value
+            return read_number(parser, &value, &number) && !*value && number >= 0 && number <= MOST
                        ? 1
-                       : fail(parser, "[energy] %s must be a number", name);
+                       : fail(parser, "[energy] %s must be a number from 0 to %d", name, MOST);
         }
     }
     return fail(parser, "unknown key '%s' in section [energy]", name);

@@ -90,6 +90,11 @@ static void errors_name_line_and_key(void)
                  "name must have");
     expect_error("queue_depth = 4096", "queue_depth = 4095", "queue_depth must be a power of two");
     expect_error("ub_bytes = 262144", "ub_bytes = 17", "on-chip buffers must be multiples of 32");
+    expect_error("l0a_bytes = 65536", "l0a_bytes = 0", "l0a_bytes must be between 512 and");
+    expect_error("l0c_bytes = 262144", "l0c_bytes = 0", "l0c_bytes must be between 512 and");
+    expect_error("dcache_bytes = 32768", "dcache_bytes = 0", "dcache_bytes must be between 64 and");
+    expect_error("cube_pj_per_op = 1.2", "cube_pj_per_op = -1", "cube_pj_per_op must be a number");
+    expect_error("idle_w = 70", "idle_w = 1e30", "idle_w must be a number from 0 to 1000000");
     expect_error("[memory]", "[memories]", "unknown key 'l1_bytes' in section [memories]");
     expect_error("vadd =", "vaddd =", "there is no instruction 'vaddd'");
     expect_error("vadd =", "vadd = fast ;", "vadd must be 'head rate16 [rate32]'");
