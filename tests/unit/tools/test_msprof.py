@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from random import Random
 
 MSPROF = Path(__file__).resolve().parents[3] / "tools" / "toolkit" / "msprof" / "msprof.py"
 REAL_US, RAW_NS = 1_700_000_000_000_000, 5_000_000_000
@@ -220,6 +221,36 @@ class Msprof(Profiled):
         self.assertIn("--output", self.msprof(code=2))
         # torch_npu asks for a data base only if the help text has this.
         self.assertIn("--type", self.msprof("--help"))
+
+    def damage(self, random):
+        """Cuts a file of the profile, or changes some of its bytes; the function that takes it back."""
+        path = random.choice(sorted(path for path in self.folder.rglob("*") if path.is_file()))
+        good = path.read_bytes()
+        bad = bytearray(good[:random.randrange(len(good))] if random.random() < 0.3 else good)
+        for _ in range(random.randrange(1, 4) if bad else 0):
+            bad[random.randrange(len(bad))] = random.choice(b'\x00\xff\xc3,"\n-9x')
+        path.write_bytes(bad)
+        return lambda: path.write_bytes(good)
+
+    def test_damaged_profiles_are_told(self):
+        """Whatever is damaged: it works, or it ends with one line that names a file."""
+        random = Random(1)
+        told = 0
+        for turn in range(18):
+            repair = self.damage(random)
+            tool, *options = ((MSPROF, "--export=on", f"--output={self.folder}"),
+                              (MSPROF, "--export=on", "--type=db", f"--output={self.folder}"),
+                              (MSPROF.parents[1] / "report" / "report.py", self.folder))[turn % 3]
+            done = subprocess.run([sys.executable, "-B", tool, *options], capture_output=True, text=True, check=False)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertIn(done.returncode, (0, 1))
+            if done.returncode:
+                self.assertRegex(done.stderr, r"^[a-z ]+: .*PROF_.*\n$")
+                told += 1
+            repair()
+            for left in [*self.folder.glob("mindstudio_profiler_output"), *self.folder.glob("*.db")]:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        self.assertGreater(told, 4)
 
     def break_start(self):
         (self.folder / "host" / "start_info").write_text("")

@@ -15,6 +15,7 @@ device_N/data/task.csv      finished tasks in simulated ns, with their tag and b
 import bisect
 import csv
 import json
+import re
 from pathlib import Path
 
 PIPES = ("scalar", "vec", "mac", "mte1", "mte2", "mte3", "fixpipe")
@@ -28,11 +29,58 @@ class Error(Exception):
     pass
 
 
+class Cell(str):
+    """A value that knows where it stands: one that is no number is told."""
+
+    def __new__(cls, text, where):
+        cell = super().__new__(cls, text)
+        cell.where = where
+        return cell
+
+    def __int__(self):
+        if not re.fullmatch(r"-?[0-9]{1,18}|-?[1-8][0-9]{18}", self):
+            raise Error(f"{self.where} is damaged: '{self[:40]}' is no number of 64 bits: profile again")
+        return int(str(self))
+
+    def __str__(self):
+        return "".join(self)
+
+
+class Row(dict):
+    """Cells by column."""
+
+    def __init__(self, cells, where):
+        super().__init__(cells)
+        self.where = where
+
+    def __missing__(self, name):
+        raise Error(f"{self.where} is damaged: there is no column '{name}': profile again")
+
+
 def read_csv(path):
+    """Rows as dicts of cells; a file that is damaged is told with the line."""
     if not path.exists():
         return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = []
+            for row in reader:
+                where = f"{path}:{reader.line_num}"
+                if None in row or None in row.values():
+                    raise Error(f"{where} is damaged: it has not as many values as there are columns: profile again")
+                rows.append(Row({name: Cell(text, where) for name, text in row.items()}, where))
+            return rows
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Error(f"{path} is damaged: {error}: profile again") from error
+
+
+def number(info, key, path, least=0):
+    """A number of a JSON file that holds an object."""
+    value = info.get(key) if isinstance(info, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < 2**63:
+        raise Error(f"{path} is damaged: {key} is {value!r}, no number from {least} on: profile again")
+    return value
 
 
 class Tensor:
@@ -136,6 +184,10 @@ class Device:
             self.info = json.loads(info.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise Error(f"{info}: {error}") from error
+        for key, least in (("clock_khz", 1), ("cube_cores", 1), ("vector_cores", 0)):
+            number(self.info, key, info, least)
+        if not isinstance(self.info.get("soc"), str):
+            raise Error(f"{info} is damaged: soc names no chip: profile again")
         self.tasks = [Task(row, self) for row in read_csv(folder / "data" / "task.csv")]
 
     @property
@@ -202,13 +254,13 @@ class Profile:
             info = json.loads(start.read_text(encoding="utf-8"))
             # To real time: the two clocks were read together.
             self.offset = int(info["collectionTimeBegin"]) * 1000 - int(info["clockMonotonicRaw"])
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise Error(f"{start}: {error}: not a PROF folder, or the profile was not stopped") from error
         self.apis = read_csv(self.folder / "host" / "data" / "api.csv")
         calls = self.operator_calls()
         self.memory = read_csv(self.folder / "host" / "data" / "memory.csv")
         self.links = read_csv(self.folder / "host" / "data" / "link.csv")
-        self.process = int(info.get("pid", 0))
+        self.process = int(number({"pid": 0, **info}, "pid", start))
         self.devices = [Device(d) for d in sorted(self.folder.glob("device_*"))]
         launches = {}
         for row in read_csv(self.folder / "host" / "data" / "launch.csv"):
