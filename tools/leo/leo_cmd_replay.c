@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "leo_cmd.h"
 
+#include "replay_mark.h"
 #include "replay_tape.h"
 #include "sweep_table.h"
 #include <inttypes.h>
@@ -19,10 +20,13 @@ static const char help[] =
     "A run is recorded by LEO_TAPE=FILE in its environment; the chip must have the architecture "
     "of\n"
     "the recorded one. Kernels do what they did: tile sizes and numbers of blocks stay, and so do\n"
-    "the cycles of the scalar unit.\n"
+    "the cycles of the scalar unit. The answer is marked: \"exact\" if the chips differ in times "
+    "alone,\n"
+    "\"estimate\" if in numbers by which programs choose what they do, or that a record lacks.\n"
     "\n"
     "  --soc NAME|FILE   the chip (default: that of the recorded run)\n"
-    "  --set KEY=NUMBER  a number of the chip's file that differs: --set soc.clock_khz=925000\n"
+    "  --set KEY=NUMBER  a number of the chip's file that differs: --set soc.clock_khz=925000;\n"
+    "                    one that a record does not hold (scalar.scalar_alu, link.*) is refused\n"
     "  --tasks           every task, not the sum alone\n"
     "  --json            the same for programs\n"
     "Exit code: 0 good, 1 failed, 2 wrong use.\n";
@@ -48,6 +52,13 @@ static bool read_set(struct options *options, char *text)
         return false;
     }
     *dot = '\0';
+    if (chip_key_effect(text, dot + 1) == CHIP_EFFECT_UNPRICED) {
+        fprintf(stderr,
+                "leo replay: --set %s.%s: a record does not hold what this number changes; run the "
+                "command anew with it (leo sweep)\n",
+                text, dot + 1);
+        return false;
+    }
     set->section[set->keys] = text;
     set->key[set->keys] = dot + 1;
     options->row.value[set->keys++] = equals + 1;
@@ -121,9 +132,11 @@ static void add_task(void *user, const struct leo_sim_replayed *task)
                         "busy", busy_of(task->record)));
 }
 
-static void print_json(const struct leo_sim_replay_result *result, const char *soc, json_t *tasks)
+static void print_json(const struct leo_sim_replay_result *result, const char *soc,
+                       const struct replay_mark *mark, json_t *tasks)
 {
-    json_t *root = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:O}", "soc", soc, "recorded_soc",
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:O}", "soc", soc, "mark",
+                             replay_mark_text(mark), "estimated_by", mark->keys, "recorded_soc",
                              result->soc, "us", (double)result->ps / 1e6, "recorded_us",
                              (double)result->recorded_ps / 1e6, "tasks", (json_int_t)result->tasks,
                              "instructions", (json_int_t)result->instructions, "task", tasks);
@@ -132,9 +145,25 @@ static void print_json(const struct leo_sim_replay_result *result, const char *s
     json_decref(root);
 }
 
+static void print_sum(const struct leo_sim_replay_result *result, const char *soc,
+                      const struct replay_mark *mark)
+{
+    printf("%.3f us simulated on %s, %.3f recorded on %s: %" PRIu64 " tasks, %" PRIu64
+           " instructions\n%s",
+           (double)result->ps / 1e6, soc, (double)result->recorded_ps / 1e6, result->soc,
+           result->tasks, result->instructions, replay_mark_text(mark));
+    if (mark->is_unknown) {
+        printf(": the recorded chip %s is not at hand to compare with", result->soc);
+    } else if (mark->keys[0]) {
+        printf(": another run may differ by %s", mark->keys);
+    }
+    putchar('\n');
+}
+
 static int replay(struct options *options, const struct replay_tape *tape)
 {
     struct leo_sim_replay_result result;
+    struct replay_mark mark;
     const char *soc = options->soc ? options->soc : tape->soc;
     char *base = replay_soc_text("replay", soc);
     char *text = base ? sweep_table_apply(&options->set, 0, base) : NULL;
@@ -142,19 +171,18 @@ static int replay(struct options *options, const struct replay_tape *tape)
     if (!options->json && options->tasks) {
         printf("%14s %12s %12s %6s\n", "start us", "us", "recorded", "blocks");
     }
-    bool good = text && tasks &&
+    char *recorded = replay_tape_chip(tape);
+    bool good = text && tasks && replay_mark_compare(recorded, text, &mark) &&
                 replay_tape_run("replay", tape, text, soc, options->json ? add_task : print_task,
                                 options->json ? (void *)tasks : (void *)options, &result);
     if (good && options->json) {
-        print_json(&result, soc, tasks);
+        print_json(&result, soc, &mark, tasks);
     } else if (good) {
-        printf("%.3f us simulated on %s, %.3f recorded on %s: %" PRIu64 " tasks, %" PRIu64
-               " instructions\n",
-               (double)result.ps / 1e6, soc, (double)result.recorded_ps / 1e6, result.soc,
-               result.tasks, result.instructions);
+        print_sum(&result, soc, &mark);
     }
     json_decref(tasks);
     free(text);
+    leo_free(recorded);
     leo_free(base);
     return good ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "leo_cmd.h"
 
+#include "chip_keys.h"
 #include "file.h"
 #include "replay_tape.h"
 #include "sweep_table.h"
@@ -19,9 +20,11 @@ static const char help[] =
     "usage: leo sweep TABLE.csv [options] -- COMMAND [ARGUMENT...]\n"
     "Tells how long the command would take on variants of a chip: one run is recorded and priced "
     "for each\n"
-    "row of the table. Rows with numbers that change what programs do (cores, buffers, the scalar "
-    "unit,\n"
-    "links) are run anew, with LEO_SOC naming a chip that has them.\n"
+    "row of the table whose numbers change times alone (marked \"exact\"). Rows with numbers by "
+    "which\n"
+    "programs choose what they do, or that a record lacks, are run anew with LEO_SOC naming a "
+    "chip\n"
+    "that has them (\"re-planned\").\n"
     "\n"
     "The table's first line names numbers of the chip's file as section.key (isa/soc/*.ini), the "
     "first\n"
@@ -32,6 +35,9 @@ static const char help[] =
     "\n"
     "  --base NAME|FILE  the chip that varies (default: LEO_SOC, else ascend910a)\n"
     "  --jobs N          runs at a time (default: processors of the host)\n"
+    "  --estimate        price rows whose numbers change choices too, as if programs chose what "
+    "they did:\n"
+    "                    quicker, marked \"estimate\"\n"
     "  --match TEXT      run the command for every row; the time is the first number behind the "
     "last\n"
     "                    TEXT in what it prints\n"
@@ -46,6 +52,7 @@ enum { JOBS_MAX = 256, OUTPUT_MAX = 1 << 16 };
 struct request {
     const char *table, *base, *match;
     long jobs;
+    bool estimate; /**< price what can be priced, whatever programs would choose */
     char **command;
 };
 
@@ -58,24 +65,6 @@ struct run {
     double us, kernels_us;
 };
 
-/* A program does the same when these differ: sections of the chip's file, or single numbers. */
-static const char *const priced_keys[] = {
-    "gm.",
-    "insn.",
-    "vector.",
-    "sync.",
-    "queue.",
-    "copy.",
-    "cube.",
-    "scalar.start_cycles",
-    "soc.clock_khz",
-    "memory.l2_bytes",
-    "scheduler.dispatch_ns",
-    "scheduler.complete_ns",
-    "scheduler.block_spread_ns",
-    "scheduler.stream_gap_ns",
-};
-
 static bool read_options(int argc, char **argv, struct request *request)
 {
     int i = 1;
@@ -83,6 +72,10 @@ static bool read_options(int argc, char **argv, struct request *request)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (argv[i][0] != '-' && !request->table) {
             request->table = argv[i];
+            continue;
+        }
+        if (strcmp(argv[i], "--estimate") == 0) {
+            request->estimate = true;
             continue;
         }
         if (!value) {
@@ -114,23 +107,31 @@ static bool read_options(int argc, char **argv, struct request *request)
     return true;
 }
 
-/* Whether a row can be priced: no number of it changes what programs do. */
-static bool is_priced(const struct sweep_table *table, size_t row)
+/* What the numbers of a row change, the one that asks for most. */
+static enum chip_effect effect_of(const struct sweep_table *table, size_t row)
 {
+    enum chip_effect most = CHIP_EFFECT_NONE;
     for (size_t i = 0; i < table->keys; i++) {
-        char name[128];
-        bool found = table->row[row].value[i][0] == '\0';
-        snprintf(name, sizeof(name), "%s.%s", table->section[i], table->key[i]);
-        for (size_t k = 0; k < sizeof(priced_keys) / sizeof(priced_keys[0]) && !found; k++) {
-            const size_t length = strlen(priced_keys[k]);
-            const bool whole = priced_keys[k][length - 1] != '.';
-            found = strncmp(name, priced_keys[k], length) == 0 && (!whole || !name[length]);
-        }
-        if (!found) {
-            return false;
+        const enum chip_effect one = chip_key_effect(table->section[i], table->key[i]);
+        if (table->row[row].value[i][0] && one > most) {
+            most = one;
         }
     }
-    return true;
+    return most;
+}
+
+static bool is_priced(const struct request *request, const struct sweep_table *table, size_t row)
+{
+    return effect_of(table, row) <= (request->estimate ? CHIP_EFFECT_PLANS : CHIP_EFFECT_TIMES);
+}
+
+/* How a row's time came about. */
+static const char *mark_of(const struct sweep_table *table, size_t row, bool priced)
+{
+    if (!priced) {
+        return "re-planned";
+    }
+    return effect_of(table, row) >= CHIP_EFFECT_PLANS ? "estimate" : "exact";
 }
 
 /* ---- one run ---- */
@@ -292,7 +293,7 @@ static bool record(const struct request *request, const struct sweep_table *tabl
     struct run run = {0};
     bool wanted = false;
     for (size_t i = 0; i < table->rows && !request->match; i++) {
-        wanted = wanted || is_priced(table, i);
+        wanted = wanted || is_priced(request, table, i);
     }
     if (!wanted) {
         return true;
@@ -322,7 +323,7 @@ static bool run_all(const struct request *request, const struct sweep_table *tab
             reap(runs, i, request, table, folder);
             under_way--;
         }
-        const bool priced = !request->match && is_priced(table, i);
+        const bool priced = !request->match && is_priced(request, table, i);
         good = good && start(&runs[i], request, paths.soc, request->match ? NULL : paths.tape,
                              priced ? recorded.tape : NULL);
         under_way += good;
@@ -365,9 +366,8 @@ static bool print_all(const struct request *request, const struct sweep_table *t
         print_time(runs[i].us, runs[0].good ? runs[0].us : 0);
         if (!request->match) {
             print_time(runs[i].kernels_us, runs[0].good ? runs[0].kernels_us : 0);
-            printf("  %s", runs[i].priced ? "priced" : "run");
         }
-        printf("\n");
+        printf("  %s\n", mark_of(table, i, runs[i].priced));
     }
     return good;
 }

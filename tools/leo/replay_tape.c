@@ -65,6 +65,12 @@ char *replay_soc_text(const char *command, const char *name)
     return text;
 }
 
+char *replay_tape_chip(const struct replay_tape *tape)
+{
+    char *text, why[1024];
+    return leo_isa_soc_read(tape->soc, &text, why, sizeof(why)) == LEO_OK ? text : NULL;
+}
+
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result)

@@ -504,8 +504,16 @@ static void sweep_compares_variants(void)
     CU_ASSERT_EQUAL(sscanf(far + 5, "%lf", &us[2]), 1);
     CU_ASSERT(us[1] > us[0] && us[2] > us[0] + 30);
     CU_ASSERT_DOUBLE_EQUAL(change, 100 * (us[1] / us[0] - 1), 0.2);
-    // The clock changes prices alone; what its stores cost is in what the scalar unit did.
-    CU_ASSERT(strstr(as, "priced\n") && strstr(slow, "priced\n") && strstr(far, "run\n"));
+    // Programs choose by the clock; what stores cost is in what the scalar unit did.
+    CU_ASSERT(strstr(as, "exact\nslow") && strstr(slow, "re-planned\nfar") &&
+              strstr(far, "re-planned\n"));
+    CU_ASSERT_EQUAL(leo(out, sizeof(out),
+                        "sweep t.csv --base ascend910a --estimate -- " LEO_COMMAND
+                        " run k.elf --kernel floats --check none --arg out:64 --arg f32:1 --arg "
+                        "f16:1 --arg bf16:1"),
+                    0);
+    CU_ASSERT(strstr(out, "exact\nslow") && strstr(out, "estimate\nfar") &&
+              strstr(out, "re-planned\n"));
     char matched[8192];
     CU_ASSERT_EQUAL(leo(matched, sizeof(matched),
                         "sweep t.csv --base ascend910a --match core, -- " LEO_COMMAND

@@ -2,12 +2,13 @@
 """leo replay: a tape priced for the chip it is of has the recorded times, and for another chip those of a run there."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
-LEO, SOCS, KERNELS = sys.argv[1:4]
+LEO, SOCS, KERNELS, PAGE = sys.argv[1:5]
 
 HEAD = "id,soc,workload,params,metric,value,unit,source\n"
 # Transfers with tails, a matmul on many cores with flags between pipes, operators of the library.
@@ -30,7 +31,34 @@ VARIANTS = [
     # Large enough that the plans stay those of the recording: what moves more than the L2 holds is read past it.
     {"memory.l2_bytes": "1048576", "gm.hbm_read_gb_per_s": "300"},
     {"queue.mte1": "2", "queue.v": "1", "sync.barrier": "9", "scalar.start_cycles": "77", "cube.mmad_gap": "30"},
+    {},  # all numbers that change times alone
 ]
+
+
+# The mark of a replay with another value, by what docs/soc.md says that the number changes.
+MARKS = {"times": "exact", "both": "estimate"}
+# Twice as many of these is more than a chip may have.
+SMALLER = ("queue.", "soc.clock_khz", "scheduler.", "memory.")
+
+
+def page_rows():
+    """Number of a chip's file: what docs/soc.md says that it changes."""
+    with open(PAGE, encoding="utf-8") as file:
+        return dict(re.findall(r"^\| `(\w+\.\w+)` \| \w+ \| (\w+) \|", file.read(), re.M))
+
+
+def other_values(soc, kinds):
+    """Every number of a chip's file that changes one of these, with another value."""
+    values, section, rows = {}, "", page_rows()
+    with open(f"{SOCS}/{soc}.ini", encoding="utf-8") as file:
+        for line in file:
+            section = line[1:line.index("]")] if line.startswith("[") else section
+            match = re.match(r"(\w+) = ([0-9.]+)", line)
+            key = f"{section}.{match[1]}" if match else ""
+            if rows.get(key) in kinds and float(match[2]):
+                factor = 0.5 if key.startswith(SMALLER) else 2
+                values[key] = f"{max(float(match[2]) * factor, 1):.12g}"
+    return values
 
 
 def run(*command, **env):
@@ -70,6 +98,8 @@ class Replay(unittest.TestCase):
 
     def test_priced_as_run(self):
         for soc, rows in ROWS.items():
+            VARIANTS[-1] = other_values(soc, ("times",))
+            self.assertGreater(len(VARIANTS[-1]), 20)
             for row in rows:
                 self.record(soc, row)
                 priced = [self.replay(*[word for key, value in numbers.items() for word in ("--set", f"{key}={value}")])
@@ -77,6 +107,8 @@ class Replay(unittest.TestCase):
                 self.assertTrue(priced[0]["tasks"] > 0)
                 self.assertEqual([t["us"] for t in priced[0]["task"]], [t["recorded_us"] for t in priced[0]["task"]], row)
                 self.assertEqual(priced[0]["us"], priced[0]["recorded_us"], row)
+                self.assertEqual([priced[i]["mark"] for i in (0, 1, -1)], ["exact", "estimate", "exact"])
+                self.assertEqual(priced[1]["estimated_by"], "soc.clock_khz")
                 for numbers, there in zip(VARIANTS[1:], priced[1:]):
                     with open(self.path("chip.ini"), "w", encoding="utf-8") as file:
                         file.write(variant_text(soc, numbers))
@@ -85,6 +117,31 @@ class Replay(unittest.TestCase):
                     if "soc.clock_khz" in numbers:
                         self.assertGreater(truth["us"], priced[0]["us"], row)
                     self.assertEqual([t["us"] for t in there["task"]], [t["recorded_us"] for t in truth["task"]], (row, numbers))
+
+    def test_marks_of_every_number(self):
+        """Each number of a chip is priced exactly, priced as an estimate, or refused, as docs/soc.md says."""
+        soc, rows = "ascend910b1", page_rows()
+        self.record(soc, ROWS[soc][3])
+        values = other_values(soc, ("times", "both", "run", "none"))
+        for key, kind in rows.items():
+            if key in values:
+                told = run("replay", self.path("tape"), "--json", "--set", f"{key}={values[key]}")
+                if kind == "run":
+                    self.assertEqual(told.returncode, 2, key)
+                    self.assertIn(f"--set {key}: a record does not hold", told.stderr)
+                elif kind in MARKS and told.returncode == 0:
+                    answer = json.loads(told.stdout)
+                    self.assertEqual(answer["mark"], MARKS[kind], key)
+                    self.assertEqual(answer["estimated_by"], key if kind == "both" else "", key)
+                elif kind in MARKS:  # refused, and told why
+                    self.assertEqual((kind, told.returncode), ("both", 1), told.stderr)
+                    self.assertIn("leaves a buffer" if key.startswith("memory.") else key.split(".")[1], told.stderr)
+        self.assertGreaterEqual(len(values), 70)
+        with open(self.path("chip.ini"), "w", encoding="utf-8") as file:
+            file.write("[soc]\nbase = ascend910b1\nname = slow\n[scalar]\nscalar_alu = 9\n[sync]\nbarrier = 50\n")
+        told = self.replay("--soc", self.path("chip.ini"))
+        self.assertEqual((told["mark"], told["estimated_by"]), ("estimate", "scalar.scalar_alu"))
+        self.assertIn("\nexact\n", run("replay", self.path("tape")).stdout)
 
     def compile(self, name, soc):
         done = run("cc", os.path.join(KERNELS, name), "--soc", soc, "-o", self.path("kernels.elf"))
