@@ -49,12 +49,13 @@ static leo_status create_memory(struct leo_sim_chip *chip, const struct leo_sim_
     return sim_hbm_create(&chip->memory.hbm, base, bytes);
 }
 
-static leo_status create_tape(struct leo_sim_chip *chip, const char *path, char *error,
-                              size_t error_bytes)
+static leo_status create_tape(struct leo_sim_chip *chip, const struct leo_sim_opts *opts,
+                              char *error, size_t error_bytes)
 {
-    leo_status status = sim_tape_create(path, &chip->config, &chip->memory.hbm, &chip->tape);
+    leo_status status =
+        sim_tape_create(opts->tape, &chip->config, opts->soc_text, &chip->memory.hbm, &chip->tape);
     if (status == LEO_ERR_IO) {
-        snprintf(error, error_bytes, "cannot write the tape %s", path);
+        snprintf(error, error_bytes, "cannot write the tape %s", opts->tape);
     }
     chip->function.tape = chip->scheduler.tape = chip->tape;
     for (unsigned id = 0; chip->tape && id < chip->cores.count; id++) {
@@ -127,7 +128,7 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
         status = sim_scheduler_init(&chip->scheduler);
     }
     if (!status && opts->tape) {
-        status = create_tape(chip, opts->tape, error, error_bytes);
+        status = create_tape(chip, opts, error, error_bytes);
     }
     if (status && !error[0]) {
         snprintf(error, error_bytes, "%s",

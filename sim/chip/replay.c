@@ -86,10 +86,11 @@ leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
     memset(result, 0, sizeof(*result));
     const struct sim_tape_head *head = opts->tape;
     if (opts->size != sizeof(*opts) || !sim_tape_has_head(opts->tape, opts->tape_bytes)) {
-        snprintf(error, error_bytes, "not a tape");
+        snprintf(error, error_bytes, "not a tape, or one of another version of the simulator");
         return LEO_ERR_INVALID_ARG;
     }
     snprintf(result->soc, sizeof(result->soc), "%.31s", head->soc);
+    result->soc_text = sim_tape_soc_text(opts->tape);
     if (!opts->soc_text) {
         return LEO_OK;
     }

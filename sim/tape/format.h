@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file of a tape: what was launched on a chip and what each block did, without values and
- * without prices, so that another chip can price it. A head, then chunks; everything is
- * little-endian and a multiple of 8 bytes long. Read and written by the same host: no exchange
- * format.
+ * without prices, so that another chip can price it. A head, the text of the chip, then chunks;
+ * everything is little-endian and a multiple of 8 bytes long. Read and written by the same host: no
+ * exchange format.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIM_TAPE_MAGIC "LEOTAPE2"
+#define SIM_TAPE_MAGIC "LEOTAPE3"
 
 struct sim_tape_head {
     char magic[8];
     char soc[32];
     uint32_t arch;
-    uint32_t reserved0;
+    uint32_t soc_bytes; /**< of the text of the chip's file, behind this head, ended by zeros */
     uint64_t gm_base, gm_bytes; /**< of its device memory */
 };
 

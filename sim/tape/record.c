@@ -51,7 +51,24 @@ static void write_chunk(struct sim_tape *tape, enum sim_tape_kind kind, const vo
     write_bytes(tape, data, bytes);
 }
 
-leo_status sim_tape_create(const char *path, const struct sim_config *config,
+/* What the tape is of: its head and the text of the chip. */
+static void write_head(struct sim_tape *tape, const struct sim_config *config, const char *soc_text,
+                       const struct sim_hbm *hbm)
+{
+    static const char zeros[8];
+    const size_t length = strlen(soc_text), padding = sizeof(zeros) - length % sizeof(zeros);
+    struct sim_tape_head head = {.arch = config->arch,
+                                 .soc_bytes = (uint32_t)(length + padding),
+                                 .gm_base = hbm->base,
+                                 .gm_bytes = hbm->bytes};
+    memcpy(head.magic, SIM_TAPE_MAGIC, sizeof(head.magic));
+    memcpy(head.soc, config->name, sizeof(head.soc));
+    write_bytes(tape, &head, sizeof(head));
+    write_bytes(tape, soc_text, length);
+    write_bytes(tape, zeros, padding);
+}
+
+leo_status sim_tape_create(const char *path, const struct sim_config *config, const char *soc_text,
                            const struct sim_hbm *hbm, struct sim_tape **tape_out)
 {
     *tape_out = NULL;
@@ -79,11 +96,7 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config,
         (void)sim_tape_destroy(tape);
         return status;
     }
-    struct sim_tape_head head = {
-        .arch = config->arch, .gm_base = hbm->base, .gm_bytes = hbm->bytes};
-    memcpy(head.magic, SIM_TAPE_MAGIC, sizeof(head.magic));
-    memcpy(head.soc, config->name, sizeof(head.soc));
-    write_bytes(tape, &head, sizeof(head));
+    write_head(tape, config, soc_text, hbm);
     *tape_out = tape;
     return LEO_OK;
 }

@@ -16,7 +16,8 @@ struct sim_hbm;
 struct sim_tape;
 struct sim_tape_track;
 
-leo_status sim_tape_create(const char *path, const struct sim_config *config,
+/** `soc_text`: what the chip was made of; it is in the file. */
+leo_status sim_tape_create(const char *path, const struct sim_config *config, const char *soc_text,
                            const struct sim_hbm *hbm, struct sim_tape **tape);
 /** Says in the file that nothing is missing. False: something is; the file is of no use. */
 bool sim_tape_destroy(struct sim_tape *tape);

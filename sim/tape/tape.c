@@ -32,7 +32,8 @@ static bool next_chunk(struct walk *walk)
 
 static struct walk walk_over(const void *data, size_t bytes)
 {
-    return (struct walk){.data = data, .bytes = bytes, .at = sizeof(struct sim_tape_head)};
+    const struct sim_tape_head *head = data;
+    return (struct walk){.data = data, .bytes = bytes, .at = sizeof(*head) + head->soc_bytes};
 }
 
 static uint32_t blocks_of(const struct sim_tape_task *task)
@@ -183,7 +184,17 @@ const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uin
 bool sim_tape_has_head(const void *data, size_t bytes)
 {
     const struct sim_tape_head *head = data;
-    return bytes >= sizeof(*head) && memcmp(head->magic, SIM_TAPE_MAGIC, sizeof(head->magic)) == 0;
+    if (bytes < sizeof(*head) || memcmp(head->magic, SIM_TAPE_MAGIC, sizeof(head->magic)) != 0) {
+        return false;
+    }
+    const uint8_t *text = (const uint8_t *)data + sizeof(*head);
+    return head->soc_bytes && head->soc_bytes % 8 == 0 &&
+           head->soc_bytes <= bytes - sizeof(*head) && text[head->soc_bytes - 1] == '\0';
+}
+
+const char *sim_tape_soc_text(const void *data)
+{
+    return (const char *)data + sizeof(struct sim_tape_head);
 }
 
 leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
@@ -192,7 +203,7 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
     memset(file, 0, sizeof(*file));
     file->head = data;
     if (!sim_tape_has_head(data, bytes)) {
-        snprintf(error, error_bytes, "not a tape");
+        snprintf(error, error_bytes, "not a tape, or one of another version of the simulator");
         return LEO_ERR_INVALID_ARG;
     }
     if (!count(data, bytes, queues, file)) {

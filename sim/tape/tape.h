@@ -48,6 +48,8 @@ struct sim_tape_file {
 
 /** Whether these bytes begin as a tape does. */
 bool sim_tape_has_head(const void *data, size_t bytes);
+/** The text of the recorded chip, in the tape; it has a head. */
+const char *sim_tape_soc_text(const void *data);
 
 /** Checks and reads; `data` stays the caller's and is pointed into. On failure `error` says what is
  * wrong. */

@@ -25,11 +25,11 @@ static void take(void *user, const struct chip_difference *difference)
 bool replay_mark_compare(const char *recorded_text, const char *priced_text,
                          struct replay_mark *mark)
 {
-    *mark = (struct replay_mark){.is_unknown = !recorded_text};
-    return !recorded_text || chip_texts_compare(recorded_text, priced_text, take, mark);
+    *mark = (struct replay_mark){.effect = CHIP_EFFECT_NONE};
+    return chip_texts_compare(recorded_text, priced_text, take, mark);
 }
 
 const char *replay_mark_text(const struct replay_mark *mark)
 {
-    return mark->is_unknown || mark->effect >= CHIP_EFFECT_PLANS ? "estimate" : "exact";
+    return mark->effect >= CHIP_EFFECT_PLANS ? "estimate" : "exact";
 }

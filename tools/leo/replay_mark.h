@@ -6,12 +6,10 @@
 
 struct replay_mark {
     enum chip_effect effect; /**< of the numbers that differ, the one that asks for most */
-    bool is_unknown;         /**< the recorded chip is not at hand: nothing was compared */
     char keys[512];          /**< those that make it an estimate, as "a.b, c.d"; cut with ".." */
 };
 
-/** Compares the recorded chip (NULL: not at hand) with the one that was priced. False: out of
- * memory. */
+/** Compares the recorded chip with the one that was priced. False: out of memory. */
 bool replay_mark_compare(const char *recorded_text, const char *priced_text,
                          struct replay_mark *mark);
 /** "exact" or "estimate". */

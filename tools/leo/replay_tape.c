@@ -44,6 +44,7 @@ bool replay_tape_open(const char *command, const char *path, struct replay_tape 
         return false;
     }
     memcpy(tape->soc, result.soc, sizeof(tape->soc));
+    tape->soc_text = result.soc_text;
     return true;
 }
 
@@ -63,12 +64,6 @@ char *replay_soc_text(const char *command, const char *name)
         return NULL;
     }
     return text;
-}
-
-char *replay_tape_chip(const struct replay_tape *tape)
-{
-    char *text, why[1024];
-    return leo_isa_soc_read(tape->soc, &text, why, sizeof(why)) == LEO_OK ? text : NULL;
 }
 
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,

@@ -9,15 +9,14 @@
 struct replay_tape {
     void *data; /**< the file, mapped */
     size_t bytes;
-    char soc[32]; /**< name of the recorded run's chip */
+    char soc[32];         /**< name of the recorded run's chip */
+    const char *soc_text; /**< its file, in `data` */
 };
 
 bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape);
 void replay_tape_close(struct replay_tape *tape);
 /** The text of a chip by its name or file; leo_free() it. */
 char *replay_soc_text(const char *command, const char *name);
-/** The text of the chip that a tape was recorded on; leo_free() it. NULL: it is not at hand. */
-char *replay_tape_chip(const struct replay_tape *tape);
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result);

@@ -31,7 +31,7 @@ struct leo_sim_replay_opts {
     size_t size;
     const void *tape;
     size_t tape_bytes;
-    const char *soc_text;      /**< NULL: `soc` of the tape is told and nothing is done */
+    const char *soc_text;      /**< NULL: the chip of the tape is told and nothing is done */
     const char *soc_text_name; /**< for messages; may be NULL */
     leo_sim_replayed_fn each;  /**< may be NULL */
     void *user;
@@ -39,6 +39,7 @@ struct leo_sim_replay_opts {
 
 struct leo_sim_replay_result {
     char soc[32];          /**< of the recorded run */
+    const char *soc_text;  /**< the text of its chip, in the tape */
     uint64_t tasks;        /**< that take time */
     uint64_t ps;           /**< from the first task's start to the last one's end */
     uint64_t recorded_ps;  /**< the same when it was recorded */
