@@ -229,56 +229,6 @@ leo_status op_plan_cross(const struct op_call *call)
     return chain.status;
 }
 
-// One part of the last dimension: a half, or every second element.
-static struct op_tensor rotary_part(const struct op_tensor *tensor, int64_t mode, int64_t part)
-{
-    const unsigned last = tensor->rank - 1;
-    const int64_t half = tensor->dim[last] / 2;
-    struct op_tensor view = op_view_slice(tensor, last, mode == 0 ? part * half : part, half);
-    view.stride[last] *= mode == 0 ? 1 : 2;
-    return view;
-}
-
-leo_status op_plan_rotary(const struct op_call *call)
-{
-    const bool second = op_call_has(call, "result");
-    const struct op_tensor *x = op_call_tensor(call, second ? "self" : "x"),
-                           *out = op_call_tensor(call, second ? "result" : "out");
-    const int64_t mode = op_call_int(call, "mode");
-    struct op_tensor cos, sin;
-    if (mode < 0 || mode > 1 || (second && op_call_tensor(call, "rotate"))) {
-        return op_call_fail(
-            call, LEO_ERR_UNSUPPORTED,
-            "mode %lld: 0 (halves) and 1 (pairs) without a rotate tensor are possible",
-            (long long)mode);
-    }
-    leo_status status = op_call_check_shape(call, second ? "result" : "out", x->rank, x->dim);
-    if (status != LEO_OK) {
-        return status;
-    }
-    if (x->rank == 0 || x->dim[x->rank - 1] % 2 ||
-        !op_tensor_broadcast(op_call_tensor(call, second ? "cosCast" : "cos"), x->rank, x->dim,
-                             &cos) ||
-        !op_tensor_broadcast(op_call_tensor(call, second ? "sinCast" : "sin"), x->rank, x->dim,
-                             &sin)) {
-        return op_call_fail(
-            call, LEO_ERR_SHAPE,
-            "the input of shape %s must have pairs that sine and cosine broadcast to",
-            op_tensor_shape_text(x).text);
-    }
-    struct op_chain chain = op_chain_begin(call);
-    for (int64_t part = 0; part < 2; part++) {
-        const struct op_tensor own = rotary_part(x, mode, part),
-                               other = rotary_part(x, mode, 1 - part),
-                               c = rotary_part(&cos, mode, part), s = rotary_part(&sin, mode, part),
-                               to = rotary_part(out, mode, part);
-        OP_CHAIN_CALL(&chain, part ? "RnnMulAdd" : "CrossPart", op_value_tensor(&own),
-                      op_value_tensor(&c), op_value_tensor(&other), op_value_tensor(&s),
-                      op_value_tensor(&to));
-    }
-    return chain.status;
-}
-
 leo_status op_plan_renorm(const struct op_call *call)
 {
     const bool in_place = op_call_has(call, "selfRef");

@@ -123,6 +123,52 @@ static void gelu_times_the_other_half(void)
     }
 }
 
+static double gelu_of(double a, bool tanh_form)
+{
+    return 0.5 * a *
+           (1 + (tanh_form ? tanh(sqrt(2 / M_PI) * (a + 0.044715 * a * a * a)) : erf(a / sqrt(2))));
+}
+
+/* Both forms of the unit over either half, with the gradient by finite differences. */
+static void geglu_gates_with_either_half(void)
+{
+    const int64_t whole[] = {3, 14, 2}, half[] = {3, 7, 2};
+    struct rig_tensor x = make(3, whole, RIG_PERMUTED, 7), g = make(3, half, RIG_DENSE, 5),
+                      y = make(3, half, RIG_DENSE, 1), gelu = make(3, half, RIG_DENSE, 1),
+                      dx = make(3, whole, RIG_SLICED, 1);
+    for (int kind = 0; kind < 4; kind++) {
+        const bool left = kind & 1, form = kind & 2;
+        const union op_test_arg args[] = {{.tensor = x.acl}, {.integer = -2},
+                                          {.integer = form}, {.integer = left},
+                                          {.tensor = y.acl}, {.tensor = gelu.acl}};
+        const union op_test_arg back[] = {
+            {.tensor = g.acl}, {.tensor = x.acl}, {.tensor = gelu.acl}, {.integer = 1},
+            {.integer = form}, {.integer = left}, {.tensor = dx.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("GeGluV3"), args, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("GeGluV3Backward"), back, true), 0);
+        rig_tensor_take(&y);
+        rig_tensor_take(&gelu);
+        rig_tensor_take(&dx);
+        for (int64_t i = 0; i < 42; i++) {
+            const int64_t first = i / 14 * 28 + i % 14, active = left ? first : first + 14,
+                          other = left ? first + 14 : first;
+            const double a = at(&x, active), b = at(&x, other), h = 1e-5;
+            expect_near(at(&gelu, i), gelu_of(a, form));
+            expect_near(at(&y, i), gelu_of(a, form) * b);
+            expect_near(at(&dx, other), at(&g, i) * gelu_of(a, form));
+            expect_near(at(&dx, active),
+                        at(&g, i) * b * (gelu_of(a + h, form) - gelu_of(a - h, form)) / (2 * h));
+        }
+    }
+    const union op_test_arg wrong[] = {{.tensor = x.acl}, {.integer = 1},    {.integer = 2},
+                                       {.integer = 0},    {.tensor = y.acl}, {.tensor = gelu.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("GeGluV3"), wrong, false), 161002);
+    struct rig_tensor *all[] = {&x, &g, &y, &gelu, &dx};
+    for (unsigned i = 0; i < 5; i++) {
+        rig_tensor_free(all[i]);
+    }
+}
+
 static void slices_are_cut_to_a_norm(void)
 {
     struct rig_tensor x = make(2, shape, RIG_PERMUTED, 7), y = make(2, shape, RIG_DENSE, 1);
@@ -151,6 +197,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"sums_are_normalised", sums_are_normalised},
         {"gelu_times_the_other_half", gelu_times_the_other_half},
+        {"geglu_gates_with_either_half", geglu_gates_with_either_half},
         {"slices_are_cut_to_a_norm", slices_are_cut_to_a_norm},
     };
     rig_open();
