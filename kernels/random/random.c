@@ -64,11 +64,12 @@ static leo_status launch(const struct op_call *call, const char *kernel, enum op
         return op_plan_launch(call->plan, "random_lanes",
                               args->mode == OP_RANDOM_APPLY_BITS ? "random_apply_lanes"
                                                                  : "random_lanes",
-                              share.blocks, &elements, sizeof(elements), 3);
+                              share.blocks, &elements, sizeof(elements), OP_RANDOM_ADDRESSES);
     }
     const struct op_share share = op_share_make(args->count, 4, 64, cores);
     args->per_block = share.per_block;
-    return op_plan_launch(call->plan, "random", kernel, share.blocks, args, sizeof(*args), 3);
+    return op_plan_launch(call->plan, "random", kernel, share.blocks, args, sizeof(*args),
+                          OP_RANDOM_ADDRESSES);
 }
 
 // Runs a kernel over dense memory in place of `out`.
@@ -94,14 +95,31 @@ static leo_status fill(const struct op_call *call, const char *kernel, const str
                                                       : status;
 }
 
+// A seed that the device knows: rows with seedTensor and offsetTensor add offset to the latter.
 static struct op_random_args with_seed(const struct op_call *call, enum op_random_mode mode)
 {
+    const bool on_device = op_call_has(call, "seedTensor");
     return (struct op_random_args){
         .mode = (uint8_t)mode,
-        .seed = (uint64_t)op_call_int(call, "seed"),
+        .seed = on_device ? 0 : (uint64_t)op_call_int(call, "seed"),
         .offset = (uint64_t)op_call_int(call, "offset"),
+        .seed_at = on_device ? op_call_tensor(call, "seedTensor")->addr : 0,
+        .offset_at = on_device ? op_call_tensor(call, "offsetTensor")->addr : 0,
         .range = 1,
     };
+}
+
+static leo_status check_seed(const struct op_call *call)
+{
+    static const char *const names[] = {"seedTensor", "offsetTensor"};
+    for (unsigned i = 0; i < 2 && op_call_has(call, names[i]); i++) {
+        const struct op_tensor *tensor = op_call_tensor(call, names[i]);
+        if (op_tensor_count(tensor) != 1) {
+            return op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
+                                names[i], op_tensor_shape_text(tensor).text);
+        }
+    }
+    return LEO_OK;
 }
 
 static leo_status check_probability(const struct op_call *call, const char *name, double p)
@@ -134,10 +152,31 @@ static leo_status plan_normal(const struct op_call *call)
                 op_plan_vector_cores(call->plan));
 }
 
+// One more than the largest whole number up to which a type holds all; i64 leaves the last one out.
+static int64_t past_largest(enum op_type type)
+{
+    static const int64_t past[OP_TYPES] = {
+        [OP_TYPE_BOOL] = 2,
+        [OP_TYPE_I8] = INT64_C(1) << 7,
+        [OP_TYPE_U8] = INT64_C(1) << 8,
+        [OP_TYPE_I16] = INT64_C(1) << 15,
+        [OP_TYPE_I32] = INT64_C(1) << 31,
+        [OP_TYPE_I64] = INT64_MAX,
+        [OP_TYPE_F16] = (INT64_C(1) << 11) + 1,
+        [OP_TYPE_BF16] = (INT64_C(1) << 8) + 1,
+        [OP_TYPE_F32] = (INT64_C(1) << 24) + 1,
+        [OP_TYPE_F64] = (INT64_C(1) << 53) + 1,
+    };
+    return past[type];
+}
+
 static leo_status plan_integer(const struct op_call *call)
 {
     struct op_random_args args = with_seed(call, OP_RANDOM_INTEGER);
-    const int64_t from = op_call_int(call, "from"), to = op_call_int(call, "to");
+    const bool bounded = op_call_has(call, "from");
+    const int64_t from = bounded ? op_call_int(call, "from") : 0,
+                  to = bounded ? op_call_int(call, "to")
+                               : past_largest(op_call_tensor(call, "selfRef")->type);
     if (from >= to) {
         return op_call_fail(call, LEO_ERR_INVALID_ARG,
                             "from is %" PRId64 ", to is %" PRId64 ": there is no number between",
@@ -211,9 +250,13 @@ static leo_status plan_apply(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     const struct op_tensor *mask = op_call_tensor(call, "mask");
-    const double prob = op_call_real(call, "prob");
-    struct op_random_args args = {
-        .mode = OP_RANDOM_APPLY_BITS, .b = prob < 1 ? 1 / (1 - prob) : 0, .range = 1};
+    const bool scaled = op_call_has(call, "scale");
+    const double prob = scaled ? 0 : op_call_real(call, "prob");
+    struct op_random_args args = {.mode = OP_RANDOM_APPLY_BITS,
+                                  .b = scaled     ? op_call_real(call, "scale")
+                                       : prob < 1 ? 1 / (1 - prob)
+                                                  : 0,
+                                  .range = 1};
     struct op_tensor dense, bits;
     leo_status status = check_probability(call, "prob", prob);
     if (status == LEO_OK) {
@@ -251,10 +294,14 @@ leo_status op_plan_random(const struct op_call *call)
         {"apply", plan_apply},
     };
     const char *word = op_row_attr(call->row, "random");
-    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+    const leo_status status = check_seed(call);
+    for (size_t i = 0; status == LEO_OK && i < sizeof(plans) / sizeof(plans[0]); i++) {
         if (strcmp(word, plans[i].word) == 0) {
             return plans[i].plan(call);
         }
+    }
+    if (status != LEO_OK) {
+        return status;
     }
     return op_call_fail(call, LEO_ERR_UNSUPPORTED, "its row names no kind of numbers");
 }

@@ -15,9 +15,14 @@ enum op_random_mode {
     OP_RANDOM_APPLY_BITS, /**< in * b where the bit of the mask (prob) is 1, else 0 */
 };
 
+enum { OP_RANDOM_ADDRESSES = 5 };
+
 /** Dense out[count]; element i depends on (seed, offset, i) alone. */
 struct op_random_args {
     uint64_t out, prob, in; /**< in: what a dropout mask (prob) applies to */
+    /** Where an i64 seed stands on the device and an i64 that is added to offset, or 0: a captured
+     * graph runs again with other seeds. */
+    uint64_t seed_at, offset_at;
     uint64_t count, per_block, seed, offset, range;
     int64_t low;
     double a, b;

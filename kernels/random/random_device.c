@@ -4,7 +4,7 @@
  * element does not depend on how many cores there are.
  */
 #include "../device/element.h"
-#include "random_args.h"
+#include "random_seed_device.h"
 
 #include <math.h>
 
@@ -67,7 +67,8 @@ static void put_one(const struct op_random_args *t, uint64_t i, const struct wor
 
 __global__ __vector__ void random_elements(struct op_random_args args)
 {
-    const struct op_random_args t = args;
+    struct op_random_args t = args;
+    op_random_take_seed(&t);
     const struct op_span span = op_block_span(t.out, t.out_type, t.count, t.per_block);
     struct words words = {{0, 0, 0, 0}};
     for (uint64_t i = span.begin; i < span.end; i++) {
@@ -82,7 +83,8 @@ __global__ __vector__ void random_elements(struct op_random_args args)
 /* Bytes of 8 elements each, the first in the lowest bit. */
 __global__ __vector__ void random_keep_bits(struct op_random_args args)
 {
-    const struct op_random_args t = args;
+    struct op_random_args t = args;
+    op_random_take_seed(&t);
     const struct op_span span = op_block_span(t.out, OP_TYPE_U8, t.count, t.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
         uint32_t byte = 0;
@@ -114,7 +116,8 @@ __global__ __vector__ void random_apply_bits(struct op_random_args args)
 /* A permutation of 0..count-1 (Fisher and Yates), by one block. */
 __global__ __vector__ void random_permutation(struct op_random_args args)
 {
-    const struct op_random_args t = args;
+    struct op_random_args t = args;
+    op_random_take_seed(&t);
     const uint32_t unit = op_bytes_of(t.out_type);
     for (uint64_t i = 0; i < t.count; i++) {
         const struct words words = philox(t.seed, t.offset, i);

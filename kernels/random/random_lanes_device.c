@@ -13,7 +13,7 @@
 #include "../device/element.h"
 #include "../device/overflow.h"
 #include "../device/widen.h"
-#include "random_args.h"
+#include "random_seed_device.h"
 
 enum {
     LANES = 2048, /* counters of a tile */
@@ -514,7 +514,8 @@ static void make_bernoulli(const struct op_random_args *t, uint64_t at, uint32_t
 /* Shares are multiples of 512 elements; t.a of Bernoulli and of bits is a multiple of 2^-24. */
 __global__ __vector__ void random_lanes(struct op_random_args args)
 {
-    const struct op_random_args t = args;
+    struct op_random_args t = args;
+    op_random_take_seed(&t);
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t end = op_min64(begin + t.per_block, t.count);
     const bool bits = t.mode == OP_RANDOM_KEEP_BITS;

@@ -10,6 +10,12 @@
 static void uniform(struct op_chain *chain, const struct op_tensor *out, double from, double to)
 {
     const struct op_call *call = chain->call;
+    if (op_call_has(call, "seedTensor")) {
+        OP_CHAIN_CALL(chain, "InplaceUniformTensor", op_value_tensor(out), op_value_real(from),
+                      op_value_real(to), *op_call_value(call, "seedTensor"),
+                      *op_call_value(call, "offsetTensor"), *op_call_value(call, "offset"));
+        return;
+    }
     OP_CHAIN_CALL(chain, "InplaceUniform", op_value_tensor(out), op_value_real(from),
                   op_value_real(to), *op_call_value(call, "seed"), *op_call_value(call, "offset"));
 }
@@ -119,6 +125,21 @@ static leo_status plan_multinomial(const struct op_call *call)
     return chain.status;
 }
 
+static leo_status plan_exponential(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "selfRef");
+    const double rate = op_call_real(call, "lambd");
+    if (!(rate > 0)) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "lambd is %g: it must be above 0", rate);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor u = op_chain_temp_like(&chain, OP_TYPE_F32, self);
+    uniform(&chain, &u, 0, 1);
+    OP_CHAIN_CALL(&chain, "SampleExponential", op_value_tensor(&u), op_value_real(rate),
+                  op_value_tensor(self));
+    return chain.status;
+}
+
 static leo_status plan_rrelu(const struct op_call *call)
 {
     const bool in_place = op_call_has(call, "selfRef");
@@ -153,8 +174,18 @@ static leo_status plan_rrelu(const struct op_call *call)
 
 leo_status op_plan_sample(const struct op_call *call)
 {
+    static const struct {
+        const char *word;
+        leo_status (*plan)(const struct op_call *call);
+    } plans[] = {{"normal", plan_normal},
+                 {"multinomial", plan_multinomial},
+                 {"exponential", plan_exponential},
+                 {"rrelu", plan_rrelu}};
     const char *word = op_row_attr(call->row, "sample");
-    return strcmp(word, "normal") == 0        ? plan_normal(call)
-           : strcmp(word, "multinomial") == 0 ? plan_multinomial(call)
-                                              : plan_rrelu(call);
+    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+        if (strcmp(word, plans[i].word) == 0) {
+            return plans[i].plan(call);
+        }
+    }
+    return op_call_fail(call, LEO_ERR_UNSUPPORTED, "its row names no kind of samples");
 }
