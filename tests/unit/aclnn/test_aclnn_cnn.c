@@ -266,9 +266,58 @@ static void wrong_convolutions_are_told(void)
     rig_tensor_free(&y);
 }
 
+/* Channels that stand alone, by the operator of that name: one or two outputs of each. */
+static void channels_stand_alone_by_name(void)
+{
+    enum { N = 2, C = 5, H = 7, W = 9, KH = 3, KW = 2, OH = 4, OW = 10 };
+    const int64_t kernel[] = {KH, KW}, stride[] = {2, 1}, pad[] = {1, 1}, dilation[] = {1, 1};
+    aclIntArray *k = aclCreateIntArray(kernel, 2), *s = aclCreateIntArray(stride, 2),
+                *p = aclCreateIntArray(pad, 2), *d = aclCreateIntArray(dilation, 2),
+                *wrong = aclCreateIntArray(stride, 2);
+    for (unsigned i = 0; i < 2 * type_count(); i++) {
+        const enum op_type type = types[i / 2];
+        const int64_t each = 1 + i % 2, x_dim[] = {N, C, H, W}, w_dim[] = {C * each, 1, KH, KW},
+                      b_dim[] = {C * each}, y_dim[] = {N, C * each, OH, OW};
+        struct rig_tensor x = rig_tensor_eighths(type, 4, x_dim, RIG_PERMUTED, 1),
+                          w = rig_tensor_eighths(type, 4, w_dim, RIG_DENSE, 2),
+                          b = rig_tensor_eighths(type, 1, b_dim, RIG_DENSE, 3),
+                          y = rig_tensor_eighths(type, 4, y_dim, RIG_DENSE, 4);
+        double *want = calloc((size_t)rig_tensor_count(&y), sizeof(*want));
+        for (int64_t at_y = 0; at_y < rig_tensor_count(&y); at_y++) {
+            const int64_t n = at_y / (C * each * OH * OW), c = at_y / (OH * OW) % (C * each);
+            want[at_y] = at(&b, c);
+            for (int64_t tap = 0; tap < KH * KW; tap++) {
+                const int64_t row = at_y / OW % OH * 2 - 1 + tap / KW,
+                              column = at_y % OW - 1 + tap % KW;
+                if (row >= 0 && row < H && column >= 0 && column < W) {
+                    want[at_y] += at(&x, ((n * C + c / each) * H + row) * W + column) *
+                                  at(&w, c * KH * KW + tap);
+                }
+            }
+        }
+        union op_test_arg args[] = {{.tensor = x.acl}, {.tensor = w.acl}, {.ints = k},
+                                    {.tensor = b.acl}, {.ints = s},       {.ints = p},
+                                    {.ints = d},       {.tensor = y.acl}, {.integer = cube_math()}};
+        rig_run_finite(rig_row("ConvDepthwise2d"), args);
+        expect(&y, want, "ConvDepthwise2d");
+        args[2].ints = wrong;
+        CU_ASSERT_EQUAL(rig_run(rig_row("ConvDepthwise2d"), args, false), 161002);
+        free(want);
+        rig_tensor_free(&x);
+        rig_tensor_free(&w);
+        rig_tensor_free(&b);
+        rig_tensor_free(&y);
+    }
+    aclIntArray *arrays[] = {k, s, p, d, wrong};
+    for (unsigned i = 0; i < 5; i++) {
+        aclDestroyIntArray(arrays[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
+        {"channels_stand_alone_by_name", channels_stand_alone_by_name},
         {"cnn_products_equal_sums_in_double", products_equal_sums_in_double},
         {"cnn_convolutions_equal_sums_in_double", convolutions_equal_sums_in_double},
         {"cnn_wrong_convolutions_are_told", wrong_convolutions_are_told},
