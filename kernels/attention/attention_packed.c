@@ -182,7 +182,7 @@ static struct op_tensor rows(const struct op_tensor *t, int64_t begin, int64_t c
     return op_view_insert(&part, 0);
 }
 
-// softmaxMax or softmaxSum of a sequence as [1, heads, queries, 8].
+// softmaxMax or softmaxSum of a sequence as [1, heads, queries, 8], where it lies.
 static struct op_tensor column(const struct packed *p, const struct op_tensor *t,
                                const struct sequence *s)
 {
@@ -195,6 +195,17 @@ static struct op_tensor column(const struct packed *p, const struct op_tensor *t
     return op_tensor_dense(t->addr +
                                (uint64_t)(s->q_begin * p->heads * COPIES) * op_type_bytes(t->type),
                            t->type, 4, shape);
+}
+
+// Where the plain row puts or finds a column: dense, which its fast way asks for.
+static struct op_tensor dense_column(struct op_chain *chain, const struct packed *p,
+                                     const struct op_tensor *where)
+{
+    if (!p->by_token) {
+        return *where;
+    }
+    return p->backward ? op_chain_dense(chain, where->type, where)
+                       : op_chain_temp_like(chain, where->type, where);
 }
 
 // What a sequence has of something that broadcasts to [sequences, heads, longest, longest].
@@ -301,8 +312,10 @@ static leo_status forward_one(struct op_chain *chain, const struct packed *p,
         op_chain_fill(chain, &w.out, 0);
         return chain->status;
     }
-    w.max = column(p, op_call_tensor(call, "softmaxMaxOut"), s);
-    w.sum = column(p, op_call_tensor(call, "softmaxSumOut"), s);
+    const struct op_tensor max = column(p, op_call_tensor(call, "softmaxMaxOut"), s),
+                           sum = column(p, op_call_tensor(call, "softmaxSumOut"), s);
+    w.max = dense_column(chain, p, &max);
+    w.sum = dense_column(chain, p, &sum);
     op_attention_plain_set(&plain, "attentionOutOut", &w.out);
     op_attention_plain_set(&plain, "softmaxMaxOut", &w.max);
     op_attention_plain_set(&plain, "softmaxSumOut", &w.sum);
@@ -310,6 +323,10 @@ static leo_status forward_one(struct op_chain *chain, const struct packed *p,
     leo_status status = set_common(chain, p, s, &plain, &w);
     if (status == LEO_OK) {
         op_attention_plain_call(chain, &plain);
+    }
+    if (status == LEO_OK && p->by_token) {
+        op_chain_copy(chain, &max, &w.max);
+        op_chain_copy(chain, &sum, &w.sum);
     }
     return status == LEO_OK ? chain->status : status;
 }
@@ -334,8 +351,10 @@ static leo_status backward_one(struct op_chain *chain, const struct packed *p,
         op_chain_fill(chain, &w.dv, 0);
         return chain->status;
     }
-    w.max = column(p, op_call_tensor(call, "softmaxMaxOptional"), s);
-    w.sum = column(p, op_call_tensor(call, "softmaxSumOptional"), s);
+    const struct op_tensor max = column(p, op_call_tensor(call, "softmaxMaxOptional"), s),
+                           sum = column(p, op_call_tensor(call, "softmaxSumOptional"), s);
+    w.max = dense_column(chain, p, &max);
+    w.sum = dense_column(chain, p, &sum);
     w.dy = rows(op_call_tensor(call, "dy"), s->q_begin, s->queries);
     w.out = rows(op_call_tensor(call, "attentionInOptional"), s->q_begin, s->queries);
     op_attention_plain_set(&plain, "softmaxMaxOptional", &w.max);
