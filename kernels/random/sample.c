@@ -128,9 +128,15 @@ static leo_status plan_multinomial(const struct op_call *call)
 static leo_status plan_exponential(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "selfRef");
-    const double rate = op_call_real(call, "lambd");
+    const double rate = op_call_real(call, op_call_has(call, "lambd") ? "lambd" : "lambda");
+    const int64_t count = op_tensor_count(self);
     if (!(rate > 0)) {
-        return op_call_fail(call, LEO_ERR_INVALID_ARG, "lambd is %g: it must be above 0", rate);
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "the rate is %g: it must be above 0", rate);
+    }
+    if (op_call_has(call, "count") && op_call_int(call, "count") != count) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "count is %" PRId64 ", selfRef has %" PRId64 " elements",
+                            op_call_int(call, "count"), count);
     }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor u = op_chain_temp_like(&chain, OP_TYPE_F32, self);

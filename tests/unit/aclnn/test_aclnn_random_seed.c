@@ -177,6 +177,11 @@ static void exponential_numbers_have_their_mean(void)
         sum += is;
     }
     CU_ASSERT_DOUBLE_EQUAL(sum / (double)count, 0.4, 0.02);
+    const union op_test_arg counted[] = {
+        {.tensor = u.acl}, {.integer = count}, {.real = 2.5}, {.integer = 99}, {.integer = 12}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("SimThreadExponential"), counted, true), 0);
+    rig_tensor_take(&u);
+    CU_ASSERT_EQUAL(memcmp(u.host, out.host, out.storage_bytes), 0);
     free_seed(&s);
     rig_tensor_free(&out);
     rig_tensor_free(&u);
