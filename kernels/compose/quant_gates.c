@@ -172,38 +172,6 @@ static void clipped(struct op_chain *chain, const struct op_tensor *a, const str
                   op_value_real(op_call_real(call, names[2])), op_value_tensor(out));
 }
 
-leo_status op_plan_clipped_gate(const struct op_call *call)
-{
-    static const char *const names[] = {"alpha", "limit", "bias"};
-    const struct op_tensor *x = op_call_tensor(call, "x"), *out = op_call_tensor(call, "out");
-    unsigned dim = 0;
-    leo_status status = op_take_dim(call, op_call_int(call, "dim"), x->rank, &dim);
-    if (status == LEO_OK && (x->rank == 0 || x->dim[dim] % 2)) {
-        status = op_call_fail(call, LEO_ERR_SHAPE, "x of shape %s: dimension %u must be even",
-                              op_tensor_shape_text(x).text, dim);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    const bool even_odd = op_call_int(call, "interleaved") != 0;
-    if (even_odd && dim + 1 != x->rank) { // places and what follows them are one line
-        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
-                            "interleaved along dimension %u of shape %s: it must be the last", dim,
-                            op_tensor_shape_text(x).text);
-    }
-    const int64_t half = x->dim[dim] / 2;
-    const struct op_tensor a = even_odd ? every_second(x, dim, 0) : op_view_slice(x, dim, 0, half),
-                           b = even_odd ? every_second(x, dim, 1)
-                                        : op_view_slice(x, dim, half, half);
-    status = op_call_check_shape(call, "out", a.rank, a.dim);
-    if (status == LEO_OK) {
-        struct op_chain chain = op_chain_begin(call);
-        clipped(&chain, &a, &b, names, out);
-        status = chain.status;
-    }
-    return status;
-}
-
 // 1: the cut gate of even and odd places. Fails for what the second version has beside.
 static leo_status take_variant(const struct op_call *call, const struct gate *g, int64_t *variant)
 {
