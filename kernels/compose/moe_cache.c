@@ -239,7 +239,9 @@ leo_status op_plan_moe_cache(const struct op_call *call)
     }
     if (status == LEO_OK && op_call_int(call, "is_output_kv")) {
         status = give(&chain, "k_rope", &rope);
-        status = status == LEO_OK ? give(&chain, "c_kv", &norm) : status;
+        if (status == LEO_OK) {
+            status = give(&chain, "c_kv", &norm);
+        }
     }
     if (status != LEO_OK) {
         return status;
