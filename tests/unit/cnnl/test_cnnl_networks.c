@@ -305,6 +305,37 @@ static void batch_normalisation_and_its_gradient(void)
     OK(cnnlBatchNormForwardInference(rig.handle, NULL, NULL, T(tx), tgamma.desc, tgamma.ptr,
                                      tbeta.ptr, tmean.ptr, tvar.ptr, eps, T(ty)));
     NEAR(&rig, ty, expected, 1e-5);
+    // Step by step, as devices that normalise together do it: here two with the same batch.
+    double sums[CI], both[2 * CI], both_invstd[2 * CI];
+    for (int c = 0; c < 2 * CI; c++) {
+        both[c] = mean[c % CI];
+        both_invstd[c] = invstd[c % CI];
+        sums[c % CI] = dgamma[c % CI] / invstd[c % CI];
+    }
+    struct rig_tensor tsum = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, CI),
+                      twith = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, CI),
+                      tcount = RIG(&rig, CNNL_DTYPE_INT32, ((double[]){ROWS}), 1),
+                      tboth = RIG(&rig, CNNL_DTYPE_FLOAT, both, 2, CI),
+                      tinv2 = RIG(&rig, CNNL_DTYPE_FLOAT, both_invstd, 2, CI),
+                      tcounts = RIG(&rig, CNNL_DTYPE_FLOAT, ((double[]){ROWS, ROWS}), 2);
+    OK(cnnlSyncBatchNormStats_v2(rig.handle, T(tx), NULL, 0, eps, T(tmean), T(tinvstd)));
+    NEAR(&rig, tinvstd, invstd, 1e-5);
+    OK(cnnlSyncBatchNormGatherStatsWithCounts(rig.handle, T(tboth), T(tinv2), NULL, NULL, NULL,
+                                              NULL, momentum, eps, T(tcounts), T(tmean),
+                                              T(tinvstd)));
+    NEAR(&rig, tmean, mean, 1e-5);
+    NEAR(&rig, tinvstd, invstd, 1e-5);
+    OK(cnnlSyncBatchNormElemt(rig.handle, T(tx), T(tmean), T(tinvstd), T(tgamma), T(tbeta), T(ty)));
+    NEAR(&rig, ty, expected, 1e-5);
+    OK(cnnlSyncBatchnormBackwardReduce_v2(rig.handle, T(tg), T(tx), T(tmean), T(tinvstd), NULL, 0,
+                                          T(tdgamma), T(tdbeta), T(tsum), T(twith), true, true,
+                                          true));
+    NEAR(&rig, tdgamma, dgamma, 1e-5);
+    NEAR(&rig, tsum, dbeta, 1e-5);
+    NEAR(&rig, twith, sums, 1e-4);
+    OK(cnnlSyncBatchNormBackwardElemtV2(rig.handle, T(tg), T(tx), T(tmean), T(tinvstd), T(tgamma),
+                                        T(tsum), T(twith), T(tcount), T(tdx)));
+    NEAR(&rig, tdx, gradient, 1e-5);
     free(g);
     rig_end(&rig);
 }
