@@ -161,6 +161,28 @@ static leo_status check_native(const struct op_row *row, const char *name,
     return LEO_OK;
 }
 
+// A parameter without types is one of an operator, or a form of one, that the chip does not have.
+static leo_status refuse_type(const struct op_engine *engine, const struct op_row *row,
+                              uint32_t types, const struct op_tensor *tensor, const char *name)
+{
+    const char *soc = op_engine_caps(engine)->soc_name;
+    bool is_here = false;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        is_here = is_here || row->params[i].types[op_engine_chip(engine)];
+    }
+    if (!is_here) {
+        return leo_rt_fail(LEO_ERR_DTYPE,
+                           "%s: this operator is not on %s, only on chips of another generation "
+                           "(%s has type %s)",
+                           row->name, soc, name, op_type_name(tensor->type));
+    }
+    return types ? leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has type %s, on %s it must be one of: %s",
+                               row->name, name, op_type_name(tensor->type), soc,
+                               text_of_types(types).text)
+                 : leo_rt_fail(LEO_ERR_DTYPE, "%s: %s cannot be given on %s: pass NULL", row->name,
+                               name, soc);
+}
+
 static leo_status check_tensor(const struct op_engine *engine, const struct op_row *row,
                                const struct op_param *param, const struct op_tensor *tensor,
                                const char *name)
@@ -170,9 +192,7 @@ static leo_status check_tensor(const struct op_engine *engine, const struct op_r
         return leo_rt_fail(LEO_ERR_BAD_POINTER, "%s: %s is NULL", row->name, name);
     }
     if ((unsigned)tensor->type >= OP_TYPES || !(types >> tensor->type & 1)) {
-        return leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has type %s, on %s it must be one of: %s",
-                           row->name, name, op_type_name(tensor->type),
-                           op_engine_caps(engine)->soc_name, text_of_types(types).text);
+        return refuse_type(engine, row, types, tensor, name);
     }
     leo_status status = check_shape(row, name, tensor, param->role != OP_ROLE_IN);
     if (status != LEO_OK) {

@@ -114,6 +114,18 @@ static void parameters_are_checked(void)
     }
 }
 
+/* An operator that the chip does not have says so. */
+static void missing_operators_are_told(void)
+{
+    for (unsigned r = 0; r < op_test_row_count; r++) {
+        const struct op_test_row *row = &op_test_rows[r];
+        if (!rig_row_is_here(row)) {
+            expect(row, "this operator is not on ", "on this chip", call(row, &plain, PARAMS),
+                   ACLNN_ERR_PARAM_INVALID);
+        }
+    }
+}
+
 /* Whatever the shapes, phase 1 plans the call or says what it is about. */
 static void odd_shapes_are_planned_or_told(void)
 {
@@ -463,6 +475,7 @@ int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"parameters_are_checked", parameters_are_checked},
+        {"missing_operators_are_told", missing_operators_are_told},
         {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
         {"one_odd_shape_is_planned_or_told", one_odd_shape_is_planned_or_told},
         {"tensors_are_what_they_say", tensors_are_what_they_say},
