@@ -252,7 +252,7 @@ static void count_free(struct leo_transport *transport, void *ptr, uint64_t addr
 // What many copies at one time needed is not kept for ever.
 static void staging_memory_is_given_back(void)
 {
-    enum { COPIES = 100, MOST_KEPT = 64 * MIB };
+    enum { COPIES = 100, MAX_KEPT = 64 * MIB };
     struct null_runtime null = {.null = {.size = sizeof(null.null), .no_map = true}};
     struct leo_rt_stream *stream;
     uint64_t addr;
@@ -272,7 +272,7 @@ static void staging_memory_is_given_back(void)
     CU_ASSERT_EQUAL(given.bytes, (size_t)COPIES * MIB);
     leo_drv_transport_null_complete(null.transport, FIRST_QUEUE, COPIES, 0);
     OK(leo_rt_stream_query(stream));
-    CU_ASSERT_EQUAL(given.bytes, MOST_KEPT);
+    CU_ASSERT_EQUAL(given.bytes, MAX_KEPT);
     null.transport->ops = given.real;
     null_runtime_close(&null);
     free(host);
