@@ -144,6 +144,7 @@ struct parser {
     locale_t c_locale;
     struct sim_config *config;
     bool seen[KEY_COUNT];
+    bool seen_told_as;
     bool seen_insn[LEO_INSN_COUNT];
     bool failed, long_line;
     char *error;
@@ -340,6 +341,19 @@ static int check_card(struct parser *parser, const char *name, const char *value
                : 1;
 }
 
+/* What programs are told that the chip is called, if that is not its name; no effect here. */
+static int check_told_as(struct parser *parser, const char *value)
+{
+    const size_t most = sizeof(parser->config->name) - 1;
+    if (parser->seen_told_as) {
+        return fail(parser, "told_as is given twice");
+    }
+    parser->seen_told_as = true;
+    return *value && strlen(value) <= most
+               ? 1
+               : fail(parser, "told_as must have 1 to %zu characters", most);
+}
+
 static int handle(void *user, const char *section, const char *name, const char *value)
 {
     struct parser *parser = user;
@@ -348,6 +362,9 @@ static int handle(void *user, const char *section, const char *name, const char 
     }
     if (strcmp(section, "card") == 0) {
         return check_card(parser, name, value);
+    }
+    if (strcmp(section, "soc") == 0 && strcmp(name, "told_as") == 0) {
+        return check_told_as(parser, value);
     }
     if (strncmp(section, "insn", 4) == 0) {
         return set_insn(parser, name, value);

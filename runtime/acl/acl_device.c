@@ -123,12 +123,10 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatu
 
 const char *aclrtGetSocName(void)
 {
-    static _Thread_local char name[32];
-    struct leo_caps caps;
-    if (acl_result("aclrtGetSocName", api_device_caps(0, &caps)) != ACL_SUCCESS) {
+    static _Thread_local char name[LEO_RT_NAME_BYTES];
+    if (acl_result("aclrtGetSocName", api_device_told_as(0, name)) != ACL_SUCCESS) {
         return NULL;
     }
-    snprintf(name, sizeof(name), "%s", caps.soc_name);
     // SoC files are named ascend910a; programs compare with Ascend910A.
     for (char *c = name; *c; c++) {
         *c = (char)(c == name || c > name + 6 ? toupper((unsigned char)*c) : *c);

@@ -3,6 +3,7 @@
 #include "cnrt_internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct api_face api_face = {
@@ -98,10 +99,10 @@ leo_status cnrt_attribute(int id, int64_t device, int *value)
 
 leo_status cnrt_device_name(int64_t device, char *name, size_t bytes)
 {
-    struct leo_caps caps;
-    leo_status status = api_device_caps(device, &caps);
+    char told[LEO_RT_NAME_BYTES];
+    leo_status status = api_device_told_as(device, told);
     if (status == LEO_OK) {
-        snprintf(name, bytes, "%s", caps.soc_name);
+        snprintf(name, bytes, "%s", told);
         for (char *c = name; *c; c++) {
             *c = (char)toupper((unsigned char)*c);
         }

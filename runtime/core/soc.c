@@ -6,6 +6,7 @@
 #include <ini.h>
 #include <leo/soc.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,23 @@ double rt_number(const char *text)
         freelocale(plain);
     }
     return value;
+}
+
+static int take_told_as(void *user, const char *section, const char *key, const char *value)
+{
+    if (strcmp(section, "soc") == 0 && strcmp(key, "told_as") == 0) {
+        snprintf(user, LEO_RT_NAME_BYTES, "%s", value);
+    }
+    return 1;
+}
+
+void leo_rt_device_told_as(const struct leo_rt_device *device, char name[LEO_RT_NAME_BYTES])
+{
+    const char *text = leo_rt_soc_text(device);
+    snprintf(name, LEO_RT_NAME_BYTES, "%s", device->caps.soc_name);
+    if (text) {
+        (void)ini_parse_string(text, take_told_as, name); // the chip has read it: it is well-formed
+    }
 }
 
 const char *leo_rt_soc_text(const struct leo_rt_device *device)

@@ -16,6 +16,7 @@ static const struct rule {
     enum chip_effect effect;
 } rules[] = {
     {"soc", "name", CHIP_EFFECT_NONE},
+    {"soc", "told_as", CHIP_EFFECT_PLANS},
     {"soc", "cube_cores", CHIP_EFFECT_PLANS},
     {"soc", "vector_cores", CHIP_EFFECT_PLANS},
     {"soc", "clock_khz", CHIP_EFFECT_PLANS},

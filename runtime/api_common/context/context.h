@@ -13,6 +13,8 @@ leo_status api_device_reset(int32_t id, bool force);
 leo_status api_device_count(uint32_t *count);
 /** Capabilities, whether it is set or not. */
 leo_status api_device_caps(int64_t id, struct leo_caps *caps);
+/** What programs are told that it is called (leo_rt_device_told_as), whether it is set or not. */
+leo_status api_device_told_as(int64_t id, char name[LEO_RT_NAME_BYTES]);
 /** A number of its SoC file (leo_rt_soc_number), whether it is set or not. */
 leo_status api_device_number(int64_t id, const char *section, const char *key, double *value);
 /** Whether it is open and its driver has given it up. */

@@ -167,6 +167,20 @@ leo_status api_device_caps(int64_t id, struct leo_caps *caps)
     return status;
 }
 
+leo_status api_device_told_as(int64_t id, char name[LEO_RT_NAME_BYTES])
+{
+    pthread_mutex_t *lock = &api_process()->device_lock;
+    struct leo_rt_device *device;
+    pthread_mutex_lock(lock);
+    leo_status status = open_for_question(id, &device);
+    if (status == LEO_OK) {
+        leo_rt_device_told_as(device, name);
+        leo_rt_device_close(device);
+    }
+    pthread_mutex_unlock(lock);
+    return status;
+}
+
 leo_status api_device_number(int64_t id, const char *section, const char *key, double *value)
 {
     pthread_mutex_t *lock = &api_process()->device_lock;

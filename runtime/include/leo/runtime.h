@@ -86,6 +86,11 @@ int leo_rt_device_index(const struct leo_rt_device *device);
 /** The driver underneath, for what has no call here (simulated time, reset). */
 struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device);
 void leo_rt_device_get_caps(const struct leo_rt_device *device, struct leo_caps *caps);
+/** Of the name of a chip, with its zero. */
+enum { LEO_RT_NAME_BYTES = 32 };
+/** What programs are told that the chip is called: `told_as` of its SoC file, else its name.
+ * Programs that know chips by name run on one of another name by it; tools show the name. */
+void leo_rt_device_told_as(const struct leo_rt_device *device, char name[LEO_RT_NAME_BYTES]);
 /** A number of the chip's SoC file. LEO_ERR_NOT_FOUND if the file does not have it. */
 leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
                              const char *key, double *value);

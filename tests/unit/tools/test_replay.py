@@ -148,14 +148,14 @@ class Replay(unittest.TestCase):
         soc = "ascend910a"
         for name in ("mine", soc):  # the second has the name of a chip with other numbers
             with open(self.path("chip.ini"), "w", encoding="utf-8") as file:
-                file.write(f"[soc]\nbase = {soc}\nname = {name}\nclock_khz = 500000\n[sync]\nbarrier = 50\n")
+                file.write(f"[soc]\nbase = {soc}\nname = {name}\ntold_as = {soc}\nclock_khz = 500000\n[sync]\nbarrier = 50\n")
             self.record(self.path("chip.ini"), ROWS[soc][0])
             os.remove(self.path("chip.ini"))
             told = self.replay()
             self.assertEqual((told["recorded_soc"], told["mark"], told["estimated_by"]), (name, "exact", ""))
             self.assertEqual([t["us"] for t in told["task"]], [t["recorded_us"] for t in told["task"]])
             other = self.replay("--soc", soc)
-            self.assertEqual((other["mark"], other["estimated_by"]), ("estimate", "soc.clock_khz"))
+            self.assertEqual((other["mark"], other["estimated_by"]), ("estimate", "soc.told_as, soc.clock_khz"))
             self.assertLess(other["us"], told["us"])
             self.assertEqual(self.replay("--set", "sync.barrier=5")["mark"], "exact")
 
