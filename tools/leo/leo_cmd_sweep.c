@@ -5,6 +5,7 @@
 
 #include "chip_keys.h"
 #include "file.h"
+#include "replay_mark.h"
 #include "replay_tape.h"
 #include "sweep_table.h"
 #include <errno.h>
@@ -215,11 +216,26 @@ static bool find_time(const char *text, const char *match, double *us)
     return found;
 }
 
+/* Whether a tape was recorded on this chip: a command may choose another than LEO_SOC names. */
+static bool is_of_chip(const char *path, const char *soc)
+{
+    struct replay_tape tape;
+    struct replay_mark mark;
+    char *text = replay_soc_text("sweep", soc);
+    bool good = text && replay_tape_open("sweep", path, &tape);
+    if (good) {
+        good = replay_mark_compare(tape.soc_text, text, &mark) && mark.effect == CHIP_EFFECT_NONE;
+        replay_tape_close(&tape);
+    }
+    leo_free(text);
+    return good;
+}
+
 /* The times of a run that was recorded: those it was recorded with. */
 static bool take_tape(struct run *run, const char *soc, const char *tape)
 {
     FILE *times = access(tape, R_OK) == 0 ? tmpfile() : NULL;
-    bool good = times && price(tape, soc, times);
+    bool good = times && is_of_chip(tape, soc) && price(tape, soc, times);
     if (good) {
         rewind(times);
         good = fscanf(times, "%lf %lf", &run->us, &run->kernels_us) == 2;
@@ -246,7 +262,7 @@ static void finish(struct run *run, const struct request *request, const char *n
             fprintf(stderr, "leo sweep: %s: the command %s:\n%s\n", name,
                     failed           ? "failed"
                     : request->match ? "printed no time"
-                                     : "ran no task on a simulated chip",
+                                     : "ran no task on the chip that LEO_SOC names",
                     text);
         }
     }

@@ -522,7 +522,12 @@ static void sweep_compares_variants(void)
                     0);
     expect("sweep bad.csv -- " LEO_COMMAND " smi", 1, "colour");
     expect("sweep long.csv -- true", 1, "long.csv:2: 1 numbers are wanted");
-    expect("sweep t.csv -- true", 1, "ran no task on a simulated chip");
+    expect("sweep t.csv -- true", 1, "ran no task on the chip that LEO_SOC names");
+    // A command that goes its own way would have the time of another chip.
+    expect("sweep t.csv --base ascend910b1 -- " LEO_COMMAND
+           " run k.elf --kernel floats --soc ascend910a --check none --arg out:64 --arg f32:1 "
+           "--arg f16:1 --arg bf16:1",
+           1, "ran no task on the chip that LEO_SOC names");
     expect("sweep t.csv --match x -- true", 1, "printed no time");
     expect("sweep t.csv -- false", 1, "the command failed");
     expect("sweep t.csv", 2, "a command are needed");
