@@ -32,4 +32,5 @@
 
 #include <ascendc/cube.h>
 #include <ascendc/debug.h>
+#include <ascendc/meet.h>
 #include <ascendc/tiling.h>

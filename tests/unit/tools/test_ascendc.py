@@ -58,6 +58,54 @@ extern "C" __global__ __aicore__ void call(GM_ADDR xAddress, GM_ADDR yAddress, G
 }
 """
 
+# y = own number, meet, z = y of the next block, meet, w = 2 * (z of the next block) + 2.
+MEET = """
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void meet(GM_ADDR flags, GM_ADDR yAddress, GM_ADDR zAddress, GM_ADDR wAddress)
+{
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> in;
+    TQue<TPosition::VECOUT, 1> out;
+    TBuf<TPosition::VECCALC> work;
+    GlobalTensor<int32_t> flagGm, gm[3];
+    flagGm.SetGlobalBuffer((__gm__ int32_t *)flags);
+    gm[0].SetGlobalBuffer((__gm__ int32_t *)yAddress);
+    gm[1].SetGlobalBuffer((__gm__ int32_t *)zAddress);
+    gm[2].SetGlobalBuffer((__gm__ int32_t *)wAddress);
+    pipe.InitBuffer(in, 1, 32);
+    pipe.InitBuffer(out, 1, 32);
+    pipe.InitBuffer(work, 32 * 8);
+    const uint32_t blocks = GetBlockNum(), own = GetBlockIdx(), next = (own + 1) % blocks;
+    LocalTensor<int32_t> t = out.AllocTensor<int32_t>();
+    Duplicate(t, (int32_t)own, 8);
+    out.EnQue(t);
+    t = out.DeQue<int32_t>();
+    DataCopy(gm[0][own * 8], t, 8);
+    out.FreeTensor(t);
+    for (int i = 0; i < 2; i++) {
+        SyncAll(flagGm, work.Get<int32_t>());
+        LocalTensor<int32_t> x = in.AllocTensor<int32_t>();
+        DataCopy(x, gm[i][next * 8], 8);
+        in.EnQue(x);
+        x = in.DeQue<int32_t>();
+        t = out.AllocTensor<int32_t>();
+        if (i == 0) {
+            DataCopy(t, x, 8);
+        } else {
+            Add(t, x, x, 8);
+            Duplicate(x, (int32_t)2, 8);
+            Add(t, t, x, 8);
+        }
+        in.FreeTensor(x);
+        out.EnQue(t);
+        t = out.DeQue<int32_t>();
+        DataCopy(gm[i + 1][own * 8], t, 8);
+        out.FreeTensor(t);
+    }
+}
+"""
+
 
 def f32(value):
     return struct.unpack("f", struct.pack("f", value))[0]
@@ -249,6 +297,39 @@ extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
     def test_a_queue_that_is_not_filled_says_so(self):
         self.assertIsNone(self.call(B1, "x = in.DeQue<float>();", [1.0] * 8, [1.0] * 8))
         self.assertIn("EnQue is missing", self.said)
+
+    def test_a_tensor_used_before_its_deque_is_a_hazard(self):
+        again = "in.FreeTensor(x); x = in.AllocTensor<float>(); DataCopy(x, yGm, n); in.EnQue(x);"
+        x, y = [1.0] * COUNT, [2.0] * COUNT
+        self.assertEqual(self.call(B1, again + "x = in.DeQue<float>(); Add(z, x, y, n);", x, y), [4.0] * COUNT)
+        self.assertIsNone(self.call(B1, again + "Add(z, x, y, n);", x, y))
+        self.assertIn("hazard", self.said)
+        self.assertIn("call.cpp:", self.said)
+
+    def test_tiling_key_chooses_a_part(self):
+        body = "if (TILING_KEY_IS(11)) { Adds(z, x, 1.0f, n); } else if (TILING_KEY_IS(12UL)) { Adds(z, x, 2.0f, n); }"
+        for key, want in ((11, 2.0), (12, 3.0)):
+            self.assertEqual(self.call(B1, body, [1.0] * 8, [1.0] * 8, (f"-DLEO_TILING_KEY={key}",)), [want] * 8)
+        run = self.compile(self.path / "call.cpp", B1)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("-DLEO_TILING_KEY=KEY", run.stderr)
+
+    def test_blocks_meet_through_memory(self):
+        """Each block writes 8 words, all meet, each copies those of the next block; then once more."""
+        source = self.path / "meet.cpp"
+        source.write_text(MEET, encoding="ascii")
+        blocks = 8
+        want = [i for b in range(blocks) for i in [2 * ((b + 2) % blocks) + 2] * 8]
+        for soc in (A, B1):
+            self.built(source, soc)
+            self.good(soc, blocks, "--arg", "inout:" + self.write("zero", bytes(32 * blocks)), "--arg", f"out:{32 * blocks}", "--arg",
+                      f"out:{32 * blocks}", "--arg", f"out:{32 * blocks}", "--golden",
+                      "3:" + self.write("g", struct.pack(f"{8 * blocks}i", *want)) + ":s32:0")
+        source.write_text(MEET.replace("SyncAll(flagGm, work.Get<int32_t>());", ""), encoding="ascii")
+        self.built(source, B1)
+        run = self.run_kernel(B1, blocks, "--arg", "null", *["--arg", f"out:{32 * blocks}"] * 3)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("race", run.stdout + run.stderr)
 
     def test_a_buffer_too_large_says_so(self):
         self.assertIsNone(self.call(B1, "TBuf<> more; pipe.InitBuffer(more, 200000);", [1.0] * 8, [1.0] * 8))

@@ -12,8 +12,19 @@
 #define GET_TILING_DATA(name, address)                                                             \
     GET_TILING_DATA_WITH_STRUCT(leo_tiling_default, name, address)
 
+/* Whether the kernel runs with this tiling key. An image has one: -DLEO_TILING_KEY=KEY. */
+#ifdef LEO_TILING_KEY
+#define TILING_KEY_IS(key) ((uint64_t)(key) == (uint64_t)(LEO_TILING_KEY))
+#else
+#define TILING_KEY_IS(key) AscendC::leo_tiling_key_is((uint64_t)(key))
+#endif
+
 namespace AscendC
 {
+
+__attribute__((
+    unavailable("compile with -DLEO_TILING_KEY=KEY: an image is of one tiling key"))) bool
+leo_tiling_key_is(uint64_t key);
 
 LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
 {
