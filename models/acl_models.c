@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models behind AscendCL's calls: part of libopapi, which registers this when it is loaded. */
+#include "model_run.h"
+
 #include <leo/acl_hook.h>
 #include <leo/alloc.h>
-#include <leo/model.h>
 
 #include <acl/error_codes/ge_error_codes.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static aclError find_workspace(const char *func, struct loaded *loaded)
     }
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
-        status = leo_model_workspace(&loaded->model, context, &loaded->workspace, &failed);
+        status = model_workspace(&loaded->model, context, &loaded->workspace, &failed);
         leo_op_context_destroy(context);
     }
     return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
@@ -141,9 +142,9 @@ static aclError run_model(const char *func, struct leo_acl_model *model, aclrtSt
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
         leo_op_context_lend(context, work_address + loaded->model.work_bytes, loaded->workspace);
-        status = leo_model_run(&loaded->model, context, (const uint64_t *)inputs,
-                               (const uint64_t *)outputs, (uint64_t)(uintptr_t)weights,
-                               work_address, &failed);
+        status =
+            model_run(&loaded->model, context, (const uint64_t *)inputs, (const uint64_t *)outputs,
+                      (uint64_t)(uintptr_t)weights, work_address, &failed);
         leo_op_context_destroy(context);
     }
     return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);

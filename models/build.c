@@ -8,13 +8,13 @@
 #include <string.h>
 
 /** Bytes of the work area, and the calls that first and last use them. */
-struct leo_build_storage {
+struct model_build_storage {
     uint64_t bytes, offset;
     uint32_t first, last;
     bool used;
 };
 
-void leo_build_free(struct leo_build *build)
+void model_build_free(struct model_build *build)
 {
     leo_model_free(&build->model);
     leo_free(build->storages);
@@ -22,7 +22,7 @@ void leo_build_free(struct leo_build *build)
     memset(build, 0, sizeof(*build));
 }
 
-void leo_build_fail(struct leo_build *build, const char *format, ...)
+void model_build_fail(struct model_build *build, const char *format, ...)
 {
     if (!build->failed) {
         va_list list;
@@ -34,7 +34,8 @@ void leo_build_fail(struct leo_build *build, const char *format, ...)
 }
 
 // Room for one more element of a list.
-static bool grow(struct leo_build *build, void **list, uint32_t count, uint32_t *room, size_t unit)
+static bool grow(struct model_build *build, void **list, uint32_t count, uint32_t *room,
+                 size_t unit)
 {
     if (count < *room) {
         return true;
@@ -42,7 +43,7 @@ static bool grow(struct leo_build *build, void **list, uint32_t count, uint32_t 
     const uint32_t more = *room ? *room * 2 : 64;
     void *larger = leo_realloc(*list, more * unit);
     if (!larger) {
-        leo_build_fail(build, "out of host memory");
+        model_build_fail(build, "out of host memory");
         return false;
     }
     *list = larger;
@@ -59,7 +60,7 @@ static uint64_t count_of(uint32_t rank, const int64_t *dim)
     return count;
 }
 
-static uint32_t add_value(struct leo_build *build, const struct leo_model_value *value,
+static uint32_t add_value(struct model_build *build, const struct leo_model_value *value,
                           uint32_t storage)
 {
     struct leo_model *model = &build->model;
@@ -88,8 +89,8 @@ static void set_dense(struct leo_model_value *value, uint32_t rank, const int64_
     }
 }
 
-uint32_t leo_build_value(struct leo_build *build, enum leo_dtype dtype, uint32_t rank,
-                         const int64_t *dim)
+uint32_t model_build_value(struct model_build *build, enum leo_dtype dtype, uint32_t rank,
+                           const int64_t *dim)
 {
     struct leo_model_value value = {.region = LEO_MODEL_WORK, .dtype = dtype};
     if (build->failed || !grow(build, (void **)&build->storages, build->storage_count,
@@ -98,12 +99,12 @@ uint32_t leo_build_value(struct leo_build *build, enum leo_dtype dtype, uint32_t
     }
     set_dense(&value, rank, dim);
     build->storages[build->storage_count] =
-        (struct leo_build_storage){.bytes = count_of(rank, dim) * leo_dtype_bytes(dtype)};
+        (struct model_build_storage){.bytes = count_of(rank, dim) * leo_dtype_bytes(dtype)};
     return add_value(build, &value, build->storage_count++);
 }
 
-uint32_t leo_build_weight(struct leo_build *build, enum leo_dtype dtype, uint32_t rank,
-                          const int64_t *dim, const void *data)
+uint32_t model_build_weight(struct model_build *build, enum leo_dtype dtype, uint32_t rank,
+                            const int64_t *dim, const void *data)
 {
     struct leo_model *model = &build->model;
     struct leo_model_value value = {
@@ -120,7 +121,7 @@ uint32_t leo_build_weight(struct leo_build *build, enum leo_dtype dtype, uint32_
         const uint64_t room = (model->weight_bytes + all) * 3 / 2;
         uint8_t *larger = leo_realloc(model->weights, room);
         if (!larger) {
-            leo_build_fail(build, "out of host memory");
+            model_build_fail(build, "out of host memory");
             return 0;
         }
         model->weights = larger;
@@ -132,7 +133,7 @@ uint32_t leo_build_weight(struct leo_build *build, enum leo_dtype dtype, uint32_
     return add_value(build, &value, 0);
 }
 
-uint32_t leo_build_io(struct leo_build *build, enum leo_model_region region, uint32_t index)
+uint32_t model_build_io(struct model_build *build, enum leo_model_region region, uint32_t index)
 {
     const struct leo_model_io *io =
         region == LEO_MODEL_INPUT ? &build->model.inputs[index] : &build->model.outputs[index];
@@ -141,8 +142,8 @@ uint32_t leo_build_io(struct leo_build *build, enum leo_model_region region, uin
     return add_value(build, &value, 0);
 }
 
-uint32_t leo_build_view(struct leo_build *build, uint32_t of, uint32_t rank, const int64_t *dim,
-                        const int64_t *stride, int64_t offset)
+uint32_t model_build_view(struct model_build *build, uint32_t of, uint32_t rank, const int64_t *dim,
+                          const int64_t *stride, int64_t offset)
 {
     if (build->failed) {
         return 0;
@@ -157,7 +158,7 @@ uint32_t leo_build_view(struct leo_build *build, uint32_t of, uint32_t rank, con
     return add_value(build, &value, build->storage_of[of]);
 }
 
-bool leo_build_is_dense(const struct leo_build *build, uint32_t value)
+bool model_build_is_dense(const struct model_build *build, uint32_t value)
 {
     if (build->failed) {
         return true;
@@ -172,40 +173,40 @@ bool leo_build_is_dense(const struct leo_build *build, uint32_t value)
     return dense;
 }
 
-struct leo_model_arg leo_build_tensor(uint32_t value)
+struct leo_model_arg model_build_tensor(uint32_t value)
 {
     return (struct leo_model_arg){.kind = LEO_OP_TENSOR, .value = value};
 }
 
-struct leo_model_arg leo_build_number(double number)
+struct leo_model_arg model_build_number(double number)
 {
     return (struct leo_model_arg){.kind = LEO_OP_NUMBER, .number = number};
 }
 
-struct leo_model_arg leo_build_none(void)
+struct leo_model_arg model_build_none(void)
 {
     return (struct leo_model_arg){.kind = LEO_OP_NONE};
 }
 
-struct leo_model_arg leo_build_dtype(enum leo_dtype dtype)
+struct leo_model_arg model_build_dtype(enum leo_dtype dtype)
 {
     return (struct leo_model_arg){.kind = LEO_OP_DTYPE, .value = dtype};
 }
 
-struct leo_model_arg leo_build_ints(const int64_t *ints, uint32_t count)
+struct leo_model_arg model_build_ints(const int64_t *ints, uint32_t count)
 {
     return (struct leo_model_arg){
         .kind = LEO_OP_INTS, .count = count, .list = (void *)(uintptr_t)ints};
 }
 
-struct leo_model_arg leo_build_tensors(const uint32_t *values, uint32_t count)
+struct leo_model_arg model_build_tensors(const uint32_t *values, uint32_t count)
 {
     return (struct leo_model_arg){
         .kind = LEO_OP_TENSORS, .count = count, .list = (void *)(uintptr_t)values};
 }
 
 // Lists of the caller become the model's own.
-static bool copy_list(struct leo_build *build, struct leo_model_arg *arg)
+static bool copy_list(struct model_build *build, struct leo_model_arg *arg)
 {
     const size_t unit = arg->kind == LEO_OP_INTS      ? sizeof(int64_t)
                         : arg->kind == LEO_OP_TENSORS ? sizeof(uint32_t)
@@ -215,7 +216,7 @@ static bool copy_list(struct leo_build *build, struct leo_model_arg *arg)
     }
     void *copy = leo_calloc(arg->count ? arg->count : 1, unit);
     if (!copy) {
-        leo_build_fail(build, "out of host memory");
+        model_build_fail(build, "out of host memory");
         return false;
     }
     memcpy(copy, arg->list, arg->count * unit);
@@ -223,8 +224,8 @@ static bool copy_list(struct leo_build *build, struct leo_model_arg *arg)
     return true;
 }
 
-void leo_build_call(struct leo_build *build, const char *op, const struct leo_model_arg *args,
-                    uint32_t count)
+void model_build_call(struct model_build *build, const char *op, const struct leo_model_arg *args,
+                      uint32_t count)
 {
     struct leo_model *model = &build->model;
     if (build->failed || !grow(build, (void **)&model->calls, model->call_count, &build->call_room,
@@ -236,7 +237,7 @@ void leo_build_call(struct leo_build *build, const char *op, const struct leo_mo
     snprintf(call->op, sizeof(call->op), "%s", op);
     call->args = leo_calloc(count, sizeof(*args));
     if (!call->args) {
-        leo_build_fail(build, "out of host memory");
+        model_build_fail(build, "out of host memory");
         return;
     }
     model->call_count++;
@@ -249,18 +250,18 @@ void leo_build_call(struct leo_build *build, const char *op, const struct leo_mo
     }
 }
 
-static void use(struct leo_build *build, uint32_t value, uint32_t call)
+static void use(struct model_build *build, uint32_t value, uint32_t call)
 {
     if (build->model.values[value].region != LEO_MODEL_WORK) {
         return;
     }
-    struct leo_build_storage *storage = &build->storages[build->storage_of[value]];
+    struct model_build_storage *storage = &build->storages[build->storage_of[value]];
     storage->first = storage->used ? storage->first : call;
     storage->last = call;
     storage->used = true;
 }
 
-static void find_uses(struct leo_build *build)
+static void find_uses(struct model_build *build)
 {
     for (uint32_t i = 0; i < build->model.call_count; i++) {
         const struct leo_model_call *call = &build->model.calls[i];
@@ -278,14 +279,14 @@ static void find_uses(struct leo_build *build)
 }
 
 // The lowest place that no storage in use at the same time has; those before `at` have theirs.
-static uint64_t lowest_place(const struct leo_build *build, uint32_t at, uint64_t bytes)
+static uint64_t lowest_place(const struct model_build *build, uint32_t at, uint64_t bytes)
 {
-    const struct leo_build_storage *own = &build->storages[at];
+    const struct model_build_storage *own = &build->storages[at];
     uint64_t place = 0;
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t i = 0; i < at; i++) {
-            const struct leo_build_storage *other = &build->storages[i];
+            const struct model_build_storage *other = &build->storages[i];
             const bool together =
                 other->used && other->first <= own->last && own->first <= other->last;
             if (together && place < other->offset + other->bytes && other->offset < place + bytes) {
@@ -297,7 +298,7 @@ static uint64_t lowest_place(const struct leo_build *build, uint32_t at, uint64_
     return place;
 }
 
-void leo_build_finish(struct leo_build *build)
+void model_build_finish(struct model_build *build)
 {
     struct leo_model *model = &build->model;
     if (build->failed) {
@@ -305,7 +306,7 @@ void leo_build_finish(struct leo_build *build)
     }
     find_uses(build);
     for (uint32_t i = 0; i < build->storage_count; i++) {
-        struct leo_build_storage *storage = &build->storages[i];
+        struct model_build_storage *storage = &build->storages[i];
         if (!storage->used) {
             continue;
         }
@@ -318,7 +319,7 @@ void leo_build_finish(struct leo_build *build)
     }
     for (uint32_t i = 0; i < model->value_count; i++) {
         if (model->values[i].region == LEO_MODEL_WORK) {
-            const struct leo_build_storage *storage = &build->storages[build->storage_of[i]];
+            const struct model_build_storage *storage = &build->storages[build->storage_of[i]];
             // A value that no call uses has no place; it is no part of the model.
             model->values[i].offset += storage->used ? storage->offset : 0;
             if (!storage->used) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a model's calls. */
-#include <leo/model.h>
+#include "model_run.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -127,17 +127,17 @@ static leo_status ask_call(struct leo_op_context *context, const char *op,
     return status;
 }
 
-leo_status leo_model_run(const struct leo_model *model, struct leo_op_context *context,
-                         const uint64_t *inputs, const uint64_t *outputs, uint64_t weights,
-                         uint64_t work, const struct leo_model_call **failed)
+leo_status model_run(const struct leo_model *model, struct leo_op_context *context,
+                     const uint64_t *inputs, const uint64_t *outputs, uint64_t weights,
+                     uint64_t work, const struct leo_model_call **failed)
 {
     struct running run = {
         .model = model, .inputs = inputs, .outputs = outputs, .weights = weights, .work = work};
     return each_call(&run, context, run_call, NULL, failed);
 }
 
-leo_status leo_model_workspace(const struct leo_model *model, struct leo_op_context *context,
-                               uint64_t *bytes, const struct leo_model_call **failed)
+leo_status model_workspace(const struct leo_model *model, struct leo_op_context *context,
+                           uint64_t *bytes, const struct leo_model_call **failed)
 {
     // Plans do not depend on addresses, but for how they are aligned.
     struct running run = {.model = model, .weights = PLACE, .work = PLACE};

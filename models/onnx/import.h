@@ -22,10 +22,10 @@ struct onnx_tensor {
 };
 
 struct onnx_import {
-    struct leo_build build;
+    struct model_build build;
     const struct leo_import_options *options;
-    LeoOnnx__Graph *graph;
-    LeoOnnx__Node *node; /**< the one being imported */
+    OnnxFile__Graph *graph;
+    OnnxFile__Node *node; /**< the one being imported */
     int64_t opset;
     enum leo_dtype floats; /**< of the model: F16 or F32 */
     struct onnx_tensor *tensors;
@@ -41,6 +41,10 @@ onnx_handler onnx_find_handler(const char *op);
 void onnx_fail(struct onnx_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** A tensor of this name, neither known nor with a value; NULL: no room, or the import has failed.
+ */
+struct onnx_tensor *onnx_add(struct onnx_import *import, const char *name, enum leo_dtype dtype,
+                             uint32_t rank, const int64_t *dim);
 struct onnx_tensor *onnx_find(struct onnx_import *import, const char *name);
 /** Input `index` of the node; NULL if it is left out. A name that nobody made fails. */
 struct onnx_tensor *onnx_input(struct onnx_import *import, size_t index);
@@ -67,7 +71,7 @@ uint32_t onnx_weight(struct onnx_import *import, uint32_t rank, const int64_t *d
 void onnx_set_value(struct onnx_tensor *tensor, uint32_t value);
 
 /* Attributes of the node. */
-const LeoOnnx__Attribute *onnx_attribute(const struct onnx_import *import, const char *name);
+const OnnxFile__Attribute *onnx_attribute(const struct onnx_import *import, const char *name);
 int64_t onnx_attribute_int(const struct onnx_import *import, const char *name, int64_t other);
 float onnx_attribute_float(const struct onnx_import *import, const char *name, float other);
 /** How many of them, at most `room`; 0 if there is none. */
@@ -82,7 +86,7 @@ uint32_t onnx_axis(struct onnx_import *import, int64_t axis, uint32_t rank);
 /** Type of a number of the format; floats are F32. False: it is not served. */
 bool onnx_take_type(int32_t type, enum leo_dtype *dtype);
 /** A tensor of the file as one that is known. */
-void onnx_take_data(struct onnx_import *import, const LeoOnnx__Tensor *from,
+void onnx_take_data(struct onnx_import *import, const OnnxFile__Tensor *from,
                     struct onnx_tensor *to);
 
 /* Handlers, by subject. */

@@ -52,10 +52,10 @@ void onnx_unary(struct onnx_import *import)
     }
     const struct onnx_tensor self = *in;
     const uint32_t value = onnx_value(import, in),
-                   result = leo_build_value(&import->build, onnx_dtype(import, &self), self.rank,
-                                            self.dim);
-    LEO_BUILD_CALL(&import->build, LOOK_UP(ops, import->node->op_type), leo_build_tensor(value),
-                   leo_build_tensor(result));
+                   result = model_build_value(&import->build, onnx_dtype(import, &self), self.rank,
+                                              self.dim);
+    MODEL_BUILD_CALL(&import->build, LOOK_UP(ops, import->node->op_type), model_build_tensor(value),
+                     model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
 
@@ -159,13 +159,13 @@ static void add_binary(struct onnx_import *import, const char *op, struct onnx_t
     if (!out) {
         return;
     }
-    const uint32_t result = leo_build_value(&import->build, onnx_dtype(import, out), rank, dim);
+    const uint32_t result = model_build_value(&import->build, onnx_dtype(import, out), rank, dim);
     if (strcmp(op, "Add") == 0 || strcmp(op, "Sub") == 0) {
-        LEO_BUILD_CALL(&import->build, op, leo_build_tensor(x), leo_build_tensor(y),
-                       leo_build_number(1), leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, op, model_build_tensor(x), model_build_tensor(y),
+                         model_build_number(1), model_build_tensor(result));
     } else {
-        LEO_BUILD_CALL(&import->build, op, leo_build_tensor(x), leo_build_tensor(y),
-                       leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, op, model_build_tensor(x), model_build_tensor(y),
+                         model_build_tensor(result));
     }
     onnx_set_value(out, result);
 }
@@ -224,21 +224,21 @@ void onnx_sum(struct onnx_import *import)
         }
         const uint32_t rank = broadcast(import, &total, next, dim), y = onnx_value(import, next),
                        result =
-                           leo_build_value(&import->build, onnx_dtype(import, &total), rank, dim);
-        const struct leo_model_arg one = leo_build_number(1);
+                           model_build_value(&import->build, onnx_dtype(import, &total), rank, dim);
+        const struct leo_model_arg one = model_build_number(1);
         const struct leo_model_arg args[] = {
-            leo_build_tensor(total.value), leo_build_tensor(y),
-            strcmp(op, "Add") == 0 ? one : leo_build_tensor(result), leo_build_tensor(result)};
-        leo_build_call(&import->build, op, args, strcmp(op, "Add") == 0 ? 4 : 3);
+            model_build_tensor(total.value), model_build_tensor(y),
+            strcmp(op, "Add") == 0 ? one : model_build_tensor(result), model_build_tensor(result)};
+        model_build_call(&import->build, op, args, strcmp(op, "Add") == 0 ? 4 : 3);
         total.rank = rank;
         memcpy(total.dim, dim, sizeof(dim));
         total.value = result;
     }
     if (strcmp(import->node->op_type, "Mean") == 0) {
         const uint32_t mean =
-            leo_build_value(&import->build, onnx_dtype(import, &total), total.rank, total.dim);
-        LEO_BUILD_CALL(&import->build, "Muls", leo_build_tensor(total.value),
-                       leo_build_number(1.0 / (double)count), leo_build_tensor(mean));
+            model_build_value(&import->build, onnx_dtype(import, &total), total.rank, total.dim);
+        MODEL_BUILD_CALL(&import->build, "Muls", model_build_tensor(total.value),
+                         model_build_number(1.0 / (double)count), model_build_tensor(mean));
         total.value = mean;
     }
     onnx_set_value(onnx_output(import, 0, total.dtype, total.rank, total.dim), total.value);
@@ -247,7 +247,7 @@ void onnx_sum(struct onnx_import *import)
 // A new value of the input's shape, and the output that it becomes.
 static uint32_t like_input(struct onnx_import *import, const struct onnx_tensor *in)
 {
-    return leo_build_value(&import->build, onnx_dtype(import, in), in->rank, in->dim);
+    return model_build_value(&import->build, onnx_dtype(import, in), in->rank, in->dim);
 }
 
 static bool known_number(struct onnx_import *import, size_t index, const char *name, double *number)
@@ -275,8 +275,8 @@ void onnx_clip(struct onnx_import *import)
     }
     const struct onnx_tensor self = *in;
     const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
-    LEO_BUILD_CALL(&import->build, "Clamp", leo_build_tensor(value), leo_build_number(least),
-                   leo_build_number(most), leo_build_tensor(result));
+    MODEL_BUILD_CALL(&import->build, "Clamp", model_build_tensor(value), model_build_number(least),
+                     model_build_number(most), model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
 
@@ -292,11 +292,12 @@ void onnx_with_slope(struct onnx_import *import)
     const double alpha = (double)onnx_attribute_float(import, "alpha", elu ? 1.0f : 0.01f);
     const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
     if (elu) {
-        LEO_BUILD_CALL(&import->build, "Elu", leo_build_tensor(value), leo_build_number(alpha),
-                       leo_build_number(1), leo_build_number(1), leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, "Elu", model_build_tensor(value),
+                         model_build_number(alpha), model_build_number(1), model_build_number(1),
+                         model_build_tensor(result));
     } else {
-        LEO_BUILD_CALL(&import->build, "LeakyRelu", leo_build_tensor(value),
-                       leo_build_number(alpha), leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, "LeakyRelu", model_build_tensor(value),
+                         model_build_number(alpha), model_build_tensor(result));
     }
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
@@ -312,12 +313,12 @@ void onnx_hard_sigmoid(struct onnx_import *import)
                  beta = (double)onnx_attribute_float(import, "beta", 0.5f);
     const uint32_t value = onnx_value(import, in), scaled = like_input(import, &self),
                    shifted = like_input(import, &self), result = like_input(import, &self);
-    LEO_BUILD_CALL(&import->build, "Muls", leo_build_tensor(value), leo_build_number(alpha),
-                   leo_build_tensor(scaled));
-    LEO_BUILD_CALL(&import->build, "Adds", leo_build_tensor(scaled), leo_build_number(beta),
-                   leo_build_number(1), leo_build_tensor(shifted));
-    LEO_BUILD_CALL(&import->build, "Clamp", leo_build_tensor(shifted), leo_build_number(0),
-                   leo_build_number(1), leo_build_tensor(result));
+    MODEL_BUILD_CALL(&import->build, "Muls", model_build_tensor(value), model_build_number(alpha),
+                     model_build_tensor(scaled));
+    MODEL_BUILD_CALL(&import->build, "Adds", model_build_tensor(scaled), model_build_number(beta),
+                     model_build_number(1), model_build_tensor(shifted));
+    MODEL_BUILD_CALL(&import->build, "Clamp", model_build_tensor(shifted), model_build_number(0),
+                     model_build_number(1), model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
 
@@ -329,9 +330,9 @@ void onnx_gelu(struct onnx_import *import)
     }
     const struct onnx_tensor self = *in;
     const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
-    LEO_BUILD_CALL(&import->build, "GeluV2", leo_build_tensor(value),
-                   leo_build_number(onnx_attribute_is(import, "approximate", "tanh") ? 1 : 0),
-                   leo_build_tensor(result));
+    MODEL_BUILD_CALL(&import->build, "GeluV2", model_build_tensor(value),
+                     model_build_number(onnx_attribute_is(import, "approximate", "tanh") ? 1 : 0),
+                     model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
 
@@ -362,9 +363,10 @@ void onnx_where(struct onnx_import *import)
                    y = onnx_value(import, b);
     struct onnx_tensor *out = onnx_output(import, 0, dtype, rank, dim);
     if (out) {
-        const uint32_t result = leo_build_value(&import->build, onnx_dtype(import, out), rank, dim);
-        LEO_BUILD_CALL(&import->build, "SWhere", leo_build_tensor(mask), leo_build_tensor(x),
-                       leo_build_tensor(y), leo_build_tensor(result));
+        const uint32_t result =
+            model_build_value(&import->build, onnx_dtype(import, out), rank, dim);
+        MODEL_BUILD_CALL(&import->build, "SWhere", model_build_tensor(mask), model_build_tensor(x),
+                         model_build_tensor(y), model_build_tensor(result));
         onnx_set_value(out, result);
     }
 }
@@ -395,17 +397,17 @@ void onnx_softmax(struct onnx_import *import)
     dense[0] = dim[1];
     dense[1] = 1;
     uint32_t value = old ? onnx_dense(import, in) : onnx_value(import, in);
-    value = old ? leo_build_view(&import->build, value, 2, dim, dense, 0) : value;
-    const uint32_t made = leo_build_value(&import->build, onnx_dtype(import, &self), rank, shape);
-    LEO_BUILD_CALL(&import->build, op, leo_build_tensor(value), leo_build_number(at),
-                   leo_build_tensor(made));
+    value = old ? model_build_view(&import->build, value, 2, dim, dense, 0) : value;
+    const uint32_t made = model_build_value(&import->build, onnx_dtype(import, &self), rank, shape);
+    MODEL_BUILD_CALL(&import->build, op, model_build_tensor(value), model_build_number(at),
+                     model_build_tensor(made));
     struct onnx_tensor *out = onnx_output(import, 0, self.dtype, self.rank, self.dim);
     if (out) {
         int64_t stride[LEO_OP_RANK_MAX], step = 1;
         for (uint32_t d = self.rank; d-- > 0; step *= self.dim[d]) {
             stride[d] = step;
         }
-        onnx_set_value(out, leo_build_view(&import->build, made, self.rank, self.dim, stride, 0));
+        onnx_set_value(out, model_build_view(&import->build, made, self.rank, self.dim, stride, 0));
     }
 }
 
@@ -435,15 +437,16 @@ void onnx_reduce(struct onnx_import *import)
         }
     }
     const uint32_t value = onnx_value(import, in),
-                   result = leo_build_value(&import->build, onnx_dtype(import, &self), rank, dim);
+                   result = model_build_value(&import->build, onnx_dtype(import, &self), rank, dim);
     if (strcmp(type, "ReduceMean") == 0 || strcmp(type, "ReduceSum") == 0) {
-        LEO_BUILD_CALL(&import->build, strcmp(type, "ReduceSum") == 0 ? "ReduceSum" : "Mean",
-                       leo_build_tensor(value), leo_build_ints(axes, count), leo_build_number(keep),
-                       leo_build_dtype(onnx_dtype(import, &self)), leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, strcmp(type, "ReduceSum") == 0 ? "ReduceSum" : "Mean",
+                         model_build_tensor(value), model_build_ints(axes, count),
+                         model_build_number(keep), model_build_dtype(onnx_dtype(import, &self)),
+                         model_build_tensor(result));
     } else {
-        LEO_BUILD_CALL(&import->build, strcmp(type, "ReduceMax") == 0 ? "Amax" : "Amin",
-                       leo_build_tensor(value), leo_build_ints(axes, count), leo_build_number(keep),
-                       leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, strcmp(type, "ReduceMax") == 0 ? "Amax" : "Amin",
+                         model_build_tensor(value), model_build_ints(axes, count),
+                         model_build_number(keep), model_build_tensor(result));
     }
     onnx_set_value(onnx_output(import, 0, self.dtype, rank, dim), result);
 }

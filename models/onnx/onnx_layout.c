@@ -18,11 +18,11 @@ static void copy_known(struct onnx_tensor *to, int64_t at, const struct onnx_ten
 
 void onnx_constant(struct onnx_import *import)
 {
-    const LeoOnnx__Attribute *value = onnx_attribute(import, "value"),
-                             *number = onnx_attribute(import, "value_float"),
-                             *integer = onnx_attribute(import, "value_int"),
-                             *integers = onnx_attribute(import, "value_ints"),
-                             *numbers = onnx_attribute(import, "value_floats");
+    const OnnxFile__Attribute *value = onnx_attribute(import, "value"),
+                              *number = onnx_attribute(import, "value_float"),
+                              *integer = onnx_attribute(import, "value_int"),
+                              *integers = onnx_attribute(import, "value_ints"),
+                              *numbers = onnx_attribute(import, "value_floats");
     if (value && value->t) {
         struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, 0, NULL);
         if (out) {
@@ -56,7 +56,7 @@ void onnx_constant_of_shape(struct onnx_import *import)
 {
     int64_t dim[LEO_OP_RANK_MAX];
     const uint32_t rank = onnx_ints(import, "shape", 0, dim, LEO_OP_RANK_MAX);
-    const LeoOnnx__Attribute *value = onnx_attribute(import, "value");
+    const OnnxFile__Attribute *value = onnx_attribute(import, "value");
     struct onnx_tensor one = {.name = "value", .dtype = LEO_DTYPE_F32};
     if (value && value->t) {
         onnx_take_data(import, value->t, &one);
@@ -187,7 +187,7 @@ static void add_view(struct onnx_import *import, size_t output, struct onnx_tens
 {
     const enum leo_dtype dtype = in->dtype;
     const uint32_t value =
-        leo_build_view(&import->build, onnx_value(import, in), rank, dim, stride, offset);
+        model_build_view(&import->build, onnx_value(import, in), rank, dim, stride, offset);
     onnx_set_value(onnx_output(import, output, dtype, rank, dim), value);
 }
 
@@ -276,9 +276,9 @@ void onnx_concat(struct onnx_import *import)
     struct onnx_tensor *out = onnx_output(import, 0, whole.dtype, whole.rank, whole.dim);
     if (out) {
         const uint32_t result =
-            leo_build_value(&import->build, onnx_dtype(import, out), whole.rank, whole.dim);
-        LEO_BUILD_CALL(&import->build, "Cat", leo_build_tensors(values, (uint32_t)count),
-                       leo_build_number(axis), leo_build_tensor(result));
+            model_build_value(&import->build, onnx_dtype(import, out), whole.rank, whole.dim);
+        MODEL_BUILD_CALL(&import->build, "Cat", model_build_tensors(values, (uint32_t)count),
+                         model_build_number(axis), model_build_tensor(result));
         onnx_set_value(out, result);
     }
 }
@@ -453,19 +453,20 @@ void onnx_gather(struct onnx_import *import)
     }
     const int64_t count = onnx_count(&index), one = 1;
     uint32_t places = onnx_dense(import, at);
-    places = leo_build_view(&import->build, places, 1, &count, &one, 0);
+    places = model_build_view(&import->build, places, 1, &count, &one, 0);
     const uint32_t from = onnx_value(import, in);
     memcpy(flat, data.dim, sizeof(flat));
     flat[axis] = count;
     const uint32_t picked =
-        leo_build_value(&import->build, onnx_dtype(import, &data), data.rank, flat);
-    LEO_BUILD_CALL(&import->build, "IndexSelect", leo_build_tensor(from), leo_build_number(axis),
-                   leo_build_tensor(places), leo_build_tensor(picked));
+        model_build_value(&import->build, onnx_dtype(import, &data), data.rank, flat);
+    MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(from),
+                     model_build_number(axis), model_build_tensor(places),
+                     model_build_tensor(picked));
     for (uint32_t d = rank; d-- > 0; step *= dim[d]) {
         dense[d] = step;
     }
     struct onnx_tensor *out = onnx_output(import, 0, data.dtype, rank, dim);
-    onnx_set_value(out, leo_build_view(&import->build, picked, rank, dim, dense, 0));
+    onnx_set_value(out, model_build_view(&import->build, picked, rank, dim, dense, 0));
 }
 
 void onnx_cast(struct onnx_import *import)
@@ -504,9 +505,9 @@ void onnx_cast(struct onnx_import *import)
     struct onnx_tensor *out = onnx_output(import, 0, dtype, self.rank, self.dim);
     if (out) {
         const uint32_t result =
-            leo_build_value(&import->build, onnx_dtype(import, out), self.rank, self.dim);
-        LEO_BUILD_CALL(&import->build, "InplaceCopy", leo_build_tensor(result),
-                       leo_build_tensor(value));
+            model_build_value(&import->build, onnx_dtype(import, out), self.rank, self.dim);
+        MODEL_BUILD_CALL(&import->build, "InplaceCopy", model_build_tensor(result),
+                         model_build_tensor(value));
         onnx_set_value(out, result);
     }
 }
@@ -564,10 +565,10 @@ void onnx_pad(struct onnx_import *import)
     struct onnx_tensor *out = onnx_output(import, 0, self.dtype, self.rank, dim);
     if (out) {
         const uint32_t result =
-            leo_build_value(&import->build, onnx_dtype(import, out), self.rank, dim);
-        LEO_BUILD_CALL(&import->build, "ConstantPadNd", leo_build_tensor(x),
-                       leo_build_ints(last_first, count), leo_build_number(number),
-                       leo_build_tensor(result));
+            model_build_value(&import->build, onnx_dtype(import, out), self.rank, dim);
+        MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(x),
+                         model_build_ints(last_first, count), model_build_number(number),
+                         model_build_tensor(result));
         onnx_set_value(out, result);
     }
 }

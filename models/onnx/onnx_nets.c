@@ -85,10 +85,10 @@ static uint32_t padded(struct onnx_import *import, struct onnx_tensor *in, struc
         dim[2 + d] += w->before[d] + w->after[d];
         w->before[d] = w->after[d] = 0;
     }
-    const uint32_t result = leo_build_value(&import->build, import->floats, 2 + PLANE, dim);
-    LEO_BUILD_CALL(&import->build, "ConstantPadNd", leo_build_tensor(value),
-                   leo_build_ints(pads, 2 * PLANE), leo_build_number(number),
-                   leo_build_tensor(result));
+    const uint32_t result = model_build_value(&import->build, import->floats, 2 + PLANE, dim);
+    MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(value),
+                     model_build_ints(pads, 2 * PLANE), model_build_number(number),
+                     model_build_tensor(result));
     return result;
 }
 
@@ -96,7 +96,7 @@ static uint32_t padded(struct onnx_import *import, struct onnx_tensor *in, struc
 // none.
 static long norm_behind(struct onnx_import *import, const char *name)
 {
-    const LeoOnnx__Graph *graph = import->graph;
+    const OnnxFile__Graph *graph = import->graph;
     long user = -1;
     for (size_t i = 0; i < graph->n_node; i++) {
         for (size_t k = 0; k < graph->node[i]->n_input; k++) {
@@ -113,7 +113,7 @@ static long norm_behind(struct onnx_import *import, const char *name)
             return -1;
         }
     }
-    const LeoOnnx__Node *node = user < 0 ? NULL : graph->node[user];
+    const OnnxFile__Node *node = user < 0 ? NULL : graph->node[user];
     if (!node || !node->op_type || strcmp(node->op_type, "BatchNormalization") != 0 ||
         node->n_input < 5 || strcmp(node->input[0], name) != 0) {
         return -1;
@@ -128,7 +128,7 @@ static long norm_behind(struct onnx_import *import, const char *name)
 }
 
 /* What a normalisation in inference multiplies and adds, by channel. */
-static bool norm_factors(struct onnx_import *import, const LeoOnnx__Node *node, int64_t channels,
+static bool norm_factors(struct onnx_import *import, const OnnxFile__Node *node, int64_t channels,
                          float **factor, float **summand)
 {
     const float *known[4];
@@ -159,7 +159,7 @@ static bool norm_factors(struct onnx_import *import, const LeoOnnx__Node *node, 
 }
 
 /* Weights and biases of a convolution, after the normalisation behind it is folded in. */
-static void fold_norm(struct onnx_import *import, const LeoOnnx__Node *norm, int64_t channels,
+static void fold_norm(struct onnx_import *import, const OnnxFile__Node *norm, int64_t channels,
                       float *weights, int64_t each, float *bias)
 {
     float *factor = NULL, *summand = NULL;
@@ -186,13 +186,13 @@ static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, 
     if (!out) {
         return;
     }
-    const uint32_t result = leo_build_value(&import->build, import->floats, 4, dim);
-    LEO_BUILD_CALL(&import->build, "Convolution", leo_build_tensor(x), leo_build_tensor(weight),
-                   has_bias ? leo_build_tensor(bias) : leo_build_none(),
-                   leo_build_ints(w->stride, PLANE), leo_build_ints(w->before, PLANE),
-                   leo_build_ints(w->dilation, PLANE), leo_build_number(0),
-                   leo_build_ints(none, PLANE), leo_build_number((double)groups),
-                   leo_build_tensor(result), leo_build_number(0));
+    const uint32_t result = model_build_value(&import->build, import->floats, 4, dim);
+    MODEL_BUILD_CALL(
+        &import->build, "Convolution", model_build_tensor(x), model_build_tensor(weight),
+        has_bias ? model_build_tensor(bias) : model_build_none(),
+        model_build_ints(w->stride, PLANE), model_build_ints(w->before, PLANE),
+        model_build_ints(w->dilation, PLANE), model_build_number(0), model_build_ints(none, PLANE),
+        model_build_number((double)groups), model_build_tensor(result), model_build_number(0));
     onnx_set_value(out, result);
 }
 
@@ -277,13 +277,13 @@ void onnx_batch_norm(struct onnx_import *import)
                        f = onnx_weight(import, rank, dim, factor),
                        s = onnx_weight(import, rank, dim, summand),
                        scaled =
-                           leo_build_value(&import->build, import->floats, self.rank, self.dim),
+                           model_build_value(&import->build, import->floats, self.rank, self.dim),
                        result =
-                           leo_build_value(&import->build, import->floats, self.rank, self.dim);
-        LEO_BUILD_CALL(&import->build, "Mul", leo_build_tensor(x), leo_build_tensor(f),
-                       leo_build_tensor(scaled));
-        LEO_BUILD_CALL(&import->build, "Add", leo_build_tensor(scaled), leo_build_tensor(s),
-                       leo_build_number(1), leo_build_tensor(result));
+                           model_build_value(&import->build, import->floats, self.rank, self.dim);
+        MODEL_BUILD_CALL(&import->build, "Mul", model_build_tensor(x), model_build_tensor(f),
+                         model_build_tensor(scaled));
+        MODEL_BUILD_CALL(&import->build, "Add", model_build_tensor(scaled), model_build_tensor(s),
+                         model_build_number(1), model_build_tensor(result));
         onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
     }
     leo_free(factor);
@@ -301,12 +301,12 @@ void onnx_layer_norm(struct onnx_import *import)
     const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank),
                    x = onnx_value(import, in), s = onnx_value(import, scale),
                    b = bias ? onnx_value(import, bias) : 0,
-                   result = leo_build_value(&import->build, import->floats, self.rank, self.dim);
-    LEO_BUILD_CALL(&import->build, "LayerNorm", leo_build_tensor(x),
-                   leo_build_ints(self.dim + axis, self.rank - axis), leo_build_tensor(s),
-                   bias ? leo_build_tensor(b) : leo_build_none(),
-                   leo_build_number((double)onnx_attribute_float(import, "epsilon", 1e-5f)),
-                   leo_build_tensor(result), leo_build_none(), leo_build_none());
+                   result = model_build_value(&import->build, import->floats, self.rank, self.dim);
+    MODEL_BUILD_CALL(&import->build, "LayerNorm", model_build_tensor(x),
+                     model_build_ints(self.dim + axis, self.rank - axis), model_build_tensor(s),
+                     bias ? model_build_tensor(b) : model_build_none(),
+                     model_build_number((double)onnx_attribute_float(import, "epsilon", 1e-5f)),
+                     model_build_tensor(result), model_build_none(), model_build_none());
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
 }
 
@@ -339,21 +339,22 @@ static uint32_t area_by_count(struct onnx_import *import, const struct onnx_tens
 static void add_max_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
                          const int64_t *dim, uint32_t result)
 {
-    const uint32_t places = leo_build_value(&import->build, LEO_DTYPE_S32, 4, dim);
-    LEO_BUILD_CALL(&import->build, "MaxPool2dWithIndices", leo_build_tensor(x),
-                   leo_build_ints(w->kernel, PLANE), leo_build_ints(w->stride, PLANE),
-                   leo_build_ints(w->before, PLANE), leo_build_ints(w->dilation, PLANE),
-                   leo_build_number(up), leo_build_tensor(result), leo_build_tensor(places));
+    const uint32_t places = model_build_value(&import->build, LEO_DTYPE_S32, 4, dim);
+    MODEL_BUILD_CALL(&import->build, "MaxPool2dWithIndices", model_build_tensor(x),
+                     model_build_ints(w->kernel, PLANE), model_build_ints(w->stride, PLANE),
+                     model_build_ints(w->before, PLANE), model_build_ints(w->dilation, PLANE),
+                     model_build_number(up), model_build_tensor(result),
+                     model_build_tensor(places));
 }
 
 static void add_mean_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
                           bool with_pads, uint32_t result)
 {
-    LEO_BUILD_CALL(&import->build, "AvgPool2d", leo_build_tensor(x),
-                   leo_build_ints(w->kernel, PLANE), leo_build_ints(w->stride, PLANE),
-                   leo_build_ints(w->before, PLANE), leo_build_number(up),
-                   leo_build_number(with_pads), leo_build_number(0), leo_build_number(0),
-                   leo_build_tensor(result));
+    MODEL_BUILD_CALL(&import->build, "AvgPool2d", model_build_tensor(x),
+                     model_build_ints(w->kernel, PLANE), model_build_ints(w->stride, PLANE),
+                     model_build_ints(w->before, PLANE), model_build_number(up),
+                     model_build_number(with_pads), model_build_number(0), model_build_number(0),
+                     model_build_tensor(result));
 }
 
 void onnx_pool(struct onnx_import *import)
@@ -387,7 +388,7 @@ void onnx_pool(struct onnx_import *import)
     if (!out) {
         return;
     }
-    uint32_t result = leo_build_value(&import->build, import->floats, 4, dim);
+    uint32_t result = model_build_value(&import->build, import->floats, 4, dim);
     if (max) {
         add_max_pool(import, x, &w, up, dim, result);
     } else {
@@ -395,9 +396,9 @@ void onnx_pool(struct onnx_import *import)
     }
     if (!max && uneven && !with_pads) {
         const uint32_t factor = area_by_count(import, &self, &asked),
-                       scaled = leo_build_value(&import->build, import->floats, 4, dim);
-        LEO_BUILD_CALL(&import->build, "Mul", leo_build_tensor(result), leo_build_tensor(factor),
-                       leo_build_tensor(scaled));
+                       scaled = model_build_value(&import->build, import->floats, 4, dim);
+        MODEL_BUILD_CALL(&import->build, "Mul", model_build_tensor(result),
+                         model_build_tensor(factor), model_build_tensor(scaled));
         result = scaled;
     }
     onnx_set_value(out, result);
@@ -417,15 +418,15 @@ void onnx_global_pool(struct onnx_import *import)
         axes[d] = d + 2;
     }
     const uint32_t x = onnx_value(import, in),
-                   result = leo_build_value(&import->build, import->floats, self.rank, dim);
+                   result = model_build_value(&import->build, import->floats, self.rank, dim);
     if (strcmp(import->node->op_type, "GlobalMaxPool") == 0) {
-        LEO_BUILD_CALL(&import->build, "Amax", leo_build_tensor(x),
-                       leo_build_ints(axes, self.rank - 2), leo_build_number(1),
-                       leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, "Amax", model_build_tensor(x),
+                         model_build_ints(axes, self.rank - 2), model_build_number(1),
+                         model_build_tensor(result));
     } else {
-        LEO_BUILD_CALL(&import->build, "Mean", leo_build_tensor(x),
-                       leo_build_ints(axes, self.rank - 2), leo_build_number(1),
-                       leo_build_dtype(import->floats), leo_build_tensor(result));
+        MODEL_BUILD_CALL(&import->build, "Mean", model_build_tensor(x),
+                         model_build_ints(axes, self.rank - 2), model_build_number(1),
+                         model_build_dtype(import->floats), model_build_tensor(result));
     }
     onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, dim), result);
 }
@@ -443,7 +444,7 @@ static uint32_t matrix(struct onnx_import *import, struct onnx_tensor *in, bool 
     dim[0] = in->dim[exchange ? 1 : 0];
     dim[1] = in->dim[exchange ? 0 : 1];
     const int64_t moved[] = {stride[exchange ? 1 : 0], stride[exchange ? 0 : 1]};
-    return leo_build_view(&import->build, value, 2, dim, moved, 0);
+    return model_build_view(&import->build, value, 2, dim, moved, 0);
 }
 
 void onnx_gemm(struct onnx_import *import)
@@ -464,14 +465,14 @@ void onnx_gemm(struct onnx_import *import)
     if (!out) {
         return;
     }
-    const uint32_t result = leo_build_value(&import->build, import->floats, 2, dim);
+    const uint32_t result = model_build_value(&import->build, import->floats, 2, dim);
     if (c) {
-        LEO_BUILD_CALL(&import->build, "Addmm", leo_build_tensor(z), leo_build_tensor(x),
-                       leo_build_tensor(y), leo_build_number(beta), leo_build_number(alpha),
-                       leo_build_tensor(result), leo_build_number(0));
+        MODEL_BUILD_CALL(&import->build, "Addmm", model_build_tensor(z), model_build_tensor(x),
+                         model_build_tensor(y), model_build_number(beta), model_build_number(alpha),
+                         model_build_tensor(result), model_build_number(0));
     } else if (alpha == 1) {
-        LEO_BUILD_CALL(&import->build, "Matmul", leo_build_tensor(x), leo_build_tensor(y),
-                       leo_build_tensor(result), leo_build_number(0));
+        MODEL_BUILD_CALL(&import->build, "Matmul", model_build_tensor(x), model_build_tensor(y),
+                         model_build_tensor(result), model_build_number(0));
     } else {
         onnx_fail(import, "alpha without a third input is not served");
     }
@@ -501,9 +502,9 @@ void onnx_matmul(struct onnx_import *import)
     const uint32_t x = onnx_value(import, a), y = onnx_value(import, b);
     struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, rank, dim);
     if (out) {
-        const uint32_t result = leo_build_value(&import->build, import->floats, rank, dim);
-        LEO_BUILD_CALL(&import->build, "Matmul", leo_build_tensor(x), leo_build_tensor(y),
-                       leo_build_tensor(result), leo_build_number(0));
+        const uint32_t result = model_build_value(&import->build, import->floats, rank, dim);
+        MODEL_BUILD_CALL(&import->build, "Matmul", model_build_tensor(x), model_build_tensor(y),
+                         model_build_tensor(result), model_build_number(0));
         onnx_set_value(out, result);
     }
 }
@@ -519,7 +520,7 @@ void onnx_lrn(struct onnx_import *import)
         return;
     }
     const struct onnx_tensor self = *in;
-    struct leo_build *build = &import->build;
+    struct model_build *build = &import->build;
     const double alpha = (double)onnx_attribute_float(import, "alpha", 1e-4f),
                  beta = (double)onnx_attribute_float(import, "beta", 0.75f),
                  bias = (double)onnx_attribute_float(import, "bias", 1),
@@ -530,36 +531,36 @@ void onnx_lrn(struct onnx_import *import)
     memcpy(wide, self.dim, sizeof(wide));
     wide[1] += size - 1;
     const uint32_t x = onnx_value(import, in),
-                   scaled = leo_build_value(build, import->floats, 4, self.dim),
-                   square = leo_build_value(build, import->floats, 4, self.dim),
-                   rows = leo_build_value(build, import->floats, 4, wide);
-    LEO_BUILD_CALL(build, "Muls", leo_build_tensor(x), leo_build_number(scale),
-                   leo_build_tensor(scaled));
-    LEO_BUILD_CALL(build, "Mul", leo_build_tensor(scaled), leo_build_tensor(scaled),
-                   leo_build_tensor(square));
-    LEO_BUILD_CALL(build, "ConstantPadNd", leo_build_tensor(square), leo_build_ints(pads, 6),
-                   leo_build_number(0), leo_build_tensor(rows));
+                   scaled = model_build_value(build, import->floats, 4, self.dim),
+                   square = model_build_value(build, import->floats, 4, self.dim),
+                   rows = model_build_value(build, import->floats, 4, wide);
+    MODEL_BUILD_CALL(build, "Muls", model_build_tensor(x), model_build_number(scale),
+                     model_build_tensor(scaled));
+    MODEL_BUILD_CALL(build, "Mul", model_build_tensor(scaled), model_build_tensor(scaled),
+                     model_build_tensor(square));
+    MODEL_BUILD_CALL(build, "ConstantPadNd", model_build_tensor(square), model_build_ints(pads, 6),
+                     model_build_number(0), model_build_tensor(rows));
     if (build->failed) {
         return;
     }
     memcpy(stride, build->model.values[rows].stride, sizeof(stride));
-    uint32_t sum = leo_build_view(build, rows, 4, self.dim, stride, 0);
+    uint32_t sum = model_build_view(build, rows, 4, self.dim, stride, 0);
     for (int64_t i = 1; i < size; i++) {
-        const uint32_t next = leo_build_view(build, rows, 4, self.dim, stride, i * stride[1]),
-                       more = leo_build_value(build, import->floats, 4, self.dim);
-        LEO_BUILD_CALL(build, "Add", leo_build_tensor(sum), leo_build_tensor(next),
-                       leo_build_number(1), leo_build_tensor(more));
+        const uint32_t next = model_build_view(build, rows, 4, self.dim, stride, i * stride[1]),
+                       more = model_build_value(build, import->floats, 4, self.dim);
+        MODEL_BUILD_CALL(build, "Add", model_build_tensor(sum), model_build_tensor(next),
+                         model_build_number(1), model_build_tensor(more));
         sum = more;
     }
-    const uint32_t base = leo_build_value(build, import->floats, 4, self.dim),
-                   power = leo_build_value(build, import->floats, 4, self.dim),
-                   result = leo_build_value(build, import->floats, 4, self.dim);
-    LEO_BUILD_CALL(build, "Adds", leo_build_tensor(sum), leo_build_number(bias),
-                   leo_build_number(1), leo_build_tensor(base));
-    LEO_BUILD_CALL(build, "PowTensorScalar", leo_build_tensor(base), leo_build_number(beta),
-                   leo_build_tensor(power));
-    LEO_BUILD_CALL(build, "Div", leo_build_tensor(x), leo_build_tensor(power),
-                   leo_build_tensor(result));
+    const uint32_t base = model_build_value(build, import->floats, 4, self.dim),
+                   power = model_build_value(build, import->floats, 4, self.dim),
+                   result = model_build_value(build, import->floats, 4, self.dim);
+    MODEL_BUILD_CALL(build, "Adds", model_build_tensor(sum), model_build_number(bias),
+                     model_build_number(1), model_build_tensor(base));
+    MODEL_BUILD_CALL(build, "PowTensorScalar", model_build_tensor(base), model_build_number(beta),
+                     model_build_tensor(power));
+    MODEL_BUILD_CALL(build, "Div", model_build_tensor(x), model_build_tensor(power),
+                     model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, 4, self.dim), result);
 }
 
@@ -591,8 +592,8 @@ void onnx_resize(struct onnx_import *import)
         }
     }
     const uint32_t x = onnx_value(import, in),
-                   result = leo_build_value(&import->build, import->floats, 4, dim);
-    LEO_BUILD_CALL(&import->build, "UpsampleNearest2d", leo_build_tensor(x),
-                   leo_build_ints(dim + 2, 2), leo_build_tensor(result));
+                   result = model_build_value(&import->build, import->floats, 4, dim);
+    MODEL_BUILD_CALL(&import->build, "UpsampleNearest2d", model_build_tensor(x),
+                     model_build_ints(dim + 2, 2), model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, 4, dim), result);
 }
