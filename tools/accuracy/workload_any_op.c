@@ -35,11 +35,22 @@ static void name_of(const char *workload, char *name, size_t room)
     name[length] = '\0';
 }
 
+// Integers as the instruction set spells them, s32, or as the tables of operators do, i32.
 static bool read_dtype(const char *text, size_t length, enum leo_dtype *type)
 {
+    char spelled[16] = {0};
+    if (length >= sizeof(spelled)) {
+        return false;
+    }
+    memcpy(spelled, text, length);
+    spelled[0] = spelled[0] == 'i' ? 's' : spelled[0];
+    if (strcmp(spelled, "bool") == 0) {
+        *type = LEO_DTYPE_B8;
+        return true;
+    }
     for (unsigned i = 0; i < LEO_DTYPE_COUNT; i++) {
         const char *name = leo_dtype_name((enum leo_dtype)i);
-        if (strlen(name) == length && memcmp(name, text, length) == 0) {
+        if (strcmp(name, spelled) == 0) {
             *type = (enum leo_dtype)i;
             return true;
         }

@@ -13,7 +13,7 @@ const char atc_help[] =
     "  --model FILE            the network\n"
     "  --framework 5           ONNX; others are not served\n"
     "  --output NAME           the file to write; .om is appended\n"
-    "  --soc_version NAME      the chip: Ascend910A, Ascend910B1, Ascend910B2\n"
+    "  --soc_version NAME      the chip: Ascend910A, Ascend910B1 to Ascend910B4\n"
     "  --input_shape \"n:1,3,224,224;m:1,8\"  shapes of inputs; needed for those that the file "
     "leaves open\n"
     "  --input_format NCHW|ND  read and kept as the file has it\n"
@@ -150,10 +150,12 @@ static int check(const struct atc_options *options, char *error)
                  options->framework);
         return -1;
     }
-    if (!is_among("|Ascend910A|Ascend910|Ascend910ProA|Ascend910B1|Ascend910B2|", options->soc)) {
+    if (!is_among(
+            "|Ascend910A|Ascend910|Ascend910ProA|Ascend910B1|Ascend910B2|Ascend910B3|Ascend910B4|",
+            options->soc)) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [soc_version] is invalid. Reason: "
-                 "the chips are Ascend910A, Ascend910B1 and Ascend910B2.",
+                 "the chips are Ascend910A and Ascend910B1 to Ascend910B4.",
                  options->soc);
         return -1;
     }
