@@ -77,10 +77,11 @@ leo_status accuracy_finish(struct accuracy_chip *chip, struct leo_rt_profile_tas
     if (status == LEO_OK) {
         status = leo_rt_profile_tasks(chip->device, tasks, room, count, &lost);
     }
-    // The first use of an operator also copies its program to the device: kernels alone count.
+    // The first use of an operator also copies its program to the device: kernels and fills count.
     size_t kernels = 0;
     for (size_t i = 0; status == LEO_OK && i < *count && i < room; i++) {
-        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL) {
+        if (tasks[i].record.opcode == LEO_SQE_OP_KERNEL ||
+            tasks[i].record.opcode == LEO_SQE_OP_FILL) {
             tasks[kernels++] = tasks[i];
         }
     }
@@ -120,7 +121,8 @@ static leo_status finish_sum(struct accuracy_chip *chip, struct leo_task_record 
         sum->hbm_read += record->hbm_read;
         sum->hbm_write += record->hbm_write;
     }
-    return count ? LEO_OK : LEO_ERR_NOT_FOUND;
+    return count ? LEO_OK
+                 : leo_rt_fail(LEO_ERR_NOT_FOUND, "it launches neither a kernel nor a fill");
 }
 
 leo_status accuracy_measure(struct accuracy_chip *chip, accuracy_run_fn run,

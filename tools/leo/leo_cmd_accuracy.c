@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leo accuracy FILE.csv: simulated time beside published measurements. */
+#include "accuracy_class.h"
 #include "leo_cmd.h"
 
 #include <accuracy.h>
@@ -134,10 +135,10 @@ struct errors {
 struct tally {
     unsigned failed, outside, skipped;
     struct errors fitted, held_out;
-    /** By workload: what to expect of a kernel of that kind. */
-    struct {
+    /** By class: what to expect of an operator of that kind. */
+    struct class_errors {
         const char *name;
-        struct errors errors;
+        struct errors fitted, held_out;
     } class[MAX_CLASSES];
     unsigned classes;
     double spread; /**< largest over the runs of a row, percent */
@@ -151,7 +152,7 @@ static void note_error(struct errors *errors, double error)
     errors->ran++;
 }
 
-static void note_class(struct tally *tally, const char *name, double error)
+static void note_class(struct tally *tally, const char *name, bool fitted, double error)
 {
     unsigned at = 0;
     while (at < tally->classes && strcmp(tally->class[at].name, name) != 0) {
@@ -162,7 +163,7 @@ static void note_class(struct tally *tally, const char *name, double error)
     }
     tally->classes += at == tally->classes;
     tally->class[at].name = name;
-    note_error(&tally->class[at].errors, error);
+    note_error(fitted ? &tally->class[at].fitted : &tally->class[at].held_out, error);
 }
 
 /** Whether a number of the chip came from this row: a line of its SoC file marked [F] or [M] names
@@ -207,7 +208,7 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
         printf("%12.4g %12.4g %-7s %+7.1f %%  %s%s\n", value, row->published, row->unit, error,
                fitted ? "fitted" : "held out", outside ? "  OUTSIDE" : "");
         note_error(fitted ? &tally->fitted : &tally->held_out, error);
-        note_class(tally, row->workload, error);
+        note_class(tally, accuracy_class(row->workload), fitted, error);
         tally->outside += outside;
     }
     fflush(stdout);
@@ -237,9 +238,18 @@ static void print_errors(const char *kind, struct errors *errors)
     size_t kept = errors->ran < MAX_ERRORS ? errors->ran : MAX_ERRORS;
     if (kept) {
         qsort(errors->error, kept, sizeof(errors->error[0]), by_value);
-        printf("%-16s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
+        printf("%-24s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
                errors->error[kept / 2], errors->error[kept - 1]);
     }
+}
+
+static void print_class(struct class_errors *class)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s, fitted", class->name);
+    print_errors(name, &class->fitted);
+    snprintf(name, sizeof(name), "%s, held out", class->name);
+    print_errors(name, &class->held_out);
 }
 
 /* Runs the row again, on new chips: simulated times are the same each time, or something is wrong.
@@ -268,9 +278,9 @@ static void print_tally(struct tally *tally, unsigned long runs)
     print_errors("fitted", &tally->fitted);
     print_errors("held out", &tally->held_out);
     if (tally->classes > 1) {
-        printf("by workload:\n");
+        printf("by class:\n");
         for (unsigned i = 0; i < tally->classes; i++) {
-            print_errors(tally->class[i].name, &tally->class[i].errors);
+            print_class(&tally->class[i]);
         }
     }
     if (runs > 1) {

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of workloads, by which leo accuracy tells errors. */
+#pragma once
+
+/** The class of a workload of a row: "products", "sorting", ...; "instructions" for kernels of this
+ * project, "other" for an operator in none. Lasts. */
+const char *accuracy_class(const char *workload);
