@@ -357,8 +357,10 @@ leo_status sim_decoded_find_poll_loops(struct sim_decoded *decoded, const void *
     }
     if (status == LEO_OK && (decoded->poll_loop_count || is_handed_on(decoded))) {
         status = take_atomics(&search);
-        qsort(decoded->poll_loop, decoded->poll_loop_count, sizeof(decoded->poll_loop[0]),
-              by_place);
+        if (decoded->poll_loop_count) {
+            qsort(decoded->poll_loop, decoded->poll_loop_count, sizeof(decoded->poll_loop[0]),
+                  by_place);
+        }
     }
     leo_free(search.targets.at);
     leo_free(search.path);
