@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_ascendc.py LEO: kernels in Ascend C, compiled by leo cc and run by leo run with the checker, against plain Python.
+"""test_ascendc.py LEO TOOLKIT: kernels in Ascend C, compiled by leo cc and run by leo run with the checker, against plain Python.
 
 The examples, calls one by one on both chips, what the automatic order between units hides, and what a chip does not have.
 """
 
 import array
 import math
+import os
 import random
 import struct
 import subprocess
@@ -18,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples/ascendc"
 LEO = None
+TOOLKIT = None  # the folder of set_env.sh, for projects with ascendc.cmake
 A, B1 = "ascend910a", "ascend910b1"
 COUNT = 256  # elements of a call
 
@@ -113,6 +115,127 @@ def f32(value):
 
 def half(value):
     return struct.unpack("e", struct.pack("e", value))[0]
+
+
+# A project as public ones are: finds ascendc.cmake, makes a library of kernels, links a program with it.
+PROJECT = """
+cmake_minimum_required(VERSION 3.16)
+project(add LANGUAGES %s)
+include(${ASCEND_CANN_PACKAGE_PATH}/%s/ascendc.cmake)
+ascendc_library(kernels %s ${EXAMPLES}/vector_add.cpp scale.cpp)
+ascendc_include_directories(kernels PRIVATE one two)
+ascendc_compile_definitions(kernels PRIVATE -DHAVE=2 MORE)
+ascendc_compile_options(kernels PRIVATE -O2 -DOPTION=1 -forward-options-to-host-compiler -Wall -Werror)
+ascendc_fatbin_library(images scale.cpp)
+ascendc_include_directories(images one two)
+ascendc_compile_definitions(images HAVE=2 MORE)
+ascendc_compile_options(images PRIVATE -DOPTION=1)
+add_executable(main main.%s)
+target_link_libraries(main PRIVATE kernels)
+"""
+
+# p[0] = factor * p[0] + ONE + TWO, so that wrong arguments and lost flags show.
+SCALE = """
+#include "kernel_operator.h"
+#include "one.h"
+#include "two.h"
+#if HAVE != 2 || !defined(MORE) || OPTION != 1
+#error a definition is lost
+#endif
+extern "C" __global__ __aicore__ void scale(GM_ADDR p, float factor, int32_t more)
+{
+    AscendC::GlobalTensor<float> x;
+    x.SetGlobalBuffer((__gm__ float *)p, 1);
+    x.SetValue(0, factor * x.GetValue(0) + (float)(ONE + TWO + more));
+    AscendC::DataCacheCleanAndInvalid<float, AscendC::CacheLine::SINGLE_CACHE_LINE>(x);
+}
+"""
+
+MAIN = """
+#include <stdio.h>
+#include "acl/acl.h"
+#include "aclrtlaunch_scale.h"
+#include "aclrtlaunch_vector_add.h"
+enum { COUNT = 16384, BYTES = 2 * COUNT };
+static uint16_t x[COUNT], y[COUNT], z[COUNT];
+int main(void)
+{
+    void *a, *b, *c;
+    float f = 3;
+    int wrong = 0;
+    aclrtStream s;
+    aclInit(NULL);
+    aclrtSetDevice(0);
+    aclrtCreateStream(&s);
+    aclrtMalloc(&a, BYTES, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc(&b, BYTES, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc(&c, BYTES, ACL_MEM_MALLOC_HUGE_FIRST);
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = aclFloatToFloat16((float)(i % 1000));
+        y[i] = aclFloatToFloat16(0.5f);
+    }
+    aclrtMemcpy(a, BYTES, x, BYTES, ACL_MEMCPY_HOST_TO_DEVICE);
+    aclrtMemcpy(b, BYTES, y, BYTES, ACL_MEMCPY_HOST_TO_DEVICE);
+    uint32_t error = ACLRT_LAUNCH_KERNEL(vector_add)(4, s, a, b, c, COUNT / 4);
+    error |= (uint32_t)aclrtSynchronizeStream(s);
+    aclrtMemcpy(z, BYTES, c, BYTES, ACL_MEMCPY_DEVICE_TO_HOST);
+    for (int i = 0; i < COUNT; i++) {
+        wrong += aclFloat16ToFloat(z[i]) != (float)(i % 1000) + 0.5f;
+    }
+    for (int i = 0; i < 2; i++) {
+        aclrtMemcpy(a, 4, &f, 4, ACL_MEMCPY_HOST_TO_DEVICE);
+        error |= ACLRT_LAUNCH_KERNEL(scale)(1, s, a, 2.5f, -1);
+        error |= (uint32_t)aclrtSynchronizeStream(s);
+        aclrtMemcpy(&f, 4, a, 4, ACL_MEMCPY_DEVICE_TO_HOST);
+    }
+    printf("error %u wrong %d f %g\\n", error, wrong, f);
+    return 0;
+}
+"""
+
+
+class Projects(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+
+    def project(self, soc, place, kind, language):
+        ending = {"C": "c", "CXX": "cpp"}[language]
+        (self.path / "CMakeLists.txt").write_text(PROJECT % (language, place, kind, ending), encoding="ascii")
+        (self.path / f"main.{ending}").write_text(MAIN, encoding="ascii")
+        (self.path / "scale.cpp").write_text(SCALE, encoding="ascii")
+        for name, value in (("one", 100), ("two", 20)):
+            (self.path / name).mkdir()
+            (self.path / name / f"{name}.h").write_text(f"#define {name.upper()} {value}\n", encoding="ascii")
+        return self.cmake("-S", ".", "-B", "build", f"-DSOC_VERSION={soc}", f"-DASCEND_CANN_PACKAGE_PATH={TOOLKIT}",
+                          f"-DEXAMPLES={EXAMPLES}")
+
+    def cmake(self, *args):
+        return subprocess.run(["cmake", *args], cwd=self.path, capture_output=True, text=True, check=False)
+
+    def runs(self, soc, *project):
+        for step in (self.project(soc, *project), self.cmake("--build", "build", "-j2")):
+            self.assertEqual(step.returncode, 0, step.stdout + step.stderr)
+        run = subprocess.run([self.path / "build/main"], env={**os.environ, "LEO_SOC": soc.lower()}, capture_output=True, text=True,
+                             check=False)
+        # 2.5 * 3 + 119 = 126.5, then 2.5 * 126.5 + 119
+        self.assertEqual(run.stdout, "error 0 wrong 0 f 435.25\n", run.stderr)
+        self.assertTrue((self.path / "build/fatbin/images/images.o").read_bytes().startswith(b"\x7fELF"))
+
+    def test_static_library_on_the_split_chip(self):
+        self.runs("Ascend910B1", "tools/tikcpp/ascendc_kernel_cmake", "STATIC", "CXX")
+
+    def test_shared_library_on_the_other_chip(self):
+        self.runs("Ascend910A", "compiler/tikcpp/ascendc_kernel_cmake", "SHARED", "C")
+
+    def test_objects(self):
+        self.runs("Ascend910B1", "ascendc_devkit/tikcpp/samples/cmake", "OBJECT", "CXX")
+
+    def test_a_wrong_kind_says_so(self):
+        run = self.project("Ascend910B1", "tools/tikcpp/ascendc_kernel_cmake", "MODULE", "CXX")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("none of STATIC, SHARED, OBJECT", run.stderr)
 
 
 class Kernels(unittest.TestCase):
@@ -361,4 +484,5 @@ extern "C" __global__ __aicore__ void text(GM_ADDR)
 
 if __name__ == "__main__":
     LEO = sys.argv.pop(1)
+    TOOLKIT = Path(sys.argv.pop(1))
     unittest.main()

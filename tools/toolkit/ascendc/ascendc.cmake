@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kernels in Ascend C as libraries of a CMake project: include(ascendc.cmake), then ascendc_library(name STATIC|SHARED|OBJECT
+# sources...). Each source is compiled by `leo cc` for SOC_VERSION, its image is embedded in the library, and
+# aclrtlaunch_<kernel>.h comes from the note in the image. RUN_MODE npu, sim and cpu all mean the simulated card.
+include_guard(GLOBAL)
+set(LEO_ASCENDC_ROOT ${CMAKE_CURRENT_LIST_DIR})
+while(NOT EXISTS ${LEO_ASCENDC_ROOT}/bin/leo)
+    get_filename_component(up ${LEO_ASCENDC_ROOT} DIRECTORY)
+    if(up STREQUAL LEO_ASCENDC_ROOT)
+        message(FATAL_ERROR "ascendc.cmake: no bin/leo above ${CMAKE_CURRENT_LIST_DIR}; include it from the toolkit folder")
+    endif()
+    set(LEO_ASCENDC_ROOT ${up})
+endwhile()
+set(LEO_ASCENDC_ROOT ${LEO_ASCENDC_ROOT} CACHE INTERNAL "toolkit folder of ascendc.cmake")
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(NOT SOC_VERSION)
+    message(FATAL_ERROR "ascendc.cmake: set SOC_VERSION, for example -DSOC_VERSION=Ascend910B1")
+endif()
+
+# The command that compiles for the target; what the functions below append is read when the build is generated.
+function(_leo_ascendc_command target result)
+    string(TOLOWER ${SOC_VERSION} soc)
+    set(includes $<TARGET_PROPERTY:${target},LEO_ASCENDC_INCLUDES>)
+    set(definitions $<TARGET_PROPERTY:${target},LEO_ASCENDC_DEFINITIONS>)
+    set(${result} ${LEO_ASCENDC_ROOT}/bin/leo cc --soc ${soc}
+        "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
+        "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
+        "$<TARGET_PROPERTY:${target},LEO_ASCENDC_OPTIONS>" PARENT_SCOPE)
+endfunction()
+
+# ascendc_library(target STATIC|SHARED|OBJECT sources...)
+function(ascendc_library target kind)
+    if(NOT kind MATCHES "^(STATIC|SHARED|OBJECT)$")
+        message(FATAL_ERROR "ascendc_library(${target}): '${kind}' is none of STATIC, SHARED, OBJECT")
+    endif()
+    if(NOT ARGN)
+        message(FATAL_ERROR "ascendc_library(${target}): no sources")
+    endif()
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    set(ending c)
+    if("CXX" IN_LIST languages)
+        set(ending cpp)
+    endif()
+    set(work ${CMAKE_CURRENT_BINARY_DIR}/${target}_ascendc)
+    set(headers ${CMAKE_BINARY_DIR}/include/${target})
+    file(MAKE_DIRECTORY ${work} ${headers})
+    _leo_ascendc_command(${target} command)
+    set(stubs)
+    foreach(source ${ARGN})
+        get_filename_component(source ${source} ABSOLUTE)
+        get_filename_component(name ${source} NAME_WE)
+        list(LENGTH stubs number)
+        set(elf ${work}/${number}_${name}.elf)
+        set(stub ${work}/${number}_${name}.${ending})
+        add_custom_command(OUTPUT ${stub} BYPRODUCTS ${elf}
+            COMMAND ${command} --depfile ${elf}.d ${source} -o ${elf}
+            COMMAND ${Python3_EXECUTABLE} -B ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py ${elf} ${stub} ${headers}
+            DEPENDS ${source} ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py
+            COMMAND_EXPAND_LISTS VERBATIM COMMENT "Kernel ${name} for ${SOC_VERSION}")
+        list(APPEND stubs ${stub})
+    endforeach()
+    add_library(${target} ${kind} ${stubs})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PUBLIC ${headers} ${CMAKE_BINARY_DIR}/include ${LEO_ASCENDC_ROOT}/include)
+    target_link_libraries(${target} PUBLIC ${LEO_ASCENDC_ROOT}/lib64/libascendcl.so)
+    install(DIRECTORY ${headers} DESTINATION include)
+endfunction()
+
+# ascendc_fatbin_library(target sources...): fatbin/<target>/<target>.o, for aclrtBinaryLoadFromFile.
+function(ascendc_fatbin_library target)
+    if(NOT ARGN)
+        message(FATAL_ERROR "ascendc_fatbin_library(${target}): no sources")
+    endif()
+    set(sources)
+    foreach(source ${ARGN})
+        get_filename_component(source ${source} ABSOLUTE)
+        list(APPEND sources ${source})
+    endforeach()
+    set(image ${CMAKE_BINARY_DIR}/fatbin/${target}/${target}.o)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/fatbin/${target})
+    _leo_ascendc_command(${target} command)
+    add_custom_command(OUTPUT ${image} COMMAND ${command} ${sources} -o ${image} DEPENDS ${sources}
+        COMMAND_EXPAND_LISTS VERBATIM COMMENT "Kernels ${target} for ${SOC_VERSION}")
+    add_custom_target(${target} ALL DEPENDS ${image})
+    install(FILES ${image} DESTINATION fatbin/${target})
+endfunction()
+
+# ascendc_include_directories(target [PRIVATE] folders...), as seen from the folder of the caller.
+function(ascendc_include_directories target)
+    list(REMOVE_ITEM ARGN PRIVATE PUBLIC INTERFACE)
+    foreach(folder ${ARGN})
+        get_filename_component(folder ${folder} ABSOLUTE)
+        set_property(TARGET ${target} APPEND PROPERTY LEO_ASCENDC_INCLUDES ${folder})
+    endforeach()
+endfunction()
+
+# ascendc_compile_definitions(target [PRIVATE] definitions...), with or without -D.
+function(ascendc_compile_definitions target)
+    list(REMOVE_ITEM ARGN PRIVATE PUBLIC INTERFACE)
+    list(TRANSFORM ARGN REPLACE "^-D" "")
+    set_property(TARGET ${target} APPEND PROPERTY LEO_ASCENDC_DEFINITIONS ${ARGN})
+endfunction()
+
+# ascendc_compile_options(target PRIVATE options... [-forward-options-to-host-compiler options...])
+function(ascendc_compile_options target)
+    list(REMOVE_ITEM ARGN PRIVATE PUBLIC INTERFACE)
+    set(host OFF)
+    foreach(option ${ARGN})
+        if(option STREQUAL "-forward-options-to-host-compiler")
+            set(host ON)
+        elseif(NOT host)
+            set_property(TARGET ${target} APPEND PROPERTY LEO_ASCENDC_OPTIONS ${option})
+        else()
+            target_compile_options(${target} PRIVATE ${option})
+        endif()
+    endforeach()
+endfunction()
