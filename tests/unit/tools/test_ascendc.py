@@ -229,8 +229,12 @@ class Projects(unittest.TestCase):
     def test_shared_library_on_the_other_chip(self):
         self.runs("Ascend910A", "compiler/tikcpp/ascendc_kernel_cmake", "SHARED", "C")
 
-    def test_objects(self):
+    def test_objects_and_a_header_that_changes(self):
         self.runs("Ascend910B1", "ascendc_devkit/tikcpp/samples/cmake", "OBJECT", "CXX")
+        (self.path / "one/one.h").write_text("#error changed\n", encoding="ascii")
+        run = self.cmake("--build", "build", "--target", "kernels")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("changed", run.stdout + run.stderr)
 
     def test_a_wrong_kind_says_so(self):
         run = self.project("Ascend910B1", "tools/tikcpp/ascendc_kernel_cmake", "MODULE", "CXX")

@@ -51,12 +51,16 @@ function(ascendc_library target kind)
         get_filename_component(name ${source} NAME_WE)
         list(LENGTH stubs number)
         set(elf ${work}/${number}_${name}.elf)
+        set(depfile)
+        if(CMAKE_GENERATOR MATCHES Ninja OR CMAKE_VERSION VERSION_GREATER_EQUAL 3.20)
+            set(depfile DEPFILE ${elf}.d) # else a change of an included file needs a clean build
+        endif()
         set(stub ${work}/${number}_${name}.${ending})
-        add_custom_command(OUTPUT ${stub} BYPRODUCTS ${elf}
-            COMMAND ${command} --depfile ${elf}.d ${source} -o ${elf}
-            COMMAND ${Python3_EXECUTABLE} -B ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py ${elf} ${stub} ${headers}
-            DEPENDS ${source} ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py
+        add_custom_command(OUTPUT ${elf} COMMAND ${command} --depfile ${elf}.d ${source} -o ${elf} DEPENDS ${source} ${depfile}
             COMMAND_EXPAND_LISTS VERBATIM COMMENT "Kernel ${name} for ${SOC_VERSION}")
+        add_custom_command(OUTPUT ${stub}
+            COMMAND ${Python3_EXECUTABLE} -B ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py ${elf} ${stub} ${headers}
+            DEPENDS ${elf} ${LEO_ASCENDC_ROOT}/share/leo/ascendc/launch.py VERBATIM)
         list(APPEND stubs ${stub})
     endforeach()
     add_library(${target} ${kind} ${stubs})
