@@ -187,6 +187,10 @@ int main(void)
         error |= ACLRT_LAUNCH_KERNEL(scale)(1, s, a, 2.5f, -1);
         error |= (uint32_t)aclrtSynchronizeStream(s);
         aclrtMemcpy(&f, 4, a, 4, ACL_MEMCPY_DEVICE_TO_HOST);
+        aclrtResetDevice(0); // the image is loaded anew
+        aclrtSetDevice(0);
+        aclrtCreateStream(&s);
+        aclrtMalloc(&a, BYTES, ACL_MEM_MALLOC_HUGE_FIRST);
     }
     printf("error %u wrong %d f %g\\n", error, wrong, f);
     return 0;

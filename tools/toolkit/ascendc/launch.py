@@ -39,11 +39,13 @@ COMMON = """
 static aclrtBinHandle loaded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint32_t load(aclrtBinHandle *binary)
+/* `gone`: a handle that aclrtResetDevice took away, else NULL. */
+static uint32_t load(aclrtBinHandle gone, aclrtBinHandle *binary)
 {{
     aclError error = ACL_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (!loaded) {{
+    if (loaded == gone) {{
+        loaded = NULL;
         error = aclrtBinaryLoadFromData(image, sizeof(image), NULL, &loaded);
     }}
     *binary = loaded;
@@ -58,9 +60,12 @@ uint32_t aclrtlaunch_{kernel}({declared})
     aclrtBinHandle binary;
     aclrtFuncHandle function;
     void *args[] = {{{addresses}NULL}};
-    uint32_t error = load(&binary);
-    if (!error) {{
-        error = (uint32_t)aclrtBinaryGetFunction(binary, "{kernel}", &function);
+    uint32_t error = load(NULL, &binary);
+    if (!error && aclrtBinaryGetFunction(binary, "{kernel}", &function) != ACL_SUCCESS) {{
+        error = load(binary, &binary);
+        if (!error) {{
+            error = (uint32_t)aclrtBinaryGetFunction(binary, "{kernel}", &function);
+        }}
     }}
     if (!error) {{
         error = (uint32_t)aclrtLaunchKernelWithArgsArray(function, numBlocks, stream, NULL, args);
