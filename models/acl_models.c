@@ -23,7 +23,8 @@ static aclDataType acl_type(uint32_t dtype)
         [LEO_DTYPE_U16] = ACL_UINT16,  [LEO_DTYPE_S32] = ACL_INT32,  [LEO_DTYPE_U32] = ACL_UINT32,
         [LEO_DTYPE_S64] = ACL_INT64,   [LEO_DTYPE_U64] = ACL_UINT64, [LEO_DTYPE_B8] = ACL_BOOL,
     };
-    return dtype < LEO_DTYPE_COUNT ? types[dtype] : ACL_DT_UNDEFINED;
+    const bool known = dtype < LEO_DTYPE_COUNT && (types[dtype] || dtype == LEO_DTYPE_F32);
+    return known ? types[dtype] : ACL_DT_UNDEFINED;
 }
 
 static void tell_ios(struct leo_acl_model_io *to, const struct leo_model_io *from, uint32_t count)

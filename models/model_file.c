@@ -268,10 +268,16 @@ static bool is_name(const char *name, size_t bytes)
     return memchr(name, 0, bytes) != NULL;
 }
 
+// Elements of whole bytes.
+static bool is_type(uint32_t dtype)
+{
+    return dtype < LEO_DTYPE_COUNT && leo_dtype_bytes((enum leo_dtype)dtype) > 0;
+}
+
 static bool is_io(const struct leo_model_io *io)
 {
-    bool good = io->rank <= LEO_OP_RANK_MAX && io->dtype < LEO_DTYPE_COUNT &&
-                is_name(io->name, sizeof(io->name));
+    bool good =
+        io->rank <= LEO_OP_RANK_MAX && is_type(io->dtype) && is_name(io->name, sizeof(io->name));
     uint64_t count = 1;
     for (uint32_t d = 0; good && d < io->rank; d++) {
         good = io->dim[d] >= 0 && !__builtin_mul_overflow(count, (uint64_t)io->dim[d], &count) &&
@@ -284,8 +290,9 @@ static bool is_io(const struct leo_model_io *io)
 static bool is_value(const struct leo_model *model, const struct leo_model_value *value)
 {
     uint64_t room_bytes = value->region == LEO_MODEL_WORK ? model->work_bytes : model->weight_bytes;
-    if (value->rank > LEO_OP_RANK_MAX || value->dtype >= LEO_DTYPE_COUNT ||
-        value->region >= LEO_MODEL_REGIONS) {
+    if (value->rank > LEO_OP_RANK_MAX || !is_type(value->dtype) ||
+        value->region >= LEO_MODEL_REGIONS ||
+        value->offset % leo_dtype_bytes((enum leo_dtype)value->dtype)) {
         return false;
     }
     if (value->region == LEO_MODEL_INPUT || value->region == LEO_MODEL_OUTPUT) {
@@ -297,18 +304,18 @@ static bool is_value(const struct leo_model *model, const struct leo_model_value
             leo_model_io_bytes(in ? &model->inputs[value->index] : &model->outputs[value->index]);
     }
     uint64_t last = 0, part;
+    bool is_empty = false;
     for (uint32_t d = 0; d < value->rank; d++) {
-        if (value->dim[d] == 0) {
-            return true;
-        }
+        is_empty = is_empty || value->dim[d] == 0;
+        const uint64_t steps = value->dim[d] > 0 ? (uint64_t)value->dim[d] - 1 : 0;
         if (value->dim[d] < 0 || value->stride[d] < 0 ||
-            __builtin_mul_overflow((uint64_t)(value->dim[d] - 1), (uint64_t)value->stride[d],
-                                   &part) ||
+            __builtin_mul_overflow(steps, (uint64_t)value->stride[d], &part) ||
             __builtin_add_overflow(last, part, &last) || last > UINT64_C(1) << 40) {
             return false;
         }
     }
-    const uint64_t bytes = (last + 1) * leo_dtype_bytes((enum leo_dtype)value->dtype);
+    const uint64_t bytes =
+        is_empty ? 0 : (last + 1) * leo_dtype_bytes((enum leo_dtype)value->dtype);
     return value->offset <= room_bytes && bytes <= room_bytes - value->offset;
 }
 
@@ -322,6 +329,10 @@ static bool is_call(const struct leo_model *model, const struct leo_model_call *
                (arg->kind != LEO_OP_TENSOR || arg->value < model->value_count) &&
                (arg->kind != LEO_OP_DTYPE || arg->value < LEO_DTYPE_COUNT) &&
                (arg->kind != LEO_OP_TEXT || (arg->count && is_name(arg->list, arg->count)));
+        const uint8_t *bools = arg->list;
+        for (uint32_t k = 0; good && arg->kind == LEO_OP_BOOLS && k < arg->count; k++) {
+            good = bools[k] <= 1;
+        }
         for (uint32_t k = 0; good && arg->kind == LEO_OP_TENSORS && k < arg->count; k++) {
             good = values[k] < model->value_count;
         }
