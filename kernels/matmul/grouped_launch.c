@@ -9,30 +9,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A matrix whose rows the cube can load: k along the rows of both for f32, either way else. */
 static leo_status take_operand(const struct op_matmul_product *p, const struct op_tensor *tensor,
                                bool left, struct op_matmul_operand *out)
 {
-    const unsigned rows = tensor->rank - 2, columns = tensor->rank - 1, k = left ? columns : rows,
-                   other = left ? rows : columns;
-    struct op_tensor ready = *tensor;
-    const bool fits = tensor->type == p->type &&
-                      (op_matmul_is_rows(tensor, other, k, &out->pitch) ||
-                       (p->unit == 2 && op_matmul_is_rows(tensor, k, other, &out->pitch)));
-    if (!fits) {
-        leo_status status = op_matmul_copy(p, tensor, p->unit == 4 && !left, &ready);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    const bool along_k = op_matmul_is_rows(&ready, other, k, &out->pitch);
-    if (!along_k && !op_matmul_is_rows(&ready, k, other, &out->pitch)) {
-        return LEO_ERR_SHAPE; // a dense copy always fits
-    }
-    out->addr = ready.addr;
-    out->transposed = along_k != left;
-    out->batch[0] = rows ? ready.stride[0] * p->unit : 0;
-    return LEO_OK;
+    uint32_t pitch;
+    bool along_k;
+    return op_matmul_take(p, tensor, left, !op_matmul_loads(p, tensor, left, &pitch, &along_k),
+                          out);
 }
 
 static uint32_t flags_of(const struct op_matmul_product *p, enum op_type out, bool bias)
@@ -66,7 +49,7 @@ static leo_status launch(const struct op_matmul_product *p, const struct op_matm
     }
     (void)op_matmul_tiling(p->plan, p->unit, t);
     args.list = grouped->list.addr;
-    args.b_group = (uint64_t)p->b.batch[0];
+    args.b_group = (uint64_t)p->b.batch[0] * p->unit;
     args.bias_group = bias ? (uint64_t)p->n * sizeof(float) : 0;
     args.out_bytes = op_type_bytes(out->type);
     args.out_group = grouped->split_k ? (uint64_t)out->stride[0] * args.out_bytes : 0;

@@ -49,36 +49,16 @@ static bool copy_pays(const struct op_matmul_product *p, const struct op_tensor 
     return op_parts(tiles, cores) * loads * ROW_CYCLES > copy;
 }
 
-// Only 16-bit fractals can be turned on their way to the cube: f32 operands have k along their
-// rows.
 static leo_status take_operand(const struct op_matmul_product *product,
                                const struct op_tensor *tensor, bool left,
                                struct op_matmul_operand *out)
 {
-    const unsigned rows = tensor->rank - 2, columns = tensor->rank - 1;
-    const unsigned k = left ? columns : rows, other = left ? rows : columns;
-    struct op_tensor ready = *tensor;
-    bool fits = tensor->type == product->type &&
-                (op_matmul_is_rows(tensor, other, k, &out->pitch) ||
-                 (product->unit == 2 && op_matmul_is_rows(tensor, k, other, &out->pitch)));
-    if (fits && op_plan_chip(product->plan) == OP_ON_910A &&
-        out->pitch * product->unit % BLOCK_BYTES) {
-        fits = !copy_pays(product, tensor, left, op_matmul_is_rows(tensor, other, k, &out->pitch));
+    uint32_t pitch;
+    bool along_k, copy = !op_matmul_loads(product, tensor, left, &pitch, &along_k);
+    if (!copy && op_plan_chip(product->plan) == OP_ON_910A && pitch * product->unit % BLOCK_BYTES) {
+        copy = copy_pays(product, tensor, left, along_k);
     }
-    if (!fits) {
-        leo_status status = op_matmul_copy(product, tensor, product->unit == 4 && !left, &ready);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    const bool along_k = op_matmul_is_rows(&ready, other, k, &out->pitch);
-    if (!along_k && !op_matmul_is_rows(&ready, k, other, &out->pitch)) {
-        return LEO_ERR_SHAPE; // a dense copy always fits
-    }
-    out->addr = ready.addr;
-    out->transposed = along_k != left;
-    memcpy(out->batch, ready.stride, rows * sizeof(*out->batch));
-    return LEO_OK;
+    return op_matmul_take(product, tensor, left, copy, out);
 }
 
 /* Tiles of one row read no part of b twice, those of one column none of a. */

@@ -51,6 +51,36 @@ leo_status op_matmul_copy(const struct op_matmul_product *product, const struct 
     return status;
 }
 
+bool op_matmul_loads(const struct op_matmul_product *product, const struct op_tensor *tensor,
+                     bool left, uint32_t *pitch, bool *along_k)
+{
+    const unsigned rows = tensor->rank - 2, columns = tensor->rank - 1, k = left ? columns : rows,
+                   other = left ? rows : columns;
+    *along_k = op_matmul_is_rows(tensor, other, k, pitch);
+    return tensor->type == product->type &&
+           (*along_k || (product->unit == 2 && op_matmul_is_rows(tensor, k, other, pitch)));
+}
+
+leo_status op_matmul_take(const struct op_matmul_product *product, const struct op_tensor *tensor,
+                          bool left, bool copy, struct op_matmul_operand *out)
+{
+    struct op_tensor ready = *tensor;
+    if (copy) {
+        leo_status status = op_matmul_copy(product, tensor, product->unit == 4 && !left, &ready);
+        if (status != LEO_OK) {
+            return status;
+        }
+    }
+    bool along_k;
+    if (!op_matmul_loads(product, &ready, left, &out->pitch, &along_k)) {
+        return LEO_ERR_SHAPE; // a dense copy always loads
+    }
+    out->addr = ready.addr;
+    out->transposed = along_k != left;
+    memcpy(out->batch, ready.stride, (ready.rank - 2) * sizeof(*out->batch));
+    return LEO_OK;
+}
+
 void op_matmul_fold_rows(struct op_matmul_product *p)
 {
     while (p->batch_rank > 0) {

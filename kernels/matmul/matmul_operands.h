@@ -32,6 +32,15 @@ bool op_matmul_is_rows(const struct op_tensor *tensor, unsigned over, unsigned i
 LEO_MUST_CHECK leo_status op_matmul_copy(const struct op_matmul_product *product,
                                          const struct op_tensor *tensor, bool turn,
                                          struct op_tensor *out);
+/** Whether the cube can load a matrix of the product where it lies: k along the rows of both for
+ * f32, as only 16-bit fractals can be turned on their way; either way else. */
+bool op_matmul_loads(const struct op_matmul_product *product, const struct op_tensor *tensor,
+                     bool left, uint32_t *pitch, bool *along_k);
+/** The operand as the cube loads it, through a dense copy if `copy`. LEO_ERR_SHAPE: it does not
+ * load so. */
+LEO_MUST_CHECK leo_status op_matmul_take(const struct op_matmul_product *product,
+                                         const struct op_tensor *tensor, bool left, bool copy,
+                                         struct op_matmul_operand *out);
 /** Matrices of a batch that share the right operand become one matrix with more rows. */
 void op_matmul_fold_rows(struct op_matmul_product *p);
 /** Joins neighbouring dimensions of the batch that every operand passes through in one stride. */
