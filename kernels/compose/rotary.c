@@ -54,35 +54,20 @@ static leo_status take(const struct op_call *call, const struct op_tensor *x,
     return LEO_OK;
 }
 
-// y1 = x1 cos1 - x2 sin1, y2 = x2 cos2 + x1 sin2
-static void turn(struct op_chain *chain, const struct rotary *r, const struct op_tensor *x,
-                 const struct op_tensor *y)
+// y1 = x1 cos1 - x2 sin1, y2 = x2 cos2 + x1 sin2; back: y1 = x1 cos1 + x2 sin2, y2 = x2 cos2 - x1
+// sin1
+static void turn(struct op_chain *chain, const struct rotary *r, bool back,
+                 const struct op_tensor *x, const struct op_tensor *y)
 {
     for (int64_t i = 0; i < 2 * groups_of(r->mode); i++) {
         const int64_t group = i / 2, part = i % 2;
+        const bool adds = (part == 1) != back;
         const struct op_tensor own = members(x, r->mode, group, part),
                                other = members(x, r->mode, group, 1 - part),
                                c = members(&r->cos, r->mode, group, part),
-                               s = members(&r->sin, r->mode, group, part),
+                               s = members(&r->sin, r->mode, group, back ? 1 - part : part),
                                to = members(y, r->mode, group, part);
-        OP_CHAIN_CALL(chain, part ? "RnnMulAdd" : "CrossPart", op_value_tensor(&own),
-                      op_value_tensor(&c), op_value_tensor(&other), op_value_tensor(&s),
-                      op_value_tensor(&to));
-    }
-}
-
-// dx1 = dy1 cos1 + dy2 sin2, dx2 = dy2 cos2 - dy1 sin1
-static void turn_back(struct op_chain *chain, const struct rotary *r, const struct op_tensor *dy,
-                      const struct op_tensor *dx)
-{
-    for (int64_t i = 0; i < 2 * groups_of(r->mode); i++) {
-        const int64_t group = i / 2, part = i % 2;
-        const struct op_tensor own = members(dy, r->mode, group, part),
-                               other = members(dy, r->mode, group, 1 - part),
-                               c = members(&r->cos, r->mode, group, part),
-                               s = members(&r->sin, r->mode, group, 1 - part),
-                               to = members(dx, r->mode, group, part);
-        OP_CHAIN_CALL(chain, part ? "CrossPart" : "RnnMulAdd", op_value_tensor(&own),
+        OP_CHAIN_CALL(chain, adds ? "RnnMulAdd" : "CrossPart", op_value_tensor(&own),
                       op_value_tensor(&c), op_value_tensor(&other), op_value_tensor(&s),
                       op_value_tensor(&to));
     }
@@ -154,7 +139,7 @@ leo_status op_plan_rotary(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    turn(&chain, &r, x, out);
+    turn(&chain, &r, false, x, out);
     return chain.status;
 }
 
@@ -192,7 +177,7 @@ leo_status op_plan_rotary_grad(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    turn_back(&chain, &r, dy, op_call_tensor(call, "dxOut"));
+    turn(&chain, &r, true, dy, op_call_tensor(call, "dxOut"));
     if (x && dcos && dsin) {
         const struct op_tensor by_cos = op_chain_temp_like(&chain, OP_TYPE_F32, dy),
                                by_sin = op_chain_temp_like(&chain, OP_TYPE_F32, dy);
@@ -224,7 +209,7 @@ static leo_status turn_in_place(struct op_chain *chain, const char *name, int64_
         return status;
     }
     const struct op_tensor turned = op_chain_temp_like(chain, x->type, x);
-    turn(chain, &r, x, &turned);
+    turn(chain, &r, false, x, &turned);
     op_chain_copy(chain, x, &turned);
     return chain->status;
 }
