@@ -134,8 +134,7 @@ static leo_status join_rope(struct op_chain *chain, const char *rope_name,
                             const struct op_tensor *t, struct op_tensor *out, bool *joined)
 {
     const struct op_call *call = chain->call;
-    const struct op_tensor *rope =
-        op_call_has(call, rope_name) ? op_call_tensor(call, rope_name) : NULL;
+    const struct op_tensor *rope = op_call_optional(call, rope_name);
     *out = *t;
     *joined = rope && op_tensor_count(rope);
     if (!*joined) {

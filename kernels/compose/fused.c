@@ -19,7 +19,7 @@ static const struct names deep = {"x", "gx", NULL, "yOut", "meanOut", "rstdOut"}
 
 static const struct op_tensor *tensor_of(const struct op_call *call, const char *name)
 {
-    return name && op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
+    return name ? op_call_optional(call, name) : NULL;
 }
 
 static const struct names *names_of(const struct op_call *call)

@@ -24,12 +24,10 @@ leo_status op_plan_clipped_swiglu(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_UNSUPPORTED, "groupIndex must be NULL");
     }
     const int64_t half = x->dim[dim] / 2;
-    struct op_tensor a = op_view_slice(x, dim, 0, half),
-                     b = op_view_slice(x, dim, interleaved ? 1 : half, half);
-    if (interleaved) {
-        a.stride[dim] *= 2;
-        b.stride[dim] *= 2;
-    }
+    const struct op_tensor a = interleaved ? op_view_every_second(x, dim, 0)
+                                           : op_view_slice(x, dim, 0, half),
+                           b = interleaved ? op_view_every_second(x, dim, 1)
+                                           : op_view_slice(x, dim, half, half);
     status = op_call_check_shape(call, "out", a.rank, a.dim);
     if (status != LEO_OK) {
         return status;

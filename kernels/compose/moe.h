@@ -12,6 +12,10 @@ struct op_tensor op_moe_flat(struct op_chain *chain, const struct op_tensor *ten
 /** The order that sorts a list, stable, i64; `values` (NULL: not wanted) gets it sorted. */
 struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *list,
                               const struct op_tensor *values);
+/** For each expert from `first` to before `end`: how many places of the sorted list of i32 are less
+ * than it, with `after` not behind it; i32 or i64. */
+struct op_tensor op_moe_bound(struct op_chain *chain, const struct op_tensor *sorted, int64_t first,
+                              int64_t end, enum op_type type, bool after);
 /** out[i] = table[places[i]]; a place that the table does not have ends the kernel. */
 void op_moe_take_rows(struct op_chain *chain, const struct op_tensor *table,
                       const struct op_tensor *places, const struct op_tensor *out);

@@ -82,33 +82,17 @@ static leo_status take(const struct op_call *call, struct routing *r)
     return status == LEO_OK ? check_shapes(call, r) : status;
 }
 
-// How many places of the sorted list are less than each active expert, or not behind it.
-static struct op_tensor bound(struct op_chain *chain, const struct routing *r,
-                              const struct op_tensor *sorted, bool after)
-{
-    const int64_t active = r->end - r->first;
-    const struct op_scalar first = op_scalar_int(r->first), one = op_scalar_int(1),
-                           end = op_scalar_int(r->end);
-    const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I32, 1, &active),
-                           out = op_chain_temp(chain, OP_TYPE_I64, 1, &active);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&first), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&number));
-    OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(sorted), op_value_tensor(&number),
-                  op_value_int(0), op_value_int(after), op_value_tensor(NULL),
-                  op_value_tensor(&out));
-    return out;
-}
-
 static void put_numbers(struct op_chain *chain, const struct routing *r,
                         const struct op_tensor *sorted)
 {
     const struct op_scalar one = op_scalar_int(1);
-    const struct op_tensor ends = bound(chain, r, sorted, true);
+    const struct op_tensor ends = op_moe_bound(chain, sorted, r->first, r->end, OP_TYPE_I64, true);
     if (r->kind == ENDS) {
         op_chain_copy(chain, r->numbers, &ends);
         return;
     }
-    const struct op_tensor starts = bound(chain, r, sorted, false);
+    const struct op_tensor starts =
+        op_moe_bound(chain, sorted, r->first, r->end, OP_TYPE_I64, false);
     OP_CHAIN_CALL(chain, "Sub", op_value_tensor(&ends), op_value_tensor(&starts),
                   op_value_scalar(&one), op_value_tensor(r->numbers));
 }
@@ -134,7 +118,8 @@ static void put_bytes(struct op_chain *chain, const struct routing *r,
     const struct op_tensor taken = op_moe_rows(chain, r->x, token, false);
     struct op_tensor wide = op_chain_dense(chain, OP_TYPE_F32, &taken);
     if (r->scale) {
-        const struct op_tensor ends = bound(chain, r, sorted, true),
+        const struct op_tensor ends =
+                                   op_moe_bound(chain, sorted, r->first, r->end, OP_TYPE_I64, true),
                                factor = op_quant_of_group(chain, r->scale, &ends, false, rows);
         wide = op_quant_times(chain, &wide, &factor);
     }

@@ -81,19 +81,12 @@ static struct op_tensor normed(struct op_chain *chain, const struct cache_call *
     return out;
 }
 
-// Every second feature from `first` on.
-static struct op_tensor every_second(const struct op_tensor *tensor, int64_t first)
-{
-    struct op_tensor seen = op_view_slice(tensor, 3, first, tensor->dim[3] / 2);
-    seen.stride[3] *= 2;
-    return seen;
-}
-
 static struct op_tensor turned(struct op_chain *chain, const struct cache_call *c)
 {
     const int64_t half = c->turned / 2;
     const struct op_tensor part = op_view_slice(c->kv, 3, c->normed, c->turned),
-                           a = every_second(&part, 0), b = every_second(&part, 1),
+                           a = op_view_every_second(&part, 3, 0),
+                           b = op_view_every_second(&part, 3, 1),
                            out = op_chain_temp_like(chain, OP_TYPE_F32, &part);
     for (int64_t i = 0; i < 2; i++) {
         const struct op_tensor cos = op_view_slice(c->cos, 3, i * half, half),

@@ -62,21 +62,6 @@ struct sorted {
     int64_t experts, each;              /* how many; rows of a token */
 };
 
-static struct op_tensor bound(struct op_chain *chain, const struct op_tensor *sorted,
-                              int64_t experts, bool after)
-{
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           last = op_scalar_int(experts);
-    const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I32, 1, &experts),
-                           out = op_chain_temp(chain, OP_TYPE_I32, 1, &experts);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&last),
-                  op_value_scalar(&one), op_value_tensor(&number));
-    OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(sorted), op_value_tensor(&number),
-                  op_value_int(1), op_value_int(after), op_value_tensor(NULL),
-                  op_value_tensor(&out));
-    return out;
-}
-
 static struct sorted sort_experts(struct op_chain *chain, const struct op_tensor *experts,
                                   int64_t count)
 {
@@ -87,8 +72,8 @@ static struct sorted sort_experts(struct op_chain *chain, const struct op_tensor
     const struct op_tensor rank = op_moe_order(chain, &s.order, NULL);
     s.rank = op_chain_dense(chain, OP_TYPE_I32, &rank);
     if (count > 0) {
-        s.start = bound(chain, &values, count, false);
-        s.end = bound(chain, &values, count, true);
+        s.start = op_moe_bound(chain, &values, 0, count, OP_TYPE_I32, false);
+        s.end = op_moe_bound(chain, &values, 0, count, OP_TYPE_I32, true);
     }
     return s;
 }
@@ -232,7 +217,7 @@ leo_status op_plan_moe_expert_tokens(const struct op_call *call)
         return chain.status;
     }
     const struct op_tensor dense = op_chain_dense(&chain, sorted->type, sorted),
-                           ends = bound(&chain, &dense, experts, true);
+                           ends = op_moe_bound(&chain, &dense, 0, experts, OP_TYPE_I32, true);
     op_chain_copy(&chain, out, &ends);
     return chain.status;
 }

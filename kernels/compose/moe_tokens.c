@@ -30,6 +30,22 @@ struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *li
     return order;
 }
 
+struct op_tensor op_moe_bound(struct op_chain *chain, const struct op_tensor *sorted, int64_t first,
+                              int64_t end, enum op_type type, bool after)
+{
+    const int64_t experts = end - first;
+    const struct op_scalar from = op_scalar_int(first), one = op_scalar_int(1),
+                           to = op_scalar_int(end);
+    const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I32, 1, &experts),
+                           out = op_chain_temp(chain, type, 1, &experts);
+    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&from), op_value_scalar(&to),
+                  op_value_scalar(&one), op_value_tensor(&number));
+    OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(sorted), op_value_tensor(&number),
+                  op_value_int(type == OP_TYPE_I32), op_value_int(after), op_value_tensor(NULL),
+                  op_value_tensor(&out));
+    return out;
+}
+
 void op_moe_take_rows(struct op_chain *chain, const struct op_tensor *table,
                       const struct op_tensor *places, const struct op_tensor *out)
 {

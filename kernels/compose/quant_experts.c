@@ -9,12 +9,6 @@ struct call_names {
     const char *x, *weight, *scale, *row, *list, *kind;
 };
 
-static const struct op_tensor *optional(const struct op_call *call, const char *name)
-{
-    const struct op_tensor *tensor = op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
-    return tensor && op_tensor_count(tensor) ? tensor : NULL;
-}
-
 static const char *first_of(const struct op_call *call, const char *const *names)
 {
     while (names[1] && !op_call_has(call, *names)) {
@@ -63,7 +57,7 @@ static leo_status check_refused(const struct op_call *call)
                                        "transposeX2", "dequant_mode_real", "quant_mode_real",
                                        "dtype"};
     for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        if (optional(call, refused[i])) {
+        if (op_call_given(call, refused[i])) {
             return op_call_fail(call, LEO_ERR_UNSUPPORTED, "%s must be NULL: it is not computed",
                                 refused[i]);
         }
@@ -150,7 +144,7 @@ static leo_status take_combine(const struct op_call *call, struct combine *c)
 {
     const bool plain = op_call_has(call, "logit");
     *c = (struct combine){
-        .shared = optional(call, plain ? "sharedInput" : "sharedInputOptional"),
+        .shared = op_call_given(call, plain ? "sharedInput" : "sharedInputOptional"),
         .logit = op_call_tensor(call, plain ? "logit" : "logitOptional"),
         .row = op_call_tensor(call, plain ? "rowIndex" : "rowIndexOptional"),
         .out = op_call_tensor(call, op_call_has(call, "out") ? "out" : "y"),

@@ -13,11 +13,6 @@ struct gate {
     int64_t width; /* of the result */
 };
 
-static const struct op_tensor *optional(const struct op_call *call, const char *name)
-{
-    return op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
-}
-
 static leo_status take_mode(const struct op_call *call, bool *dynamic)
 {
     const char *text = op_call_value(call, "quantModeOptional")->text;
@@ -64,9 +59,9 @@ static leo_status take(const struct op_call *call, struct gate *g)
 {
     *g = (struct gate){
         .x = op_call_tensor(call, "x"),
-        .weight = optional(call, "weightScaleOptional"),
-        .row = optional(call, "activationScaleOptional"),
-        .bias = optional(call, "biasOptional"),
+        .weight = op_call_optional(call, "weightScaleOptional"),
+        .row = op_call_optional(call, "activationScaleOptional"),
+        .bias = op_call_optional(call, "biasOptional"),
         .groups = op_call_tensor(call, "groupIndexOptional"),
         .dequant = op_call_has(call, "weightScaleOptional"),
         .left = op_call_int(call, "activateLeft") != 0,
@@ -92,14 +87,6 @@ static struct op_tensor of_rows(struct op_chain *chain, const struct gate *g,
     return op_view_shape(&dense, 2, shape);
 }
 
-static struct op_tensor number(struct op_chain *chain, double value)
-{
-    const int64_t one[] = {1, 1};
-    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 2, one);
-    op_chain_fill(chain, &out, value);
-    return out;
-}
-
 // x as rows of floats.
 static struct op_tensor floats_of(struct op_chain *chain, const struct gate *g)
 {
@@ -108,7 +95,7 @@ static struct op_tensor floats_of(struct op_chain *chain, const struct gate *g)
         return rows;
     }
     const struct op_tensor out = op_chain_temp_like(chain, OP_TYPE_F32, &rows),
-                           zero = number(chain, 0), one = number(chain, 1),
+                           zero = op_chain_number(chain, 0), one = op_chain_number(chain, 1),
                            weight = g->weight ? of_rows(chain, g, g->weight, rows.dim[0]) : one;
     struct op_tensor row = one;
     if (g->row) {
@@ -128,10 +115,10 @@ static void put_static(struct op_chain *chain, const struct gate *g, const struc
     const struct op_tensor *out = op_call_tensor(chain->call, "yOut");
     const int64_t rows = gated->dim[0];
     const struct op_tensor made = op_chain_temp_like(chain, OP_TYPE_I8, gated),
-                           factor =
-                               g->factors ? of_rows(chain, g, g->factors, rows) : number(chain, 1),
-                           offset =
-                               g->offsets ? of_rows(chain, g, g->offsets, rows) : number(chain, 0),
+                           factor = g->factors ? of_rows(chain, g, g->factors, rows)
+                                               : op_chain_number(chain, 1),
+                           offset = g->offsets ? of_rows(chain, g, g->offsets, rows)
+                                               : op_chain_number(chain, 0),
                            seen = op_view_shape(&made, out->rank, out->dim);
     OP_CHAIN_CALL(chain, g->dequant ? "QuantDivideSum" : "QuantMultiplySum", op_value_tensor(gated),
                   op_value_tensor(&factor), op_value_tensor(&offset), op_value_tensor(&made));
@@ -152,14 +139,6 @@ static void put_dynamic(struct op_chain *chain, const struct gate *g, const stru
     } else {
         op_quant_dynamic_factor(chain, &rows, out, scale);
     }
-}
-
-// Even or odd places of the last dimension of rows.
-static struct op_tensor every_second(const struct op_tensor *x, unsigned dim, int64_t first)
-{
-    struct op_tensor seen = op_view_slice(x, dim, first, x->dim[dim] / 2);
-    seen.stride[dim] *= 2;
-    return seen;
 }
 
 static void clipped(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
@@ -209,7 +188,8 @@ leo_status op_plan_quant_gate(const struct op_call *call)
                            second = op_view_slice(&x, 1, g.left ? g.width : 0, g.width),
                            gated = op_chain_temp_like(&chain, OP_TYPE_F32, &first);
     if (variant) {
-        const struct op_tensor even = every_second(&x, 1, 0), odd = every_second(&x, 1, 1);
+        const struct op_tensor even = op_view_every_second(&x, 1, 0),
+                               odd = op_view_every_second(&x, 1, 1);
         clipped(&chain, &even, &odd, names, &gated);
     } else {
         OP_CHAIN_CALL(&chain, "GateSwish", op_value_tensor(&first), op_value_tensor(&second),

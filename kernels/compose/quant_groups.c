@@ -46,9 +46,10 @@ static leo_status take(const struct op_call *call, struct bytes *b)
 }
 
 // Whole numbers in f32 of one part of k.
-static struct op_tensor part_of(struct op_chain *chain, const struct bytes *b, int64_t begin,
+static struct op_tensor part_of(struct op_chain *chain, const void *user, int64_t begin,
                                 int64_t count)
 {
+    const struct bytes *b = user;
     const struct op_tensor some_x = op_view_slice(b->x, 1, begin, count),
                            some_w = op_view_slice(b->weight, 1, begin, count),
                            x = op_chain_dense(chain, OP_TYPE_F16, &some_x),
@@ -64,37 +65,6 @@ static struct op_tensor part_of(struct op_chain *chain, const struct bytes *b, i
                   none, none, none, none, none, none, op_value_tensor(b->list), none, none, none,
                   op_value_int(ONE_RESULT), op_value_int(ROWS_IN_GROUPS), op_value_int(b->counts),
                   op_value_int(0), op_value_tensors(&out_list), none, none);
-    return out;
-}
-
-static struct op_tensor sums_of(struct op_chain *chain, const struct bytes *b)
-{
-    const int64_t k = b->x->dim[1];
-    const struct op_scalar one = op_scalar_int(1);
-    if (k <= OP_QUANT_EXACT) {
-        return part_of(chain, b, 0, k);
-    }
-    const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_I32, b->out),
-                           more = op_chain_temp_like(chain, OP_TYPE_I32, b->out);
-    for (int64_t begin = 0; begin < k; begin += OP_QUANT_EXACT) {
-        const uint64_t mark = op_plan_temp_mark(chain->plan);
-        const int64_t count = begin + OP_QUANT_EXACT < k ? OP_QUANT_EXACT : k - begin;
-        const struct op_tensor part = part_of(chain, b, begin, count);
-        op_chain_copy(chain, begin ? &more : &sum, &part);
-        if (begin) {
-            OP_CHAIN_CALL(chain, "Add", op_value_tensor(&sum), op_value_tensor(&more),
-                          op_value_scalar(&one), op_value_tensor(&sum));
-        }
-        op_plan_temp_release(chain->plan, mark);
-    }
-    return sum;
-}
-
-static struct op_tensor number(struct op_chain *chain, double value)
-{
-    const int64_t one = 1;
-    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 1, &one);
-    op_chain_fill(chain, &out, value);
     return out;
 }
 
@@ -122,13 +92,13 @@ leo_status op_plan_quant_groups(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor sums = sums_of(&chain, &b);
+    const struct op_tensor sums = op_quant_whole_sum(&chain, b.out, b.x->dim[1], part_of, &b);
     if (!b.bias && b.out->type == OP_TYPE_I32) {
         op_chain_copy(&chain, b.out, &sums);
         return chain.status;
     }
     const bool first = b.bias && b.bias->type == OP_TYPE_I32, whole = b.out->type == OP_TYPE_I32;
-    const struct op_tensor zero = number(&chain, 0), one = number(&chain, 1),
+    const struct op_tensor zero = op_chain_number(&chain, 0), one = op_chain_number(&chain, 1),
                            bias = b.bias ? bias_of(&chain, &b) : zero;
     struct op_tensor scale = one, row = one;
     if (b.scale && !whole) {

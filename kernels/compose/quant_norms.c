@@ -4,16 +4,12 @@
 
 #include <string.h>
 
-static const struct op_tensor *optional(const struct op_call *call, const char *name)
-{
-    return op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
-}
-
 static leo_status check(const struct op_call *call, const struct op_tensor *x)
 {
-    const struct op_tensor *other = optional(call, "x2"), *gamma = op_call_tensor(call, "gamma"),
-                           *beta =
-                               optional(call, op_call_has(call, "beta") ? "beta" : "betaOptional");
+    const struct op_tensor *other = op_call_optional(call, "x2"),
+                           *gamma = op_call_tensor(call, "gamma"),
+                           *beta = op_call_optional(
+                               call, op_call_has(call, "beta") ? "beta" : "betaOptional");
     const int64_t width = x->rank ? x->dim[x->rank - 1] : 0;
     if (x->rank == 0 || (other && !op_tensor_same_shape(x, other)) ||
         op_tensor_count(gamma) != width || (beta && op_tensor_count(beta) != width)) {
@@ -25,7 +21,7 @@ static leo_status check(const struct op_call *call, const struct op_tensor *x)
 // The sum if there are two, as f32; xOut gets it.
 static struct op_tensor sum_of(struct op_chain *chain, const struct op_tensor *x)
 {
-    const struct op_tensor *other = optional(chain->call, "x2");
+    const struct op_tensor *other = op_call_optional(chain->call, "x2");
     const struct op_scalar one = op_scalar_int(1);
     if (!other) {
         return op_chain_dense(chain, OP_TYPE_F32, x);
@@ -61,7 +57,7 @@ static struct op_tensor norm_of(struct op_chain *chain, const struct op_tensor *
 static struct op_tensor plus_beta(struct op_chain *chain, const struct op_tensor *norm)
 {
     const struct op_tensor *beta =
-        optional(chain->call, op_call_has(chain->call, "beta") ? "beta" : "betaOptional");
+        op_call_optional(chain->call, op_call_has(chain->call, "beta") ? "beta" : "betaOptional");
     const struct op_scalar one = op_scalar_int(1);
     if (!beta) {
         return *norm;
@@ -111,7 +107,8 @@ static leo_status put_quantised(struct op_chain *chain, const struct op_tensor *
 static leo_status plan_static(struct op_chain *chain, const struct op_tensor *x)
 {
     const struct op_call *call = chain->call;
-    const struct op_tensor norm = norm_of(chain, x, NULL), *kept = optional(call, "rmsNormOut"),
+    const struct op_tensor norm = norm_of(chain, x, NULL),
+                           *kept = op_call_optional(call, "rmsNormOut"),
                            y = plus_beta(chain, &norm);
     leo_status status = LEO_OK;
     if (op_call_has(call, "axis") && op_call_int(call, "axis") != -1 &&

@@ -14,17 +14,11 @@ struct product {
     const struct op_tensor *out, *scale, *row, *offset, *bias;
 };
 
-static const struct op_tensor *given(const struct op_call *call, const char *name)
-{
-    const struct op_tensor *tensor = op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
-    return tensor && op_tensor_count(tensor) ? tensor : NULL;
-}
-
 static leo_status check_refused(const struct op_call *call)
 {
     static const char *const refused[] = {"yScale", "x1Offset", "yOffset"};
     for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        if (given(call, refused[i])) {
+        if (op_call_given(call, refused[i])) {
             return op_call_fail(call, LEO_ERR_UNSUPPORTED, "%s must be NULL: it is not computed",
                                 refused[i]);
         }
@@ -78,9 +72,9 @@ static leo_status take(const struct op_call *call, struct product *p)
         .b = *op_call_tensor(call, "x2"),
         .out = op_call_tensor(call, "out"),
         .scale = op_call_tensor(call, v5 ? "x2Scale" : "scale"),
-        .row = given(call, v5 ? "x1Scale" : "pertokenScaleOptional"),
-        .offset = given(call, v5 ? "x2Offset" : "offset"),
-        .bias = given(call, "bias"),
+        .row = op_call_given(call, v5 ? "x1Scale" : "pertokenScaleOptional"),
+        .offset = op_call_given(call, v5 ? "x2Offset" : "offset"),
+        .bias = op_call_given(call, "bias"),
     };
     if (op_call_int(call, "transposeX1") && p->a.rank >= 2) {
         p->a = op_view_swap(&p->a, p->a.rank - 2, p->a.rank - 1);
@@ -93,9 +87,10 @@ static leo_status take(const struct op_call *call, struct product *p)
 }
 
 // The product of one part of k, as whole numbers in f32.
-static struct op_tensor product_of(struct op_chain *chain, const struct product *p, int64_t begin,
+static struct op_tensor product_of(struct op_chain *chain, const void *user, int64_t begin,
                                    int64_t count)
 {
+    const struct product *p = user;
     const struct op_tensor some_a = op_view_slice(&p->a, p->a.rank - 1, begin, count),
                            some_b = op_view_slice(&p->b, p->b.rank - 2, begin, count),
                            a = op_chain_dense(chain, OP_TYPE_F16, &some_a),
@@ -103,29 +98,6 @@ static struct op_tensor product_of(struct op_chain *chain, const struct product 
                            out = op_chain_temp_like(chain, OP_TYPE_F32, p->out);
     op_chain_matmul(chain, &a, &b, &out);
     return out;
-}
-
-static struct op_tensor whole_product(struct op_chain *chain, const struct product *p)
-{
-    const int64_t k = p->a.dim[p->a.rank - 1];
-    const struct op_scalar one = op_scalar_int(1);
-    if (k <= OP_QUANT_EXACT) {
-        return product_of(chain, p, 0, k);
-    }
-    const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_I32, p->out),
-                           more = op_chain_temp_like(chain, OP_TYPE_I32, p->out);
-    for (int64_t begin = 0; begin < k; begin += OP_QUANT_EXACT) {
-        const uint64_t mark = op_plan_temp_mark(chain->plan);
-        const int64_t count = begin + OP_QUANT_EXACT < k ? OP_QUANT_EXACT : k - begin;
-        const struct op_tensor part = product_of(chain, p, begin, count);
-        op_chain_copy(chain, begin ? &more : &sum, &part);
-        if (begin) {
-            OP_CHAIN_CALL(chain, "Add", op_value_tensor(&sum), op_value_tensor(&more),
-                          op_value_scalar(&one), op_value_tensor(&sum));
-        }
-        op_plan_temp_release(chain->plan, mark);
-    }
-    return sum;
 }
 
 struct op_tensor op_quant_scale_of(struct op_chain *chain, const struct op_tensor *given_scale)
@@ -162,14 +134,6 @@ static struct op_tensor offset_of(struct op_chain *chain, const struct product *
     return out;
 }
 
-static struct op_tensor number(struct op_chain *chain, double value)
-{
-    const int64_t one = 1;
-    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 1, &one);
-    op_chain_fill(chain, &out, value);
-    return out;
-}
-
 // Sums with the bias, as they are.
 static void give_sums(struct op_chain *chain, const struct product *p, const struct op_tensor *sums)
 {
@@ -187,7 +151,7 @@ static void give_scaled(struct op_chain *chain, const struct product *p,
                         const struct op_tensor *sums)
 {
     const bool first = p->bias && p->bias->type == OP_TYPE_I32, bytes = p->out->type == OP_TYPE_I8;
-    const struct op_tensor zero = number(chain, 0), one = number(chain, 1),
+    const struct op_tensor zero = op_chain_number(chain, 0), one = op_chain_number(chain, 1),
                            scale = op_quant_scale_of(chain, p->scale),
                            value = bytes ? op_chain_temp_like(chain, OP_TYPE_F32, p->out) : *p->out;
     struct op_tensor row = one;
@@ -217,7 +181,8 @@ leo_status op_plan_quant_product(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor sums = whole_product(&chain, &p);
+    const struct op_tensor sums =
+        op_quant_whole_sum(&chain, p.out, p.a.dim[p.a.rank - 1], product_of, &p);
     if (p.out->type == OP_TYPE_I32) {
         give_sums(&chain, &p, &sums);
     } else {

@@ -307,3 +307,26 @@ leo_status op_plan_quant_param(const struct op_call *call)
                   op_value_tensor(&to));
     return chain.status;
 }
+
+struct op_tensor op_quant_whole_sum(struct op_chain *chain, const struct op_tensor *like, int64_t k,
+                                    op_quant_part *part, const void *user)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    if (k <= OP_QUANT_EXACT) {
+        return part(chain, user, 0, k);
+    }
+    const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_I32, like),
+                           more = op_chain_temp_like(chain, OP_TYPE_I32, like);
+    for (int64_t begin = 0; begin < k; begin += OP_QUANT_EXACT) {
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
+        const int64_t count = begin + OP_QUANT_EXACT < k ? OP_QUANT_EXACT : k - begin;
+        const struct op_tensor some = part(chain, user, begin, count);
+        op_chain_copy(chain, begin ? &more : &sum, &some);
+        if (begin) {
+            OP_CHAIN_CALL(chain, "Add", op_value_tensor(&sum), op_value_tensor(&more),
+                          op_value_scalar(&one), op_value_tensor(&sum));
+        }
+        op_plan_temp_release(chain->plan, mark);
+    }
+    return sum;
+}

@@ -7,6 +7,13 @@
 /** Products of i8 of so many pairs are at most 2^24 = 128 * 128 * 1024: f32 holds them all. */
 enum { OP_QUANT_EXACT = 1024 };
 
+/** The part of a product that k from `begin` on gives, f32, in the shape of the product. */
+typedef struct op_tensor op_quant_part(struct op_chain *chain, const void *user, int64_t begin,
+                                       int64_t count);
+/** The sum of a product's parts over all of k: f32 as it comes if one part is exact, else i32.
+ * `like` has the shape of the product. */
+struct op_tensor op_quant_whole_sum(struct op_chain *chain, const struct op_tensor *like, int64_t k,
+                                    op_quant_part *part, const void *user);
 /** A tensor as rows of its last dimension, dense, of a type. */
 struct op_tensor op_quant_rows(struct op_chain *chain, enum op_type type,
                                const struct op_tensor *tensor);

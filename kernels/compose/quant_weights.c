@@ -13,12 +13,6 @@ struct weights {
     int64_t k, n, group; /* group: rows of the weight that share a scale */
 };
 
-static const struct op_tensor *given(const struct op_call *call, const char *name)
-{
-    const struct op_tensor *tensor = op_call_tensor(call, name);
-    return tensor && op_tensor_count(tensor) ? tensor : NULL;
-}
-
 // A scale for all, for each column, or for each column of each group.
 static bool fits_scale(const struct weights *w, const struct op_tensor *scale)
 {
@@ -33,10 +27,10 @@ static leo_status take(const struct op_call *call, struct weights *w)
         .x = op_call_tensor(call, "x"),
         .weight = op_call_tensor(call, "weight"),
         .scale = op_call_tensor(call, "antiquantScale"),
-        .offset = given(call, "antiquantOffsetOptional"),
-        .quant_scale = given(call, "quantScaleOptional"),
-        .quant_offset = given(call, "quantOffsetOptional"),
-        .bias = given(call, "biasOptional"),
+        .offset = op_call_given(call, "antiquantOffsetOptional"),
+        .quant_scale = op_call_given(call, "quantScaleOptional"),
+        .quant_offset = op_call_given(call, "quantOffsetOptional"),
+        .bias = op_call_given(call, "biasOptional"),
         .out = op_call_tensor(call, "y"),
     };
     const struct op_tensor *x = w->x, *weight = w->weight, *out = w->out;

@@ -68,6 +68,14 @@ void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double v
     OP_CHAIN_CALL(chain, "InplaceFillScalar", op_value_tensor(dst), op_value_scalar(&number));
 }
 
+struct op_tensor op_chain_number(struct op_chain *chain, double value)
+{
+    const int64_t one = 1;
+    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 1, &one);
+    op_chain_fill(chain, &out, value);
+    return out;
+}
+
 void op_chain_matmul(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
                      const struct op_tensor *out)
 {
@@ -91,6 +99,13 @@ struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int
     struct op_tensor view = *tensor;
     view.addr += (uint64_t)(begin * view.stride[dim] * (int64_t)op_type_bytes(view.type));
     view.dim[dim] = count;
+    return view;
+}
+
+struct op_tensor op_view_every_second(const struct op_tensor *tensor, unsigned dim, int64_t first)
+{
+    struct op_tensor view = op_view_slice(tensor, dim, first, tensor->dim[dim] / 2);
+    view.stride[dim] *= 2;
     return view;
 }
 

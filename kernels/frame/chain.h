@@ -35,6 +35,8 @@ void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst,
                    const struct op_tensor *src);
 /** dst = value everywhere. */
 void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value);
+/** One f32 number on the device. */
+struct op_tensor op_chain_number(struct op_chain *chain, double value);
 /** out = a @ b (Matmul), f32 as the chip's own training does: in f16 on the 910A. */
 void op_chain_matmul(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
                      const struct op_tensor *out);
@@ -45,6 +47,8 @@ void op_chain_sum(struct op_chain *chain, const struct op_tensor *self, int64_t 
 /* Views. Dimensions exist; what is taken lies inside. */
 struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
                                int64_t count);
+/** Every second index of a dimension of even size, from `first` (0 or 1) on. */
+struct op_tensor op_view_every_second(const struct op_tensor *tensor, unsigned dim, int64_t first);
 /** One index of a dimension, which goes away. */
 struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index);
 struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsigned b);

@@ -43,6 +43,17 @@ const struct op_tensor *op_call_tensor(const struct op_call *call, const char *n
     return op_call_value(call, name)->tensor;
 }
 
+const struct op_tensor *op_call_optional(const struct op_call *call, const char *name)
+{
+    return op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
+}
+
+const struct op_tensor *op_call_given(const struct op_call *call, const char *name)
+{
+    const struct op_tensor *tensor = op_call_optional(call, name);
+    return tensor && op_tensor_count(tensor) ? tensor : NULL;
+}
+
 const struct op_scalar *op_call_scalar(const struct op_call *call, const char *name)
 {
     return op_call_value(call, name)->scalar;
@@ -84,6 +95,14 @@ leo_status op_call_fail(const struct op_call *call, leo_status status, const cha
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     return leo_rt_fail(status, "%s: %s", call->row->name, text);
+}
+
+leo_status op_call_check_type(const struct op_call *call, const char *name, enum op_type type)
+{
+    const enum op_type got = op_call_tensor(call, name)->type;
+    return got == type ? LEO_OK
+                       : op_call_fail(call, LEO_ERR_DTYPE, "%s is %s: it must be %s", name,
+                                      op_type_name(got), op_type_name(type));
 }
 
 leo_status op_call_check_shape(const struct op_call *call, const char *name, unsigned rank,

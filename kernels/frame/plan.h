@@ -31,6 +31,11 @@ int64_t op_call_int(const struct op_call *call, const char *name);
 double op_call_real(const struct op_call *call, const char *name);
 /** Whether the row has a parameter of that name: rows of a family may differ. */
 bool op_call_has(const struct op_call *call, const char *name);
+/** A tensor that not every row of a family has; NULL if this one has no such parameter or none is
+ * given. */
+const struct op_tensor *op_call_optional(const struct op_call *call, const char *name);
+/** The same; a tensor without elements counts as not given. */
+const struct op_tensor *op_call_given(const struct op_call *call, const char *name);
 
 /** Sets the error text "<op>: ..." and returns `status`: LEO_ERR_SHAPE, LEO_ERR_DTYPE,
  * LEO_ERR_INVALID_ARG (161002), LEO_ERR_BAD_POINTER (161001). */
@@ -39,6 +44,9 @@ leo_status op_call_fail(const struct op_call *call, leo_status status, const cha
 /** Fails unless tensor `name` has this shape. */
 LEO_MUST_CHECK leo_status op_call_check_shape(const struct op_call *call, const char *name,
                                               unsigned rank, const int64_t *dim);
+/** Fails unless tensor `name` has this type. */
+LEO_MUST_CHECK leo_status op_call_check_type(const struct op_call *call, const char *name,
+                                             enum op_type type);
 
 /** Fails if a tensor says that its channels come last (NHWC, NDHWC, HWCN): for operators whose
  * channels are the second dimension. */

@@ -6,9 +6,8 @@ leo_status op_plan_argsort(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     leo_status status = op_call_check_shape(call, "out", self->rank, self->dim);
-    if (status == LEO_OK && out->type != OP_TYPE_I64) {
-        status =
-            op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be i64", op_type_name(out->type));
+    if (status == LEO_OK) {
+        status = op_call_check_type(call, "out", OP_TYPE_I64);
     }
     if (status != LEO_OK) {
         return status;

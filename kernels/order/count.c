@@ -13,8 +13,7 @@ static leo_status plan_search(const struct op_call *call)
     const char *name = op_call_has(call, "boundaries") ? "boundaries" : "sortedSequence";
     const struct op_tensor *sorted = op_call_tensor(call, name),
                            *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out"),
-                           *sorter =
-                               op_call_has(call, "sorter") ? op_call_tensor(call, "sorter") : NULL;
+                           *sorter = op_call_optional(call, "sorter");
     const bool shared = sorted->rank <= 1;
     bool fits = sorted->rank > 0 && (shared ? true : sorted->rank == self->rank);
     for (unsigned i = 0; fits && !shared && i + 1 < sorted->rank; i++) {

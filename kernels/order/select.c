@@ -147,9 +147,8 @@ static leo_status plan_positions(const struct op_call *call, bool columns)
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     struct op_select_args args;
     leo_status status = check_room(call, op_tensor_count(self) * (int64_t)self->rank);
-    if (status == LEO_OK && out->type != OP_TYPE_I64) {
-        status =
-            op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be i64", op_type_name(out->type));
+    if (status == LEO_OK) {
+        status = op_call_check_type(call, "out", OP_TYPE_I64);
     }
     if (status != LEO_OK) {
         return status;

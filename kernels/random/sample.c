@@ -109,9 +109,8 @@ static leo_status plan_multinomial(const struct op_call *call)
     shape[0] = self->dim[0];
     shape[self->rank - 1] = samples;
     leo_status status = op_call_check_shape(call, "out", self->rank, shape);
-    if (status == LEO_OK && out->type != OP_TYPE_I64) {
-        status =
-            op_call_fail(call, LEO_ERR_DTYPE, "out is %s: it must be i64", op_type_name(out->type));
+    if (status == LEO_OK) {
+        status = op_call_check_type(call, "out", OP_TYPE_I64);
     }
     if (status != LEO_OK) {
         return status;

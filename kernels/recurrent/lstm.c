@@ -303,7 +303,7 @@ static struct rnn_weights dynamic_weights(const struct op_call *call, const char
     }
     w.wx = op_view_swap(&w.wx, 0, 1);
     w.wh = op_view_swap(&w.wh, 0, 1);
-    const struct op_tensor *b = op_call_has(call, bias) ? op_call_tensor(call, bias) : NULL;
+    const struct op_tensor *b = op_call_optional(call, bias);
     if (b) {
         w.bx = *b;
     }
