@@ -58,7 +58,7 @@ static bool has_kind(const struct op_list *list, enum op_tile_input kind)
     return has;
 }
 
-// Long rows that repeat are cut: each part is loaded once. The parts are the outermost dimension.
+// The parts are the outermost dimension.
 static bool cut_columns(struct op_pointwise_space *space)
 {
     const unsigned last = space->rank - 1;
@@ -88,6 +88,12 @@ static bool cut_columns(struct op_pointwise_space *space)
     return true;
 }
 
+// Long rows that repeat can be cut into parts, each loaded once.
+static bool repeats(const struct op_list *list)
+{
+    return has_kind(list, OP_TILE_ROW) && !has_kind(list, OP_TILE_COLUMN);
+}
+
 bool op_list_find_rows(struct op_list *list, struct op_pointwise_space *space)
 {
     const struct op_pointwise_work *work = list->work;
@@ -102,7 +108,7 @@ bool op_list_find_rows(struct op_list *list, struct op_pointwise_space *space)
         return false;
     }
     if (columns > LONGEST_ROW) {
-        return has_kind(list, OP_TILE_ROW) && !has_kind(list, OP_TILE_COLUMN) && cut_columns(space);
+        return repeats(list) && cut_columns(space);
     }
     return !has_kind(list, OP_TILE_COLUMN) || space->dim[space->rank - 2] > 1 ||
            columns < LEAST_COLUMN_ROWS;
@@ -115,8 +121,7 @@ int64_t op_list_even_columns(const struct op_pointwise_work *work,
     struct op_list list = {.work = work};
     const int64_t columns = space->dim[space->rank - 1];
     if (space->rank < 2 || columns <= LONGEST_ROW || op_plan_chip(work->call->plan) == OP_ON_910A ||
-        !find_kinds(&list, space) || !has_kind(&list, OP_TILE_ROW) ||
-        has_kind(&list, OP_TILE_COLUMN)) {
+        !find_kinds(&list, space) || !repeats(&list)) {
         return 0;
     }
     return (columns - LEAST_COLUMNS) / PART * PART;

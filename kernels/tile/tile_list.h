@@ -78,6 +78,10 @@ int64_t op_list_even_columns(const struct op_pointwise_work *work,
 bool op_list_cut_into_rows(struct op_list *list, const struct op_pointwise_space *space);
 void op_list_give_slots(struct op_list *list, uint32_t ub_bytes);
 void op_list_lay_out(struct op_list *list, uint32_t ub_bytes);
+/** The value, a number as a whole tile. */
+unsigned op_list_tile(struct op_list *list, unsigned value);
+/** The expression over f32; inputs have slots, list->of says what became of each value. */
+void op_list_floats(struct op_list *list, const struct op_expr *expression);
 /** The expression over integers that are exact (`wrapped` ones but for what left 32 bits); inputs
  * have slots, the result goes to the output. */
 void op_list_integers(struct op_list *list, const struct op_expr *expression);
