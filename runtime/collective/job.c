@@ -132,7 +132,7 @@ leo_status comm_job_submit(struct comm_job *job, const void *stream)
     const bool counted = leo_rt_stream_graph(rt) == NULL;
     job->is_counted = counted;
     atomic_fetch_add(&comm->open, counted); // before it can end
-    if (leo_rt_host_task_kept(comm->worker, rt, run, release, job) != LEO_OK) {
+    if (leo_rt_host_task(comm->worker, rt, run, release, job) != LEO_OK) {
         atomic_fetch_sub(&comm->open, counted);
         comm_job_free(job);
         return COMM_RUNTIME;

@@ -156,8 +156,8 @@ aclError dvpp_submit(const char *func, const acldvppChannelDesc *channel, aclrtS
     struct leo_rt_device *device;
     aclError error = leo_acl_stream_get(stream, &rt_stream, &device);
     if (!error) {
-        error = leo_acl_status(
-            func, leo_rt_host_task_kept(channel->worker, rt_stream, run, release, job));
+        error =
+            leo_acl_status(func, leo_rt_host_task(channel->worker, rt_stream, run, release, job));
     }
     if (error) {
         release(job);

@@ -82,9 +82,8 @@ leo_status api_host_func_launch(const void *handle, api_callback_fn run, void *u
     if (status != LEO_OK) {
         return status;
     }
-    return target.report ? api_report_launch(&api_process()->reports, target.report, target.worker,
-                                             stream->rt, run, user, true)
-                         : api_host_launch(target.worker, stream->rt, run, user);
+    return api_host_launch(&api_process()->reports, target.report, target.worker, stream->rt, run,
+                           user);
 }
 
 leo_status api_report_process(int timeout_ms)

@@ -51,14 +51,10 @@ static void count_capture(struct api_graph *graph, int by)
 
 leo_status api_capture_check_wait(struct api_stream *stream)
 {
-    struct leo_rt_graph *graph = leo_rt_stream_graph(stream->rt);
-    if (!graph) {
-        return LEO_OK;
-    }
-    leo_rt_graph_invalidate(graph);
-    return leo_rt_fail(API_CAPTURED,
-                       "the stream is being captured: there is nothing to wait for; the capture is "
-                       "invalid now");
+    return leo_rt_stream_graph(stream->rt)
+               ? leo_rt_fail(API_CAPTURED,
+                             "the stream is being captured: there is nothing to wait for")
+               : LEO_OK;
 }
 
 static void end_graph(void *object)

@@ -2,13 +2,23 @@
 #include "report.h"
 
 #include <leo/alloc.h>
+#include <string.h>
 #include <time.h>
 
-/** A callback on its way: standing in the stream, then due, then over. */
-struct call {
-    struct call *next;
+/** A callback as it stands in a stream or a graph. */
+struct standing {
+    struct standing *next;
     struct api_reports *reports;
     struct api_report *report; /**< NULL: given up */
+    api_callback_fn run;
+    void *user;
+    bool blocks;
+    bool anywhere; /**< runs on the worker's thread if the report is given up */
+};
+
+/** One that a stream has come to: due, then over. */
+struct call {
+    struct call *next;
     api_callback_fn run;
     void *user;
     bool blocks, over;
@@ -18,7 +28,8 @@ struct api_report {
     struct api_report *next;
     uint64_t thread;
     unsigned bindings;
-    struct call *standing, *due, **due_end;
+    struct standing *standing;
+    struct call *due, **due_end;
 };
 
 static struct api_report *find(const struct api_reports *reports, uint64_t thread)
@@ -53,11 +64,11 @@ bool api_report_is_of(const struct api_report *report, uint64_t thread)
 }
 
 // Takes a call that blocks off its thread, or frees one that does not. Caller holds the lock.
-static void end_call(struct call *call)
+static void end_call(struct api_reports *reports, struct call *call)
 {
     if (call->blocks) {
         call->over = true;
-        pthread_cond_broadcast(&call->reports->changed);
+        pthread_cond_broadcast(&reports->changed);
     } else {
         leo_free(call);
     }
@@ -72,12 +83,12 @@ void api_report_unbind(struct api_reports *reports, struct api_report *report)
             at = &(*at)->next;
         }
         *at = report->next;
-        for (struct call *call = report->standing; call; call = call->next) {
-            call->report = NULL;
+        for (struct standing *each = report->standing; each; each = each->next) {
+            each->report = NULL;
         }
         for (struct call *call = report->due, *next; call; call = next) {
             next = call->next;
-            end_call(call);
+            end_call(reports, call);
         }
         leo_free(report);
         pthread_cond_broadcast(&reports->changed);
@@ -85,64 +96,86 @@ void api_report_unbind(struct api_reports *reports, struct api_report *report)
     pthread_mutex_unlock(&reports->lock);
 }
 
-// On the worker's thread, when the stream has come to the call.
+// On the worker's thread, when the stream has come to the callback.
 static void come_due(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
 {
-    struct call *call = user;
-    struct api_reports *reports = call->reports;
+    const struct standing *standing = user;
+    struct api_reports *reports = standing->reports;
     (void)start_ns;
-    (void)result;
-    pthread_mutex_lock(&reports->lock);
-    struct api_report *report = call->report;
-    bool blocks = call->blocks;
-    if (!report) {
-        call->over = true;
-    } else {
-        struct call **at = &report->standing;
-        while (*at != call) {
-            at = &(*at)->next;
-        }
-        *at = call->next;
-        call->next = NULL;
-        *report->due_end = call;
-        report->due_end = &call->next;
-        pthread_cond_broadcast(&reports->changed);
+    struct call *call = leo_calloc(1, sizeof(*call));
+    if (!call) {
+        result->status = leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a callback");
+        strncpy(result->text, leo_rt_last_error(), sizeof(result->text) - 1);
+        return;
     }
+    *call = (struct call){.run = standing->run, .user = standing->user, .blocks = standing->blocks};
+    const bool blocks = call->blocks;
+    pthread_mutex_lock(&reports->lock);
+    struct api_report *report = standing->report;
+    if (!report) {
+        pthread_mutex_unlock(&reports->lock);
+        if (standing->anywhere) {
+            call->run(call->user);
+        }
+        leo_free(call);
+        return;
+    }
+    *report->due_end = call;
+    report->due_end = &call->next;
+    pthread_cond_broadcast(&reports->changed);
     while (blocks && !call->over) {
         pthread_cond_wait(&reports->changed, &reports->lock);
     }
-    if (blocks || !report) {
+    pthread_mutex_unlock(&reports->lock);
+    if (blocks) {
         leo_free(call);
     }
-    pthread_mutex_unlock(&reports->lock);
+}
+
+static void stand_down(void *user)
+{
+    struct standing *standing = user;
+    pthread_mutex_lock(&standing->reports->lock);
+    if (standing->report) {
+        struct standing **at = &standing->report->standing;
+        while (*at != standing) {
+            at = &(*at)->next;
+        }
+        *at = standing->next;
+    }
+    pthread_mutex_unlock(&standing->reports->lock);
+    leo_free(standing);
+}
+
+// Without a report there is no list to stand in.
+static leo_status launch(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+                         const struct standing *as)
+{
+    struct standing *standing = leo_calloc(1, sizeof(*standing));
+    if (!standing) {
+        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a callback");
+    }
+    *standing = *as;
+    if (as->report) {
+        pthread_mutex_lock(&as->reports->lock);
+        standing->next = as->report->standing;
+        as->report->standing = standing;
+        pthread_mutex_unlock(&as->reports->lock);
+    }
+    leo_status status = leo_rt_host_task(worker, stream, come_due, stand_down, standing);
+    if (status != LEO_OK) {
+        stand_down(standing);
+    }
+    return status;
 }
 
 leo_status api_report_launch(struct api_reports *reports, struct api_report *report,
                              struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                              api_callback_fn run, void *user, bool blocks)
 {
-    struct call *call = leo_calloc(1, sizeof(*call));
-    if (!call) {
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a callback");
-    }
-    *call = (struct call){
+    const struct standing as = {
         .reports = reports, .report = report, .run = run, .user = user, .blocks = blocks};
-    pthread_mutex_lock(&reports->lock);
-    call->next = report->standing;
-    report->standing = call;
-    pthread_mutex_unlock(&reports->lock);
-    leo_status status = leo_rt_host_task(worker, stream, come_due, call);
-    if (status != LEO_OK) {
-        pthread_mutex_lock(&reports->lock);
-        struct call **at = &report->standing;
-        while (*at != call) {
-            at = &(*at)->next;
-        }
-        *at = call->next;
-        pthread_mutex_unlock(&reports->lock);
-        leo_free(call);
-    }
-    return status;
+    return launch(worker, stream, &as);
 }
 
 static void add_ms(struct timespec *when, int ms)
@@ -178,7 +211,7 @@ enum api_reported api_report_run(struct api_reports *reports, uint64_t thread, i
         pthread_mutex_unlock(&reports->lock);
         call->run(call->user);
         pthread_mutex_lock(&reports->lock);
-        end_call(call);
+        end_call(reports, call);
         result = API_REPORTED;
         report = find(reports, thread);
     }
@@ -186,32 +219,15 @@ enum api_reported api_report_run(struct api_reports *reports, uint64_t thread, i
     return result;
 }
 
-/** A function of the host in a stream. */
-struct host_call {
-    api_callback_fn run;
-    void *user;
-};
-
-static void run_host_call(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
-{
-    struct host_call *call = user;
-    (void)start_ns;
-    (void)result;
-    call->run(call->user);
-    leo_free(call);
-}
-
-leo_status api_host_launch(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+leo_status api_host_launch(struct api_reports *reports, struct api_report *report,
+                           struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                            api_callback_fn run, void *user)
 {
-    struct host_call *call = leo_calloc(1, sizeof(*call));
-    if (!call) {
-        return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory for a host function");
-    }
-    *call = (struct host_call){run, user};
-    leo_status status = leo_rt_host_task(worker, stream, run_host_call, call);
-    if (status != LEO_OK) {
-        leo_free(call);
-    }
-    return status;
+    const struct standing as = {.reports = reports,
+                                .report = report,
+                                .run = run,
+                                .user = user,
+                                .blocks = true,
+                                .anywhere = true};
+    return launch(worker, stream, &as);
 }

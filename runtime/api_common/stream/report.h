@@ -37,6 +37,8 @@ enum api_reported { API_REPORTED, API_REPORT_TIMEOUT, API_REPORT_NONE };
 /** Runs the callbacks that are due for this thread, waiting for one at most `timeout_ms` (< 0: for
  * ever). NONE: no stream is bound to it. */
 enum api_reported api_report_run(struct api_reports *reports, uint64_t thread, int timeout_ms);
-/** Runs a function in the stream on the worker's thread; later tasks wait until it has run. */
-leo_status api_host_launch(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
+/** Puts a function into the stream: the report's thread runs it, the worker's if there is none or
+ * no more; later tasks wait until it has run. */
+leo_status api_host_launch(struct api_reports *reports, struct api_report *report,
+                           struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                            api_callback_fn run, void *user);

@@ -22,8 +22,7 @@ leo_status api_work(struct api_stream *stream, leo_rt_host_fn run, void (*releas
 {
     struct leo_rt_host_worker *worker;
     leo_status status = get_worker(stream, &worker);
-    return status != LEO_OK ? status
-                            : leo_rt_host_task_kept(worker, stream->rt, run, release, user);
+    return status != LEO_OK ? status : leo_rt_host_task(worker, stream->rt, run, release, user);
 }
 
 void api_work_stop(struct api_stream *stream)

@@ -6,7 +6,7 @@
 #include "../memory/shared.h"
 #include "../process/process.h"
 
-/** `run` when the stream gets there (leo_rt_host_task_kept). If this fails `release` is not called.
+/** `run` when the stream gets there (leo_rt_host_task). If this fails `release` is not called.
  */
 leo_status api_work(struct api_stream *stream, leo_rt_host_fn run, void (*release)(void *user),
                     void *user);

@@ -247,13 +247,6 @@ bool leo_rt_graph_is_invalid(struct leo_rt_graph *graph)
     return invalid;
 }
 
-void leo_rt_graph_invalidate(struct leo_rt_graph *graph)
-{
-    pthread_mutex_lock(&graph->device->lock);
-    graph->invalid = true;
-    pthread_mutex_unlock(&graph->device->lock);
-}
-
 // Streams of the graph go back to doing what they are given. False: one was not joined.
 static bool release_streams(struct leo_rt_graph *graph)
 {
@@ -422,11 +415,13 @@ leo_status leo_rt_graph_write(struct leo_rt_graph *graph, const char *path)
     fprintf(file, "[");
     for (size_t i = 0; i < graph->count; i++) {
         // Names are C identifiers and words of ours: nothing to escape.
-        fprintf(file, "%s\n{\"task\": %zu, \"type\": \"%s\", \"name\": \"%s\"}", i ? "," : "", i,
+        fprintf(file,
+                "%s\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 0, \"tid\": 0, \"ts\": %zu, "
+                "\"dur\": 1, \"args\": {\"task\": %zu, \"type\": \"%s\"}}",
+                i ? "," : "", graph->nodes[i].what, i, i,
                 graph->nodes[i].kernel        ? "kernel"
                 : graph->nodes[i].host.worker ? "host"
-                                              : "memory",
-                graph->nodes[i].what);
+                                              : "memory");
     }
     fprintf(file, "\n]\n");
     pthread_mutex_unlock(&graph->device->lock);

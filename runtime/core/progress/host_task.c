@@ -222,17 +222,7 @@ leo_status rt_host_replay(const struct rt_host_work *work, struct leo_rt_stream 
 }
 
 leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
-                            leo_rt_host_fn run, void *user)
-{
-    const struct rt_host_work work = {.worker = worker, .run = run, .user = user};
-    if (leo_rt_stream_graph(stream)) {
-        return rt_fail(LEO_ERR_UNSUPPORTED, "a call of the host's cannot be captured");
-    }
-    return start(&work, stream, NULL);
-}
-
-leo_status leo_rt_host_task_kept(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
-                                 leo_rt_host_fn run, void (*release)(void *user), void *user)
+                            leo_rt_host_fn run, void (*release)(void *user), void *user)
 {
     const struct rt_host_work work = {worker, run, release, user};
     struct leo_rt_device *device = worker->device;

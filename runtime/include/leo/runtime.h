@@ -134,7 +134,6 @@ leo_status leo_rt_capture_begin(struct leo_rt_stream *stream, struct leo_rt_grap
 leo_status leo_rt_capture_end(struct leo_rt_stream *stream);
 /** The graph whose capture, or update, the stream takes part in; NULL: none. */
 struct leo_rt_graph *leo_rt_stream_graph(struct leo_rt_stream *stream);
-void leo_rt_graph_invalidate(struct leo_rt_graph *graph);
 bool leo_rt_graph_is_invalid(struct leo_rt_graph *graph);
 /** Puts all its tasks into a stream, one after another. */
 leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream *stream);
@@ -252,13 +251,11 @@ struct leo_rt_host_result {
 };
 typedef void (*leo_rt_host_fn)(void *user, uint64_t start_ns, struct leo_rt_host_result *result);
 /** Puts work of the host into a stream: `run` is called on the worker's thread when the stream
- * reaches it, and the stream's later tasks start at its end. It must not wait for this stream. */
+ * reaches it, and the stream's later tasks start at its end. It must not wait for this stream. In a
+ * captured stream `run` is called at each replay. `release` (NULL: none) is called once, when `run`
+ * is not called again; not if this fails. */
 leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
-                            leo_rt_host_fn run, void *user);
-/** The same for work that a captured stream may be given: `run` is then called at each replay.
- * `release` is called once, when `run` is not called again; not if this fails. */
-leo_status leo_rt_host_task_kept(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
-                                 leo_rt_host_fn run, void (*release)(void *user), void *user);
+                            leo_rt_host_fn run, void (*release)(void *user), void *user);
 
 /** Writes 8 bytes of device memory, 8-byte aligned, at once, in the stream's order. */
 leo_status leo_rt_value_write(struct leo_rt_stream *stream, uint64_t addr, uint64_t value);

@@ -67,11 +67,11 @@ static void it_stands_in_the_order_of_the_stream(void)
     struct note second = {.world = &world, .takes_ns = 5, .leave = 9};
     uint8_t host[4096];
     CU_ASSERT_EQUAL(leo_rt_memset_async(world.stream, world.addr, 1, 4096), LEO_OK);
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &first), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &first), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_memcpy_async(world.stream, host, (void *)(uintptr_t)world.addr, 4096),
                     LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_memset_async(world.stream, world.addr, 3, 4096), LEO_OK);
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &second), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &second), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_OK);
     CU_ASSERT_EQUAL(first.found, 1);
     CU_ASSERT_EQUAL(host[4095], 2);
@@ -91,7 +91,7 @@ static void another_stream_waits_through_an_event(void)
     uint8_t host[4096] = {0};
     uint64_t ns = 0;
     CU_ASSERT_EQUAL_FATAL(leo_rt_event_create(world.device, &done), LEO_OK);
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &note), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &note), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_event_record(done, world.stream), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_event_wait(done, world.other), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_memcpy_async(world.other, host, (void *)(uintptr_t)world.addr, 4096),
@@ -110,7 +110,7 @@ static void a_failure_is_told_once_and_the_stream_goes_on(void)
     world_begin(&world);
     struct note note = {.world = &world, .leave = 4, .fail = true};
     uint8_t host[4096] = {0};
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &note), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &note), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_ERR_IO);
     CU_ASSERT(strstr(leo_rt_last_error(), "hung up") != NULL);
     CU_ASSERT_EQUAL(leo_rt_memcpy_async(world.stream, host, (void *)(uintptr_t)world.addr, 4096),
@@ -125,7 +125,7 @@ static void a_wait_with_a_limit_ends(void)
     struct world world;
     world_begin(&world);
     struct note note = {.world = &world, .sleep_us = 200000};
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &note), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &note), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, 10), LEO_ERR_TIMEOUT);
     CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_OK);
     world_end(&world);
@@ -138,7 +138,8 @@ static void nothing_is_lost_at_the_end(void)
     struct note notes[50];
     for (int i = 0; i < 50; i++) {
         notes[i] = (struct note){.world = &world, .takes_ns = 10, .leave = (uint8_t)(i + 1)};
-        CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &notes[i]), LEO_OK);
+        CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, NULL, &notes[i]),
+                        LEO_OK);
     }
     leo_rt_host_worker_drain(world.worker);
     for (int i = 1; i < 50; i++) {
@@ -183,11 +184,10 @@ static void captured_work_runs_at_each_replay(void)
     struct leo_rt_graph *graph;
     world_begin(&world);
     struct kept kept = {.note = {.world = &world, .takes_ns = 1000, .leave = 9}};
-    struct note refused = {.world = &world};
     CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_memset_async(world.stream, world.addr, 4, 4096), LEO_OK);
-    CU_ASSERT_EQUAL(
-        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look_again, note_release, &kept),
+                    LEO_OK);
     CU_ASSERT_EQUAL_FATAL(leo_rt_capture_end(world.stream), LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_graph_size(graph), 2);
     CU_ASSERT_EQUAL(kept.runs, 0);
@@ -208,18 +208,12 @@ static void captured_work_runs_at_each_replay(void)
     CU_ASSERT_EQUAL(kept.runs, 4);
     CU_ASSERT_EQUAL(kept.releases, 1);
     // Outside a capture: once.
-    CU_ASSERT_EQUAL(
-        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look_again, note_release, &kept),
+                    LEO_OK);
     CU_ASSERT_EQUAL(leo_rt_stream_synchronize(world.stream, -1), LEO_OK);
     CU_ASSERT_EQUAL(kept.runs, 5);
     leo_rt_host_worker_drain(world.worker);
     CU_ASSERT_EQUAL(kept.releases, 2);
-    // Work that nobody keeps cannot be captured.
-    CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
-    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look, &refused),
-                    LEO_ERR_UNSUPPORTED);
-    CU_ASSERT_EQUAL(leo_rt_capture_end(world.stream), LEO_OK);
-    CU_ASSERT_EQUAL(leo_rt_graph_destroy(graph), LEO_OK);
     world_end(&world);
 }
 
@@ -230,8 +224,8 @@ static void a_graph_without_its_worker_is_refused(void)
     world_begin(&world);
     struct kept kept = {.note = {.world = &world}};
     CU_ASSERT_EQUAL_FATAL(leo_rt_capture_begin(world.stream, &graph), LEO_OK);
-    CU_ASSERT_EQUAL(
-        leo_rt_host_task_kept(world.worker, world.stream, look_again, note_release, &kept), LEO_OK);
+    CU_ASSERT_EQUAL(leo_rt_host_task(world.worker, world.stream, look_again, note_release, &kept),
+                    LEO_OK);
     CU_ASSERT_EQUAL_FATAL(leo_rt_capture_end(world.stream), LEO_OK);
     leo_rt_host_worker_destroy(world.worker);
     world.worker = NULL;
