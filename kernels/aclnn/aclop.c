@@ -79,10 +79,18 @@ static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *
     }
 }
 
-// torch_npu calls from a thread that gives up at the first error, without a word from its main
-// thread until that synchronises: so this is told at once, and where it can be seen.
+// torch_npu calls from a thread that gives up at the first error, and its main thread does not
+// look: so this is told at once, and by every later wait.
 static aclError tell(const char *type, aclError error)
 {
+    if (error) {
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "an operator of type %.64s was refused with %d and not computed: results of this "
+                 "process are not valid",
+                 type, error);
+        leo_acl_lost(text);
+    }
     if (error) {
         aclAppLog(ACL_ERROR, "aclop", __FILE__, __LINE__,
                   "operator of type %s: error %d; work submitted behind it may be missing", type,

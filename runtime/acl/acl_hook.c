@@ -41,3 +41,8 @@ aclError leo_acl_status(const char *func, leo_status status)
 {
     return acl_result(func, status);
 }
+
+void leo_acl_lost(const char *text)
+{
+    api_lost_work(text);
+}

@@ -69,6 +69,7 @@ static const int api_codes[] = {
     [API_REPORT_BOUND - API_LAST] = cnrtErrorIllegalState,
     [API_REPORT_NOT_BOUND - API_LAST] = cnrtErrorIllegalState,
     [API_REPORT_NO_THREAD - API_LAST] = cnrtErrorIllegalState,
+    [API_WORK_LOST - API_LAST] = cnrtErrorUnknown,
     [API_REPORT_LATE - API_LAST] = cnrtErrorNotReady,
     [API_REGISTERED - API_LAST] = cnrtErrorArgsInvalid,
     [API_NOT_REGISTERED - API_LAST] = cnrtErrorArgsInvalid,

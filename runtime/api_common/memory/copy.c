@@ -2,6 +2,7 @@
 /* Copies and fills. The direction follows from the addresses; what a face says of it is checked. */
 #include "../context/context.h"
 #include "../process/code.h"
+#include "../process/lost.h"
 #include "../stream/graph_handle.h"
 #include "memory_owner.h"
 
@@ -85,6 +86,9 @@ leo_status api_copy(const struct api_copy *copy)
     }
     if (status == LEO_OK) {
         status = check_sides(context, copy);
+    }
+    if (status == LEO_OK) {
+        status = api_lost_check();
     }
     return status != LEO_OK ? status
                             : leo_rt_memcpy(context->rt, copy->dst, copy->src, copy->bytes);

@@ -9,6 +9,7 @@
 #include "../dump/dump.h"
 #include "../stream/report.h"
 #include "handle.h"
+#include "lost.h"
 #include "ranges.h"
 
 #include <leo/runtime.h>
@@ -139,6 +140,7 @@ struct api_process {
     struct api_ranges host_memory; /**< that we allocated */
     struct api_stubs stubs;
     struct api_dump_switch dump;
+    struct api_lost lost;
     atomic_int captures; /**< global ones that have begun and not ended */
     _Atomic uint32_t next_graph_id;
     _Atomic int32_t next_stream_id;

@@ -3,6 +3,7 @@
 
 #include "../context/context.h"
 #include "../process/code.h"
+#include "../process/lost.h"
 
 static void end_event(void *object)
 {
@@ -122,7 +123,8 @@ leo_status api_event_synchronize(struct api_event *event, int timeout_ms)
     leo_status status = leo_rt_event_synchronize(event->rt, timeout_ms);
     return status == LEO_ERR_TIMEOUT
                ? leo_rt_fail(API_EVENT_TIMEOUT, "the event did not complete in %d ms", timeout_ms)
-               : status;
+           : status != LEO_OK ? status
+                              : api_lost_check();
 }
 
 leo_status api_event_time(struct api_event *event, uint64_t *ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for streams, and questions whether they are done. */
 #include "../context/context.h"
+#include "../process/lost.h"
 #include "graph_handle.h"
 
 #include <leo/alloc.h>
@@ -13,9 +14,10 @@ leo_status api_stream_synchronize(const void *handle, int timeout_ms)
     if (status == LEO_OK) {
         status = api_capture_check_wait(stream);
     }
-    return status != LEO_OK
-               ? status
-               : api_stream_status(stream, leo_rt_stream_synchronize(stream->rt, timeout_ms));
+    if (status == LEO_OK) {
+        status = api_stream_status(stream, leo_rt_stream_synchronize(stream->rt, timeout_ms));
+    }
+    return status != LEO_OK ? status : api_lost_check();
 }
 
 /* All streams of a device, pinned, since their own threads may destroy them meanwhile. NULL: no
@@ -78,7 +80,7 @@ leo_status api_device_synchronize(int timeout_ms)
         api_unpin(stream);
     }
     leo_free(streams);
-    return status;
+    return status != LEO_OK ? status : api_lost_check();
 }
 
 leo_status api_stream_query(const void *handle)

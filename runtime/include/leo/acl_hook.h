@@ -127,6 +127,9 @@ ACL_FUNC_VISIBILITY aclError leo_acl_core_limit(bool vector, uint32_t *cores);
  * `code`. */
 ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/** Work was refused. If the calling thread is not the main one it may not look: from now on waits
+ * and synchronous copies fail with this text, and a process that does neither ends with 70. */
+ACL_FUNC_VISIBILITY void leo_acl_lost(const char *text);
 /** The same with the code and text of a failed call of the runtime (0 stays 0). */
 ACL_FUNC_VISIBILITY aclError leo_acl_status(const char *func, leo_status status);
 
