@@ -28,10 +28,12 @@ static void *call_missing(void *user)
     const aclTensorDesc *in_desc[] = {desc}, *out_desc[] = {desc};
     const aclDataBuffer *in[] = {buffer};
     aclDataBuffer *out[] = {buffer};
-    aclError error = aclrtGetCurrentContext(&context) ? aclrtSetDevice(0) : 0;
-    error = error ? error
-                  : aclopCompileAndExecute("NoSuchOperator", 1, in_desc, in, 1, out_desc, out, NULL,
-                                           ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, p->stream);
+    if (aclrtGetCurrentContext(&context) && aclrtSetDevice(0)) {
+        return (void *)1;
+    }
+    const aclError error =
+        aclopCompileAndExecute("NoSuchOperator", 1, in_desc, in, 1, out_desc, out, NULL,
+                               ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, p->stream);
     return (void *)(intptr_t)error;
 }
 
