@@ -18,6 +18,18 @@ aclError rtDevBinaryRegister(const void *bin, void **hdl)
     return refuse("rtDevBinaryRegister");
 }
 
+aclError rtDevBinaryUnRegister(void *hdl)
+{
+    (void)hdl;
+    return refuse("rtDevBinaryUnRegister");
+}
+
+aclError rtLaunch(const void *stubFunc)
+{
+    (void)stubFunc;
+    return refuse("rtLaunch");
+}
+
 aclError rtFunctionRegister(void *binHandle, const void *stubFunc, const char *stubName,
                             const void *kernelInfoExt, uint32_t funcMode)
 {

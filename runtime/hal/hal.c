@@ -32,3 +32,23 @@ int32_t halGetAPIVersion(int32_t *version)
     *version = API_VERSION;
     return DRV_ERROR_NONE;
 }
+
+int32_t halHostRegister(void *src, uint64_t bytes, uint32_t flags, uint32_t device, void **dst)
+{
+    (void)src;
+    (void)bytes;
+    (void)flags;
+    (void)device;
+    if (!dst) {
+        return DRV_ERROR_INVALID_VALUE;
+    }
+    *dst = NULL;
+    return DRV_ERROR_NOT_SUPPORT;
+}
+
+int32_t halHostUnregister(void *src, uint32_t device)
+{
+    (void)src;
+    (void)device;
+    return DRV_ERROR_NOT_SUPPORT;
+}

@@ -10,6 +10,8 @@ extern "C" {
 
 /* Kernels of the vendor's binary format cannot run here: all four return 207000. */
 ACL_FUNC_VISIBILITY aclError rtDevBinaryRegister(const void *bin, void **hdl);
+ACL_FUNC_VISIBILITY aclError rtDevBinaryUnRegister(void *hdl);
+ACL_FUNC_VISIBILITY aclError rtLaunch(const void *stubFunc);
 ACL_FUNC_VISIBILITY aclError rtFunctionRegister(void *binHandle, const void *stubFunc,
                                                 const char *stubName, const void *kernelInfoExt,
                                                 uint32_t funcMode);

@@ -16,6 +16,10 @@ enum { DRV_ERROR_NONE = 0, DRV_ERROR_INVALID_VALUE = 3, DRV_ERROR_NOT_SUPPORT = 
 /** Devices of the machine, before ASCEND_RT_VISIBLE_DEVICES. */
 HAL_FUNC_VISIBILITY int32_t drvGetDevNum(uint32_t *num);
 HAL_FUNC_VISIBILITY int32_t halGetAPIVersion(int32_t *version);
+/** DRV_ERROR_NOT_SUPPORT: host memory is registered with aclrtHostRegister. */
+HAL_FUNC_VISIBILITY int32_t halHostRegister(void *src, uint64_t bytes, uint32_t flags,
+                                            uint32_t device, void **dst);
+HAL_FUNC_VISIBILITY int32_t halHostUnregister(void *src, uint32_t device);
 
 #ifdef __cplusplus
 }
