@@ -40,6 +40,7 @@ enum api_kind {
     API_KIND_PHYSICAL,
     API_KIND_NOTIFY,
     API_KIND_POOL,
+    API_KIND_ALLOCATOR,
     API_KIND_FACE, /**< the face's own from here on */
 };
 
@@ -63,6 +64,15 @@ struct api_face {
 };
 extern const struct api_face api_face;
 
+/** A program's own allocator (allocator.h): its object and functions, NULL where it set none. */
+struct api_allocator {
+    void *object;
+    void *(*alloc)(void *object, size_t bytes);
+    void (*give_back)(void *object, void *block);
+    void *(*alloc_near)(void *object, size_t bytes, void *addr);
+    void *(*addr_of)(void *block);
+};
+
 struct api_stream {
     struct api_handle handle;
     struct api_context *context;
@@ -77,6 +87,8 @@ struct api_stream {
     struct api_report *_Atomic report; /**< of the thread that runs its callbacks, if any */
     struct leo_rt_host_worker *worker; /**< under worker_lock; of work.c; made when needed */
     atomic_bool ending;                /**< its waits give up */
+    struct api_allocator allocator;    /**< under worker_lock; allocator_handle NULL: none */
+    void *allocator_handle;
 };
 
 struct api_context {
@@ -138,6 +150,7 @@ struct api_process {
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct api_reports reports;
     struct api_ranges host_memory; /**< that we allocated */
+    struct api_family allocators; /**< descriptions of programs' own */
     struct api_stubs stubs;
     struct api_dump_switch dump;
     struct api_lost lost;

@@ -879,6 +879,40 @@ ACL_FUNC_VISIBILITY aclError
 aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 ACL_FUNC_VISIBILITY aclError
 aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
+/* A program's own allocator of device memory, for the operators of a stream. Operators here take
+ * their workspace from the call and do not use it. */
+typedef void *aclrtAllocator;
+typedef void *aclrtAllocatorDesc;
+typedef void *aclrtAllocatorBlock;
+typedef void *aclrtAllocatorAddr;
+typedef void *(*aclrtAllocatorAllocFunc)(aclrtAllocator allocator, size_t size);
+typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorBlock block);
+typedef void *(*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size,
+                                               aclrtAllocatorAddr addr);
+typedef void *(*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
+/** NULL: no memory. */
+ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                        aclrtAllocator allocator);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                              aclrtAllocatorAllocFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                             aclrtAllocatorFreeFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(
+    aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
+    aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
+/** Copies what the description holds; it may be destroyed. */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
+                                                    aclrtAllocatorDesc allocatorDesc);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
+    aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator,
+    aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc,
+    aclrtAllocatorAllocAdviseFunc *allocAdviseFunc,
+    aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
+
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 /** UINT32_MAX for NULL. */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info);

@@ -19,11 +19,7 @@ typedef struct aclrtRandomNumTaskInfo aclrtRandomNumTaskInfo;
 typedef struct aclrtSnapShotBackupArgs aclrtSnapShotBackupArgs;
 typedef struct aclrtSnapShotRestoreArgs aclrtSnapShotRestoreArgs;
 typedef struct aclrtTaskUpdateInfo aclrtTaskUpdateInfo;
-typedef void *aclrtAllocatorBlock;
-typedef void *aclrtAllocatorAddr;
 typedef void *aclrtMbuf;
-typedef void *aclrtAllocatorDesc;
-typedef void *aclrtAllocator;
 typedef void *aclrtCntNotify;
 typedef void *aclrtLabel;
 typedef void *aclrtLabelList;
@@ -142,10 +138,6 @@ typedef enum {
     ACL_RT_SWITCH_INT32 = 0,
     ACL_RT_SWITCH_INT64,
 } aclrtCompareDataType;
-typedef void* (*aclrtAllocatorAllocFunc)(aclrtAllocator allocator, size_t size);
-typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorBlock block);
-typedef void* (*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size, aclrtAllocatorAddr addr);
-typedef void* (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 typedef void (*aclrtOpExceptionCallback)(aclrtExceptionInfo* exceptionInfo, void* userData);
 typedef void (*aclrtDeviceStateCallback)(int32_t deviceId, aclrtDeviceState state, void* args);
 typedef void (*aclrtStreamStateCallback)(aclrtStream stm, aclrtStreamState state, void* args);
@@ -154,16 +146,6 @@ typedef uint32_t (*aclrtSnapShotCallBack)(int32_t deviceId, void* args);
 
 ACL_FUNC_VISIBILITY aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtAllocBuf(aclrtMbuf *buf, size_t size);
-ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator, aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc, aclrtAllocatorAllocAdviseFunc *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocFunc func);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator);
-ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf buf);
 ACL_FUNC_VISIBILITY aclError aclrtBinaryGetDevAddress(const aclrtBinHandle binHandle, void **binAddr, size_t *binSize);
 ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle *funcHandle);
