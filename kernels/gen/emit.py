@@ -90,19 +90,28 @@ def wrap(text, width=100):
 
 
 def headers(tables):
-    """File name -> text."""
-    files = {}
+    """File name -> text. A header that a row has left (aclnn/header_names.txt) includes the new one."""
+    bodies, moved = {}, {}
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
         if row.internal:
             continue
-        name = f"aclnn_{row.header}.h"
-        if name not in files:
-            files[name] = ["/* SPDX-License-Identifier: Apache-2.0 */\n", NOTE, "#pragma once\n\n",
-                           "#include <aclnn/acl_meta.h>\n\n", '#ifdef __cplusplus\nextern "C" {\n#endif\n']
-        files[name].append(f"\n/** {wrap(row.get('doc'), 96)} */\n".replace("\n    ", "\n * "))
-        files[name].append("ACL_FUNC_VISIBILITY " + wrap(declaration(row)) + ";\n")
-        files[name].append("ACL_FUNC_VISIBILITY " + wrap(second(row)) + ";\n")
-    return {name: "".join(parts) + '\n#ifdef __cplusplus\n}\n#endif\n' for name, parts in files.items()}
+        texts = bodies.setdefault(row.header, [])
+        texts.append(f"\n/** {wrap(row.get('doc'), 96)} */\n".replace("\n    ", "\n * "))
+        texts.append("ACL_FUNC_VISIBILITY " + wrap(declaration(row)) + ";\n")
+        texts.append("ACL_FUNC_VISIBILITY " + wrap(second(row)) + ";\n")
+        if row.header != row.own_header:
+            moved.setdefault(row.own_header, set()).add(row.header)
+    return {f"aclnn_{name}.h": header_text(bodies.get(name, []), sorted(moved.get(name, ())))
+            for name in sorted({*bodies, *moved})}
+
+
+def header_text(body, others):
+    parts = ["/* SPDX-License-Identifier: Apache-2.0 */\n", NOTE, "#pragma once\n\n"]
+    parts += [f"#include <aclnnop/aclnn_{other}.h>\n" for other in others]
+    if body:
+        parts += ["#include <aclnn/acl_meta.h>\n\n", '#ifdef __cplusplus\nextern "C" {\n#endif\n', *body,
+                  "\n#ifdef __cplusplus\n}\n#endif\n"]
+    return "".join(parts)
 
 
 def entries_c(tables):

@@ -51,6 +51,7 @@ class Row:
         self.params = []
         self.data = "NULL"  # C expression the family's generator may set
         self.twin_of = None
+        self.public_header = None  # of aclnn/header_names.txt
 
     def get(self, key, default=None):
         return self.keys.get(key, default)
@@ -62,6 +63,12 @@ class Row:
 
     @property
     def header(self):
+        """Its header without aclnn_ and .h: the public one."""
+        return self.public_header or self.own_header
+
+    @property
+    def own_header(self):
+        """The header it is in, or was in before header_names.txt said a public name."""
         return self.get("header") or snake(re.sub("^Inplace", "", self.name))
 
 
@@ -76,12 +83,25 @@ class Tables:
             self.read_rows(path)
         for row in list(self.rows.values()):
             self.finish(row)
+        names = self.folder / "aclnn/header_names.txt"
+        if names.exists():
+            self.read_header_names(names)
 
     def read_signatures(self, path):
         for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1):
             if line and not line.startswith("#"):
                 name, *params = line.split()
                 self.signatures[name] = (f"{path.name}:{number}", params)
+
+    def read_header_names(self, path):
+        """Functions whose public header is not the name of the function in small letters."""
+        for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1):
+            if line and not line.startswith("#"):
+                name, *header = line.split()
+                row = self.rows.get(name)
+                if len(header) != 1 or not row or row.internal:
+                    raise RowError(f"{path.name}:{number}", f"'{line}' is not a public operator and its header: AvgPool2d avgpool2d")
+                row.public_header = header[0]
 
     def read_rows(self, path):
         family, row = path.stem, None

@@ -19,16 +19,19 @@ def row(name="Add", **changes):
     return f"op {name}\n" + "".join(f"    {key} {value}\n" for key, value in words.items() if value is not None)
 
 
-def generate(text, file="pointwise"):
-    """(whether it went well, what the generator prints)"""
+def generate(text, file="pointwise", names="", look=lambda out: None):
+    """(whether it went well, what the generator prints); `names`: header_names.txt, `look` is given the folder made."""
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows"
         for room in ("aclnn", "pointwise"):
             (rows / room).mkdir(parents=True)
         shutil.copy(KERNELS / "aclnn/signatures.txt", rows / "aclnn")
+        if names:
+            (rows / "aclnn/header_names.txt").write_text(names, encoding="utf-8")
         (rows / f"pointwise/{file}.op").write_text(text, encoding="utf-8")
         run = subprocess.run([sys.executable, "-B", KERNELS / "gen/gen.py", "--rows", rows, "--out", Path(folder) / "out", "all"],
                              capture_output=True, text=True, check=False)
+        look(Path(folder) / "out/include/aclnnop")
         return run.returncode == 0, run.stderr
 
 
@@ -43,6 +46,21 @@ class Rows(unittest.TestCase):
     def test_good(self):
         self.assertEqual(generate(row()), (True, ""))
         self.assertEqual(generate(row(params=None, types__other="f32", types__other__910a="f16", types__910a="f16 f32")), (True, ""))
+
+    def test_header_names(self):
+        texts = {}
+
+        def look(folder):
+            texts.update((path.name, path.read_text(encoding="utf-8")) for path in folder.glob("*.h"))
+        self.assertEqual(generate(row(), names="# why\nAdd plus\n", look=look), (True, ""))
+        self.assertEqual(sorted(texts), ["aclnn_add.h", "aclnn_plus.h"])
+        self.assertIn("aclnnAddGetWorkspaceSize", texts["aclnn_plus.h"])
+        self.assertNotIn("aclnnAdd", texts["aclnn_add.h"])
+        self.assertIn("#include <aclnnop/aclnn_plus.h>", texts["aclnn_add.h"])
+        for line in ("Add", "Foo plus", "Add plus minus"):
+            good, printed = generate(row(), names=f"# why\n{line}\n")
+            self.assertFalse(good)
+            self.assertIn(f"header_names.txt:2: '{line}' is not a public operator and its header", printed)
 
     def test_interface(self):
         for params in ("self:T other:T alpha:f64 out:T*", "self:T alpha:S other:T out:T*", "self:T other:T out:T*",
