@@ -275,6 +275,12 @@ static leo_status plan_integers(const struct op_call *call, const struct op_tens
     return *done ? plan_parts(call, mode, self, out) : LEO_OK;
 }
 
+// Whether a sum of all is given as a list of one.
+static bool takes_list(const struct op_call *call, const char *out_name)
+{
+    return op_row_attr(call->row, "list") && op_call_tensor(call, out_name)->rank == 1;
+}
+
 leo_status op_plan_reduce(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self");
@@ -296,6 +302,9 @@ leo_status op_plan_reduce(const struct op_call *call)
         if (!reduced[i] || keep) {
             shape[rank++] = reduced[i] ? 1 : self->dim[i];
         }
+    }
+    if (rank == 0 && takes_list(call, out_name)) {
+        shape[rank++] = 1;
     }
     args.mode = (uint8_t)mode_of(call, self);
     status = op_call_check_shape(call, out_name, rank, shape);
