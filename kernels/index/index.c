@@ -95,6 +95,7 @@ static leo_status plan_scatter(const struct op_call *call)
     struct op_tensor number, made;
     struct op_index_args args;
     unsigned dim = 0;
+    const bool general = op_row_attr(call->row, "general") != NULL;
     const int64_t reduce = op_call_has(call, "reduce") ? op_call_int(call, "reduce") : 1;
     leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
@@ -106,7 +107,7 @@ static leo_status plan_scatter(const struct op_call *call)
     if (status == LEO_OK && !in_place) {
         status = op_call_check_shape(call, "out", self->rank, self->dim);
     }
-    if (status == LEO_OK && (reduce < 0 || reduce > 2)) {
+    if (status == LEO_OK && !general && (reduce < 0 || reduce > 2)) {
         status = op_call_fail(call, LEO_ERR_INVALID_ARG,
                               "reduce is %" PRId64 ": it must be 0 replace, 1 add or 2 multiply",
                               reduce);
@@ -125,9 +126,10 @@ static leo_status plan_scatter(const struct op_call *call)
         }
         (void)op_tensor_broadcast(&made, index->rank, index->dim, &number);
     }
-    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL};
+    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL, OP_INDEX_MOST,
+                                    OP_INDEX_LEAST};
     bool taken = false;
-    if (status == LEO_OK) {
+    if (status == LEO_OK && !general) {
         const struct op_tensor values = first_of(src, index);
         const struct op_index_lines lines = {.table = self,
                                              .index = index,
@@ -144,6 +146,7 @@ static leo_status plan_scatter(const struct op_call *call)
         return status;
     }
     op_index_begin(&args, index->rank, index->dim, modes[reduce]);
+    args.skip = general ? OP_INDEX_NOWHERE : INT64_MIN;
     set_other_dims(&args, out, dim);
     op_index_set_value(&args, src);
     op_index_add_tensor(&args, index, 0, out, dim);

@@ -22,6 +22,28 @@ OP_INLINE void op_index_move(uint64_t to, uint32_t to_type, uint64_t from, uint3
     }
 }
 
+OP_INLINE double op_index_join_d(uint32_t mode, double scale, double old, double x)
+{
+    if (mode == OP_INDEX_MOST) {
+        return x > old || x != x ? x : old;
+    }
+    if (mode == OP_INDEX_LEAST) {
+        return x < old || x != x ? x : old;
+    }
+    return mode == OP_INDEX_ADD ? old + scale * x : old * x;
+}
+
+OP_INLINE int64_t op_index_join_i(uint32_t mode, double scale, int64_t old, int64_t x)
+{
+    if (mode == OP_INDEX_MOST) {
+        return x > old ? x : old;
+    }
+    if (mode == OP_INDEX_LEAST) {
+        return x < old ? x : old;
+    }
+    return mode == OP_INDEX_ADD ? old + (int64_t)scale * x : old * x;
+}
+
 /* What `mode` does with the element at `addr` and the value at `value`. */
 OP_INLINE void op_index_change(uint32_t mode, double scale, uint64_t addr, uint32_t table_type,
                                uint64_t value, uint32_t value_type)
@@ -30,9 +52,9 @@ OP_INLINE void op_index_change(uint32_t mode, double scale, uint64_t addr, uint3
         op_index_move(addr, table_type, value, value_type);
     } else if (op_index_is_float(table_type)) {
         const double old = op_get_d(addr, table_type), x = op_get_d(value, value_type);
-        op_put_d(addr, table_type, mode == OP_INDEX_ADD ? old + scale * x : old * x);
+        op_put_d(addr, table_type, op_index_join_d(mode, scale, old, x));
     } else {
         const int64_t old = op_get_i(addr, table_type), x = op_get_i(value, value_type);
-        op_put_i(addr, table_type, mode == OP_INDEX_ADD ? old + (int64_t)scale * x : old * x);
+        op_put_i(addr, table_type, op_index_join_i(mode, scale, old, x));
     }
 }

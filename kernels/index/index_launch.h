@@ -6,6 +6,9 @@
 #include "index.h"
 #include "index_args.h"
 
+/** A place at which ScatterGeneral does nothing. */
+#define OP_INDEX_NOWHERE (-(INT64_C(1) << 40))
+
 /** Everything but the table's and the indices' part. `dim`: the index space. */
 void op_index_begin(struct op_index_args *args, unsigned rank, const int64_t *dim, uint8_t mode);
 void op_index_set_table(struct op_index_args *args, const struct op_tensor *table);

@@ -147,8 +147,8 @@ static leo_status plan_exponential(const struct op_call *call)
 
 static leo_status plan_rrelu(const struct op_call *call)
 {
-    const bool in_place = op_call_has(call, "selfRef");
-    const struct op_tensor *self = op_call_tensor(call, in_place ? "selfRef" : "self"),
+    const bool in_place = !op_call_has(call, "out");
+    const struct op_tensor *self = op_call_tensor(call, "self"),
                            *out = in_place ? self : op_call_tensor(call, "out"),
                            *noise = op_call_tensor(call, "noise");
     const double lower = op_call_scalar(call, "lower")->real,

@@ -108,6 +108,44 @@ static void sums_go_into_a_list_of_one(void)
     rig_tensor_free(&wrong);
 }
 
+/* ---- slopes by chance ---- */
+
+static void slopes_in_place(int64_t training)
+{
+    const int64_t dim[] = {6, 9};
+    const double low = 0.125, high = 0.5;
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F32, 2, dim, RIG_PERMUTED, 3),
+                      noise = rig_tensor_eighths(OP_TYPE_F32, 2, dim, RIG_DENSE, 4);
+    aclScalar *lower = aclCreateScalar((void *)(uintptr_t)&low, ACL_DOUBLE),
+              *upper = aclCreateScalar((void *)(uintptr_t)&high, ACL_DOUBLE);
+    double old[54];
+    for (int64_t i = 0; i < 54; i++) {
+        old[i] = rig_values_at(&x, i);
+    }
+    CU_ASSERT_EQUAL(RIG_RUN_NAMED("InplaceRReluWithNoise", true, {"self", {.tensor = x.acl}},
+                                  {"noise", {.tensor = noise.acl}}, {"lower", {.scalar = lower}},
+                                  {"upper", {.scalar = upper}}, {"training", {.integer = training}},
+                                  {"seed", {.integer = 7}}),
+                    0);
+    rig_tensor_take(&x);
+    rig_tensor_take(&noise);
+    for (int64_t i = 0; i < 54; i++) {
+        const double slope = training ? rig_values_at(&noise, i) : (low + high) / 2;
+        CU_ASSERT_TRUE(slope == 1 ? old[i] > 0 : slope >= low && slope < high);
+        CU_ASSERT_DOUBLE_EQUAL(rig_values_at(&x, i), old[i] > 0 ? old[i] : old[i] * slope, 1e-7);
+    }
+    (void)aclDestroyScalar(lower);
+    (void)aclDestroyScalar(upper);
+    rig_tensor_free(&x);
+    rig_tensor_free(&noise);
+}
+
+static void slopes_by_chance_are_put_in_place(void)
+{
+    slopes_in_place(0);
+    slopes_in_place(1);
+}
+
 /* ---- weights ---- */
 
 static void sizes_are_whole_fractals(void)
@@ -229,6 +267,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"pools_have_four_pads", pools_have_four_pads},
         {"sums_go_into_a_list_of_one", sums_go_into_a_list_of_one},
+        {"slopes_by_chance_are_put_in_place", slopes_by_chance_are_put_in_place},
         {"sizes_are_whole_fractals", sizes_are_whole_fractals},
         {"weights_are_stored_in_place", weights_are_stored_in_place},
         {"weights_need_room", weights_need_room},
