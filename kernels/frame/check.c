@@ -161,21 +161,26 @@ static leo_status check_native(const struct op_row *row, const char *name,
     return LEO_OK;
 }
 
-// A parameter without types is one of an operator, or a form of one, that the chip does not have.
+// A chip has an operator if a parameter takes a type there, or if it has no tensors.
+static bool is_here(const struct op_engine *engine, const struct op_row *row)
+{
+    bool has_tensors = false;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const enum op_kind kind = row->params[i].kind;
+        const bool tensors = kind == OP_KIND_TENSOR || kind == OP_KIND_TENSOR_LIST;
+        if (tensors && row->params[i].types[op_engine_chip(engine)]) {
+            return true;
+        }
+        has_tensors = has_tensors || tensors;
+    }
+    return !has_tensors;
+}
+
+// A parameter without types is one of a form of the operator that the chip does not have.
 static leo_status refuse_type(const struct op_engine *engine, const struct op_row *row,
                               uint32_t types, const struct op_tensor *tensor, const char *name)
 {
     const char *soc = op_engine_caps(engine)->soc_name;
-    bool is_here = false;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        is_here = is_here || row->params[i].types[op_engine_chip(engine)];
-    }
-    if (!is_here) {
-        return leo_rt_fail(LEO_ERR_DTYPE,
-                           "%s: this operator is not on %s, only on chips of another generation "
-                           "(%s has type %s)",
-                           row->name, soc, name, op_type_name(tensor->type));
-    }
     return types ? leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has type %s, on %s it must be one of: %s",
                                row->name, name, op_type_name(tensor->type), soc,
                                text_of_types(types).text)
@@ -228,6 +233,11 @@ static leo_status check_list(const struct op_engine *engine, const struct op_row
 leo_status op_check_args(const struct op_engine *engine, const struct op_row *row,
                          const struct op_value *args)
 {
+    if (!is_here(engine, row)) {
+        return leo_rt_fail(LEO_ERR_DTYPE,
+                           "%s: this operator is not on %s, only on chips of another generation",
+                           row->name, op_engine_caps(engine)->soc_name);
+    }
     for (unsigned i = 0; i < row->param_count; i++) {
         const struct op_param *param = &row->params[i];
         leo_status status = LEO_OK;

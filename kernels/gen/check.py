@@ -11,6 +11,7 @@ KERNELS = Path(__file__).resolve().parents[1]
 WORDS = set("types chips inplace params doc header internal test native same expr compute let".split())
 BY_PARAMETER = {"types", "absent"}  # word.parameter
 CHIPS = {"910a", "910b"}
+NO_CHIP = {"elsewhere"}  # operators of other chips alone
 VALUES = {"test": (r"ulp=\d+(\.\d+)?", "ulp=N"), "native": ("own|same", "own or same"), "internal": ("yes", "yes"), "header": (r"\w+", "a word")}
 
 
@@ -55,7 +56,7 @@ def check_row(tables, row, words):
         name = of.removesuffix(chip).rstrip(".") if chip in CHIPS else of
         if word not in BY_PARAMETER or (name and name not in names):
             raise RowError(row.where, f"operator {row.name}: '{key}' names no parameter; there are {' '.join(names)}")
-    unknown = set(row.get("chips", "").split()) - CHIPS
+    unknown = set(row.get("chips", "").split()) - CHIPS - NO_CHIP
     if unknown:
         raise RowError(row.where, f"operator {row.name}: '{unknown.pop()}' is no chip; there are 910a 910b")
     if row.get("single", names[0] if names else None) not in names and names:
