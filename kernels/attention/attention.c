@@ -53,6 +53,12 @@ static leo_status take_layout(const struct op_call *call, const char *name, int6
     return LEO_OK;
 }
 
+leo_status op_attention_by_heads(const struct op_call *call, const char *name,
+                                 struct op_tensor *out)
+{
+    return take_layout(call, name, op_call_int(call, "headNum"), 0, out);
+}
+
 // [B, heads * groups, S, D] as [B, heads, groups, S, D].
 static struct op_tensor group_heads(const struct op_tensor *t, int64_t heads)
 {

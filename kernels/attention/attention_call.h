@@ -16,6 +16,11 @@ struct attention {
     double scale, keep;
 };
 
+/** A tensor of the call (attention or its gradient) as [batch, heads, length, features], whatever
+ * its layout; it has the heads of the queries. */
+LEO_MUST_CHECK leo_status op_attention_by_heads(const struct op_call *call, const char *name,
+                                                struct op_tensor *out);
+
 static inline int64_t op_attention_heads(const struct attention *a)
 {
     return a->heads * a->groups;

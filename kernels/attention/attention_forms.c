@@ -2,6 +2,8 @@
 /* Forms of attention's call that differ from FlashAttentionScore in a few arguments (V2: a type of
  * shift), and what all forms share. */
 #include "attention_forms.h"
+#include "attention_call.h"
+#include "attention_sink.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,13 +76,48 @@ leo_status op_attention_take_shift(struct op_chain *chain, struct op_tensor *out
     return chain->status;
 }
 
+static leo_status add_sink(struct op_chain *chain, const struct op_tensor *sink)
+{
+    const struct op_call *call = chain->call;
+    struct op_tensor out;
+    leo_status status = op_attention_by_heads(call, "attentionOutOut", &out);
+    if (status == LEO_OK) {
+        op_attention_add_sink(chain, sink, op_call_tensor(call, "softmaxMaxOut"),
+                              op_call_tensor(call, "softmaxSumOut"), &out);
+    }
+    return status == LEO_OK ? chain->status : status;
+}
+
+static leo_status add_sink_gradient(struct op_chain *chain, const struct op_tensor *sink)
+{
+    const struct op_call *call = chain->call;
+    struct op_tensor dy, out;
+    leo_status status = op_attention_begin_sink_gradient(chain, sink);
+    if (status == LEO_OK) {
+        status = op_attention_by_heads(call, "dy", &dy);
+    }
+    if (status == LEO_OK) {
+        status = op_attention_by_heads(call, "attentionInOptional", &out);
+    }
+    if (status == LEO_OK) {
+        op_attention_add_sink_gradient(chain, sink, op_call_tensor(call, "softmaxMaxOptional"),
+                                       op_call_tensor(call, "softmaxSumOptional"), &dy, &out);
+    }
+    return status == LEO_OK ? chain->status : status;
+}
+
 leo_status op_plan_attention_shifted(const struct op_call *call)
 {
     struct op_chain chain = op_chain_begin(call);
+    const bool backward = op_call_has(call, "dy");
     struct op_attention_plain plain = op_attention_plain_begin(
-        call, op_call_has(call, "dy") ? "FlashAttentionScoreGrad" : "FlashAttentionScore");
+        call, backward ? "FlashAttentionScoreGrad" : "FlashAttentionScore");
+    const struct op_tensor *sink;
     struct op_tensor shift;
     leo_status status = op_attention_take_shift(&chain, &shift);
+    if (status == LEO_OK) {
+        status = op_attention_take_sink(call, &sink);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -88,5 +125,8 @@ leo_status op_plan_attention_shifted(const struct op_call *call)
         op_attention_plain_set(&plain, op_attention_shift_name(call), &shift);
     }
     op_attention_plain_call(&chain, &plain);
+    if (chain.status == LEO_OK && sink) {
+        return backward ? add_sink_gradient(&chain, sink) : add_sink(&chain, sink);
+    }
     return chain.status;
 }

@@ -4,6 +4,7 @@
  * heads, features] hold one sequence behind the other, and two lists say where each ends.
  */
 #include "attention_forms.h"
+#include "attention_sink.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct packed {
     const struct op_tensor *q, *k, *v, *mask, *drop;
     struct op_tensor wide_q, wide_k; /**< with their rotary parts behind the features */
     struct op_tensor shift;          /**< rank 0: none */
+    const struct op_tensor *sink;    /**< NULL: none */
     const struct op_ints *q_ends, *k_ends;
     int64_t heads, key_heads;
     double keep;
@@ -323,6 +325,10 @@ static leo_status forward_one(struct op_chain *chain, const struct packed *p,
     if (status == LEO_OK) {
         op_attention_plain_call(chain, &plain);
     }
+    if (status == LEO_OK && p->sink) {
+        const struct op_tensor by_heads = op_view_swap(&w.out, 1, 2);
+        op_attention_add_sink(chain, p->sink, &w.max, &w.sum, &by_heads);
+    }
     if (status == LEO_OK && p->by_token) {
         op_chain_copy(chain, &max, &w.max);
         op_chain_copy(chain, &sum, &w.sum);
@@ -367,6 +373,10 @@ static leo_status backward_one(struct op_chain *chain, const struct packed *p,
     leo_status status = set_common(chain, p, s, &plain, &w);
     if (status == LEO_OK) {
         op_attention_plain_call(chain, &plain);
+    }
+    if (status == LEO_OK && p->sink) {
+        const struct op_tensor dy = op_view_swap(&w.dy, 1, 2), out = op_view_swap(&w.out, 1, 2);
+        op_attention_add_sink_gradient(chain, p->sink, &w.max, &w.sum, &dy, &out);
     }
     return status == LEO_OK ? chain->status : status;
 }
@@ -458,6 +468,9 @@ static leo_status plan_backward(struct op_chain *chain, struct packed *p)
 {
     const struct op_call *call = chain->call;
     leo_status status = check_gradients(call, p);
+    if (status == LEO_OK && p->sink) {
+        status = op_attention_begin_sink_gradient(chain, p->sink);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -490,6 +503,9 @@ leo_status op_plan_attention_packed(const struct op_call *call)
     }
     if (status == LEO_OK) {
         status = join_ropes(&chain, &p);
+    }
+    if (status == LEO_OK) {
+        status = op_attention_take_sink(call, &p.sink);
     }
     if (status != LEO_OK) {
         return status;

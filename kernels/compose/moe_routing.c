@@ -244,8 +244,23 @@ static struct finalize finalize_of(const struct op_call *call)
         .mode = v1 ? 0 : op_call_int(call, "dropPadMode"),
         .each = 1,
     };
-    f.each = f.scales && f.scales->rank == 2 ? f.scales->dim[1] : 1;
+    const int64_t rows = op_call_has(call, "k") ? op_call_int(call, "k") : 1;
+    f.each = f.scales && f.scales->rank == 2 ? f.scales->dim[1] : rows;
     return f;
+}
+
+// Experts that compute nothing.
+static leo_status check_no_idle_experts(const struct op_call *call)
+{
+    static const char *const names[] = {"constExpertX",    "constExpertAlpha1", "constExpertAlpha2",
+                                        "constExpertV",    "zeroExpertRange",   "copyExpertRange",
+                                        "constExpertRange"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (op_call_has(call, names[i]) && op_call_value(call, names[i])->pointer) {
+            return op_call_fail(call, LEO_ERR_UNSUPPORTED, "%s must be NULL", names[i]);
+        }
+    }
+    return LEO_OK;
 }
 
 static leo_status check_finalize(const struct op_call *call, const struct finalize *f)
@@ -294,7 +309,8 @@ static void add(struct op_chain *chain, const struct op_tensor *sum, const struc
 leo_status op_plan_moe_finalize_routing(const struct op_call *call)
 {
     const struct finalize f = finalize_of(call);
-    leo_status status = check_finalize(call, &f);
+    leo_status status = check_no_idle_experts(call);
+    status = status == LEO_OK ? check_finalize(call, &f) : status;
     if (status != LEO_OK || op_tensor_count(f.out) == 0) {
         return status;
     }
