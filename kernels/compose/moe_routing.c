@@ -310,7 +310,9 @@ leo_status op_plan_moe_finalize_routing(const struct op_call *call)
 {
     const struct finalize f = finalize_of(call);
     leo_status status = check_no_idle_experts(call);
-    status = status == LEO_OK ? check_finalize(call, &f) : status;
+    if (status == LEO_OK) {
+        status = check_finalize(call, &f);
+    }
     if (status != LEO_OK || op_tensor_count(f.out) == 0) {
         return status;
     }

@@ -80,7 +80,9 @@ leo_status op_plan_advance_step(const struct op_call *call)
     for (unsigned i = 0; status == LEO_OK && i < 4; i++) {
         status = op_call_check_shape(call, lists[i], 1, &a.seqs);
     }
-    status = status == LEO_OK ? op_call_check_shape(call, "sampledTokenIds", 2, sampled) : status;
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "sampledTokenIds", 2, sampled);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -115,8 +117,12 @@ static leo_status check_guesses(const struct op_call *call, const struct advance
     static const char *const lists[] = {"inputTokens", "inputPositions", "seqLens", "slotMapping"};
     const int64_t guesses[] = {a->seqs, each - 1}, sampled[] = {a->seqs, each};
     leo_status status = op_call_check_shape(call, "specToken", 2, guesses);
-    status = status == LEO_OK ? op_call_check_shape(call, "sampledTokenIds", 2, sampled) : status;
-    status = status == LEO_OK ? op_call_check_shape(call, "acceptedNum", 1, &a->seqs) : status;
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "sampledTokenIds", 2, sampled);
+    }
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "acceptedNum", 1, &a->seqs);
+    }
     for (unsigned i = 0; status == LEO_OK && i < 4; i++) {
         const struct op_tensor *list = op_call_tensor(call, lists[i]);
         if (op_tensor_count(list) != a->seqs * each || !op_tensor_is_dense(list)) {

@@ -159,7 +159,9 @@ leo_status op_plan_ring_update(const struct op_call *call)
     const struct op_tensor *out = op_call_tensor(call, "attn_out");
     bool packed;
     leo_status status = check_layout(call, &packed);
-    status = status == LEO_OK ? check_ring(call, packed) : status;
+    if (status == LEO_OK) {
+        status = check_ring(call, packed);
+    }
     if (status != LEO_OK || op_tensor_count(out) == 0) {
         return status;
     }

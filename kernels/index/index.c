@@ -126,8 +126,8 @@ static leo_status plan_scatter(const struct op_call *call)
         }
         (void)op_tensor_broadcast(&made, index->rank, index->dim, &number);
     }
-    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL, OP_INDEX_MOST,
-                                    OP_INDEX_LEAST};
+    static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL, OP_INDEX_LARGEST,
+                                    OP_INDEX_SMALLEST};
     bool taken = false;
     if (status == LEO_OK && !general) {
         const struct op_tensor values = first_of(src, index);

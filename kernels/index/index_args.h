@@ -8,12 +8,12 @@
 
 /** What is done with an element of the table and one of the values. */
 enum op_index_mode {
-    OP_INDEX_GET,  /**< value = element */
-    OP_INDEX_PUT,  /**< element = value */
-    OP_INDEX_ADD,  /**< element += value (times scale) */
-    OP_INDEX_MUL,  /**< element *= value */
-    OP_INDEX_MOST, /**< element = the larger of both; NaN wins */
-    OP_INDEX_LEAST,
+    OP_INDEX_GET,     /**< value = element */
+    OP_INDEX_PUT,     /**< element = value */
+    OP_INDEX_ADD,     /**< element += value (times scale) */
+    OP_INDEX_MUL,     /**< element *= value */
+    OP_INDEX_LARGEST, /**< element = the larger of both; NaN wins */
+    OP_INDEX_SMALLEST,
 };
 
 enum { OP_INDEX_MAX = OP_RANK_MAX }; /**< index tensors: one a dimension */

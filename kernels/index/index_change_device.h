@@ -24,10 +24,10 @@ OP_INLINE void op_index_move(uint64_t to, uint32_t to_type, uint64_t from, uint3
 
 OP_INLINE double op_index_join_d(uint32_t mode, double scale, double old, double x)
 {
-    if (mode == OP_INDEX_MOST) {
+    if (mode == OP_INDEX_LARGEST) {
         return x > old || x != x ? x : old;
     }
-    if (mode == OP_INDEX_LEAST) {
+    if (mode == OP_INDEX_SMALLEST) {
         return x < old || x != x ? x : old;
     }
     return mode == OP_INDEX_ADD ? old + scale * x : old * x;
@@ -35,10 +35,10 @@ OP_INLINE double op_index_join_d(uint32_t mode, double scale, double old, double
 
 OP_INLINE int64_t op_index_join_i(uint32_t mode, double scale, int64_t old, int64_t x)
 {
-    if (mode == OP_INDEX_MOST) {
+    if (mode == OP_INDEX_LARGEST) {
         return x > old ? x : old;
     }
-    if (mode == OP_INDEX_LEAST) {
+    if (mode == OP_INDEX_SMALLEST) {
         return x < old ? x : old;
     }
     return mode == OP_INDEX_ADD ? old + (int64_t)scale * x : old * x;

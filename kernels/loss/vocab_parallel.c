@@ -100,7 +100,9 @@ static leo_status check_max_sum(const struct op_call *call)
     if (status == LEO_OK) {
         const int64_t bytes = (input->dim[0] + BITS - 1) / BITS;
         status = check_lists(call, lists, 5, input->dim[0]);
-        status = status == LEO_OK ? op_call_check_shape(call, "targetMaskOut", 1, &bytes) : status;
+        if (status == LEO_OK) {
+            status = op_call_check_shape(call, "targetMaskOut", 1, &bytes);
+        }
     }
     if (status == LEO_OK && op_call_tensor(call, "vocabParallelLogitsOutOptional")) {
         const int64_t dim[] = {input->dim[0], weight->dim[0]};
@@ -163,7 +165,9 @@ leo_status op_plan_vocab_loss(const struct op_call *call)
             call, LEO_ERR_SHAPE, "logitsMax %s and logits %s: [rows], [rows, tokens]",
             op_tensor_shape_text(most).text, logits ? op_tensor_shape_text(logits).text : "NULL");
     }
-    status = status == LEO_OK ? check_lists(call, lists, 3, most->dim[0]) : status;
+    if (status == LEO_OK) {
+        status = check_lists(call, lists, 3, most->dim[0]);
+    }
     if (status == LEO_OK && logits) {
         status = softmax ? op_call_check_shape(call, "softMaxOutOptional", 2, logits->dim)
                          : op_call_fail(call, LEO_ERR_BAD_POINTER, "softMaxOutOptional is NULL");
@@ -193,7 +197,9 @@ static leo_status check_gradient(const struct op_call *call)
                            *mask = op_call_tensor(call, "targetMask"),
                            *softmax = op_call_tensor(call, "softmaxOptional");
     leo_status status = check_smoothing(call);
-    status = status == LEO_OK ? check_factors(call, input, weight) : status;
+    if (status == LEO_OK) {
+        status = check_factors(call, input, weight);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -210,7 +216,9 @@ static leo_status check_gradient(const struct op_call *call)
         status = op_call_check_shape(call, "softmaxOptional", 2,
                                      (const int64_t[]){input->dim[0], weight->dim[0]});
     }
-    status = status == LEO_OK ? op_call_check_shape(call, "inputGradOut", 2, input->dim) : status;
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "inputGradOut", 2, input->dim);
+    }
     return status == LEO_OK ? op_call_check_shape(call, "weightGradOut", 2, weight->dim) : status;
 }
 

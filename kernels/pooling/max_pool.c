@@ -52,7 +52,9 @@ static leo_status take_sides(const struct op_call *call, struct side *side)
 {
     int64_t kernel[SIDES], stride[SIDES], dilation[2 * SIDES];
     leo_status status = take(call, "kernelShape", SIDES, 0, kernel);
-    status = status == LEO_OK ? take(call, "strides", SIDES, 1, stride) : status;
+    if (status == LEO_OK) {
+        status = take(call, "strides", SIDES, 1, stride);
+    }
     if (status != LEO_OK) {
         return status;
     }
@@ -138,7 +140,9 @@ leo_status op_plan_max_pool(const struct op_call *call)
                             op_call_int(call, "autoPad"));
     }
     leo_status status = take_sides(call, side);
-    status = status == LEO_OK ? count_windows(call, side) : status;
+    if (status == LEO_OK) {
+        status = count_windows(call, side);
+    }
     if (status != LEO_OK || op_tensor_count(out) == 0) {
         return status;
     }
