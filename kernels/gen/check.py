@@ -8,11 +8,11 @@ import expression
 from rows import RowError
 
 KERNELS = Path(__file__).resolve().parents[1]
-WORDS = set("types chips inplace params doc header internal test native same expr compute let".split())
+WORDS = set("types chips inplace params doc header internal test native same expr compute let most".split())
 BY_PARAMETER = {"types", "absent"}  # word.parameter
 CHIPS = {"910a", "910b"}
 NO_CHIP = {"elsewhere"}  # operators of other chips alone
-VALUES = {"test": (r"ulp=\d+(\.\d+)?", "ulp=N"), "native": ("own|same", "own or same"), "internal": ("yes", "yes"), "header": (r"\w+", "a word")}
+VALUES = {"test": (r"ulp=\d+(\.\d+)?", "ulp=N"), "native": ("own|same", "own or same"), "internal": ("yes", "yes"), "most": ("yes", "yes"), "header": (r"\w+", "a word")}
 
 
 def sources(pattern):

@@ -3,6 +3,7 @@
 
 from rows import KINDS, TYPES
 
+MOST = "GetMaxWorkspaceSize"
 NOTE = "/* Generated from the rows of operators. */\n"
 
 
@@ -31,7 +32,7 @@ def rows_c(tables, family_data):
                          f"{{{mask(p.types[0])}, {mask(p.types[1])}}}}},\n")
         parts.append("};\n")
         attrs = [(key, value) for key, value in sorted(row.keys.items())
-                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test", "let", "internal")]
+                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test", "let", "internal", "most")]
         parts.append(f"static const struct op_attr attrs_{row.name}[] = {{")
         parts += [f"{{{c_string(key)}, {c_string(value)}}}, " for key, value in attrs]
         parts.append("{NULL, NULL}};\n")
@@ -62,15 +63,15 @@ def programs_c(programs):
     return "".join(parts)
 
 
-def declaration(row, name_of=lambda param: param.name):
+def declaration(row, phase="GetWorkspaceSize"):
     words = []
     for p in row.params:
         c_type = KINDS[p.code][1]
         pointer = c_type.endswith("*")
         const = "const " if pointer and p.role == "IN" and p.code != "str" else ""
-        words.append(f"{const}{c_type}{name_of(p)}")
+        words.append(f"{const}{c_type}{p.name}")
     words += ["uint64_t *workspaceSize", "aclOpExecutor **executor"]
-    return f"aclnnStatus aclnn{row.name}GetWorkspaceSize({', '.join(words)})"
+    return f"aclnnStatus aclnn{row.name}{phase}({', '.join(words)})"
 
 
 def second(row):
@@ -99,6 +100,9 @@ def headers(tables):
         texts.append(f"\n/** {wrap(row.get('doc'), 96)} */\n".replace("\n    ", "\n * "))
         texts.append("ACL_FUNC_VISIBILITY " + wrap(declaration(row)) + ";\n")
         texts.append("ACL_FUNC_VISIBILITY " + wrap(second(row)) + ";\n")
+        if row.get("most"):
+            texts.append("/** The workspace of the longest sequences that these tensors hold. */\n"
+                         "ACL_FUNC_VISIBILITY " + wrap(declaration(row, MOST)) + ";\n")
         if row.header != row.own_header:
             moved.setdefault(row.own_header, set()).add(row.header)
     return {f"aclnn_{name}.h": header_text(bodies.get(name, []), sorted(moved.get(name, ())))
@@ -121,9 +125,11 @@ def entries_c(tables):
     for index, row in enumerate(ordered):
         if row.internal:
             continue
-        parts.append(f"\n{wrap(declaration(row))}\n{{\n    const struct op_value args[] = {{")
-        parts += [f"opapi_{KINDS[p.code][2]}({p.name}), " for p in row.params]
-        parts.append(f"}};\n    return opapi_phase1(&op_rows[{index}], args, workspaceSize, executor);\n}}\n")
+        phases = {"GetWorkspaceSize": "phase1"} | ({MOST: "phase1_most"} if row.get("most") else {})
+        for phase, function in phases.items():
+            parts.append(f"\n{wrap(declaration(row, phase))}\n{{\n    const struct op_value args[] = {{")
+            parts += [f"opapi_{KINDS[p.code][2]}({p.name}), " for p in row.params]
+            parts.append(f"}};\n    return opapi_{function}(&op_rows[{index}], args, workspaceSize, executor);\n}}\n")
         parts.append(f"\n{wrap(second(row))}\n{{\n"
                      f"    return opapi_phase2(&op_rows[{index}], workspace, workspaceSize, executor, stream);\n}}\n")
     return "".join(parts)
