@@ -5,6 +5,7 @@
 #include "../frame/dims.h"
 #include "../pointwise/move_steps.h"
 #include "scan.h"
+#include "sort_lanes.h"
 
 #include "sort_args.h"
 
@@ -154,6 +155,63 @@ static leo_status launch_long(const struct op_call *call, struct op_radix_args *
                : status;
 }
 
+// self's rows along dim, one after the other.
+static leo_status take_rows(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                            struct op_tensor *rows)
+{
+    *rows = *self;
+    if (op_tensor_is_dense(self) && dim + 1 >= self->rank) {
+        return LEO_OK;
+    }
+    leo_status status = make_rows(call, self, dim, self->type, rows);
+    return status == LEO_OK ? op_plan_copy(call->plan, rows, self) : status;
+}
+
+// Where rows for `out` go: there itself, if they lie so.
+static leo_status give_rows(const struct op_call *call, const struct op_tensor *out, unsigned dim,
+                            enum op_type type, struct op_tensor *rows)
+{
+    *rows = *out;
+    if (out->type == type && op_tensor_is_dense(out) && dim + 1 >= out->rank) {
+        return LEO_OK;
+    }
+    return make_rows(call, out, dim, type, rows);
+}
+
+static leo_status plan_lanes(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, const struct op_tensor *values,
+                             const struct op_tensor *indices)
+{
+    struct op_tensor in, first, where;
+    leo_status status = take_rows(call, self, dim, &in);
+    if (status == LEO_OK) {
+        status = give_rows(call, values, dim, self->type, &first);
+    }
+    if (status == LEO_OK) {
+        status = give_rows(call, indices, dim, OP_TYPE_I64, &where);
+    }
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_lanes_rows rows = {
+        .in = in.addr,
+        .values = first.addr,
+        .index = where.addr,
+        .rows = (uint64_t)op_tensor_count(values) / (values->rank ? (uint64_t)values->dim[dim] : 1),
+        .length = self->rank ? (uint64_t)self->dim[dim] : 1,
+        .keep = values->rank ? (uint64_t)values->dim[dim] : 1,
+        .type = self->type,
+        .descending = descending,
+    };
+    status = op_lanes_plan(call->plan, &rows);
+    if (status == LEO_OK && first.addr != values->addr) {
+        status = op_plan_copy(call->plan, values, &first);
+    }
+    return status == LEO_OK && where.addr != indices->addr
+               ? op_plan_copy(call->plan, indices, &where)
+               : status;
+}
+
 // The first `keep` elements along dim in order, and where they were.
 static leo_status plan_radix(const struct op_call *call, const struct op_tensor *self, unsigned dim,
                              bool descending, const struct op_tensor *values,
@@ -161,7 +219,7 @@ static leo_status plan_radix(const struct op_call *call, const struct op_tensor 
 {
     enum { LINE = 64 };
     const unsigned unit = op_type_bytes(self->type);
-    struct op_tensor rows = *self, apart_values, apart_index;
+    struct op_tensor rows, apart_values, apart_index;
     struct op_radix_args args = {
         .length = self->rank ? (uint64_t)self->dim[dim] : 1,
         .keep = self->rank ? (uint64_t)values->dim[dim] : 1,
@@ -171,13 +229,7 @@ static leo_status plan_radix(const struct op_call *call, const struct op_tensor 
     };
     args.rows = (uint64_t)op_tensor_count(self) / args.length;
     args.keep_pitch = round_up(args.keep, LINE / unit);
-    leo_status status = LEO_OK;
-    if (!op_tensor_is_dense(self) || dim + 1 < self->rank) {
-        status = make_rows(call, self, dim, self->type, &rows);
-        if (status == LEO_OK) {
-            status = op_plan_copy(call->plan, &rows, self);
-        }
-    }
+    leo_status status = take_rows(call, self, dim, &rows);
     if (status == LEO_OK) {
         status = make_apart_rows(call, values, dim, args.keep_pitch, self->type, &apart_values);
     }
@@ -196,6 +248,15 @@ static leo_status plan_radix(const struct op_call *call, const struct op_tensor 
         status = op_plan_copy(call->plan, values, &apart_values);
     }
     return status == LEO_OK ? op_plan_copy(call->plan, indices, &apart_index) : status;
+}
+
+static leo_status plan_short(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, const struct op_tensor *values,
+                             const struct op_tensor *indices)
+{
+    return op_lanes_take(call->plan, self->type, self->rank ? self->dim[dim] : 1)
+               ? plan_lanes(call, self, dim, descending, values, indices)
+               : plan_radix(call, self, dim, descending, values, indices);
 }
 
 static leo_status deliver(const struct op_call *call, const struct op_tensor *self, unsigned dim,
@@ -270,7 +331,7 @@ static leo_status plan_sort(const struct op_call *call)
     }
     const bool descending = op_call_int(call, "descending") != 0;
     if (has_short_keys(self->type)) {
-        return plan_radix(call, self, dim, descending, op_call_tensor(call, "valuesOut"),
+        return plan_short(call, self, dim, descending, op_call_tensor(call, "valuesOut"),
                           op_call_tensor(call, "indicesOut"));
     }
     status = plan_long_keys(call, self, dim, descending, &order);
@@ -308,7 +369,7 @@ static leo_status plan_top(const struct op_call *call)
     }
     const bool largest = op_call_int(call, "largest") != 0;
     if (has_short_keys(self->type)) {
-        return plan_radix(call, self, dim, largest, op_call_tensor(call, values),
+        return plan_short(call, self, dim, largest, op_call_tensor(call, values),
                           op_call_tensor(call, indices));
     }
     status = plan_long_keys(call, self, dim, largest, &order);
