@@ -6,7 +6,8 @@
 
 aclnnStatus aclnnInit(const char *configPath)
 {
-    return aclInit(configPath);
+    aclError error = aclInit(configPath);
+    return error == ACL_ERROR_REPEAT_INITIALIZE ? ACLNN_SUCCESS : error;
 }
 
 aclnnStatus aclnnFinalize(void)

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** An optional stand-in for aclInit. */
+/** An optional stand-in for aclInit; it may come after it. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char *configPath);
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 
