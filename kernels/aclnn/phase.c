@@ -64,6 +64,48 @@ static leo_status check_views(const struct op_row *row, const struct op_value *a
     return status;
 }
 
+/* Tensors without memory in phase 1: adapters ask for a size first and set addresses, or make the
+ * executor anew, when they launch. They are planned for with places of their own. */
+static void stand_in(const struct op_row *row, const struct op_value *args, bool begin)
+{
+    const uint64_t first = UINT64_C(1) << 60, apart = UINT64_C(1) << 48;
+    uint64_t place = first;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const bool is_list = row->params[i].kind == OP_KIND_TENSOR_LIST;
+        const struct op_tensor_list *list = is_list ? args[i].tensors : NULL;
+        const struct op_tensor *const *items =
+            is_list ? (list ? list->items : NULL)
+                    : (row->params[i].kind == OP_KIND_TENSOR ? &args[i].tensor : NULL);
+        const uint64_t count = is_list ? (list ? list->count : 0) : (items ? 1 : 0);
+        for (uint64_t k = 0; k < count; k++) {
+            // Tensors come as aclTensor * and are only passed through the tables as const.
+            struct op_tensor *tensor = (struct op_tensor *)(uintptr_t)items[k];
+            if (tensor && begin && tensor->addr == 0) {
+                tensor->addr = place += apart;
+            } else if (tensor && !begin && tensor->addr > first) {
+                tensor->addr = 0;
+            }
+        }
+    }
+}
+
+static aclnnStatus check_memory(const char *func, const aclOpExecutor *executor)
+{
+    const struct op_row *row = op_plan_row(executor->plan);
+    for (unsigned i = 0, param = 0; i < executor->count; i++) {
+        while (executor->first[param + 1] <= i) {
+            param++;
+        }
+        const struct op_tensor *tensor = executor->tensors[i];
+        if (tensor && executor->addr[i] == 0 && op_tensor_count(tensor) > 0) {
+            return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, func,
+                                "%s has no memory (its data pointer is NULL)",
+                                row->params[param].name);
+        }
+    }
+    return ACLNN_SUCCESS;
+}
+
 aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
                          uint64_t *workspace_size, aclOpExecutor **executor)
 {
@@ -80,7 +122,9 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
+        stand_in(row, args, true);
         status = op_plan_get(engine, row, args, &plan);
+        stand_in(row, args, false);
     }
     if (status == LEO_OK) {
         status = check_views(row, args);
@@ -144,7 +188,7 @@ static aclnnStatus check_run(const struct op_row *row, const char *func, const v
         return leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func,
                             "the stream belongs to another device than the one current in phase 1");
     }
-    return ACLNN_SUCCESS;
+    return check_memory(func, executor);
 }
 
 static aclnnStatus run_plan(const aclOpExecutor *executor, struct leo_rt_stream *rt,
