@@ -117,9 +117,9 @@ static void word_paddings(struct aclop_call *call, unsigned at, const char *name
     for (unsigned d = 0; d < 2 && same && in.rank == 4 && out.rank == 4; d++) {
         const int64_t all = (out.dim[2 + d] - 1) * attr_at(call, "strides", 2 + d) +
                             attr_at(call, "ksize", 2 + d) - in.dim[2 + d];
-        if (all > 0 && all % 2) {
+        if (all > 0 && all % 2 && attr_at(call, "strides", 2 + d) == 1) {
             aclop_fail(call, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                       "padding SAME would be different on both sides");
+                       "padding SAME with stride 1 would be different on both sides");
         }
         numbers[d] = all > 0 ? all / 2 : 0;
     }
@@ -299,6 +299,10 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'r':
         attr_paddings(call, at, name);
         turn_paddings(call, at);
+        return;
+    case 'C':
+        call->args[at] =
+            op_value_int(attr_is_text(call, name, "SAME") || attr_int(call, "ceil_mode", 0));
         return;
     case 'P':
         word_paddings(call, at, name);

@@ -20,7 +20,10 @@
  * - p:name: paddings (before, after) of an attribute for two or three dimensions
  * - r:name: the same, those of the third dimension from the end last, as torch_npu gives them to
  *   AvgPool3DGrad
- * - P:name: paddings that the word VALID, SAME or CALCULATED (attribute pads) stands for
+ * - P:name: paddings that the word VALID, SAME or CALCULATED (attribute pads) stands for: those
+ *   before the first element
+ * - C:name: attribute ceil_mode; 1 if that word is SAME: what is behind the last element then is
+ *   the padding at the end, which may be one more than before the first
  * - s:name: a number from an attribute, 1 if it is not given; s:name:-1 that number
  * - i:name: an integer or bool from an attribute (the first of a list), 0 if it is not given;
  *   i:name:1 that number
@@ -215,12 +218,12 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"MaskedSelect", "MaskedSelect", "x0 x1 y0"},
     {"MatMul", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
     {"MatMulV2", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
-    {"MaxPool", "AclMaxPool", "x0 l:ksize:2 l:strides:2 P:padding l:dilation:2 i:ceil_mode y0 -"},
+    {"MaxPool", "AclMaxPool", "x0 l:ksize:2 l:strides:2 P:padding l:dilation:2 C:padding y0 -"},
     {"MaxPool3D", "AclMaxPool", "x0 l:ksize:2 l:strides:2 p:pads l:dilation:2 i:ceil_mode y0 -"},
     {"MaxPool3DGrad", "AclMaxPoolGrad",
      "x0 x2 l:ksize:2 l:strides:2 p:pads l:dilation:2 i:ceil_mode y0"},
     {"MaxPoolGrad", "AclMaxPoolGrad",
-     "x0 x2 l:ksize:2 l:strides:2 P:padding l:dilation:2 i:ceil_mode y0"},
+     "x0 x2 l:ksize:2 l:strides:2 P:padding l:dilation:2 C:padding y0"},
     {"MaxPoolGradWithArgmaxV1", "AclMaxPoolGrad",
      "x0 x1 l:ksize:1:2 l:strides:1:2 l:pads:1:2 l:dilations:1:2 i:ceil_mode y0"},
     {"MaxPoolWithArgmaxV1", "AclMaxPool",

@@ -6,36 +6,35 @@
 
 #include <variant>
 
-namespace __attribute__((visibility("default"))) ge
+namespace ge
 {
 
-    using Attr =
-        std::variant<bool, int64_t, float, std::string, DataType, Tensor, std::vector<bool>,
-                     std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
-                     std::vector<DataType>, std::vector<std::vector<int64_t>>>;
+using Attr = std::variant<bool, int64_t, float, std::string, DataType, Tensor, std::vector<bool>,
+                          std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                          std::vector<DataType>, std::vector<std::vector<int64_t>>>;
 
-    /** An input or output. */
-    struct Place {
-        std::string name;
-        TensorDesc desc;
-        std::shared_ptr<OperatorData> from; /**< of an input */
-        std::string from_output;
-    };
+/** An input or output. */
+struct Place {
+    std::string name;
+    TensorDesc desc;
+    std::shared_ptr<OperatorData> from; /**< of an input */
+    std::string from_output;
+};
 
-    struct OperatorData {
-        std::string name, type;
-        std::vector<Place> inputs, outputs;
-        std::vector<std::shared_ptr<OperatorData>> control;
-        std::map<std::string, Attr> attrs;
-        std::map<std::string, uint32_t> dynamic_outputs;
-    };
+struct OperatorData {
+    std::string name, type;
+    std::vector<Place> inputs, outputs;
+    std::vector<std::shared_ptr<OperatorData>> control;
+    std::map<std::string, Attr> attrs;
+    std::map<std::string, uint32_t> dynamic_outputs;
+};
 
-    /** Inputs, outputs and attributes with defaults of a type of the table (ge_types.cpp); false:
-     * it has none. */
-    bool DefineStandardType(const std::string &type, OperatorData *data);
-    bool IsStandardType(const std::string &type);
+/** Inputs, outputs and attributes with defaults of a type of the table (ge_types.cpp); false:
+ * it has none. */
+bool DefineStandardType(const std::string &type, OperatorData *data);
+bool IsStandardType(const std::string &type);
 
-    /** Says on stderr and in the log that there is no graph engine, and what was asked of it. */
-    graphStatus NoGraphEngine(const char *what);
+/** Says on stderr and in the log that there is no graph engine, and what was asked of it. */
+graphStatus NoGraphEngine(const char *what);
 
 } // namespace ge

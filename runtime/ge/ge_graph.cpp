@@ -5,392 +5,392 @@
 #include <acl/acl_base.h>
 #include <cstdio>
 
-namespace __attribute__((visibility("default"))) ge
+#pragma GCC visibility push(default)
+namespace ge
 {
 
-    graphStatus NoGraphEngine(const char *what)
-    {
-        fprintf(
-            stderr,
+graphStatus NoGraphEngine(const char *what)
+{
+    fprintf(stderr,
             "leonardo: ge: %s needs the graph engine, which is not here. Run operator by operator: "
             "in MindSpore jit_level O0 or PyNative mode\n",
             what);
-        aclAppLog(ACL_ERROR, "ge", __FILE__, __LINE__, "%s needs a graph engine", what);
-        return GRAPH_FAILED;
-    }
+    aclAppLog(ACL_ERROR, "ge", __FILE__, __LINE__, "%s needs a graph engine", what);
+    return GRAPH_FAILED;
+}
 
-    Status GEInitialize(const Options &)
-    {
-        return GRAPH_SUCCESS; // options are of the graph engine; operators by name need none
-    }
+Status GEInitialize(const Options &)
+{
+    return GRAPH_SUCCESS; // options are of the graph engine; operators by name need none
+}
 
-    Status GEFinalize()
-    {
-        return GRAPH_SUCCESS;
-    }
+Status GEFinalize()
+{
+    return GRAPH_SUCCESS;
+}
 
-    class GNode;
-    using GNodePtr = std::shared_ptr<GNode>;
+class GNode;
+using GNodePtr = std::shared_ptr<GNode>;
 
-    class GNode
-    {
-      public:
-        graphStatus GetName(AscendString &name) const;
-        graphStatus GetType(AscendString &type) const;
-        size_t GetInputsSize() const;
-        size_t GetOutputsSize() const;
-        std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(int32_t index) const;
-        std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(int32_t index) const;
-        std::vector<GNodePtr> GetInControlNodes() const;
-        std::vector<GNodePtr> GetOutControlNodes() const;
+class GNode
+{
+  public:
+    graphStatus GetName(AscendString &name) const;
+    graphStatus GetType(AscendString &type) const;
+    size_t GetInputsSize() const;
+    size_t GetOutputsSize() const;
+    std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(int32_t index) const;
+    std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(int32_t index) const;
+    std::vector<GNodePtr> GetInControlNodes() const;
+    std::vector<GNodePtr> GetOutControlNodes() const;
 
-      private:
-        std::shared_ptr<OperatorData> data_;
-    };
+  private:
+    std::shared_ptr<OperatorData> data_;
+};
 
-    graphStatus GNode::GetName(AscendString & name) const
-    {
-        name = AscendString("");
-        return NoGraphEngine("a node of a graph");
-    }
+graphStatus GNode::GetName(AscendString &name) const
+{
+    name = AscendString("");
+    return NoGraphEngine("a node of a graph");
+}
 
-    graphStatus GNode::GetType(AscendString & type) const
-    {
-        type = AscendString("");
-        return NoGraphEngine("a node of a graph");
-    }
+graphStatus GNode::GetType(AscendString &type) const
+{
+    type = AscendString("");
+    return NoGraphEngine("a node of a graph");
+}
 
-    size_t GNode::GetInputsSize() const
-    {
-        return 0;
-    }
+size_t GNode::GetInputsSize() const
+{
+    return 0;
+}
 
-    size_t GNode::GetOutputsSize() const
-    {
-        return 0;
-    }
+size_t GNode::GetOutputsSize() const
+{
+    return 0;
+}
 
-    std::pair<GNodePtr, int32_t> GNode::GetInDataNodesAndPortIndexs(int32_t) const
-    {
-        return {nullptr, -1};
-    }
+std::pair<GNodePtr, int32_t> GNode::GetInDataNodesAndPortIndexs(int32_t) const
+{
+    return {nullptr, -1};
+}
 
-    std::vector<std::pair<GNodePtr, int32_t>> GNode::GetOutDataNodesAndPortIndexs(int32_t) const
-    {
-        return {};
-    }
+std::vector<std::pair<GNodePtr, int32_t>> GNode::GetOutDataNodesAndPortIndexs(int32_t) const
+{
+    return {};
+}
 
-    std::vector<GNodePtr> GNode::GetInControlNodes() const
-    {
-        return {};
-    }
+std::vector<GNodePtr> GNode::GetInControlNodes() const
+{
+    return {};
+}
 
-    std::vector<GNodePtr> GNode::GetOutControlNodes() const
-    {
-        return {};
-    }
+std::vector<GNodePtr> GNode::GetOutControlNodes() const
+{
+    return {};
+}
 
-    struct GraphBufferData;
-    class GraphBuffer
-    {
-      public:
-        GraphBuffer();
-        ~GraphBuffer();
-        const uint8_t *GetData() const;
-        size_t GetSize() const;
+struct GraphBufferData;
+class GraphBuffer
+{
+  public:
+    GraphBuffer();
+    ~GraphBuffer();
+    const uint8_t *GetData() const;
+    size_t GetSize() const;
 
-      private:
-        std::shared_ptr<GraphBufferData> data_;
-    };
+  private:
+    std::shared_ptr<GraphBufferData> data_;
+};
 
-    GraphBuffer::GraphBuffer() = default;
-    GraphBuffer::~GraphBuffer() = default;
+GraphBuffer::GraphBuffer() = default;
+GraphBuffer::~GraphBuffer() = default;
 
-    const uint8_t *GraphBuffer::GetData() const
-    {
-        return nullptr;
-    }
+const uint8_t *GraphBuffer::GetData() const
+{
+    return nullptr;
+}
 
-    size_t GraphBuffer::GetSize() const
-    {
-        return 0;
-    }
+size_t GraphBuffer::GetSize() const
+{
+    return 0;
+}
 
-    /* Graphs are made while a program starts, so making and naming one is silent. */
-    class Graph
-    {
-      public:
-        explicit Graph(const std::string &name);
-        explicit Graph(const char *name);
-        Graph &SetInputs(const std::vector<Operator> &inputs);
-        Graph &SetOutputs(const std::vector<Operator> &outputs);
-        Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs);
-        void SetNeedIteration(bool needs);
-        const std::string GetName() const;
-        std::vector<GNode> GetDirectNode() const;
-        graphStatus RemoveNode(GNode &node);
-        graphStatus RemoveEdge(GNode &from, int32_t output, GNode &to, int32_t input);
-        graphStatus AddDataEdge(GNode &from, int32_t output, GNode &to, int32_t input);
-        graphStatus AddControlEdge(GNode &from, GNode &to);
-        graphStatus SaveToFile(const std::string &path) const;
-        graphStatus SaveToMem(GraphBuffer &buffer) const;
+/* Graphs are made while a program starts, so making and naming one is silent. */
+class Graph
+{
+  public:
+    explicit Graph(const std::string &name);
+    explicit Graph(const char *name);
+    Graph &SetInputs(const std::vector<Operator> &inputs);
+    Graph &SetOutputs(const std::vector<Operator> &outputs);
+    Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs);
+    void SetNeedIteration(bool needs);
+    const std::string GetName() const;
+    std::vector<GNode> GetDirectNode() const;
+    graphStatus RemoveNode(GNode &node);
+    graphStatus RemoveEdge(GNode &from, int32_t output, GNode &to, int32_t input);
+    graphStatus AddDataEdge(GNode &from, int32_t output, GNode &to, int32_t input);
+    graphStatus AddControlEdge(GNode &from, GNode &to);
+    graphStatus SaveToFile(const std::string &path) const;
+    graphStatus SaveToMem(GraphBuffer &buffer) const;
 
-      private:
-        std::shared_ptr<std::string> name_;
-    };
+  private:
+    std::shared_ptr<std::string> name_;
+};
 
-    Graph::Graph(const std::string &name) : name_(std::make_shared<std::string>(name))
-    {
-    }
-    Graph::Graph(const char *name) : Graph(std::string(name ? name : ""))
-    {
-    }
+Graph::Graph(const std::string &name) : name_(std::make_shared<std::string>(name))
+{
+}
+Graph::Graph(const char *name) : Graph(std::string(name ? name : ""))
+{
+}
 
-    Graph &Graph::SetInputs(const std::vector<Operator> &)
-    {
-        (void)NoGraphEngine("building a graph");
-        return *this;
-    }
+Graph &Graph::SetInputs(const std::vector<Operator> &)
+{
+    (void)NoGraphEngine("building a graph");
+    return *this;
+}
 
-    Graph &Graph::SetOutputs(const std::vector<Operator> &)
-    {
-        (void)NoGraphEngine("building a graph");
-        return *this;
-    }
+Graph &Graph::SetOutputs(const std::vector<Operator> &)
+{
+    (void)NoGraphEngine("building a graph");
+    return *this;
+}
 
-    Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::string>> &)
-    {
-        (void)NoGraphEngine("building a graph");
-        return *this;
-    }
+Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::string>> &)
+{
+    (void)NoGraphEngine("building a graph");
+    return *this;
+}
 
-    void Graph::SetNeedIteration(bool)
-    {
-        (void)NoGraphEngine("a graph with iterations");
-    }
+void Graph::SetNeedIteration(bool)
+{
+    (void)NoGraphEngine("a graph with iterations");
+}
 
-    const std::string Graph::GetName() const
-    {
-        return name_ ? *name_ : "";
-    }
+const std::string Graph::GetName() const
+{
+    return name_ ? *name_ : "";
+}
 
-    std::vector<GNode> Graph::GetDirectNode() const
-    {
-        return {};
-    }
+std::vector<GNode> Graph::GetDirectNode() const
+{
+    return {};
+}
 
-    graphStatus Graph::RemoveNode(GNode &)
-    {
-        return NoGraphEngine("changing a graph");
-    }
+graphStatus Graph::RemoveNode(GNode &)
+{
+    return NoGraphEngine("changing a graph");
+}
 
-    graphStatus Graph::RemoveEdge(GNode &, int32_t, GNode &, int32_t)
-    {
-        return NoGraphEngine("changing a graph");
-    }
+graphStatus Graph::RemoveEdge(GNode &, int32_t, GNode &, int32_t)
+{
+    return NoGraphEngine("changing a graph");
+}
 
-    graphStatus Graph::AddDataEdge(GNode &, int32_t, GNode &, int32_t)
-    {
-        return NoGraphEngine("changing a graph");
-    }
+graphStatus Graph::AddDataEdge(GNode &, int32_t, GNode &, int32_t)
+{
+    return NoGraphEngine("changing a graph");
+}
 
-    graphStatus Graph::AddControlEdge(GNode &, GNode &)
-    {
-        return NoGraphEngine("changing a graph");
-    }
+graphStatus Graph::AddControlEdge(GNode &, GNode &)
+{
+    return NoGraphEngine("changing a graph");
+}
 
-    graphStatus Graph::SaveToFile(const std::string &) const
-    {
-        return NoGraphEngine("saving a graph");
-    }
+graphStatus Graph::SaveToFile(const std::string &) const
+{
+    return NoGraphEngine("saving a graph");
+}
 
-    graphStatus Graph::SaveToMem(GraphBuffer &) const
-    {
-        return NoGraphEngine("saving a graph");
-    }
+graphStatus Graph::SaveToMem(GraphBuffer &) const
+{
+    return NoGraphEngine("saving a graph");
+}
 
-    class CompiledGraphSummary
-    {
-      public:
-        bool IsStatic() const;
-        Status GetConstMemorySize(size_t &size) const;
-        Status GetFeatureMemorySize(size_t &size) const;
-        Status GetFixedFeatureMemorySize(size_t &size) const;
-        Status GetRefreshableFeatureMemorySize(size_t &size) const;
-        Status GetFeatureMemoryBaseRefreshable(bool &value) const;
-        Status GetStreamNum(size_t &count) const;
-        Status GetEventNum(size_t &count) const;
-        Status GetOutputShapes(std::vector<Shape> &shapes) const;
-        Status GetOutputDtypes(std::vector<DataType> &types) const;
-        Status GetIOIndexesWithSameAddr(std::vector<std::pair<uint32_t, uint32_t>> &pairs) const;
-    };
+class CompiledGraphSummary
+{
+  public:
+    bool IsStatic() const;
+    Status GetConstMemorySize(size_t &size) const;
+    Status GetFeatureMemorySize(size_t &size) const;
+    Status GetFixedFeatureMemorySize(size_t &size) const;
+    Status GetRefreshableFeatureMemorySize(size_t &size) const;
+    Status GetFeatureMemoryBaseRefreshable(bool &value) const;
+    Status GetStreamNum(size_t &count) const;
+    Status GetEventNum(size_t &count) const;
+    Status GetOutputShapes(std::vector<Shape> &shapes) const;
+    Status GetOutputDtypes(std::vector<DataType> &types) const;
+    Status GetIOIndexesWithSameAddr(std::vector<std::pair<uint32_t, uint32_t>> &pairs) const;
+};
 
-    bool CompiledGraphSummary::IsStatic() const
-    {
-        return false;
-    }
+bool CompiledGraphSummary::IsStatic() const
+{
+    return false;
+}
 
-    static Status NoSummary()
-    {
-        return NoGraphEngine("the summary of a compiled graph");
-    }
+static Status NoSummary()
+{
+    return NoGraphEngine("the summary of a compiled graph");
+}
 
-    Status CompiledGraphSummary::GetConstMemorySize(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetConstMemorySize(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetFeatureMemorySize(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetFeatureMemorySize(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetFixedFeatureMemorySize(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetFixedFeatureMemorySize(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetRefreshableFeatureMemorySize(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetRefreshableFeatureMemorySize(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetFeatureMemoryBaseRefreshable(bool &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetFeatureMemoryBaseRefreshable(bool &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetStreamNum(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetStreamNum(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetEventNum(size_t &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetEventNum(size_t &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetOutputShapes(std::vector<Shape> &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetOutputShapes(std::vector<Shape> &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetOutputDtypes(std::vector<DataType> &) const
-    {
-        return NoSummary();
-    }
+Status CompiledGraphSummary::GetOutputDtypes(std::vector<DataType> &) const
+{
+    return NoSummary();
+}
 
-    Status CompiledGraphSummary::GetIOIndexesWithSameAddr(
-        std::vector<std::pair<uint32_t, uint32_t>> &) const
-    {
-        return NoSummary();
-    }
+Status
+CompiledGraphSummary::GetIOIndexesWithSameAddr(std::vector<std::pair<uint32_t, uint32_t>> &) const
+{
+    return NoSummary();
+}
 
-    class Allocator;
+class Allocator;
 
-    /* Programs make a session when they start, whether they will use it or not. */
-    class Session
-    {
-      public:
-        using Done = std::function<void(Status, std::vector<Tensor> &)>;
-        using Callback = Status (*)(uint32_t, const std::map<std::string, Tensor> &);
-        explicit Session(const Options &options);
-        ~Session();
-        Status AddGraph(uint32_t id, const Graph &graph, const Options &options);
-        Status RemoveGraph(uint32_t id);
-        Status CompileGraph(uint32_t id);
-        Status RunGraph(uint32_t id, const std::vector<Tensor> &inputs,
-                        std::vector<Tensor> &outputs);
-        Status RunGraphAsync(uint32_t id, const std::vector<Tensor> &inputs, Done done);
-        Status RunGraphWithStreamAsync(uint32_t id, void *stream, const std::vector<Tensor> &inputs,
-                                       std::vector<Tensor> &outputs);
-        Status RegisterCallBackFunc(const std::string &key, const Callback &callback);
-        std::shared_ptr<CompiledGraphSummary> GetCompiledGraphSummary(uint32_t id);
-        Status SetGraphConstMemoryBase(uint32_t id, const void *memory, size_t size);
-        Status UpdateGraphFeatureMemoryBase(uint32_t id, const void *memory, size_t size);
-        Status SetGraphFixedFeatureMemoryBase(uint32_t id, const void *memory, size_t size);
-        Status UpdateGraphRefreshableFeatureMemoryBase(uint32_t id, const void *memory,
-                                                       size_t size);
-        Status RegisterExternalAllocator(const void *stream,
-                                         std::shared_ptr<Allocator> allocator) const;
-        Status UnregisterExternalAllocator(const void *stream) const;
-    };
+/* Programs make a session when they start, whether they will use it or not. */
+class Session
+{
+  public:
+    using Done = std::function<void(Status, std::vector<Tensor> &)>;
+    using Callback = Status (*)(uint32_t, const std::map<std::string, Tensor> &);
+    explicit Session(const Options &options);
+    ~Session();
+    Status AddGraph(uint32_t id, const Graph &graph, const Options &options);
+    Status RemoveGraph(uint32_t id);
+    Status CompileGraph(uint32_t id);
+    Status RunGraph(uint32_t id, const std::vector<Tensor> &inputs, std::vector<Tensor> &outputs);
+    Status RunGraphAsync(uint32_t id, const std::vector<Tensor> &inputs, Done done);
+    Status RunGraphWithStreamAsync(uint32_t id, void *stream, const std::vector<Tensor> &inputs,
+                                   std::vector<Tensor> &outputs);
+    Status RegisterCallBackFunc(const std::string &key, const Callback &callback);
+    std::shared_ptr<CompiledGraphSummary> GetCompiledGraphSummary(uint32_t id);
+    Status SetGraphConstMemoryBase(uint32_t id, const void *memory, size_t size);
+    Status UpdateGraphFeatureMemoryBase(uint32_t id, const void *memory, size_t size);
+    Status SetGraphFixedFeatureMemoryBase(uint32_t id, const void *memory, size_t size);
+    Status UpdateGraphRefreshableFeatureMemoryBase(uint32_t id, const void *memory, size_t size);
+    Status RegisterExternalAllocator(const void *stream,
+                                     std::shared_ptr<Allocator> allocator) const;
+    Status UnregisterExternalAllocator(const void *stream) const;
+};
 
-    Session::Session(const Options &)
-    {
-    }
-    Session::~Session() = default;
+Session::Session(const Options &)
+{
+}
+Session::~Session() = default;
 
-    Status Session::AddGraph(uint32_t, const Graph &, const Options &)
-    {
-        return NoGraphEngine("adding a graph to a session");
-    }
+Status Session::AddGraph(uint32_t, const Graph &, const Options &)
+{
+    return NoGraphEngine("adding a graph to a session");
+}
 
-    Status Session::RemoveGraph(uint32_t)
-    {
-        return NoGraphEngine("removing a graph");
-    }
+Status Session::RemoveGraph(uint32_t)
+{
+    return NoGraphEngine("removing a graph");
+}
 
-    Status Session::CompileGraph(uint32_t)
-    {
-        return NoGraphEngine("compiling a graph");
-    }
+Status Session::CompileGraph(uint32_t)
+{
+    return NoGraphEngine("compiling a graph");
+}
 
-    Status Session::RunGraph(uint32_t, const std::vector<Tensor> &, std::vector<Tensor> &)
-    {
-        return NoGraphEngine("running a graph");
-    }
+Status Session::RunGraph(uint32_t, const std::vector<Tensor> &, std::vector<Tensor> &)
+{
+    return NoGraphEngine("running a graph");
+}
 
-    Status Session::RunGraphAsync(uint32_t, const std::vector<Tensor> &, Done)
-    {
-        return NoGraphEngine("running a graph");
-    }
+Status Session::RunGraphAsync(uint32_t, const std::vector<Tensor> &, Done)
+{
+    return NoGraphEngine("running a graph");
+}
 
-    Status Session::RunGraphWithStreamAsync(uint32_t, void *, const std::vector<Tensor> &,
-                                            std::vector<Tensor> &)
-    {
-        return NoGraphEngine("running a graph");
-    }
+Status Session::RunGraphWithStreamAsync(uint32_t, void *, const std::vector<Tensor> &,
+                                        std::vector<Tensor> &)
+{
+    return NoGraphEngine("running a graph");
+}
 
-    Status Session::RegisterCallBackFunc(const std::string &, const Callback &)
-    {
-        return NoGraphEngine("a callback of a graph");
-    }
+// Programs register these when they start. Only a graph would call them, and none can be added.
+Status Session::RegisterCallBackFunc(const std::string &, const Callback &)
+{
+    return GRAPH_SUCCESS;
+}
 
-    std::shared_ptr<CompiledGraphSummary> Session::GetCompiledGraphSummary(uint32_t)
-    {
-        (void)NoSummary();
-        return nullptr;
-    }
+std::shared_ptr<CompiledGraphSummary> Session::GetCompiledGraphSummary(uint32_t)
+{
+    (void)NoSummary();
+    return nullptr;
+}
 
-    Status Session::SetGraphConstMemoryBase(uint32_t, const void *, size_t)
-    {
-        return NoGraphEngine("memory of a graph");
-    }
+Status Session::SetGraphConstMemoryBase(uint32_t, const void *, size_t)
+{
+    return NoGraphEngine("memory of a graph");
+}
 
-    Status Session::UpdateGraphFeatureMemoryBase(uint32_t, const void *, size_t)
-    {
-        return NoGraphEngine("memory of a graph");
-    }
+Status Session::UpdateGraphFeatureMemoryBase(uint32_t, const void *, size_t)
+{
+    return NoGraphEngine("memory of a graph");
+}
 
-    Status Session::SetGraphFixedFeatureMemoryBase(uint32_t, const void *, size_t)
-    {
-        return NoGraphEngine("memory of a graph");
-    }
+Status Session::SetGraphFixedFeatureMemoryBase(uint32_t, const void *, size_t)
+{
+    return NoGraphEngine("memory of a graph");
+}
 
-    Status Session::UpdateGraphRefreshableFeatureMemoryBase(uint32_t, const void *, size_t)
-    {
-        return NoGraphEngine("memory of a graph");
-    }
+Status Session::UpdateGraphRefreshableFeatureMemoryBase(uint32_t, const void *, size_t)
+{
+    return NoGraphEngine("memory of a graph");
+}
 
-    Status Session::RegisterExternalAllocator(const void *, std::shared_ptr<Allocator>) const
-    {
-        return NoGraphEngine("an allocator of a graph");
-    }
+Status Session::RegisterExternalAllocator(const void *, std::shared_ptr<Allocator>) const
+{
+    return NoGraphEngine("an allocator of a graph");
+}
 
-    Status Session::UnregisterExternalAllocator(const void *) const
-    {
-        return NoGraphEngine("an allocator of a graph");
-    }
+Status Session::UnregisterExternalAllocator(const void *) const
+{
+    return NoGraphEngine("an allocator of a graph");
+}
 
 } // namespace ge
+#pragma GCC visibility pop

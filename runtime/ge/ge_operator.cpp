@@ -4,630 +4,628 @@
 
 #include <algorithm>
 
-namespace __attribute__((visibility("default"))) ge
+namespace ge
 {
 
-    OperatorData &Operator::Data()
-    {
-        if (!data_) {
-            data_ = std::make_shared<OperatorData>();
-        }
-        return *data_;
+OperatorData &Operator::Data()
+{
+    if (!data_) {
+        data_ = std::make_shared<OperatorData>();
     }
+    return *data_;
+}
 
-    static std::string TextOf(const char *text)
-    {
-        return text ? text : "";
+static std::string TextOf(const char *text)
+{
+    return text ? text : "";
+}
+
+Operator::Operator(const std::string &name, const std::string &type)
+{
+    Data().name = name;
+    Data().type = type;
+    (void)DefineStandardType(type, data_.get());
+}
+
+Operator::Operator(const std::string &type) : Operator(type, type)
+{
+}
+
+Operator::Operator(const char *type) : Operator(TextOf(type))
+{
+}
+
+Operator::Operator(const AscendString &name, const AscendString &type)
+    : Operator(std::string(name.GetString()), std::string(type.GetString()))
+{
+}
+
+Operator::Operator(const char *name, const char *type) : Operator(TextOf(name), TextOf(type))
+{
+}
+
+std::string Operator::GetName() const
+{
+    return data_ ? data_->name : "";
+}
+
+graphStatus Operator::GetName(AscendString &name) const
+{
+    name = AscendString(GetName().c_str());
+    return GRAPH_SUCCESS;
+}
+
+std::string Operator::GetOpType() const
+{
+    return data_ ? data_->type : "";
+}
+
+graphStatus Operator::GetOpType(AscendString &type) const
+{
+    type = AscendString(GetOpType().c_str());
+    return GRAPH_SUCCESS;
+}
+
+/* ---- inputs and outputs ---- */
+
+static Place *Find(std::vector<Place> &places, const std::string &name)
+{
+    auto at = std::find_if(places.begin(), places.end(),
+                           [&](const Place &place) { return place.name == name; });
+    return at == places.end() ? nullptr : &*at;
+}
+
+static void Register(std::vector<Place> &places, const std::string &name)
+{
+    if (!Find(places, name)) {
+        places.push_back({name, TensorDesc(), nullptr, ""});
     }
+}
 
-    Operator::Operator(const std::string &name, const std::string &type)
-    {
-        Data().name = name;
-        Data().type = type;
-        (void)DefineStandardType(type, data_.get());
+static void RegisterSeveral(std::vector<Place> &places, const char *name, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        Register(places, name + std::to_string(i));
     }
+}
 
-    Operator::Operator(const std::string &type) : Operator(type, type)
-    {
-    }
-
-    Operator::Operator(const char *type) : Operator(TextOf(type))
-    {
-    }
-
-    Operator::Operator(const AscendString &name, const AscendString &type)
-        : Operator(std::string(name.GetString()), std::string(type.GetString()))
-    {
-    }
-
-    Operator::Operator(const char *name, const char *type) : Operator(TextOf(name), TextOf(type))
-    {
-    }
-
-    std::string Operator::GetName() const
-    {
-        return data_ ? data_->name : "";
-    }
-
-    graphStatus Operator::GetName(AscendString & name) const
-    {
-        name = AscendString(GetName().c_str());
-        return GRAPH_SUCCESS;
-    }
-
-    std::string Operator::GetOpType() const
-    {
-        return data_ ? data_->type : "";
-    }
-
-    graphStatus Operator::GetOpType(AscendString & type) const
-    {
-        type = AscendString(GetOpType().c_str());
-        return GRAPH_SUCCESS;
-    }
-
-    /* ---- inputs and outputs ---- */
-
-    static Place *Find(std::vector<Place> & places, const std::string &name)
-    {
-        auto at = std::find_if(places.begin(), places.end(),
-                               [&](const Place &place) { return place.name == name; });
-        return at == places.end() ? nullptr : &*at;
-    }
-
-    static void Register(std::vector<Place> & places, const std::string &name)
-    {
-        if (!Find(places, name)) {
-            places.push_back({name, TensorDesc(), nullptr, ""});
-        }
-    }
-
-    static void RegisterSeveral(std::vector<Place> & places, const char *name, uint32_t count)
-    {
-        for (uint32_t i = 0; i < count; i++) {
-            Register(places, name + std::to_string(i));
-        }
-    }
-
-    static graphStatus Update(std::vector<Place> & places, const std::string &name,
-                              const TensorDesc &desc)
-    {
-        Place *place = Find(places, name);
-        if (!place) {
-            return GRAPH_FAILED;
-        }
-        place->desc = desc;
-        return GRAPH_SUCCESS;
-    }
-
-    static graphStatus Read(std::vector<Place> & places, const std::string &name, TensorDesc *desc)
-    {
-        const Place *place = Find(places, name);
-        *desc = place ? place->desc : TensorDesc();
-        return place ? GRAPH_SUCCESS : GRAPH_FAILED;
-    }
-
-    Operator &Operator::SetInput(const std::string &to, const Operator &from,
-                                 const std::string &output)
-    {
-        Register(Data().inputs, to);
-        Place *place = Find(data_->inputs, to);
-        place->from = from.data_;
-        place->from_output = output;
-        return *this;
-    }
-
-    Operator &Operator::SetInput(const std::string &to, const Operator &from)
-    {
-        return SetInput(to, from, std::string());
-    }
-
-    Operator &Operator::SetInput(const char *to, const Operator &from)
-    {
-        return SetInput(TextOf(to), from, std::string());
-    }
-
-    Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from,
-                                 const char *output)
-    {
-        return SetInput(TextOf(to) + std::to_string(index), from, TextOf(output));
-    }
-
-    Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from)
-    {
-        return SetInput(to, index, from, nullptr);
-    }
-
-    Operator &Operator::AddControlInput(const Operator &from)
-    {
-        Data().control.push_back(from.data_);
-        return *this;
-    }
-
-    void Operator::SetSubgraphBuilder(const char *, uint32_t, const std::function<Graph()> &)
-    {
-        (void)NoGraphEngine("an operator with a graph inside");
-    }
-
-    graphStatus Operator::UpdateInputDesc(const std::string &name, const TensorDesc &desc)
-    {
-        return Update(Data().inputs, name, desc);
-    }
-
-    graphStatus Operator::UpdateInputDesc(const char *name, const TensorDesc &desc)
-    {
-        return Update(Data().inputs, TextOf(name), desc);
-    }
-
-    graphStatus Operator::UpdateOutputDesc(const std::string &name, const TensorDesc &desc)
-    {
-        return Update(Data().outputs, name, desc);
-    }
-
-    graphStatus Operator::UpdateOutputDesc(const char *name, const TensorDesc &desc)
-    {
-        return Update(Data().outputs, TextOf(name), desc);
-    }
-
-    graphStatus Operator::UpdateDynamicOutputDesc(const char *name, uint32_t index,
-                                                  const TensorDesc &desc)
-    {
-        return Update(Data().outputs, TextOf(name) + std::to_string(index), desc);
-    }
-
-    graphStatus Operator::TryGetInputDesc(const char *name, TensorDesc &desc) const
-    {
-        return data_ ? Read(data_->inputs, TextOf(name), &desc) : GRAPH_FAILED;
-    }
-
-    TensorDesc Operator::GetInputDescByName(const char *name) const
-    {
-        TensorDesc desc;
-        (void)TryGetInputDesc(name, desc);
-        return desc;
-    }
-
-    TensorDesc Operator::GetInputDesc(const std::string &name) const
-    {
-        return GetInputDescByName(name.c_str());
-    }
-
-    TensorDesc Operator::GetInputDesc(uint32_t index) const
-    {
-        return data_ && index < data_->inputs.size() ? data_->inputs[index].desc : TensorDesc();
-    }
-
-    TensorDesc Operator::GetDynamicInputDesc(const char *name, uint32_t index) const
-    {
-        return GetInputDesc(TextOf(name) + std::to_string(index));
-    }
-
-    TensorDesc Operator::GetOutputDescByName(const char *name) const
-    {
-        TensorDesc desc;
-        if (data_) {
-            (void)Read(data_->outputs, TextOf(name), &desc);
-        }
-        return desc;
-    }
-
-    TensorDesc Operator::GetOutputDesc(const std::string &name) const
-    {
-        return GetOutputDescByName(name.c_str());
-    }
-
-    TensorDesc Operator::GetOutputDesc(uint32_t index) const
-    {
-        return data_ && index < data_->outputs.size() ? data_->outputs[index].desc : TensorDesc();
-    }
-
-    // Values of inputs are not known to a description.
-    graphStatus Operator::GetInputConstData(const std::string &, Tensor &data) const
-    {
-        data = Tensor();
+static graphStatus Update(std::vector<Place> &places, const std::string &name,
+                          const TensorDesc &desc)
+{
+    Place *place = Find(places, name);
+    if (!place) {
         return GRAPH_FAILED;
     }
+    place->desc = desc;
+    return GRAPH_SUCCESS;
+}
 
-    graphStatus Operator::GetInputConstData(const char *, Tensor &data) const
-    {
-        data = Tensor();
+static graphStatus Read(std::vector<Place> &places, const std::string &name, TensorDesc *desc)
+{
+    const Place *place = Find(places, name);
+    *desc = place ? place->desc : TensorDesc();
+    return place ? GRAPH_SUCCESS : GRAPH_FAILED;
+}
+
+Operator &Operator::SetInput(const std::string &to, const Operator &from, const std::string &output)
+{
+    Register(Data().inputs, to);
+    Place *place = Find(data_->inputs, to);
+    place->from = from.data_;
+    place->from_output = output;
+    return *this;
+}
+
+Operator &Operator::SetInput(const std::string &to, const Operator &from)
+{
+    return SetInput(to, from, std::string());
+}
+
+Operator &Operator::SetInput(const char *to, const Operator &from)
+{
+    return SetInput(TextOf(to), from, std::string());
+}
+
+Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from,
+                             const char *output)
+{
+    return SetInput(TextOf(to) + std::to_string(index), from, TextOf(output));
+}
+
+Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from)
+{
+    return SetInput(to, index, from, nullptr);
+}
+
+Operator &Operator::AddControlInput(const Operator &from)
+{
+    Data().control.push_back(from.data_);
+    return *this;
+}
+
+void Operator::SetSubgraphBuilder(const char *, uint32_t, const std::function<Graph()> &)
+{
+    (void)NoGraphEngine("an operator with a graph inside");
+}
+
+graphStatus Operator::UpdateInputDesc(const std::string &name, const TensorDesc &desc)
+{
+    return Update(Data().inputs, name, desc);
+}
+
+graphStatus Operator::UpdateInputDesc(const char *name, const TensorDesc &desc)
+{
+    return Update(Data().inputs, TextOf(name), desc);
+}
+
+graphStatus Operator::UpdateOutputDesc(const std::string &name, const TensorDesc &desc)
+{
+    return Update(Data().outputs, name, desc);
+}
+
+graphStatus Operator::UpdateOutputDesc(const char *name, const TensorDesc &desc)
+{
+    return Update(Data().outputs, TextOf(name), desc);
+}
+
+graphStatus Operator::UpdateDynamicOutputDesc(const char *name, uint32_t index,
+                                              const TensorDesc &desc)
+{
+    return Update(Data().outputs, TextOf(name) + std::to_string(index), desc);
+}
+
+graphStatus Operator::TryGetInputDesc(const char *name, TensorDesc &desc) const
+{
+    return data_ ? Read(data_->inputs, TextOf(name), &desc) : GRAPH_FAILED;
+}
+
+TensorDesc Operator::GetInputDescByName(const char *name) const
+{
+    TensorDesc desc;
+    (void)TryGetInputDesc(name, desc);
+    return desc;
+}
+
+TensorDesc Operator::GetInputDesc(const std::string &name) const
+{
+    return GetInputDescByName(name.c_str());
+}
+
+TensorDesc Operator::GetInputDesc(uint32_t index) const
+{
+    return data_ && index < data_->inputs.size() ? data_->inputs[index].desc : TensorDesc();
+}
+
+TensorDesc Operator::GetDynamicInputDesc(const char *name, uint32_t index) const
+{
+    return GetInputDesc(TextOf(name) + std::to_string(index));
+}
+
+TensorDesc Operator::GetOutputDescByName(const char *name) const
+{
+    TensorDesc desc;
+    if (data_) {
+        (void)Read(data_->outputs, TextOf(name), &desc);
+    }
+    return desc;
+}
+
+TensorDesc Operator::GetOutputDesc(const std::string &name) const
+{
+    return GetOutputDescByName(name.c_str());
+}
+
+TensorDesc Operator::GetOutputDesc(uint32_t index) const
+{
+    return data_ && index < data_->outputs.size() ? data_->outputs[index].desc : TensorDesc();
+}
+
+// Values of inputs are not known to a description.
+graphStatus Operator::GetInputConstData(const std::string &, Tensor &data) const
+{
+    data = Tensor();
+    return GRAPH_FAILED;
+}
+
+graphStatus Operator::GetInputConstData(const char *, Tensor &data) const
+{
+    data = Tensor();
+    return GRAPH_FAILED;
+}
+
+size_t Operator::GetInputsSize() const
+{
+    return data_ ? data_->inputs.size() : 0;
+}
+
+int Operator::GetDynamicOutputNum(const std::string &name) const
+{
+    if (!data_) {
+        return 0;
+    }
+    auto at = data_->dynamic_outputs.find(name);
+    return at == data_->dynamic_outputs.end() ? 0 : static_cast<int>(at->second);
+}
+
+std::shared_ptr<InferenceContext> Operator::GetInferenceContext() const
+{
+    return nullptr;
+}
+
+void Operator::InputRegister(const std::string &name)
+{
+    Register(Data().inputs, name);
+}
+
+void Operator::InputRegister(const char *name, const char *)
+{
+    Register(Data().inputs, TextOf(name));
+}
+
+void Operator::OptionalInputRegister(const std::string &name)
+{
+    Register(Data().inputs, name);
+}
+
+void Operator::OptionalInputRegister(const char *name, const char *)
+{
+    Register(Data().inputs, TextOf(name));
+}
+
+void Operator::OutputRegister(const std::string &name)
+{
+    Register(Data().outputs, name);
+}
+
+void Operator::OutputRegister(const char *name, const char *)
+{
+    Register(Data().outputs, TextOf(name));
+}
+
+void Operator::DynamicInputRegister(const char *name, uint32_t count, bool)
+{
+    RegisterSeveral(Data().inputs, name, count);
+}
+
+void Operator::DynamicInputRegister(const char *name, uint32_t count, const char *, bool)
+{
+    RegisterSeveral(Data().inputs, name, count);
+}
+
+void Operator::DynamicInputRegisterByIndex(const char *name, uint32_t count, size_t index)
+{
+    std::vector<Place> added;
+    RegisterSeveral(added, name, count);
+    std::vector<Place> &inputs = Data().inputs;
+    inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(std::min(index, inputs.size())),
+                  added.begin(), added.end());
+}
+
+void Operator::DynamicOutputRegister(const char *name, uint32_t count, bool)
+{
+    RegisterSeveral(Data().outputs, name, count);
+    data_->dynamic_outputs[TextOf(name)] += count;
+}
+
+void Operator::DynamicOutputRegister(const char *name, uint32_t count, const char *, bool push_back)
+{
+    DynamicOutputRegister(name, count, push_back);
+}
+
+/* What only a graph engine would read. */
+void Operator::SubgraphCountRegister(const char *, uint32_t)
+{
+}
+void Operator::RequiredAttrRegister(const std::string &)
+{
+}
+void Operator::RequiredAttrWithTypeRegister(const char *, const char *)
+{
+}
+void Operator::DataTypeRegister(const char *, const TensorType &)
+{
+}
+void Operator::DataTypeRegister(const char *, const Promote &)
+{
+}
+void Operator::InferFuncRegister(const InferFunc &)
+{
+}
+
+/* ---- attributes: each kind is one alternative of Attr ---- */
+
+static std::vector<int64_t> Wide(const std::vector<int32_t> &values)
+{
+    return std::vector<int64_t>(values.begin(), values.end());
+}
+
+// The value if it is of this kind.
+template <typename T>
+static graphStatus Take(const OperatorData *data, const std::string &name, T *value)
+{
+    *value = T();
+    if (!data) {
         return GRAPH_FAILED;
     }
-
-    size_t Operator::GetInputsSize() const
-    {
-        return data_ ? data_->inputs.size() : 0;
-    }
-
-    int Operator::GetDynamicOutputNum(const std::string &name) const
-    {
-        if (!data_) {
-            return 0;
-        }
-        auto at = data_->dynamic_outputs.find(name);
-        return at == data_->dynamic_outputs.end() ? 0 : static_cast<int>(at->second);
-    }
-
-    std::shared_ptr<InferenceContext> Operator::GetInferenceContext() const
-    {
-        return nullptr;
-    }
-
-    void Operator::InputRegister(const std::string &name)
-    {
-        Register(Data().inputs, name);
-    }
-
-    void Operator::InputRegister(const char *name, const char *)
-    {
-        Register(Data().inputs, TextOf(name));
-    }
-
-    void Operator::OptionalInputRegister(const std::string &name)
-    {
-        Register(Data().inputs, name);
-    }
-
-    void Operator::OptionalInputRegister(const char *name, const char *)
-    {
-        Register(Data().inputs, TextOf(name));
-    }
-
-    void Operator::OutputRegister(const std::string &name)
-    {
-        Register(Data().outputs, name);
-    }
-
-    void Operator::OutputRegister(const char *name, const char *)
-    {
-        Register(Data().outputs, TextOf(name));
-    }
-
-    void Operator::DynamicInputRegister(const char *name, uint32_t count, bool)
-    {
-        RegisterSeveral(Data().inputs, name, count);
-    }
-
-    void Operator::DynamicInputRegister(const char *name, uint32_t count, const char *, bool)
-    {
-        RegisterSeveral(Data().inputs, name, count);
-    }
-
-    void Operator::DynamicInputRegisterByIndex(const char *name, uint32_t count, size_t index)
-    {
-        std::vector<Place> added;
-        RegisterSeveral(added, name, count);
-        std::vector<Place> &inputs = Data().inputs;
-        inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(std::min(index, inputs.size())),
-                      added.begin(), added.end());
-    }
-
-    void Operator::DynamicOutputRegister(const char *name, uint32_t count, bool)
-    {
-        RegisterSeveral(Data().outputs, name, count);
-        data_->dynamic_outputs[TextOf(name)] += count;
-    }
-
-    void Operator::DynamicOutputRegister(const char *name, uint32_t count, const char *,
-                                         bool push_back)
-    {
-        DynamicOutputRegister(name, count, push_back);
-    }
-
-    /* What only a graph engine would read. */
-    void Operator::SubgraphCountRegister(const char *, uint32_t)
-    {
-    }
-    void Operator::RequiredAttrRegister(const std::string &)
-    {
-    }
-    void Operator::RequiredAttrWithTypeRegister(const char *, const char *)
-    {
-    }
-    void Operator::DataTypeRegister(const char *, const TensorType &)
-    {
-    }
-    void Operator::DataTypeRegister(const char *, const Promote &)
-    {
-    }
-    void Operator::InferFuncRegister(const InferFunc &)
-    {
-    }
-
-    /* ---- attributes: each kind is one alternative of Attr ---- */
-
-    static std::vector<int64_t> Wide(const std::vector<int32_t> &values)
-    {
-        return std::vector<int64_t>(values.begin(), values.end());
-    }
-
-    // The value if it is of this kind.
-    template <typename T>
-    static graphStatus Take(const OperatorData *data, const std::string &name, T *value)
-    {
-        *value = T();
-        if (!data) {
-            return GRAPH_FAILED;
-        }
-        auto at = data->attrs.find(name);
-        const T *held = at == data->attrs.end() ? nullptr : std::get_if<T>(&at->second);
-        if (!held) {
-            return GRAPH_FAILED;
-        }
-        *value = *held;
-        return GRAPH_SUCCESS;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, bool value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, int64_t value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, int32_t value)
-    {
-        return SetAttr(name, static_cast<int64_t>(value));
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, float value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::string &value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::vector<bool> &value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::vector<int64_t> &value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::vector<int32_t> &value)
-    {
-        return SetAttr(name, Wide(value));
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::vector<float> &value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const std::string &name, const std::vector<std::string> &value)
-    {
-        Data().attrs[name] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const char *name, bool value)
-    {
-        return SetAttr(TextOf(name), value);
-    }
-
-    Operator &Operator::SetAttr(const char *name, int32_t value)
-    {
-        return SetAttr(TextOf(name), static_cast<int64_t>(value));
-    }
-
-    Operator &Operator::SetAttr(const char *name, uint32_t value)
-    {
-        return SetAttr(TextOf(name), static_cast<int64_t>(value));
-    }
-
-    Operator &Operator::SetAttr(const char *name, int64_t value)
-    {
-        return SetAttr(TextOf(name), value);
-    }
-
-    Operator &Operator::SetAttr(const char *name, float value)
-    {
-        return SetAttr(TextOf(name), value);
-    }
-
-    Operator &Operator::SetAttr(const char *name, const char *value)
-    {
-        return SetAttr(TextOf(name), TextOf(value));
-    }
-
-    Operator &Operator::SetAttr(const char *name, const DataType &value)
-    {
-        Data().attrs[TextOf(name)] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const char *name, const Tensor &value)
-    {
-        Data().attrs[TextOf(name)] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const char *name, const std::vector<int32_t> &value)
-    {
-        return SetAttr(TextOf(name), Wide(value));
-    }
-
-    Operator &Operator::SetAttr(const char *name, const std::vector<int64_t> &value)
-    {
-        return SetAttr(TextOf(name), value);
-    }
-
-    Operator &Operator::SetAttr(const char *name, const std::vector<float> &value)
-    {
-        return SetAttr(TextOf(name), value);
-    }
-
-    Operator &Operator::SetAttr(const char *name, const std::vector<DataType> &value)
-    {
-        Data().attrs[TextOf(name)] = value;
-        return *this;
-    }
-
-    Operator &Operator::SetAttr(const char *name, const std::vector<std::vector<int64_t>> &value)
-    {
-        Data().attrs[TextOf(name)] = value;
-        return *this;
-    }
-
-    graphStatus Operator::GetAttr(const char *name, bool &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const std::string &name, int64_t &value) const
-    {
-        return Take(data_.get(), name, &value);
-    }
-
-    graphStatus Operator::GetAttr(const std::string &name, int32_t &value) const
-    {
-        int64_t wide;
-        graphStatus status = GetAttr(name, wide);
-        value = static_cast<int32_t>(wide);
-        return status;
-    }
-
-    graphStatus Operator::GetAttr(const char *name, int32_t &value) const
-    {
-        return GetAttr(TextOf(name), value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, int64_t &value) const
-    {
-        return GetAttr(TextOf(name), value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, float &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, DataType &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, Tensor &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, std::vector<int64_t> &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, std::vector<int32_t> &value) const
-    {
-        std::vector<int64_t> wide;
-        graphStatus status = GetAttr(name, wide);
-        value.assign(wide.begin(), wide.end());
-        return status;
-    }
-
-    graphStatus Operator::GetAttr(const char *name, std::vector<float> &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, std::vector<DataType> &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const char *name, std::vector<std::vector<int64_t>> &value) const
-    {
-        return Take(data_.get(), TextOf(name), &value);
-    }
-
-    graphStatus Operator::GetAttr(const std::string &name, std::string &value) const
-    {
-        return Take(data_.get(), name, &value);
-    }
-
-    graphStatus Operator::GetAttr(const std::string &name, std::vector<std::string> &value) const
-    {
-        return Take(data_.get(), name, &value);
-    }
-
-    void Operator::AttrRegister(const char *name, bool value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, int64_t value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, float value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const AscendString &value)
-    {
-        (void)SetAttr(name, value.GetString());
-    }
-
-    void Operator::AttrRegister(const char *name, const DataType &value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const Tensor &value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<bool> &value)
-    {
-        (void)SetAttr(TextOf(name), value);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<int64_t> &value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<float> &value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<DataType> &value)
-    {
-        (void)SetAttr(name, value);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<AscendString> &value)
-    {
-        std::vector<std::string> texts;
-        for (const AscendString &text : value) {
-            texts.push_back(text.GetString());
-        }
-        (void)SetAttr(TextOf(name), texts);
-    }
-
-    void Operator::AttrRegister(const char *name, const std::vector<std::vector<int64_t>> &value)
-    {
-        (void)SetAttr(name, value);
-    }
+    auto at = data->attrs.find(name);
+    const T *held = at == data->attrs.end() ? nullptr : std::get_if<T>(&at->second);
+    if (!held) {
+        return GRAPH_FAILED;
+    }
+    *value = *held;
+    return GRAPH_SUCCESS;
+}
+
+Operator &Operator::SetAttr(const std::string &name, bool value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, int64_t value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, int32_t value)
+{
+    return SetAttr(name, static_cast<int64_t>(value));
+}
+
+Operator &Operator::SetAttr(const std::string &name, float value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::string &value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::vector<bool> &value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::vector<int64_t> &value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::vector<int32_t> &value)
+{
+    return SetAttr(name, Wide(value));
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::vector<float> &value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const std::string &name, const std::vector<std::string> &value)
+{
+    Data().attrs[name] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const char *name, bool value)
+{
+    return SetAttr(TextOf(name), value);
+}
+
+Operator &Operator::SetAttr(const char *name, int32_t value)
+{
+    return SetAttr(TextOf(name), static_cast<int64_t>(value));
+}
+
+Operator &Operator::SetAttr(const char *name, uint32_t value)
+{
+    return SetAttr(TextOf(name), static_cast<int64_t>(value));
+}
+
+Operator &Operator::SetAttr(const char *name, int64_t value)
+{
+    return SetAttr(TextOf(name), value);
+}
+
+Operator &Operator::SetAttr(const char *name, float value)
+{
+    return SetAttr(TextOf(name), value);
+}
+
+Operator &Operator::SetAttr(const char *name, const char *value)
+{
+    return SetAttr(TextOf(name), TextOf(value));
+}
+
+Operator &Operator::SetAttr(const char *name, const DataType &value)
+{
+    Data().attrs[TextOf(name)] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const char *name, const Tensor &value)
+{
+    Data().attrs[TextOf(name)] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const char *name, const std::vector<int32_t> &value)
+{
+    return SetAttr(TextOf(name), Wide(value));
+}
+
+Operator &Operator::SetAttr(const char *name, const std::vector<int64_t> &value)
+{
+    return SetAttr(TextOf(name), value);
+}
+
+Operator &Operator::SetAttr(const char *name, const std::vector<float> &value)
+{
+    return SetAttr(TextOf(name), value);
+}
+
+Operator &Operator::SetAttr(const char *name, const std::vector<DataType> &value)
+{
+    Data().attrs[TextOf(name)] = value;
+    return *this;
+}
+
+Operator &Operator::SetAttr(const char *name, const std::vector<std::vector<int64_t>> &value)
+{
+    Data().attrs[TextOf(name)] = value;
+    return *this;
+}
+
+graphStatus Operator::GetAttr(const char *name, bool &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const std::string &name, int64_t &value) const
+{
+    return Take(data_.get(), name, &value);
+}
+
+graphStatus Operator::GetAttr(const std::string &name, int32_t &value) const
+{
+    int64_t wide;
+    graphStatus status = GetAttr(name, wide);
+    value = static_cast<int32_t>(wide);
+    return status;
+}
+
+graphStatus Operator::GetAttr(const char *name, int32_t &value) const
+{
+    return GetAttr(TextOf(name), value);
+}
+
+graphStatus Operator::GetAttr(const char *name, int64_t &value) const
+{
+    return GetAttr(TextOf(name), value);
+}
+
+graphStatus Operator::GetAttr(const char *name, float &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, DataType &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, Tensor &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, std::vector<int64_t> &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, std::vector<int32_t> &value) const
+{
+    std::vector<int64_t> wide;
+    graphStatus status = GetAttr(name, wide);
+    value.assign(wide.begin(), wide.end());
+    return status;
+}
+
+graphStatus Operator::GetAttr(const char *name, std::vector<float> &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, std::vector<DataType> &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const char *name, std::vector<std::vector<int64_t>> &value) const
+{
+    return Take(data_.get(), TextOf(name), &value);
+}
+
+graphStatus Operator::GetAttr(const std::string &name, std::string &value) const
+{
+    return Take(data_.get(), name, &value);
+}
+
+graphStatus Operator::GetAttr(const std::string &name, std::vector<std::string> &value) const
+{
+    return Take(data_.get(), name, &value);
+}
+
+void Operator::AttrRegister(const char *name, bool value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, int64_t value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, float value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const AscendString &value)
+{
+    (void)SetAttr(name, value.GetString());
+}
+
+void Operator::AttrRegister(const char *name, const DataType &value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const Tensor &value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<bool> &value)
+{
+    (void)SetAttr(TextOf(name), value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<int64_t> &value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<float> &value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<DataType> &value)
+{
+    (void)SetAttr(name, value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<AscendString> &value)
+{
+    std::vector<std::string> texts;
+    for (const AscendString &text : value) {
+        texts.push_back(text.GetString());
+    }
+    (void)SetAttr(TextOf(name), texts);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<std::vector<int64_t>> &value)
+{
+    (void)SetAttr(name, value);
+}
 
 } // namespace ge

@@ -6,208 +6,207 @@
 #include <mutex>
 #include <sstream>
 
-namespace __attribute__((visibility("default"))) ge
+namespace ge
 {
 
-    /* Words of a type: inputs ("x...": several, "b?": may be missing), outputs, attributes with
-     * their defaults ("name:kind=value"; kinds i f b s, and I F lists). Attributes that have no
-     * default are set by every caller and not here. */
-    struct StandardType {
-        const char *type, *inputs, *outputs, *attrs;
-    };
+/* Words of a type: inputs ("x...": several, "b?": may be missing), outputs, attributes with
+ * their defaults ("name:kind=value"; kinds i f b s, and I F lists). Attributes that have no
+ * default are set by every caller and not here. */
+struct StandardType {
+    const char *type, *inputs, *outputs, *attrs;
+};
 
-    /** Sorted by type. Names and defaults are those of the documented operator list. */
-    static const StandardType standard_types[] = {
-        {"AddN", "x...", "y", ""},
-        {"ApplyAdam", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad", "var",
-         "use_locking:b=0 use_nesterov:b=0"},
-        {"ApplyAdamD", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad", "var m v",
-         "use_locking:b=0 use_nesterov:b=0"},
-        {"ApplyGradientDescent", "var alpha delta", "var", "use_locking:b=0"},
-        {"ApplyMomentum", "var accum lr grad momentum", "var", "use_nesterov:b=0 use_locking:b=0"},
-        {"Assign", "ref value", "ref", "validate_shape:b=1 use_locking:b=0"},
-        {"AssignAdd", "ref value", "ref", "use_locking:b=0"},
-        {"BNInfer", "x scale offset mean variance", "y", ""},
-        {"BNInferGrad", "grads scale batch_variance", "x_backprop", "epsilon:f=0.0001"},
-        {"BNTrainingReduce", "x", "sum square_sum", ""},
-        {"BNTrainingReduceGrad", "grads x diff_scale diff_offset scale batch_mean batch_variance",
-         "y", "epsilon:f=0.0001"},
-        {"BNTrainingUpdate", "x sum square_sum scale offset mean variance",
-         "y mean variance batch_mean batch_variance", ""},
-        {"BNTrainingUpdateGrad", "grads x batch_mean batch_variance", "diff_scale diff_offset",
-         "epsilon:f=0.0001"},
-        {"BatchMatMul", "x1 x2", "y", "adj_x1:b=0 adj_x2:b=0"},
-        {"BiasAdd", "x bias", "y", "data_format:s=NHWC"},
-        {"BiasAddGrad", "x", "y", "data_format:s=NHWC"},
-        {"Cast", "x", "y", ""},
-        {"Conv2D", "x filter bias? offset_w?", "y",
-         "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC offset_x:i=0"},
-        {"Conv2DBackpropFilter", "x filter_size out_backprop", "y",
-         "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
-        {"Conv2DBackpropInput", "input_size filter out_backprop", "y",
-         "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
-        {"GetNext", "", "y...", "channel_name:s="},
-        {"InitData", "", "", "channel_name:s="},
-        {"MatMul", "x1 x2 bias?", "y", "transpose_x1:b=0 transpose_x2:b=0"},
-        {"MaxPool", "x", "y", "data_format:s=NHWC"},
-        {"MaxPoolGrad", "x1 x2 grad", "y", "data_format:s=NHWC"},
-        {"OneHot", "x depth on_value off_value", "y", "axis:i=-1"},
-        {"OnesLike", "x", "y", ""},
-        {"Pad", "x paddings", "y", ""},
-        {"RealDiv", "x1 x2", "y", ""},
-        {"ReduceMean", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},
-        {"ReduceSum", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},
-        {"SGD", "parameters gradient learning_rate accum momentum stat", "parameters",
+/** Sorted by type. Names and defaults are those of the documented operator list. */
+static const StandardType standard_types[] = {
+    {"AddN", "x...", "y", ""},
+    {"ApplyAdam", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad", "var",
+     "use_locking:b=0 use_nesterov:b=0"},
+    {"ApplyAdamD", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad", "var m v",
+     "use_locking:b=0 use_nesterov:b=0"},
+    {"ApplyGradientDescent", "var alpha delta", "var", "use_locking:b=0"},
+    {"ApplyMomentum", "var accum lr grad momentum", "var", "use_nesterov:b=0 use_locking:b=0"},
+    {"Assign", "ref value", "ref", "validate_shape:b=1 use_locking:b=0"},
+    {"AssignAdd", "ref value", "ref", "use_locking:b=0"},
+    {"BNInfer", "x scale offset mean variance", "y", ""},
+    {"BNInferGrad", "grads scale batch_variance", "x_backprop", "epsilon:f=0.0001"},
+    {"BNTrainingReduce", "x", "sum square_sum", ""},
+    {"BNTrainingReduceGrad", "grads x diff_scale diff_offset scale batch_mean batch_variance", "y",
+     "epsilon:f=0.0001"},
+    {"BNTrainingUpdate", "x sum square_sum scale offset mean variance",
+     "y mean variance batch_mean batch_variance", ""},
+    {"BNTrainingUpdateGrad", "grads x batch_mean batch_variance", "diff_scale diff_offset",
+     "epsilon:f=0.0001"},
+    {"BatchMatMul", "x1 x2", "y", "adj_x1:b=0 adj_x2:b=0"},
+    {"BiasAdd", "x bias", "y", "data_format:s=NHWC"},
+    {"BiasAddGrad", "x", "y", "data_format:s=NHWC"},
+    {"Cast", "x", "y", ""},
+    {"Conv2D", "x filter bias? offset_w?", "y",
+     "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC offset_x:i=0"},
+    {"Conv2DBackpropFilter", "x filter_size out_backprop", "y",
+     "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
+    {"Conv2DBackpropInput", "input_size filter out_backprop", "y",
+     "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
+    {"GetNext", "", "y...", "channel_name:s="},
+    {"InitData", "", "", "channel_name:s="},
+    {"MatMul", "x1 x2 bias?", "y", "transpose_x1:b=0 transpose_x2:b=0"},
+    {"MaxPool", "x", "y", "data_format:s=NHWC"},
+    {"MaxPoolGrad", "x1 x2 grad", "y", "data_format:s=NHWC"},
+    {"OneHot", "x depth on_value off_value", "y", "axis:i=-1"},
+    {"OnesLike", "x", "y", ""},
+    {"Pad", "x paddings", "y", ""},
+    {"RealDiv", "x1 x2", "y", ""},
+    {"ReduceMean", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},
+    {"ReduceSum", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},
+    {"SGD", "parameters gradient learning_rate accum momentum stat", "parameters",
      "dampening:f=0 weight_decay:f=0 nesterov:b=0"},
     {"Slice", "x offsets size", "y", ""},
-        {"SoftmaxCrossEntropyWithLogits", "features labels", "loss backprop", ""},
-        {"TensorMove", "x", "y", ""},
-        {"ZerosLike", "x", "y", ""},
-    };
+    {"SoftmaxCrossEntropyWithLogits", "features labels", "loss backprop", ""},
+    {"TensorMove", "x", "y", ""},
+    {"ZerosLike", "x", "y", ""},
+};
 
-    static const StandardType *FindStandard(const std::string &type)
-    {
-        auto at = std::lower_bound(std::begin(standard_types), std::end(standard_types), type,
-                                   [](const StandardType &row, const std::string &name) {
-                                       return name.compare(row.type) > 0;
-                                   });
-        return at != std::end(standard_types) && type == at->type ? at : nullptr;
-    }
+static const StandardType *FindStandard(const std::string &type)
+{
+    auto at = std::lower_bound(std::begin(standard_types), std::end(standard_types), type,
+                               [](const StandardType &row, const std::string &name) {
+                                   return name.compare(row.type) > 0;
+                               });
+    return at != std::end(standard_types) && type == at->type ? at : nullptr;
+}
 
-    bool IsStandardType(const std::string &type)
-    {
-        return FindStandard(type) != nullptr;
-    }
+bool IsStandardType(const std::string &type)
+{
+    return FindStandard(type) != nullptr;
+}
 
-    // Names without their marks; a list's members are registered by its caller.
-    static void AddPlaces(const char *words, std::vector<Place> *places)
-    {
-        std::istringstream in(words);
-        for (std::string word; in >> word;) {
-            if (word.back() == '?') {
-                word.pop_back();
-            }
-            if (word.back() != '.') {
-                places->push_back({word, TensorDesc(), nullptr, ""});
-            }
+// Names without their marks; a list's members are registered by its caller.
+static void AddPlaces(const char *words, std::vector<Place> *places)
+{
+    std::istringstream in(words);
+    for (std::string word; in >> word;) {
+        if (word.back() == '?') {
+            word.pop_back();
+        }
+        if (word.back() != '.') {
+            places->push_back({word, TensorDesc(), nullptr, ""});
         }
     }
+}
 
-    template <typename T> static std::vector<T> ListOf(const std::string &text)
-    {
-        std::vector<T> list;
-        std::istringstream in(text);
-        for (std::string each; std::getline(in, each, ',');) {
-            list.push_back(static_cast<T>(std::stod(each)));
-        }
-        return list;
+template <typename T> static std::vector<T> ListOf(const std::string &text)
+{
+    std::vector<T> list;
+    std::istringstream in(text);
+    for (std::string each; std::getline(in, each, ',');) {
+        list.push_back(static_cast<T>(std::stod(each)));
     }
+    return list;
+}
 
-    static Attr ValueOf(char kind, const std::string &text)
-    {
-        switch (kind) {
-        case 'b':
-            return text == "1";
-        case 'i':
-            return static_cast<int64_t>(std::stoll(text));
-        case 'f':
-            return std::stof(text);
-        case 'I':
-            return ListOf<int64_t>(text);
-        case 'F':
-            return ListOf<float>(text);
-        default:
-            return text;
-        }
+static Attr ValueOf(char kind, const std::string &text)
+{
+    switch (kind) {
+    case 'b':
+        return text == "1";
+    case 'i':
+        return static_cast<int64_t>(std::stoll(text));
+    case 'f':
+        return std::stof(text);
+    case 'I':
+        return ListOf<int64_t>(text);
+    case 'F':
+        return ListOf<float>(text);
+    default:
+        return text;
     }
+}
 
-    bool DefineStandardType(const std::string &type, OperatorData *data)
-    {
-        const StandardType *row = FindStandard(type);
-        if (!row) {
-            return false;
-        }
-        AddPlaces(row->inputs, &data->inputs);
-        AddPlaces(row->outputs, &data->outputs);
-        std::istringstream in(row->attrs);
-        for (std::string word; in >> word;) {
-            const size_t colon = word.find(':');
-            data->attrs[word.substr(0, colon)] = ValueOf(word[colon + 1], word.substr(colon + 3));
-        }
-        return true;
+bool DefineStandardType(const std::string &type, OperatorData *data)
+{
+    const StandardType *row = FindStandard(type);
+    if (!row) {
+        return false;
     }
-
-    /* ---- types of programs ---- */
-
-    // Made on first use: constructors of other libraries' static objects register before ours.
-    struct Creators {
-        std::mutex lock;
-        std::map<std::string, OperatorCreator> by_type;
-    };
-
-    static Creators &TheCreators()
-    {
-        static Creators *creators = new Creators; // programs' destructors may still ask
-        return *creators;
+    AddPlaces(row->inputs, &data->inputs);
+    AddPlaces(row->outputs, &data->outputs);
+    std::istringstream in(row->attrs);
+    for (std::string word; in >> word;) {
+        const size_t colon = word.find(':');
+        data->attrs[word.substr(0, colon)] = ValueOf(word[colon + 1], word.substr(colon + 3));
     }
+    return true;
+}
 
-    static OperatorCreator FindCreator(const std::string &type)
-    {
-        Creators &creators = TheCreators();
-        std::lock_guard<std::mutex> guard(creators.lock);
-        auto at = creators.by_type.find(type);
-        return at == creators.by_type.end() ? nullptr : at->second;
-    }
+/* ---- types of programs ---- */
 
-    OperatorCreatorRegister::OperatorCreatorRegister(const std::string &type,
-                                                     const OperatorCreator &creator)
-    {
-        Creators &creators = TheCreators();
-        std::lock_guard<std::mutex> guard(creators.lock);
-        creators.by_type[type] = creator;
-    }
+// Made on first use: constructors of other libraries' static objects register before ours.
+struct Creators {
+    std::mutex lock;
+    std::map<std::string, OperatorCreator> by_type;
+};
 
-    OperatorCreatorRegister::OperatorCreatorRegister(const char *type,
-                                                     const OperatorCreatorV2 &creator)
-        : OperatorCreatorRegister(
-              std::string(type ? type : ""),
-              [creator](const std::string &name) { return creator(AscendString(name.c_str())); })
-    {
-    }
+static Creators &TheCreators()
+{
+    static Creators *creators = new Creators; // programs' destructors may still ask
+    return *creators;
+}
 
-    /* Shapes are inferred by a graph engine only. */
-    InferShapeFuncRegister::InferShapeFuncRegister(const std::string &, const Operator::InferFunc &)
-    {
-    }
-    InferShapeFuncRegister::InferShapeFuncRegister(const char *, const Operator::InferFunc &)
-    {
-    }
+static OperatorCreator FindCreator(const std::string &type)
+{
+    Creators &creators = TheCreators();
+    std::lock_guard<std::mutex> guard(creators.lock);
+    auto at = creators.by_type.find(type);
+    return at == creators.by_type.end() ? nullptr : at->second;
+}
 
-    Operator OperatorFactory::CreateOperator(const std::string &name, const std::string &type)
-    {
-        OperatorCreator creator = FindCreator(type);
-        return creator ? creator(name) : IsStandardType(type) ? Operator(name, type) : Operator();
-    }
+OperatorCreatorRegister::OperatorCreatorRegister(const std::string &type,
+                                                 const OperatorCreator &creator)
+{
+    Creators &creators = TheCreators();
+    std::lock_guard<std::mutex> guard(creators.lock);
+    creators.by_type[type] = creator;
+}
 
-    Operator OperatorFactory::CreateOperator(const char *name, const char *type)
-    {
-        return CreateOperator(std::string(name ? name : ""), std::string(type ? type : ""));
-    }
+OperatorCreatorRegister::OperatorCreatorRegister(const char *type, const OperatorCreatorV2 &creator)
+    : OperatorCreatorRegister(std::string(type ? type : ""), [creator](const std::string &name) {
+          return creator(AscendString(name.c_str()));
+      })
+{
+}
 
-    bool OperatorFactory::IsExistOp(const std::string &type)
-    {
-        return IsStandardType(type) || FindCreator(type) != nullptr;
-    }
+/* Shapes are inferred by a graph engine only. */
+InferShapeFuncRegister::InferShapeFuncRegister(const std::string &, const Operator::InferFunc &)
+{
+}
+InferShapeFuncRegister::InferShapeFuncRegister(const char *, const Operator::InferFunc &)
+{
+}
 
-    bool OperatorFactory::IsExistOp(const char *type)
-    {
-        return type && IsExistOp(std::string(type));
-    }
+Operator OperatorFactory::CreateOperator(const std::string &name, const std::string &type)
+{
+    OperatorCreator creator = FindCreator(type);
+    return creator ? creator(name) : IsStandardType(type) ? Operator(name, type) : Operator();
+}
 
-    StatusFactory *StatusFactory::Instance()
-    {
-        static StatusFactory *factory = new StatusFactory;
-        return factory;
-    }
+Operator OperatorFactory::CreateOperator(const char *name, const char *type)
+{
+    return CreateOperator(std::string(name ? name : ""), std::string(type ? type : ""));
+}
+
+bool OperatorFactory::IsExistOp(const std::string &type)
+{
+    return IsStandardType(type) || FindCreator(type) != nullptr;
+}
+
+bool OperatorFactory::IsExistOp(const char *type)
+{
+    return type && IsExistOp(std::string(type));
+}
+
+StatusFactory *StatusFactory::Instance()
+{
+    static StatusFactory *factory = new StatusFactory;
+    return factory;
+}
 
 } // namespace ge

@@ -6,6 +6,7 @@
 #include <acl/acl_op_compiler.h>
 #include <acl/ops/acl_cblas.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +312,92 @@ static void pools_give_no_indices(void)
     take(&back, 0, dx, 50);
     end(&back);
     CU_ASSERT_EQUAL(memcmp(dx, want, sizeof(want)), 0);
+}
+
+/* 6 elements, windows of 3 with step 2: SAME pads one element, at the end. */
+static void same_pads_more_at_the_end(void)
+{
+    const int64_t in[] = {1, 2, 6, 6}, out[] = {1, 2, 3, 3}, window[] = {1, 1, 3, 3},
+                  step[] = {1, 1, 2, 2};
+    float x[72], y[18], dy[18], dx[72], want[72] = {0};
+    fill(x, 72, 7);
+    fill(dy, 18, 5);
+    for (int back = 0; back < 2; back++) {
+        struct call pool = begin();
+        add(&pool, 0, 4, in, x);
+        if (back) {
+            add(&pool, 0, 4, out, y);
+            add(&pool, 0, 4, out, dy);
+        }
+        add(&pool, 1, 4, back ? in : out, NULL);
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "ksize", 4, window), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrListInt(pool.attr, "strides", 4, step), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrString(pool.attr, "padding", "SAME"), 0);
+        CU_ASSERT_EQUAL(run(&pool, back ? "MaxPoolGrad" : "MaxPool"), 0);
+        take(&pool, 0, back ? dx : y, back ? 72 : 18);
+        end(&pool);
+    }
+    for (int i = 0; i < 18; i++) {
+        const int row = i / 3 % 3 * 2, column = i % 3 * 2;
+        int best = i / 9 * 36 + row * 6 + column;
+        for (int k = 1; k < 9; k++) {
+            const int at = i / 9 * 36 + (row + k / 3) * 6 + column + k % 3;
+            best = row + k / 3 < 6 && column + k % 3 < 6 && x[at] > x[best] ? at : best;
+        }
+        CU_ASSERT_EQUAL(y[i], x[best]);
+        want[best] += dy[i];
+    }
+    CU_ASSERT_EQUAL(memcmp(dx, want, sizeof(want)), 0);
+}
+
+/* A step of SGD (stat: where accum has yet to begin) and of ApplyMomentum, each with and without
+ * nesterov, against double. */
+static void steps_with_momentum(void)
+{
+    enum { ROW = 19 };
+    const int64_t dim[] = {ROW}, one[] = {1};
+    const float lr = 0.1f, momentum = 0.9f;
+    for (int mode = 0; mode < 4; mode++) {
+        const bool sgd = mode & 1, nesterov = mode & 2;
+        float var[ROW], grad[ROW], accum[ROW], stat[ROW], got[3][ROW];
+        fill(var, ROW, 3);
+        fill(grad, ROW, 5);
+        fill(accum, ROW, 7);
+        for (int i = 0; i < ROW; i++) {
+            stat[i] = i % 2 ? 1 : 0;
+        }
+        struct call call = begin();
+        add(&call, 0, 1, dim, var);
+        add(&call, 0, 1, dim, sgd ? grad : accum);
+        add(&call, 0, 1, one, &lr);
+        add(&call, 0, 1, dim, sgd ? accum : grad);
+        add(&call, 0, 1, one, &momentum);
+        if (sgd) {
+            add(&call, 0, 1, dim, stat);
+            CU_ASSERT_EQUAL(aclopSetAttrFloat(call.attr, "dampening", 0.5f), 0);
+            CU_ASSERT_EQUAL(aclopSetAttrFloat(call.attr, "weight_decay", 0.25f), 0);
+        }
+        add(&call, 1, 1, dim, NULL);
+        CU_ASSERT_EQUAL(aclopSetAttrBool(call.attr, sgd ? "nesterov" : "use_nesterov", nesterov),
+                        0);
+        CU_ASSERT_EQUAL(run(&call, sgd ? "SGD" : "ApplyMomentum"), 0);
+        take(&call, 0, got[0], ROW);
+        const int places[] = {sgd ? 3 : 1, sgd ? 5 : 1};
+        for (int k = 0; k < 2; k++) {
+            CU_ASSERT_EQUAL(aclrtMemcpy(got[1 + k], sizeof(got[0]), call.memory[0][places[k]],
+                                        sizeof(got[0]), ACL_MEMCPY_DEVICE_TO_HOST),
+                            0);
+        }
+        end(&call);
+        for (int i = 0; i < ROW; i++) {
+            const double g = grad[i] + (sgd ? 0.25 * var[i] : 0);
+            const double sum = sgd && stat[i] > 0 ? g : accum[i] * 0.9 + (sgd ? 0.5 : 1) * g;
+            const double step = nesterov ? g + 0.9 * sum : sum;
+            CU_ASSERT_DOUBLE_EQUAL(got[0][i], var[i] - 0.1 * step, 1e-5 * (1 + fabs(step)));
+            CU_ASSERT_DOUBLE_EQUAL(got[1][i], sum, 1e-5 * (1 + fabs(sum)));
+            CU_ASSERT(!sgd || got[2][i] == 0);
+        }
+    }
 }
 
 /* Several tiles and cores, and what is left of a line. */
@@ -853,6 +940,8 @@ int main(int argc, char **argv)
         {"batch_norm_in_parts", batch_norm_in_parts},
         {"slices_turns_and_joins", slices_turns_and_joins},
         {"pools_give_no_indices", pools_give_no_indices},
+        {"same_pads_more_at_the_end", same_pads_more_at_the_end},
+        {"steps_with_momentum", steps_with_momentum},
         {"a_step_of_adam", a_step_of_adam},
         {"rows_by_their_name", rows_by_their_name},
         {"calls_are_kept_in_handles", calls_are_kept_in_handles},
