@@ -31,8 +31,8 @@ static struct op_tensor number_of(const struct op_call *call, const char *name)
 
 static leo_status plan_momentum(const struct op_call *call)
 {
-    static const char *const likes[] = {"accum", "grad", "out", NULL},
-                             *const numbers[] = {"lr", "momentum", NULL};
+    static const char *const likes[] = {"accum", "grad", "out", NULL}, *const numbers[] = {
+                                                                           "lr", "momentum", NULL};
     leo_status status = check(call, likes, numbers);
     if (status != LEO_OK) {
         return status;
@@ -53,8 +53,9 @@ static leo_status plan_momentum(const struct op_call *call)
 
 static leo_status plan_sgd(const struct op_call *call)
 {
-    static const char *const likes[] = {"accum", "grad", "stat", "out", NULL},
-                             *const numbers[] = {"lr", "momentum", NULL};
+    static const char *const likes[] = {"accum", "grad", "stat", "out", NULL}, *const numbers[] = {
+                                                                                   "lr", "momentum",
+                                                                                   NULL};
     leo_status status = check(call, likes, numbers);
     if (status != LEO_OK) {
         return status;

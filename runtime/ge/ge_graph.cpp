@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs and sessions: there is no graph engine, and each call that would need one says so. */
-#include "ge_data.h"
+#include "ge_data.hpp"
 
 #include <acl/acl_base.h>
 #include <cstdio>

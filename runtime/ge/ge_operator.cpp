@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators: inputs, outputs and attributes by name. */
-#include "ge_data.h"
+#include "ge_data.hpp"
 
 #include <algorithm>
 

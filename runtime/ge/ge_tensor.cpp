@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names, shapes and tensors: containers whose copies share what they hold. */
-#include "ge.h"
+#include "ge.hpp"
 
 #include <cstring>
 

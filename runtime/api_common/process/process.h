@@ -150,7 +150,7 @@ struct api_process {
     pthread_mutex_t worker_lock; /**< protects the devices' `worker` */
     struct api_reports reports;
     struct api_ranges host_memory; /**< that we allocated */
-    struct api_family allocators; /**< descriptions of programs' own */
+    struct api_family allocators;  /**< descriptions of programs' own */
     struct api_stubs stubs;
     struct api_dump_switch dump;
     struct api_lost lost;

@@ -2,7 +2,7 @@
 /* What an operator holds, and what a type of the table is. Not seen by programs. */
 #pragma once
 
-#include "ge.h"
+#include "ge.hpp"
 
 #include <variant>
 
@@ -29,7 +29,7 @@ struct OperatorData {
     std::map<std::string, uint32_t> dynamic_outputs;
 };
 
-/** Inputs, outputs and attributes with defaults of a type of the table (ge_types.cpp); false:
+/** Inputs, outputs and attributes with defaults of a type of the table (ge_standard.cpp); false:
  * it has none. */
 bool DefineStandardType(const std::string &type, OperatorData *data);
 bool IsStandardType(const std::string &type);
