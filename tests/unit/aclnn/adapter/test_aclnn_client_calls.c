@@ -4,9 +4,11 @@
 #include "rig_named.h"
 #include "rig_values.h"
 
+#include <aclnnop/aclnn_npu_format_cast.h>
 #include <aclnnop/aclnn_reduce_sum.h>
 #include <aclnnop/aclnn_trans_matmul_weight.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- pools ---- */
 
@@ -262,6 +264,40 @@ static void weights_need_room(void)
     rig_tensor_free(&wide);
 }
 
+/* What a tensor is made of in another format is told before it is cast. */
+static void storage_is_told(void)
+{
+    static const struct {
+        int format, count;
+        int64_t dim[5];
+    } want[] = {{ACL_FORMAT_FRACTAL_NZ, 5, {3, 2, 2, 16, 16}},
+                {ACL_FORMAT_ND, 3, {3, 20, 17}},
+                {ACL_FORMAT_FRACTAL_Z, 0, {0}}};
+    const int64_t dim[] = {3, 20, 17};
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 3, dim, RIG_DENSE, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t *shape = NULL;
+        uint64_t count = 0;
+        int format = -1;
+        const aclnnStatus code = aclnnNpuFormatCastCalculateSizeAndFormat(x.acl, want[i].format, -1,
+                                                                          &shape, &count, &format);
+        CU_ASSERT_EQUAL(code, want[i].count ? 0 : ACLNN_ERR_PARAM_INVALID);
+        CU_ASSERT_EQUAL_FATAL(count, (uint64_t)want[i].count);
+        CU_ASSERT_TRUE(code || format == want[i].format);
+        for (uint64_t d = 0; d < count; d++) {
+            CU_ASSERT_EQUAL(shape[d], want[i].dim[d]);
+        }
+        free(shape);
+        CU_ASSERT_EQUAL(aclnnNpuFormatCastCalculateSizeAndFormat(x.acl, want[i].format, ACL_FLOAT,
+                                                                 &shape, &count, &format),
+                        ACLNN_ERR_PARAM_INVALID);
+    }
+    CU_ASSERT_EQUAL(
+        aclnnNpuFormatCastCalculateSizeAndFormat(x.acl, ACL_FORMAT_ND, -1, NULL, NULL, NULL),
+        ACLNN_ERR_PARAM_NULLPTR);
+    rig_tensor_free(&x);
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -271,6 +307,7 @@ int main(int argc, char **argv)
         {"sizes_are_whole_fractals", sizes_are_whole_fractals},
         {"weights_are_stored_in_place", weights_are_stored_in_place},
         {"weights_need_room", weights_need_room},
+        {"storage_is_told", storage_is_told},
     };
     rig_open();
     const int code =
