@@ -224,6 +224,7 @@ static void weights_are_stored_in_place(void)
         for (rank = 0; rank < 4; rank++) {
             CU_ASSERT_EQUAL(dim[rank], stored[rank]);
         }
+        free(dim);
         CU_ASSERT_EQUAL(store(w.acl), ACLNN_ERR_PARAM_INVALID); // it is stored already
         rig_tensor_take(&w);
         for (int64_t i = 0; i < N * K; i++) {
