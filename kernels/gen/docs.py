@@ -32,7 +32,7 @@ def tested(row, sources):
 
 def c_tests():
     return {path.stem.removeprefix("test_"): path.read_text(encoding="utf-8")
-            for path in sorted((ROOT / "tests/unit/aclnn").glob("test_*.c")) if path.stem not in OF_ALL}
+            for path in sorted((ROOT / "tests/unit/aclnn").rglob("test_*.c")) if path.stem not in OF_ALL}
 
 
 def times():
@@ -57,7 +57,7 @@ def table(tables):
              "no pair of words ([decision 32](../decisions/0032-integers-in-lanes.md)), and all that has data-dependent",
              "addresses (scattering, searching) on any type.",
              "",
-             "Test: `tests/unit/aclnn/test_<name>.c`, or `tests/pytorch/test_<name>.py` against PyTorch on the CPU. Every operator",
+             "Test: `test_<name>.c` in `tests/unit/aclnn` or a folder of it, or `tests/pytorch/test_<name>.py` against PyTorch on the CPU. Every operator",
              "is in test_aclnn_bad_input (wrong calls of each parameter, odd shapes, workspaces, streams) and in test_aclnn_layouts",
              "(strides, offsets, overlaps against dense tensors, NaN, infinities and -0 among them) too; pointwise rows see every pair of special",
              "values, and reductions, scans, sorting and softmax have references for them (test_aclnn_special). How exact they are:",
@@ -68,7 +68,7 @@ def table(tables):
              "", "| operator | what | types | header | test | shape | 910A | 910B1 | host |", "|---|---|---|---|---|---|---|---|---|"]
     sources, measured = c_tests(), times()
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
-        if row.internal:
+        if row.internal or row.get("chips") == "elsewhere":
             continue
         a, b = types_text(row)
         text = b or "-"
@@ -80,4 +80,13 @@ def table(tables):
         time = measured.get(row.name, {})
         lines.append(f"| {row.name} | {doc} | {text} | aclnn_{row.header}.h | {tested(row, sources)} | {time.get('shape', '')} | "
                      f"{time.get('ascend910a_us', '')} | {time.get('ascend910b1_us', '')} | {time.get('host_us', '')} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *elsewhere(tables)]) + "\n"
+
+
+def elsewhere(tables):
+    """Operators that only other chips have."""
+    rows = [row for row in sorted(tables.rows.values(), key=lambda row: row.name) if row.get("chips") == "elsewhere"]
+    return ["", "## On other chips alone", "",
+            "The documentation of neither chip has these, though adapters name them. They are exported, and each call ends with",
+            "\"this operator is not on <chip>\" (161002), as on a card (`kernels/compose/elsewhere.op`).", "",
+            "| operator | what |", "|---|---|", *(f"| {row.name} | {row.get('doc')} |" for row in rows)] if rows else []

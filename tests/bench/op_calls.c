@@ -77,9 +77,9 @@ static void read_tensor(const char *text, struct rig_wish *wish)
     static const struct {
         const char *name;
         enum op_type type;
-    } types[] = {{"f32:", OP_TYPE_F32}, {"f16:", OP_TYPE_F16},   {"i64:", OP_TYPE_I64},
-                 {"i32:", OP_TYPE_I32}, {"bool:", OP_TYPE_BOOL}, {"i8:", OP_TYPE_I8},
-                 {"u8:", OP_TYPE_U8},   {"c64:", OP_TYPE_C64}};
+    } types[] = {{"f32:", OP_TYPE_F32}, {"f16:", OP_TYPE_F16}, {"bf16:", OP_TYPE_BF16},
+                 {"i64:", OP_TYPE_I64}, {"i32:", OP_TYPE_I32}, {"bool:", OP_TYPE_BOOL},
+                 {"i8:", OP_TYPE_I8},   {"u8:", OP_TYPE_U8},   {"c64:", OP_TYPE_C64}};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         const size_t length = strlen(types[i].name);
         if (strncmp(text, types[i].name, length) == 0) {
