@@ -9,6 +9,7 @@
 #include "../api_common/process/code.h"
 #include "../api_common/stream/callback.h"
 #include "../api_common/stream/event_handle.h"
+#include "tdt/acl_tdt.h"
 
 #include <acl/acl.h>
 #include <acl/acl_op_compiler.h>
@@ -69,6 +70,7 @@ struct acl_process {
     _Atomic int32_t dump_flag;     /**< that pieces of dumps are given with */
     char dump_path[API_DUMP_PATH]; /**< what acldumpGetPath returned */
     struct acl_log_file log_file;
+    struct acl_tdt_channels channels;
 };
 
 struct acl_process *acl_process(void);

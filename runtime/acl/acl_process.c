@@ -5,6 +5,7 @@
 static struct acl_process the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
+    .channels = ACL_TDT_CHANNELS_INITIALIZER,
 };
 
 struct acl_process *acl_process(void)
@@ -19,6 +20,7 @@ void acl_process_forget(void)
     the_process = (struct acl_process){
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .log_file = {.lock = PTHREAD_MUTEX_INITIALIZER},
+        .channels = ACL_TDT_CHANNELS_INITIALIZER,
     };
     atomic_store(&the_process.run_op, run_op);
     atomic_store(&the_process.model_calls, model_calls);

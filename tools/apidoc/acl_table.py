@@ -26,8 +26,8 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 - **refused**: gives the documented error for a feature that is not there (207000), with the reason as text.
 - **untested**: no test of ours calls it by name; torch_npu may, in tests/pytorch.
 
-Those of `acl/absent`, `acl_tdt*.h`, `acl_rt_compile.h` and `acl_fv.h` (runtime/acl/absent.txt: parts of compiled models, taking captured graphs apart,
-queues and channels of data, video, retrieval of features, run-time compilation, labels, managed memory, snapshots and others) are there so
+Those of `acl/absent`, `acl_tdt_queue.h`, `acl_rt_compile.h` and `acl_fv.h` (runtime/acl/absent.txt: parts of compiled models, taking captured graphs apart,
+queues of data, video, retrieval of features, run-time compilation, labels, managed memory, snapshots and others) are there so
 that programs link: they give 207000, numbers 0, pointers NULL. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there

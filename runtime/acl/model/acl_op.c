@@ -245,12 +245,16 @@ static leo_acl_op_fn find_executor(void)
 
 static aclError run_op(const char *func, const struct leo_acl_op *op)
 {
-    leo_acl_op_fn run = find_executor();
+    aclError error;
     if (!op->type || op->input_count < 0 || op->output_count < 0 ||
         (op->input_count > 0 && (!op->input_descs || !op->inputs)) ||
         (op->output_count > 0 && (!op->output_descs || !op->outputs))) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or a count is below 0");
     }
+    if (acl_tdt_run_op(op, &error)) {
+        return error;
+    }
+    leo_acl_op_fn run = find_executor();
     return run ? run(op)
                : acl_fail(ACL_ERROR_OP_NOT_FOUND, func,
                           "operator %s: no library of operators is loaded (libopapi.so has them, "

@@ -5,7 +5,7 @@
 
 #include "harness.h"
 #include <acl/acl_op.h>
-#include <acl/acl_tdt.h>
+#include <acl/acl_tdt_queue.h>
 #include <acl/ops/acl_dvpp.h>
 #include <acl/ops/acl_fv.h>
 #include <stdio.h>
@@ -391,8 +391,8 @@ static void functions_with_nothing_behind_them_say_so(void)
     EXPECT(aclmdlBundleUnload(1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclrtCreateLabel(NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "has nothing like it"));
-    CU_ASSERT_PTR_NULL(acltdtCreateChannel(0, "name"));
-    EXPECT(acltdtStopChannel(NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_PTR_NULL(acltdtCreateQueueAttr());
+    EXPECT(acltdtDestroyQueue(1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclfvRelease(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CU_ASSERT_PTR_NULL(aclvdecCreateChannelDesc());
     CU_ASSERT_EQUAL(aclvencGetChannelDescPicWidth(NULL), 0);

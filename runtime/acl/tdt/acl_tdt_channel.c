@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels of data: queues of sets by name, with a limit. */
+#include "acl_tdt.h"
+
+#include "../acl_internal.h"
+
+#include <errno.h>
+#include <leo/alloc.h>
+#include <string.h>
+#include <time.h>
+
+// Of acltdtCreateChannel, which has no number for it: our choice.
+enum { CAPACITY = 16, CAPACITY_MIN = 2, CAPACITY_MAX = 8192 };
+
+struct acltdtChannelHandle {
+    struct acltdtChannelHandle *next;
+    char name[ACL_TDT_NAME_BYTES];
+    acltdtDataset **sets; /**< a ring of `capacity` places */
+    size_t capacity, first, count;
+    bool is_stopped;
+};
+
+static struct acl_tdt_channels *channels(void)
+{
+    return &acl_process()->channels;
+}
+
+// The link to a channel, to the list's end if there is none. Caller holds the lock.
+static acltdtChannelHandle **find(const acltdtChannelHandle *handle, const char *name)
+{
+    acltdtChannelHandle **at = &channels()->first;
+    while (*at && *at != handle && !(name && strcmp((*at)->name, name) == 0)) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static acltdtChannelHandle *make(const char *name, size_t capacity)
+{
+    acltdtChannelHandle *channel = leo_calloc(1, sizeof(*channel));
+    acltdtDataset **sets = channel ? leo_calloc(capacity, sizeof(acltdtDataset *)) : NULL;
+    if (!sets) {
+        leo_free(channel);
+        return NULL;
+    }
+    channel->sets = sets;
+    channel->capacity = capacity;
+    memcpy(channel->name, name, strlen(name) + 1);
+    return channel;
+}
+
+static void free_channel(acltdtChannelHandle *channel)
+{
+    if (channel) {
+        leo_free(channel->sets);
+    }
+    leo_free(channel);
+}
+
+static acltdtChannelHandle *create(const char *func, uint32_t device, const char *name,
+                                   size_t capacity)
+{
+    uint32_t devices = 0;
+    if (!name || !name[0] || strlen(name) >= ACL_TDT_NAME_BYTES ||
+        aclrtGetDeviceCount(&devices) != ACL_SUCCESS || device >= devices ||
+        capacity < CAPACITY_MIN || capacity > CAPACITY_MAX) {
+        acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                 "a channel needs a name of 1 to %d characters, one of %u devices and a capacity "
+                 "of %d to %d",
+                 ACL_TDT_NAME_BYTES - 1, devices, CAPACITY_MIN, CAPACITY_MAX);
+        return NULL;
+    }
+    acltdtChannelHandle *channel = make(name, capacity);
+    if (!channel) {
+        acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+        return NULL;
+    }
+    pthread_mutex_lock(&channels()->lock);
+    acltdtChannelHandle **end = find(NULL, name);
+    const bool is_new = !*end;
+    if (is_new) {
+        *end = channel;
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    if (!is_new) {
+        free_channel(channel);
+        acl_fail(ACL_ERROR_REPEAT_INITIALIZE, func,
+                 "there is a channel %s: destroy it first, or take another name", name);
+    }
+    return is_new ? channel : NULL;
+}
+
+acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name)
+{
+    return create(__func__, deviceId, name, CAPACITY);
+}
+
+acltdtChannelHandle *acltdtCreateChannelWithCapacity(uint32_t deviceId, const char *name,
+                                                     size_t capacity)
+{
+    return create(__func__, deviceId, name, capacity);
+}
+
+static acltdtDataset *take_first(acltdtChannelHandle *channel)
+{
+    acltdtDataset *set = channel->sets[channel->first];
+    channel->first = (channel->first + 1) % channel->capacity;
+    channel->count--;
+    pthread_cond_broadcast(&channels()->changed);
+    return set;
+}
+
+static void clean(acltdtChannelHandle *channel)
+{
+    while (channel->count > 0) {
+        acl_tdt_free(take_first(channel));
+    }
+}
+
+static aclError gone(const char *func)
+{
+    return acl_fail(ACL_ERROR_INVALID_PARAM, func, "the handle is of no channel");
+}
+
+aclError acltdtStopChannel(acltdtChannelHandle *handle)
+{
+    pthread_mutex_lock(&channels()->lock);
+    acltdtChannelHandle *channel = *find(handle, NULL);
+    if (channel) {
+        channel->is_stopped = true;
+        pthread_cond_broadcast(&channels()->changed);
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    return channel ? ACL_SUCCESS : gone(__func__);
+}
+
+aclError acltdtDestroyChannel(acltdtChannelHandle *handle)
+{
+    pthread_mutex_lock(&channels()->lock);
+    acltdtChannelHandle **at = find(handle, NULL), *channel = *at;
+    if (channel) {
+        *at = channel->next;
+        clean(channel);
+        pthread_cond_broadcast(&channels()->changed);
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    free_channel(channel);
+    return channel ? ACL_SUCCESS : gone(__func__);
+}
+
+aclError acltdtCleanChannel(acltdtChannelHandle *handle)
+{
+    pthread_mutex_lock(&channels()->lock);
+    acltdtChannelHandle *channel = *find(handle, NULL);
+    if (channel) {
+        clean(channel);
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    return channel ? ACL_SUCCESS : gone(__func__);
+}
+
+aclError acltdtQueryChannelSize(const acltdtChannelHandle *handle, size_t *size)
+{
+    if (!size) {
+        return acl_null(__func__, "size");
+    }
+    pthread_mutex_lock(&channels()->lock);
+    const acltdtChannelHandle *channel = *find(handle, NULL);
+    *size = channel ? channel->count : 0;
+    pthread_mutex_unlock(&channels()->lock);
+    return channel ? ACL_SUCCESS : gone(__func__);
+}
+
+/* ---- waits: the channel is looked up again after each, as others may destroy it ---- */
+
+static struct timespec after_ms(int ms)
+{
+    struct timespec when;
+    clock_gettime(CLOCK_REALTIME, &when);
+    when.tv_sec += ms / 1000;
+    when.tv_nsec += ms % 1000 * 1000000L;
+    if (when.tv_nsec >= 1000000000L) {
+        when.tv_sec++;
+        when.tv_nsec -= 1000000000L;
+    }
+    return when;
+}
+
+// Until there is room, or something to take. Caller holds the lock.
+static enum acl_tdt_end wait_for(const acltdtChannelHandle *handle, const char *name, bool room,
+                                 int timeout_ms, acltdtChannelHandle **channel)
+{
+    const struct timespec until = after_ms(timeout_ms > 0 ? timeout_ms : 0);
+    int late = 0;
+    while ((*channel = *find(handle, name)) != NULL) {
+        const bool stopped = (*channel)->is_stopped;
+        const bool ready =
+            room ? (*channel)->count < (*channel)->capacity && !stopped : (*channel)->count > 0;
+        if (ready) {
+            return ACL_TDT_DONE;
+        }
+        if (stopped) {
+            return ACL_TDT_STOPPED;
+        }
+        if (late == ETIMEDOUT || timeout_ms == 0) {
+            return ACL_TDT_LATE;
+        }
+        late = timeout_ms < 0
+                   ? pthread_cond_wait(&channels()->changed, &channels()->lock)
+                   : pthread_cond_timedwait(&channels()->changed, &channels()->lock, &until);
+    }
+    return ACL_TDT_GONE;
+}
+
+static enum acl_tdt_end take(const acltdtChannelHandle *handle, const char *name, int timeout_ms,
+                             acltdtDataset **dataset)
+{
+    acltdtChannelHandle *channel;
+    pthread_mutex_lock(&channels()->lock);
+    enum acl_tdt_end end = wait_for(handle, name, false, timeout_ms, &channel);
+    *dataset = end == ACL_TDT_DONE ? take_first(channel) : NULL;
+    if (*dataset) {
+        memcpy((*dataset)->name, channel->name, sizeof(channel->name));
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    return end;
+}
+
+enum acl_tdt_end acl_tdt_take(const char *name, int timeout_ms, acltdtDataset **dataset)
+{
+    return take(NULL, name, timeout_ms, dataset);
+}
+
+bool acl_tdt_exists(const char *name)
+{
+    pthread_mutex_lock(&channels()->lock);
+    const bool exists = *find(NULL, name) != NULL;
+    pthread_mutex_unlock(&channels()->lock);
+    return exists;
+}
+
+static aclError not_done(const char *func, enum acl_tdt_end end, aclError late, const char *state)
+{
+    switch (end) {
+    case ACL_TDT_DONE:
+        return ACL_SUCCESS;
+    case ACL_TDT_LATE:
+        return acl_fail(late, func, "the channel is %s", state);
+    case ACL_TDT_STOPPED:
+        return acl_fail(ACL_ERROR_FAILURE, func, "the channel is stopped");
+    case ACL_TDT_GONE:
+        break;
+    }
+    return gone(func);
+}
+
+aclError acltdtSendTensor(const acltdtChannelHandle *handle, const acltdtDataset *dataset,
+                          int32_t timeout)
+{
+    if (!handle || !dataset || timeout < -1) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                        "handle or dataset is NULL, or timeout is below -1");
+    }
+    acltdtDataset *copy = acl_tdt_copy(dataset);
+    if (!copy) {
+        return acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
+    }
+    acltdtChannelHandle *channel;
+    pthread_mutex_lock(&channels()->lock);
+    enum acl_tdt_end end = wait_for(handle, NULL, true, timeout, &channel);
+    if (end == ACL_TDT_DONE) {
+        channel->sets[(channel->first + channel->count++) % channel->capacity] = copy;
+        pthread_cond_broadcast(&channels()->changed);
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    if (end != ACL_TDT_DONE) {
+        acl_tdt_free(copy);
+    }
+    return not_done(__func__, end, ACL_ERROR_RT_QUEUE_FULL, "full");
+}
+
+aclError acltdtReceiveTensor(const acltdtChannelHandle *handle, acltdtDataset *dataset,
+                             int32_t timeout)
+{
+    if (!handle || !dataset || timeout < -1 || dataset->count > 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                        "handle or dataset is NULL, dataset is not empty, or timeout is below -1");
+    }
+    acltdtDataset *taken;
+    enum acl_tdt_end end = take(handle, NULL, timeout, &taken);
+    if (end == ACL_TDT_DONE) {
+        leo_free(dataset->items);
+        *dataset = *taken;
+        leo_free(taken);
+    }
+    return not_done(__func__, end, ACL_ERROR_RT_QUEUE_EMPTY, "empty");
+}
