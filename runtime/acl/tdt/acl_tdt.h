@@ -44,7 +44,10 @@ enum acl_tdt_end { ACL_TDT_DONE, ACL_TDT_LATE, ACL_TDT_STOPPED, ACL_TDT_GONE };
 /** Takes the oldest set of a channel of that name; the caller frees it. `timeout_ms` < 0: waits as
  * long as it takes. GONE: there is no such channel. */
 enum acl_tdt_end acl_tdt_take(const char *name, int timeout_ms, acltdtDataset **dataset);
+/** Whether there is one, or one is expected. */
 bool acl_tdt_exists(const char *name);
+/** A channel of that name will be made; who takes from it waits for that. False: out of memory. */
+bool acl_tdt_expect(const char *name);
 
 /** Runs the types InitData and GetNext. False: the call is of another type. */
 bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error);

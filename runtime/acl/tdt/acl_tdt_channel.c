@@ -17,6 +17,7 @@ struct acltdtChannelHandle {
     char name[ACL_TDT_NAME_BYTES];
     acltdtDataset **sets; /**< a ring of `capacity` places */
     size_t capacity, first, count;
+    bool is_open; /**< false: only InitData has named it so far */
     bool is_stopped;
 };
 
@@ -35,18 +36,33 @@ static acltdtChannelHandle **find(const acltdtChannelHandle *handle, const char 
     return at;
 }
 
-static acltdtChannelHandle *make(const char *name, size_t capacity)
+// Finds a channel or adds one that is not open. NULL: out of memory. Caller holds the lock.
+static acltdtChannelHandle *name_channel(const char *name)
 {
-    acltdtChannelHandle *channel = leo_calloc(1, sizeof(*channel));
+    acltdtChannelHandle **at = find(NULL, name);
+    if (!*at && (*at = leo_calloc(1, sizeof(**at))) != NULL) {
+        memcpy((*at)->name, name, strlen(name) + 1);
+    }
+    return *at;
+}
+
+// Whether it can be opened. Caller holds the lock.
+static aclError open_channel(const char *func, acltdtChannelHandle *channel, size_t capacity)
+{
+    if (channel && channel->is_open) {
+        return acl_fail(ACL_ERROR_REPEAT_INITIALIZE, func,
+                        "there is a channel %s: destroy it first, or take another name",
+                        channel->name);
+    }
     acltdtDataset **sets = channel ? leo_calloc(capacity, sizeof(acltdtDataset *)) : NULL;
     if (!sets) {
-        leo_free(channel);
-        return NULL;
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
     }
     channel->sets = sets;
     channel->capacity = capacity;
-    memcpy(channel->name, name, strlen(name) + 1);
-    return channel;
+    channel->is_open = true;
+    pthread_cond_broadcast(&channels()->changed);
+    return ACL_SUCCESS;
 }
 
 static void free_channel(acltdtChannelHandle *channel)
@@ -70,24 +86,11 @@ static acltdtChannelHandle *create(const char *func, uint32_t device, const char
                  ACL_TDT_NAME_BYTES - 1, devices, CAPACITY_MIN, CAPACITY_MAX);
         return NULL;
     }
-    acltdtChannelHandle *channel = make(name, capacity);
-    if (!channel) {
-        acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
-        return NULL;
-    }
     pthread_mutex_lock(&channels()->lock);
-    acltdtChannelHandle **end = find(NULL, name);
-    const bool is_new = !*end;
-    if (is_new) {
-        *end = channel;
-    }
+    acltdtChannelHandle *channel = name_channel(name);
+    const bool opened = open_channel(func, channel, capacity) == ACL_SUCCESS;
     pthread_mutex_unlock(&channels()->lock);
-    if (!is_new) {
-        free_channel(channel);
-        acl_fail(ACL_ERROR_REPEAT_INITIALIZE, func,
-                 "there is a channel %s: destroy it first, or take another name", name);
-    }
-    return is_new ? channel : NULL;
+    return opened ? channel : NULL;
 }
 
 acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name)
@@ -138,7 +141,7 @@ aclError acltdtDestroyChannel(acltdtChannelHandle *handle)
 {
     pthread_mutex_lock(&channels()->lock);
     acltdtChannelHandle **at = find(handle, NULL), *channel = *at;
-    if (channel) {
+    if (channel) { // waits of streams that only name it end as well
         *at = channel->next;
         clean(channel);
         pthread_cond_broadcast(&channels()->changed);
@@ -237,6 +240,14 @@ bool acl_tdt_exists(const char *name)
     const bool exists = *find(NULL, name) != NULL;
     pthread_mutex_unlock(&channels()->lock);
     return exists;
+}
+
+bool acl_tdt_expect(const char *name)
+{
+    pthread_mutex_lock(&channels()->lock);
+    const bool done = name_channel(name) != NULL;
+    pthread_mutex_unlock(&channels()->lock);
+    return done;
 }
 
 static aclError not_done(const char *func, enum acl_tdt_end end, aclError late, const char *state)

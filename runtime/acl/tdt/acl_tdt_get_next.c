@@ -172,6 +172,14 @@ static const char *channel_of(const struct leo_acl_op *op)
     return attr ? attr->value.text : NULL;
 }
 
+// The channel may be made after it: programs start their sender later.
+static aclError init_data(const char *channel)
+{
+    return acl_tdt_expect(channel)
+               ? ACL_SUCCESS
+               : acl_fail(ACL_ERROR_BAD_ALLOC, "InitData", "out of host memory");
+}
+
 bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error)
 {
     const bool next = strcmp(op->type, "GetNext") == 0;
@@ -179,13 +187,18 @@ bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error)
         return false;
     }
     const char *channel = channel_of(op);
-    if (!channel || !acl_tdt_exists(channel)) {
+    if (!channel || strlen(channel) >= ACL_TDT_NAME_BYTES) {
         *error = acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
-                          "channel_name is %s: acltdtCreateChannel makes channels",
-                          channel ? "not the name of a channel" : "not given");
+                          "attribute channel_name is not given, or has %d characters or more",
+                          ACL_TDT_NAME_BYTES);
+    } else if (next && !acl_tdt_exists(channel)) {
+        *error =
+            acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
+                     "there is no channel %s: acltdtCreateChannel makes channels, and InitData "
+                     "says that one will be made",
+                     channel);
     } else {
-        // InitData needs nothing beyond the channel.
-        *error = next ? get_next(op, channel) : ACL_SUCCESS;
+        *error = next ? get_next(op, channel) : init_data(channel);
     }
     return true;
 }

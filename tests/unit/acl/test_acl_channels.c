@@ -204,6 +204,33 @@ static void a_stream_takes_one_set_a_step(void)
     acl_end_plain();
 }
 
+/* InitData and GetNext come before the channel: the stream waits for it. */
+static void a_channel_may_be_made_late(void)
+{
+    int32_t *vector, got[3];
+    aclrtStream stream;
+    aclrtStreamStatus state;
+    acl_begin_plain();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc((void **)&vector, 512, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(call("InitData", "late", vector, 3, vector, stream));
+    OK(call("GetNext", "late", vector, 3, vector + 64, stream));
+    usleep(20000);
+    OK(aclrtStreamQuery(stream, &state));
+    CU_ASSERT_EQUAL(state, ACL_STREAM_STATUS_NOT_READY);
+    acltdtChannelHandle *channel = acltdtCreateChannel(0, "late");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(channel);
+    OK(send_pair(channel, 5, 5, -1));
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtMemcpy(got, sizeof(got), vector, sizeof(got), ACL_MEMCPY_DEVICE_TO_HOST));
+    CU_ASSERT_EQUAL(got[1], 6);
+    OK(acltdtDestroyChannel(channel));
+    EXPECT(call("GetNext", "late", vector, 3, vector + 64, stream), ACL_ERROR_INVALID_PARAM);
+    OK(aclrtFree(vector));
+    OK(aclrtDestroyStream(stream));
+    acl_end_plain();
+}
+
 static void expect_failed_wait(aclrtStream stream, const char *text)
 {
     CU_ASSERT_NOT_EQUAL(aclrtSynchronizeStream(stream), ACL_SUCCESS);
@@ -222,7 +249,7 @@ static void a_set_that_does_not_fit_is_told(void)
     OK(aclrtMalloc((void **)&vector, 512, ACL_MEM_MALLOC_HUGE_FIRST));
     EXPECT(call("GetNext", NULL, vector, 3, vector, stream), ACL_ERROR_INVALID_PARAM);
     EXPECT(call("GetNext", "other", vector, 3, vector, stream), ACL_ERROR_INVALID_PARAM);
-    EXPECT(call("InitData", "other", vector, 3, vector, stream), ACL_ERROR_INVALID_PARAM);
+    EXPECT(call("InitData", NULL, vector, 3, vector, stream), ACL_ERROR_INVALID_PARAM);
     OK(send_pair(channel, 1, 1, -1));
     OK(call("GetNext", "steps", vector, 4, vector + 64, stream));
     expect_failed_wait(stream, "tensor 0 has type 3 and 12 bytes");
@@ -245,6 +272,7 @@ int main(int argc, char **argv)
         {"sets_come_in_order_up_to_the_limit", sets_come_in_order_up_to_the_limit},
         {"wrong_use_is_told", wrong_use_is_told},
         {"a_stream_takes_one_set_a_step", a_stream_takes_one_set_a_step},
+        {"a_channel_may_be_made_late", a_channel_may_be_made_late},
         {"a_set_that_does_not_fit_is_told", a_set_that_does_not_fit_is_told},
     };
     return leo_test_main("acl_channels", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
