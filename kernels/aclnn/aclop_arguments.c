@@ -5,6 +5,7 @@
 
 #include "objects.h"
 
+#include <acl/acl_op_compiler.h>
 #include <inttypes.h>
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -90,6 +91,22 @@ static void turn_paddings(struct aclop_call *call, unsigned at)
         numbers[1] = numbers[0];
         numbers[0] = depth;
     }
+}
+
+// Whether products of f32 stay f32.
+static bool keeps_float(const struct aclop_call *call)
+{
+    enum { NO_F32_CUBE = 1001 };
+    char mode[64];
+    struct leo_rt_stream *rt;
+    struct leo_rt_device *device;
+    struct leo_caps caps;
+    if (leo_acl_stream_get(call->op->stream, &rt, &device) ||
+        aclGetCompileopt(ACL_PRECISION_MODE, mode, sizeof(mode))) {
+        return false;
+    }
+    leo_rt_device_get_caps(device, &caps);
+    return caps.arch != NO_F32_CUBE && strcmp(mode, "must_keep_origin_dtype") == 0;
 }
 
 static int64_t attr_at(const struct aclop_call *call, const char *name, size_t index)
@@ -299,6 +316,9 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'r':
         attr_paddings(call, at, name);
         turn_paddings(call, at);
+        return;
+    case 'M':
+        call->args[at] = op_value_int(!keeps_float(call));
         return;
     case 'C':
         call->args[at] =

@@ -35,9 +35,11 @@
  * - m:010: flags
  * - t:y0: type of a tensor
  * - -: NULL
+ * - M: whether products of float32 may go through the Cube unit's narrower types: 0 under the
+ *   compile option ACL_PRECISION_MODE "must_keep_origin_dtype" on a chip whose Cube has float32
  *
- * Products of float32 may go through the Cube unit's narrower types: the mode in which programs
- * that call by type name compile ("allow_fp32_to_fp16").
+ * Convolutions of float32 may: the mode in which programs that call by type name compile
+ * ("allow_fp32_to_fp16").
  *
  * A line "Type:word" is for calls whose attribute mode is that word or that have a bool attribute
  * of that name set; "Type:device" for those with all inputs in device memory,
@@ -88,8 +90,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BNTrainingReduceGrad", "AclBnReduceGrad", "x0 x1 x2 x3 x4 x5 x6 s:epsilon y0"},
     {"BNTrainingUpdate", "AclBnUpdate", "x0 x1 x2 x3 x4 x5 x6 s:factor s:epsilon y0 y1 y2 y3 y4"},
     {"BNTrainingUpdateGrad", "AclBnUpdateGrad", "x0 x1 x2 x3 s:epsilon y0 y1"},
-    {"BatchMatMul", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 1"},
-    {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 1"},
+    {"BatchMatMul", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 M"},
+    {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 M"},
     {"BiasAdd", "Add", "x0 x1 1 y0"},
     {"BiasAddGrad", "AclBiasGrad", "x0 y0"},
     {"BinaryCrossEntropy", "BinaryCrossEntropy", "x0 x1 x2? c:reduction:none,*mean,sum y0"},
@@ -216,8 +218,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"MaskedFill", "SWhere", "x1 x2 x0 y0"},
     {"MaskedScatter", "MaskedScatter", "x0 x1 x2 y0"},
     {"MaskedSelect", "MaskedSelect", "x0 x1 y0"},
-    {"MatMul", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
-    {"MatMulV2", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 1"},
+    {"MatMul", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 M"},
+    {"MatMulV2", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 M"},
     {"MaxPool", "AclMaxPool", "x0 l:ksize:2 l:strides:2 P:padding l:dilation:2 C:padding y0 -"},
     {"MaxPool3D", "AclMaxPool", "x0 l:ksize:2 l:strides:2 p:pads l:dilation:2 i:ceil_mode y0 -"},
     {"MaxPool3DGrad", "AclMaxPoolGrad",

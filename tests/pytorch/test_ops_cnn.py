@@ -91,6 +91,9 @@ class Cnn(common.Case):
         rois = torch.tensor([[0, -2.0, -2.0, 22.0, 22.0]]).to(common.DEVICE)
         out = torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, 0).cpu()
         self.assertEqual(out.flatten().tolist(), [4.5, 6.5, 8.5, 16.5, 18.5, 20.5, 28.5, 30.5, 32.5])
+        # Mode 3 is what torch_npu's own module sends for aligned regions.
+        aligned = [torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, mode).cpu() for mode in (2, 3)]
+        self.assertTrue(torch.equal(*aligned))
         back = torch_npu.npu_roi_alignbk(torch.ones(1, 1, 3, 3).to(common.DEVICE), rois, [1, 1, 6, 6], 3, 3, 0.25, 2, 0)
         self.assertAlmostEqual(float(back.sum()), 9.0, places=4)
 

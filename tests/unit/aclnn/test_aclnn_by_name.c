@@ -314,6 +314,35 @@ static void pools_give_no_indices(void)
     CU_ASSERT_EQUAL(memcmp(dx, want, sizeof(want)), 0);
 }
 
+/* The 910B's Cube has f32, and programs that call by name keep it; the 910A rounds to f16. */
+static void products_keep_their_digits(void)
+{
+    const int64_t a_dim[] = {5, 64}, b_dim[] = {64, 6}, dim[] = {5, 6};
+    float a[320], b[384], y[30];
+    fill(a, 320, 7);
+    fill(b, 384, 5);
+    for (int i = 0; i < 320; i++) {
+        a[i] += 1.0f / 4096; // has no place in f16 beside 1
+    }
+    struct call call = begin();
+    add(&call, 0, 2, a_dim, a);
+    add(&call, 0, 2, b_dim, b);
+    add(&call, 1, 2, dim, NULL);
+    CU_ASSERT_EQUAL(run(&call, "MatMul"), 0);
+    take(&call, 0, y, 30);
+    end(&call);
+    const double limit = strcmp(getenv("LEO_SOC"), "ascend910a") == 0 ? 2e-3 : 1e-6;
+    for (int i = 0; i < 30; i++) {
+        double want = 0, size = 0;
+        for (int k = 0; k < 64; k++) {
+            const double each = (double)a[i / 6 * 64 + k] * b[k * 6 + i % 6];
+            want += each;
+            size += fabs(each);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(y[i], want, limit * (size + 1e-3));
+    }
+}
+
 /* 6 elements, windows of 3 with step 2: SAME pads one element, at the end. */
 static void same_pads_more_at_the_end(void)
 {
@@ -940,6 +969,7 @@ int main(int argc, char **argv)
         {"batch_norm_in_parts", batch_norm_in_parts},
         {"slices_turns_and_joins", slices_turns_and_joins},
         {"pools_give_no_indices", pools_give_no_indices},
+        {"products_keep_their_digits", products_keep_their_digits},
         {"same_pads_more_at_the_end", same_pads_more_at_the_end},
         {"steps_with_momentum", steps_with_momentum},
         {"a_step_of_adam", a_step_of_adam},
