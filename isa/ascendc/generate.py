@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generate.py vector.txt INTRIN.h OUT_DIR: ascendc/vector_calls.h and ascendc/cast_calls.h.
+"""generate.py vector.txt math.txt INTRIN.h OUT_DIR: ascendc/vector_calls.h, ascendc/math_calls.h and ascendc/cast_calls.h.
 
 Functions of Ascend C that are one instruction: by the table, and conversions by the intrinsics there are.
 """
@@ -66,9 +66,48 @@ def call(name, form, insn, doc):
                        typesmask="typename T, bool isSetMask = true" + value + (", bool isRound = false" if insn == "vshr" else ""))
 
 
+def rows(table, fields):
+    lines = table.read_text(encoding="ascii").splitlines()
+    return [line.split(None, fields - 1) for line in lines if line and not line.startswith("#")]
+
+
 def vector_calls(table):
-    lines = [line for line in table.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
-    return HEAD.format(table.name) + "".join(call(*line.split(None, 3)) for line in lines) + TAIL
+    return HEAD.format(table.name) + "".join(call(*row) for row in rows(table, 4)) + TAIL
+
+
+# Forms with room for intermediate values or without, of `count` elements or all.
+MATH = """
+/** {doc}: the first `count` elements; `tmp` is room for intermediate values. */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void {name}(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &tmp,
+                          uint32_t count)
+{{
+    leo_math<{how}>(dst, src, tmp, count);
+}}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void {name}(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count)
+{{
+    leo_math<{how}>(dst, src, GetTPipePtr()->leo_rest(), count);
+}}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void {name}(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &tmp)
+{{
+    leo_math<{how}>(dst, src, tmp, src.GetSize());
+}}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void {name}(const LocalTensor<T> &dst, const LocalTensor<T> &src)
+{{
+    leo_math<{how}>(dst, src, GetTPipePtr()->leo_rest(), src.GetSize());
+}}
+"""
+
+
+def math_calls(table):
+    text = "".join(MATH.format(name=name, how=how, doc=doc[0].upper() + doc[1:]) for name, how, doc in rows(table, 3))
+    return HEAD.format(table.name) + text + TAIL
 
 
 TYPES = {"f16": "half", "f32": "float", "bf16": "bfloat16_t", "s8": "int8_t", "u8": "uint8_t", "s16": "int16_t",
@@ -111,9 +150,10 @@ def cast_calls(intrin):
 
 
 def main():
-    table, intrin, out = (Path(arg) for arg in sys.argv[1:])
+    table, functions, intrin, out = (Path(arg) for arg in sys.argv[1:])
     out.mkdir(parents=True, exist_ok=True)
     (out / "vector_calls.h").write_text(vector_calls(table), encoding="ascii")
+    (out / "math_calls.h").write_text(math_calls(functions), encoding="ascii")
     (out / "cast_calls.h").write_text(cast_calls(intrin), encoding="ascii")
 
 

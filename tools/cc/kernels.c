@@ -82,8 +82,51 @@ static bool uses_cube(Elf_Scn *section, const GElf_Shdr *header, const GElf_Sym 
     return false;
 }
 
-/* The kind is the section's if the kernel is marked; on a split chip an unmarked one is what its
- * code needs. */
+/* What a kernel in Ascend C says about its kind (isa/device/include/ascendc/kind.h): entries of the
+ * section .leo.kind. */
+struct said_kind {
+    uint64_t place; /* in the kernel */
+    uint64_t kind;  /* index of said_kinds */
+};
+
+static const char *const said_kinds[] = {"vector", "cube", "vector", "cube", "mix_one", "mix"};
+
+static Elf_Data *section_named(const struct image *image, const char *name)
+{
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(image->elf, &names) != 0) {
+        return NULL;
+    }
+    while ((section = elf_nextscn(image->elf, section))) {
+        const char *own =
+            gelf_getshdr(section, &header) ? elf_strptr(image->elf, names, header.sh_name) : NULL;
+        if (own && strcmp(own, name) == 0) {
+            return elf_getdata(section, NULL);
+        }
+    }
+    return NULL;
+}
+
+/* NULL: the kernel says nothing, or that any core will do. */
+static const char *said_kind_of(const struct image *image, const GElf_Sym *symbol)
+{
+    const Elf_Data *said = section_named(image, ".leo.kind");
+    struct said_kind entry;
+    for (size_t at = 0; said && said->d_buf && at + sizeof(entry) <= said->d_size;
+         at += sizeof(entry)) {
+        memcpy(&entry, (const char *)said->d_buf + at, sizeof(entry));
+        if (entry.place >= symbol->st_value && entry.place < symbol->st_value + symbol->st_size &&
+            entry.kind < sizeof(said_kinds) / sizeof(said_kinds[0])) {
+            return said_kinds[entry.kind];
+        }
+    }
+    return NULL;
+}
+
+/* The kind is what the kernel says, or the section's if the kernel is marked; on a split chip an
+ * unmarked one is what its code needs. */
 static const char *kind_of(const struct image *image, const struct cc_target *target,
                            const GElf_Sym *symbol)
 {
@@ -92,6 +135,10 @@ static const char *kind_of(const struct image *image, const struct cc_target *ta
     Elf_Scn *section = elf_getscn(image->elf, symbol->st_shndx);
     if (target->arch == 1001) {
         return "aicore";
+    }
+    const char *said = said_kind_of(image, symbol);
+    if (said) {
+        return said;
     }
     if (!section || !gelf_getshdr(section, &header) || elf_getshdrstrndx(image->elf, &names) != 0) {
         return "vector";

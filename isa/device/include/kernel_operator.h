@@ -11,8 +11,11 @@
 // Templates cannot tell address spaces apart: the lint of C kernels has nothing to say here.
 #undef LEO_CHECK_SPACES
 // Functions of kernels are inlined, as the language has it.
-#define __aicore__ __attribute__((always_inline))
+#define __aicore__  __attribute__((always_inline))
+#define LEO_ASCENDC 1
 #include <leo/device.h>
+#include <limits>
+#include <type_traits>
 
 #include <ascendc/types.h>
 
@@ -32,5 +35,8 @@
 
 #include <ascendc/cube.h>
 #include <ascendc/debug.h>
+#include <ascendc/kind.h>
+#include <ascendc/math.h>
 #include <ascendc/meet.h>
+#include <ascendc/scalars.h>
 #include <ascendc/tiling.h>

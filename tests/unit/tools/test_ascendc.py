@@ -16,49 +16,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from ascendc_case import A, B1, CALL, Case, f32, half
+
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples/ascendc"
 LEO = None
-TOOLKIT = None  # the folder of set_env.sh, for projects with ascendc.cmake
-A, B1 = "ascend910a", "ascend910b1"
 COUNT = 256  # elements of a call
-
-# One call between loading x and y and storing z, elements of f32.
-CALL = """
-#include "kernel_operator.h"
-using namespace AscendC;
-extern "C" __global__ __aicore__ void call(GM_ADDR xAddress, GM_ADDR yAddress, GM_ADDR zAddress, uint32_t n)
-{
-    TPipe pipe;
-    TQue<TPosition::VECIN, 1> in;
-    TQue<TPosition::VECOUT, 1> out;
-    TBuf<TPosition::VECCALC> work;
-    GlobalTensor<float> xGm, yGm, zGm;
-    xGm.SetGlobalBuffer((__gm__ float *)xAddress, n);
-    yGm.SetGlobalBuffer((__gm__ float *)yAddress, n);
-    zGm.SetGlobalBuffer((__gm__ float *)zAddress, n);
-    pipe.InitBuffer(in, 2, 4096);
-    pipe.InitBuffer(out, 1, 4096);
-    pipe.InitBuffer(work, 16384);
-    LocalTensor<float> x = in.AllocTensor<float>();
-    DataCopy(x, xGm, n);
-    in.EnQue(x);
-    LocalTensor<float> y = in.AllocTensor<float>();
-    DataCopy(y, yGm, n);
-    in.EnQue(y);
-    x = in.DeQue<float>();
-    y = in.DeQue<float>();
-    LocalTensor<float> z = out.AllocTensor<float>(), tmp = work.Get<float>();
-    (void)tmp;
-    %s
-    out.EnQue(z);
-    z = out.DeQue<float>();
-    DataCopy(zGm, z, n);
-    out.FreeTensor(z);
-    in.FreeTensor(x);
-    in.FreeTensor(y);
-}
-"""
+TOOLKIT = None  # the folder of set_env.sh, for projects with ascendc.cmake
 
 # y = own number, meet, z = y of the next block, meet, w = 2 * (z of the next block) + 2.
 MEET = """
@@ -107,14 +71,6 @@ extern "C" __global__ __aicore__ void meet(GM_ADDR flags, GM_ADDR yAddress, GM_A
     }
 }
 """
-
-
-def f32(value):
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
-def half(value):
-    return struct.unpack("e", struct.pack("e", value))[0]
 
 
 # A project as public ones are: finds ascendc.cmake, makes a library of kernels, links a program with it.
@@ -246,47 +202,7 @@ class Projects(unittest.TestCase):
         self.assertIn("none of STATIC, SHARED, OBJECT", run.stderr)
 
 
-class Kernels(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = Path(self.folder.name)
-
-    def compile(self, source, soc, *flags):
-        run = subprocess.run([LEO, "cc", "--soc", soc, *flags, str(source), "-o", str(self.path / "k.elf")],
-                             capture_output=True, text=True, check=False)
-        return run
-
-    def built(self, source, soc, *flags):
-        run = self.compile(source, soc, *flags)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stderr, "")
-
-    def run_kernel(self, soc, blocks, *args):
-        return subprocess.run([LEO, "run", "--soc", soc, "--blocks", str(blocks), str(self.path / "k.elf"), *args],
-                              capture_output=True, text=True, check=False)
-
-    def good(self, soc, blocks, *args):
-        run = self.run_kernel(soc, blocks, *args)
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-
-    def write(self, name, data):
-        (self.path / name).write_bytes(data)
-        return str(self.path / name)
-
-    def call(self, soc, body, x, y, flags=()):
-        """z of one call; None if the kernel faulted or the checker found something (self.said tells what)."""
-        source = self.path / "call.cpp"
-        source.write_text(CALL % body, encoding="ascii")
-        self.built(source, soc, *flags)
-        run = self.run_kernel(soc, 1, "--arg", "in:" + self.write("x", array.array("f", x).tobytes()), "--arg",
-                              "in:" + self.write("y", array.array("f", y).tobytes()), "--arg",
-                              f"out:{4 * len(x)}:{self.path / 'z'}", "--arg", str(len(x)))
-        self.said = run.stdout + run.stderr
-        if run.returncode:
-            return None
-        return array.array("f", (self.path / "z").read_bytes()).tolist()
-
+class Kernels(Case):
     def test_vector_add_on_both_chips(self):
         rng = random.Random(1)
         x, y = ([half(rng.gauss(0, 1)) for _ in range(16384)] for _ in range(2))
@@ -491,6 +407,6 @@ extern "C" __global__ __aicore__ void text(GM_ADDR)
 
 
 if __name__ == "__main__":
-    LEO = sys.argv.pop(1)
+    LEO = Case.leo = sys.argv.pop(1)
     TOOLKIT = Path(sys.argv.pop(1))
     unittest.main()

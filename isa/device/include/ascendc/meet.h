@@ -44,4 +44,45 @@ LEO_AC_INLINE void SyncAll(const GlobalTensor<int32_t> &gm, const LocalTensor<in
     }
 }
 
+/* Of (event, block) in the workspace of IBSet and IBWait. */
+LEO_AC_INLINE uint32_t *leo_meet_place(const GlobalTensor<int32_t> &gm, int32_t block,
+                                       int32_t event)
+{
+    const uint32_t blocks = (uint32_t)(GetBlockNum() * GetTaskRatio());
+    return (uint32_t *)gm.GetPhyAddr() +
+           ((uint32_t)event * blocks + (uint32_t)block) * LEO_MEET_WORDS;
+}
+
+LEO_AC_INLINE void leo_meet_until(uint32_t *place, uint32_t value)
+{
+    while (leo_poll_get(place) != value) {
+    }
+}
+
+/**
+ * Block `block` (the caller) tells the one that waits for its `event`: what it did before, that one
+ * sees. An event set before must have been waited for. `gm`: 32 bytes a block and event, 0 at
+ * first; `ub`: 32 bytes that this overwrites.
+ */
+template <bool isAIVOnly = true>
+LEO_AC_INLINE void IBSet(const GlobalTensor<int32_t> &gm, const LocalTensor<int32_t> &ub,
+                         int32_t block, int32_t event)
+{
+    static_assert(isAIVOnly, "IBSet: vector cores only");
+    uint32_t *const place = leo_meet_place(gm, block, event);
+    leo_meet_until(place, 0);
+    leo_meet_set(place, ub, 1);
+}
+
+/** Until block `block` has set `event`; one block waits for each. */
+template <bool isAIVOnly = true>
+LEO_AC_INLINE void IBWait(const GlobalTensor<int32_t> &gm, const LocalTensor<int32_t> &ub,
+                          int32_t block, int32_t event)
+{
+    static_assert(isAIVOnly, "IBWait: vector cores only");
+    uint32_t *const place = leo_meet_place(gm, block, event);
+    leo_meet_until(place, 1);
+    leo_meet_set(place, ub, 0);
+}
+
 } // namespace AscendC

@@ -230,6 +230,13 @@ class TPipe
         return at;
     }
 
+    /** Bytes of the unified buffer that no buffer has, from a whole block on. */
+    LEO_AC_METHOD LocalTensor<uint8_t> leo_rest() const
+    {
+        const uint32_t at = (used_[LEO_MEMORY_UB] + 31) / 32 * 32;
+        return LocalTensor<uint8_t>(TPosition::VECCALC, at, leo_memory_bytes[LEO_MEMORY_UB] - at);
+    }
+
     /** `count` ids in a row that are free in both events; ends the kernel if there are none. */
     LEO_AC_METHOD uint32_t leo_take_pair(int fill, int empty, uint32_t count)
     {
@@ -550,6 +557,16 @@ template <TPosition position> class TBuf
     LEO_AC_METHOD LocalTensor<T> GetWithOffset(uint32_t count, uint32_t offset) const
     {
         return LocalTensor<T>(position, base_ + offset, (uint32_t)leo_bytes_of<T>(count));
+    }
+
+    /** All of it, as Get; a buffer of no queue has nothing to take or to give back. */
+    template <typename T> LEO_AC_METHOD LocalTensor<T> AllocTensor() const
+    {
+        return Get<T>();
+    }
+
+    template <typename T> LEO_AC_METHOD void FreeTensor(const LocalTensor<T> &) const
+    {
     }
 
   private:

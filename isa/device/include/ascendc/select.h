@@ -65,7 +65,7 @@ LEO_AC_INLINE void leo_compare_scalar(__ubuf__ uint8_t *dst, __ubuf__ const T *a
 }
 
 /** Whole repeats of 256 bytes: count * sizeof(T) is a multiple of 256. */
-template <typename U, typename T>
+template <typename T, typename U>
 LEO_AC_INLINE void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
                            const LocalTensor<T> &src1, CMPMODE mode, uint32_t count)
 {
@@ -75,7 +75,7 @@ LEO_AC_INLINE void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0
     leo_count_end();
 }
 
-template <typename U, typename T, bool isSetMask = true, typename M>
+template <typename T, typename U, bool isSetMask = true, typename M>
 LEO_AC_INLINE void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
                            const LocalTensor<T> &src1, CMPMODE mode, M mask, uint8_t repeat,
                            const BinaryRepeatParams &params)
@@ -85,7 +85,7 @@ LEO_AC_INLINE void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0
                 (__ubuf__ const T *)src1.GetPhyAddr(), mode, repeat, params);
 }
 
-template <typename U, typename T, typename V>
+template <typename T, typename U, typename V>
 LEO_AC_INLINE void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, V number,
                                  CMPMODE mode, uint32_t count)
 {
@@ -95,7 +95,7 @@ LEO_AC_INLINE void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T>
     leo_count_end();
 }
 
-template <typename U, typename T, bool isSetMask = true, typename V, typename M>
+template <typename T, typename U, bool isSetMask = true, typename V, typename M>
 LEO_AC_INLINE void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, V number,
                                  CMPMODE mode, M mask, uint8_t repeat,
                                  const UnaryRepeatParams &params)
@@ -106,7 +106,7 @@ LEO_AC_INLINE void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T>
 }
 
 /** The newer name. */
-template <typename U, typename T, typename V>
+template <typename T, typename U, typename V>
 LEO_AC_INLINE void Compares(const LocalTensor<U> &dst, const LocalTensor<T> &src, V number,
                             CMPMODE mode, uint32_t count)
 {
@@ -147,6 +147,18 @@ LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selec
     vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(),
          (__ubuf__ const T *)src1.GetPhyAddr(), repeat, p.dstBlkStride, p.src0BlkStride,
          p.src1BlkStride, p.dstRepStride, p.src0RepStride, p.src1RepStride, 2);
+}
+
+template <typename T, typename U, bool isSetMask = true, typename V, typename M>
+LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
+                          const LocalTensor<T> &src0, V number, SELMODE, M mask, uint8_t repeat,
+                          const BinaryRepeatParams &p)
+{
+    leo_slice_begin<T, isSetMask>(mask);
+    set_selmask_addr((__ubuf__ const void *)selection.GetPhyAddr());
+    vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(), (T)number, repeat,
+         p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride, p.src0RepStride,
+         p.src1RepStride, 1);
 }
 
 } // namespace AscendC

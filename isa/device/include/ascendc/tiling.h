@@ -9,8 +9,22 @@
     AscendC::leo_take_tiling(&name, address, sizeof(name))
 #define REGISTER_TILING_DEFAULT(type) using leo_tiling_default = type
 #define REGISTER_TILING_FOR_TILINGKEY(text, type)
+
+/* The structure that REGISTER_TILING_DEFAULT told; else that of the operator -DLEO_OP=NAME. */
+#ifdef LEO_OP
+#define LEO_TILING_OF_(name) leo_tiling_of_##name
+#define LEO_TILING_OF(name)  LEO_TILING_OF_(name)
+#define GET_TILING_DATA(name, address)                                                             \
+    GET_TILING_DATA_WITH_STRUCT(LEO_TILING_OF(LEO_OP), name, address)
+#else
 #define GET_TILING_DATA(name, address)                                                             \
     GET_TILING_DATA_WITH_STRUCT(leo_tiling_default, name, address)
+#endif
+
+/* One field of a structure. */
+#define GET_TILING_DATA_MEMBER(type, member, name, address)                                        \
+    decltype(type::member) name;                                                                   \
+    AscendC::leo_take_tiling(&name, (address) + __builtin_offsetof(type, member), sizeof(name))
 
 /* Whether the kernel runs with this tiling key. An image has one: -DLEO_TILING_KEY=KEY. */
 #ifdef LEO_TILING_KEY

@@ -104,6 +104,7 @@ LEO_DEVICE inline void CrossCoreWaitFlag(uint16_t flag)
     wait_flag_dev(flag);
 }
 
+#ifndef LEO_ASCENDC /* <kernel_operator.h> has its own */
 template <bool vectors_only = true> LEO_DEVICE inline void SyncAll(void)
 {
     if (vectors_only) {
@@ -112,5 +113,6 @@ template <bool vectors_only = true> LEO_DEVICE inline void SyncAll(void)
         leo_sync_all();
     }
 }
+#endif
 #endif
 #endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included by <kernel_operator.h>. Ascend C: functions of more than one vector instruction, for
+ * float and half. They compute in float; room for intermediate values is the tensor that the caller
+ * gives, or what no buffer has of the unified buffer. */
+#pragma once
+
+#if LEO_HAS_2201
+namespace AscendC
+{
+
+constexpr uint32_t LEO_MATH_PARTS = 3; /**< floats of room an element: value, two more */
+
+struct leo_math_room {
+    LocalTensor<float> value, a, b;
+    uint32_t count; /**< elements that fit, whole repeats */
+};
+
+LEO_AC_INLINE leo_math_room leo_math_split(const LocalTensor<uint8_t> &room)
+{
+    const uint32_t count =
+        room.GetLength() / (LEO_MATH_PARTS * ONE_REPEAT_BYTE_SIZE) * ONE_REPEAT_FLOAT_SIZE;
+    if (count == 0) {
+        leo_print("the unified buffer has no room for 768 bytes of intermediate values\n");
+        trap();
+    }
+    const LocalTensor<float> all = room.ReinterpretCast<float>();
+    return {all, all[count], all[2 * count], count};
+}
+
+/* Function::run(value, a, b, count) in place, over parts that have room. */
+template <typename Function, typename T>
+LEO_AC_INLINE void leo_math(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                            const LocalTensor<uint8_t> &tmp, uint32_t count)
+{
+    static_assert(IsSameType<T, float>::value || IsSameType<T, half>::value, "float or half");
+    const leo_math_room room = leo_math_split(tmp);
+    for (uint32_t at = 0; at < count; at += room.count) {
+        const uint32_t part = count - at < room.count ? count - at : room.count;
+        if constexpr (IsSameType<T, half>::value) {
+            Cast(room.value, src[at], RoundMode::CAST_NONE, part);
+        } else {
+            Adds(room.value, src[at], 0.0f, (int32_t)part);
+        }
+        Function::run(room.value, room.a, room.b, (int32_t)part);
+        if constexpr (IsSameType<T, half>::value) {
+            Cast(dst[at], room.value, RoundMode::CAST_NONE, part);
+        } else {
+            Adds(dst[at], room.value, 0.0f, (int32_t)part);
+        }
+    }
+}
+
+/* x = (k - half_turns) * pi + r, |r| <= pi / 2: sin(x + half_turns * pi) = (-1)^k sin(r). Pi is cut
+ * in three: 8 and 11 bits, of which products with k are exact, and the rest. Taylor's series up to
+ * r^11 is exact to 6e-8 there. */
+struct leo_sine {
+    LEO_AC_METHOD static void reduce(const LocalTensor<float> &x, const LocalTensor<float> &k,
+                                     const LocalTensor<float> &sign, float half_turns, int32_t n)
+    {
+        Muls(k, x, 0.318309886f, n);
+        Adds(k, k, half_turns, n);
+        Cast(k, k, RoundMode::CAST_RINT, (uint32_t)n);
+        // 1 - 2 * (k mod 2) = 1 + 4 * floor(k / 2) - 2 * k
+        Muls(sign, k, 0.5f, n);
+        Cast(sign, sign, RoundMode::CAST_FLOOR, (uint32_t)n);
+        Muls(sign, sign, 4.0f, n);
+        Axpy(sign, k, -2.0f, n);
+        Adds(sign, sign, 1.0f, n);
+        Adds(k, k, -half_turns, n);
+        Axpy(x, k, -3.140625f, n);
+        Axpy(x, k, -9.67502593994140625e-4f, n);
+        Axpy(x, k, -1.509957990978376e-7f, n);
+    }
+
+    LEO_AC_METHOD static void series(const LocalTensor<float> &x, const LocalTensor<float> &square,
+                                     const LocalTensor<float> &sign, int32_t n)
+    {
+        constexpr float terms[] = {1.0f / 362880, -1.0f / 5040, 1.0f / 120, -1.0f / 6, 1.0f};
+        Mul(sign, sign, x, n);
+        Mul(square, x, x, n);
+        Muls(x, square, -1.0f / 39916800, n);
+        for (uint32_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+            Adds(x, x, terms[i], n);
+            if (i + 1 < sizeof(terms) / sizeof(terms[0])) {
+                Mul(x, x, square, n);
+            }
+        }
+        Mul(x, x, sign, n);
+    }
+
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        reduce(x, a, b, 0, n);
+        series(x, a, b, n);
+    }
+};
+
+struct leo_cosine {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        leo_sine::reduce(x, a, b, 0.5f, n);
+        leo_sine::series(x, a, b, n);
+    }
+};
+
+/* 1 / (1 + exp(-x)) */
+struct leo_sigmoid {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        Muls(a, x, -1.0f, n);
+        Exp(a, a, n);
+        Adds(a, a, 1.0f, n);
+        Duplicate(b, 1.0f, n);
+        Div(x, b, a, n);
+    }
+};
+
+/* 1 - 2 / (1 + exp(2 x)) */
+struct leo_tanh {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        Muls(a, x, 2.0f, n);
+        Exp(a, a, n);
+        Adds(a, a, 1.0f, n);
+        Duplicate(b, -2.0f, n);
+        Div(x, b, a, n);
+        Adds(x, x, 1.0f, n);
+    }
+};
+
+/* Twice 2^100 makes the smallest number larger than 1. */
+struct leo_sign {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &,
+                                  const LocalTensor<float> &, int32_t n)
+    {
+        Muls(x, x, 0x1p100f, n);
+        Muls(x, x, 0x1p100f, n);
+        Mins(x, x, 1.0f, n);
+        Maxs(x, x, -1.0f, n);
+    }
+};
+
+template <RoundMode mode> struct leo_rounding {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &,
+                                  const LocalTensor<float> &, int32_t n)
+    {
+        Cast(x, x, mode, (uint32_t)n);
+    }
+};
+
+/* Natural logarithm times a constant. */
+template <int base> struct leo_logarithm {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &,
+                                  const LocalTensor<float> &, int32_t n)
+    {
+        Ln(x, x, n);
+        if constexpr (base == 2) {
+            Muls(x, x, 1.442695041f, n);
+        } else if constexpr (base == 10) {
+            Muls(x, x, 0.4342944819f, n);
+        }
+    }
+};
+
+} // namespace AscendC
+
+#include <ascendc/math_calls.h>
+
+namespace AscendC
+{
+
+/** The smaller of src and number, and the larger. */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void ClampMax(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                            const LocalTensor<uint8_t> &, const T number, uint32_t count)
+{
+    Mins(dst, src, number, (int32_t)count);
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void ClampMin(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                            const LocalTensor<uint8_t> &, const T number, uint32_t count)
+{
+    Maxs(dst, src, number, (int32_t)count);
+}
+
+/* Row i of `columns` elements. */
+template <typename T>
+LEO_AC_INLINE void leo_row_of_one(const LocalTensor<T> &dst, uint32_t i, uint32_t columns, T value)
+{
+    if (columns * sizeof(T) % ONE_BLK_SIZE == 0) {
+        Duplicate(dst[i * columns], value, (int32_t)columns);
+        return;
+    }
+    for (uint32_t k = 0; k < columns; k++) {
+        dst.SetValue(i * columns + k, value);
+    }
+}
+
+template <typename T>
+LEO_AC_INLINE void leo_row_of_row(const LocalTensor<T> &dst, uint32_t i, uint32_t columns,
+                                  const LocalTensor<T> &src)
+{
+    if (columns * sizeof(T) % ONE_BLK_SIZE == 0) {
+        DataCopy(dst[i * columns], src, columns);
+        return;
+    }
+    for (uint32_t k = 0; k < columns; k++) {
+        dst.SetValue(i * columns + k, src.GetValue(k));
+    }
+}
+
+/** src with one row (axis 0) or one column (axis 1) as dstShape; of one dimension: one element. The
+ * caller's room is not needed. */
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+LEO_AC_INLINE void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                             const uint32_t dstShape[dim], const uint32_t srcShape[dim])
+{
+    static_assert((dim == 1 || dim == 2) && axis >= 0 && axis < dim, "one or two dimensions");
+    const uint32_t rows = dim == 2 ? dstShape[0] : 1, columns = dstShape[dim - 1];
+    for (uint32_t i = 0; i < rows; i++) {
+        if (srcShape[dim - 1] == 1) {
+            leo_row_of_one(dst, i, columns, src.GetValue(srcShape[0] == 1 ? 0 : i));
+        } else {
+            leo_row_of_row(dst, i, columns, srcShape[0] == 1 || dim == 1 ? src : src[i * columns]);
+        }
+    }
+}
+
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+LEO_AC_INLINE void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                             const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+                             const LocalTensor<uint8_t> &)
+{
+    BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape);
+}
+
+} // namespace AscendC
+#endif

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_ascendc_calls.py LEO: calls of Ascend C that are several instructions, kinds told in the body, tiling data, pairs of blocks.
+
+Compiled by leo cc and run by leo run with the checker, against plain Python.
+"""
+
+import math
+import random
+import struct
+import sys
+import unittest
+
+from ascendc_case import B1, Case, f32
+
+ONE_WORD = """
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void k(GM_ADDR zAddress)
+{
+    %s
+    if (ASCEND_IS_AIC) {
+        return;
+    }
+    TPipe pipe;
+    TBuf<> work;
+    GlobalTensor<int32_t> z;
+    z.SetGlobalBuffer((__gm__ int32_t *)zAddress);
+    pipe.InitBuffer(work, 32);
+    LocalTensor<int32_t> t = work.Get<int32_t>();
+    t.SetValue(0, 1 + (int32_t)GetBlockIdx());
+    for (int i = 1; i < 8; i++) {
+        t.SetValue(i, (int32_t)GetTaskRatio());
+    }
+    DataCopy(z[GetBlockIdx() * 8], t, 8);
+}
+"""
+
+# Each block waits for the one before it, and adds 1 to what that one stored.
+CHAIN = """
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void chain(GM_ADDR flags, GM_ADDR zAddress)
+{
+    TPipe pipe;
+    TBuf<> work, sync;
+    GlobalTensor<int32_t> gm, z;
+    gm.SetGlobalBuffer((__gm__ int32_t *)flags);
+    z.SetGlobalBuffer((__gm__ int32_t *)zAddress);
+    pipe.InitBuffer(work, 32);
+    pipe.InitBuffer(sync, 32);
+    LocalTensor<int32_t> t = work.Get<int32_t>();
+    const int32_t own = (int32_t)GetBlockIdx();
+    Duplicate(t, (int32_t)100, 8);
+    for (int32_t event = 0; event < 2; event++) {
+        if (own > 0) {
+            %s
+            DataCopy(t, z[(own - 1) * 8], 8);
+            PipeBarrier<PIPE_ALL>();
+        }
+        Adds(t, t, (int32_t)1, 8);
+        PipeBarrier<PIPE_ALL>();
+        DataCopy(z[own * 8], t, 8);
+        if (own + 1 < GetBlockNum()) {
+            IBSet(gm, sync.Get<int32_t>(), own, event);
+        }
+        SyncAll();
+    }
+}
+"""
+
+TILING_HEADER = """
+#include "register/tilingdata_base.h"
+namespace optiling {
+BEGIN_TILING_DATA_DEF(PartTiling)
+TILING_DATA_FIELD_DEF(uint8_t, small)
+TILING_DATA_FIELD_DEF(uint64_t, large);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(PartTilingOp, PartTiling)
+BEGIN_TILING_DATA_DEF(WordsTiling)
+TILING_DATA_FIELD_DEF(uint32_t, first);
+TILING_DATA_FIELD_DEF_STRUCT(PartTiling, part);
+TILING_DATA_FIELD_DEF_ARR(int32_t, 3, list);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(Words, WordsTiling)
+REGISTER_TILING_DATA_CLASS(WordsGrad, WordsTiling)
+}
+"""
+
+TILING = """
+#include "kernel_tiling/kernel_tiling.h"
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void words(GM_ADDR tiling)
+{
+    GET_TILING_DATA(data, tiling);
+    const WordsTiling *p = &data;
+    GET_TILING_DATA_MEMBER(WordsTiling, list, list, tiling);
+    AscendC::printf("%d %d %d %d\\n", (int)p->first, (int)p->part.small, (int)(p->part.large >> 32), (int)(p->list[2] + list[1]));
+}
+"""
+
+
+class Calls(Case):
+    def close(self, body, x, want, error):
+        got = self.call(B1, body, x, [1.0] * len(x))
+        self.assertIsNotNone(got, body + "\n" + self.said)
+        for value, wanted, of in zip(got, want, x):
+            self.assertLessEqual(abs(value - wanted), error, f"{body} of {of}: {value}, not {wanted}")
+
+    def test_functions(self):
+        rng = random.Random(7)
+        x = [f32(rng.uniform(-40, 40)) for _ in range(248)] + [0.0, math.pi, -math.pi / 2, 1e4, -9999.5, 3.0, -2.5, f32(1e-20)]
+        room = "tmp.ReinterpretCast<uint8_t>()"
+        functions = [
+            ("Sin", math.sin, 3e-7), ("Cos", math.cos, 3e-7), ("Tanh", math.tanh, 3e-7),
+            ("Sigmoid", lambda v: 1 / (1 + math.exp(-v)) if v > -80 else 0.0, 3e-7),
+            ("Sign", lambda v: (v > 0) - (v < 0), 0), ("Floor", math.floor, 0), ("Ceil", math.ceil, 0), ("Trunc", math.trunc, 0)]
+        few = f"LocalTensor<uint8_t> few = {room}; few.SetSize(768); "  # 64 elements at a time
+        forms = ["%s(z, x, " + room + ", n);", "%s(z, x);", few + "%s(x, x, few, n); Adds(z, x, 0.0f, n);"]
+        for i, (name, function, error) in enumerate(functions):
+            self.close(forms[i % 3] % name, x, [float(function(v)) for v in x], error)
+        x = [f32(rng.uniform(0.01, 1000)) for _ in range(256)]
+        for name, function in (("Log", math.log), ("Log2", math.log2), ("Log10", math.log10)):
+            self.close(f"{name}(z, x);", x, [function(v) for v in x], 2e-6)
+        self.close(f"ClampMax(z, x, {room}, 500.0f, n);", x, [min(v, 500.0) for v in x], 0)
+        self.close(f"ClampMin(z, x, {room}, 500.0f, n);", x, [max(v, 500.0) for v in x], 0)
+
+    def test_half(self):
+        x = [i / 16 - 8 for i in range(256)]
+        body = """LocalTensor<half> h = tmp.ReinterpretCast<half>();
+        Cast(h, x, RoundMode::CAST_NONE, n); Sin(h, h, n); Cast(z, h, RoundMode::CAST_NONE, n);"""
+        self.close(body, x, [math.sin(v) for v in x], 2.0**-11)
+
+    def test_no_room(self):
+        self.assertIsNone(self.call(B1, "TBuf<> all; pipe.InitBuffer(all, 188416 - 28672); Sin(z, x, n);", [1.0] * 8, [1.0] * 8))
+        self.assertIn("no room for 768 bytes", self.said)
+
+    def test_broadcast(self):
+        x = [float(i) for i in range(64)]
+        shapes = "const uint32_t d[2] = {%d, %d}, s[2] = {%d, %d}; BroadCast<float, 2, %d>(z, x, d, s);"
+        self.close(shapes % (4, 16, 1, 16, 0), x, [float(i % 16) for i in range(64)], 0)
+        self.close(shapes % (16, 4, 1, 4, 0), x, [float(i % 4) for i in range(64)], 0)
+        self.close(shapes % (4, 16, 4, 1, 1), x, [float(i // 16) for i in range(64)], 0)
+        self.close(shapes % (16, 4, 16, 1, 1), x, [float(i // 4) for i in range(64)], 0)
+        self.close("const uint32_t d[1] = {64}, s[1] = {1}; BroadCast<float, 1, 0>(z, x[5], d, s);", x, [5.0] * 64, 0)
+
+    def kind(self, body, blocks, cores, ratio):
+        source = self.path / "k.cpp"
+        source.write_text(ONE_WORD % body, encoding="ascii")
+        self.built(source, B1, "-DLEO_TILING_KEY=3")
+        want = [v for core in range(cores) for v in [core + 1] + [ratio] * 7]
+        self.good(B1, blocks, "--arg", f"out:{32 * cores}", "--golden",
+                  "0:" + self.write("g", struct.pack(f"{8 * cores}i", *want)) + ":s32:0")
+
+    def test_kinds(self):
+        self.kind("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);", 3, 3, 1)
+        self.kind("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);", 3, 3, 1)
+        self.kind("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);", 3, 3, 1)
+        self.kind("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", 3, 6, 2)
+        self.kind("KERNEL_TASK_TYPE(2, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(3, KERNEL_TYPE_MIX_AIC_1_2);", 3, 6, 2)
+
+    def test_pairs_of_blocks(self):
+        source = self.path / "chain.cpp"
+        source.write_text(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);", encoding="ascii")
+        self.built(source, B1)
+        args = ["--arg", "inout:" + self.write("zero", bytes(32 * 2 * 4)), "--arg", f"out:{32 * 4}"]
+        # Block 0 adds 1 a round; each other one adds 1 to what the block before it has stored.
+        want = [102 + block for block in range(4) for _ in range(8)]
+        self.good(B1, 4, *args, "--golden", "1:" + self.write("g", struct.pack("32i", *want)) + ":s32:0")
+        source.write_text(CHAIN % "", encoding="ascii")
+        self.built(source, B1)
+        run = self.run_kernel(B1, 4, *args)
+        self.assertEqual(run.returncode, 1, run.stdout)
+
+    def test_tiling_of_the_host_part(self):
+        source = self.path / "words.cpp"
+        header = self.write("words_tiling.h", TILING_HEADER.encode())
+        source.write_text(TILING, encoding="ascii")
+        data = struct.pack("<IxxxxBxxxxxxxQiiixxxx", 7, 8, 9 << 32, 1, 20, 300)
+        for operator in ("Words", "WordsGrad"):
+            self.built(source, B1, "-include", header, f"-DLEO_OP={operator}")
+            run = self.run_kernel(B1, 1, "--arg", "in:" + self.write("tiling", data))
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("7 8 9 320", run.stdout + run.stderr)
+        run = self.compile(source, B1, "-include", header, "-DLEO_OP=Other")
+        self.assertNotEqual(run.returncode, 0)
+
+
+if __name__ == "__main__":
+    Case.leo = sys.argv.pop(1)
+    unittest.main()
