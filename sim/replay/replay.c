@@ -65,6 +65,7 @@ static void tell(struct sim_replay *replay, const struct sim_tape_entry *entry,
         .recorded_ps = was ? was->end_ps - was->start_ps : 0,
         .start_ps = time->start_ps,
         .end_ps = time->end_ps,
+        .number = (uint64_t)(entry - replay->file.entry),
     };
     bool first = replay->result->tasks++ == 0;
     replay->first_ps =

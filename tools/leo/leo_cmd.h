@@ -16,3 +16,6 @@ int leo_cmd_accuracy(int argc, char **argv);
 int leo_cmd_sweep(int argc, char **argv);
 int leo_cmd_replay(int argc, char **argv);
 int leo_cmd_diff(int argc, char **argv);
+int leo_cmd_study(int argc, char **argv);
+/* The page of a study's folder, by its script. */
+int leo_cmd_study_page(const char *folder);

@@ -30,6 +30,7 @@ static int run_script(const char *name, int argc, char **argv)
     arguments[1] = no_cache;
     arguments[2] = script;
     memcpy(arguments + 3, argv + 1, (size_t)(argc - 1) * sizeof(*argv));
+    fflush(stdout);
     execvp(arguments[0], arguments);
     fprintf(stderr, "leo %s: cannot run %s: %s\n", name, arguments[0], strerror(errno));
     free(arguments);
@@ -44,4 +45,12 @@ int leo_cmd_report(int argc, char **argv)
 int leo_cmd_diff(int argc, char **argv)
 {
     return run_script("diff", argc, argv);
+}
+
+int leo_cmd_study_page(const char *folder)
+{
+    char name[] = "study", place[PATH_MAX];
+    char *arguments[] = {name, place};
+    snprintf(place, sizeof(place), "%s", folder);
+    return run_script("study", 2, arguments);
 }

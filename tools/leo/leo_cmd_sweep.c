@@ -413,7 +413,7 @@ int leo_cmd_sweep(int argc, char **argv)
     struct sweep_table table = {0};
     char folder[] = "/tmp/leo-sweep-XXXXXX", *base = replay_soc_text("sweep", request.base);
     struct run *runs = NULL;
-    bool good = base && sweep_table_read(&table, request.table);
+    bool good = base && sweep_table_read(&table, "sweep", request.table);
     if (good && !mkdtemp(folder)) {
         fprintf(stderr, "leo sweep: no temporary folder: %s\n", strerror(errno));
         good = false;

@@ -17,6 +17,7 @@ static const struct {
     {"smi", leo_cmd_smi, "list the devices"},
     {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},
     {"sweep", leo_cmd_sweep, "run a command on variants of a chip and compare its times"},
+    {"study", leo_cmd_study, "price a run on many variants of a chip, with a page"},
     {"diff", leo_cmd_diff, "compare two profiled runs"},
     {"replay", leo_cmd_replay, "price a recorded run for another chip"},
     {"cc", leo_cmd_cc, "compile a kernel"},

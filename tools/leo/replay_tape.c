@@ -48,6 +48,22 @@ bool replay_tape_open(const char *command, const char *path, struct replay_tape 
     return true;
 }
 
+bool replay_is_tape(const char *path)
+{
+    struct stat info;
+    char magic[6] = "";
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return true;
+    }
+    FILE *file = fopen(path, "rb");
+    const bool is = file && fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
+                    memcmp(magic, "LEOTAPE", sizeof(magic)) == 0;
+    if (file) {
+        fclose(file);
+    }
+    return is;
+}
+
 void replay_tape_close(struct replay_tape *tape)
 {
     if (tape->data) {

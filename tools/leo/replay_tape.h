@@ -13,6 +13,8 @@ struct replay_tape {
     const char *soc_text; /**< its file, in `data` */
 };
 
+/** Whether a file begins as a tape does, or is a folder (of tapes). */
+bool replay_is_tape(const char *path);
 bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape);
 void replay_tape_close(struct replay_tape *tape);
 /** The text of a chip by its name or file; leo_free() it. */

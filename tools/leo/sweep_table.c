@@ -63,14 +63,14 @@ static char *next_cell(char **at)
     return cell;
 }
 
-static bool read_head(struct sweep_table *table, const char *path, char *line)
+static bool read_head(struct sweep_table *table, const char *command, const char *path, char *line)
 {
     (void)next_cell(&line); // the names' own
     for (char *cell; (cell = next_cell(&line));) {
         char *dot = strrchr(cell, '.');
         if (!dot || table->keys == SWEEP_KEYS_MAX) {
-            fprintf(stderr, "leo sweep: %s:1: '%s': section.key is wanted, at most %d of them\n",
-                    path, cell, SWEEP_KEYS_MAX);
+            fprintf(stderr, "leo %s: %s:1: '%s': section.key is wanted, at most %d of them\n",
+                    command, path, cell, SWEEP_KEYS_MAX);
             return false;
         }
         *dot = '\0';
@@ -78,12 +78,13 @@ static bool read_head(struct sweep_table *table, const char *path, char *line)
         table->key[table->keys++] = dot + 1;
     }
     if (table->keys == 0) {
-        fprintf(stderr, "leo sweep: %s:1: no numbers to vary\n", path);
+        fprintf(stderr, "leo %s: %s:1: no numbers to vary\n", command, path);
     }
     return table->keys != 0;
 }
 
-static bool read_row(struct sweep_table *table, const char *path, size_t number, char *line)
+static bool read_row(struct sweep_table *table, const char *command, const char *path,
+                     size_t number, char *line)
 {
     struct sweep_row *rows = leo_realloc(table->row, (table->rows + 1) * sizeof(*rows));
     if (!rows) {
@@ -97,18 +98,18 @@ static bool read_row(struct sweep_table *table, const char *path, size_t number,
         row->value[count++] = cell;
     }
     if (count != table->keys || line) {
-        fprintf(stderr, "leo sweep: %s:%zu: %zu numbers are wanted behind the name\n", path, number,
-                table->keys);
+        fprintf(stderr, "leo %s: %s:%zu: %zu numbers are wanted behind the name\n", command, path,
+                number, table->keys);
         return false;
     }
     return true;
 }
 
-bool sweep_table_read(struct sweep_table *table, const char *path)
+bool sweep_table_read(struct sweep_table *table, const char *command, const char *path)
 {
     struct file_bytes file;
     memset(table, 0, sizeof(*table));
-    if (!file_read("sweep", path, &file)) {
+    if (!file_read(command, path, &file)) {
         return false;
     }
     table->text = leo_alloc(file.bytes + 1);
@@ -118,13 +119,13 @@ bool sweep_table_read(struct sweep_table *table, const char *path)
     }
     file_finish(&file);
     char *rest = table->text;
-    bool good = rest && read_head(table, path, strsep(&rest, "\n"));
+    bool good = rest && read_head(table, command, path, strsep(&rest, "\n"));
     for (size_t number = 2; good && rest; number++) {
         char *line = strsep(&rest, "\n");
-        good = line[strspn(line, " \t\r")] == '\0' || read_row(table, path, number, line);
+        good = line[strspn(line, " \t\r")] == '\0' || read_row(table, command, path, number, line);
     }
     if (good && table->rows == 0) {
-        fprintf(stderr, "leo sweep: %s: no rows\n", path);
+        fprintf(stderr, "leo %s: %s: no rows\n", command, path);
         good = false;
     }
     return good;

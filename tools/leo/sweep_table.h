@@ -19,8 +19,8 @@ struct sweep_table {
     struct sweep_row *row;
 };
 
-/** Reads a CSV file. Says on stderr what was wrong, and where. */
-bool sweep_table_read(struct sweep_table *table, const char *path);
+/** Reads a CSV file for a command. Says on stderr what was wrong, and where. */
+bool sweep_table_read(struct sweep_table *table, const char *command, const char *path);
 void sweep_table_finish(struct sweep_table *table);
 /** The base with the numbers of a row; free() it. NULL: out of memory. */
 char *sweep_table_apply(const struct sweep_table *table, size_t row, const char *base);

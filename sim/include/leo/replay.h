@@ -23,6 +23,7 @@ struct leo_sim_replayed {
     const char *name;                     /**< what the runtime called it, or empty */
     uint64_t recorded_ps;                 /**< its time when it was recorded */
     uint64_t start_ps, end_ps;
+    uint64_t number; /**< of the tape: from 0, in the order of the recorded run */
 };
 
 typedef void (*leo_sim_replayed_fn)(void *user, const struct leo_sim_replayed *task);
