@@ -71,8 +71,27 @@ def rows(table, fields):
     return [line.split(None, fields - 1) for line in lines if line and not line.startswith("#")]
 
 
+OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "And": "&", "Or": "|"}
+OPERATOR = """
+struct leo_operation_{name} {{
+    template <typename T>
+    LEO_AC_METHOD static void run(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, int32_t count)
+    {{
+        {name}(dst, src0, src1, count);
+    }}
+}};
+
+template <typename T>
+LEO_AC_INLINE leo_expression<T, leo_operation_{name}> operator{sign}(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{{
+    return {{left, right}};
+}}
+"""
+
+
 def vector_calls(table):
-    return HEAD.format(table.name) + "".join(call(*row) for row in rows(table, 4)) + TAIL
+    operators = "".join(OPERATOR.format(name=name, sign=sign) for name, sign in OPERATORS.items())
+    return HEAD.format(table.name) + "".join(call(*row) for row in rows(table, 4)) + operators + TAIL
 
 
 # Forms with room for intermediate values or without, of `count` elements or all.

@@ -36,7 +36,8 @@
 #include <ascendc/cube.h>
 #include <ascendc/debug.h>
 #include <ascendc/kind.h>
+#include <ascendc/scalars.h>
+
 #include <ascendc/math.h>
 #include <ascendc/meet.h>
-#include <ascendc/scalars.h>
 #include <ascendc/tiling.h>

@@ -144,6 +144,36 @@ class Calls(Case):
         self.close(shapes % (16, 4, 16, 1, 1), x, [float(i // 4) for i in range(64)], 0)
         self.close("const uint32_t d[1] = {64}, s[1] = {1}; BroadCast<float, 1, 0>(z, x[5], d, s);", x, [5.0] * 64, 0)
 
+    def test_small_calls(self):
+        x, y = [float(i + 1) for i in range(64)], [2.0] * 64
+        got = self.call(B1, """LocalTensor<float> d = tmp; d.SetSize(64); d = x + y; z = d * y; PipeBarrier<PIPE_V>();
+        if (min(3, n) != 3 || max(2.5f, 1.0f) != 2.5f || abs(-3) != 3 || ScalarGetSFFValue<1>(8) != 3 || ScalarGetSFFValue<0>(7) != 3 ||
+            ScalarGetSFFValue<1>(0) != -1) { z.SetValue(0, -1.0f); }""", x, y)
+        self.assertEqual(got, [(a + 2) * 2 for a in x], self.said)
+        body = """LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>();
+        CreateVecIndex(at, (int32_t)0, 8, 8, 1, 1); Muls(at, at, (int32_t)-4, n); Adds(at, at, (int32_t)252, n);
+        Gather(z, x, at.ReinterpretCast<uint32_t>(), 0u, 64, 1, 8);"""
+        self.close(body, x, x[::-1], 0)
+
+    def test_global_memory_of_one_value(self):
+        source = self.path / "k.cpp"
+        source.write_text("""
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
+{
+    AscendC::TPipe pipe;
+    AscendC::TBuf<> most;
+    pipe.InitBuffer(most, 188416 - 64);
+    AscendC::GlobalTensor<float> gm;
+    gm.SetGlobalBuffer((__gm__ float *)z);
+    AscendC::InitGlobalMemory(gm, n, 1.5f);
+}
+""", encoding="ascii")
+        self.built(source, B1)
+        want = [1.5] * 37 + [0.0] * 3
+        self.good(B1, 1, "--arg", "inout:" + self.write("zero", bytes(160)), "--arg", "37", "--golden",
+                  "0:" + self.write("g", struct.pack("40f", *want)) + ":f32:0")
+
     def kind(self, body, blocks, cores, ratio):
         source = self.path / "k.cpp"
         source.write_text(ONE_WORD % body, encoding="ascii")

@@ -18,6 +18,19 @@ LEO_AC void CreateVecIndex(const LocalTensor<T> &dst, T first, uint32_t count)
     }
 }
 
+/** A number for each of `mask` elements of each repeat; those of a repeat follow the last one's. */
+LEO_AC void CreateVecIndex(const LocalTensor<T> &dst, T first, uint64_t mask, uint8_t repeat,
+                           uint16_t dstBlkStride, uint8_t dstRepStride)
+{
+    constexpr uint32_t block = 32 / sizeof(T);
+    for (uint32_t r = 0; r < repeat; r++) {
+        for (uint32_t i = 0; i < mask; i++) {
+            dst.SetValue(r * dstRepStride * block + i / block * dstBlkStride * block + i % block,
+                         (T)(first + (T)(int32_t)(r * mask + i)));
+        }
+    }
+}
+
 /** first + i * step. */
 LEO_AC void ArithProgression(const LocalTensor<T> &dst, const T first, const T step, int32_t count)
 {
@@ -46,6 +59,22 @@ LEO_AC void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                 from, 8, 1);
     }
     leo_count_end();
+}
+
+/** `mask` elements a repeat; dstRepStride in blocks. */
+LEO_AC void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                   const LocalTensor<uint32_t> &offset, uint32_t base, uint64_t mask,
+                   uint8_t repeat, uint16_t dstRepStride)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)src.GetPhyAddr() + base;
+    leo_slice_begin<T, true>(mask);
+    if constexpr (sizeof(T) == 2) {
+        vgather((__ubuf__ uint16_t *)dst.GetPhyAddr(), (__ubuf__ uint32_t *)offset.GetPhyAddr(),
+                from, dstRepStride, repeat);
+    } else {
+        vgather((__ubuf__ uint32_t *)dst.GetPhyAddr(), (__ubuf__ uint32_t *)offset.GetPhyAddr(),
+                from, dstRepStride, repeat);
+    }
 }
 
 /** Eight elements a repeat, each over a block. */

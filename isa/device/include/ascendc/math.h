@@ -188,6 +188,20 @@ LEO_AC_INLINE void ClampMin(const LocalTensor<T> &dst, const LocalTensor<T> &src
     Maxs(dst, src, number, (int32_t)count);
 }
 
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void ClampMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T number,
+                            uint32_t count)
+{
+    Mins(dst, src, number, (int32_t)count);
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void ClampMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T number,
+                            uint32_t count)
+{
+    Maxs(dst, src, number, (int32_t)count);
+}
+
 /* Row i of `columns` elements. */
 template <typename T>
 LEO_AC_INLINE void leo_row_of_one(const LocalTensor<T> &dst, uint32_t i, uint32_t columns, T value)
@@ -237,6 +251,29 @@ LEO_AC_INLINE void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &sr
                              const LocalTensor<uint8_t> &)
 {
     BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape);
+}
+
+/** `count` elements of global memory become `value`, through what no buffer has of the unified
+ * buffer; other units see them after the caller's own flags. */
+template <typename T>
+LEO_AC_INLINE void InitGlobalMemory(GlobalTensor<T> &gm, const uint64_t count, const T value)
+{
+    const LocalTensor<T> room = GetTPipePtr()->leo_rest().template ReinterpretCast<T>();
+    const uint32_t most = min(room.GetSize() * (uint32_t)sizeof(T), 65280u) / ONE_BLK_SIZE *
+                          ONE_BLK_SIZE / (uint32_t)sizeof(T);
+    const uint32_t first = (uint32_t)(count < most ? count : most);
+    if (most == 0) {
+        leo_print("InitGlobalMemory: the unified buffer has no free block\n");
+        trap();
+    }
+    PipeBarrier<PIPE_ALL>();
+    Duplicate(room, value, (int32_t)first);
+    PipeBarrier<PIPE_ALL>();
+    for (uint64_t at = 0; at < count; at += first) {
+        const uint32_t part = (uint32_t)(count - at < first ? count - at : first);
+        DataCopyPad(gm[at], room, DataCopyExtParams(1, part * (uint32_t)sizeof(T), 0, 0, 0));
+    }
+    PipeBarrier<PIPE_ALL>();
 }
 
 } // namespace AscendC

@@ -16,6 +16,11 @@ template <typename A, typename B> constexpr auto max(const A &a, const B &b)
     return (std::decay_t<both>)(a < b ? b : a);
 }
 
+template <typename A> constexpr A abs(const A &a)
+{
+    return a < 0 ? (A)-a : a;
+}
+
 constexpr bool likely(bool condition)
 {
     return __builtin_expect(condition, 1);
@@ -33,6 +38,14 @@ namespace AscendC
 
 using TEventID = int8_t;
 constexpr uint32_t B16_DATA_NUM_PER_REPEAT = 128, B32_DATA_NUM_PER_REPEAT = 64;
+
+/** Place of the lowest bit that is `value`; -1: there is none. */
+template <int value> LEO_AC_INLINE int64_t ScalarGetSFFValue(uint64_t bits)
+{
+    static_assert(value == 0 || value == 1, "a bit is 0 or 1");
+    const uint64_t ones = value ? bits : ~bits;
+    return ones ? __builtin_ctzll(ones) : -1;
+}
 
 struct AscendCUtils {
     static constexpr int32_t GetBitSize(int32_t bytes)

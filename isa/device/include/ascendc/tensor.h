@@ -72,6 +72,9 @@ template <typename T> class GlobalTensor
 
 struct leo_buffer;
 
+/* What an operator between tensors stands for until it is assigned. */
+template <typename T, typename Operation> struct leo_expression;
+
 /** Offsets in the memory of its position: unified buffer, L1, L0A, L0B or L0C. */
 template <typename T> class LocalTensor
 {
@@ -83,6 +86,15 @@ template <typename T> class LocalTensor
         : address_(address), bufferSize_(bytes), position_(position), buffer_(buffer)
     {
     }
+
+    /** All elements that this has room for: z = x + y. */
+    template <typename Operation>
+    LEO_AC_METHOD const LocalTensor &operator=(const leo_expression<T, Operation> &of) const
+    {
+        Operation::run(*this, of.left, of.right, (int32_t)GetSize());
+        return *this;
+    }
+
     LEO_AC_METHOD T *GetPhyAddr(uint32_t index = 0) const
     {
         return (T *)(address_ + leo_bytes_of<T>(index));
@@ -162,6 +174,10 @@ template <typename T> class LocalTensor
     TPosition position_ = TPosition::VECCALC;
     leo_buffer *buffer_ = nullptr;
     int32_t tag_ = 0;
+};
+
+template <typename T, typename Operation> struct leo_expression {
+    LocalTensor<T> left, right;
 };
 
 LEO_AC_INLINE bool leo_is_ub(TPosition position)
