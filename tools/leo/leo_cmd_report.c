@@ -49,8 +49,8 @@ int leo_cmd_diff(int argc, char **argv)
 
 int leo_cmd_study_page(const char *folder)
 {
-    char name[] = "study", place[PATH_MAX];
+    char name[] = "study_page", place[PATH_MAX];
     char *arguments[] = {name, place};
     snprintf(place, sizeof(place), "%s", folder);
-    return run_script("study", 2, arguments);
+    return run_script("study_page", 2, arguments);
 }
