@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""train.py FOLDER: trains ResNet-50 on pictures in CIFAR-10's binary format, as MindSpore's migration guide does it: Model.train with
+loss and time monitors, then the accuracy. make demo-mindspore runs it; --device CPU is the same on MindSpore's own CPU part."""
+
+import argparse
+from pathlib import Path
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy
+from mindspore import Model, nn
+from mindspore.dataset import transforms, vision
+from mindspore.train import LossMonitor, TimeMonitor
+from resnet import ResNet
+
+
+def pictures(folder, usage, batch):
+    # MindSpore's Cifar10Dataset takes only files of 10000 pictures, the real ones.
+    rows = numpy.concatenate([numpy.fromfile(path, numpy.uint8).reshape(-1, 1 + 3 * 32 * 32)
+                              for path in sorted(Path(folder).glob("data_batch_*.bin" if usage == "train" else "test_batch.bin"))])
+    images = rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1).copy()
+    data = ds.NumpySlicesDataset((images, rows[:, 0].copy()), ["image", "label"], shuffle=usage == "train")
+    data = data.map([vision.Rescale(1 / 255, 0), vision.Normalize([0.5] * 3, [0.25] * 3), vision.HWC2CHW()], "image")
+    return data.map(transforms.TypeCast(ms.int32), "label").batch(batch, drop_remainder=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--device", default="Ascend", choices=["Ascend", "CPU"])
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--level", default="O3", choices=["O0", "O3"], help="O3: float16")
+    parser.add_argument("--sink", action="store_true", help="the chip takes its pictures from a channel")
+    parser.add_argument("--blocks", type=int, nargs=4, default=[3, 4, 6, 3], help="of the four stages; these: ResNet-50")
+    parser.add_argument("--width", type=int, default=64)
+    options = parser.parse_args()
+    ms.set_seed(1)
+    numpy.random.seed(1)
+    ms.set_device(options.device)
+    ms.set_context(mode=ms.GRAPH_MODE)
+    if options.device == "Ascend":
+        ms.set_context(jit_config={"jit_level": "O0"})  # kernel by kernel; there is no graph engine
+    train, test = pictures(options.folder, "train", options.batch), pictures(options.folder, "test", options.batch)
+    network = ResNet(blocks=options.blocks, width=options.width)
+    rates = nn.cosine_decay_lr(0.0, 0.02, options.epochs * train.get_dataset_size(), train.get_dataset_size(), options.epochs)
+    optimizer = nn.Momentum(network.trainable_params(), rates, 0.9, weight_decay=1e-4)
+    # O3: all of the network in float16, without a scale of the loss that changes.
+    level = options.level if options.device == "Ascend" else "O0"
+    model = Model(network, loss_fn=nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), optimizer=optimizer,
+                  metrics={"accuracy"}, amp_level=level)
+    model.train(options.epochs, train, callbacks=[LossMonitor(), TimeMonitor()], dataset_sink_mode=options.sink)
+    print(f"accuracy {100 * model.eval(test, dataset_sink_mode=options.sink)['accuracy']:.1f} %")
+
+
+main()
