@@ -46,7 +46,7 @@ def jobs(root, build):
             for arch in () if "C++ only" in tree.read(root, path) else named or ARCHES:
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
-                yield path, "device C++", name, DEVICE + CXX + flags
+                yield path, "device C++", name, DEVICE + CXX + ["-fsigned-char", f"-I{root}/isa/device/include/cxx"] + flags
             continue
         flags = include_flags(root, build, path)
         yield path, "C", name, ["gcc"] + C + flags

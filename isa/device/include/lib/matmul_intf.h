@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Types that describe operands of the language's Matmul object. The object itself is not there: a
- * kernel that declares one does not compile, one that only includes this does. */
+/** C++ only. Types that describe operands of the language's Matmul object. The object itself is not
+ * there: a kernel that declares one does not compile, one that only includes this does. */
 #pragma once
 
 #include <kernel_operator.h>

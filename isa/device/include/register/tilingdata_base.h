@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A custom operator's tiling data on the device: the operator's own header of op_host, included by
- * the kernel (leo cc -include op_host/NAME_tiling.h), makes plain structures here. Fields lie in
- * the order of their definitions, each at a multiple of its size, as the host writes them.
+ * C++ only. A custom operator's tiling data on the device: the operator's own header of op_host,
+ * included by the kernel (leo cc -include op_host/NAME_tiling.h), makes plain structures here.
+ * Fields lie in the order of their definitions, each at a multiple of its size, as the host writes
+ * them.
  *
  * REGISTER_TILING_DATA_CLASS(operator, structure) is what GET_TILING_DATA takes under
  * -DLEO_OP=operator. Source of names: public operator projects.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Headers of op_host include this before they define tiling data; its functions are the host's. */
+/** C++ only. Headers of op_host include this before they define tiling data; its functions are the
+ * host's. */
 #pragma once
 
 #include <register/tilingdata_base.h>
