@@ -45,6 +45,7 @@ static const StandardType standard_types[] = {
      "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
     {"Conv2DBackpropInput", "input_size filter out_backprop", "y",
      "dilations:I=1,1,1,1 groups:i=1 data_format:s=NHWC"},
+    {"GatherV2", "x indices axis", "y", "batch_dims:i=0"},
     {"GetNext", "", "y...", "channel_name:s="},
     {"InitData", "", "", "channel_name:s="},
     {"MatMul", "x1 x2 bias?", "y", "transpose_x1:b=0 transpose_x2:b=0"},
