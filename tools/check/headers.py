@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tree
 
-DEVICE = ["clang-19", "--target=riscv64-unknown-elf", "-march=rv64imafd_zfh_zfbfmin", "-mabi=lp64", "-ffreestanding"]
+DEVICE = ["clang-19", "--target=riscv64-unknown-elf", "-march=rv64imafd_zfh_zfbfmin", "-mabi=lp64", "-ffreestanding", "-fsigned-char"]
 C = ["-x", "c", "-std=gnu11"]
 CXX = ["-x", "c++", "-std=c++17"]
 
@@ -28,7 +28,7 @@ def include_flags(root, build, path):
     if path.parts[0] == "tests":
         own += [Path(root) / layer for layer in tree.LAYERS]
         own += sorted({Path(root) / p.parent for p in tree.files(root, ".h") if "include" not in p.parts})
-    return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen", Path(build) / "kernels" / "gen" / "include", Path(build) / "models" / "onnx", *own]]
+    return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen", Path(build) / "models" / "onnx", *own]]
 
 
 ARCHES = (1001, 2201)
@@ -46,7 +46,7 @@ def jobs(root, build):
             for arch in () if "C++ only" in tree.read(root, path) else named or ARCHES:
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
-                yield path, "device C++", name, DEVICE + CXX + ["-fsigned-char", f"-I{root}/isa/device/include/cxx"] + flags
+                yield path, "device C++", name, DEVICE + CXX + [f"-I{root}/isa/device/include/cxx"] + flags
             continue
         flags = include_flags(root, build, path)
         yield path, "C", name, ["gcc"] + C + flags

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** C++ only. Public kernels include this beside <kernel_operator.h>, which has all of it. */
+/** Public kernels include this beside <kernel_operator.h>, which has all of it. C++ only. */
 #pragma once
 
 #include <kernel_operator.h>

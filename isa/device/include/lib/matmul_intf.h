@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** C++ only. Types that describe operands of the language's Matmul object. The object itself is not
- * there: a kernel that declares one does not compile, one that only includes this does. */
+/** Types that describe operands of the language's Matmul object. The object itself is not there: a
+ * kernel that declares one does not compile, one that only includes this does. C++ only. */
 #pragma once
 
 #include <kernel_operator.h>

@@ -6,7 +6,7 @@
  * them.
  *
  * REGISTER_TILING_DATA_CLASS(operator, structure) is what GET_TILING_DATA takes under
- * -DLEO_OP=operator. Source of names: public operator projects.
+ * -DLEO_OP=operator. C++ only. Source of names: public operator projects.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** C++ only. Headers of op_host include this before they define tiling data; its functions are the
- * host's. */
+/** Headers of op_host include this before they define tiling data; its functions are the host's.
+ * C++ only. */
 #pragma once
 
 #include <register/tilingdata_base.h>
