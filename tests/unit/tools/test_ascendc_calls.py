@@ -189,6 +189,21 @@ extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
         self.kind("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", 3, 6, 2)
         self.kind("KERNEL_TASK_TYPE(2, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(3, KERNEL_TYPE_MIX_AIC_1_2);", 3, 6, 2)
 
+    def test_a_kernel_of_cube_cores(self):
+        source = self.path / "k.cpp"
+        source.write_text("""
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void k(GM_ADDR)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    AscendC::printf("cube %d\\n", (int)leo_is_cube());
+}
+""", encoding="ascii")
+        self.built(source, B1)
+        run = self.run_kernel(B1, 1, "--arg", "null")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("cube 1", run.stdout + run.stderr)
+
     def test_pairs_of_blocks(self):
         source = self.path / "chain.cpp"
         source.write_text(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);", encoding="ascii")
