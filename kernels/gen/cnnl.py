@@ -20,6 +20,7 @@ as C expressions, @p for a pointer that is packed already, - for none.
 
 import re
 
+from emit import wrap
 from rows import KINDS, RowError
 
 NOTE = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Generated from the rows in kernels/cnnl. */\n"
@@ -152,17 +153,6 @@ def signature(block, objects):
     for param in block.params:
         words += param.declare(objects, block.where)
     return f"cnnlStatus_t {block.name}({', '.join(words) or 'void'})"
-
-
-def wrap(text, width=100):
-    lines, line = [], ""
-    for word in text.split(" "):
-        if len(line) + len(word) + 1 > width:
-            lines.append(line)
-            line = "    " + word
-        else:
-            line = f"{line} {word}" if line else word
-    return "\n".join([*lines, line])
 
 
 def enums_h(face):
