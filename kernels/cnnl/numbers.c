@@ -2,6 +2,7 @@
 /* Numbers and lists of numbers of a call. */
 #include "cnnl_call.h"
 
+#include <cnrt.h>
 #include <string.h>
 
 static const struct op_scalar *keep(struct cnnl_call *call, struct op_scalar number)
@@ -24,17 +25,11 @@ const struct op_scalar *cnnl_integer(struct cnnl_call *call, int64_t number)
     return keep(call, op_scalar_int(number));
 }
 
-// IEEE 754 binary16.
 static double half_of(uint16_t bits)
 {
-    const unsigned exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value = exponent ? 1024.0 + fraction : fraction;
-    if (exponent == 31) {
-        value = fraction ? __builtin_nan("") : __builtin_inf();
-    } else {
-        value *= __builtin_ldexp(1, (int)(exponent ? exponent : 1) - 25);
-    }
-    return bits >> 15 ? -value : value;
+    float value = 0;
+    (void)cnrtConvertHalfToFloat(&value, bits); // fails for NULL only
+    return value;
 }
 
 static double bfloat_of(uint16_t bits)

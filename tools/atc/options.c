@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <ctype.h>
+#include <leo/soc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ const char atc_help[] =
     "                          must_keep_origin_dtype: in single precision\n"
     "  --input_fp16_nodes NAMES  float inputs are given in half precision (all of them)\n"
     "  --output_type FP32|FP16  of float outputs (default FP32)\n"
-    "  --log LEVEL             accepted\n"
+    "  --log LEVEL, --op_select_implmode MODE, --optypelist_for_implmode TYPES  accepted\n"
     "\n"
     "Exit code: 0 good, 255 an error.\n";
 
@@ -132,6 +135,19 @@ static int parse_shapes(struct atc_options *options, char *error)
     return 0;
 }
 
+// The chips that are built in, and names of the first one's kinds.
+static bool is_chip(const char *told)
+{
+    char name[32] = "";
+    if (is_among("|Ascend910|Ascend910ProA|", told)) {
+        return true;
+    }
+    for (size_t i = 0; told[i] && i + 1 < sizeof(name); i++) {
+        name[i] = (char)tolower((unsigned char)told[i]);
+    }
+    return strncmp(told, "Ascend", 6) == 0 && leo_isa_soc_text(name);
+}
+
 static int check(const struct atc_options *options, char *error)
 {
     const char *missing = !options->model       ? "model"
@@ -150,9 +166,7 @@ static int check(const struct atc_options *options, char *error)
                  options->framework);
         return -1;
     }
-    if (!is_among(
-            "|Ascend910A|Ascend910|Ascend910ProA|Ascend910B1|Ascend910B2|Ascend910B3|Ascend910B4|",
-            options->soc)) {
+    if (!is_chip(options->soc)) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [soc_version] is invalid. Reason: "
                  "the chips are Ascend910A and Ascend910B1 to Ascend910B4.",
