@@ -116,7 +116,11 @@ static bool add_tape(const char *path, long step, struct study_tapes *tapes)
     if (!replay_tape_open("study", path, &tape.tape)) {
         return false;
     }
-    if (!find_step(path, &tape, step, &is_empty) || is_empty) {
+    const bool found = find_step(path, &tape, step, &is_empty);
+    if (!found) {
+        fprintf(stderr, "leo study: %s cannot be used\n", path);
+    }
+    if (!found || is_empty) {
         replay_tape_close(&tape.tape);
         return is_empty;
     }

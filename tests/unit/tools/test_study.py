@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""leo study: every variant has the time that leo replay or another run gives, whatever is stopped, shared out or found wrong."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LEO, KERNELS, PAGE = sys.argv[1:4]
+
+ROW = """id,soc,workload,params,metric,value,unit,source
+X,ascend910b1,"matmul_tiled,dtype=f16 m=256 n=512 k=256 base=128x256x64 l1_depth=2 l0_buffers=2 cores=4 split=2x2",task_us,1,us,test
+""".replace('"', "")
+TIMES = """name,gm.hbm_read_gb_per_s,scheduler.dispatch_ns,queue.mte2
+slow HBM,30,,
+late,,9000,
+short queue,,,1
+all of it,30,9000,1
+"""
+
+
+def run(*command, **env):
+    return subprocess.run([LEO, *command], env={**os.environ, **env}, capture_output=True, text=True, check=False)
+
+
+class Study(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+        return self.path(name)
+
+    def tape(self):
+        done = run("accuracy", self.write("row.csv", ROW), LEO_TAPE=self.path("tape"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("tape")
+
+    def study(self, *options, out="out"):
+        done = run("study", *options, "--json", "--out", self.path(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def variants(self, *options, out="out"):
+        return {one["name"]: one for one in self.study(*options, out=out)["variants"]}
+
+    def refused(self, text, *options):
+        done = run("study", *options, "--out", self.path("refused"))
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn(text, done.stderr)
+
+    def replay(self, *options):
+        done = run("replay", self.path("tape"), "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_priced_as_by_replay(self):
+        told = self.variants(self.tape(), "--vary", self.write("v.csv", TIMES + "half clock,,,\n"))
+        self.assertEqual(told["base"]["ps"], round(self.replay()["recorded_us"] * 1e6))
+        keys = ["gm.hbm_read_gb_per_s", "scheduler.dispatch_ns", "queue.mte2"]
+        for line in TIMES.splitlines()[1:]:
+            name, *cells = line.split(",")
+            settings = [word for key, cell in zip(keys, cells) if cell for word in ("--set", f"{key}={cell}")]
+            there = self.replay(*settings)
+            self.assertEqual(told[name]["ps"], round(there["us"] * 1e6), name)
+            self.assertEqual(told[name]["kernels_ps"], round(sum(t["us"] for t in there["task"] if t["blocks"]) * 1e6), name)
+            self.assertEqual((told[name]["mark"], told[name]["estimated_by"]), ("exact", ""))
+            self.assertEqual({c["key"]: c["to"] for c in told[name]["changes"]}, {k: c for k, c in zip(keys, cells) if c})
+        self.assertGreater(told["slow HBM"]["ps"], told["base"]["ps"])
+        self.assertLess(told["launch free"]["ps"], told["base"]["ps"])
+        self.assertTrue(all(told[name]["mark"] == "exact" for name in ("HBM infinite", "launch free", "flags free")))
+        for one in told.values():
+            self.assertEqual(sum(one["bound_ps"].values()), one["kernels_ps"])
+            self.assertEqual(sum(op["ps"] for op in one["operators"].values()), one["kernels_ps"])
+
+    def test_marks_of_a_tape(self):
+        told = self.variants(self.tape(), "--vary", self.write("v.csv", "name,soc.clock_khz\nhalf clock,925000\n"), "--baseline", "ascend910b2")
+        self.assertEqual((told["half clock"]["mark"], told["half clock"]["estimated_by"]), ("estimate", "soc.clock_khz"))
+        self.assertEqual(told["ascend910b2"]["kind"], "baseline")
+        self.refused("does not hold what these numbers change: scalar.scalar_alu", self.path("tape"), "--vary",
+                     self.write("w.csv", "name,scalar.scalar_alu\nslow,9\n"))
+
+    def test_a_command_is_run_anew_where_it_must_be(self):
+        done = run("cc", os.path.join(KERNELS, "cross_kernels.c"), "--soc", "ascend910b1", "-o", self.path("k.elf"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = self.write("v.csv", "name,soc.clock_khz,scalar.scalar_alu,sync.flag_set\nhalf clock,925000,,\nslow scalar,,20,\nflags,,,40\n")
+        words = [LEO, "--chip", "ascend910b1", "--vary", table]
+        command = ["--", "run", self.path("k.elf"), "--kernel", "sum_all", "--blocks", "8", "--check", "none", "--arg", "out:65536",
+                   "--arg", "out:65536"]
+        done = run("study", *words, "--json", "--out", self.path("out"), *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = {one["name"]: one for one in json.loads(done.stdout)["variants"]}
+        self.assertEqual({name: told[name]["mark"] for name in ("half clock", "slow scalar", "flags")},
+                         {"half clock": "re-planned", "slow scalar": "re-planned", "flags": "exact"})
+        for name, text in (("half clock", "clock_khz = 925000"), ("slow scalar", "[scalar]\nscalar_alu = 20"), ("flags", "[sync]\nflag_set = 40")):
+            chip = self.write("chip.ini", f"[soc]\nbase = ascend910b1\nname = ascend910b1\n{text}\n")
+            self.assertEqual(run(*command[1:], LEO_SOC=chip, LEO_TAPE=self.path("tape")).returncode, 0)
+            self.assertEqual(told[name]["ps"], round(self.replay()["recorded_us"] * 1e6), name)
+        other = run("study", *words, "--out", self.path("out"), *command, "--arg", "1")
+        self.assertIn("holds the record of another command", other.stderr)
+        self.assertEqual(other.returncode, 1)
+
+    def test_steps(self):
+        """The two launches are two like steps; from the end of the one to that of the other."""
+        tape = self.tape()
+        kernels = [t for t in self.replay()["task"] if t["blocks"]]
+        self.assertEqual(len(kernels), 2)
+        one, two = (self.study(tape, "--step", str(step), out=f"step{step}") for step in (1, 2))
+        self.assertEqual((one["steps"], one["step_kernels"]), (2, 1))
+        ends = [round((t["start_us"] + t["us"]) * 1e6) for t in kernels]
+        self.assertEqual(two["variants"][0]["ps"], ends[1] - ends[0])
+        self.assertEqual([s["variants"][0]["kernels_ps"] for s in (one, two)], [round(t["us"] * 1e6) for t in kernels])
+        self.refused("2 like steps of 1 kernels", tape, "--step", "3")
+
+    def test_stopped_and_gone_on_with(self):
+        """Lines that are there are kept, cut ones and those of other chips are made again; the answer is the same bytes."""
+        tape, table = self.tape(), self.write("v.csv", TIMES)
+        whole = self.study(tape, "--vary", table)
+        results = pathlib.Path(self.path("out/results.jsonl"))
+        lines = [line for line in results.read_text(encoding="utf-8").split("\n") if line]
+        self.assertEqual(len(lines), 8)
+        results.write_text("\n".join(lines[:3]) + "\n" + lines[3][:99], encoding="utf-8")
+        self.assertEqual(self.study(tape, "--vary", table), whole)
+        again = [line for line in results.read_text(encoding="utf-8").split("\n") if line]
+        self.assertEqual(again[:3], lines[:3])
+        self.assertEqual(len(again), 9)  # three, the cut one, five
+        self.study(tape, "--vary", table)
+        self.assertEqual(len([line for line in results.read_text(encoding="utf-8").split("\n") if line]), 9)
+        other = self.variants(tape, "--vary", self.write("v.csv", TIMES.replace("late,,9000", "late,,9001")))
+        self.assertEqual(other["late"]["ps"], {v["name"]: v for v in whole["variants"]}["late"]["ps"] + 2 * 1000)
+
+    def test_a_worker_that_is_killed(self):
+        """One is stopped as soon as it is there: its variants are made by the others or again."""
+        tape = self.tape()
+        rows = "".join(f"v{i},{30 + i}\n" for i in range(200))
+        table = self.write("v.csv", "name,gm.hbm_read_gb_per_s\n" + rows)
+        whole = self.study(tape, "--vary", table, out="whole")
+        with subprocess.Popen([LEO, "study", tape, "--vary", table, "--json", "--jobs", "2", "--out", self.path("out")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as study:
+            children, end = [], time.monotonic() + 20
+            place = pathlib.Path(f"/proc/{study.pid}/task/{study.pid}/children")
+            while not children and study.poll() is None and time.monotonic() < end:
+                children = place.read_text(encoding="ascii").split() if place.exists() else []
+            self.assertTrue(children)
+            os.kill(int(children[0]), 9)
+            out, told = study.communicate(timeout=60)
+            self.assertEqual(study.returncode, 0, told)
+            self.assertIn("killed by signal 9", told)
+            self.assertEqual(json.loads(out), whole)
+
+    def test_shards(self):
+        tape, table = self.tape(), self.write("v.csv", TIMES)
+        whole = self.study(tape, "--vary", table, out="whole")
+        for shard in ("1/3", "2/3"):
+            self.assertEqual(run("study", tape, "--vary", table, "--shard", shard, "--out", self.path("parts")).returncode, 0)
+        self.assertFalse(os.path.exists(self.path("parts/study.json")))
+        self.assertEqual(self.study(tape, "--vary", table, out="parts"), whole)  # the third was lost: made now
+        self.assertEqual(*(pathlib.Path(self.path(f"{name}/study.json")).read_bytes() for name in ("whole", "parts")))
+        self.refused("--shard 4/3", tape, "--shard", "4/3")
+
+    def test_several_processes(self):
+        tape = pathlib.Path(self.tape())
+        os.mkdir(self.path("ranks"))
+        for name in ("10.tape", "11.tape"):
+            pathlib.Path(self.path(f"ranks/{name}")).write_bytes(tape.read_bytes())
+        told = self.study(self.path("ranks"), "--vary", self.write("v.csv", TIMES))
+        self.assertEqual(told["processes"], 2)
+        base, *_, last = told["variants"]
+        self.assertEqual(base["ranks_ps"], [base["ps"]] * 2)
+        self.assertEqual((base["mark"], last["mark"], last["estimated_by"]), ("exact", "estimate", "waits between processes"))
+        pathlib.Path(self.path("ranks/12.tape")).write_bytes(tape.read_bytes()[:-8])
+        self.refused("12.tape", self.path("ranks"))
+
+    def test_the_table_is_checked_first(self):
+        tape = self.tape()
+        for table, text in (("name,gm.hbm_reed\na,1\n", "gm.hbm_reed is no number of the chip"), ("name,queue.v\na,many\n", "a number is wanted"),
+                            ("name,queue.v\na,1\na,2\n", "two variants 'a'"), ("name,queue.v\nbase,1\n", "two variants 'base'"),
+                            ("name,queue.v\n", "no rows"), ("name,queue.v\na,1,2\n", "1 numbers are wanted")):
+            self.refused(text, tape, "--vary", self.write("v.csv", table))
+        self.refused("v must be between 1 and 64", tape, "--vary", self.write("v.csv", "name,queue.v\na,1000\n"))
+        self.refused("the command failed", self.path("nothing"), "--chip", "ascend910b1")
+        said = pathlib.Path(self.path("refused/record/output")).read_text(encoding="utf-8")
+        self.assertIn("cannot start", said)
+
+    def test_the_page(self):
+        self.study(self.tape(), "--vary", self.write("v.csv", TIMES.replace("late", "<late & last>")))
+        done = subprocess.run([sys.executable, "-B", PAGE, self.path("out")], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = pathlib.Path(self.path("out/index.html")).read_text(encoding="utf-8")
+        self.assertIn("&lt;late &amp; last&gt;", page)
+        self.assertNotRegex(page, r"https?://|<script|<late")
+        for one in json.loads(pathlib.Path(self.path("out/study.json")).read_text(encoding="utf-8"))["variants"]:
+            self.assertIn(f"{one['ps'] / 1e6:,.3f}", page)
+        rows = re.findall(r"<tr>", page)
+        self.assertGreaterEqual(len(rows), 1 + 8 + 1 + 1)
+        pathlib.Path(self.path("out/study.json")).unlink()
+        done = subprocess.run([sys.executable, "-B", PAGE, self.path("out")], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
