@@ -28,12 +28,13 @@ static void *call_missing(void *user)
     const aclTensorDesc *in_desc[] = {desc}, *out_desc[] = {desc};
     const aclDataBuffer *in[] = {buffer};
     aclDataBuffer *out[] = {buffer};
-    if (aclrtGetCurrentContext(&context) && aclrtSetDevice(0)) {
-        return (void *)1;
+    aclError error = 1;
+    if (!aclrtGetCurrentContext(&context) || !aclrtSetDevice(0)) {
+        error = aclopCompileAndExecute("NoSuchOperator", 1, in_desc, in, 1, out_desc, out, NULL,
+                                       ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, p->stream);
     }
-    const aclError error =
-        aclopCompileAndExecute("NoSuchOperator", 1, in_desc, in, 1, out_desc, out, NULL,
-                               ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, p->stream);
+    aclDestroyTensorDesc(desc);
+    aclDestroyDataBuffer(buffer);
     return (void *)(intptr_t)error;
 }
 
