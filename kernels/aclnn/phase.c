@@ -46,47 +46,81 @@ static struct name phase_name(const struct op_row *row, const char *suffix)
     return name;
 }
 
-// Views lie in the storage that the caller has told.
-static leo_status check_views(const struct op_row *row, const struct op_value *args)
+typedef leo_status visit_fn(const struct op_row *row, const struct op_param *param,
+                            const struct op_tensor *tensor, void *user);
+
+// Each tensor that is given, lists' members too; ends at a status.
+static leo_status each_tensor(const struct op_row *row, const struct op_value *args,
+                              visit_fn *visit, void *user)
 {
     leo_status status = LEO_OK;
     for (unsigned i = 0; status == LEO_OK && i < row->param_count; i++) {
         const struct op_param *param = &row->params[i];
         if (param->kind == OP_KIND_TENSOR && args[i].tensor) {
-            status = opapi_check_view(row->name, param->name, args[i].tensor);
+            status = visit(row, param, args[i].tensor, user);
         }
         const struct op_tensor_list *list =
             param->kind == OP_KIND_TENSOR_LIST ? args[i].tensors : NULL;
         for (uint64_t k = 0; status == LEO_OK && list && k < list->count; k++) {
-            status = opapi_check_view(row->name, param->name, list->items[k]);
+            status = list->items[k] ? visit(row, param, list->items[k], user) : LEO_OK;
         }
     }
     return status;
 }
 
+// Views lie in the storage that the caller has told.
+static leo_status check_view(const struct op_row *row, const struct op_param *param,
+                             const struct op_tensor *tensor, void *user)
+{
+    (void)user;
+    return opapi_check_view(row->name, param->name, tensor);
+}
+
 /* Tensors without memory in phase 1: adapters ask for a size first and set addresses, or make the
  * executor anew, when they launch. They are planned for with places of their own. */
-static void stand_in(const struct op_row *row, const struct op_value *args, bool begin)
+#define FIRST_PLACE (UINT64_C(1) << 60)
+#define NEXT_PLACE  (UINT64_C(1) << 48)
+
+// Tensors come as aclTensor * and are only passed through the tables as const.
+static struct op_tensor *writable(const struct op_tensor *tensor)
 {
-    const uint64_t first = UINT64_C(1) << 60, apart = UINT64_C(1) << 48;
-    uint64_t place = first;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        const bool is_list = row->params[i].kind == OP_KIND_TENSOR_LIST;
-        const struct op_tensor_list *list = is_list ? args[i].tensors : NULL;
-        const struct op_tensor *const *items =
-            is_list ? (list ? list->items : NULL)
-                    : (row->params[i].kind == OP_KIND_TENSOR ? &args[i].tensor : NULL);
-        const uint64_t count = is_list ? (list ? list->count : 0) : (items ? 1 : 0);
-        for (uint64_t k = 0; k < count; k++) {
-            // Tensors come as aclTensor * and are only passed through the tables as const.
-            struct op_tensor *tensor = (struct op_tensor *)(uintptr_t)items[k];
-            if (tensor && begin && tensor->addr == 0) {
-                tensor->addr = place += apart;
-            } else if (tensor && !begin && tensor->addr > first) {
-                tensor->addr = 0;
-            }
-        }
+    return (struct op_tensor *)(uintptr_t)tensor;
+}
+
+static leo_status lend_place(const struct op_row *row, const struct op_param *param,
+                             const struct op_tensor *tensor, void *last)
+{
+    uint64_t *place = last;
+    (void)row;
+    (void)param;
+    if (tensor->addr == 0) {
+        writable(tensor)->addr = *place += NEXT_PLACE;
     }
+    return LEO_OK;
+}
+
+static leo_status take_place(const struct op_row *row, const struct op_param *param,
+                             const struct op_tensor *tensor, void *user)
+{
+    (void)row;
+    (void)param;
+    (void)user;
+    if (tensor->addr > FIRST_PLACE) {
+        writable(tensor)->addr = 0;
+    }
+    return LEO_OK;
+}
+
+static leo_status get_plan(struct op_engine *engine, const struct op_row *row,
+                           const struct op_value *args, struct op_plan **plan)
+{
+    uint64_t last = FIRST_PLACE;
+    (void)each_tensor(row, args, lend_place, &last);
+    leo_status status = op_plan_get(engine, row, args, plan);
+    if (last > FIRST_PLACE) {
+        (void)each_tensor(row, args, take_place, NULL);
+    }
+    return status;
 }
 
 static aclnnStatus check_memory(const char *func, const aclOpExecutor *executor)
@@ -122,12 +156,10 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
-        stand_in(row, args, true);
-        status = op_plan_get(engine, row, args, &plan);
-        stand_in(row, args, false);
+        status = get_plan(engine, row, args, &plan);
     }
     if (status == LEO_OK) {
-        status = check_views(row, args);
+        status = each_tensor(row, args, check_view, NULL);
         if (status != LEO_OK) {
             op_plan_put(plan);
         }
@@ -154,12 +186,9 @@ static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *
     const aclOpExecutor *executor = user;
     const struct op_tensor *tensor = index < executor->count ? executor->tensors[index] : NULL;
     if (tensor) {
-        // Outputs come as aclTensor * and are only passed through the tables as const.
-        struct op_tensor *writable = (struct op_tensor *)(uintptr_t)tensor;
-        const struct op_tensor shaped = op_tensor_dense(tensor->addr, tensor->type, rank, dim);
-        const int format = tensor->format;
-        *writable = shaped;
-        writable->format = format;
+        struct op_tensor shaped = op_tensor_dense(tensor->addr, tensor->type, rank, dim);
+        shaped.format = tensor->format;
+        *writable(tensor) = shaped;
     }
 }
 
