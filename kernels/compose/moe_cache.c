@@ -83,19 +83,14 @@ static struct op_tensor normed(struct op_chain *chain, const struct cache_call *
 
 static struct op_tensor turned(struct op_chain *chain, const struct cache_call *c)
 {
-    const int64_t half = c->turned / 2;
     const struct op_tensor part = op_view_slice(c->kv, 3, c->normed, c->turned),
                            a = op_view_every_second(&part, 3, 0),
                            b = op_view_every_second(&part, 3, 1),
-                           out = op_chain_temp_like(chain, OP_TYPE_F32, &part);
-    for (int64_t i = 0; i < 2; i++) {
-        const struct op_tensor cos = op_view_slice(c->cos, 3, i * half, half),
-                               sin = op_view_slice(c->sin, 3, i * half, half),
-                               to = op_view_slice(&out, 3, i * half, half);
-        OP_CHAIN_CALL(chain, i ? "MoeTurnedSecond" : "MoeTurnedFirst", op_value_tensor(&a),
-                      op_value_tensor(&b), op_value_tensor(&cos), op_value_tensor(&sin),
-                      op_value_tensor(&to));
-    }
+                           out = op_chain_temp_like(chain, OP_TYPE_F32, &part),
+                           cos[] = {op_view_half(c->cos, 0), op_view_half(c->cos, 1)},
+                           sin[] = {op_view_half(c->sin, 0), op_view_half(c->sin, 1)},
+                           to[] = {op_view_half(&out, 0), op_view_half(&out, 1)};
+    op_moe_turn(chain, &a, &b, cos, sin, to);
     return out;
 }
 
@@ -106,7 +101,7 @@ static leo_status as_cached(struct op_chain *chain, const struct op_tensor *valu
 {
     const struct op_tensor *scale = op_call_tensor(chain->call, scale_name),
                            *offset = op_call_tensor(chain->call, offset_name);
-    const int64_t one = 1, width = values->dim[3];
+    const int64_t width = values->dim[3];
     if ((cache->type == OP_TYPE_I8) != (scale != NULL) || (offset && !scale) ||
         (scale && op_tensor_count(scale) != 1 && op_tensor_count(scale) != width) ||
         (offset && op_tensor_count(offset) != 1 && op_tensor_count(offset) != width)) {
@@ -122,11 +117,7 @@ static leo_status as_cached(struct op_chain *chain, const struct op_tensor *valu
         return chain->status;
     }
     const struct op_tensor factor = op_moe_flat(chain, scale),
-                           sum = offset ? op_moe_flat(chain, offset)
-                                        : op_chain_temp(chain, OP_TYPE_F32, 1, &one);
-    if (!offset) {
-        op_chain_fill(chain, &sum, 0);
-    }
+                           sum = offset ? op_moe_flat(chain, offset) : op_chain_number(chain, 0);
     OP_CHAIN_CALL(chain, "QuantMultiplySum", op_value_tensor(values), op_value_tensor(&factor),
                   op_value_tensor(&sum), op_value_tensor(out));
     return chain->status;
@@ -143,8 +134,6 @@ struct places {
 static struct places places_of(struct op_chain *chain, const struct op_tensor *list)
 {
     const int64_t one_place = 1;
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           last = op_scalar_int(list->dim[0]);
     const struct op_tensor has = op_chain_temp_like(chain, OP_TYPE_F32, list),
                            best = op_chain_temp(chain, OP_TYPE_I64, 1, &one_place),
                            number = op_chain_temp_like(chain, OP_TYPE_I64, list),
@@ -157,8 +146,7 @@ static struct places places_of(struct op_chain *chain, const struct op_tensor *l
     op_chain_copy(chain, &flag, &has);
     OP_CHAIN_CALL(chain, "ArgMax", op_value_tensor(&has), op_value_int(0), op_value_int(1),
                   op_value_tensor(&best));
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&last),
-                  op_value_scalar(&one), op_value_tensor(&number));
+    op_chain_range(chain, &number, 0, 1);
     OP_CHAIN_CALL(chain, "MoeInstead", op_value_tensor(&flag), op_value_tensor(&number),
                   op_value_tensor(&best), op_value_tensor(&source));
     op_moe_take_rows(chain, list, &source, &slot);

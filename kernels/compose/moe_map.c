@@ -152,8 +152,6 @@ leo_status op_plan_moe_map_unpermute(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           end = op_scalar_int(count);
     const struct op_tensor list = op_moe_flat(&chain, places),
                            taken = op_moe_rows(&chain, rows, &list, false),
                            number = op_chain_temp_like(&chain, OP_TYPE_I32, &list),
@@ -168,8 +166,7 @@ leo_status op_plan_moe_map_unpermute(const struct op_call *call)
     }
     op_moe_sum(&chain, &taken, probs ? &factor : NULL, out);
     // What the gradient asks for: which row went to which token.
-    OP_CHAIN_CALL(&chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&number));
+    op_chain_range(&chain, &number, 0, 1);
     OP_CHAIN_CALL(&chain, "MoeQuotient", op_value_tensor(&number), op_value_int(count / tokens),
                   op_value_tensor(&of_token));
     op_chain_copy(&chain, index, &list);

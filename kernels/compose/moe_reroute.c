@@ -59,14 +59,11 @@ static void put_counts(struct op_chain *chain, const struct op_tensor *counts)
 static struct op_tensor expert_of(struct op_chain *chain, const struct op_tensor *counts,
                                   int64_t rows)
 {
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           last = op_scalar_int(rows);
     const struct op_tensor list = op_moe_flat(chain, counts), ends = sums_along(chain, &list),
                            number = op_chain_temp(chain, OP_TYPE_I64, 1, &rows),
                            block = op_chain_temp_like(chain, OP_TYPE_I64, &number),
                            expert = op_chain_temp_like(chain, OP_TYPE_I64, &number);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&last),
-                  op_value_scalar(&one), op_value_tensor(&number));
+    op_chain_range(chain, &number, 0, 1);
     OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(&ends), op_value_tensor(&number),
                   op_value_int(0), op_value_int(1), op_value_tensor(NULL), op_value_tensor(&block));
     OP_CHAIN_CALL(chain, "MoeRest", op_value_tensor(&block), op_value_int(counts->dim[1]),

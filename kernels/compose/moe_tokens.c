@@ -30,16 +30,23 @@ struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *li
     return order;
 }
 
+void op_moe_turn(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
+                 const struct op_tensor cos[2], const struct op_tensor sin[2],
+                 const struct op_tensor out[2])
+{
+    OP_CHAIN_CALL(chain, "MoeTurnedFirst", op_value_tensor(a), op_value_tensor(b),
+                  op_value_tensor(&cos[0]), op_value_tensor(&sin[0]), op_value_tensor(&out[0]));
+    OP_CHAIN_CALL(chain, "MoeTurnedSecond", op_value_tensor(a), op_value_tensor(b),
+                  op_value_tensor(&cos[1]), op_value_tensor(&sin[1]), op_value_tensor(&out[1]));
+}
+
 struct op_tensor op_moe_bound(struct op_chain *chain, const struct op_tensor *sorted, int64_t first,
                               int64_t end, enum op_type type, bool after)
 {
     const int64_t experts = end - first;
-    const struct op_scalar from = op_scalar_int(first), one = op_scalar_int(1),
-                           to = op_scalar_int(end);
     const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I32, 1, &experts),
                            out = op_chain_temp(chain, type, 1, &experts);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&from), op_value_scalar(&to),
-                  op_value_scalar(&one), op_value_tensor(&number));
+    op_chain_range(chain, &number, first, 1);
     OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(sorted), op_value_tensor(&number),
                   op_value_int(type == OP_TYPE_I32), op_value_int(after), op_value_tensor(NULL),
                   op_value_tensor(&out));

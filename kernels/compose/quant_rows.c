@@ -16,8 +16,6 @@ struct op_tensor op_quant_rows(struct op_chain *chain, enum op_type type,
 struct op_tensor op_quant_of_group(struct op_chain *chain, const struct op_tensor *factors,
                                    const struct op_tensor *ends, bool counts, int64_t rows)
 {
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           all = op_scalar_int(rows);
     const struct op_tensor number = op_chain_temp(chain, OP_TYPE_I64, 1, &rows),
                            group = op_chain_temp(chain, OP_TYPE_I64, 1, &rows),
                            table = factors->rank == 1 ? op_view_insert(factors, 1) : *factors;
@@ -28,8 +26,7 @@ struct op_tensor op_quant_of_group(struct op_chain *chain, const struct op_tenso
                       op_value_type(OP_TYPE_I64), op_value_tensor(&sums));
         list = sums;
     }
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&all),
-                  op_value_scalar(&one), op_value_tensor(&number));
+    op_chain_range(chain, &number, 0, 1);
     OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(&list), op_value_tensor(&number),
                   op_value_int(0), op_value_int(1), op_value_tensor(NULL), op_value_tensor(&group));
     return op_moe_rows(chain, &table, &group, true);
@@ -199,8 +196,7 @@ leo_status op_plan_dynamic_quant(const struct op_call *call)
 
 static struct op_tensor zero_of(struct op_chain *chain)
 {
-    struct op_tensor zero = op_chain_temp(chain, OP_TYPE_F32, 1, (const int64_t[]){1});
-    op_chain_fill(chain, &zero, 0);
+    struct op_tensor zero = op_chain_number(chain, 0);
     zero.rank = 0;
     return zero;
 }

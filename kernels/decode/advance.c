@@ -36,11 +36,8 @@ static leo_status take(const struct op_call *call, struct advance *a)
 
 static struct op_tensor count_up(struct op_chain *chain, int64_t count)
 {
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           end = op_scalar_int(count);
     const struct op_tensor out = op_chain_temp(chain, OP_TYPE_I64, 1, &count);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&out));
+    op_chain_range(chain, &out, 0, 1);
     return out;
 }
 

@@ -18,11 +18,6 @@ struct choice {
     bool is_logits, wants_values, wants_rest;
 };
 
-static const struct op_tensor *optional(const struct op_call *call, const char *name)
-{
-    return op_call_has(call, name) ? op_call_tensor(call, name) : NULL;
-}
-
 static leo_status check_outputs(const struct op_call *call, const struct choice *c)
 {
     const int64_t rows = c->logits->dim[0];
@@ -59,7 +54,7 @@ static leo_status check(const struct op_call *call)
                            "logits has shape %s, it must be [rows, tokens] with a token at least",
                            op_tensor_shape_text(logits).text);
     for (unsigned i = 0; status == LEO_OK && i < 3; i++) {
-        if (optional(call, lists[i])) {
+        if (op_call_optional(call, lists[i])) {
             status = op_call_check_shape(call, lists[i], 1, logits->dim);
         }
     }
@@ -72,7 +67,7 @@ static leo_status check(const struct op_call *call)
 
 static struct op_tensor column_of(struct op_chain *chain, const char *name, double otherwise)
 {
-    const struct op_tensor *given = optional(chain->call, name);
+    const struct op_tensor *given = op_call_optional(chain->call, name);
     const int64_t rows = op_call_tensor(chain->call, "logits")->dim[0];
     const struct op_tensor list = given ? op_chain_dense(chain, OP_TYPE_F32, given)
                                         : op_chain_temp(chain, OP_TYPE_F32, 1, &rows);
@@ -94,8 +89,8 @@ static struct choice take(struct op_chain *chain)
         op_call_tensor(call, "q"),
         op_call_tensor(call, "logitsSelectIdx"),
         op_call_tensor(call, "logitsTopKPSelect"),
-        optional(call, "logitsIdx"),
-        optional(call, "logitsSortMasked"),
+        op_call_optional(call, "logitsIdx"),
+        op_call_optional(call, "logitsSortMasked"),
         op_view_insert(op_call_tensor(call, "topK"), 1),
         column_of(chain, "topP", 1),
         column_of(chain, "minPs", 0),

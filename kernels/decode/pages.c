@@ -93,8 +93,6 @@ struct tokens {
 static struct tokens find_tokens(struct op_chain *chain, const struct pages *p)
 {
     const int64_t entries = p->tables->dim[0] * p->tables->dim[1];
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           last = op_scalar_int(p->tokens);
     struct op_tensor begin, end;
     const struct op_tensor token = op_chain_temp(chain, OP_TYPE_I64, 1, &p->tokens),
                            found = op_chain_temp_like(chain, OP_TYPE_I64, &token),
@@ -105,8 +103,7 @@ static struct tokens find_tokens(struct op_chain *chain, const struct pages *p)
                            safe = op_chain_temp_like(chain, OP_TYPE_I64, &token),
                            slot = op_chain_temp_like(chain, OP_TYPE_I64, &token);
     find_bounds(chain, p, &begin, &end);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&last),
-                  op_value_scalar(&one), op_value_tensor(&token));
+    op_chain_range(chain, &token, 0, 1);
     OP_CHAIN_CALL(chain, "SearchSorted", op_value_tensor(&end), op_value_tensor(&token),
                   op_value_int(0), op_value_int(1), op_value_tensor(NULL), op_value_tensor(&found));
     OP_CHAIN_CALL(chain, "MoeHas", op_value_tensor(&found), op_value_int(p->batch),

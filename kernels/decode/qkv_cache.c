@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries, keys and values of a step: the first two normalised and turned, the last two put into
  * pages [pages, blocks of features, slots, features of a block]. */
-#include "../frame/chain.h"
+#include "../compose/moe.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -139,19 +139,13 @@ static struct op_tensor normalise(struct op_chain *chain, const struct qkv *c, u
 static struct op_tensor turn(struct op_chain *chain, const struct qkv *c,
                              const struct op_tensor *heads)
 {
-    static const char *const ops[] = {"MoeTurnedFirst", "MoeTurnedSecond"};
     const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, 3, heads->dim),
-                           cos = op_view_insert(c->cos, 1), sin = op_view_insert(c->sin, 1);
-    const int64_t half = c->width / 2;
-    const struct op_tensor a = op_view_slice(heads, 2, 0, half),
-                           b = op_view_slice(heads, 2, half, half);
-    for (int64_t i = 0; i < 2; i++) {
-        const struct op_tensor own_cos = op_view_slice(&cos, 2, i * half, half),
-                               own_sin = op_view_slice(&sin, 2, i * half, half),
-                               to = op_view_slice(&out, 2, i * half, half);
-        OP_CHAIN_CALL(chain, ops[i], op_value_tensor(&a), op_value_tensor(&b),
-                      op_value_tensor(&own_cos), op_value_tensor(&own_sin), op_value_tensor(&to));
-    }
+                           cos = op_view_insert(c->cos, 1), sin = op_view_insert(c->sin, 1),
+                           a = op_view_half(heads, 0), b = op_view_half(heads, 1),
+                           coses[] = {op_view_half(&cos, 0), op_view_half(&cos, 1)},
+                           sins[] = {op_view_half(&sin, 0), op_view_half(&sin, 1)},
+                           to[] = {op_view_half(&out, 0), op_view_half(&out, 1)};
+    op_moe_turn(chain, &a, &b, coses, sins, to);
     return out;
 }
 

@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heads turned by cosines and sines of positions, which a cache holds. */
-#include "../frame/chain.h"
+#include "../compose/moe.h"
 
 #include <inttypes.h>
-
-// Pairs (a, b) turned into (first, second).
-static void turn(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
-                 const struct op_tensor cos[2], const struct op_tensor sin[2],
-                 const struct op_tensor out[2])
-{
-    OP_CHAIN_CALL(chain, "MoeTurnedFirst", op_value_tensor(a), op_value_tensor(b),
-                  op_value_tensor(&cos[0]), op_value_tensor(&sin[0]), op_value_tensor(&out[0]));
-    OP_CHAIN_CALL(chain, "MoeTurnedSecond", op_value_tensor(a), op_value_tensor(b),
-                  op_value_tensor(&cos[1]), op_value_tensor(&sin[1]), op_value_tensor(&out[1]));
-}
-
-// Every second element of the last dimension from `first` on.
-static struct op_tensor every_second(const struct op_tensor *x, int64_t first)
-{
-    const unsigned last = x->rank - 1;
-    struct op_tensor seen = op_view_slice(x, last, first, x->dim[last] / 2);
-    seen.stride[last] *= 2;
-    return seen;
-}
-
-static struct op_tensor half(const struct op_tensor *x, int64_t which)
-{
-    const unsigned last = x->rank - 1;
-    return op_view_slice(x, last, which * (x->dim[last] / 2), x->dim[last] / 2);
-}
 
 leo_status op_plan_interleave_rope(const struct op_call *call)
 {
@@ -49,10 +23,11 @@ leo_status op_plan_interleave_rope(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor a = every_second(x, 0), b = every_second(x, 1),
-                           c[] = {half(cos, 0), half(cos, 1)}, s[] = {half(sin, 0), half(sin, 1)},
-                           to[] = {half(out, 0), half(out, 1)};
-    turn(&chain, &a, &b, c, s, to);
+    const struct op_tensor a = op_view_every_second(x, 3, 0), b = op_view_every_second(x, 3, 1),
+                           c[] = {op_view_half(cos, 0), op_view_half(cos, 1)},
+                           s[] = {op_view_half(sin, 0), op_view_half(sin, 1)},
+                           to[] = {op_view_half(out, 0), op_view_half(out, 1)};
+    op_moe_turn(&chain, &a, &b, c, s, to);
     return chain.status;
 }
 
@@ -150,7 +125,8 @@ static void put_section(struct op_chain *chain, const struct angles *t, const st
                            to_row = op_view_select(all, 0, 0);
     const int64_t count = t->every_third ? t->sections->items[1] : t->sections->items[row];
     for (int64_t which = 0; which < 2; which++) {
-        const struct op_tensor angle = half(&from_row, which), first = half(&to_row, which);
+        const struct op_tensor angle = op_view_half(&from_row, which),
+                               first = op_view_half(&to_row, which);
         struct op_tensor from = op_view_slice(&angle, 1, begin, count),
                          to = op_view_slice(&first, 1, begin, count);
         if (t->every_third) {
@@ -175,14 +151,17 @@ static void turn_heads(struct op_chain *chain, const struct angles *t, unsigned 
         both[k]->dim[2] = t->size;
     }
     const struct op_tensor part = op_view_slice(&x, 2, 0, width),
-                           to = op_view_slice(&out, 2, 0, width), c = half(angles, 0),
-                           s = half(angles, 1), cos = op_view_insert(&c, 1),
+                           to = op_view_slice(&out, 2, 0, width), c = op_view_half(angles, 0),
+                           s = op_view_half(angles, 1), cos = op_view_insert(&c, 1),
                            sin = op_view_insert(&s, 1), coses[] = {cos, cos}, sins[] = {sin, sin};
-    const struct op_tensor a = t->halves ? half(&part, 0) : every_second(&part, 0),
-                           b = t->halves ? half(&part, 1) : every_second(&part, 1),
-                           outs[] = {t->halves ? half(&to, 0) : every_second(&to, 0),
-                                     t->halves ? half(&to, 1) : every_second(&to, 1)};
-    turn(chain, &a, &b, coses, sins, outs);
+    const struct op_tensor a = t->halves ? op_view_half(&part, 0)
+                                         : op_view_every_second(&part, 2, 0),
+                           b = t->halves ? op_view_half(&part, 1)
+                                         : op_view_every_second(&part, 2, 1),
+                           outs[] = {
+                               t->halves ? op_view_half(&to, 0) : op_view_every_second(&to, 2, 0),
+                               t->halves ? op_view_half(&to, 1) : op_view_every_second(&to, 2, 1)};
+    op_moe_turn(chain, &a, &b, coses, sins, outs);
     if (width < t->size) {
         const struct op_tensor rest = op_view_slice(&x, 2, width, t->size - width),
                                rest_to = op_view_slice(&out, 2, width, t->size - width);

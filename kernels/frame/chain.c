@@ -68,6 +68,16 @@ void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double v
     OP_CHAIN_CALL(chain, "InplaceFillScalar", op_value_tensor(dst), op_value_scalar(&number));
 }
 
+void op_chain_range(struct op_chain *chain, const struct op_tensor *out, int64_t start,
+                    int64_t step)
+{
+    const struct op_scalar first = op_scalar_int(start),
+                           end = op_scalar_int(start + step * op_tensor_count(out)),
+                           by = op_scalar_int(step);
+    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&first), op_value_scalar(&end),
+                  op_value_scalar(&by), op_value_tensor(out));
+}
+
 struct op_tensor op_chain_number(struct op_chain *chain, double value)
 {
     const int64_t one = 1;
@@ -107,6 +117,13 @@ struct op_tensor op_view_every_second(const struct op_tensor *tensor, unsigned d
     struct op_tensor view = op_view_slice(tensor, dim, first, tensor->dim[dim] / 2);
     view.stride[dim] *= 2;
     return view;
+}
+
+struct op_tensor op_view_half(const struct op_tensor *tensor, int64_t which)
+{
+    const unsigned last = tensor->rank - 1;
+    const int64_t half = tensor->dim[last] / 2;
+    return op_view_slice(tensor, last, which * half, half);
 }
 
 struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index)

@@ -35,6 +35,9 @@ void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst,
                    const struct op_tensor *src);
 /** dst = value everywhere. */
 void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value);
+/** out[i] = start + i * step. */
+void op_chain_range(struct op_chain *chain, const struct op_tensor *out, int64_t start,
+                    int64_t step);
 /** One f32 number on the device. */
 struct op_tensor op_chain_number(struct op_chain *chain, double value);
 /** out = a @ b (Matmul), f32 as the chip's own training does: in f16 on the 910A. */
@@ -49,6 +52,8 @@ struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int
                                int64_t count);
 /** Every second index of a dimension of even size, from `first` (0 or 1) on. */
 struct op_tensor op_view_every_second(const struct op_tensor *tensor, unsigned dim, int64_t first);
+/** The first (0) or second (1) half of the last dimension, whose size is even. */
+struct op_tensor op_view_half(const struct op_tensor *tensor, int64_t which);
 /** One index of a dimension, which goes away. */
 struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index);
 struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsigned b);

@@ -97,6 +97,22 @@ leo_status op_call_fail(const struct op_call *call, leo_status status, const cha
     return leo_rt_fail(status, "%s: %s", call->row->name, text);
 }
 
+leo_status op_call_check_number(const struct op_call *call, const char *name)
+{
+    const struct op_tensor *tensor = op_call_tensor(call, name);
+    return op_tensor_count(tensor) == 1
+               ? LEO_OK
+               : op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
+                              name, op_tensor_shape_text(tensor).text);
+}
+
+struct op_tensor op_call_number(const struct op_call *call, const char *name)
+{
+    struct op_tensor number = *op_call_tensor(call, name);
+    number.rank = 0;
+    return number;
+}
+
 leo_status op_call_check_type(const struct op_call *call, const char *name, enum op_type type)
 {
     const enum op_type got = op_call_tensor(call, name)->type;

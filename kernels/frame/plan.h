@@ -44,6 +44,10 @@ leo_status op_call_fail(const struct op_call *call, leo_status status, const cha
 /** Fails unless tensor `name` has this shape. */
 LEO_MUST_CHECK leo_status op_call_check_shape(const struct op_call *call, const char *name,
                                               unsigned rank, const int64_t *dim);
+/** Fails unless tensor `name` has one element, in any number of dimensions. */
+LEO_MUST_CHECK leo_status op_call_check_number(const struct op_call *call, const char *name);
+/** Such a tensor, without dimensions. */
+struct op_tensor op_call_number(const struct op_call *call, const char *name);
 /** Fails unless tensor `name` has this type. */
 LEO_MUST_CHECK leo_status op_call_check_type(const struct op_call *call, const char *name,
                                              enum op_type type);

@@ -47,8 +47,7 @@ leo_status op_plan_scatter_update(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           end = op_scalar_int(updates->dim[axis]);
+    const struct op_scalar one = op_scalar_int(1);
     const struct op_tensor ramp = op_chain_temp(&chain, OP_TYPE_I64, 1, &updates->dim[axis]),
                            places = op_chain_temp_like(&chain, OP_TYPE_I64, updates);
     struct op_tensor first = *op_call_tensor(call, "indices"), steps = ramp;
@@ -62,8 +61,7 @@ leo_status op_plan_scatter_update(const struct op_call *call)
     for (unsigned i = 1; i < updates->rank; i++) {
         first.dim[i] = updates->dim[i];
     }
-    OP_CHAIN_CALL(&chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&ramp));
+    op_chain_range(&chain, &ramp, 0, 1);
     OP_CHAIN_CALL(&chain, "Add", op_value_tensor(&first), op_value_tensor(&steps),
                   op_value_scalar(&one), op_value_tensor(&places));
     OP_CHAIN_CALL(&chain, "InplaceScatter", op_value_tensor(data), op_value_int(axis),

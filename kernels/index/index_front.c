@@ -52,13 +52,12 @@ static struct op_tensor make_list(struct op_chain *chain, int64_t count, int64_t
                            each = op_chain_temp(chain, OP_TYPE_I32, 1, &pieces);
     const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
                            last = op_scalar_int((count - 1) * pieces),
-                           back = op_scalar_int(-pieces), end = op_scalar_int(pieces);
+                           back = op_scalar_int(-pieces);
     const struct op_tensor flat = op_view_shape(pieces == 1 ? &list : &rows, 1, &count);
     OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&last), op_value_scalar(&zero),
                   op_value_scalar(&back), op_value_tensor(&flat));
     if (pieces > 1) {
-        OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                      op_value_scalar(&one), op_value_tensor(&each));
+        op_chain_range(chain, &each, 0, 1);
         OP_CHAIN_CALL(chain, "Add", op_value_tensor(&rows), op_value_tensor(&each),
                       op_value_scalar(&one), op_value_tensor(&list));
     }

@@ -192,11 +192,8 @@ leo_status op_plan_scatter_list(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     const int64_t length = p.updates->dim[p.axis + 1];
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           end = op_scalar_int(length);
     const struct op_tensor steps = op_chain_temp(&chain, OP_TYPE_I64, 1, &length);
-    OP_CHAIN_CALL(&chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&steps));
+    op_chain_range(&chain, &steps, 0, 1);
     for (uint64_t k = 0; k < p.vars->count; k++) {
         put_part(&chain, &p, k, &steps);
     }

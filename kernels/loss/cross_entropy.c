@@ -127,14 +127,8 @@ static void smoothed(struct op_chain *chain, const struct cross_entropy *c,
 static leo_status check_loss(const struct op_call *call, const struct cross_entropy *c,
                              const char *name)
 {
-    const struct op_tensor *loss = op_call_tensor(call, name);
-    if (c->reduction == NONE) {
-        return op_call_check_shape(call, name, 1, &c->samples);
-    }
-    return op_tensor_count(loss) == 1
-               ? LEO_OK
-               : op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
-                              name, op_tensor_shape_text(loss).text);
+    return c->reduction == NONE ? op_call_check_shape(call, name, 1, &c->samples)
+                                : op_call_check_number(call, name);
 }
 
 leo_status op_plan_cross_entropy(const struct op_call *call)

@@ -163,9 +163,9 @@ leo_status op_plan_loss(const struct op_call *call)
         status = op_call_check_shape(call, out_name, shape.rank, shape.dim);
         return status == LEO_OK ? run_step(call, &shape, scale, out) : status;
     }
-    if (op_tensor_count(out) != 1) {
-        return op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
-                            out_name, op_tensor_shape_text(out).text);
+    status = op_call_check_number(call, out_name);
+    if (status != LEO_OK) {
+        return status;
     }
     // Sums in f32: a half has no room for them.
     status = op_plan_temp(call->plan, OP_TYPE_F32, shape.rank, shape.dim, &losses);

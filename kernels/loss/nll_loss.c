@@ -114,14 +114,11 @@ static leo_status forward(const struct op_call *call, struct op_nll_loss_args *a
     leo_status status = LEO_OK;
     if (args->reduction == OP_LOSS_NONE) {
         status = op_call_check_shape(call, "out", rank, shape);
-    } else if (op_tensor_count(out) != 1) {
-        status = op_call_fail(call, LEO_ERR_SHAPE, "out has shape %s: it must have one element",
-                              op_tensor_shape_text(out).text);
+    } else {
+        status = op_call_check_number(call, "out");
     }
-    if (status == LEO_OK && op_tensor_count(total) != 1) {
-        status = op_call_fail(call, LEO_ERR_SHAPE,
-                              "totalWeightOut has shape %s: it must have one element",
-                              op_tensor_shape_text(total).text);
+    if (status == LEO_OK) {
+        status = op_call_check_number(call, "totalWeightOut");
     }
     if (status == LEO_OK) {
         status = op_plan_temp(call->plan, out->type, out->rank, out->dim, &made);
@@ -185,8 +182,6 @@ static leo_status backward_planes(const struct op_call *call, struct op_nll_loss
 {
     const int64_t samples[] = {out->dim[0], 1, out->dim[2], out->dim[3]},
                   classes[] = {out->dim[1], 1, 1};
-    const struct op_scalar zero = op_scalar_int(0), one = op_scalar_int(1),
-                           end = op_scalar_int(classes[0]);
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor value = op_chain_temp(&chain, out->type, 4, samples),
                            place = op_chain_temp(&chain, OP_TYPE_F32, 4, samples),
@@ -201,8 +196,7 @@ static leo_status backward_planes(const struct op_call *call, struct op_nll_loss
         chain.status = op_plan_launch(call->plan, "nll_loss", "nll_loss_values", share.blocks, args,
                                       sizeof(*args), 7);
     }
-    OP_CHAIN_CALL(&chain, "Arange", op_value_scalar(&zero), op_value_scalar(&end),
-                  op_value_scalar(&one), op_value_tensor(&flat));
+    op_chain_range(&chain, &flat, 0, 1);
     OP_CHAIN_CALL(&chain, "AtClass", op_value_tensor(&value), op_value_tensor(&place),
                   op_value_tensor(&index), op_value_tensor(out));
     return chain.status;
@@ -225,10 +219,8 @@ static leo_status backward(const struct op_call *call, struct op_nll_loss_args *
             status = op_plan_dense(call->plan, grad, grad->type, &dense);
         }
         sample_strides(grad, args, args->grad_stride);
-    } else if (status == LEO_OK && op_tensor_count(grad) != 1) {
-        status =
-            op_call_fail(call, LEO_ERR_SHAPE, "gradOutput has shape %s: it must have one element",
-                         op_tensor_shape_text(grad).text);
+    } else if (status == LEO_OK) {
+        status = op_call_check_number(call, "gradOutput");
     }
     if (status != LEO_OK) {
         return status;

@@ -12,21 +12,9 @@ static leo_status check(const struct op_call *call, const char *const *likes,
         status = op_call_check_shape(call, *likes, var->rank, var->dim);
     }
     for (; status == LEO_OK && *numbers; numbers++) {
-        const struct op_tensor *number = op_call_tensor(call, *numbers);
-        if (op_tensor_count(number) != 1) {
-            status = op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
-                                  *numbers, op_tensor_shape_text(number).text);
-        }
+        status = op_call_check_number(call, *numbers);
     }
     return status;
-}
-
-// A number of the call, whatever its dimensions.
-static struct op_tensor number_of(const struct op_call *call, const char *name)
-{
-    struct op_tensor number = *op_call_tensor(call, name);
-    number.rank = 0;
-    return number;
 }
 
 static leo_status plan_momentum(const struct op_call *call)
@@ -40,7 +28,8 @@ static leo_status plan_momentum(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor *accum = op_call_tensor(call, "accum"),
                            *grad = op_call_tensor(call, "grad");
-    const struct op_tensor lr = number_of(call, "lr"), momentum = number_of(call, "momentum");
+    const struct op_tensor lr = op_call_number(call, "lr"),
+                           momentum = op_call_number(call, "momentum");
     OP_CHAIN_CALL(&chain, "MomentumAccum", op_value_tensor(accum), op_value_tensor(grad),
                   op_value_tensor(&momentum), op_value_tensor(accum));
     OP_CHAIN_CALL(&chain, "MomentumStep", op_value_tensor(op_call_tensor(call, "var")),
@@ -64,7 +53,8 @@ static leo_status plan_sgd(const struct op_call *call)
     const struct op_tensor *var = op_call_tensor(call, "var"),
                            *accum = op_call_tensor(call, "accum"),
                            *stat = op_call_tensor(call, "stat");
-    const struct op_tensor lr = number_of(call, "lr"), momentum = number_of(call, "momentum");
+    const struct op_tensor lr = op_call_number(call, "lr"),
+                           momentum = op_call_number(call, "momentum");
     struct op_tensor grad = *op_call_tensor(call, "grad");
     if (op_call_real(call, "weightDecay") != 0) {
         const struct op_tensor decayed = op_chain_temp_like(&chain, OP_TYPE_F32, var);

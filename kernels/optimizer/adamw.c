@@ -15,11 +15,7 @@ static leo_status check(const struct op_call *call, bool amsgrad)
         status = op_call_check_shape(call, wholes[i], var->rank, var->dim);
     }
     for (unsigned i = 0; status == LEO_OK && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        const struct op_tensor *number = op_call_tensor(call, numbers[i]);
-        if (op_tensor_count(number) != 1) {
-            status = op_call_fail(call, LEO_ERR_SHAPE, "%s has shape %s: it must have one element",
-                                  numbers[i], op_tensor_shape_text(number).text);
-        }
+        status = op_call_check_number(call, numbers[i]);
     }
     if (status == LEO_OK && amsgrad && (!most || !op_tensor_same_shape(most, var))) {
         status = op_call_fail(call, LEO_ERR_SHAPE,
@@ -28,18 +24,10 @@ static leo_status check(const struct op_call *call, bool amsgrad)
     return status;
 }
 
-// A number of the call, whatever its dimensions.
-static struct op_tensor number_of(const struct op_call *call, const char *name)
-{
-    struct op_tensor number = *op_call_tensor(call, name);
-    number.rank = 0;
-    return number;
-}
-
 static struct op_tensor correction(struct op_chain *chain, const char *power_name,
                                    const struct op_tensor *beta)
 {
-    const struct op_tensor power = number_of(chain->call, power_name),
+    const struct op_tensor power = op_call_number(chain->call, power_name),
                            made = op_chain_temp(chain, OP_TYPE_F32, 0, NULL);
     OP_CHAIN_CALL(chain, "AdamwCorrection", op_value_tensor(&power), op_value_tensor(beta),
                   op_value_tensor(&made));
@@ -56,9 +44,10 @@ leo_status op_plan_adamw_tensors(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor beta1 = number_of(call, "beta1"), beta2 = number_of(call, "beta2"),
-                           lr = number_of(call, "lr"), decay = number_of(call, "weightDecay"),
-                           eps = number_of(call, "eps"),
+    const struct op_tensor beta1 = op_call_number(call, "beta1"),
+                           beta2 = op_call_number(call, "beta2"), lr = op_call_number(call, "lr"),
+                           decay = op_call_number(call, "weightDecay"),
+                           eps = op_call_number(call, "eps"),
                            c1 = correction(&chain, "beta1Power", &beta1),
                            c2 = correction(&chain, "beta2Power", &beta2),
                            update = op_chain_temp_like(&chain, OP_TYPE_F32, var),

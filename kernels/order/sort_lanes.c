@@ -6,12 +6,8 @@
  */
 #include "sort_lanes.h"
 
+#include "../frame/whole.h"
 #include "sort_lanes_args.h"
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 bool op_lanes_take(const struct op_plan *plan, enum op_type type, int64_t length)
 {
@@ -34,7 +30,7 @@ static leo_status plan_rows(struct op_plan *plan, struct op_lanes_args *args)
 {
     const uint64_t cores = op_plan_vector_cores(plan), each = (args->rows + cores - 1) / cores;
     args->batch = 1;
-    args->room = (uint32_t)round_up(args->length, OP_LANES_GROUP);
+    args->room = (uint32_t)op_round_up((int64_t)args->length, OP_LANES_GROUP);
     if (args->length <= OP_LANES_TILE && each > 1) {
         args->room = OP_LANES_GROUP;
         while (args->room < args->length) {
@@ -102,12 +98,12 @@ static leo_status plan_parts(struct op_plan *plan, struct op_lanes_args *args)
 {
     const uint64_t parts = (args->length + OP_LANES_PART - 1) / OP_LANES_PART,
                    rest = args->length - (parts - 1) * OP_LANES_PART,
-                   run = round_up(args->keep, OP_LANES_GROUP);
+                   run = op_round_up((int64_t)args->keep, OP_LANES_GROUP);
     // The NaN of ascending rows come first until results are given: no part could leave any out.
     const bool joins = args->descending && run <= OP_LANES_LIST;
     args->run = (uint32_t)(joins ? run : OP_LANES_PART);
     args->runs = (uint32_t)parts;
-    args->last = (uint32_t)round_up(rest, OP_LANES_GROUP);
+    args->last = (uint32_t)op_round_up((int64_t)rest, OP_LANES_GROUP);
     args->last = args->last < args->run ? args->last : args->run;
     args->pitch = (parts - 1) * args->run + args->last;
     const uint64_t bytes = args->rows * args->pitch * 8;

@@ -60,15 +60,6 @@ static bool fits(const struct op_pointwise_work *work, double *start, double *st
            is_within(*start, most) && is_within(*start + *step * (double)(count - 1), most);
 }
 
-static void range(struct op_chain *chain, const struct op_tensor *out, int64_t start, int64_t step)
-{
-    const struct op_scalar first = op_scalar_int(start),
-                           end = op_scalar_int(start + step * op_tensor_count(out)),
-                           by = op_scalar_int(step);
-    OP_CHAIN_CALL(chain, "Arange", op_value_scalar(&first), op_value_scalar(&end),
-                  op_value_scalar(&by), op_value_tensor(out));
-}
-
 leo_status op_pointwise_plan_range(const struct op_pointwise_work *work, bool *done)
 {
     double real_start, real_step;
@@ -93,12 +84,12 @@ leo_status op_pointwise_plan_range(const struct op_pointwise_work *work, bool *d
                            body = op_view_shape(&head, 2, all),
                            tail = op_view_slice(&out, 0, rows * COLUMNS, rest);
     const struct op_scalar one = op_scalar_int(1);
-    range(&chain, &row_list, 0, step);
-    range(&chain, &start_list, start, step * COLUMNS);
+    op_chain_range(&chain, &row_list, 0, step);
+    op_chain_range(&chain, &start_list, start, step * COLUMNS);
     OP_CHAIN_CALL(&chain, "Add", op_value_tensor(&row), op_value_tensor(&starts),
                   op_value_scalar(&one), op_value_tensor(&body));
     if (rest) {
-        range(&chain, &tail, start + step * rows * COLUMNS, step);
+        op_chain_range(&chain, &tail, start + step * rows * COLUMNS, step);
     }
     if (work->out.type != OP_TYPE_I32) {
         const struct op_tensor whole = op_view_shape(&work->out, 1, &count);
