@@ -3,7 +3,7 @@
  * Classes of namespace ge as adapters are compiled against them (libgraph, libge_runner,
  * libge_compiler; the old std::string, _GLIBCXX_USE_CXX11_ABI=0). Programs hold objects by value,
  * so sizes are part of the interface: each class is one shared_ptr, Operator has a vtable pointer
- * before it. Names and signatures: symbols that MindSpore 2.10 and onnxruntime-cann ask for.
+ * before it. Names and signatures: symbols that MindSpore 2.10.0 asks for.
  *
  * Descriptions of tensors and operators are containers. There is no graph engine: what would build,
  * compile or run a graph fails with a message.

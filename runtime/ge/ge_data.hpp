@@ -34,6 +34,12 @@ struct OperatorData {
 bool DefineStandardType(const std::string &type, OperatorData *data);
 bool IsStandardType(const std::string &type);
 
+/** "" for NULL. */
+inline std::string TextOf(const char *text)
+{
+    return text ? text : "";
+}
+
 /** Says on stderr and in the log that there is no graph engine, and what was asked of it. */
 graphStatus NoGraphEngine(const char *what);
 

@@ -36,7 +36,7 @@ OperatorCreatorRegister::OperatorCreatorRegister(const std::string &type,
 }
 
 OperatorCreatorRegister::OperatorCreatorRegister(const char *type, const OperatorCreatorV2 &creator)
-    : OperatorCreatorRegister(std::string(type ? type : ""), [creator](const std::string &name) {
+    : OperatorCreatorRegister(TextOf(type), [creator](const std::string &name) {
           return creator(AscendString(name.c_str()));
       })
 {
@@ -58,7 +58,7 @@ Operator OperatorFactory::CreateOperator(const std::string &name, const std::str
 
 Operator OperatorFactory::CreateOperator(const char *name, const char *type)
 {
-    return CreateOperator(std::string(name ? name : ""), std::string(type ? type : ""));
+    return CreateOperator(TextOf(name), TextOf(type));
 }
 
 bool OperatorFactory::IsExistOp(const std::string &type)

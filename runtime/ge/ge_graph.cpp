@@ -142,7 +142,7 @@ class Graph
 Graph::Graph(const std::string &name) : name_(std::make_shared<std::string>(name))
 {
 }
-Graph::Graph(const char *name) : Graph(std::string(name ? name : ""))
+Graph::Graph(const char *name) : Graph(TextOf(name))
 {
 }
 
