@@ -4,6 +4,8 @@
 
 #include "../acl_internal.h"
 
+#include <stddef.h>
+
 aclrtAllocatorDesc aclrtAllocatorCreateDesc(void)
 {
     void *desc = NULL;
@@ -15,59 +17,41 @@ aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc)
     return acl_result(__func__, api_allocator_destroy(allocatorDesc));
 }
 
-/* Function pointers travel through these as what `value` points at. */
-static void set_object(struct api_allocator *allocator, void *value)
-{
-    allocator->object = value;
-}
-
-static void set_alloc(struct api_allocator *allocator, void *value)
-{
-    allocator->alloc = *(aclrtAllocatorAllocFunc *)value;
-}
-
-static void set_free(struct api_allocator *allocator, void *value)
-{
-    allocator->give_back = *(aclrtAllocatorFreeFunc *)value;
-}
-
-static void set_advise(struct api_allocator *allocator, void *value)
-{
-    allocator->alloc_near = *(aclrtAllocatorAllocAdviseFunc *)value;
-}
-
-static void set_addr(struct api_allocator *allocator, void *value)
-{
-    allocator->addr_of = *(aclrtAllocatorGetAddrFromBlockFunc *)value;
-}
-
 aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator)
 {
-    return acl_result(__func__, api_allocator_set(allocatorDesc, set_object, allocator));
+    return acl_result(
+        __func__,
+        api_allocator_set(allocatorDesc, offsetof(struct api_allocator, object), &allocator));
 }
 
 aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc,
                                           aclrtAllocatorAllocFunc func)
 {
-    return acl_result(__func__, api_allocator_set(allocatorDesc, set_alloc, &func));
+    return acl_result(
+        __func__, api_allocator_set(allocatorDesc, offsetof(struct api_allocator, alloc), &func));
 }
 
 aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc,
                                          aclrtAllocatorFreeFunc func)
 {
-    return acl_result(__func__, api_allocator_set(allocatorDesc, set_free, &func));
+    return acl_result(
+        __func__,
+        api_allocator_set(allocatorDesc, offsetof(struct api_allocator, give_back), &func));
 }
 
 aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc,
                                                 aclrtAllocatorAllocAdviseFunc func)
 {
-    return acl_result(__func__, api_allocator_set(allocatorDesc, set_advise, &func));
+    return acl_result(
+        __func__,
+        api_allocator_set(allocatorDesc, offsetof(struct api_allocator, alloc_near), &func));
 }
 
 aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc,
                                                      aclrtAllocatorGetAddrFromBlockFunc func)
 {
-    return acl_result(__func__, api_allocator_set(allocatorDesc, set_addr, &func));
+    return acl_result(
+        __func__, api_allocator_set(allocatorDesc, offsetof(struct api_allocator, addr_of), &func));
 }
 
 aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc)

@@ -4,6 +4,8 @@
 #include "../context/context.h"
 #include "../process/code.h"
 
+#include <string.h>
+
 struct described {
     struct api_handle handle;
     struct api_allocator allocator; /**< under worker_lock */
@@ -37,14 +39,13 @@ leo_status api_allocator_destroy(const void *handle)
     return status;
 }
 
-leo_status api_allocator_set(const void *handle, void (*set)(struct api_allocator *, void *value),
-                             void *value)
+leo_status api_allocator_set(const void *handle, size_t member, const void *value)
 {
     API_PINNED struct described *found;
     leo_status status = get(handle, &found);
     if (status == LEO_OK) {
         pthread_mutex_lock(&api_process()->worker_lock);
-        set(&found->allocator, value);
+        memcpy((char *)&found->allocator + member, value, sizeof(void *));
         pthread_mutex_unlock(&api_process()->worker_lock);
     }
     return status;

@@ -7,9 +7,9 @@
 
 leo_status api_allocator_create(void **handle);
 leo_status api_allocator_destroy(const void *handle);
-/** Changes what a handle holds. */
-leo_status api_allocator_set(const void *handle, void (*set)(struct api_allocator *, void *value),
-                             void *value);
+/** Sets a member of what a handle holds, named by its offset: the pointer that `value` points at.
+ */
+leo_status api_allocator_set(const void *handle, size_t member, const void *value);
 /** The stream's later operators may use it; replaces an earlier one. The handle stays the
  * caller's; its contents are copied. */
 leo_status api_allocator_offer(const void *stream, const void *handle);
