@@ -2,12 +2,12 @@
 /* Channels of data: queues of sets by name, with a limit. */
 #include "acl_tdt.h"
 
+#include "../../api_common/stream/work.h"
 #include "../acl_internal.h"
 
 #include <errno.h>
 #include <leo/alloc.h>
 #include <string.h>
-#include <time.h>
 
 // Of acltdtCreateChannel, which has no number for it: our choice.
 enum { CAPACITY = 16, CAPACITY_MIN = 2, CAPACITY_MAX = 8192 };
@@ -46,7 +46,7 @@ static acltdtChannelHandle *name_channel(const char *name)
     return *at;
 }
 
-// Whether it can be opened. Caller holds the lock.
+// Gives a channel its room; NULL: there was no memory for it. Caller holds the lock.
 static aclError open_channel(const char *func, acltdtChannelHandle *channel, size_t capacity)
 {
     if (channel && channel->is_open) {
@@ -176,24 +176,11 @@ aclError acltdtQueryChannelSize(const acltdtChannelHandle *handle, size_t *size)
 
 /* ---- waits: the channel is looked up again after each, as others may destroy it ---- */
 
-static struct timespec after_ms(int ms)
-{
-    struct timespec when;
-    clock_gettime(CLOCK_REALTIME, &when);
-    when.tv_sec += ms / 1000;
-    when.tv_nsec += ms % 1000 * 1000000L;
-    if (when.tv_nsec >= 1000000000L) {
-        when.tv_sec++;
-        when.tv_nsec -= 1000000000L;
-    }
-    return when;
-}
-
 // Until there is room, or something to take. Caller holds the lock.
 static enum acl_tdt_end wait_for(const acltdtChannelHandle *handle, const char *name, bool room,
                                  int timeout_ms, acltdtChannelHandle **channel)
 {
-    const struct timespec until = after_ms(timeout_ms > 0 ? timeout_ms : 0);
+    const struct timespec until = api_after_ms(timeout_ms);
     int late = 0;
     while ((*channel = *find(handle, name)) != NULL) {
         const bool stopped = (*channel)->is_stopped;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include "work.h"
+
 #include <leo/alloc.h>
 #include <string.h>
 #include <time.h>
@@ -178,23 +180,11 @@ leo_status api_report_launch(struct api_reports *reports, struct api_report *rep
     return launch(worker, stream, &as);
 }
 
-static void add_ms(struct timespec *when, int ms)
-{
-    when->tv_sec += ms / 1000;
-    when->tv_nsec += ms % 1000 * 1000000L;
-    if (when->tv_nsec >= 1000000000L) {
-        when->tv_sec++;
-        when->tv_nsec -= 1000000000L;
-    }
-}
-
 enum api_reported api_report_run(struct api_reports *reports, uint64_t thread, int timeout_ms)
 {
     enum api_reported result = API_REPORT_NONE;
-    struct timespec until;
+    const struct timespec until = api_after_ms(timeout_ms);
     struct api_report *report;
-    clock_gettime(CLOCK_REALTIME, &until);
-    add_ms(&until, timeout_ms > 0 ? timeout_ms : 0);
     pthread_mutex_lock(&reports->lock);
     bool late = false;
     while ((report = find(reports, thread)) != NULL && !report->due && !late) {

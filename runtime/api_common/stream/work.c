@@ -37,6 +37,21 @@ void api_work_end(struct api_stream *stream)
     stream->worker = NULL;
 }
 
+struct timespec api_after_ms(int ms)
+{
+    struct timespec when;
+    clock_gettime(CLOCK_REALTIME, &when);
+    if (ms > 0) {
+        when.tv_sec += ms / 1000;
+        when.tv_nsec += ms % 1000 * 1000000L;
+    }
+    if (when.tv_nsec >= 1000000000L) {
+        when.tv_sec++;
+        when.tv_nsec -= 1000000000L;
+    }
+    return when;
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec now;

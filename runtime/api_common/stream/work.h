@@ -32,3 +32,5 @@ void api_wait_limit_set(uint32_t seconds);
 leo_status api_work_of_device(struct api_context *context, struct leo_rt_host_worker **worker);
 /** Ends that thread. */
 void api_work_device_end(struct api_device *slot);
+/** The time of day in so many milliseconds, as pthread_cond_timedwait takes it; `ms` < 0: now. */
+struct timespec api_after_ms(int ms);
