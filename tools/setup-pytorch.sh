@@ -20,34 +20,10 @@ is_complete() {
 }
 is_complete && exit 0
 
-give_up() {
-    echo "setup-pytorch: $1" >&2
-    exit 77
-}
-python=""
-for candidate in "${LEO_PYTHON:-}" python3.11 python3; do
-    # torch_npu comes for a few Python versions; 3.11 is the one that is tested.
-    if [ -n "$candidate" ] && "$candidate" -c 'import sys, venv; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
-        python=$candidate
-        break
-    fi
-done
-[ -n "$python" ] || give_up "Python 3.11 with its venv module is needed (LEO_PYTHON names one that is not on PATH)"
-
-echo "setup-pytorch: making $venv (PyTorch $torch, about 1.2 GB)"
-log=$venv.log
-mkdir -p "$(dirname "$venv")"
-pip() {
-    "$venv/bin/python" -m pip install --disable-pip-version-check --quiet "$@" >>"$log" 2>&1
-}
-: >"$log"
-"$python" -m venv --clear "$venv" >>"$log" 2>&1 || { cat "$log" >&2; give_up "python -m venv failed"; }
+. "$(dirname "$0")/venv.sh"
+make_venv "PyTorch $torch, about 1.2 GB" # torch_npu comes for a few Python versions
 # The file without CUDA: from where pip looks anyway, else from PyTorch's own index.
-pip "torch==$torch+cpu" || pip --extra-index-url https://download.pytorch.org/whl/cpu "torch==$torch+cpu" ||
-    { tail -n 3 "$log" >&2; give_up "pip could not install torch $torch (see $log)"; }
-pip "torch_npu==$torch_npu" setuptools ||
-    { tail -n 3 "$log" >&2; give_up "pip could not install torch_npu $torch_npu (see $log)"; }
-pip --no-deps "torchvision==$torchvision" && pip pillow ||
-    { tail -n 3 "$log" >&2; give_up "pip could not install torchvision $torchvision (see $log)"; }
-is_complete || give_up "$venv is not what was asked for (see $log)"
-rm -f "$log"
+pip "torch==$torch+cpu" || pip --extra-index-url https://download.pytorch.org/whl/cpu "torch==$torch+cpu" || pip_failed "torch $torch"
+pip "torch_npu==$torch_npu" setuptools || pip_failed "torch_npu $torch_npu"
+pip --no-deps "torchvision==$torchvision" && pip pillow || pip_failed "torchvision $torchvision"
+end_venv
