@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators share: fitting results, numbers as tensors. C++ only.
+#pragma once
+
+#include "call.hpp"
+
+namespace torch_mlu
+{
+
+/** Gives a result the shape it is to have: out= of the user may have another. */
+void fit(const at::Tensor &y, at::IntArrayRef sizes);
+/** A number as a tensor of the host that takes part in type promotion as a number does. */
+at::Tensor number(const at::Scalar &value);
+
+} // namespace torch_mlu

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution, pooling, resizing.
+#include "elementwise.hpp"
+
+#include <ATen/native/ConvUtils.h>
+#include <torch/library.h>
+
+namespace torch_mlu
+{
+namespace
+{
+
+/** A list of one number for each side, from one for all. */
+std::vector<int> each_side(at::IntArrayRef list, size_t sides)
+{
+    std::vector<int> all(sides);
+    for (size_t i = 0; i < sides; i++) {
+        all[i] = static_cast<int>(list[list.size() == 1 ? 0 : i]);
+    }
+    return all;
+}
+
+/** Padding before and after each side. */
+std::vector<int> both_ends(const std::vector<int> &pad)
+{
+    std::vector<int> all;
+    for (const int p : pad) {
+        all.insert(all.end(), {p, p});
+    }
+    return all;
+}
+
+struct Convolution {
+    Convolution(at::IntArrayRef stride, at::IntArrayRef pad, at::IntArrayRef dilation,
+                int64_t groups, const at::Tensor &x)
+    {
+        const size_t sides = static_cast<size_t>(x.dim()) - 2;
+        const std::vector<int> pads = both_ends(each_side(pad, sides)),
+                               steps = each_side(stride, sides), gaps = each_side(dilation, sides);
+        check(cnnlSetConvolutionDescriptor(desc.get(), x.dim(), pads.data(), steps.data(),
+                                           gaps.data(), static_cast<int>(groups),
+                                           data_type(x.scalar_type())),
+              "cnnlSetConvolutionDescriptor");
+    }
+    void forward(const at::Tensor &x, const at::Tensor &w, const std::optional<at::Tensor> &bias,
+                 const at::Tensor &y) const
+    {
+        run(cnnlConvolutionForward, desc, CNNL_CONVOLUTION_FWD_ALGO_DIRECT, nullptr, channels(x),
+            channels(w), in(bias), work(), nullptr, channels(y));
+    }
+    void backward_data(const at::Tensor &w, const at::Tensor &diff, const at::Tensor &diff_x) const
+    {
+        run(cnnlConvolutionBackwardData, nullptr, channels(w), channels(diff), desc,
+            CNNL_CONVOLUTION_BWD_DATA_ALGO_DIRECT, work(), nullptr, channels(diff_x));
+    }
+    void backward_filter(const at::Tensor &x, const at::Tensor &diff,
+                         const at::Tensor &diff_w) const
+    {
+        run(cnnlConvolutionBackwardFilter, nullptr, channels(x), channels(diff), desc,
+            CNNL_CONVOLUTION_BWD_FILTER_ALGO_DIRECT, work(), nullptr, channels(diff_w));
+    }
+    ConvolutionDescriptor desc;
+};
+
+at::Tensor convolution(const at::Tensor &x, const at::Tensor &w,
+                       const std::optional<at::Tensor> &bias, at::IntArrayRef stride,
+                       at::IntArrayRef pad, at::IntArrayRef dilation, bool transposed,
+                       at::IntArrayRef output_padding, int64_t groups)
+{
+    const std::vector<int64_t> sizes =
+        transposed ? at::native::conv_input_size(x.sizes(), w.sizes(), pad, output_padding, stride,
+                                                 dilation, groups)
+                   : at::native::conv_output_size(x.sizes(), w.sizes(), pad, stride, dilation);
+    at::Tensor y = at::empty(sizes, x.options(), x.suggest_memory_format());
+    if (!y.numel()) {
+        return y;
+    }
+    if (!x.numel()) {
+        return y.zero_();
+    }
+    const Convolution made(stride, pad, dilation, groups, x);
+    if (!transposed) {
+        made.forward(x, w, bias, y);
+        return y;
+    }
+    made.backward_data(w, x, y);
+    if (bias.has_value() && bias->defined()) {
+        std::vector<int64_t> by_channel(static_cast<size_t>(y.dim()), 1);
+        by_channel[1] = -1;
+        y.add_(bias->view(by_channel));
+    }
+    return y;
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor>
+convolution_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tensor &w,
+                     at::IntArrayRef stride, at::IntArrayRef pad, at::IntArrayRef dilation,
+                     bool transposed, at::IntArrayRef, int64_t groups, std::array<bool, 3> mask)
+{
+    at::Tensor diff_x, diff_w, diff_bias;
+    const Convolution made(stride, pad, dilation, groups, x);
+    const bool empty = !diff.numel() || !x.numel();
+    if (mask[0]) {
+        diff_x = at::empty(x.sizes(), x.options(), x.suggest_memory_format());
+        if (empty) {
+            diff_x.zero_();
+        } else if (transposed) {
+            made.forward(diff, w, std::nullopt, diff_x);
+        } else {
+            made.backward_data(w, diff, diff_x);
+        }
+    }
+    if (mask[1]) {
+        diff_w = at::empty(w.sizes(), w.options(), w.suggest_memory_format());
+        if (empty) {
+            diff_w.zero_();
+        } else if (transposed) {
+            made.backward_filter(diff, x, diff_w);
+        } else {
+            made.backward_filter(x, diff, diff_w);
+        }
+    }
+    if (mask[2]) {
+        std::vector<int64_t> others = {0};
+        for (int64_t i = 2; i < diff.dim(); i++) {
+            others.push_back(i);
+        }
+        diff_bias = diff.sum(others);
+    }
+    return {diff_x, diff_w, diff_bias};
+}
+
+/** A pooling's window; strides default to the window. */
+struct Pooling {
+    Pooling(cnnlPoolingMode_t mode, at::IntArrayRef kernel, at::IntArrayRef stride,
+            at::IntArrayRef pad, at::IntArrayRef dilation, bool ceil)
+    {
+        const std::vector<int> window = each_side(kernel, 2),
+                               steps = each_side(stride.empty() ? kernel : stride, 2),
+                               pads = both_ends(each_side(pad, 2)), gaps = each_side(dilation, 2);
+        check(cnnlSetPoolingNdDescriptor_v2(desc.get(), mode, CNNL_PROPAGATE_NAN, 4, window.data(),
+                                            pads.data(), steps.data(), gaps.data(), ceil),
+              "cnnlSetPoolingNdDescriptor_v2");
+    }
+    PoolingDescriptor desc;
+};
+
+/** Pictures of a batch; a single one becomes a batch of one. */
+at::Tensor batch(const at::Tensor &x)
+{
+    return x.dim() == 3 ? x.unsqueeze(0) : x;
+}
+
+std::vector<int64_t> pooled_sizes(const at::Tensor &x, at::IntArrayRef kernel,
+                                  at::IntArrayRef stride, at::IntArrayRef pad,
+                                  at::IntArrayRef dilation, bool ceil)
+{
+    std::vector<int64_t> sizes = x.sizes().vec();
+    const std::vector<int> window = each_side(kernel, 2),
+                           steps = each_side(stride.empty() ? kernel : stride, 2),
+                           pads = each_side(pad, 2), gaps = each_side(dilation, 2);
+    for (size_t i = 0; i < 2; i++) {
+        int64_t &side = sizes[sizes.size() - 2 + i];
+        const int64_t room = side + 2 * pads[i] - static_cast<int64_t>(gaps[i]) * (window[i] - 1) -
+                             1 + (ceil ? steps[i] - 1 : 0);
+        int64_t count = room / steps[i] + 1;
+        if (ceil && (count - 1) * steps[i] >= side + pads[i]) {
+            count--; // the last window must begin within the picture
+        }
+        side = count;
+    }
+    return sizes;
+}
+
+std::tuple<at::Tensor &, at::Tensor &> max_pool(const at::Tensor &x, at::IntArrayRef kernel,
+                                                at::IntArrayRef stride, at::IntArrayRef pad,
+                                                at::IntArrayRef dilation, bool ceil, at::Tensor &y,
+                                                at::Tensor &index)
+{
+    const std::vector<int64_t> sizes = pooled_sizes(x, kernel, stride, pad, dilation, ceil);
+    fit(y, sizes);
+    fit(index, sizes);
+    if (y.numel()) {
+        const Pooling made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
+        run(cnnlPoolingForwardWithIndex, made.desc, nullptr, channels(batch(x)), nullptr,
+            channels(batch(y)), channels(batch(index)), work());
+    }
+    return {y, index};
+}
+
+at::Tensor &max_pool_backward(const at::Tensor &diff, const at::Tensor &x, at::IntArrayRef kernel,
+                              at::IntArrayRef stride, at::IntArrayRef pad, at::IntArrayRef dilation,
+                              bool ceil, const at::Tensor &index, at::Tensor &diff_x)
+{
+    fit(diff_x, x.sizes());
+    if (diff_x.numel()) {
+        const Pooling made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
+        run(cnnlPoolingBackward_v2, made.desc, nullptr, channels(batch(index)),
+            channels(batch(diff)), channels(batch(x)), nullptr, channels(batch(diff_x)), work());
+    }
+    return diff_x;
+}
+
+cnnlPoolingMode_t mean_mode(bool count_padding)
+{
+    return count_padding ? CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
+                         : CNNL_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
+}
+
+at::Tensor &avg_pool(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef stride,
+                     at::IntArrayRef pad, bool ceil, bool count_padding,
+                     std::optional<int64_t> divisor, at::Tensor &y)
+{
+    TORCH_CHECK(!divisor.has_value(),
+                "avg_pool2d with a divisor of its own is not possible on an MLU");
+    fit(y, pooled_sizes(x, kernel, stride, pad, {1}, ceil));
+    if (y.numel()) {
+        const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
+        run(cnnlPoolingForward, made.desc, nullptr, channels(batch(x)), nullptr, channels(batch(y)),
+            work());
+    }
+    return y;
+}
+
+at::Tensor &avg_pool_backward(const at::Tensor &diff, const at::Tensor &x, at::IntArrayRef kernel,
+                              at::IntArrayRef stride, at::IntArrayRef pad, bool ceil,
+                              bool count_padding, std::optional<int64_t> divisor,
+                              at::Tensor &diff_x)
+{
+    TORCH_CHECK(!divisor.has_value(),
+                "avg_pool2d with a divisor of its own is not possible on an MLU");
+    fit(diff_x, x.sizes());
+    if (diff_x.numel()) {
+        const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
+        run(cnnlPoolingBackward_v2, made.desc, nullptr, in(at::Tensor()), channels(batch(diff)),
+            in(at::Tensor()), nullptr, channels(batch(diff_x)), work());
+    }
+    return diff_x;
+}
+
+at::Tensor adaptive_avg_pool(const at::Tensor &x, at::IntArrayRef size)
+{
+    std::vector<int64_t> sizes = x.sizes().vec();
+    std::copy(size.begin(), size.end(), sizes.end() - 2);
+    at::Tensor y = at::empty(sizes, x.options(), x.suggest_memory_format());
+    if (y.numel()) {
+        run(cnnlAdaptivePoolingForward_v2, channels(batch(x)),
+            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, work(), channels(batch(y)),
+            in(at::Tensor()));
+    }
+    return y;
+}
+
+at::Tensor adaptive_avg_pool_backward(const at::Tensor &diff, const at::Tensor &x)
+{
+    at::Tensor diff_x = at::empty(x.sizes(), x.options(), x.suggest_memory_format());
+    if (diff_x.numel()) {
+        run(cnnlAdaptivePoolingBackward, channels(batch(diff)), in(at::Tensor()),
+            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, channels(batch(diff_x)));
+    }
+    return diff_x;
+}
+
+/** A resizing: without scales the sizes alone say them. */
+struct Resizing {
+    Resizing(cnnlInterpMode_t mode, cnnlInterpAlgo_t algo, const at::Tensor &x,
+             std::optional<double> down, std::optional<double> across)
+    {
+        const double scales[] = {down.value_or(0), across.value_or(0)};
+        check(cnnlSetInterpDescriptor_v2(desc.get(), channels(x).desc(), mode, algo,
+                                         down.has_value() && across.has_value() ? scales : nullptr),
+              "cnnlSetInterpDescriptor_v2");
+    }
+    InterpDescriptor desc;
+};
+
+at::Tensor &nearest(const at::Tensor &x, at::IntArrayRef size, std::optional<double> down,
+                    std::optional<double> across, at::Tensor &y)
+{
+    fit(y, {x.size(0), x.size(1), size[0], size[1]});
+    run(cnnlInterp_v3, Resizing(CNNL_INTERP_NEAREST, CNNL_INTERP_ALGO_0, x, down, across).desc,
+        channels(x), channels(y));
+    return y;
+}
+
+at::Tensor &nearest_backward(const at::Tensor &diff, at::IntArrayRef, at::IntArrayRef size,
+                             std::optional<double> down, std::optional<double> across,
+                             at::Tensor &diff_x)
+{
+    fit(diff_x, size);
+    run(cnnlInterpBackward_v3,
+        Resizing(CNNL_INTERP_NEAREST, CNNL_INTERP_ALGO_0, diff, down, across).desc, channels(diff),
+        channels(diff_x));
+    return diff_x;
+}
+
+template <cnnlInterpMode_t Mode>
+at::Tensor &smooth(const at::Tensor &x, at::IntArrayRef size, bool align,
+                   std::optional<double> down, std::optional<double> across, at::Tensor &y)
+{
+    fit(y, {x.size(0), x.size(1), size[0], size[1]});
+    run(cnnlInterp_v3,
+        Resizing(Mode, align ? CNNL_INTERP_ALGO_2 : CNNL_INTERP_ALGO_1, x, down, across).desc,
+        channels(x), channels(y));
+    return y;
+}
+
+template <cnnlInterpMode_t Mode>
+at::Tensor &smooth_backward(const at::Tensor &diff, at::IntArrayRef, at::IntArrayRef size,
+                            bool align, std::optional<double> down, std::optional<double> across,
+                            at::Tensor &diff_x)
+{
+    fit(diff_x, size);
+    run(cnnlInterpBackward_v3,
+        Resizing(Mode, align ? CNNL_INTERP_ALGO_2 : CNNL_INTERP_ALGO_1, diff, down, across).desc,
+        channels(diff), channels(diff_x));
+    return diff_x;
+}
+
+} // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
+{
+    m.impl("convolution_overrideable", convolution);
+    m.impl("convolution_backward_overrideable", convolution_backward);
+    m.impl("max_pool2d_with_indices.out", max_pool);
+    m.impl("max_pool2d_with_indices_backward.grad_input", max_pool_backward);
+    m.impl("avg_pool2d.out", avg_pool);
+    m.impl("avg_pool2d_backward.grad_input", avg_pool_backward);
+    m.impl("_adaptive_avg_pool2d", adaptive_avg_pool);
+    m.impl("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward);
+    m.impl("upsample_nearest2d.out", nearest);
+    m.impl("upsample_nearest2d_backward.grad_input", nearest_backward);
+    m.impl("upsample_bilinear2d.out", smooth<CNNL_INTERP_BILINEAR>);
+    m.impl("upsample_bilinear2d_backward.grad_input", smooth_backward<CNNL_INTERP_BILINEAR>);
+    m.impl("upsample_bicubic2d.out", smooth<CNNL_INTERP_BICUBIC>);
+    m.impl("upsample_bicubic2d_backward.grad_input", smooth_backward<CNNL_INTERP_BICUBIC>);
+}
+
+} // namespace torch_mlu
