@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the PyTorch tests share: the device, seeds, a training run, and comparison with the CPU."""
 
+import contextlib
 import copy
 import os
 import random
@@ -10,14 +11,23 @@ import unittest
 
 import numpy
 import torch
-import torch_npu
 
-DEVICE = "npu:0"
+KIND = os.environ.get("LEO_TEST_DEVICE", "npu")
+if KIND == "mlu":
+    import torch_mlu  # noqa: F401
+    torch_npu = None
+else:
+    import torch_npu
+card = getattr(torch, KIND)
+BACKEND = {"npu": "hccl", "mlu": "cncl"}[KIND]
+npu_only = unittest.skipUnless(KIND == "npu", "asks for what torch_npu alone has")
+
+DEVICE = f"{KIND}:0"
 SOC = os.environ.get("LEO_TEST_SOC", "ascend910a")
 HAS_BF16 = SOC != "ascend910a"
 # Operators by aclnn alone, in plain formats, as the vendor's migration notes recommend. LEO_TEST_MODE=default: as torch_npu starts.
 DEFAULT_MODE = os.environ.get("LEO_TEST_MODE") == "default"
-if not DEFAULT_MODE:
+if KIND == "npu" and not DEFAULT_MODE:
     torch_npu.npu.set_compile_mode(jit_compile=False)
     torch_npu.npu.config.allow_internal_format = False
 
@@ -26,6 +36,20 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def full_float():
+    """Float32 in all digits: the 910B would take 10 bits of mantissa for a convolution by itself."""
+    switches = [card.conv, card.matmul] if KIND == "npu" else []
+    before = [switch.allow_hf32 for switch in switches]
+    for switch in switches:
+        switch.allow_hf32 = False
+    try:
+        yield
+    finally:
+        for switch, value in zip(switches, before):
+            switch.allow_hf32 = value
 
 
 def seed(number=0):
@@ -85,7 +109,7 @@ class Case(unittest.TestCase):
         """The same model on CPU in float32 and on the device: losses agree, and fall or rise together."""
         want = train(copy.deepcopy(model), batches, loss_of, optimizer_of, "cpu")
         got = train(copy.deepcopy(model), batches, loss_of, optimizer_of, DEVICE, **options)
-        print("  cpu", " ".join(f"{x:.5f}" for x in want), "\n  npu", " ".join(f"{x:.5f}" for x in got), flush=True)
+        print("  cpu", " ".join(f"{x:.5f}" for x in want), f"\n  {KIND}", " ".join(f"{x:.5f}" for x in got), flush=True)
         self.expect_close(torch.tensor(got), torch.tensor(want), rtol=rtol, atol=rtol, what="losses")
         return got
 

@@ -65,17 +65,17 @@ def unused_parameters_and_buffers(rank, world):
     whole = Forked()
     model = Forked()
     model.load_state_dict(whole.state_dict())
-    model = model.npu()
+    model = model.to(common.KIND)
     if rank == 0:
         model.seen += 5
-    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()], find_unused_parameters=True,
+    parallel = DistributedDataParallel(model, device_ids=[common.card.current_device()], find_unused_parameters=True,
                                        broadcast_buffers=True)
     batches = make_batches(world, 12)
 
     def call(net, x, step):
         return net(x, step)
 
-    train(parallel, [batch.npu() for batch in batches], rank, world, call)
+    train(parallel, [batch.to(common.KIND) for batch in batches], rank, world, call)
     train(whole, batches, 0, 1, call)
     assert model.seen.item() == 5, "broadcast_buffers did not bring rank 0's buffer"
     compare(rank, model.named_parameters(), whole.parameters(), "find_unused_parameters")
@@ -88,13 +88,13 @@ def many_buckets(rank, world):
         common.seed(2)
         return nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(64, 64), nn.Tanh())])
 
-    whole, model = make(), make().npu()
-    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()], bucket_cap_mb=0.01,
+    whole, model = make(), make().to(common.KIND)
+    parallel = DistributedDataParallel(model, device_ids=[common.card.current_device()], bucket_cap_mb=0.01,
                                        gradient_as_bucket_view=True)
     batches = make_batches(world, 64)
     with parallel.no_sync():
-        parallel(batches[0][rank::world].npu()).square().mean().backward()
-    parallel(batches[1][rank::world].npu()).square().mean().backward()
+        parallel(batches[0][rank::world].to(common.KIND)).square().mean().backward()
+    parallel(batches[1][rank::world].to(common.KIND)).square().mean().backward()
     for batch in batches[:2]:
         whole(batch).square().mean().backward()
     compare(rank, [(name, p.grad) for name, p in model.named_parameters()], [p.grad for p in whole.parameters()], "buckets")
@@ -107,15 +107,15 @@ def sync_batch_norm(rank, world):
         return nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 5))
 
     whole = make()
-    model = nn.SyncBatchNorm.convert_sync_batchnorm(make()).npu()
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(make()).to(common.KIND)
     assert isinstance(model[1], nn.SyncBatchNorm)
-    parallel = DistributedDataParallel(model, device_ids=[torch.npu.current_device()])
+    parallel = DistributedDataParallel(model, device_ids=[common.card.current_device()])
     batches = make_batches(world, 3, 8, 8)
 
     def call(net, x, _):
         return net(x)
 
-    train(parallel, [batch.npu() for batch in batches], rank, world, call)
+    train(parallel, [batch.to(common.KIND) for batch in batches], rank, world, call)
     train(whole, batches, 0, 1, call)
     # Convolutions multiply in HF32, ten bits, where there is no half precision.
     bound = max(BOUND, 2e-3)
@@ -126,11 +126,11 @@ def sync_batch_norm(rank, world):
 
 def flat_collectives(rank, world):
     """What FSDP calls."""
-    whole = torch.empty(6 * world, device="npu")
-    dist.all_gather_into_tensor(whole, torch.full((6,), float(rank), device="npu"))
+    whole = torch.empty(6 * world, device=common.KIND)
+    dist.all_gather_into_tensor(whole, torch.full((6,), float(rank), device=common.KIND))
     assert torch.equal(whole.cpu(), torch.arange(world).repeat_interleave(6).float())
-    part = torch.empty(6, device="npu")
-    dist.reduce_scatter_tensor(part, torch.arange(6. * world).npu() + rank)
+    part = torch.empty(6, device=common.KIND)
+    dist.reduce_scatter_tensor(part, torch.arange(6. * world).to(common.KIND) + rank)
     assert torch.equal(part.cpu(), torch.arange(6. * rank, 6. * rank + 6) * world + world * (world - 1) / 2)
     dist.reduce_scatter_tensor(part, whole, op=dist.ReduceOp.AVG)
     assert torch.equal(part.cpu(), torch.full((6,), float(rank)))
@@ -138,18 +138,18 @@ def flat_collectives(rank, world):
 
 def captured(rank, world):
     """Collectives in a graph: each replay is a round of its own."""
-    values = torch.full((64,), float(rank + 1), device="npu")
+    values = torch.full((64,), float(rank + 1), device=common.KIND)
     dist.all_reduce(values.clone())  # the group meets before the capture
-    torch.npu.synchronize()
-    graph = torch.npu.NPUGraph()
-    with torch.npu.graph(graph):
+    common.card.synchronize()
+    graph = common.card.NPUGraph()
+    with common.card.graph(graph):
         doubled = values * 2
         dist.all_reduce(doubled)
         result = doubled + 1
     for factor in (1, 3):
         values.fill_(factor * (rank + 1))
         graph.replay()
-        torch.npu.synchronize()
+        common.card.synchronize()
         assert torch.all(result == factor * world * (world + 1) + 1), result
 
 
@@ -159,13 +159,13 @@ def fully_sharded(rank, world):
         return nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 8))
 
     whole = make()
-    model = FullyShardedDataParallel(make().npu(), device_id=torch.npu.current_device(), use_orig_params=True)
+    model = FullyShardedDataParallel(make().to(common.KIND), device_id=common.card.current_device(), use_orig_params=True)
     batches = make_batches(world, 16)
 
     def call(net, x, _):
         return net(x)
 
-    train(model, [batch.npu() for batch in batches], rank, world, call)
+    train(model, [batch.to(common.KIND) for batch in batches], rank, world, call)
     train(whole, batches, 0, 1, call)
     with FullyShardedDataParallel.summon_full_params(model):
         compare(rank, model.named_parameters(), whole.parameters(), "FSDP")
@@ -173,8 +173,8 @@ def fully_sharded(rank, world):
 
 def main():
     rank, world, local = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
-    torch.npu.set_device(local)
-    dist.init_process_group("hccl")
+    common.card.set_device(local)
+    dist.init_process_group(common.BACKEND)
     for check in (unused_parameters_and_buffers, many_buckets, sync_batch_norm, flat_collectives, captured, fully_sharded):
         check(rank, world)
         if rank == 0:

@@ -33,26 +33,26 @@ def train(model, inputs, labels):
 
 
 def check_collectives(rank, world):
-    total = torch.full((1000,), float(rank + 1), device="npu")
+    total = torch.full((1000,), float(rank + 1), device=common.KIND)
     dist.all_reduce(total)
     assert torch.all(total == world * (world + 1) / 2)
-    parts = [torch.zeros(3, device="npu") for _ in range(world)]
-    dist.all_gather(parts, torch.full((3,), float(rank), device="npu"))
+    parts = [torch.zeros(3, device=common.KIND) for _ in range(world)]
+    dist.all_gather(parts, torch.full((3,), float(rank), device=common.KIND))
     assert [part[0].item() for part in parts] == list(map(float, range(world)))
-    first = torch.full((5,), rank, dtype=torch.int64, device="npu")
+    first = torch.full((5,), rank, dtype=torch.int64, device=common.KIND)
     dist.broadcast(first, world - 1)
     assert torch.all(first == world - 1)
-    out = torch.zeros(2, device="npu")
-    dist.reduce_scatter(out, [torch.full((2,), float(r), device="npu") for r in range(world)])
+    out = torch.zeros(2, device=common.KIND)
+    dist.reduce_scatter(out, [torch.full((2,), float(r), device=common.KIND) for r in range(world)])
     assert torch.all(out == rank * world)
-    given = torch.arange(world, device="npu", dtype=torch.float32) + 10 * rank
-    taken = torch.zeros(world, device="npu")
+    given = torch.arange(world, device=common.KIND, dtype=torch.float32) + 10 * rank
+    taken = torch.zeros(world, device=common.KIND)
     dist.all_to_all_single(taken, given)
     assert taken.tolist() == [10.0 * r + rank for r in range(world)]
     if rank == 0:
-        dist.send(torch.arange(7, device="npu"), 1)
+        dist.send(torch.arange(7, device=common.KIND), 1)
     elif rank == 1:
-        got = torch.zeros(7, dtype=torch.int64, device="npu")
+        got = torch.zeros(7, dtype=torch.int64, device=common.KIND)
         dist.recv(got, 0)
         assert got.tolist() == list(range(7))
     names = [None] * world
@@ -62,13 +62,13 @@ def check_collectives(rank, world):
 
 def be_rank(rank, world, port, results):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    torch.npu.set_device(0)
-    dist.init_process_group("hccl", rank=rank, world_size=world)
+    common.card.set_device(0)
+    dist.init_process_group(common.BACKEND, rank=rank, world_size=world)
     check_collectives(rank, world)
-    model = make_model().npu()
+    model = make_model().to(common.KIND)
     inputs, labels = make_data(world)
     parallel = DistributedDataParallel(model, device_ids=[0])
-    train(parallel, inputs[rank::world].npu(), labels[rank::world].npu())
+    train(parallel, inputs[rank::world].to(common.KIND), labels[rank::world].to(common.KIND))
     results.put((rank, [parameter.detach().cpu().numpy() for parameter in model.parameters()]))
     dist.barrier()
     dist.destroy_process_group()
@@ -76,14 +76,14 @@ def be_rank(rank, world, port, results):
 
 def wait_forever(rank, world, port, _):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    torch.npu.set_device(0)
-    dist.init_process_group("hccl", rank=rank, world_size=world)
-    dist.all_reduce(torch.ones(4, device="npu"))
-    torch.npu.synchronize()
+    common.card.set_device(0)
+    dist.init_process_group(common.BACKEND, rank=rank, world_size=world)
+    dist.all_reduce(torch.ones(4, device=common.KIND))
+    common.card.synchronize()
     if rank == 1:
         os.kill(os.getpid(), 9)
-    dist.all_reduce(torch.ones(4, device="npu"))
-    torch.npu.synchronize()
+    dist.all_reduce(torch.ones(4, device=common.KIND))
+    common.card.synchronize()
 
 
 class Distributed(common.Case):

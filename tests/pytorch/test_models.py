@@ -44,11 +44,8 @@ class Models(common.Case):
 
     def test_yolo(self):
         # Its third step multiplies what convolutions round away by a hundred; the 910B can have them in full f32.
-        torch.npu.conv.allow_hf32 = False
-        try:
+        with common.full_float():
             self.expect_same_training(*yolo.yolo(), SGD, rtol=1e-4 if common.HAS_BF16 else 3e-2)
-        finally:
-            torch.npu.conv.allow_hf32 = True
 
     def test_suppression_keeps_the_boxes_the_cpu_keeps(self):
         centres = 200 * torch.rand(6, 1, 2) + 4 * torch.randn(6, 10, 2)

@@ -5,7 +5,6 @@ import math
 
 import torch
 import torch.nn.functional as F
-import torch_npu
 
 import common
 
@@ -53,6 +52,7 @@ class Attention(common.Case):
         self.both("slices of one tensor", lambda a: F.scaled_dot_product_attention(*[a[:, :, i].transpose(1, 2) for i in range(3)]),
                   qkv)
 
+    @common.npu_only
     def test_layouts(self):
         if not common.HAS_BF16:
             return  # the fused operator is one of the second generation
@@ -66,7 +66,7 @@ class Attention(common.Case):
                     return t.flatten(2) if layout.endswith("H") else t
 
                 def run(q, k, v):
-                    return torch_npu.npu_fusion_attention(seen(q), seen(k), seen(v), heads, layout,
+                    return common.torch_npu.npu_fusion_attention(seen(q), seen(k), seen(v), heads, layout,
                                                           scale=1 / math.sqrt(features))[0]
 
                 def reference(q, k, v):
@@ -75,6 +75,7 @@ class Attention(common.Case):
 
                 self.both(f"{layout} {keys_heads}", run, *base, reference=reference)
 
+    @common.npu_only
     def test_bands(self):
         if not common.HAS_BF16:
             return
@@ -84,23 +85,23 @@ class Attention(common.Case):
         for mode, before, after, hidden in ((2, 2**31 - 1, 0, distance > 0), (3, 2**31 - 1, 0, distance > 16),
                                             (4, 5, 3, (distance - 16 > 3) | (distance - 16 < -5))):
             def run(q, k, v):
-                return torch_npu.npu_fusion_attention(q, k, v, 2, "BNSD", atten_mask=pattern.to(q.device), scale=0.25,
+                return common.torch_npu.npu_fusion_attention(q, k, v, 2, "BNSD", atten_mask=pattern.to(q.device), scale=0.25,
                                                       sparse_mode=mode, pre_tockens=before, next_tockens=after)[0]
             self.both(f"mode {mode}", run, q, k, v, reference=lambda q, k, v: F.scaled_dot_product_attention(
                 q, k, v, attn_mask=~hidden, scale=0.25))
 
     def test_dropout(self):
         q, k, v = (torch.randn(2, 4, 32, 16).to(common.DEVICE) for _ in range(3))
-        torch.npu.manual_seed(3)
+        common.card.manual_seed(3)
         ones = F.scaled_dot_product_attention(q, k, torch.ones_like(v), dropout_p=0.25)
         # Sums of kept weights, divided by 0.75: 1 on average over 256 rows.
         self.assertLess(abs(float(ones.mean()) - 1), 0.05)
         self.assertGreater(float(ones.std()), 0.02)
-        torch.npu.manual_seed(3)
+        common.card.manual_seed(3)
         self.assertTrue(torch.equal(ones, F.scaled_dot_product_attention(q, k, torch.ones_like(v), dropout_p=0.25)))
         # The gradient of v sees the same bits: sum(dv) over keys is the sum of the rows' kept weights.
         v.requires_grad_()
-        torch.npu.manual_seed(3)
+        common.card.manual_seed(3)
         F.scaled_dot_product_attention(q, k, v, dropout_p=0.25).sum().backward()
         self.expect_close(v.grad[..., 0].sum(), ones[..., 0].sum(), rtol=1e-3, what="dropped weights in the gradient")
 

@@ -7,7 +7,6 @@ convolutions: 11 bits) the inputs are rounded; sums are of at most a few hundred
 
 import torch
 import torch.nn.functional as F
-import torch_npu
 
 import common
 
@@ -85,18 +84,20 @@ class Cnn(common.Case):
                 self.expect_same(lambda x: F.adaptive_max_pool2d(x, size), x, f"adaptive_max_pool2d {size}", 1e-6, 1e-6)
         self.expect_same(lambda x: F.max_pool2d(x, 3, 2, 1), operands([(2, 3, 9, 9)], torch.float16), "max_pool2d f16", 1e-3, 1e-3)
 
+    @common.npu_only
     def test_regions(self):
         # The example of torch_npu's own documentation.
         x = torch.arange(1.0, 37.0).view(1, 1, 6, 6).to(common.DEVICE)
         rois = torch.tensor([[0, -2.0, -2.0, 22.0, 22.0]]).to(common.DEVICE)
-        out = torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, 0).cpu()
+        out = common.torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, 0).cpu()
         self.assertEqual(out.flatten().tolist(), [4.5, 6.5, 8.5, 16.5, 18.5, 20.5, 28.5, 30.5, 32.5])
         # Mode 3 is what torch_npu's own module sends for aligned regions.
-        aligned = [torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, mode).cpu() for mode in (2, 3)]
+        aligned = [common.torch_npu.npu_roi_align(x, rois, 0.25, 3, 3, 2, mode).cpu() for mode in (2, 3)]
         self.assertTrue(torch.equal(*aligned))
-        back = torch_npu.npu_roi_alignbk(torch.ones(1, 1, 3, 3).to(common.DEVICE), rois, [1, 1, 6, 6], 3, 3, 0.25, 2, 0)
+        back = common.torch_npu.npu_roi_alignbk(torch.ones(1, 1, 3, 3).to(common.DEVICE), rois, [1, 1, 6, 6], 3, 3, 0.25, 2, 0)
         self.assertAlmostEqual(float(back.sum()), 9.0, places=4)
 
+    @common.npu_only
     def test_boxes(self):
         boxes, scores = torch.rand(100, 4) * 50, torch.rand(100)
         boxes[:, 2:] += boxes[:, :2]
@@ -108,7 +109,7 @@ class Cnn(common.Case):
         for at in scores.argsort(descending=True).tolist():
             if scores[at] > 0.3 and all(over[at, other] <= 0.5 for other in want):
                 want.append(at)
-        got, count = torch_npu.npu_nms_v4(boxes.to(common.DEVICE), scores.to(common.DEVICE), 20, torch.tensor(0.5).to(common.DEVICE),
+        got, count = common.torch_npu.npu_nms_v4(boxes.to(common.DEVICE), scores.to(common.DEVICE), 20, torch.tensor(0.5).to(common.DEVICE),
                                           torch.tensor(0.3).to(common.DEVICE))
         self.assertEqual(got.cpu()[:int(count)].tolist(), want[:20])
 

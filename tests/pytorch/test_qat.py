@@ -44,7 +44,7 @@ class Qat(common.Case):
         self.expect_close(torch.tensor(got), torch.tensor(wanted), rtol=2e-2, atol=2e-2)
         # The observers ran on the device.
         observer = trained.conv.activation_post_process.activation_post_process
-        self.assertEqual(observer.min_val.device.type, "npu")
+        self.assertEqual(observer.min_val.device.type, common.KIND)
         converted = quantization.convert(trained.cpu().eval())
         self.assertIn("Quantized", repr(converted.conv))
         self.assertEqual(converted(batches[0][0]).shape, (8, 10))

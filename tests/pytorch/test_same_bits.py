@@ -29,14 +29,14 @@ class Net(nn.Module):
 
 
 def train():
-    model, scaler = Net().npu(), torch.amp.GradScaler("npu", init_scale=128.0)
+    model, scaler = Net().to(common.KIND), torch.amp.GradScaler(common.KIND, init_scale=128.0)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    start, end = torch.npu.Event(enable_timing=True), torch.npu.Event(enable_timing=True)
+    start, end = common.card.Event(enable_timing=True), common.card.Event(enable_timing=True)
     for _ in range(3):
-        images, labels = torch.randn(4, 3, 17, 17).npu(), torch.randint(0, 5, (4,)).npu()
+        images, labels = torch.randn(4, 3, 17, 17).to(common.KIND), torch.randint(0, 5, (4,)).to(common.KIND)
         optimizer.zero_grad()
         start.record()
-        with torch.autocast("npu", dtype=torch.float16):
+        with torch.autocast(common.KIND, dtype=torch.float16):
             loss = F.cross_entropy(model(images).float(), labels)
         scaler.scale(loss).backward()
         end.record()
@@ -44,7 +44,7 @@ def train():
         norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         scaler.step(optimizer)
         scaler.update()
-        torch.npu.synchronize()
+        common.card.synchronize()
         print("step", loss.item().hex(), norm.item().hex(), start.elapsed_time(end))
 
 

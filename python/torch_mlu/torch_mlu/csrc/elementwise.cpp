@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <cfloat>
+#include <limits>
 
 namespace torch_mlu
 {
@@ -239,6 +240,16 @@ template <cnnlLogicOp_t Op>
 at::Tensor &logic_scalar(const at::Tensor &a, const at::Scalar &b, at::Tensor &y)
 {
     return logic<Op>(a, number(b), y);
+}
+
+/** Whether x is the infinity of that sign; whole numbers never are. */
+template <int Sign> at::Tensor &is_infinity(const at::Tensor &x, at::Tensor &y)
+{
+    if (at::isFloatingType(x.scalar_type())) {
+        return logic_scalar<CNNL_LOGIC_OP_EQ>(x, Sign * std::numeric_limits<double>::infinity(), y);
+    }
+    fit(y, x.sizes());
+    return y.zero_();
 }
 
 template <cnnlBitComputeOp_t Op, cnnlLogicOp_t Truth>
@@ -497,6 +508,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("ge.Scalar_out", logic_scalar<CNNL_LOGIC_OP_GE>);
     m.impl("lt.Scalar_out", logic_scalar<CNNL_LOGIC_OP_LT>);
     m.impl("le.Scalar_out", logic_scalar<CNNL_LOGIC_OP_LE>);
+    m.impl("isposinf.out", is_infinity<1>);
+    m.impl("isneginf.out", is_infinity<-1>);
     m.impl("logical_and.out", logic<CNNL_LOGIC_OP_AND>);
     m.impl("logical_or.out", logic<CNNL_LOGIC_OP_OR>);
     m.impl("logical_xor.out", logic<CNNL_LOGIC_OP_XOR>);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch_mlu._C: what torch's own Python does not reach.
 #include "generator.hpp"
+#include "process_group.hpp"
 #include "runtime.hpp"
 
 #include <torch/extension.h>
@@ -33,6 +34,11 @@ uintptr_t queue_number(c10::DeviceIndex index, c10::StreamId stream)
         queue_of(c10::Stream(c10::Stream::UNSAFE, c10::Device(kMlu, index), stream)));
 }
 
+c10::intrusive_ptr<c10d::Backend> make_group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size)
+{
+    return c10::make_intrusive<ProcessGroup>(store, rank, size);
+}
+
 } // namespace
 
 /** Entries of torch_mlu._C. */
@@ -53,6 +59,7 @@ void bind(pybind11::module_ &m)
     m.def("device_name", [](c10::DeviceIndex index) { return name_of(properties_of(index)); });
     m.def("default_generator", default_generator);
     m.def("queue_of", queue_number);
+    m.def("process_group", make_group, py::call_guard<py::gil_scoped_release>());
     m.def("synchronize", synchronize_device, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -212,7 +212,7 @@ void on_host(const c10::OperatorHandle &op, torch::jit::Stack *stack)
     {
         const std::lock_guard<std::mutex> hold(lock);
         if (told->insert(name).second) {
-            TORCH_WARN("MLU: ", name, " runs on the host");
+            TORCH_WARN("operator '", name, "' is not there for the MLU and will fall back to run on the CPU");
         }
     }
     at::native::cpu_fallback(op, stack);
