@@ -413,17 +413,25 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     return multiply(low, &a, &b, &out);
 }
 
+// The type of the columns: the cube's, or f32 where the vector unit multiplies.
+static bool choose_type(struct lowering *low, const struct op_tensor *a, const struct op_tensor *b,
+                        const struct op_tensor *out)
+{
+    const struct op_matmul matmul = {.a = *a, .b = *b, .out = *out, .cube_math = low->cube_math};
+    low->type = OP_TYPE_F32;
+    return op_matmul_type(low->plan, &matmul, &low->type) ||
+           (op_plan_caps(low->plan)->vector_cores == 0 && a->type == OP_TYPE_F32 &&
+            b->type == OP_TYPE_F32 && out->type == OP_TYPE_F32);
+}
+
 static bool is_worth_it(const struct lowering *low, enum op_convolution_goal goal,
                         const struct op_tensor *a, const struct op_tensor *b,
                         const struct op_tensor *out)
 {
     struct op_tensor view;
     struct op_convolution mirrored;
-    const struct op_matmul matmul = {.a = *a, .b = *b, .out = *out, .cube_math = low->cube_math};
-    enum op_type type;
     const struct op_tensor any = {.rank = 5, .dim = {low->shape->images}};
-    return op_matmul_type(low->plan, &matmul, &type) && op_tensor_is_dense(out) &&
-           op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
+    return op_tensor_is_dense(out) && op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
            (low->shape->groups == 1 ||
             (goal == OP_CONVOLUTION_INPUT ? low->x_group : low->y_group) >= LEAST_CHANNELS) &&
            (goal != OP_CONVOLUTION_INPUT || mirror(low->shape, &mirrored)) &&
@@ -437,12 +445,10 @@ leo_status op_convolution_plan_matmul(const struct op_call *call,
                                       bool *taken)
 {
     struct lowering low = lower(call, shape);
-    *taken = is_worth_it(&low, goal, a, b, out);
+    *taken = choose_type(&low, a, b, out) && is_worth_it(&low, goal, a, b, out);
     if (!*taken) {
         return LEO_OK;
     }
-    const struct op_matmul types = {.a = *a, .b = *b, .out = *out, .cube_math = low.cube_math};
-    (void)op_matmul_type(low.plan, &types, &low.type);
     switch (goal) {
     case OP_CONVOLUTION_OUT:
         return plan_out(&low, a, b, out);
