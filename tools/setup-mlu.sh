@@ -25,3 +25,16 @@ if ! is_complete; then
     pip --no-deps "torchvision==$torchvision" && pip pillow numpy setuptools wheel ninja || pip_failed "torchvision $torchvision"
     end_venv
 fi
+
+# torch_mlu is compiled against the headers of CNNL and CNRT: again when either changed.
+sources=$here/../python/torch_mlu
+neuware=${NEUWARE_HOME:-$here/../build/toolkit/neuware}
+state=$(cat "$sources"/setup.py "$sources"/torch_mlu/csrc/* "$neuware"/include/*.h | sha256sum)
+if [ "$(cat "$venv/torch_mlu.state" 2>/dev/null)" != "$state" ]; then
+    echo "$(basename "$0" .sh): compiling torch_mlu, about four minutes"
+    log=$venv.log
+    export NEUWARE_HOME="$neuware" TORCH_DEVICE_BACKEND_AUTOLOAD=0 PATH="$venv/bin:$PATH"
+    pip --no-build-isolation --no-deps --force-reinstall "$sources" || pip_failed torch_mlu
+    echo "$state" >"$venv/torch_mlu.state"
+    rm -f "$log"
+fi

@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VISION = HERE.parents[1] / "examples" / "pytorch" / "torchvision_on_cpu"
-# torch_npu's sentences, from its wheel: "... will fall back to run on the CPU", "... will fallback to run on the CPU".
+# torch_npu's sentences, from its wheel, and torch_mlu's: "... will fall back to run on the CPU", "... will fallback to run on the CPU".
 FALLBACK = re.compile(r"operator '?(aten::\S+?)'? .*fall ?back to run on the CPU")
 
 
@@ -35,14 +35,14 @@ def main():
     args = parser.parse_args()
     python = args.venv.resolve() / "bin" / "python"
     if not python.exists():
-        print(f"no {python}: tools/setup-pytorch.sh {args.venv} makes it")
+        print(f"no {python}: tools/setup-pytorch.sh or tools/setup-mlu.sh {args.venv} makes it")
         return 77
     command = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--devices", args.devices, "--",
                python, "-B", HERE / args.script, *args.arguments]
     with tempfile.TemporaryDirectory() as place:
         # A folder of its own: scripts write checkpoints and profiles where they are started.
         environment = {**os.environ, "PYTHONPATH": f"{HERE}:{VISION}", "LEO_TEST_SOC": args.soc, "PYTHONUNBUFFERED": "1",
-                       "ASCEND_PROCESS_LOG_PATH": place}
+                       "LEO_TEST_DEVICE": "mlu" if args.soc.startswith("mlu") else "npu", "ASCEND_PROCESS_LOG_PATH": place}
         started = time.monotonic()
         try:
             done = subprocess.run(command, env=environment, cwd=place, stderr=subprocess.PIPE, text=True, errors="replace",

@@ -147,6 +147,28 @@ at::Tensor &threshold_backward(const at::Tensor &diff, const at::Tensor &x,
     return diff_x;
 }
 
+/** The buffer holds nothing: the gradient takes x. */
+std::tuple<at::Tensor, at::Tensor> log_sigmoid(const at::Tensor &x)
+{
+    return {plain<CNNL_ACTIVATION_LOGSIGMOID>(x), at::empty({0}, x.options())};
+}
+
+at::Tensor log_sigmoid_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tensor &)
+{
+    return plain_backward<CNNL_ACTIVATION_LOGSIGMOID>(diff, x);
+}
+
+at::Tensor prelu(const at::Tensor &x, const at::Tensor &weight)
+{
+    return at::where(x.gt(0), x, x * weight);
+}
+
+std::tuple<at::Tensor, at::Tensor> prelu_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tensor &weight)
+{
+    const at::Tensor positive = x.gt(0);
+    return {at::where(positive, diff, diff * weight), (diff * x).masked_fill(positive, 0)};
+}
+
 at::Tensor &softplus(const at::Tensor &x, const at::Scalar &beta, const at::Scalar &threshold,
                      at::Tensor &y)
 {
@@ -172,6 +194,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("hardswish", plain<CNNL_ACTIVATION_HARDSWISH>);
     m.impl("hardswish_", plain_inplace<CNNL_ACTIVATION_HARDSWISH>);
     m.impl("erfc.out", plain_out<CNNL_ACTIVATION_ERFC>);
+    m.impl("log_sigmoid_forward", log_sigmoid);
+    m.impl("log_sigmoid_backward", log_sigmoid_backward);
+    m.impl("_prelu_kernel", prelu);
+    m.impl("_prelu_kernel_backward", prelu_backward);
     m.impl("gelu.out", gelu);
     m.impl("leaky_relu.out", leaky_relu);
     m.impl("elu.out", elu);

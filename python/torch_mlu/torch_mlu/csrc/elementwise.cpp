@@ -205,6 +205,26 @@ at::Tensor &floor_divide(const at::Tensor &a, const at::Tensor &b, at::Tensor &y
     return div_rounded(a, b, "floor", y);
 }
 
+at::Tensor floor_divided(const at::Tensor &a, const at::Tensor &b)
+{
+    return at::div(a, b, "floor");
+}
+
+at::Tensor &floor_divide_(at::Tensor &a, const at::Tensor &b)
+{
+    return a.div_(b, "floor");
+}
+
+at::Tensor isnan(const at::Tensor &x)
+{
+    return x.ne(x);
+}
+
+bool equal(const at::Tensor &a, const at::Tensor &b)
+{
+    return a.sizes() == b.sizes() && (a.numel() == 0 || !a.ne(b).any().item<bool>());
+}
+
 at::Tensor &power(const at::Tensor &a, const at::Tensor &b, at::Tensor &y)
 {
     const at::ScalarType type = common(a, b);
@@ -486,7 +506,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("mul.out", mul);
     m.impl("div.out", binary_real<cnnlDiv_v2>);
     m.impl("div.out_mode", div_rounded);
+    m.impl("floor_divide", floor_divided);
+    m.impl("floor_divide_.Tensor", floor_divide_);
     m.impl("floor_divide.out", floor_divide);
+    m.impl("isnan", isnan);
+    m.impl("equal", equal);
     m.impl("remainder.Tensor_out", binary_plain<cnnlFloorMod>);
     m.impl("fmod.Tensor_out", binary_plain<cnnlFloorModTrunc>);
     m.impl("maximum.out", binary_plain<cnnlMaximum>);

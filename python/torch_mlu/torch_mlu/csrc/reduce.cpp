@@ -89,6 +89,11 @@ at::Tensor &mean(const at::Tensor &x, at::OptionalIntArrayRef dims, bool keep,
     return sum_like(CNNL_REDUCE_AVG, NAN, x, dims, keep, y);
 }
 
+at::Tensor nansum(const at::Tensor &x, at::OptionalIntArrayRef dims, bool keep, std::optional<at::ScalarType> dtype)
+{
+    return x.masked_fill(x.ne(x), 0).sum(dims, keep, dtype);
+}
+
 at::Tensor &prod_dim(const at::Tensor &x, int64_t dim, bool keep, std::optional<at::ScalarType>,
                      at::Tensor &y)
 {
@@ -265,6 +270,18 @@ at::Tensor &cumsum(const at::Tensor &x, int64_t dim, std::optional<at::ScalarTyp
     return y;
 }
 
+at::Tensor &cumprod(const at::Tensor &x, int64_t dim, std::optional<at::ScalarType>, at::Tensor &y)
+{
+    fit(y, x.sizes());
+    if (x.dim() == 0) {
+        return y.copy_(x);
+    }
+    if (y.numel()) {
+        run(cnnlCumprod_v2, in(as(x, y.scalar_type())), c10::maybe_wrap_dim(dim, x.dim()), false, false, out(y), work());
+    }
+    return y;
+}
+
 /** A tensor as three dimensions with `dim` in the middle. */
 at::Tensor around(const at::Tensor &x, int64_t dim)
 {
@@ -308,6 +325,7 @@ at::Tensor &softmax_backward(const at::Tensor &diff, const at::Tensor &y, int64_
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
 {
     m.impl("sum.IntList_out", sum);
+    m.impl("nansum", nansum);
     m.impl("mean.out", mean);
     m.impl("prod.int_out", prod_dim);
     m.impl("prod", prod);
@@ -331,6 +349,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("var_mean.correction", spread<CNNL_VAR_MEAN>);
     m.impl("std_mean.correction", spread<CNNL_STD_MEAN>);
     m.impl("cumsum.out", cumsum);
+    m.impl("cumprod.out", cumprod);
     m.impl("_softmax.out", softmax<CNNL_SOFTMAX_ACCURATE>);
     m.impl("_log_softmax.out", softmax<CNNL_SOFTMAX_LOG>);
     m.impl("_softmax_backward_data.out", softmax_backward<CNNL_SOFTMAX_ACCURATE>);

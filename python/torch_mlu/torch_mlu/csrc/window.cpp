@@ -207,6 +207,11 @@ cnnlPoolingMode_t mean_mode(bool count_padding)
                          : CNNL_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
 }
 
+double window_size(at::IntArrayRef kernel)
+{
+    return static_cast<double>(kernel[0] * kernel[kernel.size() - 1]);
+}
+
 at::Tensor &avg_pool(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef stride,
                      at::IntArrayRef pad, bool ceil, bool count_padding,
                      std::optional<int64_t> divisor, at::Tensor &y)
