@@ -83,6 +83,7 @@ class Index(common.Case):
             self.check(name, function, self.x)
         self.check("flip of integers", lambda a: a.flip(1), self.whole)
 
+    @common.npu_only
     def test_sparse(self):
         places, values = torch.tensor([[0, 1, 1, 0], [2, 0, 2, 2]]), torch.tensor([3.0, 4.0, 5.0, 6.0])
 

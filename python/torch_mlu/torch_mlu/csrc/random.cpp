@@ -133,6 +133,32 @@ at::Tensor dropout_backward(const at::Tensor &diff, const at::Tensor &mask, doub
     return diff_x;
 }
 
+at::Tensor &exponential(at::Tensor &self, double rate, Chosen generator)
+{
+    TORCH_CHECK(rate > 0, "exponential_ with a rate of ", rate);
+    uniform(self, 0, 1, std::move(generator)).neg_().log1p_().mul_(-1 / rate); // 1 - u is never 0
+    return self;
+}
+
+/** Without replacement the first of exponential clocks that run at the weights' rates; with it places in running sums. */
+at::Tensor multinomial(const at::Tensor &weights, int64_t count, bool replacement, Chosen generator)
+{
+    TORCH_CHECK(count > 0 && (replacement || count <= weights.size(-1)), "multinomial: ", count, " of ", weights.size(-1), " without replacement");
+    const at::Tensor wide = weights.to(at::kFloat);
+    if (!replacement || count == 1) {
+        at::Tensor clocks = at::empty_like(wide);
+        exponential(clocks, 1, std::move(generator));
+        return std::get<1>((wide / clocks).topk(count, -1));
+    }
+    const at::Tensor sums = wide.cumsum(-1);
+    std::vector<int64_t> sizes = wide.sizes().vec();
+    sizes.back() = count;
+    at::Tensor drawn = at::empty(sizes, wide.options());
+    uniform(drawn, 0, 1, std::move(generator));
+    drawn.mul_(sums.narrow(-1, sums.size(-1) - 1, 1));
+    return drawn.unsqueeze(-1).ge(sums.unsqueeze(-2)).sum(-1).clamp_max(weights.size(-1) - 1);
+}
+
 /** The order of as many random numbers. */
 at::Tensor &randperm(int64_t n, Chosen generator, at::Tensor &y)
 {
@@ -156,6 +182,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("bernoulli_.float", bernoulli_chance);
     m.impl("bernoulli_.Tensor", bernoulli_tensor);
     m.impl("bernoulli.out", bernoulli_out);
+    m.impl("exponential_", exponential);
+    m.impl("multinomial", multinomial);
     m.impl("native_dropout", dropout);
     m.impl("native_dropout_backward", dropout_backward);
     m.impl("randperm.generator_out", randperm);

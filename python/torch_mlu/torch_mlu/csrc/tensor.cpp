@@ -153,6 +153,32 @@ void copy_peer(const at::Tensor &dst, const at::Tensor &src)
     give(dst, landed);
 }
 
+/** Both with dimensions that lie one in the other made one, if there are more than CNNL takes. */
+std::pair<at::Tensor, at::Tensor> merged(const at::Tensor &src, const at::Tensor &dst)
+{
+    if (dst.dim() <= CNNL_DIM_MAX) {
+        return {src, dst};
+    }
+    std::vector<int64_t> sizes, from, to;
+    for (int64_t i = 0; i < dst.dim(); i++) {
+        if (dst.size(i) == 1) {
+            continue;
+        }
+        const bool joins = !sizes.empty() && from.back() == src.stride(i) * src.size(i) &&
+                           to.back() == dst.stride(i) * dst.size(i);
+        if (joins) {
+            sizes.back() *= dst.size(i);
+            from.back() = src.stride(i);
+            to.back() = dst.stride(i);
+        } else {
+            sizes.push_back(dst.size(i));
+            from.push_back(src.stride(i));
+            to.push_back(dst.stride(i));
+        }
+    }
+    return {src.as_strided(sizes, from, src.storage_offset()), dst.as_strided(sizes, to, dst.storage_offset())};
+}
+
 void copy_card(const at::Tensor &dst, const at::Tensor &src)
 {
     const DeviceScope scope(dst.device().index());
@@ -162,7 +188,8 @@ void copy_card(const at::Tensor &dst, const at::Tensor &src)
                               CNRT_MEM_TRANS_DIR_DEV2DEV),
               "cnrtMemcpyAsync");
     } else {
-        run(cnnlCopy, in(src.expand(dst.sizes())), out(dst), work());
+        const auto [from, to] = merged(src.expand(dst.sizes()), dst);
+        run(cnnlCopy, in(from), out(to), work());
     }
 }
 

@@ -216,8 +216,10 @@ at::Tensor &avg_pool(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRe
                      at::IntArrayRef pad, bool ceil, bool count_padding,
                      std::optional<int64_t> divisor, at::Tensor &y)
 {
-    TORCH_CHECK(!divisor.has_value(),
-                "avg_pool2d with a divisor of its own is not possible on an MLU");
+    if (divisor.has_value()) { // sums over it: means over whole windows, scaled
+        return avg_pool(x, kernel, stride, pad, ceil, true, std::nullopt, y)
+            .mul_(window_size(kernel) / static_cast<double>(*divisor));
+    }
     fit(y, pooled_sizes(x, kernel, stride, pad, {1}, ceil));
     if (y.numel()) {
         const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
@@ -232,8 +234,10 @@ at::Tensor &avg_pool_backward(const at::Tensor &diff, const at::Tensor &x, at::I
                               bool count_padding, std::optional<int64_t> divisor,
                               at::Tensor &diff_x)
 {
-    TORCH_CHECK(!divisor.has_value(),
-                "avg_pool2d with a divisor of its own is not possible on an MLU");
+    if (divisor.has_value()) {
+        return avg_pool_backward(diff, x, kernel, stride, pad, ceil, true, std::nullopt, diff_x)
+            .mul_(window_size(kernel) / static_cast<double>(*divisor));
+    }
     fit(diff_x, x.sizes());
     if (diff_x.numel()) {
         const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
