@@ -13,7 +13,7 @@ ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
 	@echo "make demo-mindspore train a small ResNet with MindSpore on the simulated chip"
-	@echo "make demo-mlu    train ResNet-50 with PyTorch and torch_mlu on a simulated MLU370"
+	@echo "make demo-mlu    train ResNet-18 with PyTorch and torch_mlu on a simulated MLU370"
 	@echo "make demo-pytorch   train ResNet-18 with PyTorch and torch_npu on the simulated chip"
 	@echo "make toolkit lay out libraries, headers and commands in build/toolkit, for PyTorch and other programs"
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"

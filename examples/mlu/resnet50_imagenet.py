@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--batch-size", type=int, default=16, help="pictures a step, on all cards together")
     parser.add_argument("--size", type=int, default=224, help="side of the pictures that the network sees")
-    parser.add_argument("--lr", type=float, default=0.02)
+    parser.add_argument("--lr", type=float, default=0.01)
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--weight-decay", type=float, default=1e-4)
     parser.add_argument("--print-freq", type=int, default=10)

@@ -14,6 +14,7 @@ sys.modules["torch.mlu"] = mlu
 sys.modules["torch.mlu.amp"] = mlu.amp
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
 torch.is_mlu_available = mlu.is_available
+from . import data_parallel  # noqa: E402,F401
 
 if torch.distributed.is_available():
     from . import distributed  # noqa: E402,F401  (registers the backend cncl)

@@ -27,11 +27,23 @@ void unscale(at::TensorList gradients, at::Tensor &found, const at::Tensor &inve
     }
 }
 
+/** The scale shrinks after an overflow and grows after `interval` steps without one, unless it would be infinite. */
+at::Tensor &update_scale(at::Tensor &scale, at::Tensor &tracker, const at::Tensor &found, double growth, double backoff, int64_t interval)
+{
+    const at::Tensor bad = found.gt(0), count = tracker + 1, grown = scale * growth;
+    const at::Tensor grows = count.eq(interval).logical_and(bad.logical_not());
+    const at::Tensor larger = at::where(grown.lt(std::numeric_limits<float>::infinity()), grown, scale);
+    scale.copy_(at::where(bad, scale * backoff, at::where(grows, larger, scale)));
+    tracker.copy_(count.masked_fill(bad.logical_or(grows), 0));
+    return scale;
+}
+
 } // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
 {
     m.impl("_amp_foreach_non_finite_check_and_unscale_", unscale);
+    m.impl("_amp_update_scale_", update_scale);
 }
 
 } // namespace torch_mlu

@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -120,7 +121,10 @@ c10::Stream new_stream(c10::DeviceIndex index, int priority)
 {
     const DeviceScope scope(index);
     cnrtQueue_t queue = nullptr;
-    check(cnrtQueueCreateWithPriority(&queue, 0, priority), "cnrtQueueCreateWithPriority");
+    int least = 0, greatest = 0;
+    check(cnrtDeviceGetQueuePriorityRange(&least, &greatest), "cnrtDeviceGetQueuePriorityRange");
+    const int wanted = std::clamp(least + priority, greatest, least); // torch's own is 0, before it goes -1
+    check(cnrtQueueCreateWithPriority(&queue, 0, wanted), "cnrtQueueCreateWithPriority");
     const std::lock_guard<std::mutex> hold(queues().lock);
     auto &made = queues().of[index];
     made.push_back(queue);

@@ -225,6 +225,11 @@ at::Tensor copy_from_and_resize(const at::Tensor &self, const at::Tensor &dst)
     return copy_from(self, dst, false);
 }
 
+void record_stream(at::Tensor &self, at::Stream stream)
+{
+    c10::getDeviceAllocator(kMlu)->recordStream(self.storage().data_ptr(), stream);
+}
+
 at::Scalar local_scalar(const at::Tensor &self)
 {
     return at::native::_local_scalar_dense_cpu(self.cpu());
@@ -269,6 +274,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("_copy_from", copy_from);
     m.impl("_copy_from_and_resize", copy_from_and_resize);
     m.impl("_local_scalar_dense", local_scalar);
+    m.impl("record_stream", record_stream);
 }
 
 } // namespace torch_mlu

@@ -21,11 +21,9 @@ class Stream(torch.Stream):
         return _C.queue_of(self.device_index, self.stream_id)
 
 
-class Event(torch.Event):
-    """A place in a stream, with the time when it was reached if enable_timing."""
-
-    def __new__(cls, enable_timing=False, blocking=False, interprocess=False):
-        return super().__new__(cls, device="mlu", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
+def Event(enable_timing=False, blocking=False, interprocess=False):
+    """A place in a stream, with the time when it was reached if enable_timing: torch.Event of the device 'mlu'."""
+    return torch.Event("mlu", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
 
 
 def _as_stream(plain):

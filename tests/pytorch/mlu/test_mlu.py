@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch_mlu itself: cards, streams, events, memory, random numbers, mixed precision, the names of CATCH, migration from cuda."""
+
+import copy
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import torch_mlu.core.mlu_model as ct
+from torch import nn
+from torch.nn import functional as F
+
+import common
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "mlu" / "resnet50_imagenet.py"
+PICTURES = Path(__file__).resolve().parents[3] / "examples" / "pytorch" / "pictures.py"
+
+
+class Mlu(common.Case):
+    def test_streams_and_events(self):
+        first, second = torch.mlu.Stream(), torch.mlu.Stream(priority=-1)
+        a = torch.ones(1000, device="mlu")
+        first.wait_stream(torch.mlu.current_stream())
+        with torch.mlu.stream(first):
+            self.assertEqual(torch.mlu.current_stream(), first)
+            b = a * 2
+            done = first.record_event()
+        self.assertEqual(torch.mlu.current_stream(), torch.mlu.default_stream())
+        second.wait_event(done)
+        with torch.mlu.stream(second):
+            c = b + 1
+        b.record_stream(second)
+        torch.mlu.current_stream().wait_stream(second)
+        self.assertEqual(c.sum().item(), 3000)
+        begin, end = torch.mlu.Event(enable_timing=True), torch.mlu.Event(enable_timing=True)
+        begin.record()
+        for _ in range(10):
+            a = a * 1
+        end.record()
+        end.synchronize()
+        self.assertGreater(begin.elapsed_time(end), 0.005)  # ten operators cannot take less than 5 us on a card
+
+    def test_memory(self):
+        before = torch.mlu.memory_allocated()
+        held = torch.empty(3 << 20, device="mlu")
+        self.assertEqual(torch.mlu.memory_allocated() - before, 12 << 20)
+        del held
+        self.assertEqual(torch.mlu.memory_allocated(), before)
+        kept = torch.mlu.memory_reserved()
+        torch.mlu.empty_cache()
+        self.assertLessEqual(torch.mlu.memory_reserved(), kept - (12 << 20))
+        self.assertGreaterEqual(torch.mlu.max_memory_allocated(), before + (12 << 20))
+        with self.assertRaises(torch.OutOfMemoryError):
+            torch.empty(1 << 40, device="mlu")
+
+    def test_memory_is_not_given_again_while_a_stream_uses_it(self):
+        side = torch.mlu.Stream()
+        big = torch.ones(4 << 20, device="mlu")
+        torch.mlu.synchronize()
+        with torch.mlu.stream(side):
+            total = big
+            for _ in range(20):
+                total = total * 1
+        big.record_stream(side)
+        del big
+        other = torch.zeros(4 << 20, device="mlu")
+        side.synchronize()
+        self.assertEqual(total.min().item(), 1)
+        self.assertEqual(other.max().item(), 0)
+
+    def test_random_numbers(self):
+        torch.mlu.manual_seed(3)
+        one, state, two = torch.rand(5, device="mlu"), torch.mlu.get_rng_state(), torch.rand(5, device="mlu")
+        torch.mlu.set_rng_state(state)
+        self.assertTrue(torch.equal(two, torch.rand(5, device="mlu")))
+        torch.manual_seed(3)
+        self.assertTrue(torch.equal(one, torch.rand(5, device="mlu")))
+        own = torch.Generator("mlu").manual_seed(3)
+        self.assertTrue(torch.equal(one, torch.rand(5, device="mlu", generator=own)))
+        self.assertFalse(torch.equal(one, two))
+
+    def test_names_of_catch(self):
+        ct.set_device(0)
+        self.assertEqual(ct.mlu_device(), torch.device("mlu:0"))
+        self.assertTrue(torch.is_mlu_available())
+        model, criterion = nn.Linear(4, 3).to(ct.mlu_device()).train(), nn.CrossEntropyLoss()
+        criterion.mlu()
+        loss = criterion(model(torch.ones(2, 4).to("mlu", non_blocking=True)), torch.tensor([0, 1]).mlu())
+        self.assertTrue(loss.is_mlu)
+        whole = nn.DataParallel(nn.Linear(4, 3)).mlu()
+        self.assertEqual(whole(torch.ones(2, 4)).device, torch.device("mlu:0"))
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as place:
+            torch.save({"w": torch.arange(3.0).mlu()}, f"{place}/x.pt")
+            self.assertEqual(torch.load(f"{place}/x.pt")["w"].device.type, "mlu")
+            self.assertEqual(torch.load(f"{place}/x.pt", map_location="cpu")["w"].tolist(), [0, 1, 2])
+        self.assertEqual(copy.deepcopy(nn.Linear(2, 2).mlu()).weight.device.type, "mlu")
+
+    def test_mistakes(self):
+        with self.assertRaisesRegex(RuntimeError, "there is no card 5"):
+            torch.mlu.set_device(5)
+        with self.assertRaisesRegex(RuntimeError, "no device of this number"):
+            torch.ones(2, device="mlu:7")
+        with self.assertRaisesRegex(RuntimeError, "same device"):
+            torch.ones(2, device="mlu") + torch.ones(2)
+        with self.assertRaisesRegex(RuntimeError, "complex numbers"):
+            torch.ones(2, dtype=torch.complex64).mlu()
+        with self.assertRaises(RuntimeError):
+            torch.ones(2, 3, device="mlu") @ torch.ones(2, 3, device="mlu")
+
+    def test_autocast_and_scaler(self):
+        model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4)).mlu()
+        x = torch.randn(5, 8).mlu()
+        with torch.mlu.amp.autocast(True):
+            self.assertEqual(model(x).dtype, torch.float16)
+            self.assertEqual(F.softmax(model(x), 1).dtype, torch.float32)
+        with torch.mlu.amp.autocast(False):
+            self.assertEqual(model(x).dtype, torch.float32)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        scaler = torch.mlu.amp.GradScaler(init_scale=1024.0, growth_interval=2)
+        scales = []
+        for step in range(4):
+            optimizer.zero_grad()
+            with torch.mlu.amp.autocast():
+                loss = F.mse_loss(model(x).float(), torch.zeros(5, 4).mlu())
+            before = model[0].weight.detach().clone()
+            scaler.scale(loss * (float("inf") if step == 2 else 1)).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            scales.append(scaler.get_scale())
+            self.assertEqual(torch.equal(before, model[0].weight), step == 2, "an overflow skips the step, and it alone")
+        self.assertEqual(scales, [1024, 2048, 1024, 1024])
+
+    def test_migration(self):
+        script = """
+import torch, torch_mlu.utils.gpu_migration
+from torch import nn
+device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(3, 2).to(device)
+x = torch.ones(4, 3, device="cuda").cuda()
+scaler = torch.cuda.amp.GradScaler()
+with torch.cuda.amp.autocast():
+    y = model(x)
+    loss = y.sum()
+scaler.scale(loss).backward()
+torch.cuda.synchronize()
+assert torch.zeros(2).to("cuda").is_cuda and model.weight.grad.device.type == "mlu" and y.dtype == torch.float16
+print("good", torch.cuda.device_count(), device)
+"""
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=200)
+        self.assertEqual(done.stdout.split()[:1], ["good"], done.stderr[-2000:])
+
+    def test_example(self):
+        with tempfile.TemporaryDirectory() as place:
+            subprocess.run([sys.executable, PICTURES, f"{place}/pictures", "--size", "32", "--train", "8", "--val", "4"], check=True)
+            run = [sys.executable, "-W", "ignore", EXAMPLE, "--gpu", "0", "--arch", "resnet18", "--size", "32", "--batch-size", "8", "--pyamp"]
+            first = subprocess.run([*run, "--epoch", "2", "pictures"], cwd=place, capture_output=True, text=True, check=False, timeout=300)
+            self.assertEqual(first.returncode, 0, first.stderr[-2000:])
+            self.assertIn("=> creating model 'resnet18'\nUse GPU: 0 for training", first.stdout)
+            self.assertRegex(first.stdout, r"Epoch: \[1\]\[4/4\]  Time .* Loss .* Acc@1 .* Acc@5 ")
+            resumed = subprocess.run([*run, "--evaluate", "--resume", "checkpoint.pth.tar", "pictures"], cwd=place, capture_output=True, text=True,
+                                     check=False, timeout=300)
+            self.assertIn("(epoch 2)", resumed.stdout, resumed.stderr[-2000:])
+            self.assertEqual(resumed.stdout.splitlines()[-1], first.stdout.splitlines()[-1])  # the accuracy after the last epoch
+
+
+common.main()
