@@ -375,6 +375,26 @@ static leo_status check_sum(const struct op_call *call, bool in_place, int64_t r
     return op_call_check_shape(call, in_place ? name : "out", 2, dim);
 }
 
+leo_status op_plan_ger(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *vec2 = op_call_tensor(call, "vec2"), *out = op_call_tensor(call, "out");
+    if (self->rank != 1 || vec2->rank != 1) {
+        return fail_product(call, "self", "vec2");
+    }
+    const int64_t dim[] = {self->dim[0], vec2->dim[0]};
+    leo_status status = op_call_check_shape(call, "out", 2, dim);
+    if (status != LEO_OK) {
+        return status;
+    }
+    const struct op_tensor column = op_view_insert(self, 1);
+    const struct op_scalar one = op_scalar_int(1);
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, "OuterProduct", op_value_tensor(&column), op_value_tensor(vec2),
+                  op_value_scalar(&one), op_value_tensor(out));
+    return op_chain_end(&chain);
+}
+
 leo_status op_plan_addr(const struct op_call *call)
 {
     const bool in_place = op_call_has(call, "selfRef");
