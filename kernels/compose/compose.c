@@ -392,7 +392,7 @@ leo_status op_plan_ger(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     OP_CHAIN_CALL(&chain, "OuterProduct", op_value_tensor(&column), op_value_tensor(vec2),
                   op_value_scalar(&one), op_value_tensor(out));
-    return op_chain_end(&chain);
+    return chain.status;
 }
 
 leo_status op_plan_addr(const struct op_call *call)

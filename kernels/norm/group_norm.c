@@ -124,8 +124,6 @@ leo_status op_group_norm_forward(const struct op_group_norm *norm)
     if (g.chain.status == LEO_OK) {
         g.chain.status = op_planes_plan_forward(g.chain.plan, &statistics, &args);
     }
-    give(&g, norm->mean, &mean);
-    give(&g, norm->inverse, &inverse);
     memset(&args, 0, sizeof(args));
     args.source = OP_BATCH_NORM_INVERSE;
     args.mean = spread(&g, &mean, false).addr;
@@ -139,6 +137,9 @@ leo_status op_group_norm_forward(const struct op_group_norm *norm)
         g.chain.status = op_planes_plan_forward(g.chain.plan, &maps, &args);
     }
     give_result(&g, &made);
+    // Last: callers give statistics too little memory, and what lies behind it may be the workspace.
+    give(&g, norm->mean, &mean);
+    give(&g, norm->inverse, &inverse);
     return g.chain.status;
 }
 
