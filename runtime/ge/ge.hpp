@@ -301,6 +301,58 @@ class StatusFactory
     std::map<uint32_t, std::string> texts_;
 };
 
+class GNode;
+class GraphBuffer;
+struct GraphData;
+
+/* Graphs are made while a program starts, so making and naming one is silent. */
+class Graph
+{
+  public:
+    explicit Graph(const std::string &name);
+    explicit Graph(const char *name);
+    Graph &SetInputs(const std::vector<Operator> &inputs);
+    Graph &SetOutputs(const std::vector<Operator> &outputs);
+    Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs);
+    void SetNeedIteration(bool needs);
+    const std::string GetName() const;
+    std::vector<GNode> GetDirectNode() const;
+    graphStatus RemoveNode(GNode &node);
+    graphStatus RemoveEdge(GNode &from, int32_t output, GNode &to, int32_t input);
+    graphStatus AddDataEdge(GNode &from, int32_t output, GNode &to, int32_t input);
+    graphStatus AddControlEdge(GNode &from, GNode &to);
+    graphStatus SaveToFile(const std::string &path) const;
+    graphStatus SaveToMem(GraphBuffer &buffer) const;
+
+  private:
+    friend struct GraphAccess; /* ge_data.hpp */
+    std::shared_ptr<GraphData> data_;
+};
+
+/** A compiled model: the bytes of its file. */
+struct ModelBufferData {
+    std::shared_ptr<uint8_t> data;
+    uint64_t length;
+};
+
+using StringMap = std::map<AscendString, AscendString>;
+
+/*
+ * From an ONNX model to a compiled one (libfmk_onnx_parser). Any thread. They return GRAPH_FAILED
+ * with the reason on stderr and in aclGetRecentErrMsg.
+ */
+
+/** Keeps a copy of the model in the graph; it is read when it is built. No option is known. */
+graphStatus aclgrphParseONNXFromMem(const char *data, size_t size, const StringMap &options,
+                                    Graph &graph);
+/** Sets for all that is built from now on: ge.socVersion (needed), ge.exec.precision_mode. */
+graphStatus aclgrphBuildInitialize(StringMap &options);
+/** Compiles a parsed graph; input_shape ("a:2,3;b:4") for inputs whose sizes are open. */
+graphStatus aclgrphBuildModel(const Graph &graph, const StringMap &options, ModelBufferData &model);
+/** Writes NAME.om. */
+graphStatus aclgrphSaveModel(const char *name, const ModelBufferData &model);
+void aclgrphBuildFinalize();
+
 using Options = std::map<std::string, std::string>;
 Status GEInitialize(const Options &options);
 Status GEFinalize();

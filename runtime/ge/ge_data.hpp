@@ -29,6 +29,20 @@ struct OperatorData {
     std::map<std::string, uint32_t> dynamic_outputs;
 };
 
+/** A graph that was parsed is its file's bytes until it is built. */
+struct GraphData {
+    std::string name;
+    std::vector<uint8_t> onnx;
+};
+
+/** For the library that parses and builds graphs. */
+struct GraphAccess {
+    static GraphData *Of(const Graph &graph)
+    {
+        return graph.data_.get();
+    }
+};
+
 /** Inputs, outputs and attributes with defaults of a type of the table (ge_standard.cpp); false:
  * it has none. */
 bool DefineStandardType(const std::string &type, OperatorData *data);

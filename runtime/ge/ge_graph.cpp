@@ -29,7 +29,6 @@ Status GEFinalize()
     return GRAPH_SUCCESS;
 }
 
-class GNode;
 using GNodePtr = std::shared_ptr<GNode>;
 
 class GNode
@@ -116,31 +115,9 @@ size_t GraphBuffer::GetSize() const
     return 0;
 }
 
-/* Graphs are made while a program starts, so making and naming one is silent. */
-class Graph
+Graph::Graph(const std::string &name) : data_(std::make_shared<GraphData>())
 {
-  public:
-    explicit Graph(const std::string &name);
-    explicit Graph(const char *name);
-    Graph &SetInputs(const std::vector<Operator> &inputs);
-    Graph &SetOutputs(const std::vector<Operator> &outputs);
-    Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs);
-    void SetNeedIteration(bool needs);
-    const std::string GetName() const;
-    std::vector<GNode> GetDirectNode() const;
-    graphStatus RemoveNode(GNode &node);
-    graphStatus RemoveEdge(GNode &from, int32_t output, GNode &to, int32_t input);
-    graphStatus AddDataEdge(GNode &from, int32_t output, GNode &to, int32_t input);
-    graphStatus AddControlEdge(GNode &from, GNode &to);
-    graphStatus SaveToFile(const std::string &path) const;
-    graphStatus SaveToMem(GraphBuffer &buffer) const;
-
-  private:
-    std::shared_ptr<std::string> name_;
-};
-
-Graph::Graph(const std::string &name) : name_(std::make_shared<std::string>(name))
-{
+    data_->name = name;
 }
 Graph::Graph(const char *name) : Graph(TextOf(name))
 {
@@ -171,7 +148,7 @@ void Graph::SetNeedIteration(bool)
 
 const std::string Graph::GetName() const
 {
-    return name_ ? *name_ : "";
+    return data_ ? data_->name : "";
 }
 
 std::vector<GNode> Graph::GetDirectNode() const

@@ -48,12 +48,6 @@ static bool write_file(const char *path, const uint8_t *data, size_t bytes)
     return good;
 }
 
-static bool keeps_f32(const char *mode)
-{
-    return mode && (strcmp(mode, "force_fp32") == 0 || strcmp(mode, "cube_fp16in_fp32out") == 0 ||
-                    strcmp(mode, "must_keep_origin_dtype") == 0);
-}
-
 static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes)
 {
     char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64], path[4096];
@@ -62,9 +56,9 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
     size_t file_bytes;
     const struct leo_import_options import = {
         .soc = options->soc,
-        .shapes = options->shapes,
-        .shape_count = options->shape_count,
-        .keep_f32 = keeps_f32(options->precision_mode),
+        .shapes = options->shapes.list,
+        .shape_count = options->shapes.count,
+        .keep_f32 = leo_import_keeps_f32(options->precision_mode),
         .half_inputs = options->input_fp16_nodes != NULL,
         .half_outputs = options->output_type && strcmp(options->output_type, "FP16") == 0,
     };

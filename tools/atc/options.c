@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include <ctype.h>
-#include <leo/soc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char atc_help[] =
@@ -41,9 +38,7 @@ static const struct option {
     {"soc_version", offsetof(struct atc_options, soc), NULL},
     {"framework", offsetof(struct atc_options, framework), "|0|1|3|5|"},
     {"input_shape", offsetof(struct atc_options, input_shape), NULL},
-    {"precision_mode", offsetof(struct atc_options, precision_mode),
-     "|force_fp16|allow_fp32_to_fp16|allow_mix_precision|force_fp32|cube_fp16in_fp32out|must_keep_"
-     "origin_dtype|"},
+    {"precision_mode", offsetof(struct atc_options, precision_mode), LEO_IMPORT_PRECISIONS},
     {"output_type", offsetof(struct atc_options, output_type), "|FP32|FP16|"},
     {"input_fp16_nodes", offsetof(struct atc_options, input_fp16_nodes), NULL},
     {"input_format", SIZE_MAX, "|NCHW|ND|"},
@@ -91,40 +86,7 @@ static int set_option(struct atc_options *options, const char *name, size_t leng
 // "name:1,2,3;name:4"
 static int parse_shapes(struct atc_options *options, char *error)
 {
-    const char *at = options->input_shape;
-    size_t used = 0;
-    while (at && *at) {
-        const char *end = strchr(at, ';'), *stop = end ? end : at + strlen(at), *colon = stop;
-        while (colon > at && *colon != ':') {
-            colon--;
-        }
-        const size_t length = (size_t)(colon - at);
-        struct leo_import_shape *shape = &options->shapes[options->shape_count];
-        if (colon == at || options->shape_count == ATC_SHAPES ||
-            used + length + 1 > sizeof(options->names)) {
-            break;
-        }
-        memcpy(options->names + used, at, length);
-        options->names[used + length] = '\0';
-        shape->input = options->names + used;
-        used += length + 1;
-        for (at = colon + 1; at < stop;) {
-            char *next;
-            const long long size = strtoll(at, &next, 10);
-            if (next == at || size < 1 || shape->rank == LEO_OP_RANK_MAX ||
-                (next < stop && *next != ',')) {
-                break;
-            }
-            shape->dim[shape->rank++] = size;
-            at = next < stop ? next + 1 : stop;
-        }
-        if (at < stop) {
-            break;
-        }
-        options->shape_count++;
-        at = end ? end + 1 : stop;
-    }
-    if (at && *at) {
+    if (options->input_shape && !leo_import_read_shapes(options->input_shape, &options->shapes)) {
         snprintf(
             error, ATC_ERROR,
             "E10001: Value [%s] for parameter [input_shape] is invalid. Reason: it must be like "
@@ -133,19 +95,6 @@ static int parse_shapes(struct atc_options *options, char *error)
         return -1;
     }
     return 0;
-}
-
-// The chips that are built in, and names of the first one's kinds.
-static bool is_chip(const char *told)
-{
-    char name[32] = "";
-    if (is_among("|Ascend910|Ascend910ProA|", told)) {
-        return true;
-    }
-    for (size_t i = 0; told[i] && i + 1 < sizeof(name); i++) {
-        name[i] = (char)tolower((unsigned char)told[i]);
-    }
-    return strncmp(told, "Ascend", 6) == 0 && leo_isa_soc_text(name);
 }
 
 static int check(const struct atc_options *options, char *error)
@@ -166,7 +115,7 @@ static int check(const struct atc_options *options, char *error)
                  options->framework);
         return -1;
     }
-    if (!is_chip(options->soc)) {
+    if (!leo_import_knows_chip(options->soc)) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [soc_version] is invalid. Reason: "
                  "the chips are Ascend910A and Ascend910B1 to Ascend910B4.",

@@ -4,15 +4,13 @@
 
 #include <leo/model_import.h>
 
-enum { ATC_SHAPES = 16, ATC_ERROR = 600 };
+enum { ATC_ERROR = 600 };
 
 struct atc_options {
     const char *model, *output, *soc, *framework, *input_shape, *precision_mode, *output_type,
         *input_fp16_nodes;
     bool help;
-    struct leo_import_shape shapes[ATC_SHAPES];
-    char names[2048]; /**< of the shapes */
-    uint32_t shape_count;
+    struct leo_import_shapes shapes;
 };
 
 /** 0, or -1 with the error's text ("E10001: ..."). */

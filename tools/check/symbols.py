@@ -68,7 +68,8 @@ def symbols(build):
 # The folders of headers a library answers, where they are not its own name.
 GENERATED = {"aclnn": "include/aclnnop", "cnnl": "cnnl"}  # folders of their generated headers
 # Of C++ the namespace is the promise: its names are mangled, and no macro marks them.
-NAMESPACES = {"ge": re.compile(r"_Z(N|NK|TV|TI|TS|NSt|NKSt)?\w*2ge\w*$")}
+C_PLUS_PLUS = re.compile(r"_Z(N|NK|TV|TI|TS|NSt|NKSt)?\w*2ge\w*$")
+NAMESPACES = {"ge": C_PLUS_PLUS, "aclgraph": C_PLUS_PLUS}
 FACADES = {"acl": ("acl", "acl/absent", "hal"), "aclnn": ("aclnn", "aclnnop", "acl/ops"), "cnrt": ("cnrt",), "dvpp": ("acl/ops",)}
 
 

@@ -24,6 +24,27 @@ struct leo_import_options {
     bool half_outputs;
 };
 
+enum { LEO_IMPORT_SHAPES = 64 };
+/** Shapes of inputs as a text told them. */
+struct leo_import_shapes {
+    uint32_t count;
+    struct leo_import_shape list[LEO_IMPORT_SHAPES]; /**< names lie in `names` */
+    char names[4096];
+};
+
+/** Reads "name:1,3,224,224;name2:1,8"; sizes are at least 1, "name:" is a scalar. False: the text
+ * is not like this, or it has more than 64 shapes. */
+bool leo_import_read_shapes(const char *text, struct leo_import_shapes *shapes);
+
+/** Modes of precision that are known: "|a|b|". */
+#define LEO_IMPORT_PRECISIONS                                                                      \
+    "|force_fp16|allow_fp32_to_fp16|allow_mix_precision|force_fp32|cube_fp16in_fp32out|"           \
+    "must_keep_origin_dtype|"
+/** Whether a mode (NULL: the default) keeps floats in single precision. */
+bool leo_import_keeps_f32(const char *mode);
+/** Whether this is the name of a chip as programs have it: "Ascend910A", "Ascend910B1" ... */
+bool leo_import_knows_chip(const char *name);
+
 /**
  * Reads an ONNX model (opsets 7 to 21 as far as its operators are served). LEO_ERR_PARSE (no such
  * file), LEO_ERR_UNSUPPORTED (an operator, attribute or shape that is not served),
