@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # Left out: the networks A36 to A38, which are accuracy-networks, P41, on which published sources disagree, and four rows of a trace with two images (Q18, Q31, Q33, Q35), and A25 to A27, forward convolutions that the published release runs slower than its own gradients; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A28,A29,A30,A31,A32,A33,A34,A35,A39,A40,Q01,Q02,Q03,Q04,Q05,Q06,Q07,Q08,Q09,Q10,Q11,Q12,Q13,Q14,Q15,Q16,Q17,Q19,Q20,Q21,Q22,Q23,Q24,Q25,Q26,Q27,Q28,Q29,Q30,Q32,Q34,Q36,Q37,Q38,Q39,Q40,P01,P02,P03,P04,P05,P06,P07,P08,P09,P10,P11,P12,P13,P14,P15,P16,P17,P18,P19,P20,P21,P22,P23,P24,P25,P26,P27,P28,P29,P30,P31,P32,P33,P34,P35,P36,P37,P38,P39,P40,P42
 
-.PHONY: help setup demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
+.PHONY: help setup demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu test-onnxruntime bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -19,6 +19,7 @@ help:
 	@echo "make test    build with sanitizers, run every test and check (some minutes on two cores)"
 	@echo "make test-mindspore train small networks under the real MindSpore, compare with its CPU"
 	@echo "make test-mlu   run the PyTorch scripts that fit on the device mlu of python/torch_mlu (minutes)"
+	@echo "make test-onnxruntime run the cases of the onnx package under the real onnxruntime-cann"
 	@echo "make test-pytorch   run all PyTorch scripts under the real torch_npu, the long ones too"
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make accuracy   simulated times beside published ones; fails if a row leaves its bounds (minutes)"
@@ -130,6 +131,10 @@ test-mindspore: build
 test-mlu: build
 	cd build && $(CTEST) --label-regex '^mlu$$' --no-tests=error
 
+# Cases of the onnx package under the real onnxruntime-cann; its wheel is fetched once.
+test-onnxruntime: build
+	cd build && $(CTEST) --label-regex '^onnxruntime$$' --no-tests=error
+
 bench: build
 	cd build && ctest --label-regex '^bench$$' --verbose --no-tests=error
 
@@ -140,7 +145,7 @@ threads: build
 	@status=0; \
 	for n in $(THREADS); do \
 	    echo "make threads: LEO_THREADS=$$n"; \
-	    (cd build && LEO_THREADS=$$n $(CTEST) --label-exclude '^(release|bench|pytorch|mindspore|qemu)$$') || status=1; \
+	    (cd build && LEO_THREADS=$$n $(CTEST) --label-exclude '^(release|bench|pytorch|mindspore|onnxruntime|qemu)$$') || status=1; \
 	    LEO_THREADS=$$n build/tools/leo/leo accuracy tests/accuracy/published.csv --only $(THREADS_ROWS) >build/threads-$$n.txt || status=1; \
 	    cmp build/threads-$(firstword $(THREADS)).txt build/threads-$$n.txt || status=1; \
 	done; \

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sizes up to `stop`; NULL: they are not a list of numbers from 1 on.
+// Sizes up to `stop`; NULL: they are not a list of numbers from 0 on.
 static const char *read_sizes(const char *at, const char *stop, struct leo_import_shape *shape)
 {
     while (at < stop) {
         char *next;
         const long long size = strtoll(at, &next, 10);
-        if (next == at || size < 1 || shape->rank == LEO_OP_RANK_MAX ||
+        if (next == at || size < 0 || shape->rank == LEO_OP_RANK_MAX ||
             (next < stop && *next != ',')) {
             return NULL;
         }
@@ -22,13 +22,16 @@ static const char *read_sizes(const char *at, const char *stop, struct leo_impor
     return stop;
 }
 
-// A name may hold colons: the last one ends it.
+// A name may hold colons: the last one ends it. A scalar has none.
 static bool read_shape(const char *at, const char *stop, struct leo_import_shapes *shapes,
                        size_t *used)
 {
     const char *colon = stop;
     while (colon > at && *colon != ':') {
         colon--;
+    }
+    if (colon == at && *colon != ':') {
+        colon = stop;
     }
     const size_t length = (size_t)(colon - at);
     if (length == 0 || shapes->count == LEO_IMPORT_SHAPES ||
@@ -40,7 +43,7 @@ static bool read_shape(const char *at, const char *stop, struct leo_import_shape
     shape->input = shapes->names + *used;
     *used += length + 1;
     shapes->count++;
-    return read_sizes(colon + 1, stop, shape) != NULL;
+    return colon == stop || read_sizes(colon + 1, stop, shape) != NULL;
 }
 
 bool leo_import_read_shapes(const char *text, struct leo_import_shapes *shapes)

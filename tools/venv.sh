@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by setup-pytorch.sh and setup-mindspore.sh, with $venv, the folder to make, and is_complete, whether it is what they want.
+# Sourced by the other setup-*.sh, with $venv, the folder to make, and is_complete, whether it is what they want.
 
 give_up() {
     echo "$(basename "$0" .sh): $1" >&2

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HALF = 10 }; // the format's number of half precision
+enum { HALF = 10, DOUBLE = 11 }; // the format's numbers of types
 
 static bool is_initializer(const OnnxFile__Graph *graph, const char *name)
 {
@@ -47,6 +47,10 @@ static void take_io_shape(struct onnx_import *import, const OnnxFile__ValueInfo 
     const OnnxFile__TensorType *type = info->type ? info->type->tensor_type : NULL;
     const struct leo_import_shape *shape = option_shape(import->options, info->name);
     if (shape) {
+        if (type && type->shape && type->shape->n_dim != shape->rank) {
+            onnx_fail(import, "input %s has %zu dimensions, --input_shape gives it %u", info->name,
+                      type->shape->n_dim, shape->rank);
+        }
         io->rank = shape->rank;
         memcpy(io->dim, shape->dim, sizeof(io->dim));
         return;
@@ -62,22 +66,35 @@ static void take_io_shape(struct onnx_import *import, const OnnxFile__ValueInfo 
     }
 }
 
+// Type of an input or output: the chip has no double precision. False: it is not served.
+static bool take_io_type(struct onnx_import *import, const char *what,
+                         const OnnxFile__ValueInfo *info, bool half, enum leo_dtype *dtype)
+{
+    const OnnxFile__TensorType *type = info->type ? info->type->tensor_type : NULL;
+    if (!type || type->elem_type == DOUBLE || !onnx_take_type(type->elem_type, dtype)) {
+        onnx_fail(import, "%s %s has element type %d, which is not served", what, info->name,
+                  type ? type->elem_type : 0);
+        return false;
+    }
+    if (*dtype == LEO_DTYPE_F32 && (half || type->elem_type == HALF)) {
+        *dtype = LEO_DTYPE_F16;
+    }
+    return true;
+}
+
 // An input that is not a weight: floats become what the model computes in.
 static void take_input(struct onnx_import *import, const OnnxFile__ValueInfo *info)
 {
     struct leo_model *model = &import->build.model;
     struct leo_model_io *io = &model->inputs[model->input_count];
-    const OnnxFile__TensorType *type = info->type ? info->type->tensor_type : NULL;
     enum leo_dtype dtype;
-    if (!type || !onnx_take_type(type->elem_type, &dtype)) {
-        onnx_fail(import, "input %s has an element type that is not served", info->name);
+    if (!take_io_type(import, "input", info, import->options->half_inputs, &dtype)) {
         return;
     }
     snprintf(io->name, sizeof(io->name), "%s", info->name);
     take_io_shape(import, info, io);
-    const bool half =
-        dtype == LEO_DTYPE_F32 && (import->options->half_inputs || type->elem_type == HALF);
-    io->dtype = half ? LEO_DTYPE_F16 : dtype;
+    io->dtype = dtype;
+    dtype = dtype == LEO_DTYPE_F16 ? LEO_DTYPE_F32 : dtype;
     struct onnx_tensor *tensor = onnx_add(import, info->name, dtype, io->rank, io->dim);
     if (!tensor) {
         return;
@@ -130,10 +147,20 @@ static void take_output(struct onnx_import *import, const OnnxFile__ValueInfo *i
         onnx_fail(import, "output %s is made by no node", info->name);
         return;
     }
+    enum leo_dtype dtype = tensor->dtype;
+    // A type that the file leaves open is the tensor's.
+    if (info->type && info->type->tensor_type && info->type->tensor_type->elem_type) {
+        if (!take_io_type(import, "output", info, import->options->half_outputs, &dtype)) {
+            return;
+        }
+        if (dtype != tensor->dtype && !(dtype == LEO_DTYPE_F16 && tensor->dtype == LEO_DTYPE_F32)) {
+            onnx_fail(import, "output %s is not of the type that the file says", info->name);
+            return;
+        }
+    }
     const uint32_t value = onnx_value(import, tensor);
     snprintf(io->name, sizeof(io->name), "%s", info->name);
-    io->dtype = tensor->dtype == LEO_DTYPE_F32 && import->options->half_outputs ? LEO_DTYPE_F16
-                                                                                : tensor->dtype;
+    io->dtype = dtype;
     io->rank = tensor->rank;
     memcpy(io->dim, tensor->dim, sizeof(io->dim));
     model->output_count++;

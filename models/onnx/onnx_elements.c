@@ -192,6 +192,10 @@ void onnx_binary(struct onnx_import *import)
         onnx_fail(import, "it needs two inputs");
         return;
     }
+    if (onnx_attribute_int(import, "fmod", 0)) {
+        add_binary(import, "FmodTensor", a, b, a->dtype); // the sign of the first
+        return;
+    }
     const enum leo_dtype dtype = is_comparison(import->node->op_type) ? LEO_DTYPE_B8 : a->dtype;
     if (!fold_integers(import, a, b, dtype)) {
         add_binary(import, LOOK_UP(ops, import->node->op_type), a, b, dtype);

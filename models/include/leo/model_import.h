@@ -32,8 +32,8 @@ struct leo_import_shapes {
     char names[4096];
 };
 
-/** Reads "name:1,3,224,224;name2:1,8"; sizes are at least 1, "name:" is a scalar. False: the text
- * is not like this, or it has more than 64 shapes. */
+/** Reads "name:1,3,224,224;name2:1,8"; sizes are at least 0, "name" or "name:" is a scalar. False:
+ * the text is not like this, or it has more than 64 shapes. */
 bool leo_import_read_shapes(const char *text, struct leo_import_shapes *shapes);
 
 /** Modes of precision that are known: "|a|b|". */
