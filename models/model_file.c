@@ -3,6 +3,8 @@
  * The file of a model. Little-endian: magic, version, bytes in all, checksum of what follows; then
  * the parts of struct leo_model in order, each list behind its count.
  */
+#include "model_file.h"
+
 #include <leo/model.h>
 
 #include <leo/alloc.h>
@@ -11,8 +13,6 @@
 #include <string.h>
 
 enum {
-    VERSION = 1,
-    HEADER = 32,
     MAX_COUNT = 1 << 22, /* of anything: far above real models */
     MAX_ARGS = 32,
 };
@@ -48,8 +48,8 @@ uint64_t leo_model_io_bytes(const struct leo_model_io *io)
     return bytes;
 }
 
-// FNV-1a over words: damage, not attacks.
-static uint64_t checksum(const uint8_t *data, size_t bytes)
+// FNV-1a over words.
+uint64_t model_file_checksum(const uint8_t *data, size_t bytes)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     size_t at = 0;
@@ -133,20 +133,21 @@ static void put_model(struct writer *writer, const struct leo_model *model)
 
 leo_status leo_model_write(const struct leo_model *model, uint8_t **data, size_t *bytes)
 {
-    struct writer count = {.at = HEADER};
+    struct writer count = {.at = MODEL_FILE_HEADER};
     put_model(&count, model);
     *data = leo_calloc(count.at, 1);
     if (!*data) {
         return LEO_ERR_NO_MEMORY;
     }
-    struct writer writer = {.data = *data, .at = HEADER};
+    struct writer writer = {.data = *data, .at = MODEL_FILE_HEADER};
     put_model(&writer, model);
-    const uint32_t version = VERSION;
-    const uint64_t all = count.at, sum = checksum(*data + HEADER, count.at - HEADER);
+    const uint32_t version = MODEL_FILE_VERSION;
+    const uint64_t all = count.at, sum = model_file_checksum(*data + MODEL_FILE_HEADER,
+                                                             count.at - MODEL_FILE_HEADER);
     memcpy(*data, magic, sizeof(magic));
     memcpy(*data + 8, &version, sizeof(version));
-    memcpy(*data + 16, &all, sizeof(all));
-    memcpy(*data + 24, &sum, sizeof(sum));
+    memcpy(*data + MODEL_FILE_BYTES_AT, &all, sizeof(all));
+    memcpy(*data + MODEL_FILE_SUM_AT, &sum, sizeof(sum));
     *bytes = count.at;
     return LEO_OK;
 }
@@ -367,20 +368,21 @@ static const char *header_fault(const uint8_t *data, size_t bytes)
                "with "
                "this toolkit's atc";
     }
-    if (bytes < HEADER || memcmp(data, magic, sizeof(magic)) != 0) {
+    if (bytes < MODEL_FILE_HEADER || memcmp(data, magic, sizeof(magic)) != 0) {
         return "it is no model of this toolkit's atc";
     }
     memcpy(&version, data + 8, sizeof(version));
-    memcpy(&all, data + 16, sizeof(all));
-    memcpy(&sum, data + 24, sizeof(sum));
-    if (version != VERSION) {
+    memcpy(&all, data + MODEL_FILE_BYTES_AT, sizeof(all));
+    memcpy(&sum, data + MODEL_FILE_SUM_AT, sizeof(sum));
+    if (version != MODEL_FILE_VERSION) {
         return "its version is another than this library's: make it anew with this toolkit's atc";
     }
     if (all != bytes) {
         return "it is cut off, or has bytes behind its end";
     }
-    return sum == checksum(data + HEADER, bytes - HEADER) ? NULL
-                                                          : "its checksum is wrong: it is damaged";
+    return sum == model_file_checksum(data + MODEL_FILE_HEADER, bytes - MODEL_FILE_HEADER)
+               ? NULL
+               : "its checksum is wrong: it is damaged";
 }
 
 leo_status leo_model_read(const void *data, size_t bytes, struct leo_model *model,
@@ -388,7 +390,7 @@ leo_status leo_model_read(const void *data, size_t bytes, struct leo_model *mode
 {
     memset(model, 0, sizeof(*model));
     const char *fault = header_fault(data, bytes);
-    struct reader reader = {.data = data, .at = HEADER, .bytes = bytes};
+    struct reader reader = {.data = data, .at = MODEL_FILE_HEADER, .bytes = bytes};
     if (!fault) {
         get_model(&reader, model);
         fault = reader.no_memory                      ? "out of host memory"

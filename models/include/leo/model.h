@@ -55,7 +55,7 @@ struct leo_model_io {
 };
 
 struct leo_model {
-    char soc[32]; /**< chip it was compiled for */
+    char soc[32]; /**< chip it was compiled for; told, any chip runs it */
     uint32_t input_count, output_count, value_count, call_count;
     struct leo_model_io *inputs, *outputs;
     struct leo_model_value *values;

@@ -101,6 +101,7 @@ static aclError take_area(const char *func, const char *what, void *given, size_
 
 static void free_slot(const struct leo_acl_model_calls *calls, struct acl_model_slot *slot)
 {
+    acl_model_order_destroy(slot->order); // behind the last run
     if (slot->owns_work && slot->work) {
         (void)aclrtFree(slot->work);
     }
@@ -127,6 +128,7 @@ static aclError load(const char *func, const void *data, size_t bytes, const str
                           slot.model->weight_bytes, &slot.weights, &slot.owns_weights);
     }
     error = error == ACL_SUCCESS ? calls->place(func, slot.model, slot.weights) : error;
+    error = error == ACL_SUCCESS ? acl_model_order_create(func, &slot.order) : error;
     error = error == ACL_SUCCESS ? add_slot(func, &slot, id) : error;
     if (error != ACL_SUCCESS) {
         free_slot(calls, &slot);
@@ -268,8 +270,6 @@ aclError aclmdlUnload(uint32_t modelId)
             slot.model ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, __func__,
             slot.model ? "model %u runs in another thread" : "no model %u is loaded", modelId);
     }
-    // What was launched may still use its memory; a failed device is reported by who waits for it.
-    (void)aclrtSynchronizeDevice();
     const struct leo_acl_model_calls *calls = acl_model_calls(__func__);
     if (calls) {
         free_slot(calls, &slot);
@@ -312,9 +312,12 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     if (error == ACL_SUCCESS) {
         error = take_buffers(func, "output", output, model->outputs, model->output_count, outputs);
     }
+    error = error == ACL_SUCCESS ? acl_model_order_begin(slot->order, stream) : error;
     if (error == ACL_SUCCESS) {
         error = acl_model_calls(func)->run(func, slot->model, stream, slot->work, slot->weights,
                                            buffers, outputs);
+        const aclError ended = acl_model_order_end(slot->order, stream);
+        error = error == ACL_SUCCESS ? ended : error;
     }
     leo_free(buffers);
     return error;

@@ -7,12 +7,16 @@
 #include <acl/acl_mdl.h>
 #include <leo/acl_hook.h>
 
+/** Keeps runs of a model apart. */
+struct acl_model_order;
+
 /** A loaded model, or a place for one (model NULL). */
 struct acl_model_slot {
     struct leo_acl_model *model;
     void *work, *weights;         /**< device memory */
     bool owns_work, owns_weights; /**< else the caller's */
-    uint32_t running;             /**< calls that use it now */
+    struct acl_model_order *order;
+    uint32_t running; /**< calls that use it now */
 };
 
 /** What a description holds: its own copy of what the model told. */
@@ -31,3 +35,12 @@ const struct leo_acl_model_calls *acl_model_calls(const char *func);
 /** The model of an id, in use until acl_model_put; NULL with an error text. */
 struct acl_model_slot acl_model_take(const char *func, uint32_t id, aclError *error);
 void acl_model_put(uint32_t id);
+
+/** For the calling thread's device. */
+aclError acl_model_order_create(const char *func, struct acl_model_order **out);
+/** Waits for the last run; NULL is fine. */
+void acl_model_order_destroy(struct acl_model_order *order);
+/** The stream waits for the run before this one. On success acl_model_order_end must follow, from
+ * this thread, when all of the run is on the stream or what was launched of it before it failed. */
+aclError acl_model_order_begin(struct acl_model_order *order, aclrtStream stream);
+aclError acl_model_order_end(struct acl_model_order *order, aclrtStream stream);
