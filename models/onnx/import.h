@@ -127,3 +127,30 @@ void onnx_gemm(struct onnx_import *import);
 void onnx_matmul(struct onnx_import *import);
 void onnx_lrn(struct onnx_import *import);
 void onnx_resize(struct onnx_import *import);
+
+void onnx_activation(struct onnx_import *import);
+void onnx_prelu(struct onnx_import *import);
+void onnx_is(struct onnx_import *import);
+void onnx_reduce_more(struct onnx_import *import);
+void onnx_arg(struct onnx_import *import);
+void onnx_hardmax(struct onnx_import *import);
+
+void onnx_gather_elements(struct onnx_import *import);
+void onnx_scatter_elements(struct onnx_import *import);
+void onnx_gather_nd(struct onnx_import *import);
+void onnx_scatter_nd(struct onnx_import *import);
+void onnx_top_k(struct onnx_import *import);
+void onnx_cum_sum(struct onnx_import *import);
+void onnx_trilu(struct onnx_import *import);
+void onnx_tile(struct onnx_import *import);
+void onnx_eye_like(struct onnx_import *import);
+void onnx_size(struct onnx_import *import);
+void onnx_range(struct onnx_import *import);
+void onnx_depth_to_space(struct onnx_import *import);
+void onnx_space_to_depth(struct onnx_import *import);
+
+void onnx_group_norm(struct onnx_import *import);
+void onnx_rms_norm(struct onnx_import *import);
+void onnx_mean_variance(struct onnx_import *import);
+void onnx_lp_norm(struct onnx_import *import);
+void onnx_class_loss(struct onnx_import *import);

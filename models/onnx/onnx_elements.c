@@ -45,6 +45,14 @@ void onnx_unary(struct onnx_import *import)
         {"Tan", "Tan"},
         {"Tanh", "Tanh"},
         {"Not", "LogicalNot"},
+        {"Acosh", "Acosh"},
+        {"Asinh", "Asinh"},
+        {"Atanh", "Atanh"},
+        {"BitwiseNot", "BitwiseNot"},
+        {"Cosh", "Cosh"},
+        {"Mish", "Mish"},
+        {"Sinh", "Sinh"},
+        {"Softsign", "Softsign"},
     };
     struct onnx_tensor *in = onnx_input(import, 0);
     if (!in) {
@@ -186,10 +194,20 @@ void onnx_binary(struct onnx_import *import)
         {"And", "LogicalAnd"},
         {"Or", "LogicalOr"},
         {"Mod", "RemainderTensorTensor"},
+        {"Xor", "LogicalXor"},
+        {"BitwiseAnd", "BitwiseAndTensor"},
+        {"BitwiseOr", "BitwiseOrTensor"},
+        {"BitwiseXor", "BitwiseXorTensor"},
     };
     struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1);
     if (!a || !b) {
         onnx_fail(import, "it needs two inputs");
+        return;
+    }
+    if (strcmp(import->node->op_type, "BitShift") == 0) {
+        add_binary(import,
+                   onnx_attribute_is(import, "direction", "LEFT") ? "LeftShift" : "RightShift", a,
+                   b, a->dtype);
         return;
     }
     if (onnx_attribute_int(import, "fmod", 0)) {

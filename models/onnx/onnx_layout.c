@@ -469,15 +469,19 @@ void onnx_gather(struct onnx_import *import)
     onnx_set_value(out, model_build_view(&import->build, picked, rank, dim, dense, 0));
 }
 
+/* Cast, and CastLike, whose second input has the type. */
 void onnx_cast(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0);
+    const struct onnx_tensor *like = onnx_input(import, 1);
     enum leo_dtype dtype;
     if (!in) {
         return;
     }
     struct onnx_tensor self = *in;
-    if (!onnx_take_type((int32_t)onnx_attribute_int(import, "to", 0), &dtype)) {
+    if (like) {
+        dtype = like->dtype;
+    } else if (!onnx_take_type((int32_t)onnx_attribute_int(import, "to", 0), &dtype)) {
         onnx_fail(import, "element type %lld is not served",
                   (long long)onnx_attribute_int(import, "to", 0));
         return;

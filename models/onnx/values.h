@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators made of several of the library's: each function appends a call on values of the model
+ * and returns the new value that it writes. After a failure they do nothing and return 0.
+ */
+#pragma once
+
+#include "import.h"
+
+/** A copy of what is known of a value; empty after a failure. */
+struct leo_model_value onnx_seen(const struct onnx_import *import, uint32_t value);
+/** op(x, out), out like x. */
+uint32_t onnx_made(struct onnx_import *import, const char *op, uint32_t x);
+/** op(x, number, out), out like x: Muls, PowTensorScalar, Celu ...; Adds and Subs too. */
+uint32_t onnx_made_with(struct onnx_import *import, const char *op, uint32_t x, double number);
+/** op(x, y, out) of what two values broadcast to; Add and Sub too. */
+uint32_t onnx_made_of(struct onnx_import *import, const char *op, uint32_t x, uint32_t y,
+                      enum leo_dtype dtype);
+/** Over dimensions that are kept with one element: Mean, ReduceSum, Amax, Amin, LogSumExp. */
+uint32_t onnx_made_over(struct onnx_import *import, const char *op, uint32_t x, const int64_t *axes,
+                        uint32_t count);
+/** The same elements as another type. */
+uint32_t onnx_made_as(struct onnx_import *import, uint32_t x, enum leo_dtype dtype);
+/** Dense, of another shape. */
+uint32_t onnx_made_flat(struct onnx_import *import, uint32_t x, uint32_t rank, const int64_t *dim);
+/** A view whose dimension d is x's dimension order[d]. */
+uint32_t onnx_made_turned(struct onnx_import *import, uint32_t x, const uint32_t *order);
+/** A value filled with a number. */
+uint32_t onnx_made_full(struct onnx_import *import, enum leo_dtype dtype, uint32_t rank,
+                        const int64_t *dim, double number);
+/** Output `index` of the node, if it is asked for, is this value; `dtype` as of tensors: F32 for
+ * floats. */
+void onnx_give(struct onnx_import *import, size_t index, enum leo_dtype dtype, uint32_t value);
+/** Whether output `index` has a name. */
+bool onnx_asked(const struct onnx_import *import, size_t index);
