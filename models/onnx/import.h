@@ -103,6 +103,7 @@ void onnx_gelu(struct onnx_import *import);
 
 void onnx_constant(struct onnx_import *import);
 void onnx_constant_of_shape(struct onnx_import *import);
+void onnx_dropout(struct onnx_import *import);
 void onnx_identity(struct onnx_import *import);
 void onnx_shape(struct onnx_import *import);
 void onnx_reshape(struct onnx_import *import);

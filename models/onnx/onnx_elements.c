@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators on elements, choices, and reductions. */
-#include "import.h"
+#include "values.h"
 
 #include <math.h>
 #include <string.h>
@@ -288,18 +288,36 @@ static bool known_number(struct onnx_import *import, size_t index, const char *n
     return true;
 }
 
+// A limit that comes when the model runs.
+static uint32_t limited(struct onnx_import *import, uint32_t x, size_t index, const char *op)
+{
+    struct onnx_tensor *limit = onnx_input(import, index);
+    return limit ? onnx_made_of(import, op, x, onnx_value(import, limit),
+                                (enum leo_dtype)onnx_seen(import, x).dtype)
+                 : x;
+}
+
 void onnx_clip(struct onnx_import *import)
 {
     double least = -INFINITY, most = INFINITY;
-    struct onnx_tensor *in = onnx_input(import, 0);
-    if (!in || !known_number(import, 1, "min", &least) || !known_number(import, 2, "max", &most)) {
+    struct onnx_tensor *in = onnx_input(import, 0), *low = onnx_input(import, 1),
+                       *high = onnx_input(import, 2);
+    if (!in) {
         return;
     }
     const struct onnx_tensor self = *in;
+    if ((low && !low->known) || (high && !high->known) || self.dtype != LEO_DTYPE_F32) {
+        const uint32_t x = limited(import, onnx_value(import, in), 1, "Maximum");
+        onnx_give(import, 0, self.dtype, limited(import, x, 2, "Minimum"));
+        return;
+    }
+    if (!known_number(import, 1, "min", &least) || !known_number(import, 2, "max", &most)) {
+        return;
+    }
     const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
     MODEL_BUILD_CALL(&import->build, "Clamp", model_build_tensor(value), model_build_number(least),
                      model_build_number(most), model_build_tensor(result));
-    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+    onnx_give(import, 0, self.dtype, result);
 }
 
 /* LeakyRelu and Elu. */
@@ -445,6 +463,10 @@ void onnx_reduce(struct onnx_import *import)
     const struct onnx_tensor self = *in;
     uint32_t count = onnx_ints(import, "axes", 1, axes, LEO_OP_RANK_MAX), rank = 0;
     const bool keep = onnx_attribute_int(import, "keepdims", 1) != 0;
+    if (count == 0 && onnx_attribute_int(import, "noop_with_empty_axes", 0)) {
+        onnx_identity(import);
+        return;
+    }
     for (uint32_t d = 0; count == 0 && d < self.rank; d++) {
         axes[d] = d;
     }

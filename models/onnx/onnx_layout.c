@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that move, pick or shape elements. Most only look at a value in another way. */
-#include "import.h"
+#include "values.h"
 
 #include <leo/alloc.h>
 #include <string.h>
@@ -68,7 +68,27 @@ void onnx_constant_of_shape(struct onnx_import *import)
     leo_free(one.known);
 }
 
-/* Identity, and Dropout of inference. */
+/* Dropout of inference: nothing is dropped. */
+void onnx_dropout(struct onnx_import *import)
+{
+    const struct onnx_tensor *in = onnx_input(import, 0), *training = onnx_input(import, 2);
+    if (!in) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    if (training && (!training->known || *(const int64_t *)training->known)) {
+        onnx_fail(import, "training is not served");
+        return;
+    }
+    onnx_identity(import);
+    if (onnx_asked(import, 1)) {
+        struct onnx_tensor *mask = onnx_known(import, 1, LEO_DTYPE_B8, self.rank, self.dim);
+        for (int64_t i = 0; mask && i < onnx_count(mask); i++) {
+            ((int64_t *)mask->known)[i] = 1;
+        }
+    }
+}
+
 void onnx_identity(struct onnx_import *import)
 {
     const struct onnx_tensor *in = onnx_input(import, 0);
@@ -283,11 +303,16 @@ void onnx_concat(struct onnx_import *import)
     }
 }
 
-// Range of one dimension as the format clamps it; steps of more than 0.
+// Range of one dimension as the format clamps it.
 static int64_t clamp_range(int64_t length, int64_t *start, int64_t end, int64_t step)
 {
     *start += *start < 0 ? length : 0;
     end += end < 0 ? length : 0;
+    if (step < 0) {
+        *start = *start < 0 ? 0 : *start >= length ? length - 1 : *start;
+        end = end < 0 ? -1 : end >= length ? length - 1 : end;
+        return *start > end ? (*start - end - step - 1) / -step : 0;
+    }
     *start = *start < 0 ? 0 : *start > length ? length : *start;
     end = end < 0 ? 0 : end > length ? length : end;
     return end > *start ? (end - *start + step - 1) / step : 0;
@@ -310,12 +335,27 @@ static void pick(struct onnx_import *import, struct onnx_tensor *in, const int64
         }
         return;
     }
-    strides_of(import, in, stride);
+    // Views go forward: dimensions that are walked backwards are turned round before.
+    struct onnx_tensor from = self;
+    from.value = onnx_value(import, in);
+    from.has_value = true;
     for (uint32_t d = 0; d < self.rank; d++) {
-        offset += start[d] * stride[d];
-        moved[d] = stride[d] * step[d];
+        if (step[d] < 0) {
+            const int64_t axis = d;
+            const uint32_t turned =
+                model_build_value(&import->build, onnx_dtype(import, &self), self.rank, self.dim);
+            MODEL_BUILD_CALL(&import->build, "Flip", model_build_tensor(from.value),
+                             model_build_ints(&axis, 1), model_build_tensor(turned));
+            from.value = turned;
+        }
     }
-    add_view(import, 0, in, self.rank, dim, moved, offset);
+    strides_of(import, &from, stride);
+    for (uint32_t d = 0; d < self.rank; d++) {
+        const bool back = step[d] < 0;
+        offset += dim[d] ? (back ? self.dim[d] - 1 - start[d] : start[d]) * stride[d] : 0;
+        moved[d] = stride[d] * (back ? -step[d] : step[d]);
+    }
+    add_view(import, 0, &from, self.rank, dim, moved, offset);
 }
 
 void onnx_slice(struct onnx_import *import)
@@ -339,8 +379,8 @@ void onnx_slice(struct onnx_import *import)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t d = onnx_axis(import, i < named ? axes[i] : i, in->rank);
         step[d] = i < stepped ? steps[i] : 1;
-        if (step[d] < 1) {
-            onnx_fail(import, "steps below 1 are not served");
+        if (step[d] == 0) {
+            onnx_fail(import, "a step is 0");
             return;
         }
         start[d] = starts[i];
@@ -540,39 +580,83 @@ void onnx_expand(struct onnx_import *import)
     add_view(import, 0, in, rank, dim, spread, 0);
 }
 
-void onnx_pad(struct onnx_import *import)
+// Pads by dimension: those of the axes that are named, or of all. False: it failed.
+static bool take_pads(struct onnx_import *import, uint32_t rank, int64_t *before, int64_t *after)
 {
-    int64_t pads[2 * LEO_OP_RANK_MAX], last_first[2 * LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    struct onnx_tensor *in = onnx_input(import, 0), *value = onnx_input(import, 2);
-    const uint32_t count = onnx_ints(import, "pads", 1, pads, 2 * LEO_OP_RANK_MAX);
+    int64_t pads[2 * LEO_OP_RANK_MAX], axes[LEO_OP_RANK_MAX];
+    const uint32_t count = onnx_ints(import, "pads", 1, pads, 2 * LEO_OP_RANK_MAX),
+                   named = onnx_input(import, 3)
+                               ? onnx_ints(import, "axes", 3, axes, LEO_OP_RANK_MAX)
+                               : 0,
+                   all = named ? named : rank;
+    if (count != 2 * all) {
+        onnx_fail(import, "it needs two pads for each dimension");
+        return false;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        before[d] = after[d] = 0;
+    }
+    for (uint32_t i = 0; i < all; i++) {
+        const uint32_t d = named ? onnx_axis(import, axes[i], rank) : i;
+        before[d] = pads[i];
+        after[d] = pads[i + all];
+    }
+    return !import->build.failed;
+}
+
+static void pad_with(struct onnx_import *import, struct onnx_tensor *in, const int64_t *before,
+                     const int64_t *after)
+{
+    int64_t last_first[2 * LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
+    const struct onnx_tensor self = *in, *value = onnx_input(import, 2);
     double number = (double)onnx_attribute_float(import, "value", 0);
-    if (!in) {
+    if (value && (!value->known || onnx_count(value) != 1)) {
+        onnx_fail(import, "the number that it pads with must be known");
         return;
     }
-    const struct onnx_tensor self = *in;
-    if (count != 2 * self.rank || onnx_input(import, 3) ||
-        (onnx_attribute(import, "mode") && !onnx_attribute_is(import, "mode", "constant"))) {
-        onnx_fail(import, "only constant padding of all dimensions is served");
-        return;
-    }
-    if (value && value->known) {
+    if (value) {
         number = value->dtype == LEO_DTYPE_F32 ? (double)*(const float *)value->known
                                                : (double)*(const int64_t *)value->known;
     }
     for (uint32_t d = 0; d < self.rank; d++) {
         const uint32_t from = self.rank - 1 - d;
-        last_first[2 * d] = pads[from];
-        last_first[2 * d + 1] = pads[from + self.rank];
-        dim[from] = self.dim[from] + pads[from] + pads[from + self.rank];
+        last_first[2 * d] = before[from];
+        last_first[2 * d + 1] = after[from];
+        dim[from] = self.dim[from] + before[from] + after[from];
+        if (dim[from] < 0) {
+            onnx_fail(import, "nothing is left of a dimension");
+            return;
+        }
     }
-    const uint32_t x = onnx_value(import, in);
-    struct onnx_tensor *out = onnx_output(import, 0, self.dtype, self.rank, dim);
-    if (out) {
-        const uint32_t result =
-            model_build_value(&import->build, onnx_dtype(import, out), self.rank, dim);
-        MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(x),
-                         model_build_ints(last_first, count), model_build_number(number),
-                         model_build_tensor(result));
-        onnx_set_value(out, result);
+    const uint32_t x = onnx_value(import, in),
+                   out =
+                       model_build_value(&import->build, onnx_dtype(import, &self), self.rank, dim);
+    MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(x),
+                     model_build_ints(last_first, 2 * self.rank), model_build_number(number),
+                     model_build_tensor(out));
+    onnx_give(import, 0, self.dtype, out);
+}
+
+void onnx_pad(struct onnx_import *import)
+{
+    int64_t before[LEO_OP_RANK_MAX], after[LEO_OP_RANK_MAX];
+    struct onnx_tensor *in = onnx_input(import, 0);
+    if (!in || !take_pads(import, in->rank, before, after)) {
+        return;
     }
+    if (!onnx_attribute(import, "mode") || onnx_attribute_is(import, "mode", "constant")) {
+        pad_with(import, in, before, after);
+        return;
+    }
+    const enum leo_dtype dtype = in->dtype;
+    const uint32_t rank = in->rank;
+    uint32_t x = onnx_value(import, in);
+    if (!onnx_attribute_is(import, "mode", "reflect") &&
+        !onnx_attribute_is(import, "mode", "edge") && !onnx_attribute_is(import, "mode", "wrap")) {
+        onnx_fail(import, "its mode is not served");
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        x = before[d] || after[d] ? onnx_continued(import, x, d, before[d], after[d]) : x;
+    }
+    onnx_give(import, 0, dtype, x);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions, normalisation, pooling and products. */
-#include "import.h"
+#include "values.h"
 
 #include <leo/alloc.h>
 #include <math.h>
@@ -117,6 +117,12 @@ static long norm_behind(struct onnx_import *import, const char *name)
     if (!node || !node->op_type || strcmp(node->op_type, "BatchNormalization") != 0 ||
         node->n_input < 5 || strcmp(node->input[0], name) != 0) {
         return -1;
+    }
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, "training_mode") == 0 &&
+            node->attribute[i]->i) {
+            return -1;
+        }
     }
     for (size_t k = 1; k < 5; k++) {
         const struct onnx_tensor *tensor = onnx_find(import, node->input[k]);
@@ -259,6 +265,41 @@ void onnx_conv(struct onnx_import *import)
     add_convolution(import, in, own, sum, bias != NULL, &w, channels, groups);
 }
 
+static bool has_known_norm(struct onnx_import *import)
+{
+    bool known = true;
+    for (size_t k = 1; k < 5; k++) {
+        const struct onnx_tensor *tensor = onnx_input(import, k);
+        known = known && tensor && tensor->known;
+    }
+    return known;
+}
+
+/* A normalisation in inference whose numbers come when the model runs; `dim` spreads a number a
+ * channel. */
+static void norm_by_inputs(struct onnx_import *import, struct onnx_tensor *in, const int64_t *dim)
+{
+    const struct onnx_tensor self = *in;
+    const enum leo_dtype own = import->floats;
+    uint32_t value[5];
+    for (size_t k = 0; k < 5; k++) {
+        struct onnx_tensor *tensor = onnx_input(import, k);
+        value[k] = onnx_value(import, tensor);
+        if (!tensor || (k && onnx_count(tensor) != self.dim[1])) {
+            onnx_fail(import, "its inputs must have a number a channel");
+            return;
+        }
+        value[k] = k ? onnx_made_flat(import, value[k], self.rank - 1, dim) : value[k];
+    }
+    const double epsilon = (double)onnx_attribute_float(import, "epsilon", 1e-5f);
+    const uint32_t root = onnx_made(import, "Rsqrt",
+                                    onnx_made_with(import, "Adds", value[4], epsilon)),
+                   factor = onnx_made_of(import, "Mul", root, value[1], own),
+                   far = onnx_made_of(import, "Sub", value[0], value[3], own),
+                   part = onnx_made_of(import, "Mul", far, factor, own);
+    onnx_give(import, 0, self.dtype, onnx_made_of(import, "Add", part, value[2], own));
+}
+
 void onnx_batch_norm(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0);
@@ -271,6 +312,14 @@ void onnx_batch_norm(struct onnx_import *import)
     int64_t dim[LEO_OP_RANK_MAX];
     for (uint32_t d = 0; d + 1 < self.rank; d++) {
         dim[d] = d == 0 ? self.dim[1] : 1; // broadcast over what is behind
+    }
+    if (onnx_attribute_int(import, "training_mode", 0)) {
+        onnx_fail(import, "training is not served");
+        return;
+    }
+    if (!has_known_norm(import)) {
+        norm_by_inputs(import, in, dim);
+        return;
     }
     if (norm_factors(import, import->node, self.dim[1], &factor, &summand)) {
         const uint32_t rank = self.rank - 1, x = onnx_value(import, in),
@@ -294,20 +343,31 @@ void onnx_layer_norm(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0), *scale = onnx_input(import, 1),
                        *bias = onnx_input(import, 2);
+    int64_t kept[LEO_OP_RANK_MAX];
     if (!in || !scale) {
         return;
     }
     const struct onnx_tensor self = *in;
-    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank),
-                   x = onnx_value(import, in), s = onnx_value(import, scale),
+    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank);
+    for (uint32_t d = 0; d < self.rank; d++) {
+        kept[d] = d < axis ? self.dim[d] : 1;
+    }
+    const uint32_t x = onnx_value(import, in), s = onnx_value(import, scale),
                    b = bias ? onnx_value(import, bias) : 0,
-                   result = model_build_value(&import->build, import->floats, self.rank, self.dim);
+                   result = model_build_value(&import->build, import->floats, self.rank, self.dim),
+                   mean = model_build_value(&import->build, import->floats, self.rank, kept),
+                   rstd = model_build_value(&import->build, import->floats, self.rank, kept);
+    const bool told = onnx_asked(import, 1) || onnx_asked(import, 2);
     MODEL_BUILD_CALL(&import->build, "LayerNorm", model_build_tensor(x),
                      model_build_ints(self.dim + axis, self.rank - axis), model_build_tensor(s),
                      bias ? model_build_tensor(b) : model_build_none(),
                      model_build_number((double)onnx_attribute_float(import, "epsilon", 1e-5f)),
-                     model_build_tensor(result), model_build_none(), model_build_none());
-    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+                     model_build_tensor(result),
+                     told ? model_build_tensor(mean) : model_build_none(),
+                     told ? model_build_tensor(rstd) : model_build_none());
+    onnx_give(import, 0, self.dtype, result);
+    onnx_give(import, 1, LEO_DTYPE_F32, mean);
+    onnx_give(import, 2, LEO_DTYPE_F32, rstd);
 }
 
 // Of windows that also cover pads: kernel's area by the elements that are no pads, by place.
@@ -479,34 +539,44 @@ void onnx_gemm(struct onnx_import *import)
     onnx_set_value(out, result);
 }
 
+/* A vector is a row on the left and a column on the right; the result has not that dimension. */
 void onnx_matmul(struct onnx_import *import)
 {
     struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1);
     int64_t dim[LEO_OP_RANK_MAX];
-    uint32_t rank = 0;
-    if (!a || !b) {
+    uint32_t rank = 0, kept = 0;
+    if (!a || !b || a->rank < 1 || b->rank < 1) {
+        onnx_fail(import, "it needs two inputs of one dimension or more");
         return;
     }
-    if (a->rank < 2 || b->rank < 2 || a->dim[a->rank - 1] != b->dim[b->rank - 2]) {
-        onnx_fail(import, "its inputs must have two dimensions or more and fit");
+    const bool row = a->rank == 1, column = b->rank == 1;
+    uint32_t x = onnx_value(import, a), y = onnx_value(import, b);
+    const int64_t row_dim[] = {1, a->dim[0]}, column_dim[] = {b->dim[0], 1};
+    x = row ? onnx_made_flat(import, x, 2, row_dim) : x;
+    y = column ? onnx_made_flat(import, y, 2, column_dim) : y;
+    const struct leo_model_value left = onnx_seen(import, x), right = onnx_seen(import, y);
+    if (import->build.failed || left.dim[left.rank - 1] != right.dim[right.rank - 2]) {
+        onnx_fail(import, "its inputs do not fit");
         return;
     }
-    const uint32_t outer = a->rank > b->rank ? a->rank : b->rank;
+    const uint32_t outer = left.rank > right.rank ? left.rank : right.rank;
     for (; rank + 2 < outer; rank++) {
-        const int64_t x = rank + a->rank < outer ? 1 : a->dim[rank + a->rank - outer],
-                      y = rank + b->rank < outer ? 1 : b->dim[rank + b->rank - outer];
-        dim[rank] = x == 1 ? y : x;
+        const int64_t m = rank + left.rank < outer ? 1 : left.dim[rank + left.rank - outer],
+                      n = rank + right.rank < outer ? 1 : right.dim[rank + right.rank - outer];
+        dim[rank] = m == 1 ? n : m;
     }
-    dim[rank++] = a->dim[a->rank - 2];
-    dim[rank++] = b->dim[b->rank - 1];
-    const uint32_t x = onnx_value(import, a), y = onnx_value(import, b);
-    struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, rank, dim);
-    if (out) {
-        const uint32_t result = model_build_value(&import->build, import->floats, rank, dim);
-        MODEL_BUILD_CALL(&import->build, "Matmul", model_build_tensor(x), model_build_tensor(y),
-                         model_build_tensor(result), model_build_number(0));
-        onnx_set_value(out, result);
+    dim[rank++] = left.dim[left.rank - 2];
+    dim[rank++] = right.dim[right.rank - 1];
+    uint32_t out = model_build_value(&import->build, import->floats, rank, dim);
+    MODEL_BUILD_CALL(&import->build, "Matmul", model_build_tensor(x), model_build_tensor(y),
+                     model_build_tensor(out), model_build_number(0));
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!(row && d == rank - 2) && !(column && d == rank - 1)) {
+            dim[kept++] = dim[d];
+        }
     }
+    onnx_give(import, 0, LEO_DTYPE_F32,
+              kept == rank ? out : onnx_made_flat(import, out, kept, dim));
 }
 
 /* x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta. Squares are scaled
@@ -562,38 +632,4 @@ void onnx_lrn(struct onnx_import *import)
     MODEL_BUILD_CALL(build, "Div", model_build_tensor(x), model_build_tensor(power),
                      model_build_tensor(result));
     onnx_set_value(onnx_output(import, 0, self.dtype, 4, self.dim), result);
-}
-
-/* Nearest neighbours of pictures by whole factors, as detectors use it. */
-void onnx_resize(struct onnx_import *import)
-{
-    struct onnx_tensor *in = onnx_input(import, 0);
-    const bool old = import->opset < 11;
-    const struct onnx_tensor *scales = onnx_input(import, old ? 1 : 2);
-    int64_t sizes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    if (!in || in->rank != 4 ||
-        (onnx_attribute(import, "mode") && !onnx_attribute_is(import, "mode", "nearest"))) {
-        onnx_fail(import, "only nearest neighbours of pictures are served");
-        return;
-    }
-    const struct onnx_tensor self = *in;
-    const uint32_t sized = old ? 0 : onnx_ints(import, "sizes", 3, sizes, LEO_OP_RANK_MAX);
-    if (sized != 4 && (!scales || !scales->known || onnx_count(scales) != 4)) {
-        onnx_fail(import, "its sizes or scales must be known");
-        return;
-    }
-    for (uint32_t d = 0; d < 4; d++) {
-        dim[d] = sized == 4
-                     ? sizes[d]
-                     : (int64_t)floorf((float)self.dim[d] * ((const float *)scales->known)[d]);
-        if (dim[d] % (self.dim[d] ? self.dim[d] : 1) || (d < 2 && dim[d] != self.dim[d])) {
-            onnx_fail(import, "only whole factors of height and width are served");
-            return;
-        }
-    }
-    const uint32_t x = onnx_value(import, in),
-                   result = model_build_value(&import->build, import->floats, 4, dim);
-    MODEL_BUILD_CALL(&import->build, "UpsampleNearest2d", model_build_tensor(x),
-                     model_build_ints(dim + 2, 2), model_build_tensor(result));
-    onnx_set_value(onnx_output(import, 0, self.dtype, 4, dim), result);
 }

@@ -40,7 +40,7 @@ static const struct {
     {"CumSum", onnx_cum_sum},
     {"DepthToSpace", onnx_depth_to_space},
     {"Div", onnx_binary},
-    {"Dropout", onnx_identity},
+    {"Dropout", onnx_dropout},
     {"Elu", onnx_with_slope},
     {"Equal", onnx_binary},
     {"Erf", onnx_unary},

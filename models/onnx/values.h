@@ -33,3 +33,7 @@ uint32_t onnx_made_full(struct onnx_import *import, enum leo_dtype dtype, uint32
 void onnx_give(struct onnx_import *import, size_t index, enum leo_dtype dtype, uint32_t value);
 /** Whether output `index` has a name. */
 bool onnx_asked(const struct onnx_import *import, size_t index);
+/** One dimension longer at both ends (negative: shorter), as the node's mode says: reflect, wrap or
+ * edge. */
+uint32_t onnx_continued(struct onnx_import *import, uint32_t x, uint32_t axis, int64_t before,
+                        int64_t after);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """cases.py SUITE MODE PRECISION FIRST RESULTS [NAME...]: cases of a suite of the onnx package through onnxruntime's provider for the chip.
 
-SUITE is node, simple, pytorch-converted, pytorch-operator or light; MODE graph (the whole model is compiled), subgraph (the parts that
+SUITE is node, simple, pytorch-converted, pytorch-operator, light, or known: the cases of node with all inputs but the first as weights,
+as exporters write axes, sizes and limits. MODE graph (the whole model is compiled), subgraph (the parts that
 the provider's own list names) or single (operators one by one). Runs the cases from
 number FIRST on (all, or those NAMEd) and writes two lines for each to RESULTS: "begin N NAME", and one of
   right       the provider took nodes of it, and the outputs are near the expected ones
@@ -64,6 +65,28 @@ def suite_cases(suite):
         sets = [(read_values(f, "input", model.graph.input), read_values(f, "output", model.graph.output))
                 for f in sorted(folder.glob("test_data_set_*"))]
         yield case.name, model, sets, case.rtol, case.atol
+
+
+def with_weights(model, sets):
+    """The same model for one set of inputs, of which all but the first are weights; None: not all of them are tensors."""
+    inputs = sets[0][0] if sets else []
+    if len(inputs) < 2 or len(sets) != 1 or any(not isinstance(value, np.ndarray) for value in inputs[1:]):
+        return None
+    fixed = onnx.ModelProto.FromString(model.SerializeToString())
+    infos = list(fixed.graph.input)
+    if len(infos) != len(inputs):
+        return None
+    for info, value in zip(infos[1:], inputs[1:]):
+        fixed.graph.initializer.append(numpy_helper.from_array(value, info.name))
+        fixed.graph.input.remove(info)
+    return fixed, [([inputs[0]], sets[0][1])]
+
+
+def known_cases():
+    for name, model, sets, rtol, atol in suite_cases("node"):
+        fixed = with_weights(model, sets)
+        if fixed:
+            yield name, *fixed, rtol, atol
 
 
 def session(data, providers, profiles=False):
@@ -143,7 +166,7 @@ def main():
                "enable_cann_subgraph": str(int(mode == "subgraph")), "dump_om_model": "0"}
     onnxruntime.set_default_logger_severity(4)
     with open(results, "a", encoding="utf-8") as out:
-        cases = light_cases() if suite == "light" else suite_cases(suite)
+        cases = light_cases() if suite == "light" else known_cases() if suite == "known" else suite_cases(suite)
         for number, (name, model, sets, rtol, atol) in enumerate(cases):
             if number < int(first) or (names and name not in names):
                 continue
