@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that move, pick or shape elements. Most only look at a value in another way. */
+/* Operators that shape, join or convert elements. Most only look at a value in another way. */
 #include "values.h"
 
 #include <leo/alloc.h>
 #include <string.h>
 
-// A known element, whatever its type.
-static void copy_known(struct onnx_tensor *to, int64_t at, const struct onnx_tensor *from,
-                       int64_t from_at)
+void onnx_copy_known(struct onnx_tensor *to, int64_t at, const struct onnx_tensor *from,
+                     int64_t from_at)
 {
     if (to->dtype == LEO_DTYPE_F32) {
         ((float *)to->known)[at] = ((const float *)from->known)[from_at];
@@ -63,7 +62,7 @@ void onnx_constant_of_shape(struct onnx_import *import)
     }
     struct onnx_tensor *out = onnx_known(import, 0, one.dtype, rank, dim);
     for (int64_t i = 0; out && one.known && i < onnx_count(out); i++) {
-        copy_known(out, i, &one, 0);
+        onnx_copy_known(out, i, &one, 0);
     }
     leo_free(one.known);
 }
@@ -201,9 +200,8 @@ void onnx_unsqueeze(struct onnx_import *import)
     onnx_reshaped(import, in, rank, dim);
 }
 
-// A value of the same elements with another shape and strides.
-static void add_view(struct onnx_import *import, size_t output, struct onnx_tensor *in,
-                     uint32_t rank, const int64_t *dim, const int64_t *stride, int64_t offset)
+void onnx_add_view(struct onnx_import *import, size_t output, struct onnx_tensor *in, uint32_t rank,
+                   const int64_t *dim, const int64_t *stride, int64_t offset)
 {
     const enum leo_dtype dtype = in->dtype;
     const uint32_t value =
@@ -211,7 +209,7 @@ static void add_view(struct onnx_import *import, size_t output, struct onnx_tens
     onnx_set_value(onnx_output(import, output, dtype, rank, dim), value);
 }
 
-static void strides_of(struct onnx_import *import, struct onnx_tensor *in, int64_t *stride)
+void onnx_strides_of(struct onnx_import *import, struct onnx_tensor *in, int64_t *stride)
 {
     const uint32_t value = onnx_value(import, in);
     if (!import->build.failed) {
@@ -233,13 +231,13 @@ void onnx_transpose(struct onnx_import *import)
         onnx_fail(import, "its perm has %u numbers for %u dimensions", count, rank);
         return;
     }
-    strides_of(import, in, stride);
+    onnx_strides_of(import, in, stride);
     for (uint32_t d = 0; d < rank; d++) {
         const uint32_t from = count ? onnx_axis(import, order[d], rank) : rank - 1 - d;
         dim[d] = in->dim[from];
         moved[d] = stride[from];
     }
-    add_view(import, 0, in, rank, dim, moved, 0);
+    onnx_add_view(import, 0, in, rank, dim, moved, 0);
 }
 
 // Rows of known numbers one after the other: of tensors that differ in dimension `axis` alone.
@@ -254,7 +252,7 @@ static void join_known(struct onnx_import *import, struct onnx_tensor *out, uint
             const struct onnx_tensor *part = onnx_input(import, i);
             const int64_t length = onnx_count(part) / (outer ? outer : 1);
             for (int64_t k = 0; k < length; k++) {
-                copy_known(out, at++, part, row * length + k);
+                onnx_copy_known(out, at++, part, row * length + k);
             }
         }
     }
@@ -301,212 +299,6 @@ void onnx_concat(struct onnx_import *import)
                          model_build_number(axis), model_build_tensor(result));
         onnx_set_value(out, result);
     }
-}
-
-// Range of one dimension as the format clamps it.
-static int64_t clamp_range(int64_t length, int64_t *start, int64_t end, int64_t step)
-{
-    *start += *start < 0 ? length : 0;
-    end += end < 0 ? length : 0;
-    if (step < 0) {
-        *start = *start < 0 ? 0 : *start >= length ? length - 1 : *start;
-        end = end < 0 ? -1 : end >= length ? length - 1 : end;
-        return *start > end ? (*start - end - step - 1) / -step : 0;
-    }
-    *start = *start < 0 ? 0 : *start > length ? length : *start;
-    end = end < 0 ? 0 : end > length ? length : end;
-    return end > *start ? (end - *start + step - 1) / step : 0;
-}
-
-static void pick(struct onnx_import *import, struct onnx_tensor *in, const int64_t *start,
-                 const int64_t *step, const int64_t *dim)
-{
-    int64_t stride[LEO_OP_RANK_MAX] = {0}, moved[LEO_OP_RANK_MAX], offset = 0;
-    const struct onnx_tensor self = *in;
-    if (self.known) {
-        struct onnx_tensor *out = onnx_known(import, 0, self.dtype, self.rank, dim);
-        for (int64_t i = 0; out && i < onnx_count(out); i++) {
-            int64_t at = 0, left = i, unit = 1;
-            for (uint32_t d = self.rank; d-- > 0; left /= dim[d]) {
-                at += (start[d] + left % dim[d] * step[d]) * unit;
-                unit *= self.dim[d];
-            }
-            copy_known(out, i, &self, at);
-        }
-        return;
-    }
-    // Views go forward: dimensions that are walked backwards are turned round before.
-    struct onnx_tensor from = self;
-    from.value = onnx_value(import, in);
-    from.has_value = true;
-    for (uint32_t d = 0; d < self.rank; d++) {
-        if (step[d] < 0) {
-            const int64_t axis = d;
-            const uint32_t turned =
-                model_build_value(&import->build, onnx_dtype(import, &self), self.rank, self.dim);
-            MODEL_BUILD_CALL(&import->build, "Flip", model_build_tensor(from.value),
-                             model_build_ints(&axis, 1), model_build_tensor(turned));
-            from.value = turned;
-        }
-    }
-    strides_of(import, &from, stride);
-    for (uint32_t d = 0; d < self.rank; d++) {
-        const bool back = step[d] < 0;
-        offset += dim[d] ? (back ? self.dim[d] - 1 - start[d] : start[d]) * stride[d] : 0;
-        moved[d] = stride[d] * (back ? -step[d] : step[d]);
-    }
-    add_view(import, 0, &from, self.rank, dim, moved, offset);
-}
-
-void onnx_slice(struct onnx_import *import)
-{
-    int64_t starts[LEO_OP_RANK_MAX], ends[LEO_OP_RANK_MAX], axes[LEO_OP_RANK_MAX],
-        steps[LEO_OP_RANK_MAX], start[LEO_OP_RANK_MAX], step[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    struct onnx_tensor *in = onnx_input(import, 0);
-    const uint32_t count = onnx_ints(import, "starts", 1, starts, LEO_OP_RANK_MAX),
-                   ended = onnx_ints(import, "ends", 2, ends, LEO_OP_RANK_MAX),
-                   named = onnx_ints(import, "axes", 3, axes, LEO_OP_RANK_MAX),
-                   stepped = onnx_ints(import, "steps", 4, steps, LEO_OP_RANK_MAX);
-    if (!in || ended != count) {
-        onnx_fail(import, "its starts and ends are not as many");
-        return;
-    }
-    for (uint32_t d = 0; d < in->rank; d++) {
-        start[d] = 0;
-        step[d] = 1;
-        dim[d] = in->dim[d];
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t d = onnx_axis(import, i < named ? axes[i] : i, in->rank);
-        step[d] = i < stepped ? steps[i] : 1;
-        if (step[d] == 0) {
-            onnx_fail(import, "a step is 0");
-            return;
-        }
-        start[d] = starts[i];
-        dim[d] = clamp_range(in->dim[d], &start[d], ends[i], step[d]);
-    }
-    pick(import, in, start, step, dim);
-}
-
-void onnx_split(struct onnx_import *import)
-{
-    enum { MOST = 64 };
-    int64_t parts[MOST], stride[LEO_OP_RANK_MAX] = {0}, dim[LEO_OP_RANK_MAX], at = 0;
-    struct onnx_tensor *in = onnx_input(import, 0);
-    const size_t outputs = import->node->n_output;
-    uint32_t count = onnx_ints(import, "split", 1, parts, MOST);
-    if (!in || outputs > MOST) {
-        return;
-    }
-    struct onnx_tensor self = *in;
-    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", 0), self.rank);
-    const int64_t part = (self.dim[axis] + (int64_t)outputs - 1) / (int64_t)outputs;
-    for (size_t i = 0; count == 0 && i < outputs; i++) {
-        const int64_t left = self.dim[axis] - (int64_t)i * part;
-        parts[i] = left < part ? left : part;
-    }
-    strides_of(import, in, stride);
-    self.value = onnx_value(import, in);
-    self.has_value = true;
-    memcpy(dim, self.dim, sizeof(dim));
-    for (size_t i = 0; i < outputs; i++) {
-        dim[axis] = parts[i];
-        if (parts[i] < 0 || at + parts[i] > self.dim[axis]) {
-            onnx_fail(import, "its parts are more than the tensor has");
-            return;
-        }
-        add_view(import, i, &self, self.rank, dim, stride, at * stride[axis]);
-        at += parts[i];
-    }
-}
-
-// One index of a dimension that is known: a view without it.
-static void gather_one(struct onnx_import *import, struct onnx_tensor *in, uint32_t axis,
-                       int64_t index)
-{
-    int64_t dim[LEO_OP_RANK_MAX], stride[LEO_OP_RANK_MAX] = {0}, kept[LEO_OP_RANK_MAX];
-    uint32_t rank = 0;
-    strides_of(import, in, stride);
-    for (uint32_t d = 0; d < in->rank; d++) {
-        if (d != axis) {
-            dim[rank] = in->dim[d];
-            kept[rank++] = stride[d];
-        }
-    }
-    add_view(import, 0, in, rank, dim, kept, index * stride[axis]);
-}
-
-static void gather_known(struct onnx_import *import, const struct onnx_tensor *data,
-                         const struct onnx_tensor *index, uint32_t axis, uint32_t rank,
-                         const int64_t *dim)
-{
-    struct onnx_tensor *out = onnx_known(import, 0, data->dtype, rank, dim);
-    const int64_t *places = index->known, count = onnx_count(index);
-    int64_t inner = 1;
-    for (uint32_t d = axis + 1; d < data->rank; d++) {
-        inner *= data->dim[d];
-    }
-    for (int64_t i = 0; out && i < onnx_count(out); i++) {
-        const int64_t row = i / inner / (count ? count : 1),
-                      place = places[i / inner % (count ? count : 1)];
-        const int64_t at = place < 0 ? place + data->dim[axis] : place;
-        if (at < 0 || at >= data->dim[axis]) {
-            onnx_fail(import, "index %lld is outside", (long long)place);
-            return;
-        }
-        copy_known(out, i, data, (row * data->dim[axis] + at) * inner + i % inner);
-    }
-}
-
-void onnx_gather(struct onnx_import *import)
-{
-    struct onnx_tensor *in = onnx_input(import, 0), *at = onnx_input(import, 1);
-    int64_t dim[2 * LEO_OP_RANK_MAX], flat[LEO_OP_RANK_MAX], dense[LEO_OP_RANK_MAX], step = 1;
-    uint32_t rank = 0;
-    if (!in || !at) {
-        return;
-    }
-    const struct onnx_tensor data = *in, index = *at;
-    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", 0), data.rank);
-    for (uint32_t d = 0; d < axis; d++) {
-        dim[rank++] = data.dim[d];
-    }
-    for (uint32_t d = 0; d < index.rank; d++) {
-        dim[rank++] = index.dim[d];
-    }
-    for (uint32_t d = axis + 1; d < data.rank; d++) {
-        dim[rank++] = data.dim[d];
-    }
-    if (rank > LEO_OP_RANK_MAX) {
-        onnx_fail(import, "its result has more than 8 dimensions");
-        return;
-    }
-    if (data.known && index.known) {
-        gather_known(import, &data, &index, axis, rank, dim);
-        return;
-    }
-    if (index.known && index.rank == 0) {
-        const int64_t place = *(const int64_t *)index.known;
-        gather_one(import, in, axis, place < 0 ? place + data.dim[axis] : place);
-        return;
-    }
-    const int64_t count = onnx_count(&index), one = 1;
-    uint32_t places = onnx_dense(import, at);
-    places = model_build_view(&import->build, places, 1, &count, &one, 0);
-    const uint32_t from = onnx_value(import, in);
-    memcpy(flat, data.dim, sizeof(flat));
-    flat[axis] = count;
-    const uint32_t picked =
-        model_build_value(&import->build, onnx_dtype(import, &data), data.rank, flat);
-    MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(from),
-                     model_build_number(axis), model_build_tensor(places),
-                     model_build_tensor(picked));
-    for (uint32_t d = rank; d-- > 0; step *= dim[d]) {
-        dense[d] = step;
-    }
-    struct onnx_tensor *out = onnx_output(import, 0, data.dtype, rank, dim);
-    onnx_set_value(out, model_build_view(&import->build, picked, rank, dim, dense, 0));
 }
 
 /* Cast, and CastLike, whose second input has the type. */
@@ -566,7 +358,7 @@ void onnx_expand(struct onnx_import *import)
         return;
     }
     const uint32_t rank = asked > in->rank ? asked : in->rank;
-    strides_of(import, in, stride);
+    onnx_strides_of(import, in, stride);
     for (uint32_t d = 0; d < rank; d++) {
         const bool own = d + in->rank >= rank;
         const int64_t x = own ? in->dim[d + in->rank - rank] : 1,
@@ -577,86 +369,5 @@ void onnx_expand(struct onnx_import *import)
         dim[d] = x == 1 ? y : x;
         spread[d] = x == 1 ? 0 : stride[d + in->rank - rank];
     }
-    add_view(import, 0, in, rank, dim, spread, 0);
-}
-
-// Pads by dimension: those of the axes that are named, or of all. False: it failed.
-static bool take_pads(struct onnx_import *import, uint32_t rank, int64_t *before, int64_t *after)
-{
-    int64_t pads[2 * LEO_OP_RANK_MAX], axes[LEO_OP_RANK_MAX];
-    const uint32_t count = onnx_ints(import, "pads", 1, pads, 2 * LEO_OP_RANK_MAX),
-                   named = onnx_input(import, 3)
-                               ? onnx_ints(import, "axes", 3, axes, LEO_OP_RANK_MAX)
-                               : 0,
-                   all = named ? named : rank;
-    if (count != 2 * all) {
-        onnx_fail(import, "it needs two pads for each dimension");
-        return false;
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        before[d] = after[d] = 0;
-    }
-    for (uint32_t i = 0; i < all; i++) {
-        const uint32_t d = named ? onnx_axis(import, axes[i], rank) : i;
-        before[d] = pads[i];
-        after[d] = pads[i + all];
-    }
-    return !import->build.failed;
-}
-
-static void pad_with(struct onnx_import *import, struct onnx_tensor *in, const int64_t *before,
-                     const int64_t *after)
-{
-    int64_t last_first[2 * LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    const struct onnx_tensor self = *in, *value = onnx_input(import, 2);
-    double number = (double)onnx_attribute_float(import, "value", 0);
-    if (value && (!value->known || onnx_count(value) != 1)) {
-        onnx_fail(import, "the number that it pads with must be known");
-        return;
-    }
-    if (value) {
-        number = value->dtype == LEO_DTYPE_F32 ? (double)*(const float *)value->known
-                                               : (double)*(const int64_t *)value->known;
-    }
-    for (uint32_t d = 0; d < self.rank; d++) {
-        const uint32_t from = self.rank - 1 - d;
-        last_first[2 * d] = before[from];
-        last_first[2 * d + 1] = after[from];
-        dim[from] = self.dim[from] + before[from] + after[from];
-        if (dim[from] < 0) {
-            onnx_fail(import, "nothing is left of a dimension");
-            return;
-        }
-    }
-    const uint32_t x = onnx_value(import, in),
-                   out =
-                       model_build_value(&import->build, onnx_dtype(import, &self), self.rank, dim);
-    MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(x),
-                     model_build_ints(last_first, 2 * self.rank), model_build_number(number),
-                     model_build_tensor(out));
-    onnx_give(import, 0, self.dtype, out);
-}
-
-void onnx_pad(struct onnx_import *import)
-{
-    int64_t before[LEO_OP_RANK_MAX], after[LEO_OP_RANK_MAX];
-    struct onnx_tensor *in = onnx_input(import, 0);
-    if (!in || !take_pads(import, in->rank, before, after)) {
-        return;
-    }
-    if (!onnx_attribute(import, "mode") || onnx_attribute_is(import, "mode", "constant")) {
-        pad_with(import, in, before, after);
-        return;
-    }
-    const enum leo_dtype dtype = in->dtype;
-    const uint32_t rank = in->rank;
-    uint32_t x = onnx_value(import, in);
-    if (!onnx_attribute_is(import, "mode", "reflect") &&
-        !onnx_attribute_is(import, "mode", "edge") && !onnx_attribute_is(import, "mode", "wrap")) {
-        onnx_fail(import, "its mode is not served");
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        x = before[d] || after[d] ? onnx_continued(import, x, d, before[d], after[d]) : x;
-    }
-    onnx_give(import, 0, dtype, x);
+    onnx_add_view(import, 0, in, rank, dim, spread, 0);
 }

@@ -36,6 +36,37 @@ void onnx_group_norm(struct onnx_import *import)
     onnx_give(import, 0, self.dtype, out);
 }
 
+void onnx_layer_norm(struct onnx_import *import)
+{
+    struct onnx_tensor *in = onnx_input(import, 0), *scale = onnx_input(import, 1),
+                       *bias = onnx_input(import, 2);
+    int64_t kept[LEO_OP_RANK_MAX];
+    if (!in || !scale) {
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank);
+    for (uint32_t d = 0; d < self.rank; d++) {
+        kept[d] = d < axis ? self.dim[d] : 1;
+    }
+    const uint32_t x = onnx_value(import, in), s = onnx_value(import, scale),
+                   b = bias ? onnx_value(import, bias) : 0,
+                   result = model_build_value(&import->build, import->floats, self.rank, self.dim),
+                   mean = model_build_value(&import->build, import->floats, self.rank, kept),
+                   rstd = model_build_value(&import->build, import->floats, self.rank, kept);
+    const bool told = onnx_asked(import, 1) || onnx_asked(import, 2);
+    MODEL_BUILD_CALL(&import->build, "LayerNorm", model_build_tensor(x),
+                     model_build_ints(self.dim + axis, self.rank - axis), model_build_tensor(s),
+                     bias ? model_build_tensor(b) : model_build_none(),
+                     model_build_number((double)onnx_attribute_float(import, "epsilon", 1e-5f)),
+                     model_build_tensor(result),
+                     told ? model_build_tensor(mean) : model_build_none(),
+                     told ? model_build_tensor(rstd) : model_build_none());
+    onnx_give(import, 0, self.dtype, result);
+    onnx_give(import, 1, LEO_DTYPE_F32, mean);
+    onnx_give(import, 2, LEO_DTYPE_F32, rstd);
+}
+
 void onnx_rms_norm(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0), *scale = onnx_input(import, 1);

@@ -37,3 +37,12 @@ bool onnx_asked(const struct onnx_import *import, size_t index);
  * edge. */
 uint32_t onnx_continued(struct onnx_import *import, uint32_t x, uint32_t axis, int64_t before,
                         int64_t after);
+
+/** A known element, whatever its type. */
+void onnx_copy_known(struct onnx_tensor *to, int64_t at, const struct onnx_tensor *from,
+                     int64_t from_at);
+/** Output `output` of the node is a tensor's elements with another shape and strides. */
+void onnx_add_view(struct onnx_import *import, size_t output, struct onnx_tensor *in, uint32_t rank,
+                   const int64_t *dim, const int64_t *stride, int64_t offset);
+/** Of a tensor's value; nothing is written after a failure. */
+void onnx_strides_of(struct onnx_import *import, struct onnx_tensor *in, int64_t *stride);
