@@ -258,6 +258,31 @@ static void take_tensor(struct aclop_call *call, unsigned at, const char *word)
     call->args[at] = op_value_tensor(tensor);
 }
 
+// An input's elements in the shape of output 0.
+static void take_flat(struct aclop_call *call, unsigned at, unsigned number)
+{
+    char word[16];
+    struct op_tensor shape, *tensor = &call->tensors[at];
+    int64_t had = 1, step = 1;
+    snprintf(word, sizeof(word), "x%u", number);
+    take_tensor(call, at, word);
+    if (call->error || !aclop_tensor(call, 'y', 0, &shape)) {
+        return;
+    }
+    for (unsigned d = 0; d < tensor->rank; d++) {
+        had *= tensor->dim[d];
+    }
+    tensor->rank = shape.rank;
+    for (unsigned d = shape.rank; d-- > 0; step *= shape.dim[d]) {
+        tensor->dim[d] = shape.dim[d];
+        tensor->stride[d] = step;
+    }
+    if (had != step) {
+        aclop_fail(call, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                   "the output has another number of elements");
+    }
+}
+
 static void take_word(struct aclop_call *call, unsigned at, const char *word)
 {
     char name[64];
@@ -275,6 +300,9 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     case 'y':
     case 'u':
         take_tensor(call, at, word);
+        return;
+    case 'f':
+        take_flat(call, at, number);
         return;
     case 'X':
         take_list(call, at);

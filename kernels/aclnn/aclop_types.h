@@ -5,6 +5,7 @@
  *
  * - x0 y0: input or output tensor; x0':name with its last two dimensions exchanged if the
  *   attribute is set; x0? is NULL if the call has not so many inputs, or its type is undefined
+ * - f0: input 0 with the shape of output 0, of as many elements
  * - u0: output 0 for its shape, where the row asks for no more of an input
  * - X: all inputs, as a list
  * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
@@ -90,8 +91,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BNTrainingReduceGrad", "AclBnReduceGrad", "x0 x1 x2 x3 x4 x5 x6 s:epsilon y0"},
     {"BNTrainingUpdate", "AclBnUpdate", "x0 x1 x2 x3 x4 x5 x6 s:factor s:epsilon y0 y1 y2 y3 y4"},
     {"BNTrainingUpdateGrad", "AclBnUpdateGrad", "x0 x1 x2 x3 s:epsilon y0 y1"},
-    {"BatchMatMul", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 M"},
+    {"BatchMatMul", "Matmul", "x0':adj_x1 x1':adj_x2 y0 M"},
     {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 M"},
+    {"BatchNorm", "AclBnInfer", "=is_training:0 x0 x1 x2 x3 x4 s:epsilon y0"},
     {"BiasAdd", "Add", "x0 x1 1 y0"},
     {"BiasAddGrad", "AclBiasGrad", "x0 y0"},
     {"BinaryCrossEntropy", "BinaryCrossEntropy", "x0 x1 x2? c:reduction:none,*mean,sum y0"},
@@ -102,6 +104,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BitwiseOr", "BitwiseOrTensor", "x0 x1 y0"},
     {"BitwiseXor", "BitwiseXorTensor", "x0 x1 y0"},
     {"BroadcastTo", "InplaceCopy", "y0 x0"},
+    {"BroadcastToD", "InplaceCopy", "y0 x0"},
     {"Cast", "Cast", "x0 t:y0 y0"},
     {"CdistGrad", "CdistBackward", "x0 x1 x2 x3 s:p y0"},
     {"Ceil", "Ceil", "x0 y0"},
@@ -161,6 +164,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"FastGelu", "FastGelu", "x0 y0"},
     {"FastGeluGrad", "FastGeluBackward", "x0 x1 y0"},
     {"Fill", "InplaceFillScalar", "y0 v1"},
+    {"Flatten", "InplaceCopy", "y0 f0"},
     {"Floor", "Floor", "x0 y0"},
     {"FloorDiv", "FloorDivide", "x0 x1 y0"},
     {"FloorMod", "RemainderTensorTensor", "x0 x1 y0"},

@@ -41,6 +41,13 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *statu
     return error;
 }
 
+bool acl_is_captured(aclrtStream stream)
+{
+    enum api_capture_state state;
+    aclmdlRI graph;
+    return stream && !api_capture_info(stream, &state, &graph) && state == API_CAPTURE_STATE_ACTIVE;
+}
+
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI)
 {
     return modelRI ? acl_result(__func__, api_capture_end(stream, modelRI))

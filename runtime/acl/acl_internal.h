@@ -85,6 +85,9 @@ aclError acl_absent(const char *func, const char *why);
 aclError acl_null(const char *func, const char *what);
 /** Translates a status of the common API or the core (0 stays 0); the text is theirs. */
 aclError acl_result(const char *func, leo_status status);
+
+/** Whether the stream is being captured: what it is given does not run. */
+bool acl_is_captured(aclrtStream stream);
 /** Says on stderr when the environment names a toolkit of another build than this library's. */
 void acl_check_home(void);
 /** The number of a status, nothing set. */

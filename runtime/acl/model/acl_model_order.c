@@ -44,19 +44,11 @@ void acl_model_order_destroy(struct acl_model_order *order)
     leo_free(order);
 }
 
-// What is captured runs when its graph does, which the program orders.
-static bool is_captured(aclrtStream stream)
-{
-    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    aclmdlRI graph;
-    return stream && aclmdlRICaptureGetInfo(stream, &status, &graph) == ACL_SUCCESS &&
-           status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
-}
-
 aclError acl_model_order_begin(struct acl_model_order *order, aclrtStream stream)
 {
     pthread_mutex_lock(&order->lock);
-    const aclError error = order->has_run && !is_captured(stream)
+    // What is captured runs when its graph does, which the program orders.
+    const aclError error = order->has_run && !acl_is_captured(stream)
                                ? aclrtStreamWaitEvent(stream, order->ended)
                                : ACL_SUCCESS;
     if (error != ACL_SUCCESS) {
@@ -68,7 +60,7 @@ aclError acl_model_order_begin(struct acl_model_order *order, aclrtStream stream
 aclError acl_model_order_end(struct acl_model_order *order, aclrtStream stream)
 {
     aclError error = ACL_SUCCESS;
-    if (!is_captured(stream)) {
+    if (!acl_is_captured(stream)) {
         error = aclrtRecordEvent(order->ended, stream);
         order->has_run = order->has_run || error == ACL_SUCCESS;
     }
