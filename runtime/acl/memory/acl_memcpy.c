@@ -27,11 +27,24 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
     return acl_result(__func__, api_copy(&copy));
 }
 
+// Whether a copy from the device goes to host memory that is not pinned.
+static bool goes_to_pages(const void *dst, const void *src)
+{
+    struct api_pointer to, from;
+    return !api_pointer_get(dst, &to) && !api_pointer_get(src, &from) &&
+           to.kind == API_PLACE_PAGEABLE && from.kind == API_PLACE_DEVICE;
+}
+
+// The data are there when the call returns if the host's memory is not pinned: programs that read
+// them then (onnxruntime's loops) wait for nothing else.
 aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream)
 {
     const struct api_copy copy = describe(dst, destMax, src, count, kind);
-    return acl_result(__func__, api_copy_async(&copy, stream));
+    const aclError error = acl_result(__func__, api_copy_async(&copy, stream));
+    return error || !goes_to_pages(dst, src) || acl_is_captured(stream)
+               ? error
+               : aclrtSynchronizeStream(stream);
 }
 
 aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,

@@ -170,8 +170,8 @@ static aclError call(const char *type, const char *channel, void *vector, int64_
  * the sender, and each step's copy sees the step's set. */
 static void a_stream_takes_one_set_a_step(void)
 {
-    int32_t *vector, vectors[STEPS][3];
-    float *one, ones[STEPS];
+    int32_t *vector, (*vectors)[3];
+    float *one, *ones;
     aclrtStream stream;
     pthread_t sender;
     acl_begin_plain();
@@ -180,6 +180,9 @@ static void a_stream_takes_one_set_a_step(void)
     OK(aclrtCreateStream(&stream));
     OK(aclrtMalloc((void **)&vector, 512, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMalloc((void **)&one, 512, ACL_MEM_MALLOC_HUGE_FIRST));
+    // Pinned: a copy into other memory would wait for a set that is not sent yet.
+    OK(aclrtMallocHost((void **)&vectors, STEPS * sizeof(*vectors)));
+    OK(aclrtMallocHost((void **)&ones, STEPS * sizeof(*ones)));
     OK(call("InitData", "steps", vector, 3, one, stream));
     for (int i = 0; i < STEPS; i++) {
         OK(call("GetNext", "steps", vector, 3, one, stream));
@@ -200,6 +203,8 @@ static void a_stream_takes_one_set_a_step(void)
     OK(acltdtDestroyChannel(channel));
     OK(aclrtFree(vector));
     OK(aclrtFree(one));
+    OK(aclrtFreeHost(vectors));
+    OK(aclrtFreeHost(ones));
     OK(aclrtDestroyStream(stream));
     acl_end_plain();
 }

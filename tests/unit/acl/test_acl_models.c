@@ -180,12 +180,35 @@ static void runs_can_be_captured(void)
     acl_end_plain();
 }
 
+/* Copies into memory that is not pinned: the data are there without any other wait. */
+static void pageable_copies_are_there(void)
+{
+    aclrtStream stream;
+    aclrtStreamStatus state;
+    uint8_t *device, bytes[64] = {0};
+    acl_begin_plain();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc((void **)&device, sizeof(bytes), ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int round = 1; round <= 3; round++) {
+        OK(aclrtMemsetAsync(device, sizeof(bytes), round, sizeof(bytes), stream));
+        OK(aclrtMemcpyAsync(bytes, sizeof(bytes), device, sizeof(bytes), ACL_MEMCPY_DEVICE_TO_HOST,
+                            stream));
+        CU_ASSERT_EQUAL(bytes[63], round);
+    }
+    OK(aclrtStreamQuery(stream, &state));
+    CU_ASSERT_EQUAL(state, ACL_STREAM_STATUS_COMPLETE);
+    OK(aclrtFree(device));
+    OK(aclrtDestroyStream(stream));
+    acl_end_plain();
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"runs_follow_each_other", runs_follow_each_other},
         {"unloading_waits", unloading_waits},
         {"runs_can_be_captured", runs_can_be_captured},
+        {"pageable_copies_are_there", pageable_copies_are_there},
     };
     return leo_test_main("acl_models", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
