@@ -145,7 +145,9 @@ aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t v
                : ACLNN_ERR_PARAM_INVALID;
 }
 
-// Elements of a storage; INT64_MAX: more than can be counted, or none are told.
+// Elements of a storage; INT64_MAX: more than can be counted, or none are told. One number for a
+// view of more dimensions is no storage either: programs give the view's own reach then, without
+// the offset, and a card does not read it.
 static int64_t storage_count(const aclTensor *tensor)
 {
     int64_t count = 1;
@@ -154,7 +156,8 @@ static int64_t storage_count(const aclTensor *tensor)
             return INT64_MAX;
         }
     }
-    return tensor->storage_rank > 0 ? count : INT64_MAX;
+    const bool told = tensor->storage_rank > 1 || tensor->storage_rank == tensor->view.rank;
+    return told ? count : INT64_MAX;
 }
 
 leo_status opapi_check_view(const char *op, const char *name, const struct op_tensor *view)
