@@ -2,6 +2,7 @@
 /* The objects behind aclTensor and its sisters. */
 #pragma once
 
+#include "../frame/row.h"
 #include "../frame/value.h"
 
 #include <aclnn/acl_meta.h>
@@ -12,6 +13,9 @@ struct aclTensor {
     uint64_t data;         /**< address of the storage */
     int64_t offset;        /**< of the view, in elements */
     aclDataType data_type;
+    /** ACL_INT4: the view is one of words of 8 numbers, along this dimension (counted from 1); 0
+     * for all other types. */
+    unsigned nibbles;
     unsigned storage_rank;
     int64_t storage[OP_RANK_MAX];
 };
@@ -51,8 +55,9 @@ enum op_type opapi_type(aclDataType type);
 /** The number of that type; ACL_DT_UNDEFINED for one the interface has not. */
 aclDataType opapi_data_type(enum op_type type);
 
-/** Fails unless the view of an aclTensor lies within its storage. */
-LEO_MUST_CHECK leo_status opapi_check_view(const char *op, const char *name,
+/** Fails unless the view of an aclTensor lies within its storage, and for numbers of 4 bits unless
+ * the row takes them there (its word `nibbles` names the parameter). */
+LEO_MUST_CHECK leo_status opapi_check_view(const struct op_row *row, const struct op_param *param,
                                            const struct op_tensor *view);
 
 /* Packing of arguments. */

@@ -73,7 +73,7 @@ static leo_status check_view(const struct op_row *row, const struct op_param *pa
                              const struct op_tensor *tensor, void *user)
 {
     (void)user;
-    return opapi_check_view(row->name, param->name, tensor);
+    return opapi_check_view(row, param, tensor);
 }
 
 /* Tensors without memory in phase 1: adapters ask for a size first and set addresses, or make the

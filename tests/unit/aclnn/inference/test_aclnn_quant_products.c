@@ -3,6 +3,7 @@
 #include "rig_bytes.h"
 #include "rig_named.h"
 
+#include <aclnnop/aclnn_abs.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,14 +132,18 @@ static void products_are_exact(void)
 
 /* ---- weights ---- */
 
-static struct rig_tensor pack(const struct rig_tensor *w, int64_t k)
+enum form { BYTES, WORDS, NIBBLES, TURNED_NIBBLES }; // of a weight
+
+// Numbers of 4 bits, eight a word, along the rows or along the columns of w.
+static struct rig_tensor pack(const struct rig_tensor *w, int64_t k, bool turned)
 {
     struct rig_tensor t =
         rig_tensor_make(OP_TYPE_I32, 2, (const int64_t[]){k, N / 8}, RIG_DENSE, 1);
     for (int64_t i = 0; i < k * N / 8; i++) {
         uint32_t word = 0;
         for (int64_t j = 0; j < 8; j++) {
-            word |= ((uint32_t)rig_get_i(rig_tensor_at(w, i * 8 + j), OP_TYPE_I8) & 15) << 4 * j;
+            const int64_t at = i * 8 + j, element = turned ? at % k * N + at / k : at;
+            word |= ((uint32_t)rig_get_i(rig_tensor_at(w, element), OP_TYPE_I8) & 15) << 4 * j;
         }
         memcpy(rig_tensor_at(&t, i), &word, sizeof(word));
     }
@@ -146,7 +151,32 @@ static struct rig_tensor pack(const struct rig_tensor *w, int64_t k)
     return t;
 }
 
-static void weights(enum op_type type, bool packed, bool grouped, bool to_bytes)
+// The words as a tensor of ACL_INT4.
+static aclTensor *as_nibbles(const struct rig_tensor *words, int64_t k, bool turned)
+{
+    const int64_t dim[] = {k, N}, stride[] = {turned ? 1 : N, turned ? k : 1}, storage = k * N;
+    void *data = NULL;
+    CU_ASSERT_EQUAL(aclGetRawTensorAddr(words->acl, &data), 0);
+    return aclCreateTensor(dim, 2, ACL_INT4, stride, 0, ACL_FORMAT_ND, &storage, 1, data);
+}
+
+// As it was told, whatever it is to operators; and none takes it that does not know 4 bits.
+static void check_nibbles(aclTensor *tensor, int64_t k, bool turned)
+{
+    int64_t *dims = NULL, *strides = NULL;
+    uint64_t rank = 0, bytes;
+    aclOpExecutor *executor;
+    CU_ASSERT_EQUAL(aclGetViewShape(tensor, &dims, &rank), 0);
+    CU_ASSERT_EQUAL(aclGetViewStrides(tensor, &strides, &rank), 0);
+    CU_ASSERT_TRUE(rank == 2 && dims[0] == k && dims[1] == N);
+    CU_ASSERT_TRUE(strides[0] == (turned ? 1 : N) && strides[1] == (turned ? k : 1));
+    CU_ASSERT_EQUAL(aclnnAbsGetWorkspaceSize(tensor, tensor, &bytes, &executor),
+                    ACLNN_ERR_PARAM_INVALID);
+    free(dims);
+    free(strides);
+}
+
+static void weights(enum op_type type, enum form form, bool grouped, bool to_bytes)
 {
     enum { K = 32 };
     const int64_t groups = grouped ? K / GROUP : 1, scale_dim[] = {groups, N};
@@ -158,10 +188,14 @@ static void weights(enum op_type type, bool packed, bool grouped, bool to_bytes)
                       quant = rig_values_make(OP_TYPE_F32, 1, one_dim, RIG_DENSE, 8),
                       out = rig_tensor_make(to_bytes ? OP_TYPE_I8 : type, 2,
                                             (const int64_t[]){M, N}, RIG_DENSE, 9);
-    for (int64_t i = 0; packed && i < K * N; i++) {
+    for (int64_t i = 0; form != BYTES && i < K * N; i++) {
         rig_put_i(rig_tensor_at(&w, i), OP_TYPE_I8, i * 5 % 16 - 8);
     }
-    struct rig_tensor words = pack(&w, K);
+    const bool turned = form == TURNED_NIBBLES;
+    struct rig_tensor words = pack(&w, K, turned);
+    aclTensor *nibbles = as_nibbles(&words, K, turned), *const of_form[] = {w.acl, words.acl,
+                                                                            nibbles, nibbles};
+    check_nibbles(nibbles, K, turned);
     rig_put_f(rig_tensor_at(&quant, 0), OP_TYPE_F32, 0.0625f);
     rig_tensor_put(&quant);
     double want[M * N];
@@ -179,7 +213,7 @@ static void weights(enum op_type type, bool packed, bool grouped, bool to_bytes)
     }
     CU_ASSERT_EQUAL(RIG_RUN_NAMED(grouped ? "WeightQuantBatchMatmulV2" : "WeightQuantBatchMatmulV3",
                                   true, {"x", {.tensor = x.acl}},
-                                  {"weight", {.tensor = packed ? words.acl : w.acl}},
+                                  {"weight", {.tensor = of_form[form]}},
                                   {"antiquantScale", {.tensor = scale.acl}},
                                   {"antiquantOffsetOptional", {.tensor = offset.acl}},
                                   {"quantScaleOptional", {.tensor = to_bytes ? quant.acl : NULL}},
@@ -192,6 +226,7 @@ static void weights(enum op_type type, bool packed, bool grouped, bool to_bytes)
     } else {
         rig_values_expect(&out, want, near, "a product with weights of bytes");
     }
+    CU_ASSERT_EQUAL(aclDestroyTensor(nibbles), 0);
     rig_values_free((struct rig_tensor[]){x, w, scale, offset, bias, quant, out, words}, 8, NULL,
                     0);
 }
@@ -201,10 +236,12 @@ static void weights_become_floats(void)
     if (!is_here()) {
         return;
     }
-    weights(OP_TYPE_F16, false, false, false);
-    weights(OP_TYPE_BF16, true, true, false);
-    weights(OP_TYPE_F16, false, true, false);
-    weights(OP_TYPE_F16, false, false, true);
+    weights(OP_TYPE_F16, BYTES, false, false);
+    weights(OP_TYPE_BF16, WORDS, true, false);
+    weights(OP_TYPE_F16, NIBBLES, true, false);
+    weights(OP_TYPE_F16, TURNED_NIBBLES, true, false);
+    weights(OP_TYPE_F16, BYTES, true, false);
+    weights(OP_TYPE_F16, BYTES, false, true);
 }
 
 /* x1 is stored [m, batch, k], x2 [batch, n, k]; out [m, batch, n], or [2, m, batch / 2 * n]. */
