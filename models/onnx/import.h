@@ -120,6 +120,7 @@ void onnx_expand(struct onnx_import *import);
 void onnx_pad(struct onnx_import *import);
 
 void onnx_conv(struct onnx_import *import);
+void onnx_conv_transpose(struct onnx_import *import);
 void onnx_batch_norm(struct onnx_import *import);
 void onnx_layer_norm(struct onnx_import *import);
 void onnx_pool(struct onnx_import *import);

@@ -1,96 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions, normalisation and pooling. */
-#include "values.h"
+/* Convolutions, and normalisation with what is known. */
+#include "windows.h"
 
 #include <leo/alloc.h>
 #include <math.h>
 #include <string.h>
-
-enum { PLANE = 2 }; // dimensions of a picture
-
-/** Windows over pictures: [height, width]. */
-struct windows {
-    int64_t kernel[PLANE], stride[PLANE], dilation[PLANE], before[PLANE], after[PLANE], out[PLANE];
-};
-
-static void automatic_pads(struct windows *w, const int64_t *size, bool upper)
-{
-    for (unsigned d = 0; d < PLANE; d++) {
-        const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1,
-                      steps = (size[d] + w->stride[d] - 1) / w->stride[d],
-                      need = (steps - 1) * w->stride[d] + reach - size[d],
-                      all = need > 0 ? need : 0;
-        w->before[d] = upper ? all / 2 : all - all / 2;
-        w->after[d] = all - w->before[d];
-    }
-}
-
-// Attributes of windows; kernel is set. False: something is not served.
-static bool take_windows(struct onnx_import *import, const struct onnx_tensor *in,
-                         struct windows *w)
-{
-    int64_t pads[2 * PLANE] = {0};
-    const bool ceil_mode = onnx_attribute_int(import, "ceil_mode", 0) != 0;
-    if (in->rank != 2 + PLANE) {
-        onnx_fail(import, "it works on %u dimensions; pictures of four are served", in->rank);
-        return false;
-    }
-    for (unsigned d = 0; d < PLANE; d++) {
-        w->stride[d] = w->dilation[d] = 1;
-    }
-    onnx_attribute_ints(import, "strides", w->stride, PLANE);
-    onnx_attribute_ints(import, "dilations", w->dilation, PLANE);
-    onnx_attribute_ints(import, "pads", pads, 2 * PLANE);
-    for (unsigned d = 0; d < PLANE; d++) {
-        w->before[d] = pads[d];
-        w->after[d] = pads[d + PLANE];
-        if (w->stride[d] < 1 || w->dilation[d] < 1 || w->kernel[d] < 1 || pads[d] < 0 ||
-            pads[d + PLANE] < 0) {
-            onnx_fail(import, "its strides, dilations, kernel or pads are out of range");
-            return false;
-        }
-    }
-    if (onnx_attribute_is(import, "auto_pad", "SAME_UPPER") ||
-        onnx_attribute_is(import, "auto_pad", "SAME_LOWER")) {
-        automatic_pads(w, in->dim + 2, onnx_attribute_is(import, "auto_pad", "SAME_UPPER"));
-    }
-    for (unsigned d = 0; d < PLANE; d++) {
-        const int64_t room =
-            in->dim[2 + d] + w->before[d] + w->after[d] - ((w->kernel[d] - 1) * w->dilation[d] + 1);
-        if (room < 0) {
-            onnx_fail(import, "its window is larger than the picture");
-            return false;
-        }
-        w->out[d] = (room + (ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
-        // A window that begins behind the picture and its pads is none.
-        if (ceil_mode && (w->out[d] - 1) * w->stride[d] >= in->dim[2 + d] + w->before[d]) {
-            w->out[d]--;
-        }
-    }
-    return true;
-}
-
-// The picture with pads, where the library's windows take none that differ before and behind.
-static uint32_t padded(struct onnx_import *import, struct onnx_tensor *in, struct windows *w,
-                       double number)
-{
-    const uint32_t value = onnx_value(import, in);
-    int64_t dim[2 + PLANE];
-    const int64_t pads[2 * PLANE] = {w->before[1], w->after[1], w->before[0], w->after[0]};
-    if (w->before[0] == w->after[0] && w->before[1] == w->after[1]) {
-        return value;
-    }
-    memcpy(dim, in->dim, sizeof(dim));
-    for (unsigned d = 0; d < PLANE; d++) {
-        dim[2 + d] += w->before[d] + w->after[d];
-        w->before[d] = w->after[d] = 0;
-    }
-    const uint32_t result = model_build_value(&import->build, import->floats, 2 + PLANE, dim);
-    MODEL_BUILD_CALL(&import->build, "ConstantPadNd", model_build_tensor(value),
-                     model_build_ints(pads, 2 * PLANE), model_build_number(number),
-                     model_build_tensor(result));
-    return result;
-}
 
 // The one node that uses a name, if it is a BatchNormalization of known numbers; its number, -1:
 // none.
@@ -181,25 +95,32 @@ static void fold_norm(struct onnx_import *import, const OnnxFile__Node *norm, in
     leo_free(summand);
 }
 
-static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, uint32_t weight,
-                            uint32_t bias, bool has_bias, struct windows *w, int64_t channels,
-                            int64_t groups)
+// Of a convolution, transposed or not: picture and weights are lifted, w has pads that are even.
+static uint32_t convolve(struct onnx_import *import, uint32_t x, uint32_t weight,
+                         const uint32_t *bias, const struct windows *w, const int64_t *dim,
+                         const int64_t *output_pads, int64_t groups)
 {
-    const struct onnx_tensor self = *in;
-    const uint32_t x = padded(import, in, w, 0);
-    const int64_t dim[] = {self.dim[0], channels, w->out[0], w->out[1]}, none[PLANE] = {0};
-    struct onnx_tensor *out = onnx_output(import, 0, LEO_DTYPE_F32, 4, dim);
-    if (!out) {
-        return;
-    }
-    const uint32_t result = model_build_value(&import->build, import->floats, 4, dim);
+    static const int64_t none[WINDOWS_MOST] = {0};
+    const uint32_t result = model_build_value(&import->build, import->floats, 2 + w->count, dim);
     MODEL_BUILD_CALL(
         &import->build, "Convolution", model_build_tensor(x), model_build_tensor(weight),
-        has_bias ? model_build_tensor(bias) : model_build_none(),
-        model_build_ints(w->stride, PLANE), model_build_ints(w->before, PLANE),
-        model_build_ints(w->dilation, PLANE), model_build_number(0), model_build_ints(none, PLANE),
+        bias ? model_build_tensor(*bias) : model_build_none(),
+        model_build_ints(w->stride, w->count), model_build_ints(w->before, w->count),
+        model_build_ints(w->dilation, w->count), model_build_number(output_pads != NULL),
+        model_build_ints(output_pads ? output_pads : none, w->count),
         model_build_number((double)groups), model_build_tensor(result), model_build_number(0));
-    onnx_set_value(out, result);
+    return result;
+}
+
+static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, uint32_t weight,
+                            const uint32_t *bias, struct windows *w, int64_t channels,
+                            int64_t groups)
+{
+    int64_t dim[2 + WINDOWS_MOST] = {in->dim[0], channels};
+    memcpy(dim + 2, w->out, w->count * sizeof(*dim));
+    const uint32_t x = onnx_padded(import, in, w, 0);
+    onnx_give_lifted(import, w, LEO_DTYPE_F32,
+                     convolve(import, x, weight, bias, w, dim, NULL, groups));
 }
 
 // A convolution with known weights, with the normalisation behind it.
@@ -209,10 +130,10 @@ static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
 {
     const int64_t channels = weight->dim[0], count = onnx_count(weight);
     const long norm = norm_behind(import, import->node->output[0]);
-    float *weights = leo_calloc((size_t)count, sizeof(*weights)),
-          *biases = leo_calloc((size_t)channels, sizeof(*biases));
-    if (!weights || !biases) {
-        onnx_fail(import, "out of host memory");
+    float *weights = leo_calloc((size_t)count + 1, sizeof(*weights)),
+          *biases = leo_calloc((size_t)channels + 1, sizeof(*biases));
+    if (!weights || !biases || count == 0) {
+        onnx_fail(import, "out of host memory, or it has no weights");
     } else {
         memcpy(weights, weight->known, (size_t)count * sizeof(*weights));
         if (bias) {
@@ -224,7 +145,7 @@ static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
         }
         const uint32_t own = onnx_weight(import, weight->rank, weight->dim, weights),
                        sum = bias || norm >= 0 ? onnx_weight(import, 1, &channels, biases) : 0;
-        add_convolution(import, in, own, sum, bias || norm >= 0, w, channels, groups);
+        add_convolution(import, in, own, bias || norm >= 0 ? &sum : NULL, w, channels, groups);
         if (norm >= 0 && !import->build.failed) {
             // The normalisation's result is this one.
             const struct onnx_tensor made = import->tensors[import->tensor_count - 1];
@@ -237,32 +158,118 @@ static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
     leo_free(biases);
 }
 
+// Picture and weights of the node, lifted. False: they are none of a convolution.
+static bool take_operands(struct onnx_import *import, struct onnx_tensor *in,
+                          struct onnx_tensor *weight, struct windows *w)
+{
+    const struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1),
+                             *bias = onnx_input(import, 2);
+    if (!a || !b || a->rank != b->rank || (bias && bias->rank != 1)) {
+        onnx_fail(import, "it needs a picture and weights of as many dimensions");
+        return false;
+    }
+    *in = *a;
+    *weight = *b;
+    if (!onnx_lift(import, in, w) || !onnx_lift(import, weight, w)) {
+        return false;
+    }
+    memcpy(w->kernel, weight->dim + 2, w->count * sizeof(*w->kernel));
+    return !import->build.failed;
+}
+
 void onnx_conv(struct onnx_import *import)
 {
-    struct onnx_tensor *in = onnx_input(import, 0), *weight = onnx_input(import, 1),
-                       *bias = onnx_input(import, 2);
+    struct onnx_tensor in, weight, *bias = onnx_input(import, 2);
     struct windows w;
-    if (!in || !weight) {
-        return;
-    }
     const int64_t groups = onnx_attribute_int(import, "group", 1);
-    if (weight->rank != 2 + PLANE || groups < 1 || in->rank != 2 + PLANE ||
-        in->dim[1] != weight->dim[1] * groups) {
-        onnx_fail(import, "its picture, weights and groups do not fit (two-dimensional "
-                          "convolutions are served)");
+    if (!take_operands(import, &in, &weight, &w)) {
         return;
     }
-    memcpy(w.kernel, weight->dim + 2, sizeof(w.kernel));
-    if (!take_windows(import, in, &w)) {
+    if (groups < 1 || in.dim[1] != weight.dim[1] * groups ||
+        (bias && onnx_count(bias) != weight.dim[0])) {
+        onnx_fail(import, "its picture, weights, biases and groups do not fit");
         return;
     }
-    if (weight->known && (!bias || bias->known)) {
-        convolve_known(import, in, weight, bias, &w, groups);
+    if (!onnx_windows_take(import, &in, &w)) {
         return;
     }
-    const int64_t channels = weight->dim[0];
-    const uint32_t own = onnx_value(import, weight), sum = bias ? onnx_value(import, bias) : 0;
-    add_convolution(import, in, own, sum, bias != NULL, &w, channels, groups);
+    if (weight.known && (!bias || bias->known)) {
+        convolve_known(import, &in, &weight, bias, &w, groups);
+        return;
+    }
+    const uint32_t own = onnx_value(import, &weight), sum = bias ? onnx_value(import, bias) : 0;
+    add_convolution(import, &in, own, bias ? &sum : NULL, &w, weight.dim[0], groups);
+}
+
+// Pads that an output_shape or auto_pad asks for; `extra` is what the output has more at its end.
+static bool transposed_pads(struct onnx_import *import, const struct onnx_tensor *in,
+                            struct windows *w, const int64_t *extra)
+{
+    const bool upper = onnx_attribute_is(import, "auto_pad", "SAME_UPPER"),
+               same = upper || onnx_attribute_is(import, "auto_pad", "SAME_LOWER"),
+               sized = onnx_attribute(import, "output_shape") != NULL;
+    int64_t shape[WINDOWS_MOST];
+    if (!onnx_windows_list(import, w, "output_shape", shape, 1)) {
+        return false;
+    }
+    for (unsigned d = 0; d < w->count; d++) {
+        const int64_t size = in->dim[2 + d],
+                      full = w->stride[d] * (size - 1) + extra[d] +
+                             (w->kernel[d] - 1) * w->dilation[d] + 1,
+                      asked = sized ? shape[d] : size * w->stride[d], pads = full - asked;
+        if ((same || sized) && !(w->lifted && d == 0)) {
+            w->before[d] = upper ? pads / 2 : pads - pads / 2;
+            w->after[d] = pads - w->before[d];
+        }
+        w->out[d] = full - w->before[d] - w->after[d];
+        if (w->before[d] < 0 || w->after[d] < 0 || w->out[d] < 1) {
+            onnx_fail(import, "its output would be larger than what the picture reaches");
+            return false;
+        }
+    }
+    return true;
+}
+
+// The whole result, and a look at it without the pads.
+static uint32_t without_pads(struct onnx_import *import, uint32_t whole, const struct windows *w,
+                             const int64_t *dim)
+{
+    const struct leo_model_value seen = onnx_seen(import, whole);
+    int64_t offset = 0;
+    for (unsigned d = 0; d < w->count; d++) {
+        offset += w->before[d] * seen.stride[2 + d];
+    }
+    return model_build_view(&import->build, whole, 2 + w->count, dim, seen.stride, offset);
+}
+
+void onnx_conv_transpose(struct onnx_import *import)
+{
+    struct onnx_tensor in, weight, *bias = onnx_input(import, 2);
+    struct windows w;
+    int64_t extra[WINDOWS_MOST];
+    const int64_t groups = onnx_attribute_int(import, "group", 1);
+    if (!take_operands(import, &in, &weight, &w) || !onnx_windows_numbers(import, &w) ||
+        !onnx_windows_list(import, &w, "output_padding", extra, 0) ||
+        !transposed_pads(import, &in, &w, extra)) {
+        return;
+    }
+    if (groups < 1 || in.dim[1] != weight.dim[0]) {
+        onnx_fail(import, "its picture and weights do not fit");
+        return;
+    }
+    int64_t dim[2 + WINDOWS_MOST] = {in.dim[0], weight.dim[1] * groups}, whole[2 + WINDOWS_MOST];
+    memcpy(dim + 2, w.out, w.count * sizeof(*dim));
+    memcpy(whole, dim, sizeof(whole));
+    const bool even = onnx_windows_are_even(&w);
+    struct windows used = w;
+    for (unsigned d = 0; d < w.count && !even; d++) {
+        whole[2 + d] += w.before[d] + w.after[d];
+        used.before[d] = 0;
+    }
+    const uint32_t own = onnx_value(import, &weight), sum = bias ? onnx_value(import, bias) : 0,
+                   x = onnx_value(import, &in);
+    const uint32_t out = convolve(import, x, own, bias ? &sum : NULL, &used, whole, extra, groups);
+    onnx_give_lifted(import, &w, LEO_DTYPE_F32, even ? out : without_pads(import, out, &w, dim));
 }
 
 static bool has_known_norm(struct onnx_import *import)
@@ -337,127 +344,6 @@ void onnx_batch_norm(struct onnx_import *import)
     }
     leo_free(factor);
     leo_free(summand);
-}
-
-// Of windows that also cover pads: kernel's area by the elements that are no pads, by place.
-static uint32_t area_by_count(struct onnx_import *import, const struct onnx_tensor *in,
-                              const struct windows *w)
-{
-    const int64_t dim[] = {1, 1, w->out[0], w->out[1]};
-    float *factors = leo_calloc((size_t)(w->out[0] * w->out[1]), sizeof(*factors));
-    if (!factors) {
-        onnx_fail(import, "out of host memory");
-        return 0;
-    }
-    for (int64_t i = 0; i < w->out[0] * w->out[1]; i++) {
-        const int64_t at[PLANE] = {i / w->out[1], i % w->out[1]};
-        int64_t count = 1;
-        for (unsigned d = 0; d < PLANE; d++) {
-            const int64_t first = at[d] * w->stride[d] - w->before[d],
-                          end = first + w->kernel[d] < in->dim[2 + d] ? first + w->kernel[d]
-                                                                      : in->dim[2 + d];
-            count *= end - (first > 0 ? first : 0);
-        }
-        factors[i] = (float)(w->kernel[0] * w->kernel[1]) / (float)(count > 0 ? count : 1);
-    }
-    const uint32_t weight = onnx_weight(import, 4, dim, factors);
-    leo_free(factors);
-    return weight;
-}
-
-static void add_max_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
-                         const int64_t *dim, uint32_t result)
-{
-    const uint32_t places = model_build_value(&import->build, LEO_DTYPE_S32, 4, dim);
-    MODEL_BUILD_CALL(&import->build, "MaxPool2dWithIndices", model_build_tensor(x),
-                     model_build_ints(w->kernel, PLANE), model_build_ints(w->stride, PLANE),
-                     model_build_ints(w->before, PLANE), model_build_ints(w->dilation, PLANE),
-                     model_build_number(up), model_build_tensor(result),
-                     model_build_tensor(places));
-}
-
-static void add_mean_pool(struct onnx_import *import, uint32_t x, const struct windows *w, bool up,
-                          bool with_pads, uint32_t result)
-{
-    MODEL_BUILD_CALL(&import->build, "AvgPool2d", model_build_tensor(x),
-                     model_build_ints(w->kernel, PLANE), model_build_ints(w->stride, PLANE),
-                     model_build_ints(w->before, PLANE), model_build_number(up),
-                     model_build_number(with_pads), model_build_number(0), model_build_number(0),
-                     model_build_tensor(result));
-}
-
-void onnx_pool(struct onnx_import *import)
-{
-    struct onnx_tensor *in = onnx_input(import, 0);
-    struct windows w;
-    if (!in || onnx_attribute_ints(import, "kernel_shape", w.kernel, PLANE) != PLANE ||
-        import->node->n_output > 1) {
-        onnx_fail(import, "its kernel must have two dimensions, and it one output");
-        return;
-    }
-    const struct onnx_tensor self = *in;
-    const bool max = strcmp(import->node->op_type, "MaxPool") == 0,
-               with_pads = onnx_attribute_int(import, "count_include_pad", 0) != 0,
-               up = onnx_attribute_int(import, "ceil_mode", 0) != 0;
-    if (!take_windows(import, in, &w)) {
-        return;
-    }
-    const struct windows asked = w;
-    const bool uneven = w.before[0] != w.after[0] || w.before[1] != w.after[1];
-    if (!max && (w.dilation[0] != 1 || w.dilation[1] != 1 || (uneven && up))) {
-        onnx_fail(import,
-                  "means of dilated windows, and ceil_mode with pads that differ before and "
-                  "behind, are not served");
-        return;
-    }
-    // Below every number of either type.
-    const uint32_t x = padded(import, in, &w, max ? -65504.0 : 0);
-    const int64_t dim[] = {self.dim[0], self.dim[1], w.out[0], w.out[1]};
-    struct onnx_tensor *out = onnx_output(import, 0, self.dtype, 4, dim);
-    if (!out) {
-        return;
-    }
-    uint32_t result = model_build_value(&import->build, import->floats, 4, dim);
-    if (max) {
-        add_max_pool(import, x, &w, up, dim, result);
-    } else {
-        add_mean_pool(import, x, &w, up, with_pads || uneven, result);
-    }
-    if (!max && uneven && !with_pads) {
-        const uint32_t factor = area_by_count(import, &self, &asked),
-                       scaled = model_build_value(&import->build, import->floats, 4, dim);
-        MODEL_BUILD_CALL(&import->build, "Mul", model_build_tensor(result),
-                         model_build_tensor(factor), model_build_tensor(scaled));
-        result = scaled;
-    }
-    onnx_set_value(out, result);
-}
-
-void onnx_global_pool(struct onnx_import *import)
-{
-    struct onnx_tensor *in = onnx_input(import, 0);
-    int64_t axes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    if (!in || in->rank < 3) {
-        onnx_fail(import, "its input must have three dimensions or more");
-        return;
-    }
-    const struct onnx_tensor self = *in;
-    for (uint32_t d = 0; d < self.rank; d++) {
-        dim[d] = d < 2 ? self.dim[d] : 1;
-        axes[d] = d + 2;
-    }
-    const uint32_t x = onnx_value(import, in),
-                   result = model_build_value(&import->build, import->floats, self.rank, dim);
-    if (strcmp(import->node->op_type, "GlobalMaxPool") == 0) {
-        MODEL_BUILD_CALL(&import->build, "Amax", model_build_tensor(x),
-                         model_build_ints(axes, self.rank - 2), model_build_number(1),
-                         model_build_tensor(result));
-    } else {
-        MODEL_BUILD_CALL(&import->build, "Mean", model_build_tensor(x),
-                         model_build_ints(axes, self.rank - 2), model_build_number(1),
-                         model_build_dtype(import->floats), model_build_tensor(result));
-    }
-    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, dim), result);
 }
 
 /* x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta. Squares are scaled

@@ -35,6 +35,7 @@ static const struct {
     {"Constant", onnx_constant},
     {"ConstantOfShape", onnx_constant_of_shape},
     {"Conv", onnx_conv},
+    {"ConvTranspose", onnx_conv_transpose},
     {"Cos", onnx_unary},
     {"Cosh", onnx_unary},
     {"CumSum", onnx_cum_sum},
