@@ -156,3 +156,10 @@ void onnx_rms_norm(struct onnx_import *import);
 void onnx_mean_variance(struct onnx_import *import);
 void onnx_lp_norm(struct onnx_import *import);
 void onnx_class_loss(struct onnx_import *import);
+
+void onnx_attention(struct onnx_import *import);
+void onnx_rotary(struct onnx_import *import);
+void onnx_quantize(struct onnx_import *import);
+void onnx_dequantize(struct onnx_import *import);
+void onnx_grid_sample(struct onnx_import *import);
+void onnx_one_hot(struct onnx_import *import);

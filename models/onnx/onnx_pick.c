@@ -330,3 +330,85 @@ void onnx_space_to_depth(struct onnx_import *import)
     static const uint32_t order[] = {0, 3, 5, 1, 2, 4};
     give_blocks(import, split, order, dim);
 }
+
+// The position of an attribute's word; the first if it is not given, -1: it is none.
+static int word_of(const struct onnx_import *import, const char *name, const char *const *words,
+                   int count)
+{
+    int found = onnx_attribute(import, name) ? -1 : 0;
+    for (int i = 0; i < count; i++) {
+        found = onnx_attribute_is(import, name, words[i]) ? i : found;
+    }
+    return found;
+}
+
+/* Old files say bilinear and bicubic for linear and cubic. */
+void onnx_grid_sample(struct onnx_import *import)
+{
+    static const char *const modes[] = {"linear", "nearest", "cubic"},
+                             *const old[] = {"bilinear", "nearest", "bicubic"},
+                             *const pads[] = {"zeros", "border", "reflection"};
+    struct onnx_tensor *in = onnx_input(import, 0), *grid = onnx_input(import, 1);
+    const int mode = word_of(import, "mode", modes, 3), same = word_of(import, "mode", old, 3),
+              kind = mode >= 0 ? mode : same, pad = word_of(import, "padding_mode", pads, 3);
+    if (!in || !grid || (in->rank != 4 && in->rank != 5) || grid->rank != in->rank || kind < 0 ||
+        pad < 0 || (in->rank == 5 && kind == 2)) {
+        onnx_fail(import, "its dimensions, mode or padding_mode are not served");
+        return;
+    }
+    const struct onnx_tensor self = *in;
+    int64_t dim[LEO_OP_RANK_MAX] = {self.dim[0], self.dim[1]};
+    memcpy(dim + 2, grid->dim + 1, (self.rank - 2) * sizeof(*dim));
+    const uint32_t x = onnx_value(import, in), g = onnx_value(import, grid),
+                   out = model_build_value(&import->build, import->floats, self.rank, dim);
+    MODEL_BUILD_CALL(&import->build, self.rank == 4 ? "GridSampler2D" : "GridSampler3D",
+                     model_build_tensor(x), model_build_tensor(g), model_build_number(kind),
+                     model_build_number(pad),
+                     model_build_number((double)onnx_attribute_int(import, "align_corners", 0)),
+                     model_build_tensor(out));
+    onnx_give(import, 0, self.dtype, out);
+}
+
+// Places below 0 count from the end.
+static uint32_t from_start(struct onnx_import *import, uint32_t places, int64_t length)
+{
+    static const int64_t one = 1;
+    const struct leo_model_value seen = onnx_seen(import, places);
+    const uint32_t zero = onnx_made_full(import, LEO_DTYPE_S64, 1, &one, 0),
+                   below = onnx_made_of(import, "LtTensor", places, zero, LEO_DTYPE_B8),
+                   moved = onnx_made_with(import, "Adds", places, (double)length),
+                   out = model_build_value(&import->build, LEO_DTYPE_S64, seen.rank, seen.dim);
+    MODEL_BUILD_CALL(&import->build, "SWhere", model_build_tensor(below), model_build_tensor(moved),
+                     model_build_tensor(places), model_build_tensor(out));
+    return out;
+}
+
+void onnx_one_hot(struct onnx_import *import)
+{
+    static const int64_t one = 1, two = 2;
+    struct onnx_tensor *in = onnx_input(import, 0), *values = onnx_input(import, 2);
+    double depth = 0;
+    int64_t dim[LEO_OP_RANK_MAX];
+    if (!in || !values || !known_scalar(import, 1, &depth) || in->rank >= LEO_OP_RANK_MAX ||
+        onnx_count(values) != 2 || depth < 1) {
+        onnx_fail(import, "its depth must be known, and it needs two values");
+        return;
+    }
+    const struct onnx_tensor self = *in, choice = *values;
+    const uint32_t axis = onnx_axis(import, onnx_attribute_int(import, "axis", -1), self.rank + 1);
+    for (uint32_t d = 0; d <= self.rank; d++) {
+        dim[d] = d == axis ? (int64_t)depth : self.dim[d > axis ? d - 1 : d];
+    }
+    const uint32_t pair = onnx_made_flat(import, onnx_value(import, values), 1, &two),
+                   off = model_build_view(&import->build, pair, 1, &one, &one, 0),
+                   on = model_build_view(&import->build, pair, 1, &one, &one, 1),
+                   at = onnx_made_as(import, onnx_value(import, in), LEO_DTYPE_S64),
+                   places = from_start(import, at, (int64_t)depth),
+                   out = model_build_value(&import->build, onnx_dtype(import, &choice),
+                                           self.rank + 1, dim);
+    MODEL_BUILD_CALL(&import->build, "OneHot", model_build_tensor(places),
+                     model_build_number(depth), model_build_tensor(on), model_build_tensor(off),
+                     model_build_number(axis == self.rank ? -1 : (double)axis),
+                     model_build_tensor(out));
+    onnx_give(import, 0, choice.dtype, out);
+}
