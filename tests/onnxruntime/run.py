@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py --toolkit DIR --venv DIR --soc NAME --suite NAME --mode NAME: cases.py on the simulated chip, with the unchanged wheel.
 
-Passes if no case is wrong but those of known.csv, none crashed or stayed, and at least --least are right. --list prints those that are not right, --only
-runs the named ones. Exit code 77, a skipped test: there is no such environment.
+A suite is one of cases.py, or "sessions": sessions.py, twice in one folder. Passes if no case is wrong but those of known.csv, none
+crashed or stayed, and at least --least are right. --list prints those that are not right, --only runs the named ones. Exit code 77, a
+skipped test: there is no such environment.
 """
 
 import argparse
@@ -47,6 +48,18 @@ def read_results(path):
         elif out:
             out[-1] = (*out[-1][:2], line)
     return out, ended
+
+
+def run_sessions(args, python, place):
+    """0 if both runs are good: the first compiles and saves models, the second loads them."""
+    chip = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--"]
+    for turn in (1, 2):
+        done = subprocess.run([*chip, python, "-B", HERE / "sessions.py"], cwd=place, timeout=args.timeout, check=False,
+                              env={**os.environ, "ASCEND_PROCESS_LOG_PATH": place})
+        if done.returncode:
+            print(f"sessions {args.soc}: FAILED, exit code {done.returncode} in run {turn}")
+            return 1
+    return 0
 
 
 def run_all(args, python, place):
@@ -99,6 +112,8 @@ def main():
         return 77
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
+        if args.suite == "sessions":
+            return run_sessions(args, python, place)
         outcomes = run_all(args, python, place)
     for name, outcome in outcomes.items():
         if outcome.startswith("wrong") and is_known(args, name):
