@@ -100,7 +100,7 @@ static uint32_t convolve(struct onnx_import *import, uint32_t x, uint32_t weight
                          const uint32_t *bias, const struct windows *w, const int64_t *dim,
                          const int64_t *output_pads, int64_t groups)
 {
-    static const int64_t none[WINDOWS_MOST] = {0};
+    static const int64_t none[WINDOWS_MAX] = {0};
     const uint32_t result = model_build_value(&import->build, import->floats, 2 + w->count, dim);
     MODEL_BUILD_CALL(
         &import->build, "Convolution", model_build_tensor(x), model_build_tensor(weight),
@@ -116,7 +116,7 @@ static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, 
                             const uint32_t *bias, struct windows *w, int64_t channels,
                             int64_t groups)
 {
-    int64_t dim[2 + WINDOWS_MOST] = {in->dim[0], channels};
+    int64_t dim[2 + WINDOWS_MAX] = {in->dim[0], channels};
     memcpy(dim + 2, w->out, w->count * sizeof(*dim));
     const uint32_t x = onnx_padded(import, in, w, 0);
     onnx_give_lifted(import, w, LEO_DTYPE_F32,
@@ -208,7 +208,7 @@ static bool transposed_pads(struct onnx_import *import, const struct onnx_tensor
     const bool upper = onnx_attribute_is(import, "auto_pad", "SAME_UPPER"),
                same = upper || onnx_attribute_is(import, "auto_pad", "SAME_LOWER"),
                sized = onnx_attribute(import, "output_shape") != NULL;
-    int64_t shape[WINDOWS_MOST];
+    int64_t shape[WINDOWS_MAX];
     if (!onnx_windows_list(import, w, "output_shape", shape, 1)) {
         return false;
     }
@@ -246,7 +246,7 @@ void onnx_conv_transpose(struct onnx_import *import)
 {
     struct onnx_tensor in, weight, *bias = onnx_input(import, 2);
     struct windows w;
-    int64_t extra[WINDOWS_MOST];
+    int64_t extra[WINDOWS_MAX];
     const int64_t groups = onnx_attribute_int(import, "group", 1);
     if (!take_operands(import, &in, &weight, &w) || !onnx_windows_numbers(import, &w) ||
         !onnx_windows_list(import, &w, "output_padding", extra, 0) ||
@@ -257,7 +257,7 @@ void onnx_conv_transpose(struct onnx_import *import)
         onnx_fail(import, "its picture and weights do not fit");
         return;
     }
-    int64_t dim[2 + WINDOWS_MOST] = {in.dim[0], weight.dim[1] * groups}, whole[2 + WINDOWS_MOST];
+    int64_t dim[2 + WINDOWS_MAX] = {in.dim[0], weight.dim[1] * groups}, whole[2 + WINDOWS_MAX];
     memcpy(dim + 2, w.out, w.count * sizeof(*dim));
     memcpy(whole, dim, sizeof(whole));
     const bool even = onnx_windows_are_even(&w);

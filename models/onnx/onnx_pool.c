@@ -12,7 +12,7 @@ static const double LEAST_HALF = -65504; // the least finite number of half prec
 static uint32_t area_by_count(struct onnx_import *import, const struct onnx_tensor *in,
                               const struct windows *w)
 {
-    int64_t dim[2 + WINDOWS_MOST] = {1, 1}, places = 1, area = 1;
+    int64_t dim[2 + WINDOWS_MAX] = {1, 1}, places = 1, area = 1;
     for (unsigned d = 0; d < w->count; d++) {
         dim[2 + d] = w->out[d];
         places *= w->out[d];
@@ -88,7 +88,7 @@ static void pool(struct onnx_import *import, struct onnx_tensor *in, struct wind
                   "behind, are not served");
         return;
     }
-    int64_t dim[2 + WINDOWS_MOST] = {in->dim[0], in->dim[1]};
+    int64_t dim[2 + WINDOWS_MAX] = {in->dim[0], in->dim[1]};
     memcpy(dim + 2, w->out, w->count * sizeof(*dim));
     if (max && uneven && in->dtype != LEO_DTYPE_F32) {
         onnx_fail(import, "integers with pads that differ before and behind are not served");

@@ -6,7 +6,7 @@
 bool onnx_lift(struct onnx_import *import, struct onnx_tensor *tensor, struct windows *windows)
 {
     windows->lifted = tensor->rank == 3;
-    if (tensor->rank < 3 || tensor->rank > 2 + WINDOWS_MOST) {
+    if (tensor->rank < 3 || tensor->rank > 2 + WINDOWS_MAX) {
         onnx_fail(import, "a tensor of %u dimensions is not one for windows", tensor->rank);
         return false;
     }
@@ -28,8 +28,8 @@ bool onnx_lift(struct onnx_import *import, struct onnx_tensor *tensor, struct wi
 bool onnx_windows_list(struct onnx_import *import, const struct windows *windows, const char *name,
                        int64_t *list, int64_t other)
 {
-    int64_t told[WINDOWS_MOST];
-    const uint32_t count = onnx_attribute_ints(import, name, told, WINDOWS_MOST);
+    int64_t told[WINDOWS_MAX];
+    const uint32_t count = onnx_attribute_ints(import, name, told, WINDOWS_MAX);
     for (unsigned d = 0; d < windows->count; d++) {
         list[d] = count && d >= windows->lifted ? told[d - windows->lifted] : other;
     }
@@ -43,9 +43,9 @@ bool onnx_windows_list(struct onnx_import *import, const struct windows *windows
 
 bool onnx_windows_numbers(struct onnx_import *import, struct windows *windows)
 {
-    int64_t pads[2 * WINDOWS_MOST];
+    int64_t pads[2 * WINDOWS_MAX];
     const unsigned own = windows->count - windows->lifted;
-    const uint32_t padded = onnx_attribute_ints(import, "pads", pads, 2 * WINDOWS_MOST);
+    const uint32_t padded = onnx_attribute_ints(import, "pads", pads, 2 * WINDOWS_MAX);
     bool good = onnx_windows_list(import, windows, "strides", windows->stride, 1) &&
                 onnx_windows_list(import, windows, "dilations", windows->dilation, 1) &&
                 (padded == 0 || padded == 2 * own);
@@ -117,7 +117,7 @@ uint32_t onnx_padded(struct onnx_import *import, struct onnx_tensor *in, struct 
                      double number)
 {
     const uint32_t value = onnx_value(import, in);
-    int64_t dim[2 + WINDOWS_MOST], last_first[2 * WINDOWS_MOST];
+    int64_t dim[2 + WINDOWS_MAX], last_first[2 * WINDOWS_MAX];
     if (onnx_windows_are_even(w)) {
         return value;
     }

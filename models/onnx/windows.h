@@ -4,14 +4,14 @@
 
 #include "values.h"
 
-enum { WINDOWS_MOST = 3 };
+enum { WINDOWS_MAX = 3 };
 
 /** Numbers by dimension. One dimension counts as two, of which the first has one element. */
 struct windows {
     unsigned count;
     bool lifted;
-    int64_t kernel[WINDOWS_MOST], stride[WINDOWS_MOST], dilation[WINDOWS_MOST],
-        before[WINDOWS_MOST], after[WINDOWS_MOST], out[WINDOWS_MOST];
+    int64_t kernel[WINDOWS_MAX], stride[WINDOWS_MAX], dilation[WINDOWS_MAX], before[WINDOWS_MAX],
+        after[WINDOWS_MAX], out[WINDOWS_MAX];
 };
 
 /** The tensor for windows: with one dimension more if it has three. False: it has not three to five

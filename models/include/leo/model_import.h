@@ -46,7 +46,7 @@ bool leo_import_keeps_f32(const char *mode);
 bool leo_import_knows_chip(const char *name);
 
 /**
- * Reads an ONNX model (opsets 7 to 21 as far as its operators are served). LEO_ERR_PARSE (no such
+ * Reads an ONNX model (opsets 7 to 25 as far as its operators are served). LEO_ERR_PARSE (no such
  * file), LEO_ERR_UNSUPPORTED (an operator, attribute or shape that is not served),
  * LEO_ERR_NO_MEMORY: `error` names the node. On success the model is the caller's (leo_model_free).
  */
