@@ -98,6 +98,15 @@ static void addr_leaves_self_out_for_beta_0(void)
                                        {.tensor = w.acl},    {.scalar = zero},
                                        {.scalar = two},      {.tensor = out.acl}};
     CU_ASSERT_EQUAL(rig_run(rig_row("Addr"), wrong, false), 161002);
+    const union op_test_arg outer[] = {{.tensor = v.acl}, {.tensor = w.acl}, {.tensor = out.acl}},
+                            short_one[] = {
+                                {.tensor = bad.acl}, {.tensor = w.acl}, {.tensor = out.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Ger"), outer, true), 0);
+    rig_tensor_take(&out);
+    for (int64_t i = 0; i < 15; i++) {
+        expect_near(at(&out, i), at(&v, i / 5) * at(&w, i % 5));
+    }
+    CU_ASSERT_EQUAL(rig_run(rig_row("Ger"), short_one, false), 161002);
     aclDestroyScalar(zero);
     aclDestroyScalar(two);
     rig_tensor_free(&self);
