@@ -68,7 +68,7 @@ def table(tables):
              "", "| operator | what | types | header | test | shape | 910A | 910B1 | host |", "|---|---|---|---|---|---|---|---|---|"]
     sources, measured = c_tests(), times()
     for row in sorted(tables.rows.values(), key=lambda row: row.name):
-        if row.internal or row.get("chips") == "elsewhere":
+        if row.internal or is_refused(row):
             continue
         a, b = types_text(row)
         text = b or "-"
@@ -83,10 +83,15 @@ def table(tables):
     return "\n".join([*lines, *elsewhere(tables)]) + "\n"
 
 
+def is_refused(row):
+    """Whether it is there to be linked alone."""
+    return row.get("chips") == "elsewhere" or row.family == "later"
+
+
 def elsewhere(tables):
-    """Operators that only other chips have."""
-    rows = [row for row in sorted(tables.rows.values(), key=lambda row: row.name) if row.get("chips") == "elsewhere"]
-    return ["", "## On other chips alone", "",
-            "The documentation of neither chip has these, though adapters name them. They are exported, and each call ends with",
-            "\"this operator is not on <chip>\" (161002), as on a card (`kernels/compose/elsewhere.op`).", "",
+    """Operators that only other chips have, and those that are not computed yet."""
+    rows = [row for row in sorted(tables.rows.values(), key=lambda row: row.name) if is_refused(row)]
+    return ["", "## On other chips alone, or not computed yet", "",
+            "The documentation of neither chip has most of these, though adapters name them. They are exported, and each call ends with",
+            "\"this operator is not on <chip>\" or \"not computed yet\" (161002; `kernels/compose/elsewhere.op`).", "",
             "| operator | what |", "|---|---|", *(f"| {row.name} | {row.get('doc')} |" for row in rows)] if rows else []

@@ -137,7 +137,8 @@ leo_status op_group_norm_forward(const struct op_group_norm *norm)
         g.chain.status = op_planes_plan_forward(g.chain.plan, &maps, &args);
     }
     give_result(&g, &made);
-    // Last: callers give statistics too little memory, and what lies behind it may be the workspace.
+    // Last: callers give statistics too little memory, and what lies behind it may be the
+    // workspace.
     give(&g, norm->mean, &mean);
     give(&g, norm->inverse, &inverse);
     return g.chain.status;

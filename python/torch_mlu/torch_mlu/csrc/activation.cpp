@@ -163,7 +163,8 @@ at::Tensor prelu(const at::Tensor &x, const at::Tensor &weight)
     return at::where(x.gt(0), x, x * weight);
 }
 
-std::tuple<at::Tensor, at::Tensor> prelu_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tensor &weight)
+std::tuple<at::Tensor, at::Tensor> prelu_backward(const at::Tensor &diff, const at::Tensor &x,
+                                                  const at::Tensor &weight)
 {
     const at::Tensor positive = x.gt(0);
     return {at::where(positive, diff, diff * weight), (diff * x).masked_fill(positive, 0)};

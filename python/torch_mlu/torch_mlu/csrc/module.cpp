@@ -34,7 +34,8 @@ uintptr_t queue_number(c10::DeviceIndex index, c10::StreamId stream)
         queue_of(c10::Stream(c10::Stream::UNSAFE, c10::Device(kMlu, index), stream)));
 }
 
-c10::intrusive_ptr<c10d::Backend> make_group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size)
+c10::intrusive_ptr<c10d::Backend> make_group(const c10::intrusive_ptr<c10d::Store> &store, int rank,
+                                             int size)
 {
     return c10::make_intrusive<ProcessGroup>(store, rank, size);
 }

@@ -202,20 +202,26 @@ at::Tensor points(const at::Tensor &x)
     return x.permute({0, 2, 3, 1}).reshape({-1, x.size(1)});
 }
 
-std::tuple<at::Tensor, at::Tensor> nll_loss_points(const at::Tensor &x, const at::Tensor &target, const std::optional<at::Tensor> &weight, int64_t mode,
-    int64_t ignore)
+std::tuple<at::Tensor, at::Tensor> nll_loss_points(const at::Tensor &x, const at::Tensor &target,
+                                                   const std::optional<at::Tensor> &weight,
+                                                   int64_t mode, int64_t ignore)
 {
     at::Tensor y = at::empty({0}, x.options()), total = at::empty({}, x.options());
     nll_loss(points(x), target.reshape({-1}), weight, mode, ignore, y, total);
     return {mode == at::Reduction::None ? y.view(target.sizes()) : y, total};
 }
 
-at::Tensor nll_loss_points_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tensor &target, const std::optional<at::Tensor> &weight,
-    int64_t mode, int64_t ignore, const at::Tensor &total)
+at::Tensor nll_loss_points_backward(const at::Tensor &diff, const at::Tensor &x,
+                                    const at::Tensor &target,
+                                    const std::optional<at::Tensor> &weight, int64_t mode,
+                                    int64_t ignore, const at::Tensor &total)
 {
     at::Tensor rows_diff = at::empty({0}, x.options());
-    nll_loss_backward(mode == at::Reduction::None ? diff.reshape({-1}) : diff, points(x), target.reshape({-1}), weight, mode, ignore, total, rows_diff);
-    return rows_diff.view({x.size(0), x.size(2), x.size(3), x.size(1)}).permute({0, 3, 1, 2}).contiguous();
+    nll_loss_backward(mode == at::Reduction::None ? diff.reshape({-1}) : diff, points(x),
+                      target.reshape({-1}), weight, mode, ignore, total, rows_diff);
+    return rows_diff.view({x.size(0), x.size(2), x.size(3), x.size(1)})
+        .permute({0, 3, 1, 2})
+        .contiguous();
 }
 
 at::Tensor &mse_loss(const at::Tensor &x, const at::Tensor &target, int64_t mode, at::Tensor &y)

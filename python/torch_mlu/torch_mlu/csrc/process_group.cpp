@@ -7,27 +7,39 @@
 #include <cstring>
 #include <utility>
 
-namespace torch_mlu {
-namespace {
+namespace torch_mlu
+{
+namespace
+{
 
 void check(cnclResult_t result, const char *what)
 {
-    TORCH_CHECK_WITH(DistBackendError, result == CNCL_RET_SUCCESS, what, ": ", cnclGetErrorStr(result));
+    TORCH_CHECK_WITH(DistBackendError, result == CNCL_RET_SUCCESS, what, ": ",
+                     cnclGetErrorStr(result));
 }
 
 cnclDataType_t type_of(const at::Tensor &tensor)
 {
     switch (tensor.scalar_type()) {
-    case at::kHalf: return cnclHalf;
-    case at::kBFloat16: return cnclBfloat16;
-    case at::kFloat: return cnclFloat;
-    case at::kChar: return cnclInt8;
-    case at::kShort: return cnclInt16;
-    case at::kInt: return cnclInt32;
-    case at::kLong: return cnclInt64;
+    case at::kHalf:
+        return cnclHalf;
+    case at::kBFloat16:
+        return cnclBfloat16;
+    case at::kFloat:
+        return cnclFloat;
+    case at::kChar:
+        return cnclInt8;
+    case at::kShort:
+        return cnclInt16;
+    case at::kInt:
+        return cnclInt32;
+    case at::kLong:
+        return cnclInt64;
     case at::kByte:
-    case at::kBool: return cnclUint8;
-    default: TORCH_CHECK(false, "collectives of ", tensor.scalar_type(), " are not possible with cncl");
+    case at::kBool:
+        return cnclUint8;
+    default:
+        TORCH_CHECK(false, "collectives of ", tensor.scalar_type(), " are not possible with cncl");
     }
 }
 
@@ -37,11 +49,17 @@ cnclReduceOp_t reduction(const c10d::ReduceOp &op, const at::Tensor &tensor)
     const bool truth = tensor.scalar_type() == at::kBool;
     switch (op.op_) {
     case c10d::ReduceOp::SUM:
-    case c10d::ReduceOp::AVG: return truth ? cnclMax : cnclSum;
-    case c10d::ReduceOp::PRODUCT: return truth ? cnclMin : cnclProd;
-    case c10d::ReduceOp::MAX: return cnclMax;
-    case c10d::ReduceOp::MIN: return cnclMin;
-    default: TORCH_CHECK(false, "a reduction that is not possible with cncl: sum, mean, product, largest and smallest are");
+    case c10d::ReduceOp::AVG:
+        return truth ? cnclMax : cnclSum;
+    case c10d::ReduceOp::PRODUCT:
+        return truth ? cnclMin : cnclProd;
+    case c10d::ReduceOp::MAX:
+        return cnclMax;
+    case c10d::ReduceOp::MIN:
+        return cnclMin;
+    default:
+        TORCH_CHECK(false, "a reduction that is not possible with cncl: sum, mean, product, "
+                           "largest and smallest are");
     }
 }
 
@@ -53,7 +71,8 @@ const at::Tensor &only(const std::vector<at::Tensor> &tensors)
 
 void check_dense(const at::Tensor &tensor)
 {
-    TORCH_CHECK(tensor.device().type() == kMlu, "a tensor of a card is needed for cncl, not of ", tensor.device());
+    TORCH_CHECK(tensor.device().type() == kMlu, "a tensor of a card is needed for cncl, not of ",
+                tensor.device());
     TORCH_CHECK(tensor.is_contiguous(), "tensors of collectives must be contiguous");
 }
 
@@ -63,10 +82,12 @@ size_t count(const at::Tensor &tensor)
 }
 
 /** Rows of a tensor as many as each rank has; no sizes: as many for all. */
-std::vector<at::Tensor> shares(const at::Tensor &tensor, const std::vector<int64_t> &sizes, int ranks)
+std::vector<at::Tensor> shares(const at::Tensor &tensor, const std::vector<int64_t> &sizes,
+                               int ranks)
 {
     if (sizes.empty()) {
-        TORCH_CHECK(tensor.size(0) % ranks == 0, tensor.size(0), " rows cannot be shared among ", ranks, " ranks");
+        TORCH_CHECK(tensor.size(0) % ranks == 0, tensor.size(0), " rows cannot be shared among ",
+                    ranks, " ranks");
         return tensor.chunk(ranks, 0);
     }
     return tensor.split_with_sizes(sizes, 0);
@@ -78,7 +99,8 @@ Work::Work(int rank, c10d::OpType type, std::vector<at::Tensor> outputs, const c
     : c10d::Work(rank, type), outputs_(std::move(outputs)), event_(kMlu)
 {
     event_.record(stream);
-    future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()), std::vector<c10::Device>{stream.device()});
+    future_ = c10::make_intrusive<c10::ivalue::Future>(
+        c10::ListType::create(c10::TensorType::get()), std::vector<c10::Device>{stream.device()});
     const c10::StreamGuard on(stream); // who takes the result waits for this stream
     future_->markCompleted(c10::IValue(outputs_));
 }
@@ -94,7 +116,10 @@ bool Work::wait(std::chrono::milliseconds)
     return true;
 }
 
-ProcessGroup::ProcessGroup(c10::intrusive_ptr<c10d::Store> store, int rank, int size) : c10d::Backend(rank, size), store_(std::move(store)) {}
+ProcessGroup::ProcessGroup(c10::intrusive_ptr<c10d::Store> store, int rank, int size)
+    : c10d::Backend(rank, size), store_(std::move(store))
+{
+}
 
 ProcessGroup::~ProcessGroup()
 {
@@ -116,7 +141,8 @@ void ProcessGroup::meet()
         store_->set(key, std::vector<uint8_t>(bytes, bytes + sizeof(id)));
     } else {
         const std::vector<uint8_t> told = store_->get(key);
-        TORCH_CHECK(told.size() == sizeof(id), "rank 0 told ", told.size(), " bytes of a clique, not ", sizeof(id));
+        TORCH_CHECK(told.size() == sizeof(id), "rank 0 told ", told.size(),
+                    " bytes of a clique, not ", sizeof(id));
         std::memcpy(&id, told.data(), sizeof(id));
     }
     const int device = current_device();
@@ -124,7 +150,8 @@ void ProcessGroup::meet()
     stream_ = new_stream(static_cast<c10::DeviceIndex>(device), 0);
 }
 
-ProcessGroup::Handle ProcessGroup::start(c10d::OpType type, const Tensors &used, Tensors outputs, const Call &call)
+ProcessGroup::Handle ProcessGroup::start(c10d::OpType type, const Tensors &used, Tensors outputs,
+                                         const Call &call)
 {
     for (const at::Tensor &tensor : used) {
         check_dense(tensor);
@@ -144,15 +171,20 @@ ProcessGroup::Handle ProcessGroup::start(c10d::OpType type, const Tensors &used,
     return c10::make_intrusive<Work>(rank_, type, std::move(outputs), *stream_);
 }
 
-ProcessGroup::Handle ProcessGroup::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options)
+ProcessGroup::Handle ProcessGroup::broadcast(Tensors &tensors,
+                                             const c10d::BroadcastOptions &options)
 {
     const at::Tensor &tensor = only(tensors);
-    return start(c10d::OpType::BROADCAST, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclBcast(tensor.data_ptr(), count(tensor), type_of(tensor), static_cast<int>(options.rootRank), comm, queue), "cnclBcast");
-    });
+    return start(c10d::OpType::BROADCAST, tensors, tensors,
+                 [&](cnclComm_t comm, cnrtQueue_t queue) {
+                     check(cnclBcast(tensor.data_ptr(), count(tensor), type_of(tensor),
+                                     static_cast<int>(options.rootRank), comm, queue),
+                           "cnclBcast");
+                 });
 }
 
-ProcessGroup::Handle ProcessGroup::allreduce(Tensors &tensors, const c10d::AllreduceOptions &options)
+ProcessGroup::Handle ProcessGroup::allreduce(Tensors &tensors,
+                                             const c10d::AllreduceOptions &options)
 {
     c10d::AllreduceCoalescedOptions same;
     same.reduceOp = options.reduceOp;
@@ -160,78 +192,100 @@ ProcessGroup::Handle ProcessGroup::allreduce(Tensors &tensors, const c10d::Allre
     return allreduce_coalesced(tensors, same);
 }
 
-ProcessGroup::Handle ProcessGroup::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &options)
+ProcessGroup::Handle
+ProcessGroup::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &options)
 {
-    return start(c10d::OpType::ALLREDUCE, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        for (at::Tensor &tensor : tensors) {
-            check(cnclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count(tensor), type_of(tensor), reduction(options.reduceOp, tensor), comm, queue),
-                "cnclAllReduce");
-            if (options.reduceOp == c10d::ReduceOp::AVG) {
-                tensor.div_(size_);
-            }
-        }
-    });
+    return start(c10d::OpType::ALLREDUCE, tensors, tensors,
+                 [&](cnclComm_t comm, cnrtQueue_t queue) {
+                     for (at::Tensor &tensor : tensors) {
+                         check(cnclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count(tensor),
+                                             type_of(tensor), reduction(options.reduceOp, tensor),
+                                             comm, queue),
+                               "cnclAllReduce");
+                         if (options.reduceOp == c10d::ReduceOp::AVG) {
+                             tensor.div_(size_);
+                         }
+                     }
+                 });
 }
 
 ProcessGroup::Handle ProcessGroup::reduce(Tensors &tensors, const c10d::ReduceOptions &options)
 {
     at::Tensor tensor = only(tensors);
     return start(c10d::OpType::REDUCE, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclReduce(tensor.data_ptr(), tensor.data_ptr(), count(tensor), type_of(tensor), reduction(options.reduceOp, tensor),
-                  static_cast<int>(options.rootRank), comm, queue),
-            "cnclReduce");
+        check(cnclReduce(tensor.data_ptr(), tensor.data_ptr(), count(tensor), type_of(tensor),
+                         reduction(options.reduceOp, tensor), static_cast<int>(options.rootRank),
+                         comm, queue),
+              "cnclReduce");
         if (options.reduceOp == c10d::ReduceOp::AVG && rank_ == options.rootRank) {
             tensor.div_(size_);
         }
     });
 }
 
-ProcessGroup::Handle ProcessGroup::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &)
+ProcessGroup::Handle ProcessGroup::_allgather_base(at::Tensor &output, at::Tensor &input,
+                                                   const c10d::AllgatherOptions &)
 {
-    TORCH_CHECK(output.numel() == input.numel() * size_, "the result of a gathering has ", output.numel(), " elements, not ", size_, " times ",
-        input.numel());
-    return start(c10d::OpType::_ALLGATHER_BASE, {input, output}, {output}, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclAllGather(input.data_ptr(), output.data_ptr(), count(input), type_of(input), comm, queue), "cnclAllGather");
-    });
+    TORCH_CHECK(output.numel() == input.numel() * size_, "the result of a gathering has ",
+                output.numel(), " elements, not ", size_, " times ", input.numel());
+    return start(c10d::OpType::_ALLGATHER_BASE, {input, output}, {output},
+                 [&](cnclComm_t comm, cnrtQueue_t queue) {
+                     check(cnclAllGather(input.data_ptr(), output.data_ptr(), count(input),
+                                         type_of(input), comm, queue),
+                           "cnclAllGather");
+                 });
 }
 
-ProcessGroup::Handle ProcessGroup::allgather(Lists &outputs, Tensors &inputs, const c10d::AllgatherOptions &)
+ProcessGroup::Handle ProcessGroup::allgather(Lists &outputs, Tensors &inputs,
+                                             const c10d::AllgatherOptions &)
 {
     const at::Tensor &input = only(inputs);
-    TORCH_CHECK(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "a result of each rank is needed");
+    TORCH_CHECK(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_),
+                "a result of each rank is needed");
     Tensors used = outputs[0];
     used.push_back(input);
-    return start(c10d::OpType::ALLGATHER, used, outputs[0], [&](cnclComm_t comm, cnrtQueue_t queue) {
-        const at::Tensor all = at::empty({size_ * input.numel()}, input.options());
-        check(cnclAllGather(input.data_ptr(), all.data_ptr(), count(input), type_of(input), comm, queue), "cnclAllGather");
-        for (int i = 0; i < size_; i++) {
-            at::Tensor &part = outputs[0][static_cast<size_t>(i)];
-            part.copy_(all.narrow(0, i * input.numel(), input.numel()).view(part.sizes()));
-        }
-    });
+    return start(
+        c10d::OpType::ALLGATHER, used, outputs[0], [&](cnclComm_t comm, cnrtQueue_t queue) {
+            const at::Tensor all = at::empty({size_ * input.numel()}, input.options());
+            check(cnclAllGather(input.data_ptr(), all.data_ptr(), count(input), type_of(input),
+                                comm, queue),
+                  "cnclAllGather");
+            for (int i = 0; i < size_; i++) {
+                at::Tensor &part = outputs[0][static_cast<size_t>(i)];
+                part.copy_(all.narrow(0, i * input.numel(), input.numel()).view(part.sizes()));
+            }
+        });
 }
 
-ProcessGroup::Handle ProcessGroup::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const c10d::ReduceScatterOptions &options)
+ProcessGroup::Handle ProcessGroup::_reduce_scatter_base(at::Tensor &output, at::Tensor &input,
+                                                        const c10d::ReduceScatterOptions &options)
 {
-    TORCH_CHECK(input.numel() == output.numel() * size_, "what is scattered has ", input.numel(), " elements, not ", size_, " times ", output.numel());
-    return start(c10d::OpType::_REDUCE_SCATTER_BASE, {input, output}, {output}, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclReduceScatter(input.data_ptr(), output.data_ptr(), count(output), type_of(input), reduction(options.reduceOp, input), comm, queue),
-            "cnclReduceScatter");
-        if (options.reduceOp == c10d::ReduceOp::AVG) {
-            output.div_(size_);
-        }
-    });
+    TORCH_CHECK(input.numel() == output.numel() * size_, "what is scattered has ", input.numel(),
+                " elements, not ", size_, " times ", output.numel());
+    return start(c10d::OpType::_REDUCE_SCATTER_BASE, {input, output}, {output},
+                 [&](cnclComm_t comm, cnrtQueue_t queue) {
+                     check(cnclReduceScatter(input.data_ptr(), output.data_ptr(), count(output),
+                                             type_of(input), reduction(options.reduceOp, input),
+                                             comm, queue),
+                           "cnclReduceScatter");
+                     if (options.reduceOp == c10d::ReduceOp::AVG) {
+                         output.div_(size_);
+                     }
+                 });
 }
 
-ProcessGroup::Handle ProcessGroup::reduce_scatter(Tensors &outputs, Lists &inputs, const c10d::ReduceScatterOptions &options)
+ProcessGroup::Handle ProcessGroup::reduce_scatter(Tensors &outputs, Lists &inputs,
+                                                  const c10d::ReduceScatterOptions &options)
 {
     at::Tensor output = only(outputs);
-    TORCH_CHECK(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "a part for each rank is needed");
+    TORCH_CHECK(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_),
+                "a part for each rank is needed");
     at::Tensor all = at::cat(inputs[0]).contiguous();
     return _reduce_scatter_base(output, all, options);
 }
 
-ProcessGroup::Handle ProcessGroup::exchange(c10d::OpType type, const Tensors &sent, const Tensors &received, Tensors outputs)
+ProcessGroup::Handle ProcessGroup::exchange(c10d::OpType type, const Tensors &sent,
+                                            const Tensors &received, Tensors outputs)
 {
     Tensors used = sent;
     used.insert(used.end(), received.begin(), received.end());
@@ -245,45 +299,60 @@ ProcessGroup::Handle ProcessGroup::exchange(c10d::OpType type, const Tensors &se
         for (int i = 0; i < size_; i++) {
             const auto rank = static_cast<size_t>(i);
             if (i != rank_ && rank < sent.size() && sent[rank].numel()) {
-                check(cnclSend(sent[rank].data_ptr(), count(sent[rank]), type_of(sent[rank]), i, comm, queue), "cnclSend");
+                check(cnclSend(sent[rank].data_ptr(), count(sent[rank]), type_of(sent[rank]), i,
+                               comm, queue),
+                      "cnclSend");
             }
             if (i != rank_ && rank < received.size() && received[rank].numel()) {
-                check(cnclRecv(received[rank].data_ptr(), count(received[rank]), type_of(received[rank]), i, comm, queue), "cnclRecv");
+                check(cnclRecv(received[rank].data_ptr(), count(received[rank]),
+                               type_of(received[rank]), i, comm, queue),
+                      "cnclRecv");
             }
         }
         check(cnclGroupEnd(), "cnclGroupEnd");
     });
 }
 
-ProcessGroup::Handle ProcessGroup::gather(Lists &outputs, Tensors &inputs, const c10d::GatherOptions &options)
+ProcessGroup::Handle ProcessGroup::gather(Lists &outputs, Tensors &inputs,
+                                          const c10d::GatherOptions &options)
 {
     const at::Tensor &input = only(inputs);
     Tensors sent(static_cast<size_t>(size_), at::empty({0}, input.options()));
     sent[static_cast<size_t>(options.rootRank)] = input;
-    TORCH_CHECK(rank_ != options.rootRank || (outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_)), "a result of each rank is needed");
+    TORCH_CHECK(rank_ != options.rootRank ||
+                    (outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_)),
+                "a result of each rank is needed");
     const Tensors received = rank_ == options.rootRank ? outputs[0] : Tensors();
     return exchange(c10d::OpType::GATHER, sent, received, received);
 }
 
-ProcessGroup::Handle ProcessGroup::scatter(Tensors &outputs, Lists &inputs, const c10d::ScatterOptions &options)
+ProcessGroup::Handle ProcessGroup::scatter(Tensors &outputs, Lists &inputs,
+                                           const c10d::ScatterOptions &options)
 {
     const at::Tensor &output = only(outputs);
     Tensors received(static_cast<size_t>(size_), at::empty({0}, output.options()));
     received[static_cast<size_t>(options.rootRank)] = output;
-    TORCH_CHECK(rank_ != options.rootRank || (inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_)), "a part for each rank is needed");
+    TORCH_CHECK(rank_ != options.rootRank ||
+                    (inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_)),
+                "a part for each rank is needed");
     const Tensors sent = rank_ == options.rootRank ? inputs[0] : Tensors();
     return exchange(c10d::OpType::SCATTER, sent, received, outputs);
 }
 
-ProcessGroup::Handle ProcessGroup::alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_sizes,
-    std::vector<int64_t> &input_sizes, const c10d::AllToAllOptions &)
+ProcessGroup::Handle ProcessGroup::alltoall_base(at::Tensor &output, at::Tensor &input,
+                                                 std::vector<int64_t> &output_sizes,
+                                                 std::vector<int64_t> &input_sizes,
+                                                 const c10d::AllToAllOptions &)
 {
-    return exchange(c10d::OpType::ALLTOALL_BASE, shares(input, input_sizes, size_), shares(output, output_sizes, size_), {output});
+    return exchange(c10d::OpType::ALLTOALL_BASE, shares(input, input_sizes, size_),
+                    shares(output, output_sizes, size_), {output});
 }
 
-ProcessGroup::Handle ProcessGroup::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &)
+ProcessGroup::Handle ProcessGroup::alltoall(Tensors &outputs, Tensors &inputs,
+                                            const c10d::AllToAllOptions &)
 {
-    TORCH_CHECK(outputs.size() == static_cast<size_t>(size_) && inputs.size() == outputs.size(), "a tensor to and from each rank is needed");
+    TORCH_CHECK(outputs.size() == static_cast<size_t>(size_) && inputs.size() == outputs.size(),
+                "a tensor to and from each rank is needed");
     return exchange(c10d::OpType::ALLTOALL, inputs, outputs, outputs);
 }
 
@@ -291,7 +360,8 @@ ProcessGroup::Handle ProcessGroup::send(Tensors &tensors, int to, int)
 {
     const at::Tensor &tensor = only(tensors);
     return start(c10d::OpType::SEND, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclSend(tensor.data_ptr(), count(tensor), type_of(tensor), to, comm, queue), "cnclSend");
+        check(cnclSend(tensor.data_ptr(), count(tensor), type_of(tensor), to, comm, queue),
+              "cnclSend");
     });
 }
 
@@ -299,7 +369,8 @@ ProcessGroup::Handle ProcessGroup::recv(Tensors &tensors, int from, int)
 {
     const at::Tensor &tensor = only(tensors);
     return start(c10d::OpType::RECV, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclRecv(tensor.data_ptr(), count(tensor), type_of(tensor), from, comm, queue), "cnclRecv");
+        check(cnclRecv(tensor.data_ptr(), count(tensor), type_of(tensor), from, comm, queue),
+              "cnclRecv");
     });
 }
 

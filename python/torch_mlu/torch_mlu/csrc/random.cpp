@@ -140,10 +140,12 @@ at::Tensor &exponential(at::Tensor &self, double rate, Chosen generator)
     return self;
 }
 
-/** Without replacement the first of exponential clocks that run at the weights' rates; with it places in running sums. */
+/** Without replacement the first of exponential clocks that run at the weights' rates; with it
+ * places in running sums. */
 at::Tensor multinomial(const at::Tensor &weights, int64_t count, bool replacement, Chosen generator)
 {
-    TORCH_CHECK(count > 0 && (replacement || count <= weights.size(-1)), "multinomial: ", count, " of ", weights.size(-1), " without replacement");
+    TORCH_CHECK(count > 0 && (replacement || count <= weights.size(-1)), "multinomial: ", count,
+                " of ", weights.size(-1), " without replacement");
     const at::Tensor wide = weights.to(at::kFloat);
     if (!replacement || count == 1) {
         at::Tensor clocks = at::empty_like(wide);

@@ -89,7 +89,8 @@ at::Tensor &mean(const at::Tensor &x, at::OptionalIntArrayRef dims, bool keep,
     return sum_like(CNNL_REDUCE_AVG, NAN, x, dims, keep, y);
 }
 
-at::Tensor nansum(const at::Tensor &x, at::OptionalIntArrayRef dims, bool keep, std::optional<at::ScalarType> dtype)
+at::Tensor nansum(const at::Tensor &x, at::OptionalIntArrayRef dims, bool keep,
+                  std::optional<at::ScalarType> dtype)
 {
     return x.masked_fill(x.ne(x), 0).sum(dims, keep, dtype);
 }
@@ -277,7 +278,8 @@ at::Tensor &cumprod(const at::Tensor &x, int64_t dim, std::optional<at::ScalarTy
         return y.copy_(x);
     }
     if (y.numel()) {
-        run(cnnlCumprod_v2, in(as(x, y.scalar_type())), c10::maybe_wrap_dim(dim, x.dim()), false, false, out(y), work());
+        run(cnnlCumprod_v2, in(as(x, y.scalar_type())), c10::maybe_wrap_dim(dim, x.dim()), false,
+            false, out(y), work());
     }
     return y;
 }

@@ -123,7 +123,8 @@ c10::Stream new_stream(c10::DeviceIndex index, int priority)
     cnrtQueue_t queue = nullptr;
     int least = 0, greatest = 0;
     check(cnrtDeviceGetQueuePriorityRange(&least, &greatest), "cnrtDeviceGetQueuePriorityRange");
-    const int wanted = std::clamp(least + priority, greatest, least); // torch's own is 0, before it goes -1
+    const int wanted =
+        std::clamp(least + priority, greatest, least); // torch's own is 0, before it goes -1
     check(cnrtQueueCreateWithPriority(&queue, 0, wanted), "cnrtQueueCreateWithPriority");
     const std::lock_guard<std::mutex> hold(queues().lock);
     auto &made = queues().of[index];

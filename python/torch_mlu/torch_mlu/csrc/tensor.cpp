@@ -176,7 +176,8 @@ std::pair<at::Tensor, at::Tensor> merged(const at::Tensor &src, const at::Tensor
             to.push_back(dst.stride(i));
         }
     }
-    return {src.as_strided(sizes, from, src.storage_offset()), dst.as_strided(sizes, to, dst.storage_offset())};
+    return {src.as_strided(sizes, from, src.storage_offset()),
+            dst.as_strided(sizes, to, dst.storage_offset())};
 }
 
 void copy_card(const at::Tensor &dst, const at::Tensor &src)
@@ -244,7 +245,8 @@ void on_host(const c10::OperatorHandle &op, torch::jit::Stack *stack)
     {
         const std::lock_guard<std::mutex> hold(lock);
         if (told->insert(name).second) {
-            TORCH_WARN("operator '", name, "' is not there for the MLU and will fall back to run on the CPU");
+            TORCH_WARN("operator '", name,
+                       "' is not there for the MLU and will fall back to run on the CPU");
         }
     }
     at::native::cpu_fallback(op, stack);
