@@ -963,6 +963,81 @@ static void gradients_of_convolutions_read_no_result(void)
     end(&filter);
 }
 
+/* What onnxruntime's provider calls by name where it runs operator by operator. */
+static void shapes_and_matrices(void)
+{
+    enum { ROWS = 3, COLUMNS = 4 };
+    const int64_t row[] = {COLUMNS}, matrix[] = {ROWS, COLUMNS}, flat[] = {1, ROWS * COLUMNS},
+                  square[] = {ROWS, ROWS};
+    float x[ROWS * COLUMNS], got[ROWS * COLUMNS];
+    fill(x, ROWS * COLUMNS, 7);
+    struct call spread = begin(), flatten = begin(), wrong = begin(), product = begin();
+    add(&spread, 0, 1, row, x);
+    add(&spread, 1, 2, matrix, NULL);
+    CU_ASSERT_EQUAL(run(&spread, "BroadcastToD"), 0);
+    take(&spread, 0, got, ROWS * COLUMNS);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        CU_ASSERT_EQUAL(got[i], x[i % COLUMNS]);
+    }
+    add(&flatten, 0, 2, matrix, x);
+    add(&flatten, 1, 2, flat, NULL);
+    CU_ASSERT_EQUAL(run(&flatten, "Flatten"), 0);
+    take(&flatten, 0, got, ROWS * COLUMNS);
+    CU_ASSERT_EQUAL(memcmp(got, x, sizeof(x)), 0);
+    add(&product, 0, 2, matrix, x);
+    add(&product, 0, 2, matrix, x);
+    add(&product, 1, 2, square, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrBool(product.attr, "adj_x2", 1), 0);
+    CU_ASSERT_EQUAL(run(&product, "BatchMatMul"), 0);
+    take(&product, 0, got, ROWS * ROWS);
+    for (int i = 0; i < ROWS * ROWS; i++) {
+        float sum = 0;
+        for (int k = 0; k < COLUMNS; k++) {
+            sum += x[i / ROWS * COLUMNS + k] * x[i % ROWS * COLUMNS + k];
+        }
+        expect_near(got[i], sum);
+    }
+    end(&spread);
+    end(&flatten);
+    end(&product);
+    // Last: a refused call is told by every later wait of this thread's device.
+    add(&wrong, 0, 2, matrix, x);
+    add(&wrong, 1, 1, row, NULL);
+    CU_ASSERT_EQUAL(run(&wrong, "Flatten"), ACL_ERROR_OP_OUTPUT_NOT_MATCH);
+    end(&wrong);
+}
+
+/* Inference alone: y = (x - mean) / sqrt(variance + epsilon) * scale + offset. */
+static void batch_norm_of_inference(void)
+{
+    const int64_t shape[] = {N, C, 3, 4}, channel[] = {C};
+    const float epsilon = 1e-3f;
+    float x[COUNT], got[COUNT], parts[4][C]; // scale, offset, mean, variance
+    fill(x, COUNT, 7);
+    for (int i = 0; i < C; i++) {
+        parts[0][i] = 1 + (float)i / 4;
+        parts[1][i] = (float)i;
+        parts[2][i] = 0.5f;
+        parts[3][i] = 2 + (float)i;
+    }
+    struct call call = begin();
+    add(&call, 0, 4, shape, x);
+    for (int i = 0; i < 4; i++) {
+        add(&call, 0, 1, channel, parts[i]);
+    }
+    add(&call, 1, 4, shape, NULL);
+    CU_ASSERT_EQUAL(aclopSetAttrFloat(call.attr, "epsilon", epsilon), 0);
+    CU_ASSERT_EQUAL(aclopSetAttrBool(call.attr, "is_training", 0), 0);
+    CU_ASSERT_EQUAL(run(&call, "BatchNorm"), 0);
+    take(&call, 0, got, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t c = channel_of(i);
+        expect_near(got[i], (x[i] - parts[2][c]) / sqrtf(parts[3][c] + epsilon) * parts[0][c] +
+                                parts[1][c]);
+    }
+    end(&call);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -985,6 +1060,8 @@ int main(int argc, char **argv)
         {"attributes_are_looked_at", attributes_are_looked_at},
         {"products_of_integers", products_of_integers},
         {"products_of_halves", products_of_halves},
+        {"batch_norm_of_inference", batch_norm_of_inference},
+        {"shapes_and_matrices", shapes_and_matrices},
     };
     rig_open();
     const int code =
