@@ -98,8 +98,8 @@ static aclError tell(const char *type, aclError error)
         fprintf(stderr,
                 "leonardo: operator of type %s: error %d. Under torch_npu what follows in this "
                 "process may be wrong: its queue ends here. ASCEND_LAUNCH_BLOCKING=1 shows the "
-                "line of the script\n",
-                type, error);
+                "line of the script. The reason: %s\n",
+                type, error, leo_acl_error_text());
     }
     return error;
 }

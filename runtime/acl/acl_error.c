@@ -187,6 +187,11 @@ const char *aclGetRecentErrMsg(void)
     return error->taken;
 }
 
+const char *leo_acl_error_text(void)
+{
+    return thread_error.unread ? thread_error.text : "";
+}
+
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
 {
     if (level != ACL_RT_THREAD_LEVEL) {

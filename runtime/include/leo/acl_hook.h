@@ -127,6 +127,9 @@ ACL_FUNC_VISIBILITY aclError leo_acl_core_limit(bool vector, uint32_t *cores);
  * `code`. */
 ACL_FUNC_VISIBILITY aclError leo_acl_fail(aclError code, const char *func, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/** The calling thread's error text, which stays aclGetRecentErrMsg's to give; "" if there
+ * is none. It lasts until the thread's next error. */
+ACL_FUNC_VISIBILITY const char *leo_acl_error_text(void);
 /** Work was refused. If the calling thread is not the main one it may not look: from now on waits
  * and synchronous copies fail with this text, and a process that does neither ends with 70. */
 ACL_FUNC_VISIBILITY void leo_acl_lost(const char *text);
