@@ -41,6 +41,9 @@ onnx_handler onnx_find_handler(const char *op);
 void onnx_fail(struct onnx_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Whether a shape is one of a tensor that may exist; fails if not. Negative sizes are looked at
+ * elsewhere. */
+bool onnx_fits(struct onnx_import *import, uint32_t rank, const int64_t *dim);
 /** A tensor of this name, neither known nor with a value; NULL: no room, or the import has failed.
  */
 struct onnx_tensor *onnx_add(struct onnx_import *import, const char *name, enum leo_dtype dtype,

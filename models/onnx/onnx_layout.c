@@ -131,6 +131,9 @@ void onnx_reshape(struct onnx_import *import)
         }
         if (dim[d] == -1 && unknown < 0) {
             unknown = (int)d;
+        } else if (dim[d] < 0 || !onnx_fits(import, d + 1, dim)) {
+            onnx_fail(import, "its shape has a size below 0");
+            return;
         } else {
             rest *= dim[d];
         }

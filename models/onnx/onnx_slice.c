@@ -12,11 +12,11 @@ static int64_t clamp_range(int64_t length, int64_t *start, int64_t end, int64_t 
     if (step < 0) {
         *start = *start < 0 ? 0 : *start >= length ? length - 1 : *start;
         end = end < 0 ? -1 : end >= length ? length - 1 : end;
-        return *start > end ? (*start - end - step - 1) / -step : 0;
+        return *start > end ? (*start - end - 1) / -step + 1 : 0;
     }
     *start = *start < 0 ? 0 : *start > length ? length : *start;
     end = end < 0 ? 0 : end > length ? length : end;
-    return end > *start ? (end - *start + step - 1) / step : 0;
+    return end > *start ? (end - *start - 1) / step + 1 : 0;
 }
 
 static void pick(struct onnx_import *import, struct onnx_tensor *in, const int64_t *start,
@@ -54,7 +54,7 @@ static void pick(struct onnx_import *import, struct onnx_tensor *in, const int64
     for (uint32_t d = 0; d < self.rank; d++) {
         const bool back = step[d] < 0;
         offset += dim[d] ? (back ? self.dim[d] - 1 - start[d] : start[d]) * stride[d] : 0;
-        moved[d] = stride[d] * (back ? -step[d] : step[d]);
+        moved[d] = dim[d] > 1 ? stride[d] * (back ? -step[d] : step[d]) : stride[d];
     }
     onnx_add_view(import, 0, &from, self.rank, dim, moved, offset);
 }
@@ -80,8 +80,8 @@ void onnx_slice(struct onnx_import *import)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t d = onnx_axis(import, i < named ? axes[i] : i, in->rank);
         step[d] = i < stepped ? steps[i] : 1;
-        if (step[d] == 0) {
-            onnx_fail(import, "a step is 0");
+        if (step[d] == 0 || step[d] == INT64_MIN) {
+            onnx_fail(import, "a step is 0 or out of range");
             return;
         }
         start[d] = starts[i];

@@ -25,6 +25,9 @@ enum {
 
 enum { TEXT = 400 };
 
+static const int64_t MAX_ELEMENTS = INT64_C(1)
+                                    << 40; // far above memory: what follows cannot overflow
+
 __extension__ typedef _Float16 onnx_half;
 
 void onnx_fail(struct onnx_import *import, const char *format, ...)
@@ -73,6 +76,20 @@ struct onnx_tensor *onnx_input(struct onnx_import *import, size_t index)
     return tensor;
 }
 
+bool onnx_fits(struct onnx_import *import, uint32_t rank, const int64_t *dim)
+{
+    int64_t count = 1;
+    bool fits = rank <= LEO_OP_RANK_MAX;
+    for (uint32_t d = 0; fits && d < rank; d++) {
+        fits = dim[d] <= MAX_ELEMENTS && count <= MAX_ELEMENTS / (dim[d] > 1 ? dim[d] : 1);
+        count *= fits && dim[d] > 1 ? dim[d] : 1;
+    }
+    if (!fits) {
+        onnx_fail(import, "a tensor has more than 8 dimensions or 2^40 elements");
+    }
+    return fits;
+}
+
 struct onnx_tensor *onnx_add(struct onnx_import *import, const char *name, enum leo_dtype dtype,
                              uint32_t rank, const int64_t *dim)
 {
@@ -83,6 +100,9 @@ struct onnx_tensor *onnx_add(struct onnx_import *import, const char *name, enum 
         onnx_fail(import,
                   rank > LEO_OP_RANK_MAX ? "%s has more than 8 dimensions" : "%s: too many tensors",
                   name);
+        return NULL;
+    }
+    if (!onnx_fits(import, rank, dim)) {
         return NULL;
     }
     struct onnx_tensor *tensor = &import->tensors[import->tensor_count++];
@@ -215,6 +235,9 @@ void onnx_reshaped(struct onnx_import *import, const struct onnx_tensor *from, u
 {
     struct onnx_tensor input = *from; // the list of tensors may move
     int64_t count = 1, stride[LEO_OP_RANK_MAX];
+    if (!onnx_fits(import, rank, dim)) {
+        return;
+    }
     for (uint32_t d = rank; d-- > 0;) {
         stride[d] = count;
         count *= dim[d];

@@ -115,6 +115,9 @@ static uint32_t dense(struct onnx_import *import, uint32_t x)
 uint32_t onnx_made_flat(struct onnx_import *import, uint32_t x, uint32_t rank, const int64_t *dim)
 {
     int64_t stride[LEO_OP_RANK_MAX], step = 1;
+    if (!onnx_fits(import, rank, dim)) {
+        return 0;
+    }
     for (uint32_t d = rank; d-- > 0; step *= dim[d]) {
         stride[d] = step;
     }
@@ -135,6 +138,9 @@ uint32_t onnx_made_turned(struct onnx_import *import, uint32_t x, const uint32_t
 uint32_t onnx_made_full(struct onnx_import *import, enum leo_dtype dtype, uint32_t rank,
                         const int64_t *dim, double number)
 {
+    if (!onnx_fits(import, rank, dim)) {
+        return 0;
+    }
     const uint32_t out = model_build_value(&import->build, dtype, rank, dim);
     MODEL_BUILD_CALL(&import->build, "InplaceFillScalar", model_build_tensor(out),
                      model_build_number(number));
