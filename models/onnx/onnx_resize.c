@@ -10,7 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAPS = 4 }; // rows that one row of a result is made of
+enum {
+    TAPS = 4,           // rows that one row of a result is made of
+    MAX_ROWS = 1 << 24, // of a dimension: far above pictures
+};
 
 /** How a dimension is resized: names of the format. */
 struct rule {
@@ -205,6 +208,12 @@ static uint32_t resize_dimension(struct onnx_import *import, const struct rule *
     return x;
 }
 
+// Rounded down; -1 beyond what a dimension can be, so that it is refused.
+static int64_t whole(float size)
+{
+    return size >= 0 && size <= (float)MAX_ROWS ? (int64_t)floorf(size) : -1;
+}
+
 /** Sizes and scales by dimension. */
 struct target {
     int64_t dim[LEO_OP_RANK_MAX];
@@ -256,9 +265,10 @@ static bool take_target(struct onnx_import *import, const struct onnx_tensor *in
     for (uint32_t i = 0; i < count && !import->build.failed; i++) {
         const float own = (float)in->dim[axes[i]];
         target->scale[axes[i]] = sized ? (float)sizes[i] / own : ((const float *)scales->known)[i];
-        target->dim[axes[i]] = sized ? sizes[i] : (int64_t)floorf(own * target->scale[axes[i]]);
-        if (target->dim[axes[i]] < 1 || !(target->scale[axes[i]] > 0)) {
-            onnx_fail(import, "its sizes must be 1 at least");
+        target->dim[axes[i]] = sized ? sizes[i] : whole(own * target->scale[axes[i]]);
+        if (target->dim[axes[i]] < 1 || target->dim[axes[i]] > MAX_ROWS ||
+            !(target->scale[axes[i]] > 0)) {
+            onnx_fail(import, "its sizes must be 1 to 2^24");
         }
     }
     if (sized && !import->build.failed) {
@@ -333,9 +343,10 @@ uint32_t onnx_continued(struct onnx_import *import, uint32_t x, uint32_t axis, i
     const int64_t length = onnx_seen(import, x).dim[axis], out = length + before + after;
     const bool reflects = onnx_attribute_is(import, "mode", "reflect"),
                wraps = onnx_attribute_is(import, "mode", "wrap");
-    int64_t *row = out > 0 && length > 0 ? leo_calloc((size_t)out, sizeof(*row)) : NULL;
+    int64_t *row =
+        out > 0 && length > 0 && out <= MAX_ROWS ? leo_calloc((size_t)out, sizeof(*row)) : NULL;
     if (!row) {
-        onnx_fail(import, "out of host memory, or nothing to continue");
+        onnx_fail(import, "out of host memory, nothing to continue or more than 2^24 rows");
         return 0;
     }
     for (int64_t i = 0; i < out; i++) {
