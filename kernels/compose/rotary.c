@@ -119,6 +119,17 @@ static void angle_products(struct op_chain *chain, int64_t mode, const struct op
     }
 }
 
+// Pairs that lie side by side are gathered in the workspace while parts of the result are written
+// already. Programs free the result's memory too early and have the workspace begin there: so the
+// result is made at the workspace's beginning.
+static void turn_aside(struct op_chain *chain, const struct rotary *r, const struct op_tensor *x,
+                       const struct op_tensor *out)
+{
+    const struct op_tensor made = op_chain_temp(chain, out->type, out->rank, out->dim);
+    turn(chain, r, false, x, &made);
+    op_chain_copy(chain, out, &made);
+}
+
 leo_status op_plan_rotary(const struct op_call *call)
 {
     const bool second = op_call_has(call, "result");
@@ -139,7 +150,11 @@ leo_status op_plan_rotary(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    turn(&chain, &r, false, x, out);
+    if (r.mode == INTERLEAVE) {
+        turn_aside(&chain, &r, x, out);
+    } else {
+        turn(&chain, &r, false, x, out);
+    }
     return chain.status;
 }
 
