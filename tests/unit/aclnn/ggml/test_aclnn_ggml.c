@@ -20,7 +20,7 @@ enum {
     ROWS = TOKENS * HEADS,
     WIDTH = 32,
     GIVEN = 80
-};                               // 32 of 80 numbers of a row turn
+}; // 32 of 80 numbers of a row turn
 static const double NEAR = 1e-4; // sums of 2048 numbers below 1 in f32
 
 static double at(const struct rig_tensor *t, int64_t i)
@@ -158,6 +158,41 @@ static void ger_is_every_product_of_two_vectors(void)
     rig_tensor_free(&turned_out);
 }
 
+static aclnnStatus ask_muls(aclTensor *view, const struct rig_tensor *out)
+{
+    float two = 2;
+    aclScalar *factor = aclCreateScalar(&two, ACL_FLOAT);
+    const union op_test_arg args[] = {{.tensor = view}, {.scalar = factor}, {.tensor = out->acl}};
+    const aclnnStatus status = rig_run(rig_row("Muls"), args, false);
+    aclDestroyScalar(factor);
+    return status;
+}
+
+// Scales of quantised rows lie behind the weights: the storage that is told begins with them.
+static void a_storage_told_as_one_number_leaves_the_offset_out(void)
+{
+    const int64_t all[] = {24}, dim[] = {2, 4}, step[] = {4, 1}, reach[] = {8};
+    struct rig_tensor x = numbers(1, all, 1), out = numbers(2, dim, 2);
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL(aclGetRawTensorAddr(x.acl, &memory), 0);
+    aclTensor *view = aclCreateTensor(dim, 2, ACL_FLOAT, step, 16, ACL_FORMAT_ND, reach, 1, memory),
+              *over = aclCreateTensor(dim, 2, ACL_FLOAT, step, 16, ACL_FORMAT_ND, dim, 2, memory),
+              *far = aclCreateTensor(dim, 2, ACL_FLOAT, step, INT64_MAX - 2, ACL_FORMAT_ND, reach,
+                                     1, memory);
+    CU_ASSERT_EQUAL(ask_muls(view, &out), 0);
+    rig_tensor_take(&out);
+    for (int64_t i = 0; i < reach[0]; i++) {
+        CU_ASSERT_EQUAL(at(&out, i), 2 * at(&x, 16 + i));
+    }
+    CU_ASSERT_EQUAL(ask_muls(over, &out), 161002);
+    CU_ASSERT_EQUAL(ask_muls(far, &out), 161002);
+    aclDestroyTensor(view);
+    aclDestroyTensor(over);
+    aclDestroyTensor(far);
+    rig_tensor_free(&x);
+    rig_tensor_free(&out);
+}
+
 // What has a header but no code says so.
 static void a_gated_delta_rule_is_refused(void)
 {
@@ -179,6 +214,8 @@ int main(int argc, char **argv)
          group_norm_whose_statistics_lie_in_the_workspace},
         {"rope_whose_result_is_the_workspace", rope_whose_result_is_the_workspace},
         {"ger_is_every_product_of_two_vectors", ger_is_every_product_of_two_vectors},
+        {"a_storage_told_as_one_number_leaves_the_offset_out",
+         a_storage_told_as_one_number_leaves_the_offset_out},
         {"a_gated_delta_rule_is_refused", a_gated_delta_rule_is_refused},
     };
     rig_open();
