@@ -89,6 +89,43 @@ at::Tensor &index_put(at::Tensor &self, const c10::List<std::optional<at::Tensor
     return self;
 }
 
+/** The place of a dimension's index among those of all. */
+c10::List<std::optional<at::Tensor>> along(int64_t axis, const at::Tensor &index)
+{
+    c10::List<std::optional<at::Tensor>> indices;
+    for (int64_t i = 0; i < axis; i++) {
+        indices.push_back(std::nullopt);
+    }
+    indices.push_back(index.reshape({-1}));
+    return indices;
+}
+
+at::Tensor &index_fill(at::Tensor &self, int64_t dim, const at::Tensor &index,
+                       const at::Scalar &value)
+{
+    if (self.dim() == 0) {
+        return self.fill_(value);
+    }
+    return index_put(self, along(c10::maybe_wrap_dim(dim, self.dim()), index),
+                     at::full({}, value, self.options()), false, true);
+}
+
+at::Tensor &index_copy(const at::Tensor &self, int64_t dim, const at::Tensor &index,
+                       const at::Tensor &source, at::Tensor &y)
+{
+    if (self.dim() == 0) {
+        return y.copy_(source.reshape({}));
+    }
+    fit(y, self.sizes());
+    give(y, self);
+    return index_put(y, along(c10::maybe_wrap_dim(dim, self.dim()), index), source, false, true);
+}
+
+at::Tensor take(const at::Tensor &self, const at::Tensor &index)
+{
+    return self.reshape({-1}).index_select(0, index.reshape({-1})).view(index.sizes());
+}
+
 at::Tensor &index_select_out(const at::Tensor &self, int64_t dim, const at::Tensor &index,
                              at::Tensor &y)
 {
@@ -287,6 +324,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
 {
     m.impl("index.Tensor", index);
     m.impl("_index_put_impl_", index_put);
+    m.impl("index_fill_.int_Scalar", index_fill);
+    m.impl("index_copy.out", index_copy);
+    m.impl("take", take);
     m.impl("index_select", index_select);
     m.impl("index_select.out", index_select_out);
     m.impl("index_add.out", index_add);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution, pooling, resizing.
+// Convolution and pooling.
 #include "elementwise.hpp"
 
 #include <ATen/native/ConvUtils.h>
@@ -270,62 +270,6 @@ at::Tensor adaptive_avg_pool_backward(const at::Tensor &diff, const at::Tensor &
     return diff_x;
 }
 
-/** A resizing: without scales the sizes alone say them. */
-struct Resizing {
-    Resizing(cnnlInterpMode_t mode, cnnlInterpAlgo_t algo, const at::Tensor &x,
-             std::optional<double> down, std::optional<double> across)
-    {
-        const double scales[] = {down.value_or(0), across.value_or(0)};
-        check(cnnlSetInterpDescriptor_v2(desc.get(), channels(x).desc(), mode, algo,
-                                         down.has_value() && across.has_value() ? scales : nullptr),
-              "cnnlSetInterpDescriptor_v2");
-    }
-    InterpDescriptor desc;
-};
-
-at::Tensor &nearest(const at::Tensor &x, at::IntArrayRef size, std::optional<double> down,
-                    std::optional<double> across, at::Tensor &y)
-{
-    fit(y, {x.size(0), x.size(1), size[0], size[1]});
-    run(cnnlInterp_v3, Resizing(CNNL_INTERP_NEAREST, CNNL_INTERP_ALGO_0, x, down, across).desc,
-        channels(x), channels(y));
-    return y;
-}
-
-at::Tensor &nearest_backward(const at::Tensor &diff, at::IntArrayRef, at::IntArrayRef size,
-                             std::optional<double> down, std::optional<double> across,
-                             at::Tensor &diff_x)
-{
-    fit(diff_x, size);
-    run(cnnlInterpBackward_v3,
-        Resizing(CNNL_INTERP_NEAREST, CNNL_INTERP_ALGO_0, diff, down, across).desc, channels(diff),
-        channels(diff_x));
-    return diff_x;
-}
-
-template <cnnlInterpMode_t Mode>
-at::Tensor &smooth(const at::Tensor &x, at::IntArrayRef size, bool align,
-                   std::optional<double> down, std::optional<double> across, at::Tensor &y)
-{
-    fit(y, {x.size(0), x.size(1), size[0], size[1]});
-    run(cnnlInterp_v3,
-        Resizing(Mode, align ? CNNL_INTERP_ALGO_2 : CNNL_INTERP_ALGO_1, x, down, across).desc,
-        channels(x), channels(y));
-    return y;
-}
-
-template <cnnlInterpMode_t Mode>
-at::Tensor &smooth_backward(const at::Tensor &diff, at::IntArrayRef, at::IntArrayRef size,
-                            bool align, std::optional<double> down, std::optional<double> across,
-                            at::Tensor &diff_x)
-{
-    fit(diff_x, size);
-    run(cnnlInterpBackward_v3,
-        Resizing(Mode, align ? CNNL_INTERP_ALGO_2 : CNNL_INTERP_ALGO_1, diff, down, across).desc,
-        channels(diff), channels(diff_x));
-    return diff_x;
-}
-
 } // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
@@ -338,12 +282,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("avg_pool2d_backward.grad_input", avg_pool_backward);
     m.impl("_adaptive_avg_pool2d", adaptive_avg_pool);
     m.impl("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward);
-    m.impl("upsample_nearest2d.out", nearest);
-    m.impl("upsample_nearest2d_backward.grad_input", nearest_backward);
-    m.impl("upsample_bilinear2d.out", smooth<CNNL_INTERP_BILINEAR>);
-    m.impl("upsample_bilinear2d_backward.grad_input", smooth_backward<CNNL_INTERP_BILINEAR>);
-    m.impl("upsample_bicubic2d.out", smooth<CNNL_INTERP_BICUBIC>);
-    m.impl("upsample_bicubic2d_backward.grad_input", smooth_backward<CNNL_INTERP_BICUBIC>);
 }
 
 } // namespace torch_mlu
