@@ -130,37 +130,40 @@ convolution_backward(const at::Tensor &diff, const at::Tensor &x, const at::Tens
     return {diff_x, diff_w, diff_bias};
 }
 
-/** A pooling's window; strides default to the window. */
-struct Pooling {
+/** A pooling's window over Sides dimensions; strides default to the window. */
+template <size_t Sides> struct Pooling {
     Pooling(cnnlPoolingMode_t mode, at::IntArrayRef kernel, at::IntArrayRef stride,
             at::IntArrayRef pad, at::IntArrayRef dilation, bool ceil)
     {
-        const std::vector<int> window = each_side(kernel, 2),
-                               steps = each_side(stride.empty() ? kernel : stride, 2),
-                               pads = both_ends(each_side(pad, 2)), gaps = each_side(dilation, 2);
-        check(cnnlSetPoolingNdDescriptor_v2(desc.get(), mode, CNNL_PROPAGATE_NAN, 4, window.data(),
-                                            pads.data(), steps.data(), gaps.data(), ceil),
+        const std::vector<int> window = each_side(kernel, Sides),
+                               steps = each_side(stride.empty() ? kernel : stride, Sides),
+                               pads = both_ends(each_side(pad, Sides)),
+                               gaps = each_side(dilation, Sides);
+        check(cnnlSetPoolingNdDescriptor_v2(desc.get(), mode, CNNL_PROPAGATE_NAN,
+                                            static_cast<int>(Sides) + 2, window.data(), pads.data(),
+                                            steps.data(), gaps.data(), ceil),
               "cnnlSetPoolingNdDescriptor_v2");
     }
     PoolingDescriptor desc;
 };
 
 /** Pictures of a batch; a single one becomes a batch of one. */
-at::Tensor batch(const at::Tensor &x)
+template <size_t Sides> at::Tensor batch(const at::Tensor &x)
 {
-    return x.dim() == 3 ? x.unsqueeze(0) : x;
+    return x.dim() == Sides + 1 ? x.unsqueeze(0) : x;
 }
 
+template <size_t Sides>
 std::vector<int64_t> pooled_sizes(const at::Tensor &x, at::IntArrayRef kernel,
                                   at::IntArrayRef stride, at::IntArrayRef pad,
                                   at::IntArrayRef dilation, bool ceil)
 {
     std::vector<int64_t> sizes = x.sizes().vec();
-    const std::vector<int> window = each_side(kernel, 2),
-                           steps = each_side(stride.empty() ? kernel : stride, 2),
-                           pads = each_side(pad, 2), gaps = each_side(dilation, 2);
-    for (size_t i = 0; i < 2; i++) {
-        int64_t &side = sizes[sizes.size() - 2 + i];
+    const std::vector<int> window = each_side(kernel, Sides),
+                           steps = each_side(stride.empty() ? kernel : stride, Sides),
+                           pads = each_side(pad, Sides), gaps = each_side(dilation, Sides);
+    for (size_t i = 0; i < Sides; i++) {
+        int64_t &side = sizes[sizes.size() - Sides + i];
         const int64_t room = side + 2 * pads[i] - static_cast<int64_t>(gaps[i]) * (window[i] - 1) -
                              1 + (ceil ? steps[i] - 1 : 0);
         int64_t count = room / steps[i] + 1;
@@ -172,33 +175,53 @@ std::vector<int64_t> pooled_sizes(const at::Tensor &x, at::IntArrayRef kernel,
     return sizes;
 }
 
-std::tuple<at::Tensor &, at::Tensor &> max_pool(const at::Tensor &x, at::IntArrayRef kernel,
-                                                at::IntArrayRef stride, at::IntArrayRef pad,
-                                                at::IntArrayRef dilation, bool ceil, at::Tensor &y,
-                                                at::Tensor &index)
+template <size_t Sides>
+std::tuple<at::Tensor &, at::Tensor &>
+max_pool(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef stride, at::IntArrayRef pad,
+         at::IntArrayRef dilation, bool ceil, at::Tensor &y, at::Tensor &index)
 {
-    const std::vector<int64_t> sizes = pooled_sizes(x, kernel, stride, pad, dilation, ceil);
+    const std::vector<int64_t> sizes = pooled_sizes<Sides>(x, kernel, stride, pad, dilation, ceil);
     fit(y, sizes);
     fit(index, sizes);
     if (y.numel()) {
-        const Pooling made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
-        run(cnnlPoolingForwardWithIndex, made.desc, nullptr, channels(batch(x)), nullptr,
-            channels(batch(y)), channels(batch(index)), work());
+        const Pooling<Sides> made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
+        run(cnnlPoolingForwardWithIndex, made.desc, nullptr, channels(batch<Sides>(x)), nullptr,
+            channels(batch<Sides>(y)), channels(batch<Sides>(index)), work());
     }
     return {y, index};
 }
 
+template <size_t Sides>
 at::Tensor &max_pool_backward(const at::Tensor &diff, const at::Tensor &x, at::IntArrayRef kernel,
                               at::IntArrayRef stride, at::IntArrayRef pad, at::IntArrayRef dilation,
                               bool ceil, const at::Tensor &index, at::Tensor &diff_x)
 {
     fit(diff_x, x.sizes());
     if (diff_x.numel()) {
-        const Pooling made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
-        run(cnnlPoolingBackward_v2, made.desc, nullptr, channels(batch(index)),
-            channels(batch(diff)), channels(batch(x)), nullptr, channels(batch(diff_x)), work());
+        const Pooling<Sides> made(CNNL_POOLING_MAX, kernel, stride, pad, dilation, ceil);
+        run(cnnlPoolingBackward_v2, made.desc, nullptr, channels(batch<Sides>(index)),
+            channels(batch<Sides>(diff)), channels(batch<Sides>(x)), nullptr,
+            channels(batch<Sides>(diff_x)), work());
     }
     return diff_x;
+}
+
+std::tuple<at::Tensor, at::Tensor> max_pool3d(const at::Tensor &x, at::IntArrayRef kernel,
+                                              at::IntArrayRef stride, at::IntArrayRef pad,
+                                              at::IntArrayRef dilation, bool ceil)
+{
+    at::Tensor y = at::empty({0}, x.options()),
+               index = at::empty({0}, x.options().dtype(at::kLong));
+    max_pool<3>(x, kernel, stride, pad, dilation, ceil, y, index);
+    return {y, index};
+}
+
+at::Tensor max_pool3d_backward(const at::Tensor &diff, const at::Tensor &x, at::IntArrayRef kernel,
+                               at::IntArrayRef stride, at::IntArrayRef pad,
+                               at::IntArrayRef dilation, bool ceil, const at::Tensor &index)
+{
+    at::Tensor diff_x = at::empty_like(x);
+    return max_pool_backward<3>(diff, x, kernel, stride, pad, dilation, ceil, index, diff_x);
 }
 
 cnnlPoolingMode_t mean_mode(bool count_padding)
@@ -207,65 +230,87 @@ cnnlPoolingMode_t mean_mode(bool count_padding)
                          : CNNL_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
 }
 
-double window_size(at::IntArrayRef kernel)
+/** What makes means over whole windows sums over a divisor. */
+template <size_t Sides> double over_divisor(at::IntArrayRef kernel, int64_t divisor)
 {
-    return static_cast<double>(kernel[0] * kernel[kernel.size() - 1]);
+    double whole = 1;
+    for (const int side : each_side(kernel, Sides)) {
+        whole *= side;
+    }
+    return whole / static_cast<double>(divisor);
 }
 
+template <size_t Sides>
 at::Tensor &avg_pool(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef stride,
                      at::IntArrayRef pad, bool ceil, bool count_padding,
                      std::optional<int64_t> divisor, at::Tensor &y)
 {
-    if (divisor.has_value()) { // sums over it: means over whole windows, scaled
-        return avg_pool(x, kernel, stride, pad, ceil, true, std::nullopt, y)
-            .mul_(window_size(kernel) / static_cast<double>(*divisor));
+    if (divisor.has_value() && ceil) { // windows that hang over are no whole ones: on the host
+        const auto pool = Sides == 2 ? at::avg_pool2d : at::avg_pool3d;
+        const at::Tensor made = pool(x.cpu(), kernel, stride, pad, ceil, count_padding, divisor);
+        fit(y, made.sizes());
+        return y.copy_(made);
     }
-    fit(y, pooled_sizes(x, kernel, stride, pad, {1}, ceil));
+    if (divisor.has_value()) {
+        return avg_pool<Sides>(x, kernel, stride, pad, ceil, true, std::nullopt, y)
+            .mul_(over_divisor<Sides>(kernel, *divisor));
+    }
+    fit(y, pooled_sizes<Sides>(x, kernel, stride, pad, {1}, ceil));
     if (y.numel()) {
-        const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
-        run(cnnlPoolingForward, made.desc, nullptr, channels(batch(x)), nullptr, channels(batch(y)),
-            work());
+        const Pooling<Sides> made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
+        run(cnnlPoolingForward, made.desc, nullptr, channels(batch<Sides>(x)), nullptr,
+            channels(batch<Sides>(y)), work());
     }
     return y;
 }
 
+template <size_t Sides>
 at::Tensor &avg_pool_backward(const at::Tensor &diff, const at::Tensor &x, at::IntArrayRef kernel,
                               at::IntArrayRef stride, at::IntArrayRef pad, bool ceil,
                               bool count_padding, std::optional<int64_t> divisor,
                               at::Tensor &diff_x)
 {
+    if (divisor.has_value() && ceil) {
+        const auto pool = Sides == 2 ? at::avg_pool2d_backward : at::avg_pool3d_backward;
+        fit(diff_x, x.sizes());
+        return diff_x.copy_(
+            pool(diff.cpu(), x.cpu(), kernel, stride, pad, ceil, count_padding, divisor));
+    }
     if (divisor.has_value()) {
-        return avg_pool_backward(diff, x, kernel, stride, pad, ceil, true, std::nullopt, diff_x)
-            .mul_(window_size(kernel) / static_cast<double>(*divisor));
+        return avg_pool_backward<Sides>(diff, x, kernel, stride, pad, ceil, true, std::nullopt,
+                                        diff_x)
+            .mul_(over_divisor<Sides>(kernel, *divisor));
     }
     fit(diff_x, x.sizes());
     if (diff_x.numel()) {
-        const Pooling made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
-        run(cnnlPoolingBackward_v2, made.desc, nullptr, in(at::Tensor()), channels(batch(diff)),
-            in(at::Tensor()), nullptr, channels(batch(diff_x)), work());
+        const Pooling<Sides> made(mean_mode(count_padding), kernel, stride, pad, {1}, ceil);
+        run(cnnlPoolingBackward_v2, made.desc, nullptr, in(at::Tensor()),
+            channels(batch<Sides>(diff)), in(at::Tensor()), nullptr, channels(batch<Sides>(diff_x)),
+            work());
     }
     return diff_x;
 }
 
-at::Tensor adaptive_avg_pool(const at::Tensor &x, at::IntArrayRef size)
+template <size_t Sides> at::Tensor adaptive_avg_pool(const at::Tensor &x, at::IntArrayRef size)
 {
     std::vector<int64_t> sizes = x.sizes().vec();
-    std::copy(size.begin(), size.end(), sizes.end() - 2);
+    std::copy(size.begin(), size.end(), sizes.end() - static_cast<int64_t>(Sides));
     at::Tensor y = at::empty(sizes, x.options(), x.suggest_memory_format());
     if (y.numel()) {
-        run(cnnlAdaptivePoolingForward_v2, channels(batch(x)),
-            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, work(), channels(batch(y)),
+        run(cnnlAdaptivePoolingForward_v2, channels(batch<Sides>(x)),
+            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, work(), channels(batch<Sides>(y)),
             in(at::Tensor()));
     }
     return y;
 }
 
+template <size_t Sides>
 at::Tensor adaptive_avg_pool_backward(const at::Tensor &diff, const at::Tensor &x)
 {
     at::Tensor diff_x = at::empty(x.sizes(), x.options(), x.suggest_memory_format());
     if (diff_x.numel()) {
-        run(cnnlAdaptivePoolingBackward, channels(batch(diff)), in(at::Tensor()),
-            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, channels(batch(diff_x)));
+        run(cnnlAdaptivePoolingBackward, channels(batch<Sides>(diff)), in(at::Tensor()),
+            CNNL_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, channels(batch<Sides>(diff_x)));
     }
     return diff_x;
 }
@@ -276,12 +321,20 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
 {
     m.impl("convolution_overrideable", convolution);
     m.impl("convolution_backward_overrideable", convolution_backward);
-    m.impl("max_pool2d_with_indices.out", max_pool);
-    m.impl("max_pool2d_with_indices_backward.grad_input", max_pool_backward);
-    m.impl("avg_pool2d.out", avg_pool);
-    m.impl("avg_pool2d_backward.grad_input", avg_pool_backward);
-    m.impl("_adaptive_avg_pool2d", adaptive_avg_pool);
-    m.impl("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward);
+    m.impl("max_pool2d_with_indices.out", max_pool<2>);
+    m.impl("max_pool2d_with_indices_backward.grad_input", max_pool_backward<2>);
+    m.impl("max_pool3d_with_indices", max_pool3d);
+    m.impl("max_pool3d_with_indices.out", max_pool<3>);
+    m.impl("max_pool3d_with_indices_backward", max_pool3d_backward);
+    m.impl("max_pool3d_with_indices_backward.grad_input", max_pool_backward<3>);
+    m.impl("avg_pool2d.out", avg_pool<2>);
+    m.impl("avg_pool2d_backward.grad_input", avg_pool_backward<2>);
+    m.impl("avg_pool3d.out", avg_pool<3>);
+    m.impl("avg_pool3d_backward.grad_input", avg_pool_backward<3>);
+    m.impl("_adaptive_avg_pool2d", adaptive_avg_pool<2>);
+    m.impl("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward<2>);
+    m.impl("_adaptive_avg_pool3d", adaptive_avg_pool<3>);
+    m.impl("_adaptive_avg_pool3d_backward", adaptive_avg_pool_backward<3>);
 }
 
 } // namespace torch_mlu
