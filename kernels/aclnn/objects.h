@@ -60,6 +60,16 @@ aclDataType opapi_data_type(enum op_type type);
 LEO_MUST_CHECK leo_status opapi_check_view(const struct op_row *row, const struct op_param *param,
                                            const struct op_tensor *view);
 
+/** Reports a refused argument of `func` as ACLNN_ERR_PARAM_INVALID. */
+void opapi_refuse(const char *func, const char *text);
+
+/** ACLNN_ERR_PARAM_NULLPTR with a text if a question's object or the place of its answer is NULL.
+ */
+aclnnStatus opapi_check_question(const char *func, const void *object, const void *answer);
+
+/** Frees an object (NULL: nothing); the interface takes const pointers to what it frees. */
+aclnnStatus opapi_release(const void *object);
+
 /* Packing of arguments. */
 static inline struct op_value opapi_tensor(const aclTensor *tensor)
 {
