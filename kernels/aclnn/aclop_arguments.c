@@ -263,21 +263,16 @@ static void take_flat(struct aclop_call *call, unsigned at, unsigned number)
 {
     char word[16];
     struct op_tensor shape, *tensor = &call->tensors[at];
-    int64_t had = 1, step = 1;
     snprintf(word, sizeof(word), "x%u", number);
     take_tensor(call, at, word);
     if (call->error || !aclop_tensor(call, 'y', 0, &shape)) {
         return;
     }
-    for (unsigned d = 0; d < tensor->rank; d++) {
-        had *= tensor->dim[d];
-    }
-    tensor->rank = shape.rank;
-    for (unsigned d = shape.rank; d-- > 0; step *= shape.dim[d]) {
-        tensor->dim[d] = shape.dim[d];
-        tensor->stride[d] = step;
-    }
-    if (had != step) {
+    const int format = tensor->format;
+    const int64_t had = op_tensor_count(tensor);
+    *tensor = op_tensor_dense(tensor->addr, tensor->type, shape.rank, shape.dim);
+    tensor->format = format;
+    if (op_tensor_count(tensor) != had) {
         aclop_fail(call, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
                    "the output has another number of elements");
     }

@@ -156,13 +156,6 @@ static aclnnStatus bad_index(const char *func, const char *what, size_t index)
     return leo_acl_fail(ACLNN_ERR_PARAM_INVALID, func, "%s", text);
 }
 
-// The new address of a tensor argument: `addr` plus the offset of the view.
-static void set_addr(aclOpExecutor *executor, unsigned at, const aclTensor *tensor, void *addr)
-{
-    executor->addr[at] =
-        (uintptr_t)addr + (uint64_t)tensor->offset * op_type_bytes(tensor->view.type);
-}
-
 static aclnnStatus set_tensor(const char *func, aclOpExecutor *executor, enum which which,
                               size_t index, const aclTensor *tensor, void *addr)
 {
@@ -178,7 +171,7 @@ static aclnnStatus set_tensor(const char *func, aclOpExecutor *executor, enum wh
     for (unsigned i = 0; i < row->param_count; i++) {
         if (row->params[i].kind == OP_KIND_TENSOR && counts(&row->params[i], which) &&
             seen++ == index) {
-            set_addr(executor, executor->first[i], tensor, addr);
+            executor->addr[executor->first[i]] = opapi_address(tensor, (uintptr_t)addr);
             return ACLNN_SUCCESS;
         }
     }
@@ -210,7 +203,8 @@ static aclnnStatus set_in_list(const char *func, aclOpExecutor *executor, enum w
             relative >= list->value.count) {
             return bad_index(func, "tensor of the list", relative);
         }
-        set_addr(executor, executor->first[i] + (unsigned)relative, list->items[relative], addr);
+        executor->addr[executor->first[i] + relative] =
+            opapi_address(list->items[relative], (uintptr_t)addr);
         return ACLNN_SUCCESS;
     }
     return bad_index(func, "list", index);

@@ -2,7 +2,6 @@
 /* The objects behind aclTensor and its sisters. */
 #pragma once
 
-#include "../frame/row.h"
 #include "../frame/value.h"
 
 #include <aclnn/acl_meta.h>
@@ -10,12 +9,12 @@
 
 struct aclTensor {
     struct op_tensor view; /**< first: a list of aclTensor is a list of op_tensor */
-    uint64_t data;         /**< address of the storage */
-    int64_t offset;        /**< of the view, in elements */
+    /** ACL_INT4, a type no operator has: the view as i32 words of 8 numbers, for rows whose word
+     * `nibbles` names the parameter. Rank 0: it has no whole words, or another type. */
+    struct op_tensor words;
+    uint64_t data;  /**< address of the storage */
+    int64_t offset; /**< of the view, in elements */
     aclDataType data_type;
-    /** ACL_INT4: the view is one of words of 8 numbers, along this dimension (counted from 1); 0
-     * for all other types. */
-    unsigned nibbles;
     unsigned storage_rank;
     int64_t storage[OP_RANK_MAX];
 };
@@ -55,9 +54,12 @@ enum op_type opapi_type(aclDataType type);
 /** The number of that type; ACL_DT_UNDEFINED for one the interface has not. */
 aclDataType opapi_data_type(enum op_type type);
 
-/** Fails unless the view of an aclTensor lies within its storage, and for numbers of 4 bits unless
- * the row takes them there (its word `nibbles` names the parameter). */
-LEO_MUST_CHECK leo_status opapi_check_view(const struct op_row *row, const struct op_param *param,
+/** Address of the first element of the tensor's view in a storage at `data`; 0 for data 0. */
+uint64_t opapi_address(const aclTensor *tensor, uint64_t data);
+
+/** Fails unless the view of an aclTensor lies within its storage; `op` and `name` (of the
+ * parameter) are for the text. */
+LEO_MUST_CHECK leo_status opapi_check_view(const char *op, const char *name,
                                            const struct op_tensor *view);
 
 /** Reports a refused argument of `func` as ACLNN_ERR_PARAM_INVALID. */

@@ -8,6 +8,7 @@
 
 #include <leo/acl_hook.h>
 #include <stdio.h>
+#include <string.h>
 
 static aclnnStatus code_of(leo_status status)
 {
@@ -73,7 +74,7 @@ static leo_status check_view(const struct op_row *row, const struct op_param *pa
                              const struct op_tensor *tensor, void *user)
 {
     (void)user;
-    return opapi_check_view(row, param, tensor);
+    return opapi_check_view(row->name, param->name, tensor);
 }
 
 /* Tensors without memory in phase 1: adapters ask for a size first and set addresses, or make the
@@ -123,6 +124,29 @@ static leo_status get_plan(struct op_engine *engine, const struct op_row *row,
     return status;
 }
 
+/* The arguments as the operator takes them: a tensor of numbers of 4 bits as words where the row's
+ * word `nibbles` names the parameter. `lent` has room for the row's parameters. */
+static const struct op_value *as_taken(const struct op_row *row, const struct op_value *args,
+                                       struct op_value *lent)
+{
+    const struct op_value *taken = args;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const aclTensor *tensor = row->params[i].kind == OP_KIND_TENSOR
+                                      ? (const aclTensor *)(const void *)args[i].tensor
+                                      : NULL;
+        if (!tensor || tensor->words.rank == 0) {
+            continue;
+        }
+        const char *packed = op_row_attr(row, "nibbles");
+        if (packed && strcmp(packed, row->params[i].name) == 0) {
+            memcpy(lent, args, row->param_count * sizeof(*lent));
+            lent[i].tensor = &tensor->words;
+            taken = lent;
+        }
+    }
+    return taken;
+}
+
 static aclnnStatus check_memory(const char *func, const aclOpExecutor *executor)
 {
     const struct op_row *row = op_plan_row(executor->plan);
@@ -153,10 +177,12 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
     if (leo_acl_check_build(LEO_BUILD, row) || leo_acl_device_get(&device)) {
         return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
     }
+    struct op_value lent[OP_PARAMS_MAX];
+    const struct op_value *taken = as_taken(row, args, lent);
     const uint64_t begin_ns = leo_rt_profile_is_on(device) ? leo_rt_profile_clock_ns() : 0;
     leo_status status = op_engine_get(device, &engine);
     if (status == LEO_OK) {
-        status = get_plan(engine, row, args, &plan);
+        status = get_plan(engine, row, taken, &plan);
     }
     if (status == LEO_OK) {
         status = each_tensor(row, args, check_view, NULL);
@@ -165,7 +191,7 @@ aclnnStatus opapi_phase1(const struct op_row *row, const struct op_value *args,
         }
     }
     if (status == LEO_OK) {
-        *executor = opapi_executor_make(plan, device, args);
+        *executor = opapi_executor_make(plan, device, taken);
         if (*executor) {
             *workspace_size = op_plan_workspace_bytes(plan);
         } else {

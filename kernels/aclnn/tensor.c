@@ -58,12 +58,20 @@ static bool check_dims(const char *func, const int64_t *dims, uint64_t count, co
     return true;
 }
 
+uint64_t opapi_address(const aclTensor *tensor, uint64_t data)
+{
+    const bool known = (unsigned)tensor->view.type < OP_TYPES;
+    const int64_t bytes = known                           ? op_type_bytes(tensor->view.type)
+                          : tensor->data_type == ACL_INT4 ? 0
+                                                          : 1;
+    const int64_t offset = bytes ? tensor->offset * bytes : tensor->offset / 2;
+    return data ? data + (uint64_t)offset : 0;
+}
+
 static void set_address(aclTensor *tensor, uint64_t data)
 {
-    const unsigned bytes =
-        (unsigned)tensor->view.type < OP_TYPES ? op_type_bytes(tensor->view.type) : 1;
     tensor->data = data;
-    tensor->view.addr = data ? data + (uint64_t)tensor->offset * bytes : 0;
+    tensor->view.addr = tensor->words.addr = opapi_address(tensor, data);
 }
 
 // A native format prescribes the storage; where it has none, the operator tells.
@@ -89,42 +97,26 @@ static bool check_storage(const char *func, const aclTensor *tensor)
 
 enum { NIBBLES = 8 }; // numbers of 4 bits in a word
 
-/* A view of numbers of 4 bits as one of i32 words, where its runs are whole words; else its type
- * stays unknown to operators. */
-static void pack_nibbles(aclTensor *tensor)
+/* The view of numbers of 4 bits as one of i32 words; of rank 0 where its runs are not whole words,
+ * and in native formats, whose storage has another order. */
+static struct op_tensor word_view(const aclTensor *tensor)
 {
+    const struct op_tensor none = {.rank = 0};
     struct op_tensor words = tensor->view;
-    unsigned along = 0;
+    bool along = false;
     for (unsigned i = 0; i < words.rank; i++) {
-        if (words.stride[i] == 1 && words.dim[i] % NIBBLES == 0 && along == 0) {
-            along = i + 1;
+        if (words.stride[i] == 1 && words.dim[i] % NIBBLES == 0 && !along) {
+            along = true;
             words.dim[i] /= NIBBLES;
         } else if (words.stride[i] % NIBBLES == 0) {
             words.stride[i] /= NIBBLES;
         } else if (words.dim[i] != 1) {
-            return;
+            return none;
         }
     }
-    if (along && tensor->offset % NIBBLES == 0) {
-        words.type = OP_TYPE_I32;
-        tensor->view = words;
-        tensor->offset /= NIBBLES;
-        tensor->nibbles = along;
-    }
-}
-
-// The view as it was told.
-static struct op_tensor view_of(const aclTensor *tensor)
-{
-    struct op_tensor view = tensor ? tensor->view : (struct op_tensor){.rank = 0};
-    for (unsigned i = 0; tensor && tensor->nibbles && i < view.rank; i++) {
-        if (i + 1 == tensor->nibbles) {
-            view.dim[i] *= NIBBLES;
-        } else {
-            view.stride[i] *= NIBBLES;
-        }
-    }
-    return view;
+    words.type = OP_TYPE_I32;
+    return along && tensor->offset % NIBBLES == 0 && !op_format_is_native(words.format) ? words
+                                                                                        : none;
 }
 
 static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims, uint64_t rank,
@@ -146,7 +138,7 @@ static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims
         memcpy(tensor->storage, storage, storage_rank * sizeof(*storage));
     }
     if (type == ACL_INT4) {
-        pack_nibbles(tensor);
+        tensor->words = word_view(tensor);
     }
     set_address(tensor, (uintptr_t)data);
     return check_storage(func, tensor);
@@ -198,17 +190,10 @@ static int64_t storage_count(const aclTensor *tensor)
     return told ? count : INT64_MAX;
 }
 
-leo_status opapi_check_view(const struct op_row *row, const struct op_param *param,
-                            const struct op_tensor *view)
+leo_status opapi_check_view(const char *op, const char *name, const struct op_tensor *view)
 {
     const aclTensor *tensor = (const aclTensor *)(const void *)view;
-    const char *const op = row->name, *const name = param->name,
-                      *packed = op_row_attr(row, "nibbles");
-    if (tensor->nibbles && (!packed || strcmp(packed, name) != 0)) {
-        return leo_rt_fail(LEO_ERR_DTYPE, "%s: %s has 4 bits an element, which it does not take",
-                           op, name);
-    }
-    const bool rows = !op_format_is_native(view->format) && !tensor->nibbles;
+    const bool rows = !op_format_is_native(view->format) && tensor->data_type != ACL_INT4;
     int64_t last = tensor->offset, room = rows ? storage_count(tensor) : INT64_MAX;
     for (unsigned i = 0; i < view->rank; i++) {
         int64_t by;
@@ -256,8 +241,8 @@ static aclnnStatus give_numbers(const char *func, const void *object, const int6
 
 aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum)
 {
-    const struct op_tensor view = view_of(tensor);
-    return give_numbers("aclGetViewShape", tensor, view.dim, view.rank, viewDims, viewDimsNum);
+    return give_numbers("aclGetViewShape", tensor, tensor ? tensor->view.dim : NULL,
+                        tensor ? tensor->view.rank : 0, viewDims, viewDimsNum);
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims,
@@ -269,16 +254,15 @@ aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims,
 
 aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum)
 {
-    const struct op_tensor view = view_of(tensor);
-    return give_numbers("aclGetViewStrides", tensor, view.stride, view.rank, stridesValue,
-                        stridesNum);
+    return give_numbers("aclGetViewStrides", tensor, tensor ? tensor->view.stride : NULL,
+                        tensor ? tensor->view.rank : 0, stridesValue, stridesNum);
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset)
 {
     aclnnStatus status = opapi_check_question("aclGetViewOffset", tensor, offset);
     if (!status) {
-        *offset = tensor->offset * (tensor->nibbles ? NIBBLES : 1);
+        *offset = tensor->offset;
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #include "rig_named.h"
 
 #include <aclnnop/aclnn_abs.h>
+#include <aclnnop/aclnn_npu_format_cast.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,14 +164,18 @@ static aclTensor *as_nibbles(const struct rig_tensor *words, int64_t k, bool tur
 // As it was told, whatever it is to operators; and none takes it that does not know 4 bits.
 static void check_nibbles(aclTensor *tensor, int64_t k, bool turned)
 {
-    int64_t *dims = NULL, *strides = NULL;
+    int64_t *dims = NULL, *strides = NULL, *dims_there;
     uint64_t rank = 0, bytes;
+    int format;
     aclOpExecutor *executor;
     CU_ASSERT_EQUAL(aclGetViewShape(tensor, &dims, &rank), 0);
     CU_ASSERT_EQUAL(aclGetViewStrides(tensor, &strides, &rank), 0);
     CU_ASSERT_TRUE(rank == 2 && dims[0] == k && dims[1] == N);
     CU_ASSERT_TRUE(strides[0] == (turned ? 1 : N) && strides[1] == (turned ? k : 1));
     CU_ASSERT_EQUAL(aclnnAbsGetWorkspaceSize(tensor, tensor, &bytes, &executor),
+                    ACLNN_ERR_PARAM_INVALID);
+    CU_ASSERT_EQUAL(aclnnNpuFormatCastCalculateSizeAndFormat(tensor, ACL_FORMAT_FRACTAL_NZ, -1,
+                                                             &dims_there, &bytes, &format),
                     ACLNN_ERR_PARAM_INVALID);
     free(dims);
     free(strides);
