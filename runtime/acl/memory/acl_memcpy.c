@@ -28,11 +28,12 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
 }
 
 // Whether a copy from the device goes to host memory that is not pinned.
-static bool goes_to_pages(const void *dst, const void *src)
+static bool goes_to_pages(const struct api_copy *copy)
 {
     struct api_pointer to, from;
-    return !api_pointer_get(dst, &to) && !api_pointer_get(src, &from) &&
-           to.kind == API_PLACE_PAGEABLE && from.kind == API_PLACE_DEVICE;
+    return copy->to != API_SIDE_DEVICE && !api_pointer_get(copy->dst, &to) &&
+           to.kind == API_PLACE_PAGEABLE && !api_pointer_get(copy->src, &from) &&
+           from.kind == API_PLACE_DEVICE;
 }
 
 // The data are there when the call returns if the host's memory is not pinned: programs that read
@@ -42,7 +43,7 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
 {
     const struct api_copy copy = describe(dst, destMax, src, count, kind);
     const aclError error = acl_result(__func__, api_copy_async(&copy, stream));
-    return error || !goes_to_pages(dst, src) || acl_is_captured(stream)
+    return error || !goes_to_pages(&copy) || acl_is_captured(stream)
                ? error
                : aclrtSynchronizeStream(stream);
 }

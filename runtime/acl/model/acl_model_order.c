@@ -11,6 +11,7 @@ struct acl_model_order {
     pthread_mutex_t lock;
     aclrtEvent ended;
     bool has_run;
+    bool is_captured; /**< some run; when its graph runs is not known here */
 };
 
 aclError acl_model_order_create(const char *func, struct acl_model_order **out)
@@ -36,7 +37,9 @@ void acl_model_order_destroy(struct acl_model_order *order)
         return;
     }
     // A failed device is reported by who waits for its results.
-    if (order->has_run) {
+    if (order->is_captured) {
+        (void)aclrtSynchronizeDevice();
+    } else if (order->has_run) {
         (void)aclrtSynchronizeEvent(order->ended);
     }
     (void)aclrtDestroyEvent(order->ended);
@@ -60,7 +63,9 @@ aclError acl_model_order_begin(struct acl_model_order *order, aclrtStream stream
 aclError acl_model_order_end(struct acl_model_order *order, aclrtStream stream)
 {
     aclError error = ACL_SUCCESS;
-    if (!acl_is_captured(stream)) {
+    if (acl_is_captured(stream)) {
+        order->is_captured = true;
+    } else {
         error = aclrtRecordEvent(order->ended, stream);
         order->has_run = order->has_run || error == ACL_SUCCESS;
     }

@@ -159,6 +159,7 @@ static void unloading_waits(void)
 static void runs_can_be_captured(void)
 {
     aclrtStream stream;
+    aclrtStreamStatus state;
     aclmdlRI graph;
     acl_begin_plain();
     const uint32_t id = load();
@@ -172,8 +173,13 @@ static void runs_can_be_captured(void)
     OK(aclmdlRIExecuteAsync(graph, stream));
     OK(aclrtSynchronizeStream(stream));
     CU_ASSERT_EQUAL(value_of(&out), 5);
+    for (int i = 0; i < 20; i++) {
+        OK(aclmdlRIExecuteAsync(graph, stream));
+    }
+    OK(aclmdlUnload(id)); // behind the graph's runs
+    OK(aclrtStreamQuery(stream, &state));
+    CU_ASSERT_EQUAL(state, ACL_STREAM_STATUS_COMPLETE);
     OK(aclmdlRIDestroy(graph));
-    OK(aclmdlUnload(id));
     OK(aclrtDestroyStream(stream));
     free_buffer(&in);
     free_buffer(&out);
