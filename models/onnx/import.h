@@ -81,6 +81,12 @@ float onnx_attribute_float(const struct onnx_import *import, const char *name, f
 uint32_t onnx_attribute_ints(const struct onnx_import *import, const char *name, int64_t *ints,
                              uint32_t room);
 bool onnx_attribute_is(const struct onnx_import *import, const char *name, const char *text);
+/** The position of an attribute's word; `other` if it is not given, -1: it is none of them. */
+int onnx_attribute_word(const struct onnx_import *import, const char *name,
+                        const char *const *words, size_t count, int other);
+/** Input `index` as a number, which must be known; an input that is left out leaves *number.
+ * False: it failed. `name` is for the text. */
+bool onnx_known_number(struct onnx_import *import, const char *name, size_t index, double *number);
 /** Integers from an attribute or, in newer operators, from input `index`; they must be known. */
 uint32_t onnx_ints(struct onnx_import *import, const char *name, size_t index, int64_t *ints,
                    uint32_t room);
@@ -136,7 +142,6 @@ void onnx_resize(struct onnx_import *import);
 void onnx_activation(struct onnx_import *import);
 void onnx_prelu(struct onnx_import *import);
 void onnx_is(struct onnx_import *import);
-void onnx_reduce_more(struct onnx_import *import);
 void onnx_arg(struct onnx_import *import);
 void onnx_hardmax(struct onnx_import *import);
 

@@ -21,6 +21,14 @@ static uint32_t heads_of(struct onnx_import *import, size_t index, int64_t heads
     return flat ? onnx_made_turned(import, onnx_made_flat(import, x, 4, dim), by_head) : x;
 }
 
+// As the input was: three dimensions are [batch, rows, heads * width].
+static uint32_t as_input(struct onnx_import *import, uint32_t x, bool flat)
+{
+    const struct leo_model_value seen = onnx_seen(import, x);
+    const int64_t dim[] = {seen.dim[0], seen.dim[2], seen.dim[1] * seen.dim[3]};
+    return flat ? onnx_made_flat(import, onnx_made_turned(import, x, by_head), 3, dim) : x;
+}
+
 // Behind what came before, if the input with it is given.
 static uint32_t behind_past(struct onnx_import *import, size_t index, uint32_t x)
 {
@@ -171,10 +179,7 @@ void onnx_attention(struct onnx_import *import)
         onnx_give(import, 3, LEO_DTYPE_F32, shares);
     }
     const uint32_t out = product(import, shares, shared_heads(import, v, heads));
-    const struct leo_model_value made = onnx_seen(import, out);
-    const int64_t dim[] = {made.dim[0], made.dim[2], made.dim[1] * made.dim[3]};
-    onnx_give(import, 0, LEO_DTYPE_F32,
-              flat ? onnx_made_flat(import, onnx_made_turned(import, out, by_head), 3, dim) : out);
+    onnx_give(import, 0, LEO_DTYPE_F32, as_input(import, out, flat));
     onnx_give(import, 1, LEO_DTYPE_F32, k);
     onnx_give(import, 2, LEO_DTYPE_F32, v);
 }
@@ -193,12 +198,8 @@ static uint32_t turns_of(struct onnx_import *import, size_t index, const struct 
         return 0;
     }
     if (places) {
-        const int64_t picked[] = {rows, table->dim[1]};
-        const uint32_t at = onnx_made_flat(import, onnx_value(import, places), 1, &rows),
-                       out = model_build_value(&import->build, import->floats, 2, picked);
-        MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(value),
-                         model_build_number(0), model_build_tensor(at), model_build_tensor(out));
-        value = out;
+        value = onnx_made_rows(import, value, 0,
+                               onnx_made_flat(import, onnx_value(import, places), 1, &rows));
     }
     const int64_t width = table->dim[table->rank - 1], whole[] = {rows, width}, step[] = {width, 1},
                   part[] = {rows, half};
@@ -255,7 +256,5 @@ void onnx_rotary(struct onnx_import *import)
     const uint32_t out = model_build_value(&import->build, import->floats, 4, seen.dim);
     MODEL_BUILD_CALL(&import->build, "InplaceCopy", model_build_tensor(out), model_build_tensor(x));
     turn(import, x, out, width / 2);
-    const int64_t dim[] = {seen.dim[0], seen.dim[2], seen.dim[1] * seen.dim[3]};
-    onnx_give(import, 0, LEO_DTYPE_F32,
-              flat ? onnx_made_flat(import, onnx_made_turned(import, out, by_head), 3, dim) : out);
+    onnx_give(import, 0, LEO_DTYPE_F32, as_input(import, out, flat));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators on elements, choices, and reductions. */
+/* Operators on elements, choices, softmax. */
 #include "values.h"
 
 #include <math.h>
@@ -58,30 +58,16 @@ void onnx_unary(struct onnx_import *import)
     if (!in) {
         return;
     }
-    const struct onnx_tensor self = *in;
-    const uint32_t value = onnx_value(import, in),
-                   result = model_build_value(&import->build, onnx_dtype(import, &self), self.rank,
-                                              self.dim);
-    MODEL_BUILD_CALL(&import->build, LOOK_UP(ops, import->node->op_type), model_build_tensor(value),
-                     model_build_tensor(result));
-    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+    const enum leo_dtype dtype = in->dtype;
+    onnx_give(import, 0, dtype,
+              onnx_made(import, LOOK_UP(ops, import->node->op_type), onnx_value(import, in)));
 }
 
 // Shape of two tensors broadcast; fails if they do not.
 static uint32_t broadcast(struct onnx_import *import, const struct onnx_tensor *a,
                           const struct onnx_tensor *b, int64_t *dim)
 {
-    const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
-    for (uint32_t d = 0; d < rank; d++) {
-        const int64_t x = d + a->rank < rank ? 1 : a->dim[d + a->rank - rank],
-                      y = d + b->rank < rank ? 1 : b->dim[d + b->rank - rank];
-        if (x != y && x != 1 && y != 1) {
-            onnx_fail(import, "its inputs have %lld and %lld elements in one dimension",
-                      (long long)x, (long long)y);
-        }
-        dim[d] = x == 1 ? y : x;
-    }
-    return rank;
+    return onnx_broadcast(import, a->rank, a->dim, b->rank, b->dim, dim);
 }
 
 // Element i of a broadcast result in one of its operands.
@@ -98,11 +84,6 @@ static int64_t place_in(const struct onnx_tensor *t, uint32_t rank, const int64_
     return at;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b; // the format truncates integers
-}
-
 static bool fold_integer(const char *op, int64_t a, int64_t b, int64_t *result)
 {
     if (strcmp(op, "Add") == 0) {
@@ -112,7 +93,7 @@ static bool fold_integer(const char *op, int64_t a, int64_t b, int64_t *result)
     } else if (strcmp(op, "Mul") == 0) {
         *result = a * b;
     } else if (strcmp(op, "Div") == 0 && b != 0) {
-        *result = floor_div(a, b);
+        *result = a / b; // the format truncates integers
     } else if (strcmp(op, "Mod") == 0 && b != 0) {
         *result = ((a % b) + b) % b;
     } else if (strcmp(op, "Equal") == 0) {
@@ -160,22 +141,9 @@ static bool is_comparison(const char *op)
 static void add_binary(struct onnx_import *import, const char *op, struct onnx_tensor *a,
                        struct onnx_tensor *b, enum leo_dtype dtype)
 {
-    int64_t dim[LEO_OP_RANK_MAX];
-    const uint32_t rank = broadcast(import, a, b, dim), x = onnx_value(import, a),
-                   y = onnx_value(import, b);
-    struct onnx_tensor *out = onnx_output(import, 0, dtype, rank, dim);
-    if (!out) {
-        return;
-    }
-    const uint32_t result = model_build_value(&import->build, onnx_dtype(import, out), rank, dim);
-    if (strcmp(op, "Add") == 0 || strcmp(op, "Sub") == 0) {
-        MODEL_BUILD_CALL(&import->build, op, model_build_tensor(x), model_build_tensor(y),
-                         model_build_number(1), model_build_tensor(result));
-    } else {
-        MODEL_BUILD_CALL(&import->build, op, model_build_tensor(x), model_build_tensor(y),
-                         model_build_tensor(result));
-    }
-    onnx_set_value(out, result);
+    const struct onnx_tensor out = {.dtype = dtype};
+    const uint32_t x = onnx_value(import, a), y = onnx_value(import, b);
+    onnx_give(import, 0, dtype, onnx_made_of(import, op, x, y, onnx_dtype(import, &out)));
 }
 
 void onnx_binary(struct onnx_import *import)
@@ -232,60 +200,25 @@ void onnx_sum(struct onnx_import *import)
         onnx_fail(import, "it needs an input");
         return;
     }
-    struct onnx_tensor total = *first, *second = count == 2 ? onnx_input(import, 1) : NULL;
+    const struct onnx_tensor one = *first, *second = count == 2 ? onnx_input(import, 1) : NULL;
     if (second && fold_integers(import, first, second, first->dtype)) {
         return;
     }
-    total.value = onnx_value(import, first);
-    total.has_value = true;
+    uint32_t total = onnx_value(import, first);
     for (size_t i = 1; i < count && !import->build.failed; i++) {
         struct onnx_tensor *next = onnx_input(import, i);
-        int64_t dim[LEO_OP_RANK_MAX];
-        if (!next) {
-            return;
-        }
-        const uint32_t rank = broadcast(import, &total, next, dim), y = onnx_value(import, next),
-                       result =
-                           model_build_value(&import->build, onnx_dtype(import, &total), rank, dim);
-        const struct leo_model_arg one = model_build_number(1);
-        const struct leo_model_arg args[] = {
-            model_build_tensor(total.value), model_build_tensor(y),
-            strcmp(op, "Add") == 0 ? one : model_build_tensor(result), model_build_tensor(result)};
-        model_build_call(&import->build, op, args, strcmp(op, "Add") == 0 ? 4 : 3);
-        total.rank = rank;
-        memcpy(total.dim, dim, sizeof(dim));
-        total.value = result;
+        total = onnx_made_of(import, op, total, onnx_value(import, next), onnx_dtype(import, &one));
     }
     if (strcmp(import->node->op_type, "Mean") == 0) {
-        const uint32_t mean =
-            model_build_value(&import->build, onnx_dtype(import, &total), total.rank, total.dim);
-        MODEL_BUILD_CALL(&import->build, "Muls", model_build_tensor(total.value),
-                         model_build_number(1.0 / (double)count), model_build_tensor(mean));
-        total.value = mean;
+        total = onnx_made_with(import, "Muls", total, 1.0 / (double)count);
     }
-    onnx_set_value(onnx_output(import, 0, total.dtype, total.rank, total.dim), total.value);
+    onnx_give(import, 0, one.dtype, total);
 }
 
 // A new value of the input's shape, and the output that it becomes.
 static uint32_t like_input(struct onnx_import *import, const struct onnx_tensor *in)
 {
     return model_build_value(&import->build, onnx_dtype(import, in), in->rank, in->dim);
-}
-
-static bool known_number(struct onnx_import *import, size_t index, const char *name, double *number)
-{
-    const struct onnx_tensor *tensor = onnx_input(import, index);
-    if (tensor && (!tensor->known || onnx_count(tensor) != 1)) {
-        onnx_fail(import, "its %s must be a number that is known when the model is compiled", name);
-        return false;
-    }
-    if (tensor) {
-        *number = tensor->dtype == LEO_DTYPE_F32 ? (double)*(const float *)tensor->known
-                                                 : (double)*(const int64_t *)tensor->known;
-    } else if (onnx_attribute(import, name)) {
-        *number = (double)onnx_attribute_float(import, name, 0);
-    }
-    return true;
 }
 
 // A limit that comes when the model runs.
@@ -299,7 +232,8 @@ static uint32_t limited(struct onnx_import *import, uint32_t x, size_t index, co
 
 void onnx_clip(struct onnx_import *import)
 {
-    double least = -INFINITY, most = INFINITY;
+    double least = (double)onnx_attribute_float(import, "min", -INFINITY),
+           most = (double)onnx_attribute_float(import, "max", INFINITY);
     struct onnx_tensor *in = onnx_input(import, 0), *low = onnx_input(import, 1),
                        *high = onnx_input(import, 2);
     if (!in) {
@@ -311,7 +245,8 @@ void onnx_clip(struct onnx_import *import)
         onnx_give(import, 0, self.dtype, limited(import, x, 2, "Minimum"));
         return;
     }
-    if (!known_number(import, 1, "min", &least) || !known_number(import, 2, "max", &most)) {
+    if (!onnx_known_number(import, "min", 1, &least) ||
+        !onnx_known_number(import, "max", 2, &most)) {
         return;
     }
     const uint32_t value = onnx_value(import, in), result = like_input(import, &self);
@@ -351,15 +286,12 @@ void onnx_hard_sigmoid(struct onnx_import *import)
     const struct onnx_tensor self = *in;
     const double alpha = (double)onnx_attribute_float(import, "alpha", 0.2f),
                  beta = (double)onnx_attribute_float(import, "beta", 0.5f);
-    const uint32_t value = onnx_value(import, in), scaled = like_input(import, &self),
-                   shifted = like_input(import, &self), result = like_input(import, &self);
-    MODEL_BUILD_CALL(&import->build, "Muls", model_build_tensor(value), model_build_number(alpha),
-                     model_build_tensor(scaled));
-    MODEL_BUILD_CALL(&import->build, "Adds", model_build_tensor(scaled), model_build_number(beta),
-                     model_build_number(1), model_build_tensor(shifted));
+    const uint32_t scaled = onnx_made_with(import, "Muls", onnx_value(import, in), alpha),
+                   shifted = onnx_made_with(import, "Adds", scaled, beta),
+                   result = like_input(import, &self);
     MODEL_BUILD_CALL(&import->build, "Clamp", model_build_tensor(shifted), model_build_number(0),
                      model_build_number(1), model_build_tensor(result));
-    onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+    onnx_give(import, 0, self.dtype, result);
 }
 
 void onnx_gelu(struct onnx_import *import)
@@ -423,74 +355,20 @@ void onnx_softmax(struct onnx_import *import)
     const uint32_t axis =
         onnx_axis(import, onnx_attribute_int(import, "axis", old ? 1 : -1), self.rank);
     const char *op = strcmp(import->node->op_type, "Softmax") == 0 ? "Softmax" : "LogSoftmax";
-    int64_t dim[2] = {1, 1}, dense[2];
-    uint32_t rank = self.rank, at = axis;
     const int64_t *shape = self.dim;
+    int64_t rows[2] = {1, 1};
+    uint32_t x = onnx_value(import, in), rank = self.rank, at = axis;
     if (old) {
         for (uint32_t d = 0; d < self.rank; d++) {
-            dim[d < axis ? 0 : 1] *= self.dim[d];
+            rows[d < axis ? 0 : 1] *= self.dim[d];
         }
+        x = onnx_made_flat(import, x, 2, rows);
+        shape = rows;
         rank = 2;
         at = 1;
-        shape = dim;
     }
-    dense[0] = dim[1];
-    dense[1] = 1;
-    uint32_t value = old ? onnx_dense(import, in) : onnx_value(import, in);
-    value = old ? model_build_view(&import->build, value, 2, dim, dense, 0) : value;
-    const uint32_t made = model_build_value(&import->build, onnx_dtype(import, &self), rank, shape);
-    MODEL_BUILD_CALL(&import->build, op, model_build_tensor(value), model_build_number(at),
-                     model_build_tensor(made));
-    struct onnx_tensor *out = onnx_output(import, 0, self.dtype, self.rank, self.dim);
-    if (out) {
-        int64_t stride[LEO_OP_RANK_MAX], step = 1;
-        for (uint32_t d = self.rank; d-- > 0; step *= self.dim[d]) {
-            stride[d] = step;
-        }
-        onnx_set_value(out, model_build_view(&import->build, made, self.rank, self.dim, stride, 0));
-    }
-}
-
-void onnx_reduce(struct onnx_import *import)
-{
-    const char *type = import->node->op_type;
-    struct onnx_tensor *in = onnx_input(import, 0);
-    int64_t axes[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    bool reduced[LEO_OP_RANK_MAX] = {false};
-    if (!in) {
-        return;
-    }
-    const struct onnx_tensor self = *in;
-    uint32_t count = onnx_ints(import, "axes", 1, axes, LEO_OP_RANK_MAX), rank = 0;
-    const bool keep = onnx_attribute_int(import, "keepdims", 1) != 0;
-    if (count == 0 && onnx_attribute_int(import, "noop_with_empty_axes", 0)) {
-        onnx_identity(import);
-        return;
-    }
-    for (uint32_t d = 0; count == 0 && d < self.rank; d++) {
-        axes[d] = d;
-    }
-    count = count ? count : self.rank;
-    for (uint32_t i = 0; i < count; i++) {
-        axes[i] = onnx_axis(import, axes[i], self.rank);
-        reduced[axes[i]] = true;
-    }
-    for (uint32_t d = 0; d < self.rank; d++) {
-        if (!reduced[d] || keep) {
-            dim[rank++] = reduced[d] ? 1 : self.dim[d];
-        }
-    }
-    const uint32_t value = onnx_value(import, in),
-                   result = model_build_value(&import->build, onnx_dtype(import, &self), rank, dim);
-    if (strcmp(type, "ReduceMean") == 0 || strcmp(type, "ReduceSum") == 0) {
-        MODEL_BUILD_CALL(&import->build, strcmp(type, "ReduceSum") == 0 ? "ReduceSum" : "Mean",
-                         model_build_tensor(value), model_build_ints(axes, count),
-                         model_build_number(keep), model_build_dtype(onnx_dtype(import, &self)),
-                         model_build_tensor(result));
-    } else {
-        MODEL_BUILD_CALL(&import->build, strcmp(type, "ReduceMax") == 0 ? "Amax" : "Amin",
-                         model_build_tensor(value), model_build_ints(axes, count),
-                         model_build_number(keep), model_build_tensor(result));
-    }
-    onnx_set_value(onnx_output(import, 0, self.dtype, rank, dim), result);
+    const uint32_t out = model_build_value(&import->build, onnx_dtype(import, &self), rank, shape);
+    MODEL_BUILD_CALL(&import->build, op, model_build_tensor(x), model_build_number(at),
+                     model_build_tensor(out));
+    onnx_give(import, 0, self.dtype, onnx_made_flat(import, out, self.rank, self.dim));
 }

@@ -332,15 +332,8 @@ void onnx_batch_norm(struct onnx_import *import)
         const uint32_t rank = self.rank - 1, x = onnx_value(import, in),
                        f = onnx_weight(import, rank, dim, factor),
                        s = onnx_weight(import, rank, dim, summand),
-                       scaled =
-                           model_build_value(&import->build, import->floats, self.rank, self.dim),
-                       result =
-                           model_build_value(&import->build, import->floats, self.rank, self.dim);
-        MODEL_BUILD_CALL(&import->build, "Mul", model_build_tensor(x), model_build_tensor(f),
-                         model_build_tensor(scaled));
-        MODEL_BUILD_CALL(&import->build, "Add", model_build_tensor(scaled), model_build_tensor(s),
-                         model_build_number(1), model_build_tensor(result));
-        onnx_set_value(onnx_output(import, 0, self.dtype, self.rank, self.dim), result);
+                       scaled = onnx_made_of(import, "Mul", x, f, import->floats);
+        onnx_give(import, 0, self.dtype, onnx_made_of(import, "Add", scaled, s, import->floats));
     }
     leo_free(factor);
     leo_free(summand);
@@ -367,14 +360,9 @@ void onnx_lrn(struct onnx_import *import)
     int64_t wide[4], stride[4];
     memcpy(wide, self.dim, sizeof(wide));
     wide[1] += size - 1;
-    const uint32_t x = onnx_value(import, in),
-                   scaled = model_build_value(build, import->floats, 4, self.dim),
-                   square = model_build_value(build, import->floats, 4, self.dim),
+    const uint32_t x = onnx_value(import, in), scaled = onnx_made_with(import, "Muls", x, scale),
+                   square = onnx_made_of(import, "Mul", scaled, scaled, import->floats),
                    rows = model_build_value(build, import->floats, 4, wide);
-    MODEL_BUILD_CALL(build, "Muls", model_build_tensor(x), model_build_number(scale),
-                     model_build_tensor(scaled));
-    MODEL_BUILD_CALL(build, "Mul", model_build_tensor(scaled), model_build_tensor(scaled),
-                     model_build_tensor(square));
     MODEL_BUILD_CALL(build, "ConstantPadNd", model_build_tensor(square), model_build_ints(pads, 6),
                      model_build_number(0), model_build_tensor(rows));
     if (build->failed) {
@@ -383,20 +371,10 @@ void onnx_lrn(struct onnx_import *import)
     memcpy(stride, build->model.values[rows].stride, sizeof(stride));
     uint32_t sum = model_build_view(build, rows, 4, self.dim, stride, 0);
     for (int64_t i = 1; i < size; i++) {
-        const uint32_t next = model_build_view(build, rows, 4, self.dim, stride, i * stride[1]),
-                       more = model_build_value(build, import->floats, 4, self.dim);
-        MODEL_BUILD_CALL(build, "Add", model_build_tensor(sum), model_build_tensor(next),
-                         model_build_number(1), model_build_tensor(more));
-        sum = more;
+        const uint32_t next = model_build_view(build, rows, 4, self.dim, stride, i * stride[1]);
+        sum = onnx_made_of(import, "Add", sum, next, import->floats);
     }
-    const uint32_t base = model_build_value(build, import->floats, 4, self.dim),
-                   power = model_build_value(build, import->floats, 4, self.dim),
-                   result = model_build_value(build, import->floats, 4, self.dim);
-    MODEL_BUILD_CALL(build, "Adds", model_build_tensor(sum), model_build_number(bias),
-                     model_build_number(1), model_build_tensor(base));
-    MODEL_BUILD_CALL(build, "PowTensorScalar", model_build_tensor(base), model_build_number(beta),
-                     model_build_tensor(power));
-    MODEL_BUILD_CALL(build, "Div", model_build_tensor(x), model_build_tensor(power),
-                     model_build_tensor(result));
-    onnx_set_value(onnx_output(import, 0, self.dtype, 4, self.dim), result);
+    const uint32_t base = onnx_made_with(import, "Adds", sum, bias),
+                   power = onnx_made_with(import, "PowTensorScalar", base, beta);
+    onnx_give(import, 0, self.dtype, onnx_made_of(import, "Div", x, power, import->floats));
 }

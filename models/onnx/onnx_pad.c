@@ -29,15 +29,10 @@ static void pad_with(struct onnx_import *import, struct onnx_tensor *in, const i
                      const int64_t *after)
 {
     int64_t last_first[2 * LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX];
-    const struct onnx_tensor self = *in, *value = onnx_input(import, 2);
+    const struct onnx_tensor self = *in;
     double number = (double)onnx_attribute_float(import, "value", 0);
-    if (value && (!value->known || onnx_count(value) != 1)) {
-        onnx_fail(import, "the number that it pads with must be known");
+    if (!onnx_known_number(import, "constant_value", 2, &number)) {
         return;
-    }
-    if (value) {
-        number = value->dtype == LEO_DTYPE_F32 ? (double)*(const float *)value->known
-                                               : (double)*(const int64_t *)value->known;
     }
     for (uint32_t d = 0; d < self.rank; d++) {
         const uint32_t from = self.rank - 1 - d;

@@ -140,16 +140,6 @@ void onnx_top_k(struct onnx_import *import)
     onnx_give(import, 1, LEO_DTYPE_S64, places);
 }
 
-static uint32_t turned_round(struct onnx_import *import, uint32_t x, int64_t axis)
-{
-    const struct leo_model_value seen = onnx_seen(import, x);
-    const uint32_t out =
-        model_build_value(&import->build, (enum leo_dtype)seen.dtype, seen.rank, seen.dim);
-    MODEL_BUILD_CALL(&import->build, "Flip", model_build_tensor(x), model_build_ints(&axis, 1),
-                     model_build_tensor(out));
-    return out;
-}
-
 void onnx_cum_sum(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0);
@@ -162,7 +152,7 @@ void onnx_cum_sum(struct onnx_import *import)
     const bool back = onnx_attribute_int(import, "reverse", 0) != 0;
     axis = onnx_axis(import, axis, self.rank);
     uint32_t x = onnx_value(import, in);
-    x = back ? turned_round(import, x, axis) : x;
+    x = back ? onnx_made_flipped(import, x, axis) : x;
     const struct leo_model_value seen = onnx_seen(import, x);
     const enum leo_dtype dtype = (enum leo_dtype)seen.dtype;
     uint32_t out = model_build_value(&import->build, dtype, seen.rank, seen.dim);
@@ -172,7 +162,7 @@ void onnx_cum_sum(struct onnx_import *import)
     if (onnx_attribute_int(import, "exclusive", 0)) {
         out = onnx_made_of(import, "Sub", out, x, dtype);
     }
-    onnx_give(import, 0, self.dtype, back ? turned_round(import, out, axis) : out);
+    onnx_give(import, 0, self.dtype, back ? onnx_made_flipped(import, out, axis) : out);
 }
 
 void onnx_trilu(struct onnx_import *import)
@@ -256,24 +246,13 @@ void onnx_size(struct onnx_import *import)
     }
 }
 
-static bool known_scalar(struct onnx_import *import, size_t index, double *number)
-{
-    const struct onnx_tensor *tensor = onnx_input(import, index);
-    if (!tensor || !tensor->known || onnx_count(tensor) != 1) {
-        onnx_fail(import, "its input %zu must be a number that is known", index);
-        return false;
-    }
-    *number = tensor->dtype == LEO_DTYPE_F32 ? (double)*(const float *)tensor->known
-                                             : (double)*(const int64_t *)tensor->known;
-    return true;
-}
-
 void onnx_range(struct onnx_import *import)
 {
     enum { MOST = 1 << 24 };
-    double start, limit, step;
-    if (!known_scalar(import, 0, &start) || !known_scalar(import, 1, &limit) ||
-        !known_scalar(import, 2, &step)) {
+    double start = 0, limit = 0, step = 0;
+    if (!onnx_known_number(import, "start", 0, &start) ||
+        !onnx_known_number(import, "limit", 1, &limit) ||
+        !onnx_known_number(import, "delta", 2, &step)) {
         return;
     }
     const double steps = step == 0 ? -1 : (limit - start) / step;
@@ -331,17 +310,6 @@ void onnx_space_to_depth(struct onnx_import *import)
     give_blocks(import, split, order, dim);
 }
 
-// The position of an attribute's word; the first if it is not given, -1: it is none.
-static int word_of(const struct onnx_import *import, const char *name, const char *const *words,
-                   int count)
-{
-    int found = onnx_attribute(import, name) ? -1 : 0;
-    for (int i = 0; i < count; i++) {
-        found = onnx_attribute_is(import, name, words[i]) ? i : found;
-    }
-    return found;
-}
-
 /* Old files say bilinear and bicubic for linear and cubic. */
 void onnx_grid_sample(struct onnx_import *import)
 {
@@ -349,8 +317,9 @@ void onnx_grid_sample(struct onnx_import *import)
                              *const old[] = {"bilinear", "nearest", "bicubic"},
                              *const pads[] = {"zeros", "border", "reflection"};
     struct onnx_tensor *in = onnx_input(import, 0), *grid = onnx_input(import, 1);
-    const int mode = word_of(import, "mode", modes, 3), same = word_of(import, "mode", old, 3),
-              kind = mode >= 0 ? mode : same, pad = word_of(import, "padding_mode", pads, 3);
+    const int mode = onnx_attribute_word(import, "mode", modes, 3, 0),
+              kind = mode >= 0 ? mode : onnx_attribute_word(import, "mode", old, 3, 0),
+              pad = onnx_attribute_word(import, "padding_mode", pads, 3, 0);
     if (!in || !grid || (in->rank != 4 && in->rank != 5) || grid->rank != in->rank || kind < 0 ||
         pad < 0 || (in->rank == 5 && kind == 2)) {
         onnx_fail(import, "its dimensions, mode or padding_mode are not served");
@@ -389,8 +358,8 @@ void onnx_one_hot(struct onnx_import *import)
     struct onnx_tensor *in = onnx_input(import, 0), *values = onnx_input(import, 2);
     double depth = 0;
     int64_t dim[LEO_OP_RANK_MAX];
-    if (!in || !values || !known_scalar(import, 1, &depth) || in->rank >= LEO_OP_RANK_MAX ||
-        onnx_count(values) != 2 || depth < 1) {
+    if (!in || !values || !onnx_known_number(import, "depth", 1, &depth) ||
+        in->rank >= LEO_OP_RANK_MAX || onnx_count(values) != 2 || depth < 1) {
         onnx_fail(import, "its depth must be known, and it needs two values");
         return;
     }

@@ -55,7 +55,6 @@ void onnx_matmul(struct onnx_import *import)
 {
     struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1);
     int64_t dim[LEO_OP_RANK_MAX];
-    uint32_t rank = 0, kept = 0;
     if (!a || !b || a->rank < 1 || b->rank < 1) {
         onnx_fail(import, "it needs two inputs of one dimension or more");
         return;
@@ -70,12 +69,8 @@ void onnx_matmul(struct onnx_import *import)
         onnx_fail(import, "its inputs do not fit");
         return;
     }
-    const uint32_t outer = left.rank > right.rank ? left.rank : right.rank;
-    for (; rank + 2 < outer; rank++) {
-        const int64_t m = rank + left.rank < outer ? 1 : left.dim[rank + left.rank - outer],
-                      n = rank + right.rank < outer ? 1 : right.dim[rank + right.rank - outer];
-        dim[rank] = m == 1 ? n : m;
-    }
+    uint32_t rank = onnx_broadcast(import, left.rank - 2, left.dim, right.rank - 2, right.dim, dim),
+             kept = 0;
     dim[rank++] = left.dim[left.rank - 2];
     dim[rank++] = right.dim[right.rank - 1];
     uint32_t out = model_build_value(&import->build, import->floats, rank, dim);

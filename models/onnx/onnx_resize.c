@@ -33,20 +33,6 @@ struct rows {
     float *weight[TAPS];
 };
 
-static int look_up(const struct onnx_import *import, const char *name, const char *const *names,
-                   size_t count, int other)
-{
-    if (!onnx_attribute(import, name)) {
-        return other;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (names[i] && onnx_attribute_is(import, name, names[i])) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 // False: something is not served.
 static bool take_rule(struct onnx_import *import, bool old, struct rule *rule)
 {
@@ -60,11 +46,12 @@ static bool take_rule(struct onnx_import *import, bool old, struct rule *rule)
                                                    [PREFER_CEIL] = "round_prefer_ceil",
                                                    [FLOOR] = "floor",
                                                    [CEIL] = "ceil"};
-    const int place = look_up(import, "coordinate_transformation_mode", places,
-                              sizeof(places) / sizeof(places[0]), old ? ASYMMETRIC : HALF),
-              rounding =
-                  look_up(import, "nearest_mode", roundings,
-                          sizeof(roundings) / sizeof(roundings[0]), old ? FLOOR : PREFER_FLOOR);
+    const int place =
+                  onnx_attribute_word(import, "coordinate_transformation_mode", places,
+                                      sizeof(places) / sizeof(places[0]), old ? ASYMMETRIC : HALF),
+              rounding = onnx_attribute_word(import, "nearest_mode", roundings,
+                                             sizeof(roundings) / sizeof(roundings[0]),
+                                             old ? FLOOR : PREFER_FLOOR);
     const bool nearest =
         !onnx_attribute(import, "mode") || onnx_attribute_is(import, "mode", "nearest");
     *rule = (struct rule){.linear = onnx_attribute_is(import, "mode", "linear"),
@@ -146,14 +133,8 @@ static void set_taps(const struct rule *rule, struct rows *rows, int64_t at)
 static uint32_t chosen(struct onnx_import *import, uint32_t x, uint32_t axis, const int64_t *row,
                        int64_t count)
 {
-    struct leo_model_value seen = onnx_seen(import, x);
-    seen.dim[axis] = count;
-    const uint32_t places = model_build_weight(&import->build, LEO_DTYPE_S64, 1, &count, row),
-                   out = model_build_value(&import->build, (enum leo_dtype)seen.dtype, seen.rank,
-                                           seen.dim);
-    MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(x), model_build_number(axis),
-                     model_build_tensor(places), model_build_tensor(out));
-    return out;
+    return onnx_made_rows(import, x, axis,
+                          model_build_weight(&import->build, LEO_DTYPE_S64, 1, &count, row));
 }
 
 static uint32_t blended(struct onnx_import *import, uint32_t x, uint32_t axis,

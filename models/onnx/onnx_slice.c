@@ -42,12 +42,7 @@ static void pick(struct onnx_import *import, struct onnx_tensor *in, const int64
     from.has_value = true;
     for (uint32_t d = 0; d < self.rank; d++) {
         if (step[d] < 0) {
-            const int64_t axis = d;
-            const uint32_t turned =
-                model_build_value(&import->build, onnx_dtype(import, &self), self.rank, self.dim);
-            MODEL_BUILD_CALL(&import->build, "Flip", model_build_tensor(from.value),
-                             model_build_ints(&axis, 1), model_build_tensor(turned));
-            from.value = turned;
+            from.value = onnx_made_flipped(import, from.value, d);
         }
     }
     onnx_strides_of(import, &from, stride);
@@ -163,7 +158,7 @@ static void gather_known(struct onnx_import *import, const struct onnx_tensor *d
 void onnx_gather(struct onnx_import *import)
 {
     struct onnx_tensor *in = onnx_input(import, 0), *at = onnx_input(import, 1);
-    int64_t dim[2 * LEO_OP_RANK_MAX], flat[LEO_OP_RANK_MAX], dense[LEO_OP_RANK_MAX], step = 1;
+    int64_t dim[2 * LEO_OP_RANK_MAX];
     uint32_t rank = 0;
     if (!in || !at) {
         return;
@@ -192,20 +187,8 @@ void onnx_gather(struct onnx_import *import)
         gather_one(import, in, axis, place < 0 ? place + data.dim[axis] : place);
         return;
     }
-    const int64_t count = onnx_count(&index), one = 1;
-    uint32_t places = onnx_dense(import, at);
-    places = model_build_view(&import->build, places, 1, &count, &one, 0);
-    const uint32_t from = onnx_value(import, in);
-    memcpy(flat, data.dim, sizeof(flat));
-    flat[axis] = count;
-    const uint32_t picked =
-        model_build_value(&import->build, onnx_dtype(import, &data), data.rank, flat);
-    MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(from),
-                     model_build_number(axis), model_build_tensor(places),
-                     model_build_tensor(picked));
-    for (uint32_t d = rank; d-- > 0; step *= dim[d]) {
-        dense[d] = step;
-    }
-    struct onnx_tensor *out = onnx_output(import, 0, data.dtype, rank, dim);
-    onnx_set_value(out, model_build_view(&import->build, picked, rank, dim, dense, 0));
+    const int64_t count = onnx_count(&index);
+    const uint32_t places = onnx_made_flat(import, onnx_value(import, at), 1, &count),
+                   picked = onnx_made_rows(import, onnx_value(import, in), axis, places);
+    onnx_give(import, 0, data.dtype, onnx_made_flat(import, picked, rank, dim));
 }

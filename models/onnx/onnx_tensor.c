@@ -298,6 +298,30 @@ bool onnx_attribute_is(const struct onnx_import *import, const char *name, const
            memcmp(attribute->s.data, text, attribute->s.len) == 0;
 }
 
+int onnx_attribute_word(const struct onnx_import *import, const char *name,
+                        const char *const *words, size_t count, int other)
+{
+    int found = onnx_attribute(import, name) ? -1 : other;
+    for (size_t i = 0; i < count; i++) {
+        found = onnx_attribute_is(import, name, words[i]) ? (int)i : found;
+    }
+    return found;
+}
+
+bool onnx_known_number(struct onnx_import *import, const char *name, size_t index, double *number)
+{
+    const struct onnx_tensor *tensor = onnx_input(import, index);
+    if (tensor && (!tensor->known || onnx_count(tensor) != 1)) {
+        onnx_fail(import, "its %s must be a number that is known when the model is compiled", name);
+        return false;
+    }
+    if (tensor) {
+        *number = tensor->dtype == LEO_DTYPE_F32 ? (double)*(const float *)tensor->known
+                                                 : (double)*(const int64_t *)tensor->known;
+    }
+    return true;
+}
+
 uint32_t onnx_ints(struct onnx_import *import, const char *name, size_t index, int64_t *ints,
                    uint32_t room)
 {

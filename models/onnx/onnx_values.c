@@ -8,7 +8,7 @@ struct leo_model_value onnx_seen(const struct onnx_import *import, uint32_t valu
     return import->build.failed ? (struct leo_model_value){0} : import->build.model.values[value];
 }
 
-// A new value like x with another type and, where `over` says, one element.
+// A new value of x's shape with another type.
 static uint32_t like(struct onnx_import *import, uint32_t x, enum leo_dtype dtype)
 {
     const struct leo_model_value seen = onnx_seen(import, x);
@@ -53,21 +53,28 @@ uint32_t onnx_made_with(struct onnx_import *import, const char *op, uint32_t x, 
     return out;
 }
 
-uint32_t onnx_made_of(struct onnx_import *import, const char *op, uint32_t x, uint32_t y,
-                      enum leo_dtype dtype)
+uint32_t onnx_broadcast(struct onnx_import *import, uint32_t a_rank, const int64_t *a,
+                        uint32_t b_rank, const int64_t *b, int64_t *dim)
 {
-    const struct leo_model_value a = onnx_seen(import, x), b = onnx_seen(import, y);
-    const uint32_t rank = a.rank > b.rank ? a.rank : b.rank;
-    int64_t dim[LEO_OP_RANK_MAX];
+    const uint32_t rank = a_rank > b_rank ? a_rank : b_rank;
     for (uint32_t d = 0; d < rank; d++) {
-        const int64_t m = d + a.rank < rank ? 1 : a.dim[d + a.rank - rank],
-                      n = d + b.rank < rank ? 1 : b.dim[d + b.rank - rank];
+        const int64_t m = d + a_rank < rank ? 1 : a[d + a_rank - rank],
+                      n = d + b_rank < rank ? 1 : b[d + b_rank - rank];
         if (m != n && m != 1 && n != 1) {
             onnx_fail(import, "its inputs have %lld and %lld elements in one dimension",
                       (long long)m, (long long)n);
         }
         dim[d] = m == 1 ? n : m;
     }
+    return rank;
+}
+
+uint32_t onnx_made_of(struct onnx_import *import, const char *op, uint32_t x, uint32_t y,
+                      enum leo_dtype dtype)
+{
+    const struct leo_model_value a = onnx_seen(import, x), b = onnx_seen(import, y);
+    int64_t dim[LEO_OP_RANK_MAX];
+    const uint32_t rank = onnx_broadcast(import, a.rank, a.dim, b.rank, b.dim, dim);
     const uint32_t out = model_build_value(&import->build, dtype, rank, dim);
     call_two(import, op, x, model_build_tensor(y), out);
     return out;
@@ -144,6 +151,25 @@ uint32_t onnx_made_full(struct onnx_import *import, enum leo_dtype dtype, uint32
     const uint32_t out = model_build_value(&import->build, dtype, rank, dim);
     MODEL_BUILD_CALL(&import->build, "InplaceFillScalar", model_build_tensor(out),
                      model_build_number(number));
+    return out;
+}
+
+uint32_t onnx_made_flipped(struct onnx_import *import, uint32_t x, int64_t axis)
+{
+    const uint32_t out = like(import, x, type_of(import, x));
+    MODEL_BUILD_CALL(&import->build, "Flip", model_build_tensor(x), model_build_ints(&axis, 1),
+                     model_build_tensor(out));
+    return out;
+}
+
+uint32_t onnx_made_rows(struct onnx_import *import, uint32_t x, uint32_t axis, uint32_t places)
+{
+    struct leo_model_value seen = onnx_seen(import, x);
+    seen.dim[axis] = onnx_seen(import, places).dim[0];
+    const uint32_t out =
+        model_build_value(&import->build, (enum leo_dtype)seen.dtype, seen.rank, seen.dim);
+    MODEL_BUILD_CALL(&import->build, "IndexSelect", model_build_tensor(x), model_build_number(axis),
+                     model_build_tensor(places), model_build_tensor(out));
     return out;
 }
 

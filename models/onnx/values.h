@@ -13,6 +13,9 @@ struct leo_model_value onnx_seen(const struct onnx_import *import, uint32_t valu
 uint32_t onnx_made(struct onnx_import *import, const char *op, uint32_t x);
 /** op(x, number, out), out like x: Muls, PowTensorScalar, Celu ...; Adds and Subs too. */
 uint32_t onnx_made_with(struct onnx_import *import, const char *op, uint32_t x, double number);
+/** The shape of two tensors broadcast, as `dim`; returns its rank. Fails if they do not fit. */
+uint32_t onnx_broadcast(struct onnx_import *import, uint32_t a_rank, const int64_t *a,
+                        uint32_t b_rank, const int64_t *b, int64_t *dim);
 /** op(x, y, out) of what two values broadcast to; Add and Sub too. */
 uint32_t onnx_made_of(struct onnx_import *import, const char *op, uint32_t x, uint32_t y,
                       enum leo_dtype dtype);
@@ -25,6 +28,10 @@ uint32_t onnx_made_as(struct onnx_import *import, uint32_t x, enum leo_dtype dty
 uint32_t onnx_made_flat(struct onnx_import *import, uint32_t x, uint32_t rank, const int64_t *dim);
 /** A view whose dimension d is x's dimension order[d]. */
 uint32_t onnx_made_turned(struct onnx_import *import, uint32_t x, const uint32_t *order);
+/** The elements of one dimension in the opposite order. */
+uint32_t onnx_made_flipped(struct onnx_import *import, uint32_t x, int64_t axis);
+/** Rows of a dimension by place: `places` has one dimension. */
+uint32_t onnx_made_rows(struct onnx_import *import, uint32_t x, uint32_t axis, uint32_t places);
 /** A value filled with a number. */
 uint32_t onnx_made_full(struct onnx_import *import, enum leo_dtype dtype, uint32_t rank,
                         const int64_t *dim, double number);
