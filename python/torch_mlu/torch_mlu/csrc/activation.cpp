@@ -139,10 +139,8 @@ at::Tensor &threshold_backward(const at::Tensor &diff, const at::Tensor &x,
 {
     fit(diff_x, x.sizes());
     if (diff_x.numel()) {
-        const at::Tensor held =
-            at::scalar_tensor(threshold, at::TensorOptions().dtype(x.scalar_type()));
-        run(cnnlThresholdBackward, in(x), in(as(diff, x.scalar_type())), held.mutable_data_ptr(),
-            out(diff_x));
+        run(cnnlThresholdBackward, in(x), in(as(diff, x.scalar_type())),
+            held(threshold, x.scalar_type()).mutable_data_ptr(), out(diff_x));
     }
     return diff_x;
 }

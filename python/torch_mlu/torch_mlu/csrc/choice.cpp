@@ -152,9 +152,8 @@ at::Tensor &nan_to_num(const at::Tensor &x, std::optional<double> nan, std::opti
 at::Tensor &fill_scalar(at::Tensor &self, const at::Scalar &value)
 {
     if (self.numel()) {
-        const at::Tensor held =
-            at::scalar_tensor(value, at::TensorOptions().dtype(self.scalar_type()));
-        run(cnnlFill_v3, CNNL_POINTER_MODE_HOST, held.const_data_ptr(), out(self));
+        run(cnnlFill_v3, CNNL_POINTER_MODE_HOST, held(value, self.scalar_type()).const_data_ptr(),
+            out(self));
     }
     return self;
 }
@@ -175,10 +174,9 @@ at::Tensor &zero_(at::Tensor &self)
 at::Tensor &masked_fill_scalar(at::Tensor &self, const at::Tensor &mask, const at::Scalar &value)
 {
     if (self.numel()) {
-        const at::Tensor held =
-            at::scalar_tensor(value, at::TensorOptions().dtype(self.scalar_type()));
         run(cnnlMasked_v4, CNNL_MASKED_FILL_HOST, in(self), in(as(mask, at::kBool)),
-            Argument(at::Tensor()), held.const_data_ptr(), work(), out(self), nullptr);
+            Argument(at::Tensor()), held(value, self.scalar_type()).const_data_ptr(), work(),
+            out(self), nullptr);
     }
     return self;
 }
@@ -187,7 +185,14 @@ at::Tensor &masked_fill_tensor(at::Tensor &self, const at::Tensor &mask, const a
 {
     TORCH_CHECK(value.dim() == 0, "masked_fill_ takes a number, this tensor has ", value.dim(),
                 " dimensions");
-    return masked_fill_scalar(self, mask, value.item());
+    if (value.is_cpu()) {
+        return masked_fill_scalar(self, mask, value.item());
+    }
+    if (self.numel()) {
+        run(cnnlMasked_v4, CNNL_MASKED_FILL, in(self), in(as(mask, at::kBool)),
+            in(as(value, self.scalar_type())), nullptr, work(), out(self), nullptr);
+    }
+    return self;
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 #include <ATen/ScalarOps.h>
 #include <torch/library.h>
 
-#include <cfloat>
 #include <limits>
 
 namespace torch_mlu
@@ -23,6 +22,11 @@ void fit(const at::Tensor &y, at::IntArrayRef sizes)
 at::Tensor number(const at::Scalar &value)
 {
     return at::native::wrapped_scalar_tensor(value);
+}
+
+at::Tensor held(const at::Scalar &value, at::ScalarType type)
+{
+    return at::scalar_tensor(value, at::TensorOptions().dtype(type));
 }
 
 namespace
@@ -132,20 +136,12 @@ template <auto F> at::Tensor &binary_real(const at::Tensor &a, const at::Tensor 
 }
 
 /** A factor as CNNL reads it: float, or for whole numbers int64_t or int32_t. */
-struct Factor {
-    Factor(const at::Scalar &value, at::ScalarType type)
-    {
-        const at::ScalarType wide = at::isFloatingType(type) ? at::kFloat
-                                    : type == at::kLong      ? at::kLong
-                                                             : at::kInt;
-        holder = at::scalar_tensor(value, at::TensorOptions().dtype(wide));
-    }
-    const void *ptr() const
-    {
-        return holder.const_data_ptr();
-    }
-    at::Tensor holder;
-};
+at::Tensor factor(const at::Scalar &value, at::ScalarType type)
+{
+    return held(value, at::isFloatingType(type) ? at::kFloat
+                       : type == at::kLong      ? at::kLong
+                                                : at::kInt);
+}
 
 at::Tensor &op_tensor(cnnlOpTensorDesc_t op, const at::Tensor &a, const at::Tensor &b,
                       const at::Scalar &alpha, at::Tensor &y)
@@ -157,9 +153,10 @@ at::Tensor &op_tensor(cnnlOpTensorDesc_t op, const at::Tensor &a, const at::Tens
             const OpTensorDescriptor desc;
             check(cnnlSetOpTensorDescriptor(desc.get(), op, data_type(type), CNNL_PROPAGATE_NAN),
                   "cnnlSetOpTensorDescriptor");
-            const Factor one(1, type), factor(alpha, type), none(0, type);
-            run(cnnlOpTensor, desc, one.ptr(), in(x), factor.ptr(), in(z), work(), none.ptr(),
-                out(r));
+            const at::Tensor one = factor(1, type), by = factor(alpha, type),
+                             none = factor(0, type);
+            run(cnnlOpTensor, desc, one.const_data_ptr(), in(x), by.const_data_ptr(), in(z), work(),
+                none.const_data_ptr(), out(r));
         });
 }
 

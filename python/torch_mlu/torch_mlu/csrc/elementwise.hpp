@@ -11,5 +11,7 @@ namespace torch_mlu
 void fit(const at::Tensor &y, at::IntArrayRef sizes);
 /** A number as a tensor of the host that takes part in type promotion as a number does. */
 at::Tensor number(const at::Scalar &value);
+/** A number of that type in the host's memory, for calls that read it through a pointer. */
+at::Tensor held(const at::Scalar &value, at::ScalarType type);
 
 } // namespace torch_mlu

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch asks of the back end as a whole, and its random number generators: Philox numbers by
-// seed and offset.
+// What torch asks of the back end as a whole.
 #include "generator.hpp"
 #include "runtime.hpp"
 

@@ -248,9 +248,8 @@ at::Tensor &arange(const at::Scalar &start, const at::Scalar &end, const at::Sca
         const at::ScalarType type = y.scalar_type() == at::kHalf || y.scalar_type() == at::kBFloat16
                                         ? at::kFloat
                                         : y.scalar_type();
-        const at::Tensor first = at::scalar_tensor(start, at::TensorOptions().dtype(type)),
-                         by = at::scalar_tensor(step, at::TensorOptions().dtype(type));
-        run(cnnlArange_v3, first.const_data_ptr(), by.const_data_ptr(), out(y));
+        run(cnnlArange_v3, held(start, type).const_data_ptr(), held(step, type).const_data_ptr(),
+            out(y));
     }
     return y;
 }

@@ -81,6 +81,16 @@ size_t count(const at::Tensor &tensor)
     return static_cast<size_t>(tensor.numel());
 }
 
+using Transfer = cnclResult_t(void *, size_t, cnclDataType_t, int, cnclComm_t, cnrtQueue_t);
+
+/** cnclSend or cnclRecv of a tensor to or from a rank. */
+void transfer(Transfer *function, const at::Tensor &tensor, int rank, cnclComm_t comm,
+              cnrtQueue_t queue)
+{
+    check(function(tensor.data_ptr(), count(tensor), type_of(tensor), rank, comm, queue),
+          function == cnclSend ? "cnclSend" : "cnclRecv");
+}
+
 /** Rows of a tensor as many as each rank has; no sizes: as many for all. */
 std::vector<at::Tensor> shares(const at::Tensor &tensor, const std::vector<int64_t> &sizes,
                                int ranks)
@@ -299,14 +309,10 @@ ProcessGroup::Handle ProcessGroup::exchange(c10d::OpType type, const Tensors &se
         for (int i = 0; i < size_; i++) {
             const auto rank = static_cast<size_t>(i);
             if (i != rank_ && rank < sent.size() && sent[rank].numel()) {
-                check(cnclSend(sent[rank].data_ptr(), count(sent[rank]), type_of(sent[rank]), i,
-                               comm, queue),
-                      "cnclSend");
+                transfer(cnclSend, sent[rank], i, comm, queue);
             }
             if (i != rank_ && rank < received.size() && received[rank].numel()) {
-                check(cnclRecv(received[rank].data_ptr(), count(received[rank]),
-                               type_of(received[rank]), i, comm, queue),
-                      "cnclRecv");
+                transfer(cnclRecv, received[rank], i, comm, queue);
             }
         }
         check(cnclGroupEnd(), "cnclGroupEnd");
@@ -360,8 +366,7 @@ ProcessGroup::Handle ProcessGroup::send(Tensors &tensors, int to, int)
 {
     const at::Tensor &tensor = only(tensors);
     return start(c10d::OpType::SEND, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclSend(tensor.data_ptr(), count(tensor), type_of(tensor), to, comm, queue),
-              "cnclSend");
+        transfer(cnclSend, tensor, to, comm, queue);
     });
 }
 
@@ -369,8 +374,7 @@ ProcessGroup::Handle ProcessGroup::recv(Tensors &tensors, int from, int)
 {
     const at::Tensor &tensor = only(tensors);
     return start(c10d::OpType::RECV, tensors, tensors, [&](cnclComm_t comm, cnrtQueue_t queue) {
-        check(cnclRecv(tensor.data_ptr(), count(tensor), type_of(tensor), from, comm, queue),
-              "cnclRecv");
+        transfer(cnclRecv, tensor, from, comm, queue);
     });
 }
 

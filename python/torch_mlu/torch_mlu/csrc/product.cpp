@@ -15,7 +15,7 @@ bool card_multiplies(at::ScalarType type)
     return type == at::kFloat || type == at::kHalf || type == at::kBFloat16;
 }
 
-/** y = alpha a b + beta c; a, b of y's type, c seen in its shape. */
+/** y = alpha a b + beta c; a, b of y's type, c seen in its shape and not read for beta 0. */
 void multiply(const at::Tensor &a, const at::Tensor &b, const at::Tensor &c, float alpha,
               float beta, const at::Tensor &y)
 {
@@ -34,7 +34,7 @@ at::Tensor &addmm(const at::Tensor &c, const at::Tensor &a, const at::Tensor &b,
         return y;
     }
     if (!a.size(1)) {
-        return y.copy_(c.expand(y.sizes())).mul_(beta);
+        return beta.equal(0) ? y.zero_() : y.copy_(c.expand(y.sizes())).mul_(beta);
     }
     if (!card_multiplies(y.scalar_type())) {
         return y.copy_(at::addmm(c.cpu(), a.cpu(), b.cpu(), beta, alpha));
@@ -45,18 +45,7 @@ at::Tensor &addmm(const at::Tensor &c, const at::Tensor &a, const at::Tensor &b,
 
 at::Tensor &mm(const at::Tensor &a, const at::Tensor &b, at::Tensor &y)
 {
-    fit(y, {a.size(0), b.size(1)});
-    if (!y.numel()) {
-        return y;
-    }
-    if (!a.size(1)) {
-        return y.zero_();
-    }
-    if (!card_multiplies(y.scalar_type())) {
-        return y.copy_(at::mm(a.cpu(), b.cpu()));
-    }
-    multiply(a, b, at::Tensor(), 1, 0, y);
-    return y;
+    return addmm(at::empty({}, y.options()), a, b, 0, 1, y); // c is not read
 }
 
 at::Tensor &bmm(const at::Tensor &a, const at::Tensor &b, at::Tensor &y)

@@ -258,28 +258,20 @@ at::Tensor spread_alone(const at::Tensor &x, at::OptionalIntArrayRef over,
     return std::get<0>(spread<Op>(x, over, correction, keep));
 }
 
-at::Tensor &cumsum(const at::Tensor &x, int64_t dim, std::optional<at::ScalarType>, at::Tensor &y)
+/** Running sums (Sum) or products along a dimension. */
+template <bool Sum>
+at::Tensor &running(const at::Tensor &x, int64_t dim, std::optional<at::ScalarType>, at::Tensor &y)
 {
     fit(y, x.sizes());
     if (x.dim() == 0) {
         return y.copy_(x);
     }
-    if (y.numel()) {
-        run(cnnlCumsum_v2, in(as(x, y.scalar_type())), c10::maybe_wrap_dim(dim, x.dim()), false,
-            false, CNNL_PROPAGATE_NAN, out(y), work());
-    }
-    return y;
-}
-
-at::Tensor &cumprod(const at::Tensor &x, int64_t dim, std::optional<at::ScalarType>, at::Tensor &y)
-{
-    fit(y, x.sizes());
-    if (x.dim() == 0) {
-        return y.copy_(x);
-    }
-    if (y.numel()) {
-        run(cnnlCumprod_v2, in(as(x, y.scalar_type())), c10::maybe_wrap_dim(dim, x.dim()), false,
-            false, out(y), work());
+    const int64_t axis = c10::maybe_wrap_dim(dim, x.dim());
+    if (y.numel() && Sum) {
+        run(cnnlCumsum_v2, in(as(x, y.scalar_type())), axis, false, false, CNNL_PROPAGATE_NAN,
+            out(y), work());
+    } else if (y.numel()) {
+        run(cnnlCumprod_v2, in(as(x, y.scalar_type())), axis, false, false, out(y), work());
     }
     return y;
 }
@@ -350,8 +342,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("std.correction", spread_alone<CNNL_STD>);
     m.impl("var_mean.correction", spread<CNNL_VAR_MEAN>);
     m.impl("std_mean.correction", spread<CNNL_STD_MEAN>);
-    m.impl("cumsum.out", cumsum);
-    m.impl("cumprod.out", cumprod);
+    m.impl("cumsum.out", running<true>);
+    m.impl("cumprod.out", running<false>);
     m.impl("_softmax.out", softmax<CNNL_SOFTMAX_ACCURATE>);
     m.impl("_log_softmax.out", softmax<CNNL_SOFTMAX_LOG>);
     m.impl("_softmax_backward_data.out", softmax_backward<CNNL_SOFTMAX_ACCURATE>);

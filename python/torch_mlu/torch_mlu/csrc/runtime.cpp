@@ -46,12 +46,17 @@ void set_device(c10::DeviceIndex index)
 
 DeviceScope::DeviceScope(c10::DeviceIndex index) : before_(current_device())
 {
-    set_device(index);
+    if (index != before_) {
+        check(cnrtSetDevice(index), "cnrtSetDevice");
+        changed_ = true;
+    }
 }
 
 DeviceScope::~DeviceScope()
 {
-    (void)cnrtSetDevice(before_);
+    if (changed_) {
+        (void)cnrtSetDevice(before_);
+    }
 }
 
 namespace

@@ -52,6 +52,7 @@ class DeviceScope
 
   private:
     c10::DeviceIndex before_;
+    bool changed_ = false;
 };
 
 } // namespace torch_mlu
