@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # Left out: the networks A36 to A38, which are accuracy-networks, P41, on which published sources disagree, and four rows of a trace with two images (Q18, Q31, Q33, Q35), and A25 to A27, forward convolutions that the published release runs slower than its own gradients; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A28,A29,A30,A31,A32,A33,A34,A35,A39,A40,Q01,Q02,Q03,Q04,Q05,Q06,Q07,Q08,Q09,Q10,Q11,Q12,Q13,Q14,Q15,Q16,Q17,Q19,Q20,Q21,Q22,Q23,Q24,Q25,Q26,Q27,Q28,Q29,Q30,Q32,Q34,Q36,Q37,Q38,Q39,Q40,P01,P02,P03,P04,P05,P06,P07,P08,P09,P10,P11,P12,P13,P14,P15,P16,P17,P18,P19,P20,P21,P22,P23,P24,P25,P26,P27,P28,P29,P30,P31,P32,P33,P34,P35,P36,P37,P38,P39,P40,P42
 
-.PHONY: help setup demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu test-onnxruntime bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
+.PHONY: help setup configure demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu test-onnxruntime bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -39,51 +39,33 @@ help:
 setup:
 	@tools/setup.sh
 
-demo: setup
+configure: setup
 	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
 	@rm -f build.log
+
+demo: configure
 	@cmake --build build --parallel $(JOBS) --target leo-train
 	build/training/c/leo-train
 
-# The same idea under PyTorch: the vendor's own adapter from PyPI, unchanged, on the simulated chip.
-demo-pytorch: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+# The same idea under a framework: its own wheel from PyPI on the simulated chip (torch_mlu is ours).
+demo-pytorch: venv = build/venv
+demo-mindspore demo-mlu: venv = build/venv-$*
+demo-pytorch demo-mindspore demo-mlu: demo-%: configure
 	@cmake --build build --parallel $(JOBS) --target toolkit
-	@tools/setup-pytorch.sh build/venv
-	@tools/demo-pytorch.sh build build/venv
+	@tools/setup-$*.sh $(venv)
+	@tools/demo-$*.sh build $(venv)
 
-demo-mindspore: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
-	@cmake --build build --parallel $(JOBS) --target toolkit
-	@tools/setup-mindspore.sh build/venv-mindspore
-	@tools/demo-mindspore.sh build build/venv-mindspore
-
-demo-mlu: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
-	@cmake --build build --parallel $(JOBS) --target toolkit
-	@tools/setup-mlu.sh build/venv-mlu
-	@tools/demo-mlu.sh build build/venv-mlu
-
-accuracy: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+accuracy: configure
 	@cmake --build build --parallel $(JOBS) --target leo
 	build/tools/leo/leo accuracy tests/accuracy/published.csv --only $(ACCURACY_ROWS) --within 25
 	build/tools/leo/leo accuracy tests/accuracy/published.csv --only A05,A08,A24,A31,A34 --runs 3
 	python3 -B tools/accuracy/halves.py build/tools/leo/leo isa/soc tests/accuracy/published.csv
 
-accuracy-networks: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+accuracy-networks: configure
 	@cmake --build build --parallel $(JOBS) --target leo
 	build/tools/leo/leo accuracy tests/accuracy/published.csv --only A36,A37,A38 --within 25
 
-ulp: setup
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+ulp: configure
 	@cmake --build build --parallel $(JOBS) --target ulp
 
 # Both compilers, every host arithmetic, 1 to 16 host threads: one digest.
@@ -120,20 +102,9 @@ test: build build-asan
 	if [ $$status -eq 0 ]; then echo "make test: good"; else echo "make test: FAILED"; fi; \
 	exit $$status
 
-# Everything under the real torch_npu, the long parts too.
-test-pytorch: build
-	cd build && $(CTEST) --label-regex '^pytorch$$' --no-tests=error
-
-# Training under the real MindSpore; its wheel is fetched once.
-test-mindspore: build
-	cd build && $(CTEST) --label-regex '^mindspore$$' --no-tests=error
-
-test-mlu: build
-	cd build && $(CTEST) --label-regex '^mlu$$' --no-tests=error
-
-# Cases of the onnx package under the real onnxruntime-cann; its wheel is fetched once.
-test-onnxruntime: build
-	cd build && $(CTEST) --label-regex '^onnxruntime$$' --no-tests=error
+# Everything under the real framework, the long parts too; its wheel is fetched once.
+test-pytorch test-mindspore test-mlu test-onnxruntime: test-%: build
+	cd build && $(CTEST) --label-regex '^$*$$' --no-tests=error
 
 bench: build
 	cd build && ctest --label-regex '^bench$$' --verbose --no-tests=error

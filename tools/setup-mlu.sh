@@ -5,31 +5,24 @@
 set -eu
 venv=${1:-build/venv-mlu}
 here=$(cd "$(dirname "$0")" && pwd)
-torch=2.13.0
-torchvision=0.28.0
-
-check='
-import sys
-from importlib.metadata import version
-want = dict(a.split("=") for a in sys.argv[1:])
-sys.exit(any(version(k).split("+")[0] != v for k, v in want.items()))'
-is_complete() {
-    "$venv/bin/python" -c "$check" torch=$torch torchvision=$torchvision 2>/dev/null
-}
 
 . "$here/venv.sh"
+is_complete() {
+    has_versions torch=$torch torchvision=$torchvision
+}
 if ! is_complete; then
     make_venv "PyTorch $torch, about 1.2 GB"
-    # The file without CUDA: from where pip looks anyway, else from PyTorch's own index.
-    pip "torch==$torch+cpu" || pip --extra-index-url https://download.pytorch.org/whl/cpu "torch==$torch+cpu" || pip_failed "torch $torch"
-    pip --no-deps "torchvision==$torchvision" && pip pillow numpy setuptools wheel ninja || pip_failed "torchvision $torchvision"
+    install_torch
+    install_torchvision
+    pip numpy setuptools wheel ninja || pip_failed "numpy, setuptools, wheel and ninja"
     end_venv
 fi
 
-# torch_mlu is compiled against the headers of CNNL and CNRT: again when either changed.
+# torch_mlu is compiled against the headers of CNNL and CNRT: again when either or its Python changed.
 sources=$here/../python/torch_mlu
 neuware=${NEUWARE_HOME:-$here/../build/toolkit/neuware}
-state=$(cat "$sources"/setup.py "$sources"/torch_mlu/csrc/* "$neuware"/include/*.h | sha256sum)
+state=$(find "$sources"/pyproject.toml "$sources"/setup.py "$sources"/torch_mlu "$neuware"/include -type f -name '*.[chpt]*' -not -path '*/__pycache__/*' |
+    LC_ALL=C sort | xargs cat | sha256sum)
 if [ "$(cat "$venv/torch_mlu.state" 2>/dev/null)" != "$state" ]; then
     echo "$(basename "$0" .sh): compiling torch_mlu, about four minutes"
     log=$venv.log

@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the other setup-*.sh, with $venv, the folder to make, and is_complete, whether it is what they want.
 
+# PyTorch of both adapters; torchvision is the release that belongs to it.
+torch=2.13.0
+torchvision=0.28.0
+
+# has_versions NAME=VERSION...: whether the environment has exactly these packages.
+has_versions() {
+    "$venv/bin/python" -c '
+import sys
+from importlib.metadata import version
+want = dict(a.split("=") for a in sys.argv[1:])
+sys.exit(any(version(k).split("+")[0] != v for k, v in want.items()))' "$@" 2>/dev/null
+}
+
 give_up() {
     echo "$(basename "$0" .sh): $1" >&2
     exit 77
@@ -35,4 +48,14 @@ make_venv() {
 end_venv() {
     is_complete || give_up "$venv is not what was asked for (see $log)"
     rm -f "$log"
+}
+
+# The file without CUDA: from where pip looks anyway, else from PyTorch's own index.
+install_torch() {
+    pip "torch==$torch+cpu" || pip --extra-index-url https://download.pytorch.org/whl/cpu "torch==$torch+cpu" || pip_failed "torch $torch"
+}
+
+# Without its own demands: it would pull another PyTorch.
+install_torchvision() {
+    pip --no-deps "torchvision==$torchvision" && pip pillow || pip_failed "torchvision $torchvision"
 }
