@@ -6,12 +6,15 @@ Compiled by leo cc and run by leo run with the checker, against plain Python.
 """
 
 import math
+import operator
 import random
 import struct
 import sys
 import unittest
 
 from ascendc_case import B1, Case, f32
+
+PI_2 = f32(math.pi / 2)
 
 ONE_WORD = """
 #include "kernel_operator.h"
@@ -124,6 +127,40 @@ class Calls(Case):
             self.close(f"{name}(z, x);", x, [function(v) for v in x], 2e-6)
         self.close(f"ClampMax(z, x, {room}, 500.0f, n);", x, [min(v, 500.0) for v in x], 0)
         self.close(f"ClampMin(z, x, {room}, 500.0f, n);", x, [max(v, 500.0) for v in x], 0)
+
+    def test_fractions(self):
+        x = [i / 8 - 16 for i in range(256)]
+        self.close("Round(z, x);", x, [float(round(v)) for v in x], 0)
+        self.close("Frac(z, x, n);", x, [v - math.trunc(v) for v in x], 0)
+
+    def test_arc_tangent(self):
+        rng = random.Random(11)
+        edges = [0.0, 1.0, -1.0, math.inf, -math.inf, f32(3e38), f32(-1e30), f32(1e-30), f32(1 + 2**-23), f32(-1 + 2**-24), PI_2, -PI_2]
+        x = edges + [f32(rng.uniform(-1, 1) * 10 ** rng.uniform(-3, 3)) for _ in range(256 - len(edges))]
+        self.close("Atan(z, x, n);", x, [math.atan(v) for v in x], 3e-7)
+        few = "LocalTensor<uint8_t> few = tmp.ReinterpretCast<uint8_t>(); few.SetSize(768); Atan(z, x, few, n); Muls(z, z, 1 / PI, n);"
+        self.close(few, x, [math.atan(v) / math.pi for v in x], 2e-7)
+        got = self.call(B1, "Atan(z, x, n);", [0.0, math.nan] * 4, [1.0] * 8)
+        self.assertEqual(got[0], 0.0)
+        self.assertTrue(all(math.isnan(v) for v in got[1::2]), got)
+
+    def test_operators_that_compare(self):
+        rng = random.Random(3)
+        x, y = ([float(rng.randrange(4)) for _ in range(256)] for _ in range(2))
+        room = "LocalTensor<uint8_t> m = tmp.ReinterpretCast<uint8_t>(); x.SetSize(n); y.SetSize(n); "
+        choose = " PipeBarrier<PIPE_V>(); Adds(x, x, 5.0f, n); Select(z, m, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, n);"
+        for sign, compare in (("<", operator.lt), (">", operator.gt), ("<=", operator.le), (">=", operator.ge),
+                              ("==", operator.eq), ("!=", operator.ne)):
+            got = self.call(B1, f"{room}m = x {sign} y;{choose}", x, y)
+            self.assertEqual(got, [a + 5 if compare(a, b) else b for a, b in zip(x, y)], sign + self.said)
+        self.assertIsNone(self.call(B1, f"{room}m.SetSize(31); m = x < y;{choose}", x, y))
+        self.assertIn("the mask has room for 248", self.said)
+
+    def test_parameters_in_braces(self):
+        x = [float(i) for i in range(64)]
+        self.close("""PipeBarrier<PIPE_ALL>(); DataCopy(z, xGm, {2, 1, 3, 3}); DataCopy(z[8], xGm[8], {1, 3, 0, 0});
+        DataCopyPadExtParams pad = {true, 0, 1, 9.0f}; DataCopyPad(z[40], xGm[40], {1, 92, 0, 0, 0}, pad);
+        PipeBarrier<PIPE_ALL>();""", x, x[:63] + [9.0], 0)
 
     def test_half(self):
         x = [i / 16 - 8 for i in range(256)]

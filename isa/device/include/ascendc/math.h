@@ -144,6 +144,67 @@ struct leo_sign {
     }
 };
 
+/* x - trunc(x) */
+struct leo_fraction {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &, int32_t n)
+    {
+        Cast(a, x, RoundMode::CAST_TRUNC, (uint32_t)n);
+        Sub(x, x, a, n);
+    }
+};
+
+/* y = x or 1 / x, |y| <= 1; arctan(x) = arctan(y), or +-pi / 2 - arctan(y). The polynomial is
+ * Abramowitz and Stegun 4.4.49, exact to 2e-8 there. */
+struct leo_arctangent {
+    /* x times 2^200 cut to [low, high]. */
+    LEO_AC_METHOD static void side(const LocalTensor<float> &to, const LocalTensor<float> &x,
+                                   float low, float high, int32_t n)
+    {
+        Muls(to, x, 0x1p100f, n);
+        Muls(to, to, 0x1p100f, n);
+        Maxs(to, to, low, n);
+        Mins(to, to, high, n);
+    }
+
+    /* y; outside: -1 where x < -1, 1 where x > 1, else 0. x is used up. */
+    LEO_AC_METHOD static void reduce(const LocalTensor<float> &x, const LocalTensor<float> &y,
+                                     const LocalTensor<float> &outside, int32_t n)
+    {
+        Abs(y, x, n);
+        Duplicate(outside, 1.0f, n);
+        Div(outside, outside, y, n);
+        Min(y, y, outside, n);
+        side(outside, x, -1.0f, 1.0f, n);
+        Mul(y, y, outside, n);
+        Adds(outside, x, -1.0f, n);
+        side(outside, outside, 0.0f, 1.0f, n);
+        Adds(x, x, 1.0f, n);
+        side(x, x, -1.0f, 0.0f, n);
+        Add(outside, outside, x, n);
+    }
+
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &y,
+                                  const LocalTensor<float> &outside, int32_t n)
+    {
+        constexpr float terms[] = {-0.0161657367f, 0.0429096138f, -0.0752896400f, 0.1065626393f,
+                                   -0.1420889944f, 0.1999355085f, -0.3333314528f, 1.0f};
+        reduce(x, y, outside, n);
+        Duplicate(x, 0.0028662257f, n);
+        for (uint32_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+            Mul(x, x, y, n);
+            Mul(x, x, y, n);
+            Adds(x, x, terms[i], n);
+        }
+        Mul(x, x, y, n);
+        Abs(y, outside, n);
+        Muls(y, y, -2.0f, n);
+        Mul(y, y, x, n);
+        Add(x, x, y, n);
+        Axpy(x, outside, 1.57079633f, n);
+    }
+};
+
 template <RoundMode mode> struct leo_rounding {
     LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &,
                                   const LocalTensor<float> &, int32_t n)

@@ -113,6 +113,58 @@ LEO_AC_INLINE void Compares(const LocalTensor<U> &dst, const LocalTensor<T> &src
     CompareScalar(dst, src, number, mode, count);
 }
 
+template <typename T> struct leo_comparison {
+    LocalTensor<T> left, right;
+    CMPMODE mode;
+
+    template <typename U> LEO_AC_METHOD void run(const LocalTensor<U> &mask) const
+    {
+        const uint32_t count = left.GetSize();
+        if (mask.GetLength() < (count + 7) / 8 || right.GetSize() < count) {
+            leo_print("a comparison of %d elements: the mask has room for %d, the right side %d\n",
+                      (int)count, (int)mask.GetLength() * 8, (int)right.GetSize());
+            trap();
+        }
+        Compare(mask, left, right, mode, count);
+    }
+};
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator<(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::LT};
+}
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator>(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::GT};
+}
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator<=(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::LE};
+}
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator>=(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::GE};
+}
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator==(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::EQ};
+}
+
+template <typename T>
+LEO_AC_INLINE leo_comparison<T> operator!=(const LocalTensor<T> &left, const LocalTensor<T> &right)
+{
+    return {left, right, CMPMODE::NE};
+}
+
 /** src0 where the bit is set, else src1. */
 template <typename T, typename U>
 LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &mask,

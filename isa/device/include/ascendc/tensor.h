@@ -75,6 +75,9 @@ struct leo_buffer;
 /* What an operator between tensors stands for until it is assigned. */
 template <typename T, typename Operation> struct leo_expression;
 
+/* A comparison of tensors until it is assigned. */
+template <typename T> struct leo_comparison;
+
 /** Offsets in the memory of its position: unified buffer, L1, L0A, L0B or L0C. */
 template <typename T> class LocalTensor
 {
@@ -92,6 +95,14 @@ template <typename T> class LocalTensor
     LEO_AC_METHOD const LocalTensor &operator=(const leo_expression<T, Operation> &of) const
     {
         Operation::run(*this, of.left, of.right, (int32_t)GetSize());
+        return *this;
+    }
+
+    /** A bit for each element of the left tensor: mask = x < y. */
+    template <typename U>
+    LEO_AC_METHOD const LocalTensor &operator=(const leo_comparison<U> &of) const
+    {
+        of.run(*this);
         return *this;
     }
 

@@ -33,6 +33,7 @@ constexpr uint32_t B16_BYTE_SIZE = 2, B32_BYTE_SIZE = 4, B16_DATA_NUM_PER_BLOCK 
                    BYTE_PER_FRACTAL = 512;
 constexpr uint64_t FULL_MASK = ~0ull, MASK_PLACEHOLDER = 0;
 constexpr int32_t HALF_FACTOR = 2;
+constexpr float PI = 3.14159274f;
 
 enum class TPosition : uint8_t {
     GM,
@@ -134,6 +135,8 @@ template <typename T> struct DataCopyPadExtParams {
     }
 };
 
+template <typename V> DataCopyPadExtParams(bool, int, int, V) -> DataCopyPadExtParams<V>;
+
 struct DataCopyPadParams {
     bool isPad = false;
     uint8_t leftPadding = 0, rightPadding = 0;
@@ -152,6 +155,15 @@ struct DataCopyEnhancedParams {
 struct Nd2NzParams {
     uint16_t ndNum = 0, nValue = 0, dValue = 0, srcNdMatrixStride = 0, srcDValue = 0,
              dstNzC0Stride = 0, dstNzNStride = 0, dstNzMatrixStride = 0;
+    Nd2NzParams() = default;
+    LEO_AC_METHOD Nd2NzParams(uint16_t matrices, uint16_t rows, uint16_t columns,
+                              uint16_t srcMatrixStride, uint16_t srcRowStride, uint16_t c0Stride,
+                              uint16_t rowStride, uint16_t matrixStride)
+        : ndNum(matrices), nValue(rows), dValue(columns), srcNdMatrixStride(srcMatrixStride),
+          srcDValue(srcRowStride), dstNzC0Stride(c0Stride), dstNzNStride(rowStride),
+          dstNzMatrixStride(matrixStride)
+    {
+    }
 };
 
 struct BinaryRepeatParams {
