@@ -73,7 +73,7 @@ extern "C" __global__ __aicore__ void chain(GM_ADDR flags, GM_ADDR zAddress)
 """
 
 TILING_HEADER = """
-#include "register/tilingdata_base.h"
+#include "register/op_def_registry.h"
 namespace optiling {
 BEGIN_TILING_DATA_DEF(PartTiling)
 TILING_DATA_FIELD_DEF(uint8_t, small)
@@ -161,6 +161,14 @@ class Calls(Case):
         self.close("""PipeBarrier<PIPE_ALL>(); DataCopy(z, xGm, {2, 1, 3, 3}); DataCopy(z[8], xGm[8], {1, 3, 0, 0});
         DataCopyPadExtParams pad = {true, 0, 1, 9.0f}; DataCopyPad(z[40], xGm[40], {1, 92, 0, 0, 0}, pad);
         PipeBarrier<PIPE_ALL>();""", x, x[:63] + [9.0], 0)
+
+    def test_enhanced_parameters(self):
+        x = [float(i) for i in range(64)]
+        copies = "PipeBarrier<PIPE_ALL>(); DataCopy(%s, {1, 8, 0, 0}, {%s}); PipeBarrier<PIPE_ALL>();"
+        self.close(copies % ("z, xGm", ""), x, x, 0)
+        self.close("PipeBarrier<PIPE_V>(); Adds(x, x, 1.0f, n); " + copies % ("yGm, x", "") + copies % ("z, yGm", ""), x, [v + 1 for v in x], 0)
+        self.assertIsNone(self.call(B1, copies % ("z, xGm", "BlockMode::BLOCK_MODE_MATRIX"), x, x))
+        self.assertIn("no mode, scale or ReLU", self.said)
 
     def test_half(self):
         x = [i / 16 - 8 for i in range(256)]

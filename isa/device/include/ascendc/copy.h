@@ -78,6 +78,31 @@ LEO_AC void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint3
     DataCopy(dst, src, DataCopyParams(1, (uint16_t)(leo_bytes_of<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 
+/* What copies out of L0C do on their way, others do not have. */
+LEO_AC_INLINE void leo_plain_copy(const DataCopyEnhancedParams &p)
+{
+    if (p.blockMode != BlockMode::BLOCK_MODE_NORMAL || p.deqScale != DeqScale::DEQ_NONE ||
+        p.isRelu) {
+        leo_print("DataCopy: between global memory and buffers no mode, scale or ReLU\n");
+        trap();
+    }
+}
+
+/** As without `enhanced`, which must say nothing more. */
+LEO_AC void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                     const DataCopyParams &params, const DataCopyEnhancedParams &enhanced)
+{
+    leo_plain_copy(enhanced);
+    DataCopy(dst, src, params);
+}
+
+LEO_AC void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                     const DataCopyParams &params, const DataCopyEnhancedParams &enhanced)
+{
+    leo_plain_copy(enhanced);
+    DataCopy(dst, src, params);
+}
+
 #if LEO_HAS_2201
 /** Rows of a matrix in global memory as fractals in L1. */
 LEO_AC void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
