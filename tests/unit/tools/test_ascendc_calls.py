@@ -170,6 +170,30 @@ class Calls(Case):
         self.assertIsNone(self.call(B1, copies % ("z, xGm", "BlockMode::BLOCK_MODE_MATRIX"), x, x))
         self.assertIn("no mode, scale or ReLU", self.said)
 
+    def test_log(self):
+        body = 'KERNEL_LOG(KERNEL_ERROR, "n is %d", (int)n); KERNEL_LOG(KERNEL_INFO, "not said %d", 1); Adds(z, x, 0.0f, n);'
+        self.assertEqual(self.call(B1, body, [1.0] * 8, [1.0] * 8), [1.0] * 8, self.said)
+        self.assertIn("n is 8\n", self.said)
+        self.assertNotIn("not said", self.said)
+
+    def test_the_older_fixpipe(self):
+        source = self.path / "k.cpp"
+        held = """#include "kernel_operator.h"
+        using namespace AscendC;
+        template <typename T> __aicore__ inline void store(const GlobalTensor<T> &to, const LocalTensor<T> &from)
+        {
+            FixpipeParams<T> params;
+            params.nz2ndParams.nz2ndEn = true;
+            Fixpipe(to, from, params);
+        }
+        extern "C" __global__ __aicore__ void k(GM_ADDR) { %s }"""
+        source.write_text(held % "", encoding="ascii")
+        self.built(source, B1)
+        source.write_text(held % "store(GlobalTensor<float>(), LocalTensor<float>());", encoding="ascii")
+        run = self.compile(source, B1)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("use FixpipeParamsV220", run.stderr)
+
     def test_half(self):
         x = [i / 16 - 8 for i in range(256)]
         body = """LocalTensor<half> h = tmp.ReinterpretCast<half>();

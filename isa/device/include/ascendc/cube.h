@@ -59,6 +59,11 @@ LEO_AC_INLINE void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src
                          p.mSize, p.dstStride, p.srcStride, p.unitFlag, quant, p.reluEn,
                          p.isChannelSplit, rows);
 }
+
+/** The older form: sources that only hold it compile. */
+template <typename D, typename S, typename P>
+__attribute__((unavailable("the older Fixpipe is not there: use FixpipeParamsV220"))) void
+Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src, const FixpipeParams<P> &params);
 #else
 /** Blocks of L0C to UB. */
 template <typename D, typename S>

@@ -19,6 +19,18 @@ template <typename... A> static inline void PRINTF(const char *format, A... valu
     AscendC::printf(format, values...);
 }
 
+enum class leo_log_level { debug, info, warning, error };
+
+/** A line of text; of errors and warnings only. */
+template <typename... A>
+static inline void leo_log(leo_log_level level, const char *format, A... values)
+{
+    if (level >= leo_log_level::warning) {
+        AscendC::printf(format, values...);
+        leo_print("\n");
+    }
+}
+
 /** The first `count` elements, and a number that says which dump this is. */
 LEO_AC void DumpTensor(const LocalTensor<T> &tensor, uint32_t desc, uint32_t count)
 {
@@ -41,3 +53,9 @@ LEO_AC void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t co
 
 #define ASSERT(condition)              leo_assert(condition)
 #define ascendc_assert(condition, ...) leo_assert(condition)
+
+#define KERNEL_DEBUG           AscendC::leo_log_level::debug
+#define KERNEL_INFO            AscendC::leo_log_level::info
+#define KERNEL_WARN            AscendC::leo_log_level::warning
+#define KERNEL_ERROR           AscendC::leo_log_level::error
+#define KERNEL_LOG(level, ...) AscendC::leo_log(level, __VA_ARGS__)

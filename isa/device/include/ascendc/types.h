@@ -253,6 +253,18 @@ struct FixpipeParamsV220 {
     bool isChannelSplit = false;
 };
 
+/** Parameters of the older Fixpipe, which is not there: see ascendc/cube.h. */
+struct Nz2NdParams {
+    bool nz2ndEn = false;
+    uint16_t ndNum = 1, srcNdStride = 0, dstNdStride = 0, originalNSize = 0;
+};
+
+template <typename T> struct FixpipeParams {
+    uint16_t cburstNum = 0, burstLen = 0;
+    uint32_t srcStride = 0, dstStride = 0;
+    Nz2NdParams nz2ndParams;
+};
+
 enum class CO2Layout : uint8_t { NZ, ROW_MAJOR, COLUMN_MAJOR };
 struct FixpipeConfig {
     CO2Layout format;
