@@ -176,6 +176,19 @@ class Calls(Case):
         self.assertIn("n is 8\n", self.said)
         self.assertNotIn("not said", self.said)
 
+    def test_assert(self):
+        body = 'ASCENDC_ASSERT(n == %d, { KERNEL_LOG(KERNEL_ERROR, "n is wrong"); }); Adds(z, x, (float)GetTaskRation(), n);'
+        self.assertEqual(self.call(B1, body.replace("%d", "8"), [1.0] * 8, [1.0] * 8), [2.0] * 8, self.said)
+        self.assertIsNone(self.call(B1, body.replace("%d", "9"), [1.0] * 8, [1.0] * 8))
+        self.assertIn("n is wrong", self.said)
+
+    def test_limits_of_half(self):
+        got = self.call(B1, """using limits = std::numeric_limits<half>; static_assert(limits::is_specialized);
+        PipeBarrier<PIPE_ALL>(); z.SetValue(0, (float)limits::min()); z.SetValue(1, (float)limits::max());
+        z.SetValue(2, (float)limits::lowest()); z.SetValue(3, (float)limits::epsilon());
+        for (int i = 4; i < 8; i++) { z.SetValue(i, (float)limits::infinity()); } PipeBarrier<PIPE_ALL>();""", [1.0] * 8, [1.0] * 8)
+        self.assertEqual(got, [2.0**-14, 65504.0, -65504.0, 2.0**-10] + [math.inf] * 4, self.said)
+
     def test_the_older_fixpipe(self):
         source = self.path / "k.cpp"
         held = """#include "kernel_operator.h"

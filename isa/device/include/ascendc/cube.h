@@ -43,6 +43,11 @@ LEO_AC_INLINE void Mmad(const LocalTensor<D> &dst, const LocalTensor<A> &src0,
 #endif
 }
 
+/** Sources that only hold it compile. */
+template <typename T>
+__attribute__((unavailable("InitConstValue is not there"))) void
+InitConstValue(const LocalTensor<T> &dst, const InitConstValueParams<T> &params);
+
 #if LEO_HAS_2201
 /** A tile of L0C to global memory, converted to D: rows (CFG_ROW_MAJOR) or fractals. */
 template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>

@@ -51,7 +51,15 @@ LEO_AC void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t co
 
 } // namespace AscendC
 
-#define ASSERT(condition)              leo_assert(condition)
+#define ASSERT(condition) leo_assert(condition)
+/* What comes behind the condition is done before the kernel ends. */
+#define ASCENDC_ASSERT(condition, ...)                                                             \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            __VA_ARGS__;                                                                           \
+            leo_assert(false && #condition);                                                       \
+        }                                                                                          \
+    } while (0)
 #define ascendc_assert(condition, ...) leo_assert(condition)
 
 #define KERNEL_DEBUG           AscendC::leo_log_level::debug

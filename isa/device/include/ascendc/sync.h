@@ -217,6 +217,12 @@ LEO_AC_INLINE int64_t GetTaskRatio()
     return leo_is_vector() && leo_group_vectors() ? leo_group_vectors() : 1;
 }
 
+/** The older spelling. */
+LEO_AC_INLINE int64_t GetTaskRation()
+{
+    return GetTaskRatio();
+}
+
 LEO_AC_INLINE int64_t GetSystemCycle()
 {
     return get_sys_cnt();

@@ -265,6 +265,12 @@ template <typename T> struct FixpipeParams {
     Nz2NdParams nz2ndParams;
 };
 
+/** Of InitConstValue, which is not there: see ascendc/cube.h. */
+template <typename T> struct InitConstValueParams {
+    uint16_t repeatTimes = 0, blockNum = 0, dstGap = 0;
+    T initValue = 0;
+};
+
 enum class CO2Layout : uint8_t { NZ, ROW_MAJOR, COLUMN_MAJOR };
 struct FixpipeConfig {
     CO2Layout format;
