@@ -90,6 +90,7 @@ struct said_kind {
 };
 
 static const char *const said_kinds[] = {"vector", "cube", "vector", "cube", "mix_one", "mix"};
+enum { MIX_UNLESS_SAID = 7 };
 
 static Elf_Data *section_named(const struct image *image, const char *name)
 {
@@ -114,15 +115,19 @@ static const char *said_kind_of(const struct image *image, const GElf_Sym *symbo
 {
     const Elf_Data *said = section_named(image, ".leo.kind");
     struct said_kind entry;
+    const char *unless = NULL;
     for (size_t at = 0; said && said->d_buf && at + sizeof(entry) <= said->d_size;
          at += sizeof(entry)) {
         memcpy(&entry, (const char *)said->d_buf + at, sizeof(entry));
-        if (entry.place >= symbol->st_value && entry.place < symbol->st_value + symbol->st_size &&
-            entry.kind < sizeof(said_kinds) / sizeof(said_kinds[0])) {
+        if (entry.place < symbol->st_value || entry.place >= symbol->st_value + symbol->st_size) {
+            continue;
+        }
+        if (entry.kind < sizeof(said_kinds) / sizeof(said_kinds[0])) {
             return said_kinds[entry.kind];
         }
+        unless = entry.kind == MIX_UNLESS_SAID ? "mix" : unless;
     }
-    return NULL;
+    return unless;
 }
 
 /* The kind is what the kernel says, or the section's if the kernel is marked; on a split chip an

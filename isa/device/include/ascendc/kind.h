@@ -12,14 +12,16 @@ enum leo_kernel_type {
     KERNEL_TYPE_MIX_AIC_1_1,
     KERNEL_TYPE_MIX_AIC_1_2,
     KERNEL_TYPE_AICORE,
+    LEO_KERNEL_TYPE_MIX_UNLESS_SAID, /**< said by the Matmul object */
 };
 
 /* An entry (place in the kernel, kind) of a section that is not loaded; leo cc finds the kernel by
  * the place. */
-#define KERNEL_TASK_TYPE_DEFAULT(kind)                                                             \
+#define LEO_KIND(kind)                                                                             \
     __asm__ volatile("7070: .pushsection .leo.kind,\"\",@progbits\n"                               \
                      ".8byte 7070b, %0\n"                                                          \
                      ".popsection" ::"i"(kind))
+#define KERNEL_TASK_TYPE_DEFAULT(kind) LEO_KIND(kind)
 
 /** Of one tiling key: an image has one (-DLEO_TILING_KEY=KEY), others say nothing. */
 #define KERNEL_TASK_TYPE(key, kind)                                                                \

@@ -33,6 +33,10 @@
 #define TILING_KEY_IS(key) AscendC::leo_tiling_key_is((uint64_t)(key))
 #endif
 
+/* The workspace behind what the language keeps for itself: nothing without the Matmul object. */
+#define LEO_SYS_WORKSPACE           0u
+#define GetUserWorkspace(workspace) leo_user_workspace(workspace, LEO_SYS_WORKSPACE)
+
 namespace AscendC
 {
 
@@ -47,14 +51,22 @@ LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
     }
 }
 
-/** The workspace behind what the language keeps for itself, which is nothing. */
-LEO_AC_INLINE GM_ADDR GetUserWorkspace(GM_ADDR workspace)
+inline GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel told it */
+
+LEO_AC_INLINE void SetSysWorkspace(GM_ADDR workspace)
 {
-    return workspace;
+    leo_sys_workspace = workspace;
 }
 
-LEO_AC_INLINE void SetSysWorkspace(GM_ADDR)
+LEO_AC_INLINE GM_ADDR GetSysWorkSpacePtr()
 {
+    return leo_sys_workspace;
+}
+
+LEO_AC_INLINE GM_ADDR leo_user_workspace(GM_ADDR workspace, uint32_t kept)
+{
+    leo_sys_workspace = workspace;
+    return workspace + kept;
 }
 
 } // namespace AscendC
