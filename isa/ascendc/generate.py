@@ -25,14 +25,23 @@ FORMS = {
               "UnaryRepeatParams", "1, 1, 8, 8",
               "params.dstBlkStride, params.srcBlkStride, params.dstRepStride, params.srcRepStride"),
 }
-TAILS = {"binary": ("", ""), "unary": ("", ""), "scalar": (", const V &number", ", (T)number"),
+FORMS["mixed"] = tuple(text.replace("LocalTensor<T> &src", "LocalTensor<U> &src").replace("const T *", "const U *")
+                       for text in FORMS["binary"])
+FORMS["mixed-scalar"] = tuple(text.replace("LocalTensor<T> &src", "LocalTensor<U> &src").replace("const T *", "const U *")
+                              for text in FORMS["unary"])
+FORMS["bits2"] = tuple(text.replace("__ubuf__ T *", "__ubuf__ uint16_t *").replace("const T *", "const uint16_t *")
+                       for text in FORMS["binary"])
+FORMS["bits1"] = tuple(text.replace("__ubuf__ T *", "__ubuf__ uint16_t *").replace("const T *", "const uint16_t *")
+                       for text in FORMS["unary"])
+FORMS["scalar"] = FORMS["shift"] = FORMS["unary"]
+TAILS = {"scalar": (", const V &number", ", (T)number"), "mixed-scalar": (", const V &number", ", (U)number"),
          "shift": (", const V &distance", ", (uint32_t)distance")}
 
 CALL = """
 /** {doc}: the first `count` elements. */
 template <{types}> LEO_AC_INLINE void {name}({params}, int32_t count)
 {{
-    leo_count_begin((uint64_t)count);
+    leo_count_begin({count});
     {insn}({args}, 1, {dense}{more});
     leo_count_end();
 }}
@@ -41,7 +50,7 @@ template <{types}> LEO_AC_INLINE void {name}({params}, int32_t count)
 template <{typesmask}>
 LEO_AC_INLINE void {name}({params}, uint64_t mask, uint8_t repeat, const {struct} &params)
 {{
-    leo_slice_begin<T, isSetMask>(mask);
+{check}    leo_slice_begin<T, isSetMask>(mask);
     {insn}({args}, repeat, {sliced}{more});
 }}
 
@@ -49,21 +58,25 @@ LEO_AC_INLINE void {name}({params}, uint64_t mask, uint8_t repeat, const {struct
 template <{typesmask}>
 LEO_AC_INLINE void {name}({params}, uint64_t mask[], uint8_t repeat, const {struct} &params)
 {{
-    leo_slice_begin<T, isSetMask>(mask);
+{check}    leo_slice_begin<T, isSetMask>(mask);
     {insn}({args}, repeat, {sliced}{more});
 }}
 """
 
 
 def call(name, form, insn, doc):
-    params, args, struct, dense, sliced = FORMS["binary" if form == "binary" else "unary"]
-    tail, passed = TAILS[form]
-    value = ", typename V" if form in ("scalar", "shift") else ""
+    params, args, struct, dense, sliced = FORMS[form]
+    tail, passed = TAILS.get(form, ("", ""))
+    value = ", typename V" if form in TAILS else ""
+    types = "typename T, typename U" if form.startswith("mixed") else "typename T"
+    words = form.startswith("bits")
     return CALL.format(name=name, doc=doc[0].upper() + doc[1:], insn=insn, struct=struct, dense=dense, sliced=sliced,
                        params=params + tail, args=args + passed,
                        more=", isRound" if insn == "vshr" else "",
-                       types="typename T" + value + (", bool isRound = false" if insn == "vshr" else ""),
-                       typesmask="typename T, bool isSetMask = true" + value + (", bool isRound = false" if insn == "vshr" else ""))
+                       count="(leo_bytes_of<T>((uint64_t)count) + 1) / 2" if words else "(uint64_t)count",
+                       check='    static_assert(sizeof(T) == 2, "slices are of 16-bit types");\n' if words else "",
+                       types=types + value + (", bool isRound = false" if insn == "vshr" else ""),
+                       typesmask=types + ", bool isSetMask = true" + value + (", bool isRound = false" if insn == "vshr" else ""))
 
 
 def rows(table, fields):

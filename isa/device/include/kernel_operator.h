@@ -30,6 +30,7 @@
 
 #include <ascendc/cast.h>
 #include <ascendc/gather.h>
+#include <ascendc/order.h>
 #include <ascendc/reduce.h>
 #include <ascendc/select.h>
 

@@ -313,6 +313,87 @@ extern "C" __global__ __aicore__ void k(GM_ADDR)
         self.assertNotEqual(run.returncode, 0)
 
 
+class More(Case):
+    """Calls of several instructions on floats."""
+
+    def close(self, body, x, y, want, tolerance):
+        got = self.call(B1, body, x, y)
+        self.assertIsNotNone(got, self.said)
+        for i, (a, b) in enumerate(zip(got, want)):
+            self.assertLessEqual(abs(a - b), tolerance * max(1, abs(b)), f"{body}: element {i}: {a} for {b}")
+
+    def test_functions(self):
+        x = [f32((i - 100) / 16) for i in range(200)]
+        y = [f32((i * 37 % 50 - 25.5) / 8) for i in range(200)]
+        self.close("Silu(z, x, n);", x, y, [v / (1 + math.exp(-v)) for v in x], 1e-6)
+        self.close("Fmod(z, x, y, n);", x, y, [math.fmod(a, b) for a, b in zip(x, y)], 4e-6)
+        self.close("Power(z, x, 3.0f, n);", x, y, [v ** 3 for v in x], 1e-6)
+        far = [v or 1.0 for v in x]
+        self.close("Power(z, x, -2.0f, n);", far, y, [v ** -2 for v in far], 1e-6)
+        self.close("Abs(x, x, n); Power(z, x, 1.75f, n);", far, y, [abs(v) ** 1.75 for v in far], 2e-6)
+
+    def test_bits_of_any_width(self):
+        x, y = [1.5, -2.25, 3.0, 1e-3] * 8, [7.0, 0.5, -1.0, 2.0] * 8
+        words = lambda values: struct.unpack(f"{len(values)}I", struct.pack(f"{len(values)}f", *values))
+        for name, rule in (("And", operator.and_), ("Or", operator.or_)):
+            for kind, times in (("uint8_t", 4), ("int32_t", 1)):
+                body = f"{name}(z.ReinterpretCast<{kind}>(), x.ReinterpretCast<{kind}>(), y.ReinterpretCast<{kind}>(), n * {times});"
+                got = self.call(B1, body, x, y)
+                self.assertIsNotNone(got, self.said)
+                self.assertEqual(words(got), tuple(rule(a, b) for a, b in zip(words(x), words(y))))
+
+    def test_sums_of_halves_in_float(self):
+        x = [float(i % 9) for i in range(64)]
+        body = "LocalTensor<half> h = tmp.ReinterpretCast<half>(); Cast(h, x, RoundMode::CAST_NONE, n); Duplicate(z, 1.0f, n);"
+        slices = "uint64_t(64), 1, "
+        self.close(body + f"Axpy<float, half>(z, h, (half)2, {slices}UnaryRepeatParams(1, 1, 8, 4));", x, x, [1 + 2 * v for v in x], 0)
+        self.close(body + f"MulAddDst<float, half>(z, h, h, {slices}BinaryRepeatParams(1, 1, 1, 8, 4, 4));", x, x, [1 + v * v for v in x], 0)
+
+    def test_sums_of_rows_and_columns(self):
+        x = [float(i % 13) for i in range(96)]
+        shape = "uint32_t shape[2] = {4, 24}; "
+        rows = [sum(x[24 * i:24 * i + 24]) for i in range(4)]
+        self.close(shape + "Duplicate(z, 0.0f, n); ReduceSum<float, Pattern::Reduce::AR>(z, x, shape, true);", x, x, rows + [0.0] * 92, 0)
+        columns = [sum(x[j::24]) for j in range(24)]
+        self.close(shape + "Duplicate(z, 0.0f, n); ReduceSum<float, Pattern::Reduce::RA>(z, x, shape, true);", x, x, columns + [0.0] * 72, 0)
+
+    def test_sorting(self):
+        """Values, and places: those of equal values in their order."""
+        body = """
+    LocalTensor<float> sorted = tmp, room = tmp[2048], concat;
+    LocalTensor<int32_t> numbers = y.ReinterpretCast<int32_t>();
+    CreateVecIndex(numbers, (int32_t)0, n);
+    Concat(concat, x, room, n / 32);
+    Sort<float, true>(sorted, concat, y.ReinterpretCast<uint32_t>(), room, n / 32);
+    Extract(%s, %s, sorted, n / 32);
+"""
+        for count in (32, 96, 256, 1024):
+            x = [float((i * 41) % 97) for i in range(count)]
+            order = sorted(range(count), key=lambda i: (-x[i], i))
+            self.close(body % ("z", "y.ReinterpretCast<uint32_t>()"), x, x, [x[i] for i in order], 0)
+            got = self.call(B1, body % ("y", "z.ReinterpretCast<uint32_t>()") + "Cast(z, z.ReinterpretCast<int32_t>(), RoundMode::CAST_NONE, n);", x, x)
+            self.assertEqual(got, [float(i) for i in order])
+
+    def test_merging_until_a_list_is_used_up(self):
+        """Two lists of 32: 0, 2, ... and 1, 3, ...: all but the smallest are taken."""
+        x = [float(2 * i) for i in range(32)] + [float(2 * i + 1) for i in range(32)]
+        body = """
+    LocalTensor<int32_t> numbers = y.ReinterpretCast<int32_t>();
+    CreateVecIndex(numbers, (int32_t)0, n);
+    Sort32(tmp, x, y.ReinterpretCast<uint32_t>(), 2);
+    const uint16_t lengths[4] = {32, 32, 0, 0};
+    MrgSort(tmp[512], {tmp, tmp[64], tmp, tmp}, MrgSort4Info(lengths, true, 0b11, 1));
+    uint16_t first, second, third, fourth;
+    GetMrgSortResult(first, second, third, fourth);
+    Duplicate(z, 0.0f, n);
+    z.SetValue(0, (float)first);
+    z.SetValue(1, (float)second);
+"""
+        got = self.call(B1, body, x, x)
+        self.assertIsNotNone(got, self.said)
+        self.assertEqual(got[:2], [31.0, 32.0])
+
+
 if __name__ == "__main__":
     Case.leo = sys.argv.pop(1)
     unittest.main()

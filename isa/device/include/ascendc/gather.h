@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included by <kernel_operator.h>. Ascend C: elements picked, repeated, numbered and sorted. */
+/* Included by <kernel_operator.h>. Ascend C: elements picked, repeated and numbered. */
 #pragma once
 
 namespace AscendC
@@ -133,15 +133,6 @@ LEO_AC_INLINE void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &s
 {
     leo_gather_mask(dst, src, (uint64_t)(uintptr_t)pattern.GetPhyAddr(), 0, reduceMode, mask,
                     params, count);
-}
-
-/** 32 elements a repeat with their indices, the largest first: pairs of 8 bytes. */
-LEO_AC void Sort32(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                   const LocalTensor<uint32_t> &index, int32_t repeat)
-{
-    leo_before_vector();
-    vbitsort((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src.GetPhyAddr(),
-             (__ubuf__ const uint32_t *)index.GetPhyAddr(), repeat);
 }
 #endif
 

@@ -118,6 +118,18 @@ struct leo_sigmoid {
     }
 };
 
+/* x / (1 + exp(-x)) */
+struct leo_silu {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &, int32_t n)
+    {
+        Muls(a, x, -1.0f, n);
+        Exp(a, a, n);
+        Adds(a, a, 1.0f, n);
+        Div(x, x, a, n);
+    }
+};
+
 /* 1 - 2 / (1 + exp(2 x)) */
 struct leo_tanh {
     LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
@@ -263,6 +275,73 @@ LEO_AC_INLINE void ClampMin(const LocalTensor<T> &dst, const LocalTensor<T> &src
     Maxs(dst, src, number, (int32_t)count);
 }
 
+/** src0 - src1 * trunc(src0 / src1): exact while the quotient is a whole number of 24 bits. */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Fmod(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                        const LocalTensor<T> &src1, const LocalTensor<uint8_t> &tmp, uint32_t count)
+{
+    static_assert(IsSameType<T, float>::value, "Fmod: float");
+    const leo_math_room room = leo_math_split(tmp);
+    for (uint32_t at = 0; at < count; at += room.count) {
+        const uint32_t part = count - at < room.count ? count - at : room.count;
+        Div(room.a, src0[at], src1[at], (int32_t)part);
+        Cast(room.a, room.a, RoundMode::CAST_TRUNC, part);
+        Mul(room.a, room.a, src1[at], (int32_t)part);
+        Sub(dst[at], src0[at], room.a, (int32_t)part);
+    }
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Fmod(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                        const LocalTensor<T> &src1, uint32_t count)
+{
+    Fmod<T, isReuseSource>(dst, src0, src1, GetTPipePtr()->leo_rest(), count);
+}
+
+/* Of whole exponents up to this one the factors are multiplied. */
+constexpr float LEO_POWER_STEPS = 64;
+
+/** src to the power of one number: whole ones up to 64 by products, others exp(number * ln(src)),
+ * which is not a number below 0. */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Power(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &exponent,
+                         const LocalTensor<uint8_t> &tmp, uint32_t count)
+{
+    static_assert(IsSameType<T, float>::value, "Power: float");
+    const leo_math_room room = leo_math_split(tmp);
+    const float size = exponent < 0 ? -exponent : exponent;
+    const bool whole = size <= LEO_POWER_STEPS && (float)(int32_t)size == size;
+    for (uint32_t at = 0; at < count; at += room.count) {
+        const int32_t part = (int32_t)(count - at < room.count ? count - at : room.count);
+        Duplicate(room.a, 1.0f, part);
+        if (!whole) {
+            Ln(room.a, src[at], part);
+            Muls(room.a, room.a, exponent, part);
+            Exp(dst[at], room.a, part);
+            continue;
+        }
+        Adds(room.value, src[at], 0.0f, part);
+        for (uint32_t left = (uint32_t)size; left; left >>= 1) {
+            if (left & 1) {
+                Mul(room.a, room.a, room.value, part);
+            }
+            Mul(room.value, room.value, room.value, part);
+        }
+        if (exponent < 0) {
+            Duplicate(room.b, 1.0f, part);
+            Div(room.a, room.b, room.a, part);
+        }
+        Adds(dst[at], room.a, 0.0f, part);
+    }
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Power(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &exponent,
+                         uint32_t count)
+{
+    Power<T, isReuseSource>(dst, src, exponent, GetTPipePtr()->leo_rest(), count);
+}
+
 /* Row i of `columns` elements. */
 template <typename T>
 LEO_AC_INLINE void leo_row_of_one(const LocalTensor<T> &dst, uint32_t i, uint32_t columns, T value)
@@ -335,6 +414,12 @@ LEO_AC_INLINE void InitGlobalMemory(GlobalTensor<T> &gm, const uint64_t count, c
         DataCopyPad(gm[at], room, DataCopyExtParams(1, part * (uint32_t)sizeof(T), 0, 0, 0));
     }
     PipeBarrier<PIPE_ALL>();
+}
+
+/** The older name. */
+template <typename T> LEO_AC_INLINE void InitOutput(GlobalTensor<T> gm, uint32_t count, T value)
+{
+    InitGlobalMemory(gm, count, value);
 }
 
 } // namespace AscendC

@@ -177,6 +177,42 @@ LEO_AC_INLINE void WholeReduceMin(const LocalTensor<T> &dst, const LocalTensor<T
           (uint64_t)dstRepStride, (uint64_t)srcBlkStride, (uint64_t)srcRepStride, leo_order(order));
 }
 
+/** Which dimensions of a matrix are reduced: A is kept, R is reduced. */
+namespace Pattern::Reduce
+{
+struct AR {
+};
+struct RA {
+};
+} // namespace Pattern::Reduce
+
+/** Sums of rows (AR) or columns (RA) of a matrix [shape[0], shape[1]], rows of whole blocks. */
+template <typename T, typename pattern, bool isReuseSource = false>
+LEO_AC_INLINE void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                             const LocalTensor<uint8_t> &tmp, const uint32_t shape[2], bool)
+{
+    const uint32_t rows = shape[0], columns = shape[1];
+    if constexpr (IsSameType<pattern, Pattern::Reduce::AR>::value) {
+        for (uint32_t i = 0; i < rows; i++) {
+            ReduceSum(dst[i], src[i * columns], tmp.template ReinterpretCast<T>(),
+                      (int32_t)columns);
+        }
+    } else {
+        static_assert(IsSameType<pattern, Pattern::Reduce::RA>::value, "ReduceSum: AR or RA");
+        Adds(dst, src, (T)0, (int32_t)columns);
+        for (uint32_t i = 1; i < rows; i++) {
+            Add(dst, dst, src[i * columns], (int32_t)columns);
+        }
+    }
+}
+
+template <typename T, typename pattern, bool isReuseSource = false>
+LEO_AC_INLINE void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                             const uint32_t shape[2], bool srcInnerPad)
+{
+    ReduceSum<T, pattern, isReuseSource>(dst, src, GetTPipePtr()->leo_rest(), shape, srcInnerPad);
+}
+
 /** Of each of `outter` rows of `inner` elements the sum of the first n. */
 LEO_AC void Sum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const SumParams &params)
 {

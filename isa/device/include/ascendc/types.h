@@ -192,6 +192,8 @@ struct CopyRepeatParams {
     uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
 };
 
+constexpr uint32_t BRCB_BROADCAST_NUMBER = 8; /**< elements that a repeat of Brcb takes */
+
 struct BrcbRepeatParams {
     uint16_t dstBlkStride = 1, dstRepStride = 8;
     BrcbRepeatParams() = default;

@@ -12,6 +12,16 @@
 
 #include <stdint.h>
 
+/* Headers of op_host declare functions of the host with these. */
+namespace gert
+{
+class TilingContext;
+}
+namespace ge
+{
+using graphStatus = uint32_t;
+}
+
 /* Kernels name the structures without it. */
 namespace optiling
 {

@@ -3,4 +3,4 @@
  * C++ only. */
 #pragma once
 
-#include <register/tilingdata_base.h>
+#include <kernel_tiling/kernel_tiling.h>
