@@ -335,7 +335,7 @@ class More(Case):
     def test_bits_of_any_width(self):
         x, y = [1.5, -2.25, 3.0, 1e-3] * 8, [7.0, 0.5, -1.0, 2.0] * 8
         words = lambda values: struct.unpack(f"{len(values)}I", struct.pack(f"{len(values)}f", *values))
-        for name, rule in (("And", operator.and_), ("Or", operator.or_)):
+        for name, rule in (("And", operator.and_), ("Or", operator.or_), ("Xor", operator.xor)):
             for kind, times in (("uint8_t", 4), ("int32_t", 1)):
                 body = f"{name}(z.ReinterpretCast<{kind}>(), x.ReinterpretCast<{kind}>(), y.ReinterpretCast<{kind}>(), n * {times});"
                 got = self.call(B1, body, x, y)
@@ -356,6 +356,12 @@ class More(Case):
         self.close(shape + "Duplicate(z, 0.0f, n); ReduceSum<float, Pattern::Reduce::AR>(z, x, shape, true);", x, x, rows + [0.0] * 92, 0)
         columns = [sum(x[j::24]) for j in range(24)]
         self.close(shape + "Duplicate(z, 0.0f, n); ReduceSum<float, Pattern::Reduce::RA>(z, x, shape, true);", x, x, columns + [0.0] * 72, 0)
+
+    def test_sum_that_a_reduction_leaves(self):
+        x = [float(i % 5) for i in range(200)]
+        got = self.call(B1, "Duplicate(z, 0.0f, n); ReduceSum(tmp, x, tmp, 190); z.SetValue(0, GetAccVal<float>());", x, x)
+        self.assertIsNotNone(got, self.said)
+        self.assertEqual(got[0], sum(x[:190]))
 
     def test_sorting(self):
         """Values, and places: those of equal values in their order."""

@@ -64,7 +64,76 @@ extern "C" __global__ __aicore__ void product(GM_ADDR a, GM_ADDR b, GM_ADDR bias
 ALL = "mm.SetBias(biasGm); mm.IterateAll(cGm); mm.End();"
 
 
+# By hand: 2 [32, 64] times 3 [64, 48], then the result in half [32, 48] from L1 times 3 [48, 48].
+BY_HAND = """
+#include "kernel_operator.h"
+using namespace AscendC;
+constexpr uint32_t M = 32, N = 48, K = 64;
+extern "C" __global__ __aicore__ __cube__ void by_hand(GM_ADDR first, GM_ADDR second)
+{
+    TPipe pipe;
+    TBuf<TPosition::A1> l1;
+    TBuf<TPosition::A2> l0a;
+    TBuf<TPosition::B2> l0b;
+    TBuf<TPosition::CO1> l0c;
+    pipe.InitBuffer(l1, 16384);
+    pipe.InitBuffer(l0a, 16384);
+    pipe.InitBuffer(l0b, 16384);
+    pipe.InitBuffer(l0c, 16384);
+    LocalTensor<half> a1 = l1.Get<half>(), a = l0a.Get<half>(), b = l0b.Get<half>();
+    LocalTensor<float> c = l0c.Get<float>();
+    GlobalTensor<float> gm[2];
+    gm[0].SetGlobalBuffer((__gm__ float *)first);
+    gm[1].SetGlobalBuffer((__gm__ float *)second);
+    InitConstValue(a1, {1, M * K * 2 / 32, 0, (half)2});
+    InitConstValue(b, {1, K * N * 2 / 512, 0, (half)3});
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        const uint16_t k = pass ? N : K;
+        PipeBarrier<PIPE_ALL>();
+        for (uint32_t i = 0; i < M / 16; i++) {
+            LoadData2dParams p;
+            p.startIndex = (uint16_t)i;
+            p.repeatTimes = (uint8_t)(k / 16);
+            p.srcStride = M / 16;
+            LoadData(a[i * k * 16], a1, p);
+        }
+        PipeBarrier<PIPE_ALL>();
+        MmadParams p;
+        p.m = M;
+        p.n = N;
+        p.k = k;
+        Mmad(c, a, b, p);
+        PipeBarrier<PIPE_ALL>();
+        FixpipeParams<float> rows;
+        rows.cburstNum = N / 16;
+        rows.burstLen = M * 16 * 4 / 32;
+        rows.dstStride = N;
+        rows.nz2ndParams.nz2ndEn = true;
+        rows.nz2ndParams.originalNSize = N;
+        Fixpipe(gm[pass], c, rows);
+        FixpipeParamsV220 back;
+        back.nSize = N;
+        back.mSize = M;
+        back.srcStride = M;
+        back.dstStride = M;
+        back.quantPre = F322F16;
+        Fixpipe<half, float, CFG_NZ>(a1, c, back);
+        PipeBarrier<PIPE_ALL>();
+    }
+}
+"""
+
+
 class Matmul(Case):
+    def test_by_hand(self):
+        source = self.path / "hand.cpp"
+        source.write_text(BY_HAND, encoding="ascii")
+        self.built(source, B1)
+        count = 32 * 48
+        want = lambda value: self.write(f"g{value}", struct.pack(f"{count}f", *[float(value)] * count)) + ":f32:0"
+        self.good(B1, 1, "--arg", f"out:{4 * count}", "--arg", f"out:{4 * count}", "--golden", "0:" + want(2 * 3 * 64), "--golden",
+                  "1:" + want(384 * 3 * 48))
+
     def product(self, m, n, k, how=ALL, blocks=1, kind="KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)", types=("half", "float", "float"),
                 turned=(False, False), want=None, more=()):
         letter = {"half": "e", "float": "f"}

@@ -43,11 +43,6 @@ LEO_AC_INLINE void Mmad(const LocalTensor<D> &dst, const LocalTensor<A> &src0,
 #endif
 }
 
-/** Sources that only hold it compile. */
-template <typename T>
-__attribute__((unavailable("InitConstValue is not there"))) void
-InitConstValue(const LocalTensor<T> &dst, const InitConstValueParams<T> &params);
-
 #if LEO_HAS_2201
 /** A tile of L0C to global memory, converted to D: rows (CFG_ROW_MAJOR) or fractals. */
 template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>
@@ -65,10 +60,71 @@ LEO_AC_INLINE void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src
                          p.isChannelSplit, rows);
 }
 
-/** The older form: sources that only hold it compile. */
+/** A tile of L0C to fractals in L1, converted to D. */
+template <typename D, typename S, const FixpipeConfig &config = CFG_NZ>
+LEO_AC_INLINE void Fixpipe(const LocalTensor<D> &dst, const LocalTensor<S> &src,
+                           const FixpipeParamsV220 &p)
+{
+    static_assert(config.format == CO2Layout::NZ, "Fixpipe: rows are not written to L1");
+    const QuantMode_t quant = p.quantPre;
+    copy_matrix_cc_to_cbuf((__cbuf__ D *)dst.GetPhyAddr(), (__cc__ S *)src.GetPhyAddr(), 0, p.nSize,
+                           p.mSize, p.dstStride, p.srcStride, p.unitFlag, quant, p.reluEn,
+                           p.isChannelSplit, false);
+}
+
+/** The older form: bursts of 32-byte units, of 16 columns each, m rows of 16 accumulators; as rows
+ * of originalNSize elements if nz2ndEn. */
 template <typename D, typename S, typename P>
-__attribute__((unavailable("the older Fixpipe is not there: use FixpipeParamsV220"))) void
-Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src, const FixpipeParams<P> &params);
+LEO_AC_INLINE void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src,
+                           const FixpipeParams<P> &params)
+{
+    static_assert(sizeof(S) == 4, "Fixpipe: L0C has 32 bits an element");
+    constexpr uint32_t units = 2; // of a row of 16
+    const bool rows = params.nz2ndParams.nz2ndEn;
+    const uint32_t m = params.burstLen / units;
+    FixpipeParamsV220 p;
+    p.nSize = (uint16_t)(rows ? params.nz2ndParams.originalNSize : params.cburstNum * 16);
+    p.mSize = (uint16_t)m;
+    p.srcStride = (uint16_t)((params.burstLen + params.srcStride) / units);
+    p.dstStride = rows ? params.dstStride : m * sizeof(D) / 2 + params.dstStride;
+    p.quantPre = IsSameType<D, half>::value         ? F322F16
+                 : IsSameType<D, bfloat16_t>::value ? F322BF16
+                                                    : NoQuant;
+    p.reluEn = params.reluEn;
+    p.unitFlag = params.unitFlag;
+    p.ndNum = params.nz2ndParams.ndNum;
+    p.srcNdStride = params.nz2ndParams.srcNdStride;
+    p.dstNdStride = params.nz2ndParams.dstNdStride;
+    if (rows) {
+        Fixpipe<D, S, CFG_ROW_MAJOR>(dst, src, p);
+    } else {
+        Fixpipe<D, S, CFG_NZ>(dst, src, p);
+    }
+}
+
+/** Blocks of one value: of 32 bytes in L1, of 512 in L0A and L0B. */
+LEO_AC void InitConstValue(const LocalTensor<T> &dst, const InitConstValueParams<T> &params)
+{
+    const uint64_t pieces = leo_pack_create(params.repeatTimes, params.blockNum, params.dstGap, 0);
+    uint32_t bits = 0;
+    __builtin_memcpy(&bits, &params.initValue, sizeof(T));
+    if constexpr (sizeof(T) == 2) {
+        half value;
+        __builtin_memcpy(&value, &bits, sizeof(value));
+        dst.GetPosition() == TPosition::A2
+            ? create_ca_matrix((__ca__ void *)dst.GetPhyAddr(), pieces, value)
+        : dst.GetPosition() == TPosition::B2
+            ? create_cb_matrix((__cb__ void *)dst.GetPhyAddr(), pieces, value)
+            : create_cbuf_matrix((__cbuf__ void *)dst.GetPhyAddr(), pieces, value);
+    } else {
+        static_assert(sizeof(T) == 4, "InitConstValue: 16 or 32 bits");
+        dst.GetPosition() == TPosition::A2
+            ? create_ca_matrix((__ca__ void *)dst.GetPhyAddr(), pieces, bits)
+        : dst.GetPosition() == TPosition::B2
+            ? create_cb_matrix((__cb__ void *)dst.GetPhyAddr(), pieces, bits)
+            : create_cbuf_matrix((__cbuf__ void *)dst.GetPhyAddr(), pieces, bits);
+    }
+}
 #else
 /** Blocks of L0C to UB. */
 template <typename D, typename S>

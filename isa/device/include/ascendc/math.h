@@ -275,6 +275,25 @@ LEO_AC_INLINE void ClampMin(const LocalTensor<T> &dst, const LocalTensor<T> &src
     Maxs(dst, src, number, (int32_t)count);
 }
 
+/** Bits that are set in one of both; `tmp` has room for `count` elements. */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Xor(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                       const LocalTensor<T> &src1, const LocalTensor<uint8_t> &tmp, uint32_t count)
+{
+    const LocalTensor<T> both = tmp.template ReinterpretCast<T>();
+    And(both, src0, src1, (int32_t)count);
+    Not(both, both, (int32_t)count);
+    Or(dst, src0, src1, (int32_t)count);
+    And(dst, dst, both, (int32_t)count);
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Xor(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                       const LocalTensor<T> &src1, uint32_t count)
+{
+    Xor<T, isReuseSource>(dst, src0, src1, GetTPipePtr()->leo_rest(), count);
+}
+
 /** src0 - src1 * trunc(src0 / src1): exact while the quotient is a whole number of 24 bits. */
 template <typename T, bool isReuseSource = false>
 LEO_AC_INLINE void Fmod(const LocalTensor<T> &dst, const LocalTensor<T> &src0,

@@ -129,10 +129,10 @@ LEO_AC_INLINE void Sort(const LocalTensor<T> &dst, const LocalTensor<T> &concat,
 LEO_AC void Extract(const LocalTensor<T> &value, const LocalTensor<uint32_t> &index,
                     const LocalTensor<T> &sorted, int32_t repeat)
 {
-    static_assert(IsSameType<T, float>::value, "Extract: float");
+    constexpr uint8_t first = sizeof(T) == 4 ? 1 : 3; // of each two, or four
     const GatherMaskParams params(1, (uint16_t)repeat, 8, 0);
     uint64_t count = 0;
-    GatherMask(value, sorted, (uint8_t)1, false, 0, params, count);
+    GatherMask(value, sorted, first, false, 0, params, count);
     GatherMask(index, sorted.template ReinterpretCast<uint32_t>(), (uint8_t)2, false, 0, params,
                count);
 }

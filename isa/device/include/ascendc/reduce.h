@@ -34,6 +34,16 @@ LEO_AC void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     (void)leo_sum_stage((__ubuf__ T *)dst.GetPhyAddr(), from, left);
 }
 
+/** The sum that the last ReduceSum left. */
+LEO_AC T GetAccVal()
+{
+    leo_sync_pair<HardEvent::V_S>();
+    const uint64_t bits = (uint64_t)get_acc_val();
+    T value;
+    __builtin_memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
 /** The place of a value is the bits of an element. */
 template <typename T> struct leo_index_bits {
     using type = uint32_t;

@@ -89,6 +89,15 @@ template <pipe_t pipe> LEO_AC_INLINE void PipeBarrier()
     pipe_barrier(pipe);
 }
 
+enum class MemDsbT : uint8_t { ALL, DDR, UB, SEQ };
+
+/** What the scalar unit was given before is in memory. */
+template <MemDsbT what> LEO_AC_INLINE void DataSyncBarrier()
+{
+    constexpr mem_dsb_t kinds[] = {DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ};
+    dsb(kinds[(int)what]);
+}
+
 /*
  * What the compiler of the vendor adds on vector cores: a barrier between vector instructions, and
  * flags between the scalar unit's access to a buffer and the units that share it, where one depends

@@ -255,7 +255,7 @@ struct FixpipeParamsV220 {
     bool isChannelSplit = false;
 };
 
-/** Parameters of the older Fixpipe, which is not there: see ascendc/cube.h. */
+/** Of the older Fixpipe. */
 struct Nz2NdParams {
     bool nz2ndEn = false;
     uint16_t ndNum = 1, srcNdStride = 0, dstNdStride = 0, originalNSize = 0;
@@ -264,10 +264,12 @@ struct Nz2NdParams {
 template <typename T> struct FixpipeParams {
     uint16_t cburstNum = 0, burstLen = 0;
     uint32_t srcStride = 0, dstStride = 0;
+    bool reluEn = false;
+    uint8_t unitFlag = 0;
     Nz2NdParams nz2ndParams;
 };
 
-/** Of InitConstValue, which is not there: see ascendc/cube.h. */
+/** Pieces of blocks, dstGap blocks between them. */
 template <typename T> struct InitConstValueParams {
     uint16_t repeatTimes = 0, blockNum = 0, dstGap = 0;
     T initValue = 0;
