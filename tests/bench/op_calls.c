@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "op_calls.h"
 
+#include <aclnn/aclnn_base.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { TEXT_MAX = 1 << 16, WORD_MAX = 256, ITEMS_MAX = 8 };
 
@@ -193,4 +195,37 @@ bool op_call_make(const struct op_test_row *row, const char *line, unsigned char
         }
     }
     return true;
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+bool op_call_run(const struct op_test_row *row, const union op_test_arg *args, double *simulated,
+                 double *host)
+{
+    uint64_t bytes;
+    aclOpExecutor *executor;
+    void *workspace = NULL;
+    aclrtEvent begin, end;
+    float ms = 0;
+    const double start = now_us();
+    if (row->phase1(args, &bytes, &executor) || (bytes && aclrtMalloc(&workspace, bytes, 0)) ||
+        aclrtCreateEvent(&begin)) {
+        return false;
+    }
+    bool good = !aclrtCreateEvent(&end) && !aclrtRecordEvent(begin, rig_stream()) &&
+                !row->phase2(workspace, bytes, executor, rig_stream()) &&
+                !aclrtRecordEvent(end, rig_stream()) && !aclrtSynchronizeStream(rig_stream());
+    *host = now_us() - start;
+    good = good && !aclrtEventElapsedTime(&ms, begin, end);
+    *simulated = (double)ms * 1e3;
+    if (good) {
+        good = !aclrtDestroyEvent(begin) && !aclrtDestroyEvent(end) &&
+               (!workspace || !aclrtFree(workspace));
+    }
+    return good;
 }

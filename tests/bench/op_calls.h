@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls written as text (op_calls.txt). */
+/* Calls written as text (op_calls.txt), and how long they take. */
 #pragma once
 
 #include "rig_args.h"
@@ -12,3 +12,7 @@ const char *op_call_find(const char *calls, const char *name);
  * has. */
 bool op_call_make(const struct op_test_row *row, const char *line, unsigned char *memory,
                   union op_test_arg *args, struct rig_wish *shape);
+/** One call with both phases: simulated us and the host's. False: the operator does not take it, or
+ * it faulted. */
+bool op_call_run(const struct op_test_row *row, const union op_test_arg *args, double *simulated,
+                 double *host);

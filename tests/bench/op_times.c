@@ -7,11 +7,9 @@
  */
 #include "op_calls.h"
 
-#include <aclnn/aclnn_base.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SLOT = 4 << 20, RUNS = 3 };
 
@@ -26,40 +24,6 @@ static const struct rig_wish shapes[] = {
     {.rank = 0, .param = RIG_PARAMS},
     {.rank = 1, .param = RIG_PARAMS, .dim = {1}},
 };
-
-static double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-/* One call: false if the operator does not take it or it faults. */
-static bool run(const struct op_test_row *row, const union op_test_arg *args, double *simulated,
-                double *host)
-{
-    uint64_t bytes;
-    aclOpExecutor *executor;
-    void *workspace = NULL;
-    aclrtEvent begin, end;
-    float ms = 0;
-    const double start = now_us();
-    if (row->phase1(args, &bytes, &executor) || (bytes && aclrtMalloc(&workspace, bytes, 0)) ||
-        aclrtCreateEvent(&begin)) {
-        return false;
-    }
-    bool good = !aclrtCreateEvent(&end) && !aclrtRecordEvent(begin, rig_stream()) &&
-                !row->phase2(workspace, bytes, executor, rig_stream()) &&
-                !aclrtRecordEvent(end, rig_stream()) && !aclrtSynchronizeStream(rig_stream());
-    *host = now_us() - start;
-    good = good && !aclrtEventElapsedTime(&ms, begin, end);
-    *simulated = (double)ms * 1e3;
-    if (good) {
-        good = !aclrtDestroyEvent(begin) && !aclrtDestroyEvent(end) &&
-               (!workspace || !aclrtFree(workspace));
-    }
-    return good;
-}
 
 static void print_shape(const struct rig_wish *wish)
 {
@@ -76,7 +40,7 @@ static bool measure(const struct op_test_row *row, union op_test_arg *args,
     bool good = true;
     for (int i = 0; i < RUNS && good; i++) {
         double sim, us;
-        good = run(row, args, &sim, &us);
+        good = op_call_run(row, args, &sim, &us);
         *fault = !good && aclrtSynchronizeStream(rig_stream());
         simulated = good && sim < simulated ? sim : simulated;
         host = good && us < host ? us : host;
