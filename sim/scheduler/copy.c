@@ -78,18 +78,19 @@ static bool move_row(struct sim_scheduler *scheduler, const struct leo_sqe_copy 
     return true;
 }
 
-/* Takes the engine for the transfer; when the last byte has arrived. */
+/* Takes the engine for the transfer; when the last byte has arrived. The rate within the device is
+ * that of bytes that are read and written: a fill reads none. */
 static uint64_t reserve_engine(struct sim_scheduler *scheduler, uint32_t flags, uint64_t start_ps,
-                               double bytes)
+                               double bytes, bool is_fill)
 {
     const struct sim_config *config = scheduler->config;
-    bool host = flags != 0;
+    const bool host = flags != 0;
+    const double device_gb_per_s = config->device_gb_per_s * (is_fill ? 2 : 1);
     uint64_t *free_ps = &scheduler->engine_free_ps[flags & LEO_SQE_COPY_HOST_DST   ? 1
                                                    : flags & LEO_SQE_COPY_HOST_SRC ? 0
                                                                                    : 2];
     uint64_t from = start_ps > *free_ps ? start_ps : *free_ps;
-    *free_ps =
-        from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : config->device_gb_per_s));
+    *free_ps = from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : device_gb_per_s));
     return *free_ps + sim_ps_from_ns(host ? config->host_latency_ns : config->device_latency_ns);
 }
 
@@ -202,10 +203,11 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
     if (!scheduler->replay && !sim_copy_move(scheduler, stream, &body)) {
         return false;
     }
-    tell_l2(scheduler, &body, stream->entry.opcode == LEO_SQE_OP_FILL);
+    const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
+    tell_l2(scheduler, &body, is_fill);
     *end_ps =
         reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
-                       stream->start_ps, (double)body.width * body.height);
+                       stream->start_ps, (double)body.width * body.height, is_fill);
     if (!(body.flags & LEO_SQE_COPY_HOST_DST)) {
         sim_polls_copied(scheduler, queue, body.dst,
                          span_of(body.width, body.height, body.dst_pitch), *end_ps);

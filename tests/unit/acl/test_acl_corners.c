@@ -532,7 +532,45 @@ static void overflow_mode_is_set_for_later_streams(void)
     overflow_status_of("ascend910b1", ACL_RT_OVERFLOW_MODE_INFNAN);
 }
 
+static float time_of(aclError error, aclrtEvent begin, aclrtEvent end, aclrtStream stream)
+{
+    float ms = 0;
+    OK(error);
+    OK(aclrtRecordEvent(end, stream));
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtEventElapsedTime(&ms, begin, end));
+    return ms;
+}
+
+/* A fill writes, a copy reads too. */
+static void fill_takes_half_of_a_copy(void)
+{
+    enum { BYTES = 32 << 20 };
+    aclrtStream stream;
+    aclrtEvent begin, end;
+    char *memory;
+    acl_begin_plain();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateEvent(&begin));
+    OK(aclrtCreateEvent(&end));
+    OK(aclrtMalloc((void **)&memory, 2 * BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtRecordEvent(begin, stream));
+    const float fill =
+        time_of(aclrtMemsetAsync(memory, BYTES, 1, BYTES, stream), begin, end, stream);
+    OK(aclrtRecordEvent(begin, stream));
+    const float copy = time_of(
+        aclrtMemcpyAsync(memory + BYTES, BYTES, memory, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream),
+        begin, end, stream);
+    CU_ASSERT_TRUE(fill > 0.45f * copy && fill < 0.55f * copy);
+    OK(aclrtFree(memory));
+    OK(aclrtDestroyEvent(begin));
+    OK(aclrtDestroyEvent(end));
+    OK(aclrtDestroyStream(stream));
+    acl_end_plain();
+}
+
 static const struct leo_test tests[] = {
+    {"fill_takes_half_of_a_copy", fill_takes_half_of_a_copy},
     {"launch_configuration_counts", launch_configuration_counts},
     {"overflow_status_is_read_and_cleared", overflow_status_is_read_and_cleared},
     {"overflow_mode_is_set_for_later_streams", overflow_mode_is_set_for_later_streams},
