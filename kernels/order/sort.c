@@ -250,12 +250,47 @@ static leo_status plan_radix(const struct op_call *call, const struct op_tensor 
     return status == LEO_OK ? op_plan_copy(call->plan, indices, &apart_index) : status;
 }
 
+// The type of scores for what the chip sorts in its vector unit: integers of 8 and 16 bits are
+// floats exactly.
+static enum op_type lanes_type(enum op_type type)
+{
+    switch (type) {
+    case OP_TYPE_I8:
+    case OP_TYPE_U8:
+    case OP_TYPE_BOOL:
+        return OP_TYPE_F16;
+    case OP_TYPE_I16:
+        return OP_TYPE_F32;
+    default:
+        return type;
+    }
+}
+
+static leo_status plan_lanes_as(const struct op_call *call, enum op_type type,
+                                const struct op_tensor *self, unsigned dim, bool descending,
+                                const struct op_tensor *values, const struct op_tensor *indices)
+{
+    struct op_chain chain = op_chain_begin(call);
+    if (type == self->type) {
+        return plan_lanes(call, self, dim, descending, values, indices);
+    }
+    const struct op_tensor in = op_chain_temp_like(&chain, type, self),
+                           out = op_chain_temp_like(&chain, type, values);
+    op_chain_copy(&chain, &in, self);
+    if (chain.status == LEO_OK) {
+        chain.status = plan_lanes(call, &in, dim, descending, &out, indices);
+    }
+    op_chain_copy(&chain, values, &out);
+    return chain.status;
+}
+
 static leo_status plan_short(const struct op_call *call, const struct op_tensor *self, unsigned dim,
                              bool descending, const struct op_tensor *values,
                              const struct op_tensor *indices)
 {
-    return op_lanes_take(call->plan, self->type, self->rank ? self->dim[dim] : 1)
-               ? plan_lanes(call, self, dim, descending, values, indices)
+    const enum op_type type = lanes_type(self->type);
+    return op_lanes_take(call->plan, type, self->rank ? self->dim[dim] : 1)
+               ? plan_lanes_as(call, type, self, dim, descending, values, indices)
                : plan_radix(call, self, dim, descending, values, indices);
 }
 

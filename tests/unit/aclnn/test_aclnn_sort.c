@@ -144,28 +144,32 @@ static void sort_of_long_rows(void)
     top(OP_TYPE_F32, shapes[2], 1, 100, true);
 }
 
-/* Several rows a tile, rows of a tile and a bit, runs that are joined in one step and in two, parts
- * that are merged two by two. */
-static void floats_of_every_length(void)
+/* Several rows a tile, rows of a tile and a bit. */
+static void rows_of_every_length(void)
 {
-    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16};
-    static const int64_t shapes[][2] = {{700, 3},  {3000, 33}, {200, 130}, {61, 1000},
-                                        {3, 1025}, {2, 5000},  {1, 8192},  {2, 8193}};
-    for (unsigned t = 0; t < 2; t++) {
-        for (unsigned s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
-            sort(types[t], shapes[s], 1, s % 2);
-            sort(types[t], shapes[s], 1, 1 - s % 2);
-            top(types[t], shapes[s], 1, 1 + shapes[s][1] / 3, s % 2);
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16,  OP_TYPE_I8,
+                                         OP_TYPE_I16, OP_TYPE_BOOL, OP_TYPE_BF16};
+    static const int64_t shapes[][2] = {{300, 3},  {700, 33}, {200, 130}, {61, 1000},
+                                        {3, 1025}, {1, 8192}, {1, 8193}};
+    const unsigned count = rig_chip() == 0 ? 5 : 6; // the first generation has no bf16
+    for (unsigned t = 0; t < count; t++) {
+        for (unsigned s = t % 2; s < sizeof(shapes) / sizeof(shapes[0]); s += 1 + t / 2) {
+            sort(types[t], shapes[s], 1, (s + t) % 2);
+            top(types[t], shapes[s], 1, 1 + shapes[s][1] / 3, (s + t) % 2 == 0);
         }
-        static const int64_t longer[2] = {3, 40000};
-        top(types[t], longer, 1, 2000, true);
-        top(types[t], longer, 1, 1050, true);
-        top(types[t], longer, 1, 37, false);
-        top(types[t], longer, 1, 5000, true);
-        sort(types[t], longer, 1, false);
     }
-    static const int64_t longest[2] = {1, 150001};
-    top(OP_TYPE_F32, longest, 1, 900, true);
+}
+
+/* Runs that are joined in one step and in two, parts that are merged two by two. */
+static void rows_of_many_parts(void)
+{
+    static const int64_t shape[2] = {3, 40000}, one[2] = {1, 150001};
+    top(OP_TYPE_F32, shape, 1, 2000, true);
+    top(OP_TYPE_F32, shape, 1, 1050, true);
+    top(OP_TYPE_F16, shape, 1, 37, false);
+    top(OP_TYPE_F32, shape, 1, 5000, true);
+    sort(OP_TYPE_F32, shape, 1, false);
+    top(OP_TYPE_F16, one, 1, 900, true);
 }
 
 static void top_elements(void)
@@ -243,7 +247,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"sort_of_every_type", sort_of_every_type},
         {"sort_of_long_rows", sort_of_long_rows},
-        {"floats_of_every_length", floats_of_every_length},
+        {"rows_of_every_length", rows_of_every_length},
+        {"rows_of_many_parts", rows_of_many_parts},
         {"top_elements", top_elements},
         {"positions_of_what_is_set", positions_of_what_is_set},
         {"elements_of_what_is_set", elements_of_what_is_set},
