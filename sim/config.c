@@ -104,6 +104,7 @@ static const struct key keys[] = {
     {"gm", "gm_small_interval", AT(gm_small_interval), KIND_REAL, 0, 1e6},
     {"gm", "nd2nz_row", AT(nd2nz_row), KIND_REAL, 0, 1e6},
     {"gm", "l2_gb_per_s", AT(l2_gb_per_s), KIND_REAL, 0.01, 1e6},
+    {"gm", "l2_written_part", AT(l2_written_part), KIND_REAL, 0, 1},
     {"gm", "hbm_read_gb_per_s", AT(hbm_read_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_write_gb_per_s", AT(hbm_write_gb_per_s), KIND_REAL, 0.01, 1e6},
     {"gm", "hbm_refresh_ns", AT(hbm_refresh_ns), KIND_REAL, 0, 1e6},

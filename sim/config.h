@@ -61,6 +61,7 @@ struct sim_config {
     double gm_small_interval; /**< least cycles between two DMA instructions of one pipe */
     double nd2nz_row;         /**< least cycles of a row in the layout change */
     double l2_gb_per_s;       /**< L2 to all cores */
+    double l2_written_part;   /**< of the L2, that may hold what HBM has not */
     double hbm_read_gb_per_s, hbm_write_gb_per_s; /**< whole chip */
     double hbm_refresh_ns, hbm_refresh_every_ns;  /**< HBM stands so long, so often */
     double hbm_turn_bytes, hbm_run_bytes; /**< bytes HBM could have read while it turns to writing

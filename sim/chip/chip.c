@@ -106,7 +106,7 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     if (!status) {
         status = sim_l2_create(&chip->memory.l2, chip->memory.hbm.base, chip->memory.hbm.bytes,
-                               chip->config.l2_bytes);
+                               chip->config.l2_bytes, chip->config.l2_written_part);
     }
     if (!status) {
         status = sim_time_pool_create(&chip->log_pool);

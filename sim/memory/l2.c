@@ -14,6 +14,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, place), // follows from line
     SECTION(WIRED, line),       SECTION(WIRED, mark),       SECTION(WIRED, base),
     SECTION(WIRED, lines),      SECTION(WIRED, places),     SECTION(STATE, hand),
+    SECTION(STATE, cleaner),    SECTION(STATE, dirty),      SECTION(WIRED, max_dirty),
     SECTION(STATE, used_bytes), SECTION(STATE, read_bytes), SECTION(STATE, written_bytes),
     SECTION(STATE, read_runs),  SECTION(STATE, last_read),
 };
@@ -21,12 +22,14 @@ static const struct sim_section list[] = {
 
 static const struct sim_sections sections = SIM_SECTIONS(struct sim_l2, list);
 
-leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes)
+leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes,
+                         double written_part)
 {
     memset(l2, 0, sizeof(*l2));
     l2->base = base;
     l2->lines = gm_bytes / SIM_L2_LINE_BYTES;
     l2->places = (uint32_t)(bytes / SIM_L2_LINE_BYTES);
+    l2->max_dirty = (uint32_t)(l2->places * written_part);
     if (!l2->places) {
         return LEO_OK;
     }
@@ -54,6 +57,7 @@ void sim_l2_clear(struct sim_l2 *l2)
         if (l2->line[i]) {
             l2->place[l2->line[i] - 1] = 0;
             l2->line[i] = 0;
+            l2->mark[i] = 0;
         }
     }
     sim_sections_zero(&sections, l2, SIM_SECTION_STATE);
@@ -84,7 +88,9 @@ bool sim_l2_walk(struct sim_l2 *l2, sim_stretch_fn fn, void *user)
 
 bool sim_l2_settle(struct sim_l2 *l2)
 {
+    uint32_t dirty = 0;
     for (uint32_t i = 0; i < l2->places; i++) {
+        dirty += l2->mark[i] & MARK_DIRTY ? 1 : 0;
         if (l2->line[i] > l2->lines || (l2->line[i] && l2->place[l2->line[i] - 1])) {
             return false;
         }
@@ -92,7 +98,30 @@ bool sim_l2_settle(struct sim_l2 *l2)
             l2->place[l2->line[i] - 1] = i + 1;
         }
     }
-    return l2->places ? l2->hand < l2->places : l2->hand == 0;
+    return dirty == l2->dirty && (l2->places ? l2->hand < l2->places && l2->cleaner < l2->places
+                                             : l2->hand == 0 && l2->cleaner == 0);
+}
+
+/* Lines that were written go to HBM in the order of their places, until no more are left than may
+ * be; the L2 keeps them. */
+static void write_back(struct sim_l2 *l2)
+{
+    while (l2->dirty > l2->max_dirty) {
+        if (l2->mark[l2->cleaner] & MARK_DIRTY) {
+            l2->mark[l2->cleaner] &= (uint8_t)~MARK_DIRTY;
+            l2->written_bytes += SIM_L2_LINE_BYTES;
+            l2->dirty--;
+        }
+        l2->cleaner = l2->cleaner + 1 == l2->places ? 0 : l2->cleaner + 1;
+    }
+}
+
+static void mark_written(struct sim_l2 *l2, uint32_t place)
+{
+    if (!(l2->mark[place] & MARK_DIRTY)) {
+        l2->mark[place] |= MARK_DIRTY;
+        l2->dirty++;
+    }
 }
 
 /* A place for a new line; what was there goes. */
@@ -106,8 +135,12 @@ static uint32_t make_place(struct sim_l2 *l2)
     l2->hand = l2->hand + 1 == l2->places ? 0 : l2->hand + 1;
     if (l2->line[place]) {
         l2->place[l2->line[place] - 1] = 0;
-        l2->written_bytes += l2->mark[place] & MARK_DIRTY ? SIM_L2_LINE_BYTES : 0;
+        if (l2->mark[place] & MARK_DIRTY) {
+            l2->written_bytes += SIM_L2_LINE_BYTES;
+            l2->dirty--;
+        }
     }
+    l2->mark[place] = 0;
     return place;
 }
 
@@ -116,7 +149,10 @@ static uint32_t make_place(struct sim_l2 *l2)
 static void use_again(struct sim_l2 *l2, uint32_t place, bool write)
 {
     uint32_t age = l2->hand > place ? l2->hand - place : l2->hand + l2->places - place;
-    l2->mark[place] |= (age > l2->places / SOON ? MARK_USED : 0) | (write ? MARK_DIRTY : 0);
+    l2->mark[place] |= age > l2->places / SOON ? MARK_USED : 0;
+    if (write) {
+        mark_written(l2, place);
+    }
 }
 
 void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
@@ -143,8 +179,10 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         }
         place = make_place(l2);
         l2->line[place] = (uint32_t)line + 1;
-        l2->mark[place] = write ? MARK_DIRTY : 0;
         l2->place[line] = place + 1;
+        if (write) {
+            mark_written(l2, place);
+        }
         // A written line is not fetched first: DMA writes whole ones.
         if (!write) {
             l2->read_bytes += SIM_L2_LINE_BYTES;
@@ -152,6 +190,7 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
             l2->last_read = line + 1;
         }
     }
+    write_back(l2);
 }
 
 void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
@@ -171,11 +210,14 @@ void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         const uint32_t place = l2->place[line];
         offset += part;
         if (place) {
-            l2->mark[place - 1] |= write ? MARK_DIRTY : 0;
+            if (write) {
+                mark_written(l2, place - 1);
+            }
             continue;
         }
         *(write ? &l2->written_bytes : &l2->read_bytes) += part;
         l2->read_runs += l2->last_read != line;
         l2->last_read = line + 1;
     }
+    write_back(l2);
 }

@@ -21,14 +21,18 @@ struct sim_l2 {
     uint64_t base;   /**< first address of device memory */
     uint64_t lines;  /**< of device memory */
     uint32_t places, hand;
+    uint32_t dirty, max_dirty; /**< lines that HBM does not have yet; how many may be */
+    uint32_t cleaner;          /**< place that is looked at next to write one back */
     /* Since last asked. */
     uint64_t used_bytes, read_bytes, written_bytes; /**< by cores; from HBM; to HBM */
     uint64_t read_runs;                             /**< of neighbouring lines from HBM */
     uint64_t last_read;                             /**< line + 1 that HBM was asked for last */
 };
 
-/** A chip without L2 (`bytes` 0) sends everything to HBM. */
-leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes);
+/** A chip without L2 (`bytes` 0) sends everything to HBM. `written_part` of it at most holds what
+ * HBM has not; the oldest of that is written back, and stays. */
+leo_status sim_l2_create(struct sim_l2 *l2, uint64_t base, uint64_t gm_bytes, uint64_t bytes,
+                         double written_part);
 void sim_l2_destroy(struct sim_l2 *l2);
 /** Forgets everything it holds. */
 void sim_l2_clear(struct sim_l2 *l2);

@@ -58,7 +58,7 @@ WAYS = {
     "gm.gm_write_rate": ("one add", {}), "gm.gm_same_line_ns": ("shared loads", {}), "gm.gm_small_interval": ("small loads", {}),
     "gm.nd2nz_row": ("fractals", {}), "gm.l2_gb_per_s": ("loads", {"gm.l2_gb_per_s": 1000}),
     **{f"gm.{key}": ("adds", SMALL_L2) for key in (
-        "hbm_read_gb_per_s", "hbm_write_gb_per_s", "hbm_refresh_ns", "hbm_refresh_every_ns", "hbm_turn_bytes")},
+        "l2_written_part", "hbm_read_gb_per_s", "hbm_write_gb_per_s", "hbm_refresh_ns", "hbm_refresh_every_ns", "hbm_turn_bytes")},
     "gm.hbm_run_bytes": ("strided loads", SMALL_L2),
     "cube.mmad_head": ("products", {}), "cube.mmad_gap": ("products", {}),
     "cube.cube_m": ("products", {}), "cube.cube_n": ("products", {}), "cube.cube_k": ("products", {}),

@@ -9,7 +9,7 @@ enum { LINE = SIM_L2_LINE_BYTES };
 static void second_use_is_free(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 16 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 16 * LINE, 1), LEO_OK);
     sim_l2_use(&l2, 100, 8 * LINE, false); // nine lines are touched
     CU_ASSERT_EQUAL(l2.used_bytes, 8 * LINE);
     CU_ASSERT_EQUAL(l2.read_bytes, 9 * LINE);
@@ -25,7 +25,7 @@ static void second_use_is_free(void)
 static void written_lines_go_out_when_they_are_replaced(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE, 1), LEO_OK);
     sim_l2_use(&l2, 0, 2 * LINE, true);
     CU_ASSERT_EQUAL(l2.read_bytes + l2.written_bytes, 0);
     sim_l2_use(&l2, 2 * LINE, 4 * LINE, false);
@@ -34,10 +34,31 @@ static void written_lines_go_out_when_they_are_replaced(void)
     sim_l2_destroy(&l2);
 }
 
+/* No more than half may be written: the oldest goes back, and stays. */
+static void written_lines_go_back_before_they_are_all(void)
+{
+    struct sim_l2 l2;
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 8 * LINE, 0.5), LEO_OK);
+    sim_l2_use(&l2, 0, 4 * LINE, true);
+    CU_ASSERT_EQUAL(l2.written_bytes, 0);
+    sim_l2_use(&l2, 4 * LINE, 2 * LINE, true);
+    CU_ASSERT_EQUAL(l2.written_bytes, 2 * LINE);
+    sim_l2_use(&l2, 0, 6 * LINE, false);
+    CU_ASSERT_EQUAL(l2.read_bytes, 0);
+    // Written again: again too many.
+    sim_l2_use(&l2, 0, 2 * LINE, true);
+    CU_ASSERT_EQUAL(l2.written_bytes, 4 * LINE);
+    CU_ASSERT_TRUE(sim_l2_settle(&l2) == false); // places are known already
+    sim_l2_clear(&l2);
+    sim_l2_use(&l2, 0, 8 * LINE, true);
+    CU_ASSERT_EQUAL(l2.written_bytes, 4 * LINE);
+    sim_l2_destroy(&l2);
+}
+
 static void used_lines_stay_longer(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE, 1), LEO_OK);
     sim_l2_use(&l2, 0, 4 * LINE, false);
     sim_l2_use(&l2, 0, 1, false);
     sim_l2_use(&l2, 10 * LINE, 1, false); // takes the place of line 1, not of line 0
@@ -54,7 +75,7 @@ static void used_lines_stay_longer(void)
 static void larger_than_it_is_no_use(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 8 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 8 * LINE, 1), LEO_OK);
     for (unsigned pass = 0; pass < 3; pass++) {
         sim_l2_use(&l2, 0, 16 * LINE, false);
     }
@@ -65,7 +86,7 @@ static void larger_than_it_is_no_use(void)
 static void chip_without_l2_and_wild_ranges(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 0), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 0, 1), LEO_OK);
     sim_l2_use(&l2, 5, 100, true);
     CU_ASSERT_EQUAL(l2.written_bytes, 100);
     sim_l2_use(&l2, (1 << 20) - 1, 2, true);
@@ -80,7 +101,7 @@ static void chip_without_l2_and_wild_ranges(void)
 static void past_it_lines_are_used_and_none_comes(void)
 {
     struct sim_l2 l2;
-    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 4 * LINE, 1), LEO_OK);
     sim_l2_use(&l2, 0, 4 * LINE, false);
     sim_l2_pass(&l2, 2 * LINE, 4 * LINE + 7, false); // holds two of them
     CU_ASSERT_EQUAL(l2.used_bytes, 8 * LINE + 7);
@@ -100,6 +121,7 @@ static void past_it_lines_are_used_and_none_comes(void)
 static const struct leo_test tests[] = {
     {"second_use_is_free", second_use_is_free},
     {"written_lines_go_out_when_they_are_replaced", written_lines_go_out_when_they_are_replaced},
+    {"written_lines_go_back_before_they_are_all", written_lines_go_back_before_they_are_all},
     {"used_lines_stay_longer", used_lines_stay_longer},
     {"larger_than_it_is_no_use", larger_than_it_is_no_use},
     {"past_it_lines_are_used_and_none_comes", past_it_lines_are_used_and_none_comes},

@@ -41,7 +41,7 @@ struct rig {
 static void open_config(struct rig *rig, const struct sim_time_config *time)
 {
     memset(rig, 0, sizeof(*rig));
-    CU_ASSERT_EQUAL_FATAL(sim_l2_create(&rig->l2, 0, 64 * MEGA, MEGA), LEO_OK);
+    CU_ASSERT_EQUAL_FATAL(sim_l2_create(&rig->l2, 0, 64 * MEGA, MEGA, 1), LEO_OK);
     CU_ASSERT_EQUAL_FATAL(sim_time_pool_create(&rig->pool), LEO_OK);
     CU_ASSERT_EQUAL_FATAL(sim_time_engine_create(time, &rig->l2, &rig->engine), LEO_OK);
     for (unsigned i = 0; i < CORES; i++) {
