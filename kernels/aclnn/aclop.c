@@ -5,6 +5,8 @@
 #include "float_status.h"
 #include "run_row.h"
 
+#include "../frame/run.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +69,20 @@ static const struct aclop_mapping *find_mapping(const struct leo_acl_op *op)
     return mapping ? mapping : find_type(op->type);
 }
 
-// An operator whose result size depends on data tells it of its one output.
+// An operator whose result sizes depend on data tells them of its tensors by number: the output
+// with the memory of tensor `index` has this shape.
 static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *dim)
 {
-    const struct leo_acl_op *op = user;
-    (void)index;
-    if (op->shaped && op->output_count == 1 && rank <= LEO_ACL_MAX_DIMS) {
-        aclTensorDesc *desc = op->shaped[0];
-        desc->dim_count = rank;
-        memcpy(desc->dims, dim, rank * sizeof(*dim));
+    const struct aclop_call *call = user;
+    const struct leo_acl_op *op = call->op;
+    uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS];
+    op_args_addresses(call->row, call->args, addr);
+    for (int i = 0; op->shaped && i < op->output_count && rank <= LEO_ACL_MAX_DIMS; i++) {
+        if ((uintptr_t)aclGetDataBufferAddr(op->outputs[i]) == addr[index]) {
+            aclTensorDesc *desc = op->shaped[i];
+            desc->dim_count = rank;
+            memcpy(desc->dims, dim, rank * sizeof(*dim));
+        }
     }
 }
 
@@ -127,10 +134,9 @@ static aclError run_op(const struct leo_acl_op *op)
     } else {
         aclop_take_tensors(&call);
     }
-    aclError error = call.error
-                         ? call.error
-                         : opapi_run_row(op->type, call.row, call.args, op->stream,
-                                         (struct run_row_shape){set_shape, (void *)(uintptr_t)op});
+    aclError error = call.error ? call.error
+                                : opapi_run_row(op->type, call.row, call.args, op->stream,
+                                                (struct run_row_shape){set_shape, &call});
     aclop_free_args(&call);
     return tell(op->type, error);
 }

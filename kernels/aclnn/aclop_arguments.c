@@ -384,13 +384,21 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
     }
 }
 
-// Numbers that a row has no argument for.
+// Numbers and words that a row has no argument for.
 static void check_attr(struct aclop_call *call, const char *word)
 {
     char name[64];
     const char *value = strchr(word, ':');
     snprintf(name, sizeof(name), "%.*s", (int)(value - word - 1), word + 1);
     const struct leo_acl_attr *attr = aclop_attr(call, name);
+    if (attr && attr->kind == LEO_ACL_ATTR_STRING) {
+        if (strcmp(attr->value.text, value + 1) != 0) {
+            call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
+                                       "attribute %s is %s: only %s is possible", name,
+                                       attr->value.text, value + 1);
+        }
+        return;
+    }
     const double want = strtod(value + 1, NULL);
     const double got = attr && attr->kind == LEO_ACL_ATTR_FLOAT
                            ? (double)attr->value.floats[0]

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { CHANNELS = 16 }; // of a block
 
@@ -237,5 +238,90 @@ leo_status op_plan_log_base(const struct op_call *call)
         OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(y), op_value_scalar(&factor),
                       op_value_tensor(y));
     }
+    return chain.status;
+}
+
+// The elements of a matrix on a diagonal, `length` of them.
+static struct op_tensor view_diagonal(const struct op_tensor *matrix, int64_t diagonal,
+                                      int64_t length)
+{
+    struct op_tensor view = *matrix;
+    const int64_t row = diagonal < 0 ? -diagonal : 0, column = diagonal > 0 ? diagonal : 0;
+    view.addr += (uint64_t)(row * matrix->stride[0] + column * matrix->stride[1]) *
+                 op_type_bytes(matrix->type);
+    view.rank = 1;
+    view.dim[0] = length;
+    view.stride[0] = matrix->stride[0] + matrix->stride[1];
+    return view;
+}
+
+static leo_status make_diagonal(const struct op_call *call, int64_t diagonal)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const int64_t size = x->dim[0] + (diagonal < 0 ? -diagonal : diagonal), shape[] = {size, size};
+    leo_status status = op_call_check_shape(call, "y", 2, shape);
+    if (status != LEO_OK || size == 0) {
+        return status;
+    }
+    const struct op_tensor to = view_diagonal(y, diagonal, x->dim[0]);
+    struct op_chain chain = op_chain_begin(call);
+    op_chain_fill(&chain, y, 0);
+    op_chain_copy(&chain, &to, x);
+    return chain.status;
+}
+
+static leo_status take_diagonal(const struct op_call *call, int64_t diagonal)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    const int64_t rows = x->dim[0] + (diagonal < 0 ? diagonal : 0),
+                  columns = x->dim[1] - (diagonal > 0 ? diagonal : 0),
+                  shorter = rows < columns ? rows : columns, length = shorter > 0 ? shorter : 0;
+    leo_status status = op_call_check_shape(call, "y", 1, &length);
+    if (status != LEO_OK || length == 0) {
+        return status;
+    }
+    const struct op_tensor from = view_diagonal(x, diagonal, length);
+    return op_plan_copy(call->plan, y, &from);
+}
+
+leo_status op_plan_acl_diag(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x");
+    const int64_t diagonal = op_call_int(call, "diagonal");
+    const unsigned rank = strcmp(call->row->name, "AclDiag") == 0 ? 1 : 2;
+    if (x->rank != rank || diagonal < -INT32_MAX || diagonal > INT32_MAX) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "x has shape %s and diagonal is %" PRId64 ": x must have %u dimensions",
+                            op_tensor_shape_text(x).text, diagonal, rank);
+    }
+    return rank == 1 ? make_diagonal(call, diagonal) : take_diagonal(call, diagonal);
+}
+
+leo_status op_plan_acl_fill_diagonal(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
+    leo_status status = op_call_check_shape(call, "y", x->rank, x->dim);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    if (op_tensor_alias(x, y) != OP_ALIAS_SAME) {
+        op_chain_copy(&chain, y, x);
+    }
+    OP_CHAIN_CALL(&chain, "InplaceFillDiagonal", op_value_tensor(y),
+                  op_value_scalar(op_call_scalar(call, "value")),
+                  op_value_int(op_call_int(call, "wrap")));
+    return chain.status;
+}
+
+leo_status op_plan_acl_sort_values(const struct op_call *call)
+{
+    const struct op_tensor *y = op_call_tensor(call, "y");
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor places = op_chain_temp_like(&chain, OP_TYPE_I64, y);
+    OP_CHAIN_CALL(&chain, "Sort", op_value_tensor(op_call_tensor(call, "x")), op_value_int(1),
+                  op_value_int(op_call_int(call, "dim")),
+                  op_value_int(op_call_int(call, "descending")), op_value_tensor(y),
+                  op_value_tensor(&places));
     return chain.status;
 }

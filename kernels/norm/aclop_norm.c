@@ -48,6 +48,22 @@ static leo_status plan_power(const struct op_call *call)
     return chain.status;
 }
 
+static leo_status plan_distance(const struct op_call *call)
+{
+    const struct op_tensor *x1 = op_call_tensor(call, "x1");
+    const struct op_scalar order = op_scalar_real(order_of(call)), one = op_scalar_int(1);
+    int64_t last = -1;
+    const struct op_ints over = {&last, 1};
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor apart = op_chain_temp_like(&chain, OP_TYPE_F32, x1);
+    OP_CHAIN_CALL(&chain, "Sub", op_value_tensor(x1), op_value_tensor(op_call_tensor(call, "x2")),
+                  op_value_scalar(&one), op_value_tensor(&apart));
+    OP_CHAIN_CALL(&chain, "Norm", op_value_tensor(&apart), op_value_scalar(&order),
+                  op_value_ints(&over), op_value_int(0),
+                  op_value_tensor(op_call_tensor(call, "y")));
+    return chain.status;
+}
+
 static leo_status plan_root(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
@@ -180,14 +196,18 @@ static leo_status plan_layer(const struct op_call *call)
     }
     const struct op_ints over = {x->dim + axis, (uint64_t)(x->rank - axis)};
     struct op_chain chain = op_chain_begin(call);
+    const bool told = op_call_has(call, "inverse");
     const struct op_tensor inverse =
-        op_chain_temp_like(&chain, OP_TYPE_F32, op_call_tensor(call, "variance"));
+        told ? *op_call_tensor(call, "inverse")
+             : op_chain_temp_like(&chain, OP_TYPE_F32, op_call_tensor(call, "variance"));
     OP_CHAIN_CALL(&chain, "LayerNorm", op_value_tensor(x), op_value_ints(&over),
                   op_value_tensor(op_call_tensor(call, "gamma")),
                   op_value_tensor(op_call_tensor(call, "beta")), op_value_real(epsilon),
                   op_value_tensor(&y), op_value_tensor(op_call_tensor(call, "mean")),
                   op_value_tensor(&inverse));
-    tell_variance(&chain, &inverse, epsilon);
+    if (!told) {
+        tell_variance(&chain, &inverse, epsilon);
+    }
     return chain.status;
 }
 
@@ -212,6 +232,84 @@ static leo_status plan_layer_gradient(const struct op_call *call)
     return chain.status;
 }
 
+/* ---- batch norm over several devices, in parts ---- */
+
+// out = the sum of parts over its first dimension, which stays.
+static void sum_first(struct op_chain *chain, const struct op_tensor *parts,
+                      const struct op_tensor *out)
+{
+    int64_t first = 0;
+    const struct op_ints over = {&first, 1};
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(parts), op_value_ints(&over), op_value_int(1),
+                  op_value_type(OP_TYPE_F32), op_value_tensor(out));
+}
+
+static leo_status plan_sync_reduce(const struct op_call *call)
+{
+    const struct op_tensor *mul = op_call_tensor(call, "sumDyXmu");
+    struct op_chain chain = op_chain_begin(call);
+    OP_CHAIN_CALL(&chain, "AclSyncBnCentred", op_value_tensor(op_call_tensor(call, "sumDy")),
+                  op_value_tensor(op_call_tensor(call, "sumDyX")),
+                  op_value_tensor(op_call_tensor(call, "mean")), op_value_tensor(mul));
+    OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(mul),
+                  op_value_tensor(op_call_tensor(call, "inverse")),
+                  op_value_tensor(op_call_tensor(call, "gradWeight")));
+    return chain.status;
+}
+
+static leo_status plan_sync_elements(const struct op_call *call)
+{
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor apart = op_chain_temp_like(&chain, OP_TYPE_F32, out);
+    OP_CHAIN_CALL(&chain, "AclSyncBnApart", *op_call_value(call, "dy"), *op_call_value(call, "x"),
+                  *op_call_value(call, "mean"), *op_call_value(call, "inverse"),
+                  *op_call_value(call, "meanDy"), *op_call_value(call, "meanDyXmu"),
+                  op_value_tensor(&apart));
+    OP_CHAIN_CALL(&chain, "AclSyncBnScaled", op_value_tensor(&apart),
+                  *op_call_value(call, "inverse"), *op_call_value(call, "weight"),
+                  op_value_tensor(out));
+    return chain.status;
+}
+
+static leo_status plan_mean_with_count(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x");
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor parts = op_chain_temp_like(&chain, OP_TYPE_F32, x);
+    OP_CHAIN_CALL(&chain, "AclSyncBnShare", op_value_tensor(x),
+                  op_value_tensor(op_call_tensor(call, "count")),
+                  op_value_tensor(op_call_tensor(call, "all")), op_value_tensor(&parts));
+    OP_CHAIN_CALL(&chain, "ReduceSum", op_value_tensor(&parts),
+                  op_value_ints(op_call_ints(call, "axes")),
+                  op_value_int(op_call_int(call, "keepDims")), op_value_type(OP_TYPE_F32),
+                  op_value_tensor(op_call_tensor(call, "y")));
+    return chain.status;
+}
+
+static leo_status plan_sync_gather(const struct op_call *call)
+{
+    const struct op_tensor *mean = op_call_tensor(call, "mean"),
+                           *all = op_call_tensor(call, "countAll");
+    const struct op_value epsilon = op_value_real(op_call_real(call, "epsilon"));
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor parts = op_chain_temp_like(&chain, OP_TYPE_F32, mean),
+                           sum = op_chain_temp_like(&chain, OP_TYPE_F32, all);
+    OP_CHAIN_CALL(&chain, "AclSyncBnSquares", op_value_tensor(mean),
+                  op_value_tensor(op_call_tensor(call, "inverse")),
+                  op_value_tensor(op_call_tensor(call, "count")),
+                  op_value_tensor(op_call_tensor(call, "meanAll")), epsilon,
+                  op_value_tensor(&parts));
+    sum_first(&chain, &parts, &sum);
+    OP_CHAIN_CALL(&chain, "AclSyncBnInverse", op_value_tensor(&sum), op_value_tensor(all), epsilon,
+                  op_value_tensor(op_call_tensor(call, "inverseAll")));
+    OP_CHAIN_CALL(&chain, "AclSyncBnRunning", op_value_tensor(&sum), op_value_tensor(all),
+                  op_value_tensor(op_call_tensor(call, "running")),
+                  op_value_real(op_call_real(call, "momentum")),
+                  op_value_tensor(op_call_tensor(call, "runningOut")));
+    return chain.status;
+}
+
 leo_status op_plan_aclop_norm(const struct op_call *call)
 {
     static const struct {
@@ -220,11 +318,16 @@ leo_status op_plan_aclop_norm(const struct op_call *call)
     } plans[] = {
         {"power", plan_power},
         {"root", plan_root},
+        {"distance", plan_distance},
         {"bn_infer_gradient", plan_bn_infer_gradient},
         {"group", plan_group},
         {"group_gradient", plan_group_gradient},
         {"layer", plan_layer},
         {"layer_gradient", plan_layer_gradient},
+        {"sync_reduce", plan_sync_reduce},
+        {"sync_elements", plan_sync_elements},
+        {"sync_gather", plan_sync_gather},
+        {"mean_with_count", plan_mean_with_count},
     };
     const char *word = op_row_attr(call->row, "norm");
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {

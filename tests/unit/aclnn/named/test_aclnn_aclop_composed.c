@@ -2,10 +2,9 @@
 /* What graph frameworks and older programs call (compose/aclop_composed.c): sums of tensors, a step
  * of Adam, sums by channel and of several devices, softmax with a mask or labels. Against double on
  * the host, as aclnn pairs and by type name. */
+#include "rig_named.h"
 #include "rig_values.h"
 
-#include <acl/acl_op.h>
-#include <acl/acl_op_compiler.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,38 +14,6 @@ static const enum op_type floats[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
 static unsigned float_count(void)
 {
     return rig_chip() == 0 ? 2 : 3;
-}
-
-/* ---- by type name: dense tensors ---- */
-
-enum { BY_NAME_TENSORS = 10 };
-
-static void run_by_name(const char *type, aclopAttr *attr, struct rig_tensor *const *in, int ins,
-                        struct rig_tensor *const *out, int outs)
-{
-    const aclTensorDesc *descs[2][BY_NAME_TENSORS];
-    aclDataBuffer *buffers[2][BY_NAME_TENSORS];
-    for (int k = 0; k < ins + outs; k++) {
-        const int side = k >= ins, i = side ? k - ins : k;
-        struct rig_tensor *tensor = side ? out[i] : in[i];
-        descs[side][i] = aclCreateTensorDesc(rig_acl_type(tensor->type), (int)tensor->rank,
-                                             tensor->dim, ACL_FORMAT_ND);
-        buffers[side][i] =
-            aclCreateDataBuffer((void *)(uintptr_t)(tensor->base + RIG_GUARD),
-                                (size_t)rig_tensor_count(tensor) * rig_type_bytes(tensor->type));
-    }
-    CU_ASSERT_EQUAL(aclopCompileAndExecute(type, ins, descs[0],
-                                           (const aclDataBuffer *const *)buffers[0], outs, descs[1],
-                                           buffers[1], attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL,
-                                           rig_stream()),
-                    0);
-    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
-    for (int k = 0; k < ins + outs; k++) {
-        const int side = k >= ins, i = side ? k - ins : k;
-        aclDestroyTensorDesc(descs[side][i]);
-        aclDestroyDataBuffer(buffers[side][i]);
-    }
-    aclopDestroyAttr(attr);
 }
 
 /* ---- sums of tensors ---- */
@@ -98,7 +65,7 @@ static void run_sums(enum op_type type, unsigned rank, const int64_t *dim, unsig
     }
     if (count == 1) { // dense
         struct rig_tensor *to[] = {&dense};
-        run_by_name("AddN", aclopCreateAttr(), each, 1, to, 1);
+        rig_named_run("AddN", aclopCreateAttr(), each, 1, to, 1);
         expect_sum(&dense, in, count);
     }
     aclDestroyTensorList(list); // and its tensors
@@ -183,7 +150,7 @@ static void run_adam(unsigned rank, const int64_t *dim, enum op_type type, enum 
         for (unsigned i = 0; i < ADAM_TENSORS + ADAM_NUMBERS; i++) {
             in[i] = i < GRADIENT ? &t[i] : i < 9 ? &numbers[i - 3] : &t[GRADIENT];
         }
-        run_by_name("ApplyAdamD", attr, in, 10, out, 3);
+        rig_named_run("ApplyAdamD", attr, in, 10, out, 3);
     } else {
         union op_test_arg args[12];
         for (unsigned i = 0; i < 10; i++) {
@@ -389,7 +356,7 @@ static void run_masked(const int64_t *dim, const int64_t *mask_dim, enum op_type
         aclopAttr *attr = aclopCreateAttr();
         aclopSetAttrFloat(attr, "scale", (float)scale);
         aclopSetAttrBool(attr, "fixed_triu_mask", triangle);
-        run_by_name("ScaledMaskedSoftmax", attr, in, 2, out, 1);
+        rig_named_run("ScaledMaskedSoftmax", attr, in, 2, out, 1);
     } else {
         rig_run_finite(rig_row("ScaledMaskedSoftmax"), args);
     }
@@ -459,7 +426,7 @@ static void run_cross_entropy(int64_t rows, int64_t classes, enum op_type type,
     rig_tensor_put(&t[1]);
     if (by_name) {
         struct rig_tensor *in[] = {&t[0], &t[1]}, *out[] = {&t[2], &t[3]};
-        run_by_name("SoftmaxCrossEntropyWithLogits", aclopCreateAttr(), in, 2, out, 2);
+        rig_named_run("SoftmaxCrossEntropyWithLogits", aclopCreateAttr(), in, 2, out, 2);
     } else {
         const union op_test_arg args[] = {
             {.tensor = t[0].acl}, {.tensor = t[1].acl}, {.tensor = t[2].acl}, {.tensor = t[3].acl}};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rig_named.h"
+
+#include <acl/acl_op_compiler.h>
+
+enum { TENSORS = 16 };
+
+struct side {
+    const aclTensorDesc *desc[TENSORS];
+    aclDataBuffer *buffer[TENSORS];
+};
+
+static void describe(struct side *side, unsigned at, const struct rig_tensor *tensor, bool host)
+{
+    if (!tensor) {
+        side->desc[at] = aclCreateTensorDesc(ACL_DT_UNDEFINED, 0, NULL, ACL_FORMAT_UNDEFINED);
+        side->buffer[at] = aclCreateDataBuffer(NULL, 0);
+        return;
+    }
+    aclTensorDesc *desc = aclCreateTensorDesc(rig_acl_type(tensor->type), (int)tensor->rank,
+                                              tensor->dim, ACL_FORMAT_ND);
+    if (host) {
+        CU_ASSERT_EQUAL(aclSetTensorPlaceMent(desc, ACL_MEMTYPE_HOST), 0);
+    }
+    side->desc[at] = desc;
+    side->buffer[at] = aclCreateDataBuffer(
+        host ? rig_tensor_at(tensor, 0) : (void *)(uintptr_t)(tensor->base + RIG_GUARD),
+        (size_t)rig_tensor_count(tensor) * rig_type_bytes(tensor->type));
+}
+
+static void forget(struct side *side, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        aclDestroyTensorDesc(side->desc[i]);
+        aclDestroyDataBuffer(side->buffer[i]);
+    }
+}
+
+aclError rig_named_try(const char *type, struct rig_named call)
+{
+    struct side in, out;
+    CU_ASSERT_FATAL(call.ins <= TENSORS && call.outs <= TENSORS);
+    for (unsigned i = 0; i < call.ins; i++) {
+        describe(&in, i, call.in[i], call.host >> i & 1);
+    }
+    for (unsigned i = 0; i < call.outs; i++) {
+        describe(&out, i, call.out[i], false);
+    }
+    aclError error = aclopCompileAndExecute(
+        type, (int)call.ins, in.desc, (const aclDataBuffer *const *)in.buffer, (int)call.outs,
+        out.desc, out.buffer, call.attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream());
+    if (!error) {
+        error = aclrtSynchronizeStream(rig_stream());
+    }
+    forget(&in, call.ins);
+    forget(&out, call.outs);
+    if (call.attr) {
+        aclopDestroyAttr(call.attr);
+    }
+    return error;
+}
+
+void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *in, unsigned ins,
+                   struct rig_tensor *const *out, unsigned outs)
+{
+    CU_ASSERT_EQUAL(rig_named_try(type, (struct rig_named){in, ins, out, outs, attr, 0}), 0);
+}
