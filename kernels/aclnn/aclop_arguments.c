@@ -46,6 +46,16 @@ static void tensor_dims(struct aclop_call *call, unsigned at, char side, unsigne
     call->args[at] = op_value_ints(&call->ints[at]);
 }
 
+// A list of floats stays where the attribute has it.
+static void attr_floats(struct aclop_call *call, unsigned at, const char *name)
+{
+    const struct leo_acl_attr *attr = aclop_attr(call, name);
+    const bool given = attr && attr->kind == LEO_ACL_ATTR_FLOATS;
+    call->floats[at] =
+        (struct op_floats){given ? attr->value.floats : NULL, given ? attr->count : 0};
+    call->args[at] = op_value_floats(&call->floats[at]);
+}
+
 // Numbers [from, from + most) of an attribute; most 0: all from `from` on.
 static void attr_numbers(struct aclop_call *call, unsigned at, const char *name, uint64_t from,
                          uint64_t most)
@@ -331,7 +341,11 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         tensor_dims(call, at, name[0], (unsigned)strtoul(name + 1, NULL, 10), (unsigned)from);
         return;
     case 'l':
-        attr_numbers(call, at, name, from, most);
+        if (call->row->params[at].kind == OP_KIND_FLOATS) {
+            attr_floats(call, at, name);
+        } else {
+            attr_numbers(call, at, name, from, most);
+        }
         return;
     case 'p':
         attr_paddings(call, at, name);

@@ -20,6 +20,7 @@ struct aclop_call {
     struct op_tensor tensors[ACLOP_ARGS];
     struct op_scalar scalars[ACLOP_ARGS];
     struct op_ints ints[ACLOP_ARGS];
+    struct op_floats floats[ACLOP_ARGS];
     struct op_bools bools[ACLOP_ARGS];
     bool flags[ACLOP_ARGS][4];
     int64_t *numbers[ACLOP_ARGS]; /**< owned */

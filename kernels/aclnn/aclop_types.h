@@ -17,7 +17,7 @@
  *   number 2, counted from 0
  * - q1: pairs (before, after) of input 1 in host memory, the last dimension first; q1:4 the first 4
  * - d:x0:2: the size of a tensor from dimension 2 on
- * - l:name: integers of an attribute; l:name:2 from the third on, l:name:1:2 two of them
+ * - l:name: integers or floats of an attribute; l:name:2 from the third on, l:name:1:2 two of them
  * - p:name: paddings (before, after) of an attribute for two or three dimensions
  * - r:name: the same, those of the third dimension from the end last, as torch_npu gives them to
  *   AvgPool3DGrad
@@ -66,6 +66,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Addcmul", "Addcmul", "x0 x1 x2 v3 y0"},
     {"Adds", "Adds", "x0 s:value 1 y0"},
     {"AffineGrid", "AffineGrid", "x0 h1 i:align_corners y0"},
+    {"AnchorResponseFlags", "AclBoxPlaces", "x0 l:featmap_size l:strides i:num_base_anchors y0"},
     {"ApplyAdam", "AclApplyAdam", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 i:use_nesterov y0 x1 x2"},
     {"ApplyAdamD", "AclApplyAdam", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 i:use_nesterov y0 y1 y2"},
     {"ApplyAdamW", "ApplyAdamW", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11? i:amsgrad i:maximize"},
@@ -97,6 +98,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BNTrainingUpdateGrad", "AclBnUpdateGrad", "x0 x1 x2 x3 s:epsilon y0 y1"},
     {"BatchMatMul", "Matmul", "x0':adj_x1 x1':adj_x2 y0 M"},
     {"BatchMatMulV2", "BatchMatMul", "x0':adj_x1 x1':adj_x2 y0 M"},
+    {"BatchMultiClassNonMaxSuppression", "AclNmsClasses",
+     "=change_coordinate_frame:0 =transpose_box:0 x0 x1 s:score_threshold:0 s:iou_threshold "
+     "i:max_size_per_class i:max_total_size y0 y1 y2 y3"},
     {"BatchNorm", "AclBnInfer", "=is_training:0 x0 x1 x2 x3 x4 s:epsilon y0"},
     {"BiasAdd", "Add", "x0 x1 1 y0"},
     {"BiasAddGrad", "AclBiasGrad", "x0 y0"},
@@ -107,6 +111,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"BitwiseAnd", "BitwiseAndTensor", "x0 x1 y0"},
     {"BitwiseOr", "BitwiseOrTensor", "x0 x1 y0"},
     {"BitwiseXor", "BitwiseXorTensor", "x0 x1 y0"},
+    {"BoundingBoxDecode", "AclBoxDecode", "x0 x1 l:means l:stds l:max_shape s:wh_ratio_clip y0"},
+    {"BoundingBoxEncode", "AclBoxEncode", "x0 x1 l:means l:stds y0"},
     {"BroadcastTo", "InplaceCopy", "y0 x0"},
     {"BroadcastToD", "InplaceCopy", "y0 x0"},
     {"CIoU", "AclCiou", "=mode:iou x0 x1 i:trans i:is_cross:1 y0 y1"},
@@ -200,6 +206,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"GeluGrad", "GeluBackward", "x0 x1 y0"},
     {"Greater", "GtTensor", "x0 x1 y0"},
     {"GreaterEqual", "GeTensor", "x0 x1 y0"},
+    {"GridAssignPositive", "AclBoxAssign",
+     "x0 x1 x2 x3 x4 x5 x6 s:pos_iou_thr s:min_pos_iou i:gt_max_assign_all y0"},
     {"GridSampler2D", "GridSampler2D",
      "x0 x1 c:interpolation_mode:*bilinear,nearest,bicubic c:padding_mode:*zeros,border,reflection "
      "i:align_corners y0"},
@@ -286,6 +294,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"NLLLoss", "NLLLoss", "x0 x1 x2 c:reduction:none,*mean,sum i:ignore_index:-100 y0 y1"},
     {"NLLLossGrad", "NLLLossBackward",
      "x1 x0 x2 x3 c:reduction:none,*mean,sum i:ignore_index:-100 x4 y0"},
+    {"NMSWithMask", "AclNmsMask", "x0 s:iou_threshold y0 y1 y2"},
     {"NanToNum", "NanToNum", "x0 s:nan:0 s:posinf s:neginf y0"},
     {"Neg", "Neg", "x0 y0"},
     {"NonMaxSuppressionV4", "Suppress", "x0 x1 x2 x3 x4 y0 y1"},
@@ -344,6 +353,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Roll", "Roll", "x0 l:shifts l:dims y0"},
     {"RotaryMul", "RotaryPositionEmbedding", "x0 x1 x2 0 y0"},
     {"RotaryMulGrad", "AclRotaryGrad", "x3 x1 x2 x0 0 y0 y1 y2"},
+    {"RotatedBoxDecode", "AclBoxDecodeTurned", "x0 x1 l:weight y0"},
+    {"RotatedBoxEncode", "AclBoxEncodeTurned", "x0 x1 l:weight y0"},
     {"Rsqrt", "Rsqrt", "x0 y0"},
     {"SGD", "AclSgd", "x0 x1 x2 x3 x4 x5 s:dampening:0 s:weight_decay:0 i:nesterov y0"},
     {"ScaledMaskedSoftmax", "ScaledMaskedSoftmax", "x0 x1 s:scale i:fixed_triu_mask y0"},
@@ -427,5 +438,6 @@ static const struct aclop_mapping aclop_mappings[] = {
      "x0 l:output_size l:input_size i:align_corners 0 0 0 y0"},
     {"ViewCopy", "InplaceCopy", "w0:1 w4:5"},
     {"Xlogy", "XLogYTensor", "x0 x1 y0"},
+    {"YoloBoxesEncode", "AclBoxEncodeYolo", "x0 x1 x2 y0"},
     {"ZerosLike", "InplaceZero", "y0"},
 };

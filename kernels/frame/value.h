@@ -86,6 +86,10 @@ static inline struct op_value op_value_ints(const struct op_ints *ints)
     return (struct op_value){.kind = OP_KIND_INTS, .ints = ints};
 }
 
+static inline struct op_value op_value_floats(const struct op_floats *floats)
+{
+    return (struct op_value){.kind = OP_KIND_FLOATS, .floats = floats};
+}
 static inline struct op_value op_value_bools(const struct op_bools *bools)
 {
     return (struct op_value){.kind = OP_KIND_BOOLS, .bools = bools};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions and boxes on the scalar unit, in float. */
-#include "../device/element.h"
+#include "boxes_device.h"
 #include "detect_args.h"
-
-#include <math.h>
 
 /* A region in its plane. */
 struct region {
@@ -155,62 +153,23 @@ __global__ __vector__ void regions_gradient(struct op_regions_args args)
     op_flush();
 }
 
-struct box {
-    float x1, y1, x2, y2;
-};
-
-static struct box take_box(uint64_t addr, uint32_t type, uint64_t index)
-{
-    const uint32_t unit = op_bytes_of(type);
-    const uint64_t at = addr + index * 4 * unit;
-    return (struct box){op_get_f(at, type), op_get_f(at + unit, type),
-                        op_get_f(at + 2 * unit, type), op_get_f(at + 3 * unit, type)};
-}
-
-static float area_of(const struct box *b)
-{
-    return (b->x2 - b->x1) * (b->y2 - b->y1);
-}
-
-static float common_area(const struct box *a, const struct box *b)
-{
-    const float width = fminf(a->x2, b->x2) - fmaxf(a->x1, b->x1),
-                height = fminf(a->y2, b->y2) - fmaxf(a->y1, b->y1);
-    return width > 0 && height > 0 ? width * height : 0;
-}
-
 /* One core: each choice depends on those before. */
 __global__ __vector__ void boxes_suppress(struct op_suppress_args args)
 {
     const struct op_suppress_args t = args;
+    const struct candidates c = {t.boxes, t.scores, t.taken, t.count, t.box_type, t.score_type};
     const float limit = op_get_f(t.overlap, t.overlap_type),
                 least = op_get_f(t.least, t.least_type);
-    const uint32_t unit = op_bytes_of(t.score_type);
     const int64_t most = op_get_i(t.most, t.most_type);
     const uint64_t room = most < 0 ? 0 : op_min64((uint64_t)most, t.room);
     uint64_t found = 0;
-    while (found < room) {
-        uint64_t best = t.count;
-        float score = 0;
-        for (uint64_t i = 0; i < t.count; i++) {
-            const float s = op_get_f(t.scores + i * unit, t.score_type);
-            if (!op_get_i(t.taken + i, OP_TYPE_U8) && s > least && (best == t.count || s > score)) {
-                best = i;
-                score = s;
-            }
-        }
-        if (best == t.count) {
+    for (; found < room; found++) {
+        const uint64_t best = find_best(&c, least);
+        if (best == c.count) {
             break;
         }
-        op_put_i(t.indices + found++ * 4, OP_TYPE_I32, (int64_t)best);
-        const struct box chosen = take_box(t.boxes, t.box_type, best);
-        for (uint64_t i = 0; i < t.count; i++) {
-            const struct box other = take_box(t.boxes, t.box_type, i);
-            const float both = common_area(&chosen, &other);
-            if (i == best || both > limit * (area_of(&chosen) + area_of(&other) - both)) {
-                op_put_i(t.taken + i, OP_TYPE_U8, 1);
-            }
-        }
+        op_put_i(t.indices + found * 4, OP_TYPE_I32, (int64_t)best);
+        take_overlapping(&c, best, limit);
     }
     for (uint64_t i = found; i < t.room; i++) {
         op_put_i(t.indices + i * 4, OP_TYPE_I32, 0);
