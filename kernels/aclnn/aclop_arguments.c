@@ -402,9 +402,16 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
 static void check_attr(struct aclop_call *call, const char *word)
 {
     char name[64];
-    const char *value = strchr(word, ':');
-    snprintf(name, sizeof(name), "%.*s", (int)(value - word - 1), word + 1);
+    const bool needed = word[1] == '=';
+    const char *first = word + 1 + needed, *value = strchr(word, ':');
+    snprintf(name, sizeof(name), "%.*s", (int)(value - first), first);
     const struct leo_acl_attr *attr = aclop_attr(call, name);
+    if (needed && !attr) {
+        call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
+                                   "attribute %s is not given: only %s is possible", name,
+                                   value + 1);
+        return;
+    }
     if (attr && attr->kind == LEO_ACL_ATTR_STRING) {
         if (strcmp(attr->value.text, value + 1) != 0) {
             call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,

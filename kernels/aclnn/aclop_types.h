@@ -30,6 +30,7 @@
  *   i:name:1 that number
  * - c:name:none,*mean,sum: the position of an attribute's word in the list, * if it is not given
  * - =name:1: no argument; the attribute must be that number or word if it is given
+ * - ==name:1: the same, of an attribute that stands for something else if it is not given
  * - e:name: 1 if an attribute is false
  * - k2: 1 - the number of input 2, which lies in host memory
  * - o:name: 1 if the text is "iof"
@@ -165,6 +166,14 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"DropOutDoMaskV3", "AclMaskBytes", "x0 x1 v2 y0"},
     {"DropOutGenMask", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
     {"DropOutGenMaskV3", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
+    {"DynamicGRUV2", "AclGru",
+     "=direction:UNIDIRECTIONAL =cell_depth:1 =time_major:1 =activation:tanh ==gate_order:rzh "
+     "=reset_after:1 =keep_prob:1 =cell_clip:-1 =num_proj:0 x0 x1 x2 x3? x4? x6? y0 y1 y2 y3 y4 "
+     "y5"},
+    {"DynamicGRUV2Grad", "AclGruGrad",
+     "=direction:UNIDIRECTIONAL =cell_depth:1 =time_major:1 ==gate_order:rzh =reset_after:1 "
+     "=keep_prob:1 =cell_clip:-1 =num_proj:0 x0 x1 x2 x4 x5 x6 x7 x8 x9 x10 x11 x12? x13? y0 y1 y2 "
+     "y3 y4 y5"},
     {"DynamicRNN", "DynamicRnn",
      "=time_major:1 =use_peephole:0 x0 x1 x2? x3? x4? x5? "
      "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5 y6 y7"},

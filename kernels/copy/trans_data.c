@@ -201,6 +201,16 @@ static leo_status move_weights(struct op_plan *plan, const struct op_tensor *row
     return op_plan_copy(plan, &plain, &turned);
 }
 
+// A matrix [channels, outputs] as weights of one element.
+static struct op_tensor as_weights(const struct op_tensor *matrix)
+{
+    const int64_t dim[] = {matrix->dim[1], matrix->dim[0], 1, 1},
+                  stride[] = {matrix->stride[1], matrix->stride[0], 0, 0};
+    struct op_tensor weights;
+    set_view(&weights, matrix, 4, dim, stride);
+    return weights;
+}
+
 // Between rows of any strides and a native tensor.
 static leo_status move(const struct op_call *call, const struct op_tensor *given,
                        const struct op_tensor *native, bool to_rows)
@@ -226,6 +236,7 @@ static leo_status move(const struct op_call *call, const struct op_tensor *given
         }
     }
     if (native->format == OP_FORMAT_FRACTAL_Z) {
+        other = other.rank == 2 ? as_weights(&other) : other;
         return move_weights(plan, rows, &storage, to_rows);
     }
     if (native->format == OP_FORMAT_NC1HWC0) {

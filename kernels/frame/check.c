@@ -146,7 +146,7 @@ static leo_status check_native(const struct op_row *row, const char *name,
     if (!op_layout_storage(tensor, &storage)) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG,
                            "%s: %s of shape %s and type %s has no format %s: NC1HWC0 takes 1 "
-                           "to 4 dimensions, FRACTAL_Z 4, FRACTAL_NZ 2 to 6, NDC1HWC0 and "
+                           "to 4 dimensions, FRACTAL_Z 2 or 4, FRACTAL_NZ 2 to 6, NDC1HWC0 and "
                            "FRACTAL_Z_3D 5",
                            row->name, name, op_tensor_shape_text(tensor).text,
                            op_type_name(tensor->type), op_format_name(tensor->format));

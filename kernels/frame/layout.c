@@ -117,6 +117,12 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
                                  OP_LAYOUT_ROWS, c0};
         rank = 4;
         memcpy(dim, shape, sizeof(shape));
+    } else if (t->format == OP_FORMAT_FRACTAL_Z && t->rank == 2) {
+        // A matrix that is multiplied from the right: rows as the channels of weights.
+        const int64_t shape[] = {op_parts(d[0], c0), op_parts(d[1], OP_LAYOUT_ROWS), OP_LAYOUT_ROWS,
+                                 c0};
+        rank = 4;
+        memcpy(dim, shape, sizeof(shape));
     } else if (t->format == OP_FORMAT_NDC1HWC0 && t->rank == 5) {
         const int64_t shape[] = {d[0], d[2], op_parts(d[1], c0), d[3], d[4], c0};
         rank = 6;

@@ -43,7 +43,8 @@ static int64_t stored(const struct native *n)
     case ACL_FORMAT_NC1HWC0:
         return n->rank == 1 ? up(d[0], c0) : d[0] * up(d[1], c0) * d[2] * d[3];
     case ACL_FORMAT_FRACTAL_Z:
-        return up(d[0], 16) * up(d[1], c0) * d[2] * d[3];
+        return n->rank == 2 ? up(d[0], c0) * up(d[1], 16)
+                            : up(d[0], 16) * up(d[1], c0) * d[2] * d[3];
     default:
         for (unsigned i = 0; i + 2 < n->rank; i++) {
             before *= d[i];
@@ -62,6 +63,10 @@ static int64_t place(const struct native *n, const int64_t *at)
         return (((at[0] * (up(d[1], c0) / c0) + at[1] / c0) * d[2] + at[2]) * d[3] + at[3]) * c0 +
                at[1] % c0;
     case ACL_FORMAT_FRACTAL_Z:
+        if (n->rank == 2) { // a matrix from the right: its rows are the channels
+            return (at[0] / c0 * (up(d[1], 16) / 16) + at[1] / 16) * 16 * c0 + at[1] % 16 * c0 +
+                   at[0] % c0;
+        }
         return ((((at[1] / c0) * d[2] + at[2]) * d[3] + at[3]) * (up(d[0], 16) / 16) + at[0] / 16) *
                    16 * c0 +
                at[0] % 16 * c0 + at[1] % c0;
@@ -173,6 +178,8 @@ static void elements_lie_where_formats_say(void)
             check_places(types[t], 3, matrices[i], ACL_FORMAT_FRACTAL_NZ, layout);
         }
         check_places(types[t], 2, matrices[2] + 1, ACL_FORMAT_FRACTAL_NZ, RIG_DENSE);
+        check_places(types[t], 2, matrices[2] + 1, ACL_FORMAT_FRACTAL_Z, RIG_DENSE);
+        check_places(types[t], 2, (const int64_t[]){10, 18}, ACL_FORMAT_FRACTAL_Z, RIG_PERMUTED);
     }
     // So many rows that they go in parts.
     check_places(OP_TYPE_F16, 2, (const int64_t[]){2064, 40}, ACL_FORMAT_FRACTAL_NZ, RIG_DENSE);
