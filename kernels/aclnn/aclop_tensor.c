@@ -30,6 +30,12 @@ static bool is_plain(aclFormat format)
            format == ACL_FORMAT_NCDHW || format == ACL_FORMAT_NCL;
 }
 
+// Rows whose operator has its channels last: the sizes are told in that order.
+static bool is_as_told(const struct aclop_call *call, aclFormat format)
+{
+    return format == ACL_FORMAT_NHWC && op_row_attr(call->row, "channels");
+}
+
 // The storage as the caller has it: torch_npu stores bytes in NC1HWC0 by 16 channels, CANN by 32.
 static bool take_storage(struct aclop_call *call, const aclTensorDesc *desc,
                          const aclDataBuffer *buffer, struct op_tensor *tensor)
@@ -70,7 +76,8 @@ bool aclop_tensor(struct aclop_call *call, char side, unsigned number, struct op
     const aclDataBuffer *buffer = side == 'x' ? op->inputs[number] : op->outputs[number];
     const bool stored = desc->storage_format != ACL_FORMAT_UNDEFINED;
     const aclFormat format = stored ? desc->storage_format : desc->format;
-    if (!is_plain(format) && !op_format_is_native((int)format)) {
+    const bool plain = is_plain(format) || is_as_told(call, format);
+    if (!plain && !op_format_is_native((int)format)) {
         call->error =
             leo_acl_fail(ACL_ERROR_FORMAT_NOT_MATCH, call->op->type,
                          "%s %u is stored in format %d: ND, NCHW, NCDHW, NC1HWC0, NDC1HWC0, "
@@ -85,7 +92,7 @@ bool aclop_tensor(struct aclop_call *call, char side, unsigned number, struct op
     }
     *tensor = op_tensor_dense((uintptr_t)aclGetDataBufferAddr(buffer), opapi_type(desc->type),
                               (unsigned)rank, desc->dims);
-    if (is_plain(format)) {
+    if (plain) {
         return true;
     }
     tensor->format = (int)format;

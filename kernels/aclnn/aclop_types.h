@@ -158,6 +158,12 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"DIoUGrad", "AclDiouGrad", "=mode:iou =is_cross:0 x0 x1 x2 i:trans y0 y1"},
     {"DeepNorm", "DeepNorm", "x0 x1 x2 x3 s:alpha s:epsilon y0 y1 y2"},
     {"DeepNormGrad", "DeepNormGrad", "x0 x1 x2 x3 x4 x5 s:alpha y0 y1 y2 y3"},
+    {"DeformableOffsets", "AclDeform",
+     "==data_format:NHWC =modulated:1 x0 x1 l:ksize l:strides:1:2 l:pads l:dilations:1:2 "
+     "i:deformable_groups:1 y0"},
+    {"DeformableOffsetsGrad", "AclDeformGrad",
+     "==data_format:NHWC =modulated:1 x0 x1 x2 l:ksize l:strides:1:2 l:pads l:dilations:1:2 "
+     "i:deformable_groups:1 y0 y1"},
     {"Diag", "AclDiag", "x0 i:diagonal:0 y0"},
     {"DiagPart", "AclDiagPart", "x0 i:diagonal:0 y0"},
     {"Div", "Div", "x0 x1 y0"},
@@ -315,6 +321,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"OnesLike", "InplaceOne", "y0"},
     {"PRelu", "Prelu", "x0 x1 y0"},
     {"PReluGrad", "PreluBackward", "x0 x1 x2 y0 y1"},
+    {"PSROIPoolingGradV2D", "AclBinsGrad", "x0 x1 s:spatial_scale i:output_dim i:group_size y0"},
+    {"PSROIPoolingV2", "AclBins", "x0 x1 s:spatial_scale i:output_dim i:group_size y0"},
     {"Pack", "Stack", "X i:axis y0"},
     {"Pad", "ConstantPadNd", "x0 q1 0 y0"},
     {"PadV3", "ConstantPadNd", "x0 q1 v2 y0"},
