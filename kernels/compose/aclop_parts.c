@@ -128,19 +128,32 @@ leo_status op_plan_strided_view(const struct op_call *call)
     return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &view) : status;
 }
 
-// `count` channels of a tensor [N, C, ...] from block `offset` on.
-static leo_status take_channels(const struct op_call *call, const char *name, int64_t offset,
-                                int64_t count, struct op_tensor *out)
+// Channels of `name` from block `offset` on as y has them: what the tensor has not is 0, as in the
+// last block of its storage.
+static leo_status take_channels(struct op_chain *chain, const char *name, int64_t offset,
+                                struct op_tensor *out)
 {
-    const struct op_tensor *x = op_call_tensor(call, name);
-    if (x->rank < 2 || offset < 0 || count < 0 || offset > x->dim[1] / CHANNELS ||
-        count > x->dim[1] - offset * CHANNELS) {
-        return op_call_fail(call, LEO_ERR_SHAPE,
-                            "%s of shape %s has no %" PRId64 " channels from block %" PRId64 " on",
-                            name, op_tensor_shape_text(x).text, count, offset);
+    const struct op_tensor *x = op_call_tensor(chain->call, name),
+                           *y = op_call_tensor(chain->call, "y");
+    bool fits = x->rank == y->rank && offset >= 0 && offset <= x->dim[1] / CHANNELS;
+    for (unsigned i = 0; fits && i < y->rank; i++) {
+        fits = i == 1 || x->dim[i] == y->dim[i];
     }
-    *out = op_view_slice(x, 1, offset * CHANNELS, count);
-    return LEO_OK;
+    const int64_t has = fits ? x->dim[1] - offset * CHANNELS : 0, wants = y->dim[1];
+    if (!fits || (wants + CHANNELS - 1) / CHANNELS > (has + CHANNELS - 1) / CHANNELS) {
+        return op_call_fail(chain->call, LEO_ERR_SHAPE,
+                            "%s of shape %s has no %" PRId64 " channels from block %" PRId64 " on",
+                            name, op_tensor_shape_text(x).text, wants, offset);
+    }
+    const struct op_tensor part = op_view_slice(x, 1, offset * CHANNELS, has < wants ? has : wants);
+    *out = part;
+    if (has < wants) {
+        *out = op_chain_temp_like(chain, x->type, y);
+        const struct op_tensor to = op_view_slice(out, 1, 0, has);
+        op_chain_fill(chain, out, 0);
+        op_chain_copy(chain, &to, &part);
+    }
+    return chain->status;
 }
 
 leo_status op_plan_stride_add(const struct op_call *call)
@@ -154,13 +167,17 @@ leo_status op_plan_stride_add(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_SHAPE, "y of shape %s has not %" PRId64 " blocks",
                             op_tensor_shape_text(y).text, blocks);
     }
-    leo_status status = take_channels(call, "x1", op_call_int(call, "x1Offset"), y->dim[1], &a);
+    struct op_chain chain = op_chain_begin(call);
+    leo_status status = take_channels(&chain, "x1", op_call_int(call, "x1Offset"), &a);
     if (status == LEO_OK) {
-        status = take_channels(call, "x2", op_call_int(call, "x2Offset"), y->dim[1], &b);
+        status = take_channels(&chain, "x2", op_call_int(call, "x2Offset"), &b);
     }
-    const struct op_value add[] = {op_value_tensor(&a), op_value_tensor(&b), op_value_scalar(&one),
-                                   op_value_tensor(y)};
-    return status == LEO_OK ? op_plan_call(call->plan, "Add", add, 4) : status;
+    if (status == LEO_OK) {
+        OP_CHAIN_CALL(&chain, "Add", op_value_tensor(&a), op_value_tensor(&b),
+                      op_value_scalar(&one), op_value_tensor(y));
+        status = chain.status;
+    }
+    return status;
 }
 
 leo_status op_plan_permute(const struct op_call *call)

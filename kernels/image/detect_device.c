@@ -178,6 +178,12 @@ __global__ __vector__ void boxes_suppress(struct op_suppress_args args)
     op_flush();
 }
 
+/* Sides are longer by `more`, which the common area has not: so the published numbers are. */
+static float area_with(const struct box *b, float more)
+{
+    return (b->x2 - b->x1 + more) * (b->y2 - b->y1 + more);
+}
+
 __global__ __vector__ void boxes_overlap(struct op_overlap_args args)
 {
     const struct op_overlap_args t = args;
@@ -185,9 +191,9 @@ __global__ __vector__ void boxes_overlap(struct op_overlap_args args)
     for (uint64_t i = span.begin; i < span.end; i++) {
         const struct box a = take_box(t.a, t.type, i / t.b_count),
                          b = take_box(t.b, t.type, i % t.b_count);
-        const float both = common_area(&a, &b),
-                    all = t.over == OP_OVERLAP_ROW ? area_of(&a) : area_of(&a) + area_of(&b) - both;
-        op_put_f(t.out + i * op_bytes_of(t.type), t.type, both / (all + t.eps));
+        const float both = common_area(&a, &b), own = area_with(&a, t.eps),
+                    all = t.over == OP_OVERLAP_ROW ? own : own + area_with(&b, t.eps) - both;
+        op_put_f(t.out + i * op_bytes_of(t.type), t.type, both / all);
     }
     op_flush();
 }

@@ -21,6 +21,18 @@ static struct rig_tensor numbers(enum op_type type, unsigned rank, const int64_t
     return tensor;
 }
 
+static void expect_numbers(const char *type, aclopAttr *attr, unsigned ins, struct rig_tensor *t,
+                           const double *want, struct rig_bound bound)
+{
+    struct rig_tensor *in[MOST], *out[] = {&t[ins]};
+    for (unsigned i = 0; i < ins; i++) {
+        in[i] = &t[i];
+    }
+    rig_named_run(type, attr, in, ins, out, 1);
+    rig_values_expect(out[0], want, bound, type);
+    rig_values_free(t, ins + 1, NULL, 0);
+}
+
 /* ---- chosen by score ---- */
 
 // Boxes of one to three in size with their corners in a field of four.
@@ -190,18 +202,6 @@ static void best_of_classes(void)
 
 /* ---- told by their distance ---- */
 
-static void expect_numbers(const char *type, aclopAttr *attr, unsigned ins, struct rig_tensor *t,
-                           const double *want, struct rig_bound bound)
-{
-    struct rig_tensor *in[MOST], *out[] = {&t[ins]};
-    for (unsigned i = 0; i < ins; i++) {
-        in[i] = &t[i];
-    }
-    rig_named_run(type, attr, in, ins, out, 1);
-    rig_values_expect(out[0], want, bound, type);
-    rig_values_free(t, ins + 1, NULL, 0);
-}
-
 static aclopAttr *coder_attributes(float deviation)
 {
     const float zeros[4] = {0}, deviations[] = {deviation, deviation, 2 * deviation, 2 * deviation};
@@ -320,6 +320,25 @@ static void turned_boxes_as_published(void)
     expect_numbers("RotatedBoxDecode", attr[1], 2, back, made, (struct rig_bound){.of_each = 2e-5});
 }
 
+// Numbers that the adapter's test has for a card, whose steps are halves.
+static void overlaps_as_published(void)
+{
+    static const double want[2][9] = {{0.4985, 0, 0, 0, 0, 0, 0, 0.9961, 0},
+                                      {0.4990, 0, 0, 0, 0, 0, 0, 0.9980, 0}};
+    const int64_t dim[] = {3, 4}, out[] = {3, 3};
+    const double boxes[] = {0, 0, 10, 10, 10, 10, 20, 20, 32, 32, 38, 42},
+                 others[] = {0, 0, 10, 20, 0, 10, 10, 10, 10, 10, 20, 20};
+    for (int over = 0; over < 2; over++) {
+        struct rig_tensor t[] = {numbers(OP_TYPE_F16, 2, dim, boxes),
+                                 numbers(OP_TYPE_F16, 2, dim, others),
+                                 rig_values_make(OP_TYPE_F16, 2, out, RIG_DENSE, 1)};
+        aclopAttr *attr = aclopCreateAttr();
+        aclopSetAttrString(attr, "mode", over ? "iof" : "iou");
+        aclopSetAttrFloat(attr, "eps", 0.01f);
+        expect_numbers("Iou", attr, 2, t, want[over], (struct rig_bound){.of_each = 1e-3});
+    }
+}
+
 /* ---- places ---- */
 
 static void places_of_centres(void)
@@ -404,6 +423,7 @@ int main(int argc, char **argv)
         {"decoded_boxes_equal_double", decoded_boxes_equal_double},
         {"yolo_boxes", yolo_boxes},
         {"turned_boxes_as_published", turned_boxes_as_published},
+        {"overlaps_as_published", overlaps_as_published},
         {"places_of_centres", places_of_centres},
         {"places_given_to_boxes", places_given_to_boxes},
     };

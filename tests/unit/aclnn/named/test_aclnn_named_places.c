@@ -290,6 +290,26 @@ static void columns_to_image(void)
     expect_moved("Col2im", attr, &put, 2);
 }
 
+// Two blocks of channels of x1 from its second on, and of x2 from its first on; x2 has no more than
+// 20 channels: the rest of its block is 0.
+static void strided_sums(void)
+{
+    const int64_t first[] = {2, 48, 3}, second[] = {2, 20, 3}, out[] = {2, 32, 3};
+    aclopAttr *attr = one_int("x1_c1_offset", 1);
+    aclopSetAttrInt(attr, "x2_c1_offset", 0);
+    aclopSetAttrInt(attr, "c1_len", 2);
+    struct moved sum = {{floats(3, first, 30), floats(3, second, 31), floats(3, out, 32)},
+                        2,
+                        rig_values_zeros(192)};
+    for (int64_t i = 0; i < 192; i++) {
+        const int64_t image = i / 96, channel = i / 3 % 32, at = i % 3;
+        sum.want[i] =
+            rig_values_at(&sum.t[0], (image * 48 + 16 + channel) * 3 + at) +
+            (channel < 20 ? rig_values_at(&sum.t[1], (image * 20 + channel) * 3 + at) : 0);
+    }
+    expect_moved("StrideAdd", attr, &sum, 0);
+}
+
 // A diagonal that is not there, a slice that does not fit and a word that is not served.
 static void wrong_calls_are_refused(void)
 {
@@ -327,6 +347,7 @@ int main(int argc, char **argv)
         {"counts", counts},
         {"equal_tensors", equal_tensors},
         {"columns_to_image", columns_to_image},
+        {"strided_sums", strided_sums},
         {"wrong_calls_are_refused", wrong_calls_are_refused},
     };
     rig_open();
