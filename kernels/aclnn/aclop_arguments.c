@@ -407,9 +407,9 @@ static void check_attr(struct aclop_call *call, const char *word)
     snprintf(name, sizeof(name), "%.*s", (int)(value - first), first);
     const struct leo_acl_attr *attr = aclop_attr(call, name);
     if (needed && !attr) {
-        call->error = leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
-                                   "attribute %s is not given: only %s is possible", name,
-                                   value + 1);
+        call->error =
+            leo_acl_fail(ACL_ERROR_OP_ATTR_NOT_MATCH, call->op->type,
+                         "attribute %s is not given: only %s is possible", name, value + 1);
         return;
     }
     if (attr && attr->kind == LEO_ACL_ATTR_STRING) {
