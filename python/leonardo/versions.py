@@ -29,10 +29,13 @@ def wanted_torch():
 def complaint(script):
     """What is wrong for a script that uses PyTorch, and what to do; None: nothing."""
     try:
-        if b"torch" not in Path(script).read_bytes():
-            return None
+        return pair_complaint() if b"torch" in Path(script).read_bytes() else None
     except OSError:
         return None
+
+
+def pair_complaint():
+    """What is wrong with this Python's pair, and what to do; None: nothing."""
     torch, torch_npu = installed("torch"), installed("torch_npu")
     if not torch or not torch_npu:
         missing = " and ".join(name for name, there in (("torch", torch), ("torch_npu", torch_npu)) if not there)

@@ -16,6 +16,7 @@ int leo_cmd_accuracy(int argc, char **argv);
 int leo_cmd_sweep(int argc, char **argv);
 int leo_cmd_replay(int argc, char **argv);
 int leo_cmd_diff(int argc, char **argv);
+int leo_cmd_doctor(int argc, char **argv);
 int leo_cmd_study(int argc, char **argv);
 /* The page of a study's folder, by its script. */
 int leo_cmd_study_page(const char *folder);

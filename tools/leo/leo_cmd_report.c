@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leo report, leo diff: start their scripts (tools/toolkit/report). */
+/* leo report, leo diff, leo doctor: start their scripts (tools/toolkit/report). */
 #include "leo_cmd.h"
 
 #include <errno.h>
@@ -45,6 +45,11 @@ int leo_cmd_report(int argc, char **argv)
 int leo_cmd_diff(int argc, char **argv)
 {
     return run_script("diff", argc, argv);
+}
+
+int leo_cmd_doctor(int argc, char **argv)
+{
+    return run_script("doctor", argc, argv);
 }
 
 int leo_cmd_study_page(const char *folder)

@@ -15,6 +15,7 @@ static const struct {
     {"report", leo_cmd_report, "make a page of a profiled run"},
     {"exec", leo_cmd_exec, "run a program that finds the libraries, as set_env.sh does"},
     {"smi", leo_cmd_smi, "list the devices"},
+    {"doctor", leo_cmd_doctor, "check Python, packages, paths, memory; say what to mend"},
     {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},
     {"sweep", leo_cmd_sweep, "run a command on variants of a chip and compare its times"},
     {"study", leo_cmd_study, "price a run on many variants of a chip, with a page"},
