@@ -183,7 +183,10 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
         error = acl_result(__func__, api_event_elapsed(start, end, &ns));
     }
     if (!error) {
-        *ms = (float)((double)ns / 1e6);
+        // The simulated clock stands still between launches; what was recorded later has a later
+        // time on a card, and programs divide by it.
+        const uint64_t apart = ns == 0 && start != end ? 1 : ns;
+        *ms = (float)((double)apart / 1e6);
     }
     return error;
 }
@@ -200,7 +203,8 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
         error = acl_result(__func__, api_event_time(found, &ns));
     }
     if (!error) {
-        *timestamp = ns / 1000;
+        // A card's counter has run since it has power: it is never 0.
+        *timestamp = ns < 1000 ? 1 : ns / 1000;
     }
     return error;
 }

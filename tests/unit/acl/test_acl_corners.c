@@ -66,6 +66,30 @@ static uint64_t recorded_us(aclrtEvent event, aclrtStream stream)
     return us;
 }
 
+// The first record of a process, and two with nothing between them.
+static void times_of_events_are_never_zero(void)
+{
+    aclrtEvent first, second;
+    uint64_t us = 0;
+    float ms = 0;
+    begin();
+    OK(aclrtCreateEventWithFlag(&first, ACL_EVENT_TIME_LINE));
+    OK(aclrtCreateEventWithFlag(&second, ACL_EVENT_TIME_LINE));
+    OK(aclrtRecordEvent(first, NULL));
+    OK(aclrtRecordEvent(second, NULL));
+    OK(aclrtSynchronizeStream(NULL));
+    OK(aclrtEventGetTimestamp(first, &us));
+    CU_ASSERT(us > 0);
+    OK(aclrtEventElapsedTime(&ms, first, second));
+    CU_ASSERT(ms > 0);
+    CU_ASSERT(ms < 1e-3f);
+    OK(aclrtEventElapsedTime(&ms, first, first));
+    CU_ASSERT_EQUAL(ms, 0);
+    OK(aclrtDestroyEvent(first));
+    OK(aclrtDestroyEvent(second));
+    acl_end(binary);
+}
+
 static void event_recorded_again_has_the_later_time(void)
 {
     aclrtStream stream;
@@ -577,6 +601,7 @@ static const struct leo_test tests[] = {
     {"forked_child_leaves_the_parent_alone", forked_child_leaves_the_parent_alone},
     {"calls_after_the_end_are_errors", calls_after_the_end_are_errors},
     {"event_recorded_again_hangs_nobody", event_recorded_again_hangs_nobody},
+    {"times_of_events_are_never_zero", times_of_events_are_never_zero},
     {"event_recorded_again_has_the_later_time", event_recorded_again_has_the_later_time},
     {"programs_may_watch_memory", programs_may_watch_memory},
     {"reset_makes_waits_ask_for_the_next_record", reset_makes_waits_ask_for_the_next_record},
