@@ -7,7 +7,7 @@
 #include <leo/acl_hook.h>
 
 enum {
-    ACLOP_ARGS = 24,
+    ACLOP_ARGS = 32,
     ACLOP_LIST = 64, /**< most tensors of a list */
     ACLOP_CONSTANTS = 4,
 };

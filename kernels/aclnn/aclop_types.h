@@ -312,6 +312,11 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"MseLossGrad", "MseLossBackward", "x2 x0 x1 c:reduction:none,*mean,sum y0"},
     {"Mul", "Mul", "x0 x1 y0"},
     {"Muls", "Muls", "x0 s:value y0"},
+    {"MultiHeadAttention", "AclMultiHead",
+     "x0 x1 x2 x3 x4 x5 x6 x7 x8? x9? x10? x11? x12? s:keep_prob y0 y1 y2 y3 y4 y5 y6 y7"},
+    {"MultiHeadAttentionGrad", "AclMultiHeadGrad",
+     "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14? s:keep_prob y0 y1 y2 y3 y4 y5 y6 y7 y8 y9 "
+     "y10"},
     {"MultilabelMarginLoss", "MultilabelMarginLoss", "x0 x1 c:reduction:none,*mean,sum y0 y1"},
     {"MultinomialWithReplacement", "Multinomial", "x0 i:numsamples i:replacement v1 v2 y0"},
     {"NLLLoss", "NLLLoss", "x0 x1 x2 c:reduction:none,*mean,sum i:ignore_index:-100 y0 y1"},

@@ -161,6 +161,20 @@ class Layers(Named):
         want = cpu[1] * cpu[0] + cpu[2] * torch.cat((-high, low), -1)
         self.same_gradients(cpu, card, want, torch_npu.npu_rotary_mul(*card))
 
+    def test_attention_of_several_heads(self):
+        heads, size, steps = 16, 16, 16
+        width = heads * size
+        rows, weights, biases = ([torch.randn(shape).half() / 16 for _ in range(count)]
+                                 for shape, count in (((steps, width), 3), ((width, width), 4), ((width,), 4)))
+        cpu, card = self.pair(*rows, *weights, *biases)
+        mask = torch.randn(1, heads, steps, steps).half()
+        q, k, v = (functional.linear(cpu[i].float(), cpu[3 + i].float(), cpu[7 + i].float()).reshape(steps, heads, size).transpose(0, 1)
+                   for i in range(3))
+        context = torch.softmax(q @ k.transpose(1, 2) / size**0.5 + mask[0].float(), -1) @ v
+        want = functional.linear(context.transpose(0, 1).reshape(steps, width), cpu[6].float(), cpu[10].float())
+        got = torch_npu.npu_multi_head_attention(*card[:6], mask.npu(), card[6], *card[7:], None, heads, size, steps, steps, 0.0, True)[0]
+        self.same_gradients(cpu, card, want, got, 5e-3)
+
     def test_activation(self):
         cpu, card = self.pair(torch.randn(5, 7))
         self.same_gradients(cpu, card, functional.silu(cpu[0]), torch_npu.npu_silu(card[0]))
