@@ -292,6 +292,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"MatMul", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 M"},
     {"MatMulV2", "Matmul", "x0':transpose_x1 x1':transpose_x2 y0 M"},
     {"MatrixInverse", "Inverse", "=adjoint:0 x0 y0"},
+    {"MatrixTriangularSolve", "AclTriangular", "x0 x1 i:lower:1 i:adjoint y0"},
     {"MaxPool", "AclMaxPool", "x0 l:ksize:2 l:strides:2 P:padding l:dilation:2 C:padding y0 -"},
     {"MaxPool3D", "AclMaxPool", "x0 l:ksize:2 l:strides:2 p:pads l:dilation:2 i:ceil_mode y0 -"},
     {"MaxPool3DGrad", "AclMaxPoolGrad",
@@ -453,6 +454,7 @@ static const struct aclop_mapping aclop_mappings[] = {
      "=begin_mask:0 =end_mask:0 =ellipsis_mask:0 =new_axis_mask:0 x0 h1 h2 h3 i:shrink_axis_mask "
      "y0"},
     {"Sub", "Sub", "x0 x1 1 y0"},
+    {"Svd", "Svd", "x0 i:full_matrices i:compute_uv:1 y0 y1 y2"},
     {"Swish", "Swish", "x0 s:scale y0"},
     {"SwishGrad", "SwishBackward", "x0 x1 s:scale y0"},
     {"SyncBNTrainingUpdate", "AclSyncBnMean", "x0 x1 s:momentum y0"},

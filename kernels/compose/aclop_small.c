@@ -292,6 +292,18 @@ static leo_status plan_renorm(const struct op_call *call)
     return chain.status;
 }
 
+static leo_status plan_triangular(const struct op_call *call)
+{
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *a = op_call_tensor(call, "a"),
+                           kept = op_chain_temp_like(&chain, a->type, a);
+    OP_CHAIN_CALL(&chain, "TriangularSolve", *op_call_value(call, "b"), op_value_tensor(a),
+                  op_value_int(!op_call_int(call, "lower")),
+                  op_value_int(op_call_int(call, "adjoint")), op_value_int(0),
+                  *op_call_value(call, "x"), op_value_tensor(&kept));
+    return chain.status;
+}
+
 /* ---- resampling ---- */
 
 // Linear calls have one size, cubic ones two; a scale of 0 stands for that of the sizes.
@@ -401,6 +413,7 @@ leo_status op_plan_aclop_small(const struct op_call *call)
         {"scatter_one", plan_scatter_one},
         {"fill_range", plan_fill_range},
         {"renorm", plan_renorm},
+        {"triangular", plan_triangular},
         {"resize", plan_resize},
         {"resize_gradient", plan_resize_gradient},
     };

@@ -394,6 +394,63 @@ static void inverse_and_factors(void)
     free_made(&factors);
 }
 
+// Of a only one triangle counts.
+static void triangles(void)
+{
+    const int64_t dim[] = {SIDE, SIDE};
+    for (int way = 0; way < 4; way++) {
+        const bool lower = way & 1, turned = way & 2;
+        struct made made = {0};
+        aclopAttr *attr = aclopCreateAttr();
+        aclopSetAttrBool(attr, "lower", lower);
+        aclopSetAttrBool(attr, "adjoint", turned);
+        add(&made, heavy(), false);
+        add(&made, floats(2, dim, 68), false);
+        add(&made, floats(2, dim, 69), true);
+        run("MatrixTriangularSolve", attr, &made, 0);
+        rig_tensor_take(&made.t[2]);
+        for (int64_t i = 0; i < SIDE * SIDE; i++) {
+            double sum = 0;
+            for (int64_t n = 0; n < SIDE; n++) {
+                const int64_t row = turned ? n : i / SIDE, column = turned ? i / SIDE : n;
+                const bool counts = lower ? row >= column : row <= column;
+                sum += counts
+                           ? at(&made, 0, row * SIDE + column) * at(&made, 2, n * SIDE + i % SIDE)
+                           : 0;
+            }
+            CU_ASSERT_DOUBLE_EQUAL(sum, at(&made, 1, i), 1e-5);
+        }
+        free_made(&made);
+    }
+}
+
+// u sigma v' is the matrix again, and v' v is 1.
+static void singular_values(void)
+{
+    const int64_t dim[] = {SIDE, SIDE}, list[] = {SIDE};
+    struct made made = {0};
+    add(&made, heavy(), false);
+    add(&made, floats(1, list, 90), true);
+    add(&made, floats(2, dim, 91), true);
+    add(&made, floats(2, dim, 92), true);
+    run("Svd", NULL, &made, 0);
+    for (unsigned i = 1; i < 4; i++) {
+        rig_tensor_take(&made.t[i]);
+    }
+    for (int64_t i = 0; i < SIDE * SIDE; i++) {
+        const int64_t row = i / SIDE, column = i % SIDE;
+        double again = 0, whole = 0;
+        for (int64_t n = 0; n < SIDE; n++) {
+            again +=
+                at(&made, 2, row * SIDE + n) * at(&made, 1, n) * at(&made, 3, column * SIDE + n);
+            whole += at(&made, 3, n * SIDE + row) * at(&made, 3, n * SIDE + column);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(again, at(&made, 0, i), 2e-5);
+        CU_ASSERT_DOUBLE_EQUAL(whole, row == column, 1e-5);
+    }
+    free_made(&made);
+}
+
 static void determinant(void)
 {
     const int64_t one[] = {1};
@@ -540,6 +597,8 @@ int main(int argc, char **argv)
         {"rotations", rotations},
         {"cross_products", cross_products},
         {"inverse_and_factors", inverse_and_factors},
+        {"triangles", triangles},
+        {"singular_values", singular_values},
         {"determinant", determinant},
         {"powers_in_order", powers_in_order},
         {"volumes", volumes},
