@@ -65,3 +65,46 @@ void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *
 {
     CU_ASSERT_EQUAL(rig_named_try(type, (struct rig_named){in, ins, out, outs, attr, 0}), 0);
 }
+
+void rig_named_input(struct rig_named_made *made, struct rig_tensor tensor)
+{
+    CU_ASSERT_FATAL(made->outs == 0 && made->ins < RIG_NAMED_MOST);
+    made->t[made->ins++] = tensor;
+}
+
+void rig_named_output(struct rig_named_made *made, struct rig_tensor tensor)
+{
+    CU_ASSERT_FATAL(made->ins + made->outs < RIG_NAMED_MOST);
+    made->want[made->outs] = rig_values_zeros(rig_tensor_count(&tensor));
+    made->t[made->ins + made->outs++] = tensor;
+}
+
+double rig_named_at(const struct rig_named_made *made, unsigned tensor, int64_t index)
+{
+    return rig_values_at(&made->t[tensor], index);
+}
+
+void rig_named_call(const char *type, aclopAttr *attr, struct rig_named_made *made, uint32_t host)
+{
+    struct rig_tensor *in[RIG_NAMED_MOST], *out[RIG_NAMED_MOST];
+    for (unsigned i = 0; i < made->ins + made->outs; i++) {
+        *(i < made->ins ? &in[i] : &out[i - made->ins]) = &made->t[i];
+    }
+    CU_ASSERT_EQUAL(
+        rig_named_try(type, (struct rig_named){in, made->ins, out, made->outs, attr, host}), 0);
+}
+
+void rig_named_expect(const char *type, aclopAttr *attr, struct rig_named_made *made, uint32_t host,
+                      struct rig_bound bound)
+{
+    rig_named_call(type, attr, made, host);
+    for (unsigned i = 0; i < made->outs; i++) {
+        rig_values_expect(&made->t[made->ins + i], made->want[i], bound, type);
+    }
+    rig_named_free(made);
+}
+
+void rig_named_free(struct rig_named_made *made)
+{
+    rig_values_free(made->t, made->ins + made->outs, made->want, made->outs);
+}
