@@ -68,13 +68,13 @@ void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *
 
 void rig_named_input(struct rig_named_made *made, struct rig_tensor tensor)
 {
-    CU_ASSERT_FATAL(made->outs == 0 && made->ins < RIG_NAMED_MOST);
+    CU_ASSERT_FATAL(made->outs == 0 && made->ins < RIG_NAMED_MAX);
     made->t[made->ins++] = tensor;
 }
 
 void rig_named_output(struct rig_named_made *made, struct rig_tensor tensor)
 {
-    CU_ASSERT_FATAL(made->ins + made->outs < RIG_NAMED_MOST);
+    CU_ASSERT_FATAL(made->ins + made->outs < RIG_NAMED_MAX);
     made->want[made->outs] = rig_values_zeros(rig_tensor_count(&tensor));
     made->t[made->ins + made->outs++] = tensor;
 }
@@ -86,7 +86,7 @@ double rig_named_at(const struct rig_named_made *made, unsigned tensor, int64_t 
 
 void rig_named_call(const char *type, aclopAttr *attr, struct rig_named_made *made, uint32_t host)
 {
-    struct rig_tensor *in[RIG_NAMED_MOST], *out[RIG_NAMED_MOST];
+    struct rig_tensor *in[RIG_NAMED_MAX], *out[RIG_NAMED_MAX];
     for (unsigned i = 0; i < made->ins + made->outs; i++) {
         *(i < made->ins ? &in[i] : &out[i - made->ins]) = &made->t[i];
     }

@@ -23,13 +23,13 @@ aclError rig_named_try(const char *type, struct rig_named call);
 void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *in, unsigned ins,
                    struct rig_tensor *const *out, unsigned outs);
 
-enum { RIG_NAMED_MOST = 10 };
+enum { RIG_NAMED_MAX = 10 };
 
 /** Tensors of a call, inputs first, and what each output shall hold. */
 struct rig_named_made {
-    struct rig_tensor t[RIG_NAMED_MOST];
+    struct rig_tensor t[RIG_NAMED_MAX];
     unsigned ins, outs;
-    double *want[RIG_NAMED_MOST]; /**< of each output, zeros at first */
+    double *want[RIG_NAMED_MAX]; /**< of each output, zeros at first */
 };
 
 /* The tensors are owned from then on; inputs are added before outputs. */

@@ -81,7 +81,7 @@ static void elements(void)
         }
         rig_named_output(&made, floats(3, dim, 99));
         for (int64_t i = 0; i < 105; i++) {
-            double x[RIG_NAMED_MOST];
+            double x[RIG_NAMED_MAX];
             for (unsigned n = 0; n < each[k].ins; n++) {
                 x[n] = rig_named_at(&made, n, i);
             }
