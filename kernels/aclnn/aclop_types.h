@@ -175,7 +175,7 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"DropOutDoMask", "DropoutDoMask", "x0 x1 k2 y0"},
     {"DropOutDoMaskV3", "AclMaskBytes", "x0 x1 v2 y0"},
     {"DropOutGenMask", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
-    {"DropOutGenMaskV3", "DropoutGenMask", "h0 k1 i:seed i:seed2 y0"},
+    {"DropOutGenMaskV3", "InplaceBernoulli", "y0 v1 i:seed i:seed2"},
     {"DropoutWithMulsAndSoftmaxGrad", "AclAxpySoftmaxGrad",
      "x0 x1 x2 s:alpha s:input_keep_prob i:axes:-1 y0"},
     {"DynamicGRUV2", "AclGru",

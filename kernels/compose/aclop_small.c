@@ -56,28 +56,39 @@ static leo_status plan_normalize_batch(const struct op_call *call)
 
 /* ---- parts of attention ---- */
 
-static leo_status check_keep(const struct op_call *call)
+// The mask has a byte for each element, and may be longer.
+static leo_status check_drop(const struct op_call *call)
 {
     const double keep = op_call_real(call, "keep");
-    return keep > 0 && keep <= 1 ? LEO_OK
-                                 : op_call_fail(call, LEO_ERR_INVALID_ARG,
-                                                "input_keep_prob is %g: it must be above 0 and 1 "
-                                                "at most",
-                                                keep);
+    const struct op_tensor *mask = op_call_tensor(call, "mask"),
+                           *softmax = op_call_tensor(call, "softmax");
+    if (!(keep > 0 && keep <= 1)) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "input_keep_prob is %g: it must be above 0 and 1 at most", keep);
+    }
+    return mask->rank == 1 && mask->dim[0] >= op_tensor_count(softmax)
+               ? LEO_OK
+               : op_call_fail(call, LEO_ERR_SHAPE,
+                              "the mask has shape %s: it must be a list of a byte for each element "
+                              "of %s",
+                              op_tensor_shape_text(mask).text, op_tensor_shape_text(softmax).text);
 }
 
 static void drop(struct op_chain *chain, const struct op_tensor *x, const struct op_tensor *out)
 {
-    const struct op_call *call = chain->call;
-    OP_CHAIN_CALL(chain, "DropoutDoMask", op_value_tensor(x), *op_call_value(call, "mask"),
-                  op_value_real(1 - op_call_real(call, "keep")), op_value_tensor(out));
+    const struct op_tensor mask = op_chain_dense(chain, OP_TYPE_U8,
+                                                 op_call_tensor(chain->call, "mask")),
+                           part = op_view_slice(&mask, 0, 0, op_tensor_count(x)),
+                           shaped = op_view_shape(&part, x->rank, x->dim);
+    OP_CHAIN_CALL(chain, "AclMaskBytes", op_value_tensor(x), op_value_tensor(&shaped),
+                  op_value_real(op_call_real(chain->call, "keep")), op_value_tensor(out));
 }
 
 static leo_status plan_axpy_softmax(const struct op_call *call)
 {
     const struct op_tensor *softmax = op_call_tensor(call, "softmax");
     const struct op_scalar alpha = op_scalar_real(op_call_real(call, "alpha"));
-    const leo_status status = check_keep(call);
+    const leo_status status = check_drop(call);
     if (status != LEO_OK) {
         return status;
     }
@@ -95,7 +106,7 @@ static leo_status plan_axpy_softmax_gradient(const struct op_call *call)
 {
     const struct op_tensor *grad = op_call_tensor(call, "grad"), *y = op_call_tensor(call, "y");
     const struct op_scalar alpha = op_scalar_real(op_call_real(call, "alpha"));
-    const leo_status status = check_keep(call);
+    const leo_status status = check_drop(call);
     if (status != LEO_OK) {
         return status;
     }

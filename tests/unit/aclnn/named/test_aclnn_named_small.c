@@ -4,6 +4,8 @@
 #include "rig_named.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct rig_bound bound = {.of_each = 4e-6, .of_largest = 2e-6, .roundings = 1};
 
@@ -21,6 +23,13 @@ static struct rig_tensor numbers(enum op_type type, unsigned rank, const int64_t
     }
     rig_tensor_put(&tensor);
     return tensor;
+}
+
+static aclopAttr *one_int(const char *name, int64_t value)
+{
+    aclopAttr *attr = aclopCreateAttr();
+    aclopSetAttrInt(attr, name, value);
+    return attr;
 }
 
 static void images(void)
@@ -92,10 +101,25 @@ static aclopAttr *attention_attributes(const char *axis)
     return attr;
 }
 
+// Bytes of 0 and 1.
+static void make_mask(struct rig_tensor *mask)
+{
+    for (int64_t i = 0; i < rig_tensor_count(mask); i++) {
+        unsigned char *byte = rig_tensor_at(mask, i);
+        *byte &= 1;
+    }
+    rig_tensor_put(mask);
+}
+
+static bool byte(const struct rig_named_made *made, unsigned mask, int64_t i)
+{
+    return rig_get_i(rig_tensor_at(&made->t[mask], i), OP_TYPE_U8) != 0;
+}
+
 static void parts_of_attention(void)
 {
     enum { ROWS = 6, SIZE = 33 };
-    const int64_t dim[] = {ROWS, SIZE}, bytes[] = {128};
+    const int64_t dim[] = {ROWS, SIZE}, bytes[] = {256};
     struct rig_named_made made = {0}, back = {0};
     for (uint64_t i = 0; i < 2; i++) {
         rig_named_input(&made, floats(2, dim, 10 + i));
@@ -107,19 +131,19 @@ static void parts_of_attention(void)
     rig_named_input(&back, rig_tensor_make(OP_TYPE_U8, 1, bytes, RIG_DENSE, 16));
     rig_named_input(&back, floats(2, dim, 17));
     rig_named_output(&back, floats(2, dim, 18));
-    rig_tensor_put(&made.t[2]);
-    rig_tensor_put(&back.t[1]);
+    make_mask(&made.t[2]);
+    make_mask(&back.t[1]);
     for (int64_t r = 0; r < ROWS; r++) {
         double sum = 0, dot = 0;
         for (int64_t i = r * SIZE; i < (r + 1) * SIZE; i++) {
             made.want[0][i] = exp(rig_named_at(&made, 0, i) + 0.125 * rig_named_at(&made, 1, i));
             sum += made.want[0][i];
-            back.want[0][i] = bit(&back, 1, i) ? rig_named_at(&back, 0, i) / 0.75 : 0;
+            back.want[0][i] = byte(&back, 1, i) ? rig_named_at(&back, 0, i) / 0.75 : 0;
             dot += back.want[0][i] * rig_named_at(&back, 2, i);
         }
         for (int64_t i = r * SIZE; i < (r + 1) * SIZE; i++) {
             made.want[0][i] /= sum;
-            made.want[1][i] = bit(&made, 2, i) ? made.want[0][i] / 0.75 : 0;
+            made.want[1][i] = byte(&made, 2, i) ? made.want[0][i] / 0.75 : 0;
             back.want[0][i] = 0.125 * rig_named_at(&back, 2, i) * (back.want[0][i] - dot);
         }
     }
@@ -127,6 +151,35 @@ static void parts_of_attention(void)
                      bound);
     rig_named_expect("DropoutWithMulsAndSoftmaxGrad", attention_attributes("axes"), &back, 0,
                      bound);
+}
+
+// About as many bytes of 1 as are to be kept, the same for the same seed.
+static void made_masks(void)
+{
+    enum { COUNT = 4096 };
+    const int64_t shape[] = {2}, dims[] = {64, 64}, one[] = {1}, list[] = {COUNT};
+    unsigned char seen[3][COUNT];
+    for (int k = 0; k < 3; k++) {
+        int64_t kept = 0;
+        struct rig_named_made made = {0};
+        aclopAttr *attr = one_int("seed", k == 2 ? 7 : 2);
+        aclopSetAttrInt(attr, "seed2", 0);
+        rig_named_input(&made, numbers(OP_TYPE_I64, 1, shape, dims));
+        rig_named_input(&made, floats(1, one, 41));
+        *(float *)rig_tensor_at(&made.t[1], 0) = 0.75f;
+        rig_named_output(&made, rig_tensor_make(OP_TYPE_U8, 1, list, RIG_DENSE, 42));
+        rig_named_call("DropOutGenMaskV3", attr, &made, 3);
+        rig_tensor_take(&made.t[2]);
+        for (int64_t i = 0; i < COUNT; i++) {
+            seen[k][i] = *(unsigned char *)rig_tensor_at(&made.t[2], i);
+            CU_ASSERT(seen[k][i] <= 1);
+            kept += seen[k][i];
+        }
+        CU_ASSERT(llabs(kept - 3072) < 6 * 28); // a deviation is 27.7
+        rig_named_free(&made);
+    }
+    CU_ASSERT_EQUAL(memcmp(seen[0], seen[1], COUNT), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(seen[0], seen[2], COUNT), 0);
 }
 
 static void bits_of_signs(void)
@@ -150,13 +203,6 @@ static void bits_of_signs(void)
         rig_named_expect("SignBitsPack", NULL, &pack, 0, bound);
         rig_named_expect("SignBitsUnpack", NULL, &unpack, 0, bound);
     }
-}
-
-static aclopAttr *one_int(const char *name, int64_t value)
-{
-    aclopAttr *attr = aclopCreateAttr();
-    aclopSetAttrInt(attr, name, value);
-    return attr;
 }
 
 static void one_place_each(void)
@@ -325,6 +371,7 @@ int main(int argc, char **argv)
         {"images", images},
         {"sequences", sequences},
         {"parts_of_attention", parts_of_attention},
+        {"made_masks", made_masks},
         {"bits_of_signs", bits_of_signs},
         {"one_place_each", one_place_each},
         {"filled_ranges", filled_ranges},
