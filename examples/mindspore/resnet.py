@@ -33,7 +33,9 @@ class ResNet(nn.Cell):
         super().__init__()
         self.start = convolution(3, width, 7, 2)
         self.relu = nn.ReLU()
-        self.pool = nn.MaxPool2d(3, 2, pad_mode="same")
+        # PyTorch's pooling with a border of one: behind ReLU a border of zeros is the same.
+        self.border = nn.Pad(((0, 0), (0, 0), (1, 1), (1, 1)))
+        self.pool = nn.MaxPool2d(3, 2)
         cells, channels = [], width
         for stage, count in enumerate(blocks):
             for i in range(count):
@@ -43,5 +45,5 @@ class ResNet(nn.Cell):
         self.head = nn.Dense(channels, classes)
 
     def construct(self, x):
-        x = self.pool(self.relu(self.start(x)))
+        x = self.pool(self.border(self.relu(self.start(x))))
         return self.head(ops.mean(self.stages(x), (2, 3)))

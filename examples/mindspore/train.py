@@ -10,7 +10,7 @@ import mindspore.dataset as ds
 import numpy
 from mindspore import Model, nn
 from mindspore.dataset import transforms, vision
-from mindspore.train import LossMonitor, TimeMonitor
+from mindspore.train import CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
 from resnet import ResNet
 
 
@@ -30,7 +30,11 @@ def main():
     parser.add_argument("--device", default="Ascend", choices=["Ascend", "CPU"])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--level", default="O3", choices=["O0", "O3"], help="O3: float16")
+    parser.add_argument("--level", default="O3", choices=["O0", "O2", "O3"],
+                        help="O2: float16 but for batch norm, the loss scaled by a factor that changes (PyNative); O3: all float16")
+    parser.add_argument("--pynative", action="store_true", help="operator by operator from Python instead of graph mode")
+    parser.add_argument("--checkpoint", help="weights to begin with, such as convert.py's")
+    parser.add_argument("--save", help="folder: a checkpoint after each epoch")
     parser.add_argument("--sink", action="store_true", help="the chip takes its pictures from a channel")
     parser.add_argument("--blocks", type=int, nargs=4, default=[3, 4, 6, 3], help="of the four stages; these: ResNet-50")
     parser.add_argument("--width", type=int, default=64)
@@ -38,18 +42,23 @@ def main():
     ms.set_seed(1)
     numpy.random.seed(1)
     ms.set_device(options.device)
-    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(mode=ms.PYNATIVE_MODE if options.pynative else ms.GRAPH_MODE)
     if options.device == "Ascend":
         ms.set_context(jit_config={"jit_level": "O0"})  # kernel by kernel; there is no graph engine
     train, test = pictures(options.folder, "train", options.batch), pictures(options.folder, "test", options.batch)
     network = ResNet(blocks=options.blocks, width=options.width)
+    if options.checkpoint:
+        ms.load_checkpoint(options.checkpoint, network, strict_load=True)
     rates = nn.cosine_decay_lr(0.0, 0.02, options.epochs * train.get_dataset_size(), train.get_dataset_size(), options.epochs)
     optimizer = nn.Momentum(network.trainable_params(), rates, 0.9, weight_decay=1e-4)
-    # O3: all of the network in float16, without a scale of the loss that changes.
     level = options.level if options.device == "Ascend" else "O0"
     model = Model(network, loss_fn=nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), optimizer=optimizer,
                   metrics={"accuracy"}, amp_level=level)
-    model.train(options.epochs, train, callbacks=[LossMonitor(), TimeMonitor()], dataset_sink_mode=options.sink)
+    callbacks = [LossMonitor(), TimeMonitor()]
+    if options.save:
+        config = CheckpointConfig(save_checkpoint_steps=train.get_dataset_size(), keep_checkpoint_max=1)
+        callbacks.append(ModelCheckpoint("resnet", options.save, config))
+    model.train(options.epochs, train, callbacks=callbacks, dataset_sink_mode=options.sink)
     print(f"accuracy {100 * model.eval(test, dataset_sink_mode=options.sink)['accuracy']:.1f} %")
 
 

@@ -30,14 +30,16 @@ class Network(nn.Cell):
 
 class Losses(ms.train.Callback):
     def step_end(self, run_context):
-        print("loss", float(run_context.original_args().net_outputs.asnumpy()), flush=True)
+        outputs = run_context.original_args().net_outputs
+        # With a scale of the loss: the loss, whether there was an overflow, the scale.
+        print("loss", float((outputs[0] if isinstance(outputs, tuple) else outputs).asnumpy()), flush=True)
 
 
 # Small steps: the chip rounds products of float32 to fewer bits, and the losses shall stay near the CPU's.
 OPTIMIZERS = {
-    "momentum": lambda parameters: nn.Momentum(parameters, 0.005, 0.9),
-    "sgd": lambda parameters: nn.SGD(parameters, 0.005, momentum=0.9),
-    "adam": lambda parameters: nn.Adam(parameters, 1e-3),
+    "momentum": lambda parameters, scale: nn.Momentum(parameters, 0.005, 0.9, loss_scale=scale),
+    "sgd": lambda parameters, scale: nn.SGD(parameters, 0.005, momentum=0.9, loss_scale=scale),
+    "adam": lambda parameters, scale: nn.Adam(parameters, 1e-3, loss_scale=scale),
 }
 
 
@@ -49,9 +51,30 @@ def cell_steps(network, loss, optimizer, pictures, labels):
         print("loss", float(step(Tensor(pictures[part]), Tensor(labels[part])).asnumpy()), flush=True)
 
 
-def model_steps(network, loss, optimizer, pictures, labels, sink, level):
+def scaled_steps(network, loss, optimizer, pictures, labels):
+    """With a scale of the loss that changes. At first a scale far too high: that step must report the overflow and leave the weights."""
+    cell = nn.WithLossCell(network, loss)
+    step = nn.TrainOneStepWithLossScaleCell(cell, optimizer, Tensor(2.0**127, ms.float32))
+    step.set_train()
+    before = network.head.weight.asnumpy()
+    _, overflow, _ = step(Tensor(pictures[:BATCH] * 1000), Tensor(labels[:BATCH]))
+    if not overflow.asnumpy().all() or not np.array_equal(before, network.head.weight.asnumpy()):
+        sys.exit("an overflow was not noticed, or the weights changed with it")
+    step = nn.TrainOneStepWithLossScaleCell(cell, optimizer, nn.DynamicLossScaleUpdateCell(2.0**10, scale_factor=2, scale_window=2))
+    step.set_train()
+    for i in range(STEPS):
+        part = slice(i * BATCH, (i + 1) * BATCH)
+        value, overflow, _ = step(Tensor(pictures[part]), Tensor(labels[part]))
+        print("loss", float(value.asnumpy()), flush=True)
+        if overflow.asnumpy().any():
+            sys.exit("an overflow where there is none")
+    if float(step.scale_sense.asnumpy()) != 2.0 ** (10 + STEPS // 2):
+        sys.exit(f"the scale is {float(step.scale_sense.asnumpy())} after {STEPS} steps without an overflow, doubled each second one")
+
+
+def model_steps(network, loss, optimizer, pictures, labels, sink, **levels):
     data = ds.NumpySlicesDataset((pictures, labels), ["x", "y"], shuffle=False).batch(BATCH, drop_remainder=True)
-    model = Model(network, loss_fn=loss, optimizer=optimizer, amp_level=level)
+    model = Model(network, loss_fn=loss, optimizer=optimizer, **levels)
     model.train(STEPS if sink else 1, data, callbacks=[Losses()], dataset_sink_mode=sink, sink_size=1 if sink else -1)
 
 
@@ -71,11 +94,18 @@ def main():
         if parameter.ndim > 1:
             parameter.set_data(Tensor((values.standard_normal(parameter.shape) * 0.1).astype(np.float32)))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    optimizer = next(make for name, make in OPTIMIZERS.items() if name in words)(network.trainable_params())
+    chip = device == "Ascend"  # the CPU has neither a sink nor the chip's levels
+    level = next((word for word in words if word in ("O2", "O3")), "O0") if chip else "O0"
+    levels, scale = {"amp_level": level}, 1.0
+    if level == "O2":
+        # In PyNative a step with an overflow is left out; in graph mode that branch cannot be, and the optimizer divides by the scale.
+        drop = "pynative" in words
+        levels["loss_scale_manager"], scale = ms.FixedLossScaleManager(1024, drop_overflow_update=drop), 1.0 if drop else 1024.0
+    optimizer = next(make for name, make in OPTIMIZERS.items() if name in words)(network.trainable_params(), scale)
     if "model" in words or "sink" in words:
-        # The CPU has neither a sink nor the chip's levels.
-        chip = device == "Ascend"
-        model_steps(network, loss, optimizer, pictures, labels, chip and "sink" in words, "O3" if chip and "O3" in words else "O0")
+        model_steps(network, loss, optimizer, pictures, labels, chip and "sink" in words, **levels)
+    elif "scale" in words and chip:  # MindSpore has no such step for the CPU
+        scaled_steps(network, loss, optimizer, pictures, labels)
     else:
         cell_steps(network, loss, optimizer, pictures, labels)
 

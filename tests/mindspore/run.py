@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Relative. Products of float32 are rounded to the Cube unit's narrower inputs; all of float16 (O3) to 11 bits.
+# Relative. Products of float32 are rounded to the Cube unit's narrower inputs; float16 (O2, O3) to 11 bits.
 NEAR, NEAR_HALF = 0.001, 0.005
 STEPS = 4
 
@@ -53,7 +53,7 @@ def main():
             failed += 1
             continue
         far = max(abs(a - b) / abs(a) for a, b in zip(want, got))
-        good = far <= (NEAR_HALF if "O3" in case else NEAR)
+        good = far <= (NEAR_HALF if "O2" in case or "O3" in case else NEAR)
         failed += not good
         print(f"{case} {args.soc}: {'good' if good else 'FAILED'}, losses {' '.join(f'{x:.5f}' for x in got)}, "
               f"{far:.1e} from the CPU's, {time.monotonic() - started:.1f} s", flush=True)
