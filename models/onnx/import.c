@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an ONNX file to a model: weights, inputs, nodes in order, outputs. */
-#include "import.h"
+#include "outputs.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -66,13 +66,11 @@ static void take_io_shape(struct onnx_import *import, const OnnxFile__ValueInfo 
     }
 }
 
-// Type of an input or output: the chip has no double precision. False: it is not served.
-static bool take_io_type(struct onnx_import *import, const char *what,
-                         const OnnxFile__ValueInfo *info, bool half, enum leo_dtype *dtype)
+bool onnx_take_io_type(struct onnx_import *import, const char *what, const char *name,
+                       const OnnxFile__TensorType *type, bool half, enum leo_dtype *dtype)
 {
-    const OnnxFile__TensorType *type = info->type ? info->type->tensor_type : NULL;
     if (!type || type->elem_type == DOUBLE || !onnx_take_type(type->elem_type, dtype)) {
-        onnx_fail(import, "%s %s has element type %d, which is not served", what, info->name,
+        onnx_fail(import, "%s %s has element type %d, which is not served", what, name,
                   type ? type->elem_type : 0);
         return false;
     }
@@ -88,7 +86,9 @@ static void take_input(struct onnx_import *import, const OnnxFile__ValueInfo *in
     struct leo_model *model = &import->build.model;
     struct leo_model_io *io = &model->inputs[model->input_count];
     enum leo_dtype dtype;
-    if (!take_io_type(import, "input", info, import->options->half_inputs, &dtype)) {
+    const bool half = onnx_is_listed(import->options->half_inputs, info->name);
+    if (!onnx_take_io_type(import, "input", info->name, info->type ? info->type->tensor_type : NULL,
+                           half, &dtype)) {
         return;
     }
     snprintf(io->name, sizeof(io->name), "%s", info->name);
@@ -110,64 +110,44 @@ static void take_input(struct onnx_import *import, const OnnxFile__ValueInfo *in
     onnx_set_value(tensor, value);
 }
 
+static void check_input(struct onnx_import *import, const char *option, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < import->graph->n_input; i++) {
+        found = found || strcmp(import->graph->input[i]->name, name) == 0;
+    }
+    if (!found) {
+        onnx_bad_option(import, "--%s names input %s, which the model has not", option, name);
+    }
+}
+
+static void check_inputs(struct onnx_import *import)
+{
+    char item[ONNX_ITEM];
+    for (size_t i = 0; i < import->options->shape_count; i++) {
+        check_input(import, "input_shape", import->options->shapes[i].input);
+    }
+    for (const char *at = import->options->half_inputs; onnx_next_item(&at, item);) {
+        check_input(import, "input_fp16_nodes", item);
+    }
+}
+
 static void take_inputs(struct onnx_import *import)
 {
     struct leo_model *model = &import->build.model;
     const OnnxFile__Graph *graph = import->graph;
     model->inputs = leo_calloc(graph->n_input + 1, sizeof(*model->inputs));
-    model->outputs = leo_calloc(graph->n_output + 1, sizeof(*model->outputs));
-    if (!model->inputs || !model->outputs) {
+    if (!model->inputs) {
         onnx_fail(import, "out of host memory");
         return;
     }
-    for (size_t i = 0; i < import->options->shape_count; i++) {
-        bool found = false;
-        for (size_t k = 0; k < graph->n_input; k++) {
-            found = found || strcmp(graph->input[k]->name, import->options->shapes[i].input) == 0;
-        }
-        if (!found) {
-            onnx_fail(import, "--input_shape names input %s, which the model has not",
-                      import->options->shapes[i].input);
-        }
-    }
+    check_inputs(import);
     for (size_t i = 0; i < graph->n_input && !import->build.failed; i++) {
         // Old files list weights among the inputs.
         if (!is_initializer(graph, graph->input[i]->name)) {
             take_input(import, graph->input[i]);
         }
     }
-}
-
-static void take_output(struct onnx_import *import, const OnnxFile__ValueInfo *info)
-{
-    struct leo_model *model = &import->build.model;
-    struct leo_model_io *io = &model->outputs[model->output_count];
-    struct onnx_tensor *tensor = onnx_find(import, info->name);
-    if (!tensor) {
-        onnx_fail(import, "output %s is made by no node", info->name);
-        return;
-    }
-    enum leo_dtype dtype = tensor->dtype;
-    // A type that the file leaves open is the tensor's.
-    if (info->type && info->type->tensor_type && info->type->tensor_type->elem_type) {
-        if (!take_io_type(import, "output", info, import->options->half_outputs, &dtype)) {
-            return;
-        }
-        if (dtype != tensor->dtype && !(dtype == LEO_DTYPE_F16 && tensor->dtype == LEO_DTYPE_F32)) {
-            onnx_fail(import, "output %s is not of the type that the file says", info->name);
-            return;
-        }
-    }
-    const uint32_t value = onnx_value(import, tensor);
-    snprintf(io->name, sizeof(io->name), "%s", info->name);
-    io->dtype = dtype;
-    io->rank = tensor->rank;
-    memcpy(io->dim, tensor->dim, sizeof(io->dim));
-    model->output_count++;
-    MODEL_BUILD_CALL(&import->build, "InplaceCopy",
-                     model_build_tensor(
-                         model_build_io(&import->build, LEO_MODEL_OUTPUT, model->output_count - 1)),
-                     model_build_tensor(value));
 }
 
 static void take_nodes(struct onnx_import *import)
@@ -230,12 +210,11 @@ static void run_import(struct onnx_import *import, const OnnxFile__Model *file)
         onnx_fail(import, "out of host memory");
         return;
     }
+    onnx_choose_outputs(import);
     take_initializers(import);
     take_inputs(import);
     take_nodes(import);
-    for (size_t i = 0; i < import->graph->n_output && !import->build.failed; i++) {
-        take_output(import, import->graph->output[i]);
-    }
+    onnx_take_outputs(import);
     model_build_finish(&import->build);
 }
 
@@ -261,6 +240,7 @@ leo_status leo_import_onnx(const void *data, size_t bytes, const struct leo_impo
     }
     leo_free(import.tensors);
     leo_free(import.skipped);
+    leo_free(import.outputs);
     const bool failed = import.build.failed;
     if (failed) {
         snprintf(error, LEO_MODEL_ERROR, "%s", import.build.error);
@@ -270,5 +250,5 @@ leo_status leo_import_onnx(const void *data, size_t bytes, const struct leo_impo
     }
     model_build_free(&import.build);
     onnx_file__model__free_unpacked(file, NULL);
-    return failed ? LEO_ERR_UNSUPPORTED : LEO_OK;
+    return !failed ? LEO_OK : import.bad_option ? LEO_ERR_INVALID_ARG : LEO_ERR_UNSUPPORTED;
 }

@@ -30,7 +30,10 @@ struct onnx_import {
     enum leo_dtype floats; /**< of the model: F16 or F32 */
     struct onnx_tensor *tensors;
     uint32_t tensor_count, tensor_room;
-    bool *skipped; /**< by node: folded into one before */
+    bool *skipped;        /**< by node: folded into one before, or not needed */
+    const char **outputs; /**< names of the tensors that the model gives */
+    uint32_t output_count;
+    bool bad_option; /**< what failed was an option's value */
 };
 
 typedef void (*onnx_handler)(struct onnx_import *import);
@@ -39,6 +42,10 @@ onnx_handler onnx_find_handler(const char *op);
 
 /** Ends the import with the node's name in the text. */
 void onnx_fail(struct onnx_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The same for the value of an option. */
+void onnx_bad_option(struct onnx_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Whether a shape is one of a tensor that may exist; fails if not. Negative sizes are looked at
@@ -94,6 +101,10 @@ uint32_t onnx_ints(struct onnx_import *import, const char *name, size_t index, i
 uint32_t onnx_axis(struct onnx_import *import, int64_t axis, uint32_t rank);
 /** Type of a number of the format; floats are F32. False: it is not served. */
 bool onnx_take_type(int32_t type, enum leo_dtype *dtype);
+/** The same of an input or output of the model, or a failure with `what` and the name: the chip has
+ * no double precision. `half`: floats are F16; so are halves of the file. */
+bool onnx_take_io_type(struct onnx_import *import, const char *what, const char *name,
+                       const OnnxFile__TensorType *type, bool half, enum leo_dtype *dtype);
 /** A tensor of the file as one that is known. */
 void onnx_take_data(struct onnx_import *import, const OnnxFile__Tensor *from,
                     struct onnx_tensor *to);

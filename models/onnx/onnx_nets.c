@@ -22,8 +22,8 @@ static long norm_behind(struct onnx_import *import, const char *name)
             }
         }
     }
-    for (size_t i = 0; i < graph->n_output; i++) {
-        if (strcmp(graph->output[i]->name, name) == 0) {
+    for (size_t i = 0; i < import->output_count; i++) {
+        if (strcmp(import->outputs[i], name) == 0) {
             return -1;
         }
     }

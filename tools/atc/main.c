@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* atc: from a network's file to one that aclmdlLoadFromFile loads. */
+/* atc: from a network's file to one that aclmdlLoadFromFile loads; tells what such a file holds. */
 #include "options.h"
+#include "show.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -48,37 +49,81 @@ static bool write_file(const char *path, const uint8_t *data, size_t bytes)
     return good;
 }
 
-static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes)
+/* The number of a failed import's error. */
+static const char *import_error(leo_status status)
 {
-    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64], path[4096];
-    struct leo_model model;
+    return status == LEO_ERR_PARSE ? "E13014" : status == LEO_ERR_INVALID_ARG ? "E10001" : "E10501";
+}
+
+static int write_model(const struct atc_options *options, const struct leo_model *model)
+{
+    char path[4096], text[ATC_ERROR];
     uint8_t *file = NULL;
-    size_t file_bytes;
-    const struct leo_import_options import = {
-        .soc = options->soc,
-        .shapes = options->shapes.list,
-        .shape_count = options->shapes.count,
-        .keep_f32 = leo_import_keeps_f32(options->precision_mode),
-        .half_inputs = options->input_fp16_nodes != NULL,
-        .half_outputs = options->output_type && strcmp(options->output_type, "FP16") == 0,
-    };
-    leo_status status = leo_import_onnx(data, bytes, &import, &model, error);
-    if (status != LEO_OK) {
-        snprintf(text, sizeof(text), "%s: %s", status == LEO_ERR_PARSE ? "E13014" : "E10501",
-                 error);
-        return fail(text);
-    }
+    size_t bytes;
     snprintf(path, sizeof(path), "%s.om", options->output);
-    status = leo_model_write(&model, &file, &file_bytes);
-    leo_model_free(&model);
-    const bool good = status == LEO_OK && write_file(path, file, file_bytes);
+    const bool good =
+        leo_model_write(model, &file, &bytes) == LEO_OK && write_file(path, file, bytes);
     leo_free(file);
     if (!good) {
         snprintf(text, sizeof(text), "E10001: the file %.400s cannot be written", path);
         return fail(text);
     }
-    printf("ATC run success, welcome to the next use.\n");
     return 0;
+}
+
+static bool tells_info(const struct atc_options *options)
+{
+    return options->log &&
+           (strcmp(options->log, "info") == 0 || strcmp(options->log, "debug") == 0);
+}
+
+static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes)
+{
+    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
+    struct leo_model model;
+    const struct leo_import_options import = {
+        .soc = options->soc,
+        .shapes = options->shapes.list,
+        .shape_count = options->shapes.count,
+        .keep_f32 = leo_import_keeps_f32(options->precision_mode),
+        .half_inputs = options->input_fp16_nodes,
+        .out_nodes = options->out_nodes,
+        .output_type = options->output_type,
+    };
+    const leo_status status = leo_import_onnx(data, bytes, &import, &model, error);
+    if (status != LEO_OK) {
+        snprintf(text, sizeof(text), "%s: %s", import_error(status), error);
+        return fail(text);
+    }
+    const int code = write_model(options, &model);
+    if (code == 0 && tells_info(options)) {
+        show_model(&model, stdout);
+    }
+    leo_model_free(&model);
+    return code;
+}
+
+// The modes that read what was compiled.
+static int show(const struct atc_options *options, const uint8_t *data, size_t bytes)
+{
+    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
+    struct leo_model model;
+    if (leo_model_read(data, bytes, &model, error) != LEO_OK) {
+        snprintf(text, sizeof(text), "E16001: %s", error);
+        return fail(text);
+    }
+    bool good = true;
+    if (atc_mode_is(options, "6")) {
+        show_model(&model, stdout);
+    } else {
+        FILE *file = fopen(options->json, "w");
+        good = file && show_json(&model, file);
+        good = file && fclose(file) == 0 && good;
+    }
+    leo_model_free(&model);
+    snprintf(text, sizeof(text), "E10001: the file %.400s cannot be written",
+             options->json ? options->json : "");
+    return good ? 0 : fail(text);
 }
 
 int main(int argc, char **argv)
@@ -95,13 +140,17 @@ int main(int argc, char **argv)
     if (parsed != 0) {
         return fail(error);
     }
-    uint8_t *data = read_file(options.model, &bytes);
+    const bool compiles = !atc_mode_is(&options, "1") && !atc_mode_is(&options, "6");
+    const char *path = compiles ? options.model : options.om;
+    uint8_t *data = read_file(path, &bytes);
     if (!data) {
-        snprintf(error, sizeof(error), "E10410: the file %.400s does not exist or is empty",
-                 options.model);
+        snprintf(error, sizeof(error), "E10410: the file %.400s does not exist or is empty", path);
         return fail(error);
     }
-    const int code = compile(&options, data, bytes);
+    const int code = compiles ? compile(&options, data, bytes) : show(&options, data, bytes);
     leo_free(data);
+    if (code == 0) {
+        printf("ATC run success, welcome to the next use.\n");
+    }
     return code;
 }

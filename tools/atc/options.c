@@ -21,9 +21,14 @@ const char atc_help[] =
     "floats are\n"
     "                          computed in half precision; force_fp32, cube_fp16in_fp32out,\n"
     "                          must_keep_origin_dtype: in single precision\n"
-    "  --input_fp16_nodes NAMES  float inputs are given in half precision (all of them)\n"
-    "  --output_type FP32|FP16  of float outputs (default FP32)\n"
-    "  --log LEVEL, --op_select_implmode MODE, --optypelist_for_implmode TYPES  accepted\n"
+    "  --out_nodes \"node:0;node2:1\"  the outputs, instead of the network's own\n"
+    "  --input_fp16_nodes \"a;b\"  these float inputs are given in half precision\n"
+    "  --output_type TYPE      of float outputs: FP32 (default), FP16, UINT8, INT8, INT32 ...; or\n"
+    "                          \"node:0:FP16\" with the outputs of --out_nodes\n"
+    "  --log LEVEL             debug, info: tells what is done; warning, error, null (default)\n"
+    "  --op_select_implmode MODE, --optypelist_for_implmode TYPES  accepted\n"
+    "  --mode 1 --om FILE --json FILE  writes a compiled model as JSON\n"
+    "  --mode 6 --om FILE      tells what a compiled model holds\n"
     "\n"
     "Exit code: 0 good, 255 an error.\n";
 
@@ -39,10 +44,14 @@ static const struct option {
     {"framework", offsetof(struct atc_options, framework), "|0|1|3|5|"},
     {"input_shape", offsetof(struct atc_options, input_shape), NULL},
     {"precision_mode", offsetof(struct atc_options, precision_mode), LEO_IMPORT_PRECISIONS},
-    {"output_type", offsetof(struct atc_options, output_type), "|FP32|FP16|"},
+    {"output_type", offsetof(struct atc_options, output_type), NULL},
     {"input_fp16_nodes", offsetof(struct atc_options, input_fp16_nodes), NULL},
+    {"out_nodes", offsetof(struct atc_options, out_nodes), NULL},
+    {"mode", offsetof(struct atc_options, mode), "|0|1|6|"},
+    {"om", offsetof(struct atc_options, om), NULL},
+    {"json", offsetof(struct atc_options, json), NULL},
     {"input_format", SIZE_MAX, "|NCHW|ND|"},
-    {"log", SIZE_MAX, "|debug|info|warning|error|null|"},
+    {"log", offsetof(struct atc_options, log), "|debug|info|warning|error|null|"},
     {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
     {"optypelist_for_implmode", SIZE_MAX, NULL},
 };
@@ -97,16 +106,44 @@ static int parse_shapes(struct atc_options *options, char *error)
     return 0;
 }
 
+bool atc_mode_is(const struct atc_options *options, const char *mode)
+{
+    return options->mode && strcmp(options->mode, mode) == 0;
+}
+
+// The first option that the mode needs and that is not there; NULL: all are.
+static const char *missing_option(const struct atc_options *options)
+{
+    static const struct {
+        const char *modes, *name;
+        size_t place;
+    } needed[] = {
+        {"0", "model", offsetof(struct atc_options, model)},
+        {"0", "output", offsetof(struct atc_options, output)},
+        {"0", "framework", offsetof(struct atc_options, framework)},
+        {"0", "soc_version", offsetof(struct atc_options, soc)},
+        {"16", "om", offsetof(struct atc_options, om)},
+        {"1", "json", offsetof(struct atc_options, json)},
+    };
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        const char *value;
+        memcpy(&value, (const char *)options + needed[i].place, sizeof(value));
+        if (!value && strchr(needed[i].modes, options->mode ? options->mode[0] : '0')) {
+            return needed[i].name;
+        }
+    }
+    return NULL;
+}
+
 static int check(const struct atc_options *options, char *error)
 {
-    const char *missing = !options->model       ? "model"
-                          : !options->output    ? "output"
-                          : !options->framework ? "framework"
-                          : !options->soc       ? "soc_version"
-                                                : NULL;
+    const char *missing = missing_option(options);
     if (missing) {
         snprintf(error, ATC_ERROR, "E10007: [--%s] is required.", missing);
         return -1;
+    }
+    if (atc_mode_is(options, "1") || atc_mode_is(options, "6")) {
+        return 0;
     }
     if (strcmp(options->framework, "5") != 0) {
         snprintf(error, ATC_ERROR,

@@ -8,10 +8,13 @@ enum { ATC_ERROR = 600 };
 
 struct atc_options {
     const char *model, *output, *soc, *framework, *input_shape, *precision_mode, *output_type,
-        *input_fp16_nodes;
+        *input_fp16_nodes, *out_nodes, *mode, *om, *json, *log;
     bool help;
     struct leo_import_shapes shapes;
 };
+
+/** Whether --mode tells one of the others than compiling. */
+bool atc_mode_is(const struct atc_options *options, const char *mode);
 
 /** 0, or -1 with the error's text ("E10001: ..."). */
 int atc_options_parse(int argc, char **argv, struct atc_options *options, char error[ATC_ERROR]);

@@ -19,9 +19,15 @@ struct leo_import_options {
     const char *soc;                       /**< chip's name, kept in the model */
     const struct leo_import_shape *shapes; /**< of inputs; those not listed keep the file's */
     uint32_t shape_count;
-    bool keep_f32;    /**< compute floats in f32; else in f16, as force_fp16 */
-    bool half_inputs; /**< float inputs are f16 */
-    bool half_outputs;
+    bool keep_f32; /**< compute floats in f32; else in f16, as force_fp16 */
+    /** Float inputs that are f16, "name;name2"; NULL: none. */
+    const char *half_inputs;
+    /** What the outputs are instead of the file's, "node:0;node2:1", in this order; NULL: the
+     * file's. A node is told by its name, or without one by the name of its output. */
+    const char *out_nodes;
+    /** A type of LEO_IMPORT_TYPES for float outputs, or "node:0:FP16;node2:1:UINT8" with those of
+     * out_nodes; NULL: the file's. */
+    const char *output_type;
 };
 
 enum { LEO_IMPORT_SHAPES = 64 };
@@ -40,6 +46,8 @@ bool leo_import_read_shapes(const char *text, struct leo_import_shapes *shapes);
 #define LEO_IMPORT_PRECISIONS                                                                      \
     "|force_fp16|allow_fp32_to_fp16|allow_mix_precision|force_fp32|cube_fp16in_fp32out|"           \
     "must_keep_origin_dtype|"
+/** Types of outputs that are known, the same way. */
+#define LEO_IMPORT_TYPES "|FP32|FP16|UINT8|INT8|INT16|UINT16|INT32|UINT32|INT64|UINT64|"
 /** Whether a mode (NULL: the default) keeps floats in single precision. */
 bool leo_import_keeps_f32(const char *mode);
 /** Whether this is the name of a chip as programs have it: "Ascend910A", "Ascend910B1" ... */
@@ -47,8 +55,9 @@ bool leo_import_knows_chip(const char *name);
 
 /**
  * Reads an ONNX model (opsets 7 to 25 as far as its operators are served). LEO_ERR_PARSE (no such
- * file), LEO_ERR_UNSUPPORTED (an operator, attribute or shape that is not served),
- * LEO_ERR_NO_MEMORY: `error` names the node. On success the model is the caller's (leo_model_free).
+ * file), LEO_ERR_INVALID_ARG (an option that does not fit it), LEO_ERR_UNSUPPORTED (an operator,
+ * attribute or shape that is not served), LEO_ERR_NO_MEMORY: `error` names the node. On success the
+ * model is the caller's (leo_model_free).
  */
 LEO_MUST_CHECK leo_status leo_import_onnx(const void *data, size_t bytes,
                                           const struct leo_import_options *options,

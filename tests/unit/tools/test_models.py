@@ -1,80 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_models.py TOOLKIT: ONNX networks through atc and acl.mdl, against the same computed here in plain Python.
+"""test_models.py TOOLKIT: ONNX networks through atc and acl.mdl, against the same computed here in plain Python."""
 
-The files are encoded by hand (messages of protocol buffers are simple), so nothing but Python is needed.
-"""
-
+import json
 import math
-import os
 import random
 import struct
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-TOOLKIT = None
-FLOAT, INT64 = 1, 7
+from models_case import INT64, RUN, ModelsCase, main, network, node, tensor
 
-
-# --- a file of the format ---------------------------------------------------------------------------
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = b""
-    while True:
-        out += bytes([value & 127 | (128 if value > 127 else 0)])
-        value >>= 7
-        if not value:
-            return out
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    if isinstance(value, float):
-        return varint(number << 3 | 5) + struct.pack("<f", value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def tensor(name, shape, values, kind=FLOAT):
-    raw = struct.pack(f"<{len(values)}{'f' if kind == FLOAT else 'q'}", *values)
-    return b"".join(field(1, d) for d in shape) + field(2, kind) + field(8, name) + field(9, raw)
-
-
-def attribute(name, value):
-    out = field(1, name)
-    if isinstance(value, float):
-        return out + field(2, value)
-    if isinstance(value, int):
-        return out + field(3, value)
-    if isinstance(value, str):
-        return out + field(4, value)
-    if isinstance(value, bytes):
-        return out + field(5, value)
-    return out + b"".join(field(8, v) for v in value)
-
-
-def node(kind, inputs, outputs, **attributes):
-    return (b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, kind.lower() + "_node") +
-            field(4, kind) + b"".join(field(5, attribute(n, v)) for n, v in attributes.items()))
-
-
-def value_info(name, shape, kind=FLOAT):
-    dims = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d)) for d in shape)
-    return field(1, name) + field(2, field(1, field(1, kind) + field(2, dims)))
-
-
-def network(nodes, inputs, outputs, weights=(), opset=13):
-    graph = (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, w) for w in weights) +
-             b"".join(field(11, value_info(*i)) for i in inputs) + b"".join(field(12, value_info(n, [])) for n in outputs))
-    return field(1, 7) + field(7, graph) + field(8, field(1, "") + field(2, opset))
-
-
-# --- what they must compute -------------------------------------------------------------------------
 
 def numbers(rng, count, scale=1.0):
     return [struct.unpack("e", struct.pack("e", rng.gauss(0, scale)))[0] for _ in range(count)]
@@ -89,82 +23,7 @@ def softmax(row):
     return [p / sum(parts) for p in parts]
 
 
-RUN = """
-import sys
-import acl
-model, ret = acl.mdl.load_from_file(sys.argv[1])
-assert ret == 0, (ret, acl.get_recent_err_msg())
-desc = acl.mdl.create_desc()
-assert acl.mdl.get_desc(desc, model) == 0
-def dataset(count, size_of, files):
-    data = acl.mdl.create_dataset()
-    places = []
-    for i in range(count):
-        size = size_of(desc, i)
-        place, ret = acl.rt.malloc(size, 0)
-        assert ret == 0
-        if files:
-            raw = open(files[i], "rb").read()
-            assert len(raw) == size, (len(raw), size)
-            assert acl.rt.memcpy(place, size, acl.util.bytes_to_ptr(raw), size, 1) == 0
-        buffer = acl.create_data_buffer(place, size)
-        acl.mdl.add_dataset_buffer(data, buffer)
-        places.append((place, size))
-    return data, places
-inputs, _ = dataset(acl.mdl.get_num_inputs(desc), acl.mdl.get_input_size_by_index, sys.argv[3:])
-outputs, places = dataset(acl.mdl.get_num_outputs(desc), acl.mdl.get_output_size_by_index, None)
-for _ in range(2):
-    assert acl.mdl.execute(model, inputs, outputs) == 0, acl.get_recent_err_msg()
-stream, ret = acl.rt.create_stream()
-assert acl.mdl.execute_async(model, inputs, outputs, stream) == 0
-assert acl.rt.synchronize_stream(stream) == 0
-assert acl.rt.destroy_stream(stream) == 0
-with open(sys.argv[2], "wb") as out:
-    for place, size in places:
-        host = bytes(size)
-        assert acl.rt.memcpy(acl.util.bytes_to_ptr(host), size, place, size, 2) == 0
-        out.write(host)
-assert acl.mdl.unload(model) == 0
-assert acl.mdl.unload(model) == 145003
-assert acl.mdl.destroy_desc(desc) == 0
-"""
-
-
-class Models(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = Path(self.folder.name)
-
-    def atc(self, data, *options):
-        (self.path / "net.onnx").write_bytes(data)
-        return subprocess.run([TOOLKIT / "bin/atc", "--framework=5", f"--model={self.path / 'net.onnx'}",
-                               f"--output={self.path / 'net'}", "--soc_version=Ascend910A", *options],
-                              capture_output=True, text=True, check=False)
-
-    def run_python(self, soc, script, *args):
-        env = {**os.environ, "LEO_SOC": soc, "LEO_CHECK": "all", "PYTHONPATH": str(TOOLKIT / "python/site-packages"),
-               "LD_LIBRARY_PATH": str(TOOLKIT / "lib64")}
-        start = "import acl\nassert acl.init() == 0\nassert acl.rt.set_device(0) == 0\n"
-        done = subprocess.run([sys.executable, "-B", "-c", start + script, *map(str, args)], env=env, capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def check(self, data, inputs, want, tolerance, *options):
-        done = self.atc(data, *options)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("ATC run success, welcome to the next use.", done.stdout)
-        files = []
-        for i, values in enumerate(inputs):
-            files.append(self.path / f"in{i}")
-            kind = "q" if isinstance(values[0], int) else "f"
-            files[-1].write_bytes(struct.pack(f"<{len(values)}{kind}", *values))
-        for soc in ("ascend910a", "ascend910b1"):
-            self.run_python(soc, RUN, self.path / "net.om", self.path / "out", *files)
-            got = struct.unpack(f"<{len(want)}f", (self.path / "out").read_bytes())
-            for i, (a, b) in enumerate(zip(got, want)):
-                self.assertLessEqual(abs(a - b), tolerance, f"{soc}: element {i}: {a} for {b}")
-
+class Models(ModelsCase):
     def test_perceptron_in_both_precisions(self):
         rng = random.Random(1)
         x, w, b, v = numbers(rng, 40), numbers(rng, 80, 0.3), numbers(rng, 8, 0.3), numbers(rng, 24, 0.3)
@@ -282,12 +141,53 @@ class Models(unittest.TestCase):
                 (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--input_shape=z:1",), "names input z"),
                 (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--input_shape=x:a",), "E10001"),
                 (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--speed=1",), "E10003"),
+                (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--out_nodes=relu_node:1",), "E10001: --out_nodes: the model"),
+                (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--out_nodes=relu_node",), "E10001: --out_nodes: 'relu_node' is"),
+                (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--output_type=FP8",), "E10001: --output_type: 'FP8'"),
+                (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--input_fp16_nodes=x;q",), "names input q"),
+                (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--mode=1",), "E10007: [--om]"),
                 (network([node("Relu", ["x"], ["y"])], one, ["y"]), ("--precision_mode=high",), "E10001")):
             done = self.atc(data, *options)
             self.assertEqual(done.returncode, 255, text)
             self.assertTrue(done.stdout.startswith("ATC start working now"))
             self.assertIn("ATC run failed", done.stdout)
             self.assertIn(text, done.stdout)
+
+    def test_outputs_and_types_that_options_tell(self):
+        # What is behind the chosen output may be anything, and a normalisation there must not change it.
+        x, w = [float(i % 7 - 3) for i in range(16)], [2.0]
+        data = network([node("Conv", ["x", "w"], ["c"], kernel_shape=[1, 1]),
+                        node("BatchNormalization", ["c", "s", "t", "t", "s"], ["n"]),
+                        node("Abs", ["x"], ["a"]), node("Einsum", ["n"], ["y"])],
+                       [("x", [1, 1, 4, 4])], ["y"],
+                       [tensor("w", [1, 1, 1, 1], w), tensor("s", [1], [3.0]), tensor("t", [1], [1.0])])
+        names = "--out_nodes=conv_node:0;abs_node:0"
+        self.check(data, [x], [2 * v for v in x] + [abs(v) for v in x], 0, names)
+        done = self.atc(data, names, "--output_type=abs_node:0:UINT8;conv_node:0:FP16", "--input_fp16_nodes=x", "--log=info")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("output 1: \"a\", u8, [1, 1, 4, 4], 16 bytes", done.stdout)
+        (self.path / "in").write_bytes(struct.pack("<16e", *x))
+        for soc in ("ascend910a", "ascend910b1"):
+            self.run_python(soc, RUN, self.path / "net.om", self.path / "out", self.path / "in")
+            got = struct.unpack("<16e16B", (self.path / "out").read_bytes())
+            self.assertEqual(list(got), [2 * v for v in x] + [abs(v) for v in x])
+
+    def test_what_a_model_holds(self):
+        done = self.atc(network([node("Relu", ["x\"\n"], ["y"])], [("x\"\n", [2, 3])], ["y"]), "--log=error")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        om, out = self.path / "net.om", self.path / "net.json"
+        done = self.run_atc("--mode=6", f"--om={om}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("output 0: \"y\", f32, [2, 3], 24 bytes", done.stdout)
+        done = self.run_atc("--mode", "1", "--om", om, f"--json={out}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        told = json.loads(out.read_text())
+        self.assertEqual(told["inputs"], [{"name": "x\"\n", "type": "f32", "dims": [2, 3]}])
+        self.assertIn("Relu", [call["op"] for call in told["calls"]])
+        om.write_bytes(om.read_bytes()[:-1])
+        done = self.run_atc("--mode=6", f"--om={om}")
+        self.assertEqual(done.returncode, 255)
+        self.assertIn("E16001: the model cannot be read: it is cut off", done.stdout)
 
     def test_damaged_files_are_refused(self):
         done = self.atc(network([node("Relu", ["x"], ["y"])], [("x", [2, 3])], ["y"]))
@@ -310,5 +210,4 @@ for path, text in zip(sys.argv[2::2], sys.argv[3::2]):
 
 
 if __name__ == "__main__":
-    TOOLKIT = Path(sys.argv.pop(1)).resolve()
-    unittest.main()
+    main()
