@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an ONNX file to a model: weights, inputs, nodes in order, outputs. */
 #include "outputs.h"
+#include "pictures.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -99,8 +100,12 @@ static void take_input(struct onnx_import *import, const OnnxFile__ValueInfo *in
     if (!tensor) {
         return;
     }
-    model->input_count++;
-    uint32_t value = model_build_io(&import->build, LEO_MODEL_INPUT, model->input_count - 1);
+    uint32_t value = 0;
+    if (onnx_take_picture(import, model->input_count++, &value)) {
+        onnx_set_value(tensor, value);
+        return;
+    }
+    value = model_build_io(&import->build, LEO_MODEL_INPUT, model->input_count - 1);
     if (dtype == LEO_DTYPE_F32 && io->dtype != import->floats) {
         const uint32_t cast = model_build_value(&import->build, import->floats, io->rank, io->dim);
         MODEL_BUILD_CALL(&import->build, "InplaceCopy", model_build_tensor(cast),
@@ -148,6 +153,7 @@ static void take_inputs(struct onnx_import *import)
             take_input(import, graph->input[i]);
         }
     }
+    onnx_check_pictures(import);
 }
 
 static void take_nodes(struct onnx_import *import)
@@ -211,6 +217,7 @@ static void run_import(struct onnx_import *import, const OnnxFile__Model *file)
         return;
     }
     onnx_choose_outputs(import);
+    onnx_read_pictures(import);
     take_initializers(import);
     take_inputs(import);
     take_nodes(import);
@@ -241,6 +248,7 @@ leo_status leo_import_onnx(const void *data, size_t bytes, const struct leo_impo
     leo_free(import.tensors);
     leo_free(import.skipped);
     leo_free(import.outputs);
+    leo_free(import.aipp);
     const bool failed = import.build.failed;
     if (failed) {
         snprintf(error, LEO_MODEL_ERROR, "%s", import.build.error);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../build.h"
+#include "../aipp.h"
 
 #include <leo/model_import.h>
 #include <onnx.pb-c.h>
@@ -33,7 +33,8 @@ struct onnx_import {
     bool *skipped;        /**< by node: folded into one before, or not needed */
     const char **outputs; /**< names of the tensors that the model gives */
     uint32_t output_count;
-    bool bad_option; /**< what failed was an option's value */
+    struct leo_aipp_list *aipp; /**< NULL: none */
+    bool bad_option;            /**< what failed was an option's value */
 };
 
 typedef void (*onnx_handler)(struct onnx_import *import);

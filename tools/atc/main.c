@@ -23,7 +23,7 @@ static uint8_t *read_file(const char *path, size_t *bytes)
     uint8_t *data = NULL;
     long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (size > 0 && fseek(file, 0, SEEK_SET) == 0) {
-        data = leo_calloc((size_t)size, 1);
+        data = leo_calloc((size_t)size + 1, 1); // ends as a text, if it is one
         *bytes = (size_t)size;
         if (data && fread(data, 1, *bytes, file) != *bytes) {
             leo_free(data);
@@ -77,7 +77,8 @@ static bool tells_info(const struct atc_options *options)
            (strcmp(options->log, "info") == 0 || strcmp(options->log, "debug") == 0);
 }
 
-static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes)
+static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes,
+                   const char *aipp)
 {
     char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
     struct leo_model model;
@@ -89,6 +90,7 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
         .half_inputs = options->input_fp16_nodes,
         .out_nodes = options->out_nodes,
         .output_type = options->output_type,
+        .aipp = aipp,
     };
     const leo_status status = leo_import_onnx(data, bytes, &import, &model, error);
     if (status != LEO_OK) {
@@ -100,6 +102,25 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
         show_model(&model, stdout);
     }
     leo_model_free(&model);
+    return code;
+}
+
+static int no_file(const char *path)
+{
+    char text[ATC_ERROR];
+    snprintf(text, sizeof(text), "E10410: the file %.400s does not exist or is empty", path);
+    return fail(text);
+}
+
+static int compile_with_file(const struct atc_options *options, const uint8_t *data, size_t bytes)
+{
+    size_t length;
+    uint8_t *aipp = options->insert_op_conf ? read_file(options->insert_op_conf, &length) : NULL;
+    if (options->insert_op_conf && !aipp) {
+        return no_file(options->insert_op_conf);
+    }
+    const int code = compile(options, data, bytes, (const char *)aipp);
+    leo_free(aipp);
     return code;
 }
 
@@ -144,10 +165,10 @@ int main(int argc, char **argv)
     const char *path = compiles ? options.model : options.om;
     uint8_t *data = read_file(path, &bytes);
     if (!data) {
-        snprintf(error, sizeof(error), "E10410: the file %.400s does not exist or is empty", path);
-        return fail(error);
+        return no_file(path);
     }
-    const int code = compiles ? compile(&options, data, bytes) : show(&options, data, bytes);
+    const int code =
+        compiles ? compile_with_file(&options, data, bytes) : show(&options, data, bytes);
     leo_free(data);
     if (code == 0) {
         printf("ATC run success, welcome to the next use.\n");

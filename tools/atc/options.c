@@ -21,6 +21,7 @@ const char atc_help[] =
     "floats are\n"
     "                          computed in half precision; force_fp32, cube_fp16in_fp32out,\n"
     "                          must_keep_origin_dtype: in single precision\n"
+    "  --insert_op_conf FILE   AIPP: inputs are pictures of bytes (static mode)\n"
     "  --out_nodes \"node:0;node2:1\"  the outputs, instead of the network's own\n"
     "  --input_fp16_nodes \"a;b\"  these float inputs are given in half precision\n"
     "  --output_type TYPE      of float outputs: FP32 (default), FP16, UINT8, INT8, INT32 ...; or\n"
@@ -47,6 +48,7 @@ static const struct option {
     {"output_type", offsetof(struct atc_options, output_type), NULL},
     {"input_fp16_nodes", offsetof(struct atc_options, input_fp16_nodes), NULL},
     {"out_nodes", offsetof(struct atc_options, out_nodes), NULL},
+    {"insert_op_conf", offsetof(struct atc_options, insert_op_conf), NULL},
     {"mode", offsetof(struct atc_options, mode), "|0|1|6|"},
     {"om", offsetof(struct atc_options, om), NULL},
     {"json", offsetof(struct atc_options, json), NULL},

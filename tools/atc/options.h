@@ -8,7 +8,7 @@ enum { ATC_ERROR = 600 };
 
 struct atc_options {
     const char *model, *output, *soc, *framework, *input_shape, *precision_mode, *output_type,
-        *input_fp16_nodes, *out_nodes, *mode, *om, *json, *log;
+        *input_fp16_nodes, *out_nodes, *mode, *om, *json, *log, *insert_op_conf;
     bool help;
     struct leo_import_shapes shapes;
 };

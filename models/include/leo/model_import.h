@@ -28,6 +28,7 @@ struct leo_import_options {
     /** A type of LEO_IMPORT_TYPES for float outputs, or "node:0:FP16;node2:1:UINT8" with those of
      * out_nodes; NULL: the file's. */
     const char *output_type;
+    const char *aipp; /**< text of --insert_op_conf; NULL: none */
 };
 
 enum { LEO_IMPORT_SHAPES = 64 };

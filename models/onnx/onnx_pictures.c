@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pictures.h"
+
+#include "outputs.h"
+
+#include <leo/alloc.h>
+#include <string.h>
+
+void onnx_read_pictures(struct onnx_import *import)
+{
+    char error[LEO_MODEL_ERROR];
+    if (!import->options->aipp) {
+        return;
+    }
+    import->aipp = leo_calloc(1, sizeof(*import->aipp));
+    if (!import->aipp) {
+        onnx_fail(import, "out of host memory");
+    } else if (!leo_aipp_read(import->options->aipp, import->aipp, error)) {
+        onnx_bad_option(import, "--insert_op_conf: %s", error);
+    }
+}
+
+static bool is_for(const struct leo_aipp *aipp, const struct leo_model_io *io, uint32_t index)
+{
+    return *aipp->input ? strcmp(aipp->input, io->name) == 0
+                        : aipp->at[LEO_AIPP_INPUT_RANK] == (double)index;
+}
+
+static struct leo_aipp *find_picture(struct onnx_import *import, uint32_t index)
+{
+    for (uint32_t i = 0; import->aipp && i < import->aipp->count; i++) {
+        if (is_for(&import->aipp->list[i], &import->build.model.inputs[index], index)) {
+            return &import->aipp->list[i];
+        }
+    }
+    return NULL;
+}
+
+bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *value)
+{
+    char error[LEO_MODEL_ERROR];
+    struct leo_model_io *io = &import->build.model.inputs[index];
+    struct leo_aipp *aipp = find_picture(import, index);
+    int64_t source[4] = {0}, dim[4];
+    if (!aipp || import->build.failed) {
+        return false;
+    }
+    if (io->rank != 4 || io->dtype != LEO_DTYPE_F32) {
+        onnx_bad_option(import,
+                        "--insert_op_conf: input %s is no float [n, c, h, w], or is in "
+                        "--input_fp16_nodes",
+                        io->name);
+        return false;
+    }
+    memcpy(dim, io->dim, sizeof(dim));
+    if (!leo_aipp_fit(aipp, dim, source, error)) {
+        onnx_bad_option(import, "--insert_op_conf: input %s: %s", io->name, error);
+        return false;
+    }
+    io->dtype = LEO_DTYPE_U8;
+    memcpy(io->dim, source, sizeof(source));
+    *value = model_build_value(&import->build, import->floats, 4, dim);
+    leo_aipp_build(&import->build, aipp, model_build_io(&import->build, LEO_MODEL_INPUT, index),
+                   *value);
+    return true;
+}
+
+void onnx_check_pictures(struct onnx_import *import)
+{
+    const struct leo_model *model = &import->build.model;
+    for (uint32_t i = 0; import->aipp && i < import->aipp->count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < model->input_count; k++) {
+            found = found || is_for(&import->aipp->list[i], &model->inputs[k], k);
+        }
+        if (!found) {
+            onnx_bad_option(import, "--insert_op_conf: the model has no input %s (rank %g)",
+                            import->aipp->list[i].input,
+                            import->aipp->list[i].at[LEO_AIPP_INPUT_RANK]);
+        }
+    }
+}
