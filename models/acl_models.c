@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models behind AscendCL's calls: part of libopapi, which registers this when it is loaded. */
+#include "model_replay.h"
 #include "model_run.h"
 
 #include <leo/acl_hook.h>
@@ -13,6 +14,7 @@ struct loaded {
     struct leo_model model;
     struct leo_acl_model_io *ios;
     uint64_t workspace;
+    struct model_replay replay;
 };
 
 static aclDataType acl_type(uint32_t dtype)
@@ -41,6 +43,7 @@ static void tell_ios(struct leo_acl_model_io *to, const struct leo_model_io *fro
 static void close_model(struct leo_acl_model *model)
 {
     struct loaded *loaded = (struct loaded *)model;
+    model_replay_free(&loaded->replay);
     leo_model_free(&loaded->model);
     leo_free(loaded->ios);
     leo_free(loaded);
@@ -126,12 +129,18 @@ static aclError place_weights(const char *func, struct leo_acl_model *model, voi
                : ACL_SUCCESS;
 }
 
-static aclError run_model(const char *func, struct leo_acl_model *model, aclrtStream handle,
-                          void *work, const void *weights, void *const *inputs,
-                          void *const *outputs)
+/** A run to be launched. */
+struct launch {
+    const char *func;
+    const struct loaded *loaded;
+    const uint64_t *inputs, *outputs;
+    uint64_t weights, work;
+};
+
+static aclError launch_calls(void *argument, aclrtStream handle)
 {
-    const struct loaded *loaded = (const struct loaded *)model;
-    const uint64_t work_address = (uint64_t)(uintptr_t)work;
+    const struct launch *launch = argument;
+    const struct loaded *loaded = launch->loaded;
     struct leo_rt_stream *stream;
     struct leo_rt_device *device;
     struct leo_op_context *context;
@@ -142,13 +151,32 @@ static aclError run_model(const char *func, struct leo_acl_model *model, aclrtSt
     }
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
-        leo_op_context_lend(context, work_address + loaded->model.work_bytes, loaded->workspace);
-        status =
-            model_run(&loaded->model, context, (const uint64_t *)inputs, (const uint64_t *)outputs,
-                      (uint64_t)(uintptr_t)weights, work_address, &failed);
+        leo_op_context_lend(context, launch->work + loaded->model.work_bytes, loaded->workspace);
+        status = model_run(&loaded->model, context, launch->inputs, launch->outputs,
+                           launch->weights, launch->work, &failed);
         leo_op_context_destroy(context);
     }
-    return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
+    return status == LEO_OK ? ACL_SUCCESS : call_failed(launch->func, status, failed);
+}
+
+static aclError run_model(const char *func, struct leo_acl_model *model, aclrtStream stream,
+                          void *work, const void *weights, void *const *buffers)
+{
+    struct loaded *loaded = (struct loaded *)model;
+    struct launch launch = {.func = func,
+                            .loaded = loaded,
+                            .inputs = (const uint64_t *)buffers,
+                            .outputs = (const uint64_t *)buffers + model->input_count,
+                            .weights = (uint64_t)(uintptr_t)weights,
+                            .work = (uint64_t)(uintptr_t)work};
+    struct model_places places = {.buffers = launch.inputs,
+                                  .count = model->input_count + model->output_count,
+                                  .weights = launch.weights,
+                                  .work = launch.work};
+    const aclError error = leo_acl_device_get(&places.device);
+    return error == ACL_SUCCESS
+               ? model_replay_run(&loaded->replay, &places, stream, launch_calls, &launch)
+               : error;
 }
 
 static const struct leo_acl_model_calls calls = {

@@ -315,7 +315,7 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     error = error == ACL_SUCCESS ? acl_model_order_begin(slot->order, stream) : error;
     if (error == ACL_SUCCESS) {
         error = acl_model_calls(func)->run(func, slot->model, stream, slot->work, slot->weights,
-                                           buffers, outputs);
+                                           buffers);
         const aclError ended = acl_model_order_end(slot->order, stream);
         error = error == ACL_SUCCESS ? ended : error;
     }

@@ -107,9 +107,10 @@ struct leo_acl_model_calls {
                      struct leo_acl_model **model);
     /** Writes the weights to `weights`. Waits. */
     aclError (*place)(const char *func, struct leo_acl_model *model, void *weights);
-    /** Launches all of it on the stream; does not wait. One call at a time for a work area. */
+    /** Launches all of it on the stream; does not wait. One call at a time for a model. `buffers`:
+     * the inputs, then the outputs. */
     aclError (*run)(const char *func, struct leo_acl_model *model, aclrtStream stream, void *work,
-                    const void *weights, void *const *inputs, void *const *outputs);
+                    const void *weights, void *const *buffers);
     void (*close)(struct leo_acl_model *model);
 };
 ACL_FUNC_VISIBILITY void leo_acl_set_model_calls(const struct leo_acl_model_calls *calls);

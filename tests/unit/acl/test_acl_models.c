@@ -34,15 +34,15 @@ static aclError place(const char *func, struct leo_acl_model *model, void *weigh
 
 // Input to the work area, and from there to the output: two runs at a time would mix them.
 static aclError run(const char *func, struct leo_acl_model *model, aclrtStream stream, void *work,
-                    const void *weights, void *const *inputs, void *const *outputs)
+                    const void *weights, void *const *buffers)
 {
     (void)func;
     (void)model;
     (void)weights;
     aclError error =
-        aclrtMemcpyAsync(work, BYTES, inputs[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+        aclrtMemcpyAsync(work, BYTES, buffers[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
     return error ? error
-                 : aclrtMemcpyAsync(outputs[0], BYTES, work, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                 : aclrtMemcpyAsync(buffers[1], BYTES, work, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE,
                                     stream);
 }
 

@@ -70,7 +70,7 @@ def network(nodes, inputs, outputs, weights=(), opset=13):
     return field(1, 7) + field(7, graph) + field(8, field(1, "") + field(2, opset))
 
 
-RUN = """
+LOAD = """
 import sys
 import acl
 model, ret = acl.mdl.load_from_file(sys.argv[1])
@@ -94,6 +94,8 @@ def dataset(count, size_of, files):
     return data, places
 inputs, _ = dataset(acl.mdl.get_num_inputs(desc), acl.mdl.get_input_size_by_index, sys.argv[3:])
 outputs, places = dataset(acl.mdl.get_num_outputs(desc), acl.mdl.get_output_size_by_index, None)
+"""
+RUN = LOAD + """
 for _ in range(2):
     assert acl.mdl.execute(model, inputs, outputs) == 0, acl.get_recent_err_msg()
 stream, ret = acl.rt.create_stream()

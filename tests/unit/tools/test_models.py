@@ -7,7 +7,7 @@ import math
 import random
 import struct
 
-from models_case import INT64, RUN, ModelsCase, main, network, node, tensor
+from models_case import INT64, LOAD, RUN, ModelsCase, main, network, node, tensor
 
 
 def numbers(rng, count, scale=1.0):
@@ -188,6 +188,42 @@ class Models(ModelsCase):
         done = self.run_atc("--mode=6", f"--om={om}")
         self.assertEqual(done.returncode, 255)
         self.assertIn("E16001: the model cannot be read: it is cut off", done.stdout)
+
+    def test_runs_again_on_the_same_and_on_other_buffers(self):
+        done = self.atc(network([node("Mul", ["x", "w"], ["m"]), node("Neg", ["m"], ["y"])], [("x", [16])], ["y"],
+                                [tensor("w", [1], [2.0])]))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        (self.path / "in").write_bytes(struct.pack("<16f", *range(16)))
+        for soc in ("ascend910a", "ascend910b1"):
+            self.run_python(soc, LOAD + """
+import struct
+def run(inputs, outputs, number):
+    source, target = (acl.get_data_buffer_addr(acl.mdl.get_dataset_buffer(s, 0)) for s in (inputs, outputs))
+    raw, host = struct.pack("<16f", *[number] * 16), bytes(64)
+    assert acl.rt.memcpy(source, 64, acl.util.bytes_to_ptr(raw), 64, 1) == 0
+    assert acl.mdl.execute(model, inputs, outputs) == 0, acl.get_recent_err_msg()
+    assert acl.rt.memcpy(acl.util.bytes_to_ptr(host), 64, target, 64, 2) == 0
+    assert struct.unpack("<16f", host) == (-2 * number,) * 16, (number, host)
+for number in range(1, 5):
+    run(inputs, outputs, float(number))
+other, _ = dataset(1, acl.mdl.get_input_size_by_index, sys.argv[3:])
+for number in range(5, 8):
+    run(other, outputs, float(number))
+    run(inputs, outputs, float(-number))
+# What was launched is done before the model goes.
+stream, ret = acl.rt.create_stream()
+for _ in range(20):
+    assert acl.mdl.execute_async(model, inputs, outputs, stream) == 0
+assert acl.mdl.unload(model) == 0
+assert acl.rt.synchronize_stream(stream) == 0
+# A device that went before its model.
+model, ret = acl.mdl.load_from_file(sys.argv[1])
+for number in range(1, 4):
+    run(inputs, outputs, float(number))
+assert acl.rt.reset_device(0) == 0
+acl.mdl.unload(model)
+assert acl.rt.set_device(0) == 0
+""", self.path / "net.om", "-", self.path / "in")
 
     def test_damaged_files_are_refused(self):
         done = self.atc(network([node("Relu", ["x"], ["y"])], [("x", [2, 3])], ["y"]))
